@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+// Everything that a model in C++ needs.
+#pragma once
+
+#include "afterbay/decomposition.hpp"
+#include "afterbay/error.hpp"
+#include "afterbay/mpi.hpp"
+#include "afterbay/schema.hpp"
+#include "afterbay/session.hpp"
+#include "afterbay/types.hpp"

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// Session, Collection, OutputFile: how a model hands its fields over.
+//
+//   Session session = open_session(MPI_COMM_WORLD, options);      // afterbay/mpi.hpp
+//   if (session.is_server()) { session.serve(); return 0; }       // returns when the model has finished
+//   session.decomposition("grid", Block{global, start, count});
+//   Collection history = session.collection("history", schema, {.file = "hist_{step:04}.nc"});
+//   for (...) {
+//     OutputFile file = history.open({.step = step});
+//     file.put("temperature", record, temperature.data());
+//     session.end_step();
+//     file.close();
+//   }
+//   session.finalize();
+//
+// Every model rank makes the same calls in the same order (definitions, open, put, end_step, close);
+// no call but open_session and finalize is an MPI collective. All errors are thrown as Failure.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "afterbay/decomposition.hpp"
+#include "afterbay/error.hpp"
+#include "afterbay/schema.hpp"
+#include "afterbay/types.hpp"
+
+namespace afterbay {
+
+/// What this process is. `automatic`: by the configuration (the last `servers` ranks serve).
+enum class Role { automatic, model, server };
+
+struct SessionOptions {
+  std::string name = "afterbay";  ///< appears in messages, segments and reports
+  Role role = Role::automatic;
+  /// Settings from code, by their dotted names ("servers", "memory.server", ...): the lowest
+  /// precedence after the defaults; then the YAML file, the environment, the command line.
+  std::vector<std::pair<std::string, std::string>> settings;
+  std::string config_file;              ///< YAML; empty: AFTERBAY_CONFIG, else none
+  std::vector<std::string> arguments;   ///< the program's arguments; only --afterbay.* are looked at
+
+  SessionOptions& set(std::string setting, std::string value) {
+    settings.emplace_back(std::move(setting), std::move(value));
+    return *this;
+  }
+  SessionOptions& with_arguments(int argc, const char* const* argv) {
+    arguments.assign(argv + (argc > 0 ? 1 : 0), argv + argc);
+    return *this;
+  }
+};
+
+/// How a collection's files are stored; the configuration can override each by collection name.
+struct CollectionOptions {
+  std::string file;      ///< name template; see `FileName`. Empty: "{collection}.nc"
+  std::string directory; ///< put before the name; empty: the working directory
+  std::string store = "netcdf4";    ///< netcdf4, cdf5, cdf2, memory
+  std::string existing = "refuse";  ///< refuse, replace, append
+};
+
+/// Names a file: `name` as it is, or the collection's template with {collection}, {step} ({step:06}),
+/// {member} ({member:03}) and {date:%Y%m%d_%H} filled in.
+struct FileName {
+  std::string name;
+  std::optional<std::int64_t> step;
+  std::optional<std::int64_t> member;
+  std::optional<std::string> date;  ///< ISO 8601: "2026-11-21", "2026-11-21T06:00:00"; any year, no time zone
+};
+
+/// A point in the order of what this rank handed over; see Session::wait.
+struct Ticket {
+  std::uint64_t number = 0;
+};
+
+class Slot;
+
+/// A file of a collection, open for output on this rank. A handle; copies name the same file.
+class OutputFile {
+ public:
+  /// Hands over this rank's part of `variable` for `record`; returns when the data have been copied
+  /// (converted to the file's type on the way). `data` points to the start of the rank's array, whose
+  /// layout is `memory` (dense by default). Blocks only while the server's memory is full.
+  /// Every model rank calls it, ranks that hold nothing too (data may then be null).
+  template <class T>
+  void put(std::string_view variable, std::uint64_t record, const T* data, const MemoryLayout& memory = {}) {
+    put_raw(variable, record, data, type_of<T>, memory, true);
+  }
+  /// For a variable without the unlimited dimension.
+  template <class T>
+  void put(std::string_view variable, const T* data, const MemoryLayout& memory = {}) {
+    put_raw(variable, 0, data, type_of<T>, memory, true);
+  }
+  /// As put, but returns false instead of waiting when there is no room now; nothing was then taken.
+  template <class T>
+  [[nodiscard]] bool try_put(std::string_view variable, std::uint64_t record, const T* data,
+                             const MemoryLayout& memory = {}) {
+    return put_raw(variable, record, data, type_of<T>, memory, false);
+  }
+  /// The values of a string variable (all of them; the lowest model rank's count).
+  void put_strings(std::string_view variable, std::uint64_t record, std::span<const std::string> values);
+  /// Room in the server's own buffer, into which the model computes directly; see Slot.
+  Slot acquire(std::string_view variable, std::uint64_t record, Type type);
+
+  /// Ends this rank's output to the file. The servers publish it when all ranks have closed it.
+  /// The ticket is complete when the file is durable under its final name.
+  Ticket close();
+  [[nodiscard]] const std::string& path() const;
+
+  /// As put, with the type as a value; returns false only when `may_wait` is false and there is no room.
+  bool put_raw(std::string_view variable, std::uint64_t record, const void* data, Type type,
+               const MemoryLayout& memory, bool may_wait);
+
+  struct State;
+  explicit OutputFile(std::shared_ptr<State> state) : state_(std::move(state)) {}
+  OutputFile() = default;
+
+ private:
+  std::shared_ptr<State> state_;
+};
+
+/// This rank's part of one field, to be computed in place. It consists of one or more boxes
+/// (large fields are cut into pieces); together they cover the rank's part. commit() hands it over;
+/// a Slot destroyed without it hands nothing over and the record stays incomplete.
+class Slot {
+ public:
+  /// A box of the rank's part: element (i, j, ...) of it is at data + i*strides[0] + j*strides[1] + ... elements.
+  struct Part {
+    void* data = nullptr;
+    std::vector<std::uint64_t> start;  ///< in the global index space of the variable, without the record dimension
+    std::vector<std::uint64_t> count;
+    std::vector<std::int64_t> strides; ///< elements
+  };
+  [[nodiscard]] const std::vector<Part>& parts() const;
+  /// True: the parts lie in the server's buffer. False: in a private one, copied by commit (other
+  /// type or byte order than the file's, or a server on another node).
+  [[nodiscard]] bool direct() const;
+  void commit();
+
+  struct State;
+  explicit Slot(std::shared_ptr<State> state) : state_(std::move(state)) {}
+
+ private:
+  std::shared_ptr<State> state_;
+};
+
+/// A kind of file: a schema with its naming and storage; made once, opened many times.
+class Collection {
+ public:
+  /// Opens a file of this collection; `changes` apply to this file only (the lowest model rank's count).
+  OutputFile open(const FileName& name = {}, const SchemaChanges& changes = {});
+  OutputFile open(const std::string& name, const SchemaChanges& changes = {}) {
+    return open(FileName{name, {}, {}, {}}, changes);
+  }
+  [[nodiscard]] const std::string& name() const;
+
+  struct State;
+  explicit Collection(std::shared_ptr<State> state) : state_(std::move(state)) {}
+  Collection() = default;
+
+ private:
+  std::shared_ptr<State> state_;
+};
+
+/// A run's output, from open_session to finalize. Movable. Several may exist in one process.
+class Session {
+ public:
+  [[nodiscard]] bool is_server() const;  ///< true: call serve() and nothing else
+  /// Serves until every model rank has finalized; throws what went wrong.
+  void serve();
+
+  [[nodiscard]] int model_rank() const;
+  [[nodiscard]] int model_size() const;
+
+  /// Registers this rank's part of a global index space under a name. Overlap between ranks is an
+  /// error, gaps too unless allowed; both are reported by start() with ranks and indices.
+  void decomposition(const std::string& name, const Block& block, const Coverage& coverage = {});
+  Collection collection(const std::string& name, const Schema& schema, const CollectionOptions& options = {});
+  /// Sends what has been defined to the servers and waits for their answer. Implied by the first
+  /// Collection::open after a definition.
+  void start();
+
+  /// Everything put since the last end_step is a complete step. With `inline` servers in synchronous
+  /// mode it returns when the step is written.
+  void end_step();
+  /// A ticket that is complete when everything put before is durable or handed to the file system.
+  Ticket flush();
+  /// Waits until a ticket is complete; throws what prevented it.
+  void wait(Ticket ticket);
+  [[nodiscard]] bool is_complete(Ticket ticket);
+  /// Closes all files, waits until everything is published and prints the report. Collective.
+  void finalize();
+
+  Session(Session&&) noexcept;
+  Session& operator=(Session&&) noexcept;
+  /// Without finalize(): tells the servers that this rank gave up; files stay unpublished.
+  ~Session();
+
+  struct State;
+  explicit Session(std::unique_ptr<State> state);
+  [[nodiscard]] State& state() { return *state_; }
+
+ private:
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace afterbay

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// The atomic types of netCDF-4 and how C++ types map to them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace afterbay {
+
+/// The netCDF-4 atomic types. `text` is NC_CHAR (one byte an element), `string` is NC_STRING.
+/// Source: the netCDF User's Guide, "Data types"; the values are our own and go over the wire.
+enum class Type : std::uint8_t {
+  int8 = 1,
+  text = 2,
+  int16 = 3,
+  int32 = 4,
+  float32 = 5,
+  float64 = 6,
+  uint8 = 7,
+  uint16 = 8,
+  uint32 = 9,
+  int64 = 10,
+  uint64 = 11,
+  string = 12,
+};
+
+/// Bytes of one element in memory and in a file; 0 for `string`, whose elements vary.
+constexpr std::size_t size_of(Type type) noexcept {
+  switch (type) {
+    case Type::int8:
+    case Type::uint8:
+    case Type::text: return 1;
+    case Type::int16:
+    case Type::uint16: return 2;
+    case Type::int32:
+    case Type::uint32:
+    case Type::float32: return 4;
+    case Type::int64:
+    case Type::uint64:
+    case Type::float64: return 8;
+    case Type::string: return 0;
+  }
+  return 0;
+}
+
+/// The type's name in YAML, messages and documentation: "float64", "text", ...
+constexpr std::string_view name_of(Type type) noexcept {
+  switch (type) {
+    case Type::int8: return "int8";
+    case Type::text: return "text";
+    case Type::int16: return "int16";
+    case Type::int32: return "int32";
+    case Type::float32: return "float32";
+    case Type::float64: return "float64";
+    case Type::uint8: return "uint8";
+    case Type::uint16: return "uint16";
+    case Type::uint32: return "uint32";
+    case Type::int64: return "int64";
+    case Type::uint64: return "uint64";
+    case Type::string: return "string";
+  }
+  return "unknown";
+}
+
+template <class T>
+struct TypeOf;
+template <> struct TypeOf<std::int8_t> { static constexpr Type value = Type::int8; };
+template <> struct TypeOf<char> { static constexpr Type value = Type::text; };
+template <> struct TypeOf<std::int16_t> { static constexpr Type value = Type::int16; };
+template <> struct TypeOf<std::int32_t> { static constexpr Type value = Type::int32; };
+template <> struct TypeOf<float> { static constexpr Type value = Type::float32; };
+template <> struct TypeOf<double> { static constexpr Type value = Type::float64; };
+template <> struct TypeOf<std::uint8_t> { static constexpr Type value = Type::uint8; };
+template <> struct TypeOf<std::uint16_t> { static constexpr Type value = Type::uint16; };
+template <> struct TypeOf<std::uint32_t> { static constexpr Type value = Type::uint32; };
+template <> struct TypeOf<std::int64_t> { static constexpr Type value = Type::int64; };
+template <> struct TypeOf<std::uint64_t> { static constexpr Type value = Type::uint64; };
+template <> struct TypeOf<std::string> { static constexpr Type value = Type::string; };
+
+/// The netCDF type of the C++ type T; a compile error for types that netCDF does not have.
+template <class T>
+inline constexpr Type type_of = TypeOf<T>::value;
+
+}  // namespace afterbay

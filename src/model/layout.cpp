@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/layout.hpp"
+
+#include <algorithm>
+#include <string>
+
+namespace afterbay::model {
+namespace {
+
+constexpr std::uint64_t aligned_piece_bytes = 64u << 10;  ///< pieces from this size on begin on a page
+constexpr std::uint32_t max_pieces_per_frame = 512;
+constexpr std::uint64_t max_pieces = 1u << 22;
+
+std::uint64_t round_up(std::uint64_t value, std::uint64_t to) { return (value + to - 1) / to * to; }
+
+/// How many of `length` rows go in one part of at most `most` rows, so that parts are even: the largest
+/// divisor of `length` in [most/2, most] if there is one.
+std::uint64_t even_part(std::uint64_t length, std::uint64_t most) {
+  if (length <= most) return length;
+  for (std::uint64_t part = most; part > 0 && part >= (most + 1) / 2; --part)
+    if (length % part == 0) return part;
+  const std::uint64_t parts = (length + most - 1) / most;
+  return (length + parts - 1) / parts;
+}
+
+/// The largest box of whole trailing dimensions of at most `most_bytes`, cut evenly along one dimension.
+Index cut(const Index& shape, std::uint64_t element_bytes, std::uint64_t most_bytes) {
+  Index part = shape;
+  std::uint64_t bytes = shape.product() * element_bytes;
+  for (std::size_t d = 0; d < shape.size && bytes > most_bytes; ++d) {
+    const std::uint64_t row = bytes / part[d];
+    const std::uint64_t rows = std::max<std::uint64_t>(1, most_bytes / row);
+    part[d] = even_part(shape[d], rows);
+    bytes = row * part[d];
+  }
+  return part;
+}
+
+/// Fails when a C-order index space is too large to count its bytes in 64 bits.
+Result<std::uint64_t> checked_bytes(const Index& shape, std::uint64_t element_bytes) {
+  std::uint64_t bytes = element_bytes;
+  for (const std::uint64_t length : shape)
+    if (__builtin_mul_overflow(bytes, length, &bytes))
+      return fail(ErrorCode::invalid_argument, "its record has more bytes than 64 bits can count");
+  return bytes;
+}
+
+class LayoutMaker {
+ public:
+  LayoutMaker(const Schema& schema, Format format, const LayoutSizes& sizes) : schema_(schema), sizes_(sizes) {
+    layout_.format = format;
+    layout_.big_endian = is_classic(format);
+  }
+
+  Result<FileLayout> make() {
+    for (const Variable& variable : schema_.variables) {
+      auto described = describe(variable);
+      if (!described) return fail(std::move(described).error().in_variable(variable.name));
+      layout_.variables.push_back(std::move(*described));
+    }
+    if (is_classic(layout_.format)) place_classic();
+    AFTERBAY_TRY(make_pieces(false));
+    AFTERBAY_TRY(make_pieces(true));
+    return std::move(layout_);
+  }
+
+ private:
+  Result<VariableLayout> describe(const Variable& variable) {
+    VariableLayout result;
+    for (std::size_t d = 0; d < variable.dimensions.size(); ++d) {
+      const Dimension* dimension = schema_.find_dimension(variable.dimensions[d]);
+      if (dimension == nullptr)
+        return fail(ErrorCode::unknown_name, "variable '{}' uses dimension '{}', which the schema does not have",
+                    variable.name, variable.dimensions[d]);
+      if (!dimension->is_unlimited()) {
+        if (result.shape.size == max_dimensions)
+          return fail(ErrorCode::invalid_argument, "variable '{}' has more than {} dimensions", variable.name, max_dimensions);
+        result.shape.push_back(dimension->length);
+      } else if (d == 0) {
+        result.record = true;
+      } else {
+        return fail(ErrorCode::invalid_argument,
+                    "variable '{}' has the unlimited dimension '{}' as number {}: it must come first (C order)",
+                    variable.name, dimension->name, d + 1);
+      }
+    }
+    result.framed = variable.type != Type::string && variable.constant.empty();
+    if (auto bytes = checked_bytes(result.shape, std::max<std::size_t>(1, size_of(variable.type))))
+      result.slab_bytes = *bytes;
+    else
+      return fail(std::move(bytes).error());
+    if (layout_.format == Format::netcdf4) AFTERBAY_TRY(choose_chunk(variable, result));
+    return result;
+  }
+
+  /// netCDF-4: record variables must be chunked; fixed ones are when asked or compressed.
+  Result<> choose_chunk(const Variable& variable, VariableLayout& result) const {
+    result.chunked = result.record || variable.deflate > 0 || !variable.chunk.empty();
+    if (variable.dimensions.empty()) result.chunked = false;
+    if (!result.chunked || variable.type == Type::string) return {};
+    const std::uint64_t element = size_of(variable.type);
+    if (variable.chunk.empty()) {
+      result.chunk = cut(result.shape, element, std::min(sizes_.chunk_bytes, sizes_.frame_bytes));
+      // A chunk of a few bytes a record would cost more in the index than in data.
+      if (result.record && result.slab_bytes < page_bytes) result.record_span = page_bytes / result.slab_bytes;
+      return {};
+    }
+    const std::size_t expected = result.shape.size + (result.record ? 1 : 0);
+    if (variable.chunk.size() != expected)
+      return fail(ErrorCode::invalid_argument, "variable '{}' has {} dimensions but {} chunk lengths", variable.name,
+                  expected, variable.chunk.size());
+    std::span<const std::uint64_t> lengths(variable.chunk);
+    if (result.record) {
+      result.record_span = std::max<std::uint64_t>(1, lengths[0]);
+      lengths = lengths.subspan(1);
+    }
+    result.chunk = Index(lengths);
+    for (std::size_t d = 0; d < result.chunk.size; ++d)
+      result.chunk[d] = std::clamp<std::uint64_t>(result.chunk[d], 1, result.shape[d]);
+    if (const std::uint64_t bytes = result.chunk.product() * element; bytes > sizes_.frame_bytes)
+      return fail(ErrorCode::resources,
+                  "a chunk of variable '{}' takes {} bytes of a record, more than the {} bytes that a server's block "
+                  "holds: give smaller chunk lengths or raise memory.block",
+                  variable.name, bytes, sizes_.frame_bytes);
+    return {};
+  }
+
+  /// Offsets of the classic format: variables of a section follow each other, each padded to 4 bytes.
+  /// Source: "NetCDF Classic Format Specification", vsize and the note on a lone record variable.
+  void place_classic() {
+    std::uint64_t fixed = 0;
+    std::uint64_t record = 0;
+    std::size_t record_variables = 0;
+    std::uint64_t unpadded = 0;
+    for (VariableLayout& variable : layout_.variables) {
+      std::uint64_t& end = variable.record ? record : fixed;
+      variable.section_offset = end;
+      end += round_up(variable.slab_bytes, 4);
+      if (!variable.record) continue;
+      ++record_variables;
+      unpadded = variable.slab_bytes;
+    }
+    layout_.record_bytes = record_variables == 1 ? unpadded : record;
+  }
+
+  Result<> make_pieces(bool record) {
+    open_ = false;
+    for (std::uint32_t v = 0; v < layout_.variables.size(); ++v) {
+      VariableLayout& variable = layout_.variables[v];
+      if (variable.record != record) continue;
+      if (!variable.framed) {
+        if (is_classic(layout_.format)) open_ = false;  // its bytes lie between its neighbours'
+        continue;
+      }
+      const bool large = variable.slab_bytes >= sizes_.frame_bytes / 4;
+      if (large && !is_classic(layout_.format)) open_ = false;
+      AFTERBAY_TRY(cut_variable(v, variable));
+      if (large && !is_classic(layout_.format)) open_ = false;
+    }
+    return {};
+  }
+
+  Result<> cut_variable(std::uint32_t v, VariableLayout& variable) {
+    const Index part =
+        variable.chunked ? variable.chunk : cut(variable.shape, size_of(schema_.variables[v].type), sizes_.frame_bytes);
+    Index grid = part;
+    std::uint64_t pieces = 1;
+    for (std::size_t d = 0; d < part.size; ++d) {
+      grid[d] = (variable.shape[d] + part[d] - 1) / part[d];
+      pieces *= grid[d];
+      if (pieces > max_pieces)
+        return fail(ErrorCode::resources, "variable '{}' is cut into more than {} pieces a record: give larger chunk lengths",
+                    schema_.variables[v].name, max_pieces);
+    }
+    variable.first_piece = static_cast<std::uint32_t>(layout_.pieces.size());
+    variable.piece_count = static_cast<std::uint32_t>(pieces);
+    Index at = Index::filled(part.size, 0);
+    for (std::uint32_t number = 0; number < pieces; ++number) {
+      add_piece(v, variable, part, at, number);
+      for (std::size_t d = part.size; d-- > 0;) {
+        if (++at[d] < grid[d]) break;
+        at[d] = 0;
+      }
+    }
+    return {};
+  }
+
+  void add_piece(std::uint32_t v, const VariableLayout& variable, const Index& part, const Index& at, std::uint32_t number) {
+    Piece piece;
+    piece.variable = v;
+    piece.number = number;
+    piece.box = {Index::filled(part.size, 0), Index::filled(part.size, 0)};
+    std::uint64_t offset = 0;
+    for (std::size_t d = 0; d < part.size; ++d) {
+      piece.box.start[d] = at[d] * part[d];
+      piece.box.count[d] = std::min(part[d], variable.shape[d] - piece.box.start[d]);
+      offset = offset * variable.shape[d] + piece.box.start[d];
+    }
+    const std::uint64_t element = size_of(schema_.variables[v].type);
+    piece.stored = variable.chunked ? part : piece.box.count;
+    piece.bytes = piece.stored.product() * element;
+    piece.slab_offset = variable.chunked ? 0 : offset * element;
+    put_in_frame(piece, variable);
+    layout_.pieces.push_back(piece);
+  }
+
+  /// Appends to the open frame, or opens one.
+  void put_in_frame(Piece& piece, const VariableLayout& variable) {
+    const bool classic = is_classic(layout_.format);
+    if (open_) {
+      Frame& frame = layout_.frames.back();
+      const std::uint64_t offset =
+          classic ? variable.section_offset + piece.slab_offset - frame.section_offset
+                  : round_up(frame.bytes, piece.bytes >= aligned_piece_bytes ? page_bytes : 8);
+      if (offset + piece.bytes > sizes_.frame_bytes || frame.piece_count == max_pieces_per_frame) {
+        open_ = false;
+      } else {
+        piece.frame = static_cast<std::uint32_t>(layout_.frames.size() - 1);
+        piece.frame_offset = offset;
+        frame.bytes = offset + piece.bytes;
+        ++frame.piece_count;
+        return;
+      }
+    }
+    Frame frame;
+    frame.record = variable.record;
+    frame.first_piece = static_cast<std::uint32_t>(layout_.pieces.size());
+    frame.piece_count = 1;
+    frame.bytes = piece.bytes;
+    if (classic) frame.section_offset = variable.section_offset + piece.slab_offset;
+    piece.frame = static_cast<std::uint32_t>(layout_.frames.size());
+    layout_.frames.push_back(frame);
+    open_ = true;
+  }
+
+  const Schema& schema_;
+  const LayoutSizes& sizes_;
+  FileLayout layout_;
+  bool open_ = false;  ///< whether the last frame may take more pieces
+};
+
+}  // namespace
+
+Result<FileLayout> make_layout(const Schema& schema, Format format, const LayoutSizes& sizes) {
+  return LayoutMaker(schema, format, sizes).make();
+}
+
+}  // namespace afterbay::model

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// The transport interface. A ClientLink is a model rank's end of its pair with one server; a
+// ServerPort is a server's end of all its pairs. Both carry
+//   * messages: ordered per pair, in both directions, bounded memory, any size (split if needed);
+//   * data: pieces of frames, in order with the messages of the same rank.
+// On a node (and between threads) the rank writes a piece straight into the server's frame
+// buffer; between nodes it packs the piece and the server scatters it. The caller sees only
+// whether its landing place is packed.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace afterbay::transport {
+
+using Bytes = std::vector<std::byte>;
+using Millis = std::chrono::milliseconds;
+
+/// One instance of a frame: which one, of which record, and how it lies in its buffer.
+struct FrameSlot {
+  std::uint32_t frame = 0;      ///< number in the server's frame table
+  std::uint64_t seq = 0;        ///< the collection's running number of (file, record)
+  std::uint64_t bytes = 0;      ///< bytes of the frame
+  std::uint64_t phase = 0;      ///< bytes to skip at the buffer's start (FileLayout::phase)
+  std::uint64_t position = 0;   ///< the rank's place in its own order of puts; equal for the same put on every rank
+};
+
+/// Where a rank writes its part of a piece.
+struct Landing {
+  std::byte* base = nullptr;  ///< not packed: start of the *frame*; packed: start of `packed_bytes`
+  bool packed = false;
+};
+
+/// A model rank's end. Used by one thread. Waits end by the policy's deadline: when the server
+/// made no progress for so long, or died, the call fails naming server and operation.
+class ClientLink {
+ public:
+  virtual ~ClientLink() = default;
+
+  /// Queues a message. Blocks only while the (bounded) queue is full. `wake` rings the server's
+  /// doorbell; without it the message waits for the next one that does.
+  virtual Result<void> send(std::span<const std::byte> message, bool wake) = 0;
+  /// Hands everything queued to the network (MPI); nothing to do on a node but ring the doorbell.
+  virtual Result<void> flush() = 0;
+
+  /// Room for `packed_bytes` of this rank's part of piece `piece` (index in the frame).
+  /// With may_wait=false returns would_block instead of waiting. Fails when the server failed.
+  virtual Result<Landing> reserve(const FrameSlot& slot, std::uint32_t piece, std::uint64_t packed_bytes,
+                                  bool may_wait) = 0;
+  /// The part reserved last for (slot, piece) is complete; the landing must not be touched again.
+  virtual Result<void> commit(const FrameSlot& slot, std::uint32_t piece) = 0;
+
+  /// The next message from the server, if any has arrived.
+  virtual Result<std::optional<Bytes>> receive() = 0;
+  /// Sleeps until something may have arrived from the server, at most `most`.
+  virtual void wait(Millis most) = 0;
+  /// A value that changes whenever the server does anything; for deadlines.
+  [[nodiscard]] virtual std::uint64_t progress() const = 0;
+  /// Fails when the server's process is gone.
+  virtual Result<void> check_alive() = 0;
+
+  /// Called instead of sleeping while this link must wait (the inline topology runs its server there);
+  /// returns whether it did something.
+  virtual void set_idle(std::function<bool()> idle) = 0;
+  [[nodiscard]] virtual std::string name() const = 0;  ///< "shm", "mpi", "thread"
+  [[nodiscard]] virtual std::uint64_t waited_ns() const = 0;  ///< total time blocked waiting for room
+  [[nodiscard]] virtual std::uint64_t messages() const = 0;   ///< sent over the network or ring
+};
+
+/// Which frames a server knows of: registered once per collection, before any rank may use them.
+struct FrameDeclaration {
+  std::uint64_t bytes = 0;                         ///< frame bytes without phase
+  std::vector<std::uint32_t> expected;             ///< contributions a piece needs; 0: nobody holds it
+};
+
+/// A frame instance as the server sees it.
+struct FrameView {
+  std::uint32_t block = 0;
+  std::uint32_t frame = 0;
+  std::uint64_t seq = 0;
+  std::span<std::byte> buffer;  ///< page aligned; data begins at the phase
+};
+
+enum class PieceState { untouched, partial, complete };
+
+/// The server's buffers: blocks of a bounded memory, and the table (frame, seq) -> block.
+/// Thread-safe where said; otherwise used by the server's ingest thread.
+class FramePool {
+ public:
+  virtual ~FramePool() = default;
+  /// Registers frames; returns the number of the first. Fails (resources) when the table is full or
+  /// a frame exceeds the largest block, with the arithmetic.
+  virtual Result<std::uint32_t> declare(std::span<const FrameDeclaration> frames) = 0;
+  /// The instance, made if need be; nullopt when no block is free or the slot's ring entry is still in use by an
+  /// older instance. For ranks whose data come by messages.
+  virtual std::optional<FrameView> acquire(const FrameSlot& slot) = 0;
+  /// Counts one contribution to a piece; true when this completed the whole frame.
+  virtual bool contribute(const FrameView& view, std::uint32_t piece) = 0;
+  /// The instance if it exists.
+  [[nodiscard]] virtual std::optional<FrameView> find(std::uint32_t frame, std::uint64_t seq) const = 0;
+  [[nodiscard]] virtual PieceState state(const FrameView& view, std::uint32_t piece) const = 0;
+  /// Gives the block back and wakes ranks that wait for room. Any thread.
+  virtual void release(const FrameView& view) = 0;
+  [[nodiscard]] virtual std::uint64_t capacity_bytes() const = 0;
+  [[nodiscard]] virtual std::uint64_t used_bytes() const = 0;       ///< any thread
+  [[nodiscard]] virtual std::uint64_t peak_used_bytes() const = 0;  ///< any thread
+};
+
+/// A server's end of all its pairs. Used by the ingest thread, except `wake`.
+class ServerPort {
+ public:
+  virtual ~ServerPort() = default;
+  [[nodiscard]] virtual std::size_t peers() const = 0;  ///< model ranks, in model-rank order
+  [[nodiscard]] virtual std::string transport_of(std::size_t peer) const = 0;
+
+  /// The oldest unread message of `peer`, valid until pop(peer); nothing when there is none.
+  virtual std::optional<std::span<const std::byte>> peek(std::size_t peer) = 0;
+  virtual void pop(std::size_t peer) = 0;
+  /// Queues a message to a peer; never blocks (what does not fit is kept and sent by `pump`).
+  virtual void send(std::size_t peer, std::span<const std::byte> message) = 0;
+  /// Moves what the transport must move by itself (MPI progress, kept messages). True: did something.
+  virtual bool pump() = 0;
+  /// Sleeps until a doorbell, `wake`, or `most` has passed (MPI pairs: bounded back-off).
+  virtual void wait(Millis most) = 0;
+  /// Wakes `wait` from another thread (workers).
+  virtual void wake() = 0;
+  /// Fails naming a peer whose process is gone, unless that peer was `forgotten` (it ended in order).
+  virtual Result<void> check_alive() = 0;
+  virtual void forget(std::size_t peer) = 0;
+  /// Tells waiting ranks that the server lives and works. Any thread.
+  virtual void mark_progress() = 0;
+  virtual FramePool& frames() = 0;
+  [[nodiscard]] virtual std::uint64_t messages() const = 0;
+};
+
+/// Sizes that both ends of a link must agree on; from the configuration.
+struct LinkSizes {
+  std::uint64_t memory_bytes = 512u << 20;   ///< all blocks of one server
+  std::uint64_t block_bytes = 4u << 20;      ///< a large block (frame and phase fit in it)
+  std::uint64_t small_block_bytes = 256u << 10;
+  double small_share = 1.0 / 8;              ///< part of memory_bytes cut into small blocks
+  std::uint64_t ring_bytes = 256u << 10;     ///< model -> server messages of one rank
+  std::uint64_t reply_bytes = 64u << 10;     ///< server -> model messages of one rank
+  std::uint32_t instances = 64;              ///< instances of one frame at a time (power of two)
+  std::uint32_t max_frames = 1u << 16;       ///< frames of all collections
+  std::uint64_t segment_bytes = 4u << 20;    ///< MPI: one staging segment
+  std::uint32_t segments = 2;                ///< MPI: staging segments a pair
+};
+
+struct WaitPolicy {
+  Millis deadline{60000};
+};
+
+}  // namespace afterbay::transport

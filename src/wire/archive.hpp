@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// One definition of a message serves both directions: a message type has
+//   static constexpr Kind kind;   template <class A> void fields(A& a) { a(x, y, z); }
+// and `encode`/`decode` run the same `fields`. Decoding checks every length: bytes from a peer
+// never make it read out of bounds.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace afterbay::wire {
+
+class Writer {
+ public:
+  explicit Writer(std::vector<std::byte>& out) : out_(out) {}
+
+  template <class... Ts>
+  void operator()(const Ts&... values) {
+    (put(values), ...);
+  }
+
+ private:
+  void raw(const void* data, std::size_t bytes) {
+    const auto* from = static_cast<const std::byte*>(data);
+    out_.insert(out_.end(), from, from + bytes);
+  }
+  void length(std::size_t n) { put(static_cast<std::uint64_t>(n)); }
+
+  template <class T>
+  void put(const T& value) {
+    if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T>) {
+      raw(&value, sizeof value);
+    } else {
+      const_cast<T&>(value).fields(*this);  // `fields` only reads when given a Writer
+    }
+  }
+  void put(const std::string& text) {
+    length(text.size());
+    raw(text.data(), text.size());
+  }
+  template <class T>
+  void put(const std::vector<T>& list) {
+    length(list.size());
+    if constexpr (std::is_arithmetic_v<T> || std::is_same_v<T, std::byte>) {
+      if (!list.empty()) raw(list.data(), list.size() * sizeof(T));
+    } else {
+      for (const T& item : list) put(item);
+    }
+  }
+  template <class T>
+  void put(const std::optional<T>& maybe) {
+    put(static_cast<std::uint8_t>(maybe.has_value()));
+    if (maybe) put(*maybe);
+  }
+
+  std::vector<std::byte>& out_;
+};
+
+class Reader {
+ public:
+  explicit Reader(std::span<const std::byte> in) : in_(in) {}
+
+  template <class... Ts>
+  void operator()(Ts&... values) {
+    (get(values), ...);
+  }
+  /// True while everything asked for was there.
+  [[nodiscard]] bool ok() const noexcept { return ok_; }
+  [[nodiscard]] std::span<const std::byte> rest() const noexcept { return in_; }
+
+ private:
+  bool take(void* to, std::size_t bytes) {
+    if (!ok_ || bytes > in_.size()) return ok_ = false;
+    if (bytes != 0) std::memcpy(to, in_.data(), bytes);
+    in_ = in_.subspan(bytes);
+    return true;
+  }
+  /// A list's length; refused when even one byte an item would not fit.
+  std::size_t length(std::size_t item_bytes) {
+    std::uint64_t n = 0;
+    if (!take(&n, sizeof n)) return 0;
+    if (n > in_.size() / item_bytes) ok_ = false;
+    return ok_ ? static_cast<std::size_t>(n) : 0;
+  }
+
+  template <class T>
+  void get(T& value) {
+    if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T>) {
+      take(&value, sizeof value);
+    } else {
+      value.fields(*this);
+    }
+  }
+  void get(std::string& text) {
+    text.resize(length(1));
+    take(text.data(), text.size());
+  }
+  template <class T>
+  void get(std::vector<T>& list) {
+    if constexpr (std::is_arithmetic_v<T> || std::is_same_v<T, std::byte>) {
+      list.resize(length(sizeof(T)));
+      take(list.data(), list.size() * sizeof(T));
+    } else {
+      list.clear();
+      const std::size_t n = length(1);
+      for (std::size_t i = 0; i < n && ok_; ++i) get(list.emplace_back());
+    }
+  }
+  template <class T>
+  void get(std::optional<T>& maybe) {
+    std::uint8_t present = 0;
+    get(present);
+    if (present != 0) get(maybe.emplace());
+  }
+
+  std::span<const std::byte> in_;
+  bool ok_ = true;
+};
+
+enum class Kind : std::uint32_t;
+
+/// The kind, then the fields.
+template <class Message>
+std::vector<std::byte> encode(const Message& message) {
+  std::vector<std::byte> bytes;
+  bytes.reserve(64);
+  Writer writer(bytes);
+  writer(Message::kind, message);
+  return bytes;
+}
+
+/// The kind of an encoded message, if there are bytes enough for one.
+inline std::optional<Kind> kind_of(std::span<const std::byte> bytes) {
+  Kind kind{};
+  if (bytes.size() < sizeof kind) return std::nullopt;
+  std::memcpy(&kind, bytes.data(), sizeof kind);
+  return kind;
+}
+
+template <class Message>
+Result<Message> decode(std::span<const std::byte> bytes) {
+  Message message;
+  Kind kind{};
+  Reader reader(bytes);
+  reader(kind, message);
+  if (!reader.ok() || kind != Message::kind)
+    return fail(ErrorCode::internal, "a message of kind {} and {} bytes cannot be decoded as kind {}",
+                static_cast<std::uint32_t>(kind), bytes.size(), static_cast<std::uint32_t>(Message::kind));
+  return message;
+}
+
+}  // namespace afterbay::wire
