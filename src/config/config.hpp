@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// Config: the effective settings of a session, typed and checked, with the origin of each value.
+//
+// The initial values below are the defaults; the table in config/settings.cpp gives each its dotted
+// name, accepted values and documentation. Precedence: default < code < YAML < environment < flag.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/log.hpp"
+#include "base/result.hpp"
+#include "model/format.hpp"
+
+namespace afterbay::config {
+
+enum class Topology { dedicated, inline_ };
+enum class InlineMode { synchronous, thread };
+enum class Transport { automatic, shm, mpi };
+enum class DirectIo { automatic, on, off };
+enum class Placement { collection, file };
+enum class Existing { refuse, replace, append };
+enum class ReportTable { automatic, on, off };
+
+/// Where a value comes from, in order of precedence.
+enum class Source { fallback, code, file, environment, flag };
+
+struct Origin {
+  Source source = Source::fallback;
+  std::string place;  ///< "run.yaml:3:12", "AFTERBAY_SERVERS", "--afterbay.servers", "set in code", "default"
+};
+
+/// All bytes, each per server process unless it says otherwise.
+struct Memory {
+  std::uint64_t server_bytes = std::uint64_t{512} << 20;
+  std::uint64_t block_bytes = std::uint64_t{4} << 20;
+  std::uint64_t small_block_bytes = std::uint64_t{256} << 10;
+  double small_share = 0.125;                           ///< part of server_bytes cut into small blocks
+  std::uint64_t link_bytes = std::uint64_t{8} << 20;    ///< MPI staging per pair of ranks
+  std::uint64_t ring_bytes = std::uint64_t{256} << 10;  ///< control ring of a model rank, each direction
+
+  [[nodiscard]] std::uint64_t small_class_bytes() const noexcept {
+    return static_cast<std::uint64_t>(static_cast<double>(server_bytes) * small_share);
+  }
+  [[nodiscard]] std::uint64_t small_blocks() const noexcept { return small_class_bytes() / small_block_bytes; }
+  [[nodiscard]] std::uint64_t blocks() const noexcept {
+    return (server_bytes - small_class_bytes()) / block_bytes;
+  }
+};
+
+struct Report {
+  ReportTable table = ReportTable::automatic;
+  std::string json;                          ///< path; empty: none
+  std::string trace;                         ///< path; empty: none
+  std::chrono::milliseconds progress_ms{0};  ///< between progress lines; 0: none
+};
+
+/// What the configuration says about one variable of a collection; unset: as the schema says.
+struct VariableSettings {
+  std::optional<int> deflate;
+  std::optional<bool> shuffle;
+  std::optional<std::vector<std::uint64_t>> chunk;
+};
+
+/// What the configuration says about a collection; unset: as the code says (CollectionOptions).
+/// `deflate` and `shuffle` hold for all variables that `variables` says nothing about.
+struct CollectionSettings {
+  std::optional<Format> store;
+  std::optional<Existing> existing;
+  std::optional<std::string> directory;
+  std::optional<std::string> file;
+  std::optional<Placement> placement;
+  std::optional<int> deflate;
+  std::optional<bool> shuffle;
+  std::map<std::string, VariableSettings, std::less<>> variables;
+
+  /// For `variable`, with the collection's own deflate and shuffle where it says nothing.
+  [[nodiscard]] VariableSettings settings_for(std::string_view variable) const;
+};
+
+/// One `collections.PATTERN.SETTING = value` (or `collections.PATTERN.variables.NAME.SETTING`),
+/// as it was found. Values have been checked.
+struct CollectionOverride {
+  std::string pattern;   ///< collection name, or glob with * and ?
+  std::string variable;  ///< empty: for the collection
+  std::string setting;   ///< "store", ...
+  std::string value;
+  Origin origin;
+};
+
+/// How the ranks of a communicator divide.
+struct Split {
+  int model_ranks = 0;
+  int servers = 0;  ///< dedicated ones; 0 with inline
+};
+
+struct Config {
+  Topology topology = Topology::dedicated;
+  int servers = 1;
+  InlineMode inline_mode = InlineMode::synchronous;
+  Transport transport = Transport::automatic;
+  std::vector<int> nodes;  ///< declared node of each rank of the communicator; empty: the real ones
+  Memory memory;
+  std::chrono::milliseconds deadline{60'000};
+  int writers = 2;
+  DirectIo direct_io = DirectIo::automatic;
+  std::uint64_t chunk_bytes = std::uint64_t{4} << 20;
+  Placement placement = Placement::collection;
+  Report report;
+  LogLevel log = LogLevel::warning;
+
+  /// In the order in which they apply: later ones win.
+  std::vector<CollectionOverride> overrides;
+  /// By dotted name; settings that nobody set are missing.
+  std::map<std::string, Origin, std::less<>> origins;
+
+  /// Everything that is said about `collection`. Flags win over the environment and so on; from one
+  /// source an exact name wins over a pattern, and the later of two patterns over the earlier.
+  [[nodiscard]] CollectionSettings settings_for(std::string_view collection) const;
+
+  /// The origin of the setting of that dotted name ("memory.server").
+  [[nodiscard]] const Origin& origin(std::string_view name) const;
+
+  /// What only the communicator's size can tell: servers < ranks, one declared node a rank.
+  [[nodiscard]] Result<Split> check_against(int ranks) const;
+};
+
+/// What `load` reads. Only `AFTERBAY_*` variables and `--afterbay.*` arguments are looked at.
+struct Sources {
+  std::vector<std::pair<std::string, std::string>> settings;  ///< from code
+  std::string config_file;                                    ///< YAML; empty: AFTERBAY_CONFIG, else none
+  /// Unset: the process's own environment.
+  std::optional<std::map<std::string, std::string>> environment;
+  std::vector<std::string> arguments;
+};
+
+/// Reads, checks and joins all sources. The error (unknown_name, wrong_type, invalid_argument,
+/// conflict or io) lists all problems, one a line, with place, finding, accepted values and
+/// the nearest name.
+Result<Config> load(const Sources& sources);
+
+}  // namespace afterbay::config
