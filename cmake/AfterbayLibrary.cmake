@@ -1,0 +1,41 @@
+# afterbay_library(<folder> [SOURCES ...] [LINKS ...])
+#
+# The target afterbay_<folder>: a static library of one folder of src/, header-only folders become
+# interface libraries. SOURCES defaults to every .cpp below the folder. LINKS names other folders
+# (base, model, ...) or CMake targets. Which folders may be named stands in tools/check_layers.py.
+
+set(AFTERBAY_FOLDERS base model config mpi wire transport client codec storage server observe session
+  CACHE INTERNAL "folders of src/ in the order of their dependencies")
+
+# Names of folders -> targets; a folder that does not exist is left out.
+function(afterbay_targets result)
+  set(targets)
+  foreach(name IN LISTS ARGN)
+    if(NOT name IN_LIST AFTERBAY_FOLDERS)
+      list(APPEND targets ${name})
+    elseif(EXISTS "${PROJECT_SOURCE_DIR}/src/${name}/CMakeLists.txt")
+      list(APPEND targets afterbay_${name})
+    endif()
+  endforeach()
+  set(${result} ${targets} PARENT_SCOPE)
+endfunction()
+
+function(afterbay_library folder)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINKS")
+  if(NOT arg_SOURCES)
+    file(GLOB_RECURSE arg_SOURCES CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
+  endif()
+  afterbay_targets(links ${arg_LINKS})
+  set(target afterbay_${folder})
+  if(arg_SOURCES)
+    add_library(${target} STATIC ${arg_SOURCES})
+    target_link_libraries(${target} PUBLIC ${links} PRIVATE afterbay_options)
+    set(scope PUBLIC)
+    set_property(GLOBAL APPEND PROPERTY AFTERBAY_STATIC_LIBRARIES ${target})
+  else()
+    add_library(${target} INTERFACE)
+    target_link_libraries(${target} INTERFACE ${links})
+    set(scope INTERFACE)
+  endif()
+  target_include_directories(${target} ${scope} "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/src")
+endfunction()

@@ -1,0 +1,55 @@
+# Language standards, warnings and sanitizers. Sets the interface target afterbay_options, which
+# every target of this project links privately.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+if(PROJECT_IS_TOP_LEVEL)
+  if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+    set(CMAKE_BUILD_TYPE Release CACHE STRING "build type" FORCE)
+  endif()
+  # Installed programs find the library beside them, wherever the tree is moved to.
+  set(CMAKE_INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+  find_program(AFTERBAY_CCACHE ccache)
+  mark_as_advanced(AFTERBAY_CCACHE)
+  if(AFTERBAY_CCACHE)
+    foreach(language C CXX)
+      if(NOT CMAKE_${language}_COMPILER_LAUNCHER)
+        set(CMAKE_${language}_COMPILER_LAUNCHER "${AFTERBAY_CCACHE}")
+      endif()
+    endforeach()
+  endif()
+endif()
+
+add_library(afterbay_options INTERFACE)
+set(c_family "$<COMPILE_LANGUAGE:C,CXX>")
+target_compile_options(afterbay_options INTERFACE
+  "$<${c_family}:-Wall;-Wextra;-Wpedantic;-Wshadow>"
+  "$<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor;-Woverloaded-virtual>"
+  "$<$<COMPILE_LANGUAGE:Fortran>:-Wall;-std=f2008>")
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  target_compile_options(afterbay_options INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:-Wthread-safety>")
+endif()
+
+# New compilers bring new warnings: those must not stop somebody who only wants to build.
+if(AFTERBAY_WERROR)
+  if((CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+      OR (CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 15))
+    target_compile_options(afterbay_options INTERFACE "$<${c_family}:-Werror>")
+  else()
+    message(STATUS "Afterbay: warnings stay warnings with ${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}")
+  endif()
+endif()
+
+if(AFTERBAY_SANITIZE)
+  target_compile_options(afterbay_options INTERFACE
+    "$<${c_family}:-fsanitize=${AFTERBAY_SANITIZE};-fno-omit-frame-pointer>")
+  if(AFTERBAY_SANITIZE MATCHES "undefined")
+    target_compile_options(afterbay_options INTERFACE "$<${c_family}:-fno-sanitize-recover=undefined>")
+  endif()
+  target_link_options(afterbay_options INTERFACE "-fsanitize=${AFTERBAY_SANITIZE}")
+endif()

@@ -1,0 +1,159 @@
+# How test sources and scripts become ctest tests. Every test gets a fresh directory of its own
+# under <build>/scratch, the environment below, and a timeout.
+
+set(scratch_root "${CMAKE_BINARY_DIR}/scratch")
+set(in_scratch bash "${CMAKE_CURRENT_SOURCE_DIR}/cmake/in_scratch.sh")
+set(sanitizer_dir "${CMAKE_CURRENT_SOURCE_DIR}/sanitizers")
+
+# Open MPI on a small machine: root is allowed, ranks share cores and give them up when idle.
+set(test_environment
+  OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+  OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
+  OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_btl_vader_single_copy_mechanism=none
+  "AFTERBAY_BUILD=${CMAKE_BINARY_DIR}" "AFTERBAY_SOURCE=${PROJECT_SOURCE_DIR}"
+  "AFTERBAY_PYTHON=${AFTERBAY_PYTHON}")
+if(AFTERBAY_SANITIZE)
+  list(APPEND test_environment
+    "ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=1:strict_string_checks=1"
+    "LSAN_OPTIONS=suppressions=${sanitizer_dir}/lsan.supp:print_suppressions=0"
+    "UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1"
+    "TSAN_OPTIONS=suppressions=${sanitizer_dir}/tsan.supp:halt_on_error=1:second_deadlock_stack=1")
+endif()
+
+function(afterbay_suite_wanted result)
+  set(${result} FALSE PARENT_SCOPE)
+  foreach(suite IN LISTS ARGN ITEMS all)
+    if(suite IN_LIST AFTERBAY_TEST_SUITES)
+      set(${result} TRUE PARENT_SCOPE)
+    endif()
+  endforeach()
+endfunction()
+
+# Test sources of a folder, and the sources they share (any other .cpp there).
+function(afterbay_test_sources result folder)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.cpp")
+  if(AFTERBAY_TEST_FILTER)
+    set(tests ${sources})
+    list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
+    list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
+    list(FILTER tests INCLUDE REGEX "${AFTERBAY_TEST_FILTER}")
+    list(APPEND sources ${tests})
+  endif()
+  set(${result} ${sources} PARENT_SCOPE)
+endfunction()
+
+function(afterbay_link_inside target)
+  if(AFTERBAY_TEST_LINKS)
+    afterbay_targets(links ${AFTERBAY_TEST_LINKS})
+  else()
+    set(links afterbay_internal)
+  endif()
+  target_link_libraries(${target} PRIVATE afterbay_options ${links})
+  target_include_directories(${target} PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/include"
+    "${PROJECT_BINARY_DIR}/include" "${PROJECT_SOURCE_DIR}/src")
+endfunction()
+
+function(afterbay_gtest_executable target)
+  if(ARGN)
+    add_executable(${target} ${ARGN})
+    afterbay_link_inside(${target})
+    target_link_libraries(${target} PRIVATE GTest::gmock GTest::gtest GTest::gtest_main)
+  endif()
+endfunction()
+
+# One ctest for each GoogleTest; suites whose name begins with Thread are those TSan runs.
+function(afterbay_add_unit_tests target)
+  afterbay_suite_wanted(all_wanted unit)
+  afterbay_suite_wanted(thread_wanted unit thread)
+  if(NOT TARGET ${target} OR NOT thread_wanted)
+    return()
+  endif()
+  set(thread_tests "Thread*:*/Thread*")
+  afterbay_discover(${target} unit "${thread_tests}" "unit;thread")
+  if(all_wanted)
+    afterbay_discover(${target} unit "-${thread_tests}" unit)
+  endif()
+endfunction()
+
+function(afterbay_add_conformance_tests target)
+  afterbay_suite_wanted(wanted conformance)
+  if(TARGET ${target} AND wanted)
+    afterbay_discover(${target} conformance "*" conformance)
+  endif()
+endfunction()
+
+# Labels and environment are lists, which gtest_discover_tests flattens: a file that ctest reads
+# after the list of tests sets them.
+function(afterbay_discover target kind filter labels)
+  string(MAKE_C_IDENTIFIER "${target}_${labels}" list)
+  gtest_discover_tests(${target} TEST_FILTER "${filter}" TEST_PREFIX "${AFTERBAY_TEST_PREFIX}${kind}."
+    TEST_LIST ${list} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
+    WORKING_DIRECTORY "${CMAKE_BINARY_DIR}" PROPERTIES TIMEOUT 60)
+  set(file "${CMAKE_CURRENT_BINARY_DIR}/${list}_properties.cmake")
+  file(CONFIGURE OUTPUT "${file}" @ONLY CONTENT [=[
+if(@list@)
+  set_tests_properties(${@list@} PROPERTIES LABELS "@labels@" ENVIRONMENT "@test_environment@")
+endif()
+]=])
+  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES "${file}")
+endfunction()
+
+# RANK_TEST(Suite, name, N) in the sources -> the ctest ranks.Suite.name: mpirun -np N.
+function(afterbay_add_rank_tests target)
+  afterbay_suite_wanted(wanted ranks)
+  set(tests ${ARGN})
+  list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
+  if(NOT tests OR NOT wanted)
+    return()
+  endif()
+  add_executable(${target} ${ARGN})
+  afterbay_link_inside(${target})
+  target_link_libraries(${target} PRIVATE afterbay_mpi_c GTest::gmock GTest::gtest)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${tests})
+  foreach(source IN LISTS tests)
+    file(STRINGS "${source}" lines REGEX "^RANK_TEST\\(")
+    foreach(line IN LISTS lines)
+      if(NOT line MATCHES "^RANK_TEST\\( *([A-Za-z0-9_]+) *, *([A-Za-z0-9_]+) *, *([0-9]+) *\\)")
+        message(FATAL_ERROR "${source}: write RANK_TEST(Suite, name, N) on one line, N a number: ${line}")
+      endif()
+      afterbay_add_rank_test(${target} ${CMAKE_MATCH_1} ${CMAKE_MATCH_2} ${CMAKE_MATCH_3})
+    endforeach()
+  endforeach()
+endfunction()
+
+function(afterbay_add_rank_test target suite case ranks)
+  set(name "${AFTERBAY_TEST_PREFIX}ranks.${suite}.${case}")
+  add_test(NAME ${name} COMMAND ${in_scratch} "${scratch_root}/${name}"
+    timeout -k 5 100 ${MPIEXEC_EXECUTABLE} --oversubscribe -np ${ranks} $<TARGET_FILE:${target}>
+    "--gtest_filter=${suite}.${case}")
+  afterbay_test_properties(${name} 120 ranks)
+  if(ranks EQUAL 1)
+    set_tests_properties(${name} PROPERTIES PROCESSORS 1)
+  endif()
+endfunction()
+
+function(afterbay_add_scripts folder)
+  afterbay_suite_wanted(wanted scripts ${folder})
+  if(NOT wanted OR AFTERBAY_SANITIZE)
+    return()
+  endif()
+  file(GLOB scripts CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}/${folder}"
+    "${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.sh" "${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.py")
+  list(FILTER scripts EXCLUDE REGEX "^(_|lib_|conftest)")
+  foreach(script IN LISTS scripts)
+    string(REGEX REPLACE "(_test)?\\.(sh|py)$" "" case "${script}")
+    set(name "${AFTERBAY_TEST_PREFIX}${folder}.${case}")
+    set(interpreter bash)
+    if(script MATCHES "\\.py$")
+      set(interpreter "${AFTERBAY_PYTHON}")
+    endif()
+    add_test(NAME ${name} COMMAND ${in_scratch} "${scratch_root}/${name}"
+      timeout -k 5 290 ${interpreter} "${CMAKE_CURRENT_SOURCE_DIR}/${folder}/${script}")
+    afterbay_test_properties(${name} 300 ${folder})
+  endforeach()
+endfunction()
+
+function(afterbay_test_properties name timeout_s label)
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${timeout_s} LABELS ${label} PROCESSORS 2
+    SKIP_RETURN_CODE 77 ENVIRONMENT "${test_environment}")
+endfunction()

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// RANK_TEST(Suite, name, ranks): a GoogleTest that runs under mpirun with that many ranks, in a
+// fresh working directory shared by all of them. It fails when it fails on any rank.
+// CMake reads the macro from the source, so it stands on one line and `ranks` is a number.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <mpi.h>
+
+namespace afterbay::testing {
+
+/// The ranks of this test: a duplicate of MPI_COMM_WORLD, valid while the test runs.
+[[nodiscard]] MPI_Comm comm();
+[[nodiscard]] int rank();
+[[nodiscard]] int size();
+void barrier();
+
+/// Where each RANK_TEST notes its number of ranks before main starts.
+class RankTestEntry {
+ public:
+  RankTestEntry(const char* suite, const char* name, int ranks);
+};
+
+}  // namespace afterbay::testing
+
+#define RANK_TEST(suite, name, ranks)                                                            \
+  static const ::afterbay::testing::RankTestEntry rank_test_entry_##suite##_##name(#suite, #name, ranks); \
+  TEST(suite, name)

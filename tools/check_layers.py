@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+"""Checks that every folder of src/ includes only the folders it may depend on.
+
+The table is the one place where the layering is written down: a folder may include itself, what
+stands here, and what those may include in turn. mpi.h is allowed only where it is named below.
+"""
+import pathlib
+import re
+import sys
+
+ALLOWED = {
+    "base": [],
+    "model": ["base"],
+    "config": ["base", "model"],
+    "mpi": ["base"],
+    "wire": ["base", "model"],
+    "observe": ["base"],
+    "transport": ["wire", "mpi"],
+    "client": ["transport", "config", "observe"],
+    "codec": ["base"],
+    "storage": ["model", "codec"],
+    "server": ["transport", "storage", "config", "observe"],
+    "session": ["client", "server"],
+}
+MPI_PLACES = ("src/mpi/", "src/transport/mpi", "src/session/", "include/afterbay/mpi.", "bindings/")
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+
+
+def reachable(folder):
+    found, waiting = {folder}, [folder]
+    while waiting:
+        for below in ALLOWED[waiting.pop()]:
+            if below not in found:
+                found.add(below)
+                waiting.append(below)
+    return found
+
+
+def violations(root):
+    for path in sorted([*root.glob("src/**/*.[ch]pp"), *root.glob("include/**/*.h*"), *root.glob("bindings/**/*.[ch]*")]):
+        name = path.relative_to(root).as_posix()
+        parts = name.split("/")
+        folder = parts[1] if parts[0] == "src" else None
+        if folder is not None and folder not in ALLOWED:
+            yield f"{name}:1: the folder {folder} is not in the table of tools/check_layers.py"
+            continue
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            match = INCLUDE.match(line)
+            if not match:
+                continue
+            target = match[2]
+            if target == "mpi.h" and not name.startswith(MPI_PLACES):
+                yield f"{name}:{number}: mpi.h may be included only under {', '.join(MPI_PLACES)}"
+            first = target.split("/")[0]
+            if "/" not in target or first not in ALLOWED:
+                continue
+            if parts[0] == "include":
+                yield f"{name}:{number}: an installed header includes {target}, which is not installed"
+            elif folder is not None and first not in reachable(folder):
+                may = ", ".join(sorted(reachable(folder) - {folder})) or "nothing"
+                yield f"{name}:{number}: {folder} includes {target}; it may include {may}"
+
+
+def main():
+    root = pathlib.Path(__file__).resolve().parent.parent
+    found = list(violations(root))
+    for line in found:
+        print(line, file=sys.stderr)
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
