@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Conversion of a row of values from the model's type to the file's, byte order included.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "afterbay/types.hpp"
+
+namespace afterbay::model {
+
+/// Converts `count` values from `from` to `to`; strides are bytes between neighbours, may be
+/// negative or 0 (source). Neither address needs alignment; the ranges must not overlap. Returns
+/// how many values the target type cannot hold (what is stored for these is unspecified).
+///
+/// Rules, as netCDF-C's: numbers to integers are truncated towards zero and must lie between the
+/// target's smallest and largest value before that (NaN never does); float64 to float32 rounds,
+/// and a finite value that becomes infinite is out of range; NaN and infinity stay what they are
+/// between floats. Text goes to text only.
+using Kernel = std::uint64_t (*)(std::byte* to, const std::byte* from, std::size_t count,
+                                 std::ptrdiff_t to_stride, std::ptrdiff_t from_stride);
+
+/// The kernel for a pair of types; null when there is none (text with numbers, strings). The best
+/// variant for this processor. `swap_bytes` reverses the bytes of each stored value.
+Kernel kernel(Type from, Type to, bool swap_bytes) noexcept;
+
+/// The kernel that takes stored values back: from the file's type and byte order (swapped when
+/// `swap_bytes`) without a change of type.
+Kernel copy_kernel(std::size_t element_bytes, bool swap_bytes) noexcept;
+
+/// Whether values of a file with that byte order must be swapped on this machine.
+bool needs_swap(bool file_is_big_endian) noexcept;
+
+}  // namespace afterbay::model

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// Profile: what one process did and how long it took. Timers form a tree (a collection is a child of
+// the operation: "put" > "history"); counters are sums or peaks. Asking for a timer takes a lock and
+// is done once, at set-up; timing costs two clock reads and three relaxed additions, from any thread.
+// Switched off, every timer and counter is null and costs a branch.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include "observe/records.hpp"
+#include "observe/trace.hpp"
+
+namespace afterbay::observe {
+
+/// Nanoseconds of the monotonic clock.
+inline std::uint64_t now_ns() noexcept {
+  return static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+          .count());
+}
+
+/// One node of the tree. Owned by its Profile, whose address it keeps for life.
+class Timer {
+ public:
+  void add(std::uint64_t start_ns, std::uint64_t end_ns, std::uint64_t bytes = 0) noexcept {
+    inclusive_ns_.fetch_add(end_ns - start_ns, std::memory_order_relaxed);
+    count_.fetch_add(1, std::memory_order_relaxed);
+    if (bytes != 0) bytes_.fetch_add(bytes, std::memory_order_relaxed);
+    if (trace_ != nullptr) trace_->add(index_, start_ns, end_ns, bytes);
+  }
+  [[nodiscard]] std::uint64_t inclusive_ns() const noexcept { return inclusive_ns_.load(std::memory_order_relaxed); }
+  [[nodiscard]] std::uint64_t count() const noexcept { return count_.load(std::memory_order_relaxed); }
+  [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_.load(std::memory_order_relaxed); }
+  [[nodiscard]] const std::string& name() const noexcept { return name_; }
+
+ private:
+  friend class Profile;
+  std::string name_;
+  std::int32_t parent_ = -1;
+  std::uint32_t index_ = 0;
+  Trace* trace_ = nullptr;
+  std::atomic<std::uint64_t> inclusive_ns_{0};
+  std::atomic<std::uint64_t> count_{0};
+  std::atomic<std::uint64_t> bytes_{0};
+};
+
+/// Adds the time from its construction to its end to a timer; does nothing for a null timer.
+class Timed {
+ public:
+  explicit Timed(Timer* timer) noexcept : timer_(timer), start_ns_(timer != nullptr ? now_ns() : 0) {}
+  Timed(const Timed&) = delete;
+  Timed& operator=(const Timed&) = delete;
+  ~Timed() { stop(); }
+  void bytes(std::uint64_t count) noexcept { bytes_ += count; }
+  void stop() noexcept {
+    if (timer_ != nullptr) timer_->add(start_ns_, now_ns(), bytes_);
+    timer_ = nullptr;
+  }
+
+ private:
+  Timer* timer_;
+  std::uint64_t start_ns_;
+  std::uint64_t bytes_ = 0;
+};
+
+class Counter {
+ public:
+  void add(std::uint64_t amount) noexcept { value_.fetch_add(amount, std::memory_order_relaxed); }
+  /// Keeps the largest value seen.
+  void peak(std::uint64_t value) noexcept {
+    std::uint64_t seen = value_.load(std::memory_order_relaxed);
+    while (seen < value && !value_.compare_exchange_weak(seen, value, std::memory_order_relaxed)) {}
+  }
+  [[nodiscard]] std::uint64_t value() const noexcept { return value_.load(std::memory_order_relaxed); }
+
+ private:
+  friend class Profile;
+  std::string name_;
+  CounterKind kind_ = CounterKind::sum;
+  std::atomic<std::uint64_t> value_{0};
+};
+
+/// For a counter that may be null (profile off).
+inline void add(Counter* counter, std::uint64_t amount) noexcept {
+  if (counter != nullptr) counter->add(amount);
+}
+inline void peak(Counter* counter, std::uint64_t value) noexcept {
+  if (counter != nullptr) counter->peak(value);
+}
+
+/// Names of counters that the report gives a place of their own; others are listed by name.
+namespace counters {
+inline constexpr std::string_view bytes = "bytes";               ///< sum: payload put / taken in
+inline constexpr std::string_view written_bytes = "written bytes";  ///< sum: on files
+inline constexpr std::string_view direct_bytes = "direct bytes";    ///< sum: of these, by O_DIRECT
+inline constexpr std::string_view messages = "messages";         ///< sum: sent
+inline constexpr std::string_view backlog = "peak backlog";      ///< peak, bytes
+}  // namespace counters
+
+class Profile {
+ public:
+  /// `trace_events` > 0: also keeps that many of the latest timings for a trace.
+  explicit Profile(bool on = true, std::size_t trace_events = 0);
+
+  [[nodiscard]] bool on() const noexcept { return on_; }
+  /// The timer `name` below `parent` (null: a root); the same one each time. Null when off.
+  /// A timer that is never run itself but has children shows their sum.
+  Timer* timer(std::string_view name, const Timer* parent = nullptr);
+  /// For a wait: a timer below `parent` named "wait: REASON".
+  Timer* wait(std::string_view reason, const Timer* parent = nullptr);
+  Counter* counter(std::string_view name, CounterKind kind = CounterKind::sum);
+
+  /// What was counted until now; `role` ("model", "server") groups ranks in the report.
+  [[nodiscard]] RankProfile snapshot(int rank, std::string role) const;
+  /// The trace; empty when none is kept.
+  [[nodiscard]] RankTrace trace(int rank, std::string role) const;
+
+ private:
+  bool on_;
+  std::uint64_t start_ns_ = now_ns();
+  std::unique_ptr<Trace> trace_;
+  mutable std::mutex mutex_;  ///< guards the two lists; timers and counters are atomic
+  std::deque<Timer> timers_;
+  std::deque<Counter> counters_;
+};
+
+/// Most memory this process ever had in use (VmHWM), bytes; 0 where /proc does not tell.
+std::uint64_t memory_high_water_bytes();
+
+}  // namespace afterbay::observe

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// What profiles and traces look like on their way from a rank to the report: plain data.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace afterbay::observe {
+
+enum class CounterKind : std::uint8_t { sum, peak };
+
+struct TimerRecord {
+  std::string name;
+  std::int32_t parent = -1;  ///< index in RankProfile::timers, smaller than the own one; -1: a root
+  std::uint64_t inclusive_ns = 0;
+  std::uint64_t count = 0;
+  std::uint64_t bytes = 0;
+  template <class A>
+  void fields(A& a) { a(name, parent, inclusive_ns, count, bytes); }
+};
+
+struct CounterRecord {
+  std::string name;
+  CounterKind kind = CounterKind::sum;
+  std::uint64_t value = 0;
+  template <class A>
+  void fields(A& a) { a(name, kind, value); }
+};
+
+struct RankProfile {
+  std::int32_t rank = 0;  ///< in the session's communicator
+  std::string role;       ///< "model", "server"
+  std::uint64_t elapsed_ns = 0;
+  std::uint64_t memory_high_water_bytes = 0;
+  std::vector<TimerRecord> timers;
+  std::vector<CounterRecord> counters;
+  template <class A>
+  void fields(A& a) { a(rank, role, elapsed_ns, memory_high_water_bytes, timers, counters); }
+};
+
+struct TraceEvent {
+  std::uint32_t name = 0;    ///< index in RankTrace::names
+  std::uint32_t thread = 0;  ///< 0, 1, ... in the order of first use
+  std::uint64_t start_ns = 0;
+  std::uint64_t duration_ns = 0;
+  std::uint64_t bytes = 0;
+  template <class A>
+  void fields(A& a) { a(name, thread, start_ns, duration_ns, bytes); }
+};
+
+struct RankTrace {
+  std::int32_t rank = 0;
+  std::string role;
+  std::uint64_t dropped = 0;            ///< older events that the ring had no room for
+  std::vector<std::string> names;
+  std::vector<TraceEvent> events;       ///< oldest first; start_ns is time of day, so that nodes agree
+  template <class A>
+  void fields(A& a) { a(rank, role, dropped, names, events); }
+};
+
+}  // namespace afterbay::observe

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Report: many ranks' profiles in one table, as text for people and JSON for scripts.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "observe/records.hpp"
+
+namespace afterbay::observe {
+
+/// A timer over all ranks of a role that have it. Times are seconds.
+struct Row {
+  std::string name;
+  std::uint32_t depth = 0;
+  double inclusive = 0;  ///< mean over the role's ranks
+  double inclusive_percent = 0;  ///< of its root
+  double exclusive = 0;  ///< inclusive without the children's, mean
+  double exclusive_percent = 0;
+  double max_exclusive = 0;
+  double min_exclusive = 0;
+  std::int32_t max_rank = 0;
+  std::int32_t min_rank = 0;
+  std::uint64_t count = 0;  ///< sum over ranks
+  std::uint64_t bytes = 0;  ///< sum over ranks
+};
+
+/// A counter over all ranks of a role: total is the sum, or for a peak the largest.
+struct CounterRow {
+  std::string name;
+  CounterKind kind = CounterKind::sum;
+  std::uint64_t total = 0;
+  std::uint64_t largest = 0;
+  std::int32_t largest_rank = 0;
+};
+
+struct RoleReport {
+  std::string role;
+  std::uint32_t ranks = 0;
+  double elapsed = 0;  ///< longest of the ranks
+  std::uint64_t memory_high_water_bytes = 0;  ///< of one process, the largest
+  std::int32_t memory_high_water_rank = 0;
+  std::vector<Row> rows;  ///< depth first
+  std::vector<CounterRow> counters;
+};
+
+struct Report {
+  std::vector<RoleReport> roles;  ///< model first
+};
+
+Report merge(std::span<const RankProfile> profiles);
+
+/// The table: per role the timers (Name, Inclusive, % Incl, Exclusive, % Excl, Max Excl, Min Excl,
+/// Max PE, Min PE), then bytes, bandwidth, peak backlog, memory high water, messages. Ends with a newline.
+std::string table(const Report& report);
+
+/// The same as one JSON object, indented.
+std::string json(const Report& report);
+
+}  // namespace afterbay::observe

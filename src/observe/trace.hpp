@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Trace: the latest timings of a process, for Chrome's and Perfetto's trace viewers.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "observe/records.hpp"
+
+namespace afterbay::observe {
+
+/// A ring of the latest events, bounded. Thread-safe by a lock that is held for one store: a trace
+/// is on only when it was asked for.
+class Trace {
+ public:
+  explicit Trace(std::size_t capacity);
+  void add(std::uint32_t name, std::uint64_t start_ns, std::uint64_t end_ns, std::uint64_t bytes) noexcept;
+  /// Fills `events` and `dropped`.
+  void copy_to(RankTrace& out) const;
+
+ private:
+  std::uint32_t thread_number();
+
+  mutable std::mutex mutex_;
+  std::vector<TraceEvent> ring_;
+  std::uint64_t added_ = 0;
+  std::vector<std::thread::id> threads_;
+};
+
+/// One JSON document ("traceEvents") of all ranks' traces: pid is the rank, named by its role.
+std::string trace_json(std::span<const RankTrace> traces);
+
+}  // namespace afterbay::observe
