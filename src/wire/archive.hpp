@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One definition of a message serves both directions: a message type has
 //   static constexpr Kind kind;   template <class A> void fields(A& a) { a(x, y, z); }
-// and `encode`/`decode` run the same `fields`. Decoding checks every length: bytes from a peer
+// (public data types: a free `fields(A&, T&)` in this namespace) and `encode`/`decode` run the same
+// `fields`. Decoding checks every length: bytes from a peer
 // never make it read out of bounds.
 #pragma once
 
@@ -39,8 +40,10 @@ class Writer {
   void put(const T& value) {
     if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T>) {
       raw(&value, sizeof value);
-    } else {
+    } else if constexpr (requires(T& t, Writer& w) { t.fields(w); }) {
       const_cast<T&>(value).fields(*this);  // `fields` only reads when given a Writer
+    } else {
+      fields(*this, const_cast<T&>(value));
     }
   }
   void put(const std::string& text) {
@@ -96,8 +99,10 @@ class Reader {
   void get(T& value) {
     if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T>) {
       take(&value, sizeof value);
-    } else {
+    } else if constexpr (requires(T& t, Reader& r) { t.fields(r); }) {
       value.fields(*this);
+    } else {
+      fields(*this, value);
     }
   }
   void get(std::string& text) {

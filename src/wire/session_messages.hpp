@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// What model ranks and servers say to each other. Order matters per pair only. Kinds below 100
+// belong to the transport (frame_messages.hpp).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "wire/data_fields.hpp"
+
+namespace afterbay::wire {
+
+// ---- model rank -> server: definitions (each rank; the server answers when all have come)
+
+struct DefineDecomposition {
+  static constexpr Kind kind{100};
+  std::uint32_t id = 0;
+  std::string name;
+  Coverage coverage;
+  Block block;  ///< the sender's part
+  template <class A>
+  void fields(A& a) { a(id, name, coverage, block); }
+};
+
+struct DefineCollection {
+  static constexpr Kind kind{101};
+  std::uint32_t id = 0;
+  std::string name;
+  std::string store;     ///< name of a model::Format
+  std::uint8_t existing = 0;  ///< storage::Existing
+  std::uint64_t schema_hash = 0;
+  std::vector<std::int32_t> decompositions;  ///< one a variable: id, or -1 for Whole
+  std::optional<Schema> schema;              ///< from the lowest model rank only
+  template <class A>
+  void fields(A& a) { a(id, name, store, existing, schema_hash, decompositions, schema); }
+};
+
+/// Ends a batch of definitions.
+struct DefineEnd {
+  static constexpr Kind kind{102};
+  std::uint64_t serial = 0;
+  template <class A>
+  void fields(A& a) { a(serial); }
+};
+
+// ---- model rank -> server: output
+
+struct OpenFile {
+  static constexpr Kind kind{110};
+  std::uint64_t file = 0;  ///< the session's running number of opens, equal on every rank
+  std::uint32_t collection = 0;
+  std::string path;
+  std::optional<SchemaChanges> changes;  ///< from the lowest model rank only
+  template <class A>
+  void fields(A& a) { a(file, collection, path, changes); }
+};
+
+/// The rank's first put for (file, record): what `seq` means for this collection on this server.
+struct BeginRecord {
+  static constexpr Kind kind{111};
+  std::uint32_t collection = 0;
+  std::uint64_t seq = 0;
+  std::uint64_t file = 0;
+  std::uint64_t record = 0;
+  std::uint8_t fixed = 0;  ///< 1: the variables without the record dimension
+  template <class A>
+  void fields(A& a) { a(collection, seq, file, record, fixed); }
+};
+
+/// The rank handed over all its part of a variable; its pieces were counted before.
+struct Put {
+  static constexpr Kind kind{112};
+  std::uint32_t collection = 0;
+  std::uint64_t seq = 0;
+  std::uint32_t variable = 0;
+  template <class A>
+  void fields(A& a) { a(collection, seq, variable); }
+};
+
+/// All elements of a string variable, from the lowest model rank.
+struct PutStrings {
+  static constexpr Kind kind{113};
+  std::uint64_t file = 0;
+  std::uint64_t record = 0;
+  std::uint32_t variable = 0;
+  std::vector<std::string> values;
+  template <class A>
+  void fields(A& a) { a(file, record, variable, values); }
+};
+
+/// Everything with a smaller seq has been handed over by this rank.
+struct EndRecords {
+  static constexpr Kind kind{114};
+  struct Bound {
+    std::uint32_t collection = 0;
+    std::uint64_t next_seq = 0;
+    template <class A>
+    void fields(A& a) { a(collection, next_seq); }
+  };
+  std::uint64_t step = 0;
+  std::vector<Bound> bounds;
+  template <class A>
+  void fields(A& a) { a(step, bounds); }
+};
+
+struct CloseFile {
+  static constexpr Kind kind{115};
+  std::uint64_t file = 0;
+  std::uint64_t ticket = 0;  ///< Done is sent for it when the file is published
+  template <class A>
+  void fields(A& a) { a(file, ticket); }
+};
+
+struct Flush {
+  static constexpr Kind kind{116};
+  std::uint64_t ticket = 0;
+  template <class A>
+  void fields(A& a) { a(ticket); }
+};
+
+/// The rank now waits for a ticket; the server tells what is missing if nothing moves.
+struct Waiting {
+  static constexpr Kind kind{117};
+  std::uint64_t ticket = 0;
+  template <class A>
+  void fields(A& a) { a(ticket); }
+};
+
+struct Finalize {
+  static constexpr Kind kind{118};
+  template <class A>
+  void fields(A&) {}
+};
+
+/// The rank ends without finalize.
+struct Abandon {
+  static constexpr Kind kind{119};
+  std::string reason;
+  template <class A>
+  void fields(A& a) { a(reason); }
+};
+
+// ---- server -> model rank
+
+struct Defined {
+  static constexpr Kind kind{150};
+  struct Base {
+    std::uint32_t collection = 0;
+    std::uint32_t first_frame = 0;
+    template <class A>
+    void fields(A& a) { a(collection, first_frame); }
+  };
+  std::uint64_t serial = 0;
+  std::vector<Base> bases;
+  template <class A>
+  void fields(A& a) { a(serial, bases); }
+};
+
+struct Done {
+  static constexpr Kind kind{151};
+  std::uint64_t ticket = 0;
+  template <class A>
+  void fields(A& a) { a(ticket); }
+};
+
+/// The session cannot go on: every later call fails with this.
+struct Failed {
+  static constexpr Kind kind{152};
+  Error error;
+  template <class A>
+  void fields(A& a) { a(error); }
+};
+
+/// All is published; the server ends.
+struct Bye {
+  static constexpr Kind kind{153};
+  template <class A>
+  void fields(A&) {}
+};
+
+}  // namespace afterbay::wire
