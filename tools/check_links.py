@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+"""Checks the links inside the project's Markdown files: files exist, headings exist."""
+import pathlib
+import re
+import subprocess
+import sys
+import unicodedata
+
+LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)(?:\s+\"[^\"]*\")?\)")
+HEADING = re.compile(r"^#{1,6}\s+(.*?)\s*#*$")
+FENCE = re.compile(r"^\s*(```|~~~)")
+
+
+def prose(path):
+    """The lines outside fenced code blocks, with their numbers."""
+    fenced = False
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        if FENCE.match(line):
+            fenced = not fenced
+        elif not fenced:
+            yield number, line
+
+
+def anchors(path):
+    """The anchors of a page's headings, made as the usual renderers make them."""
+    found, seen = set(), {}
+    for _, line in prose(path):
+        match = HEADING.match(line)
+        if not match:
+            continue
+        text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", match[1])
+        kept = (c for c in text.lower() if c in " -_" or unicodedata.category(c)[0] in "LN")
+        anchor = "".join(kept).replace(" ", "-")
+        count = seen.get(anchor, 0)
+        seen[anchor] = count + 1
+        found.add(anchor if count == 0 else f"{anchor}-{count}")
+    return found
+
+
+def broken_links(root, page):
+    for number, line in prose(page):
+        for target in LINK.findall(re.sub(r"`[^`]*`", "", line)):
+            if re.match(r"[a-z]+:", target):
+                continue
+            path_part, _, anchor = target.partition("#")
+            file = (page.parent / path_part).resolve() if path_part else page
+            place = f"{page.relative_to(root)}:{number}"
+            if not file.exists():
+                yield f"{place}: {target}: there is no such file"
+            elif anchor and file.suffix == ".md" and anchor not in anchors(file):
+                yield f"{place}: {target}: there is no such heading"
+
+
+def main():
+    root = pathlib.Path(__file__).resolve().parent.parent
+    listed = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.md"],
+                            cwd=root, capture_output=True, text=True, check=True)
+    pages = [root / name for name in listed.stdout.splitlines() if (root / name).is_file()]
+    found = [line for page in pages for line in broken_links(root, page)]
+    for line in found:
+        print(line, file=sys.stderr)
+    print(f"{len(pages)} pages, {len(found)} broken links")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

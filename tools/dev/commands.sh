@@ -1,0 +1,125 @@
+# Sourced by ./dev: one function for each command.
+
+presets="dev release asan-ubsan tsan clang"
+
+dev_build() {
+  local preset=${1:-dev}
+  case " $presets " in
+    *" $preset "*) ;;
+    *)
+      echo "./dev build: there is no preset '$preset'; did you mean '$(nearest "$preset" $presets)'? There are: $presets" >&2
+      exit 2
+      ;;
+  esac
+  case $preset in
+    clang) need_packages "${build_packages[@]}" "${lint_packages[@]}" ;;
+    release) need_packages "${build_packages[@]}" ;;
+    *)
+      need_packages "${build_packages[@]}" "${test_packages[@]}"
+      need_python
+      ;;
+  esac
+  build_preset "$preset"
+  say "built: build/$preset"
+}
+
+dev_demo() {
+  # The demo builds the preset that the tests use, so that the test packages are needed to configure it.
+  need_packages "${build_packages[@]}" "${test_packages[@]}"
+  need_python
+  build_preset dev apps/all examples/all
+  mpi_environment
+  AFTERBAY_BUILD=$root/build/dev exec bash tools/demo.sh "$@"
+}
+
+dev_test() {
+  need_packages "${build_packages[@]}" "${test_packages[@]}"
+  need_python
+  mpi_environment
+  if [ $# -gt 0 ]; then
+    build_preset dev
+    exec ctest --test-dir "$root/build/dev" --output-on-failure --no-tests=error -j "$(nproc)" "$@"
+  fi
+  build_preset dev
+  build_preset asan-ubsan unit_tests rank_tests
+  build_preset tsan unit_tests
+  # One ctest over the three builds, so that one summary tells the whole result.
+  local all=$root/build/all preset
+  mkdir -p "$all"
+  for preset in asan-ubsan tsan dev; do echo "subdirs(\"$root/build/$preset\")"; done >"$all/CTestTestfile.cmake"
+  say "running the tests: dev, asan-ubsan (asan.*) and tsan (tsan.*)"
+  $(tsan_wrapper) ctest --test-dir "$all" --output-on-failure --no-tests=error -j "$(nproc)"
+}
+
+# gcc 12's thread sanitizer cannot live with more than 28 random bits in its addresses.
+tsan_wrapper() {
+  local bits
+  bits=$(cat /proc/sys/vm/mmap_rnd_bits 2>/dev/null || echo 28)
+  if [ "$bits" -gt 28 ] && setarch "$(uname -m)" -R true 2>/dev/null; then echo "setarch $(uname -m) -R"; fi
+}
+
+dev_bench() {
+  need_packages "${build_packages[@]}" "${bench_packages[@]}"
+  need_python
+  configure_options+=(-DAFTERBAY_BUILD_BENCH=ON)
+  build_preset release
+  mpi_environment
+  AFTERBAY_BUILD=$root/build/release exec bench/run "$@"
+}
+
+cxx_sources() {
+  git ls-files --cached --others --exclude-standard '*.hpp' '*.cpp' '*.h' '*.c' | while read -r file; do
+    [ -f "$file" ] && printf '%s\n' "$file"
+  done
+}
+
+dev_format() {
+  need_packages "${python_packages[@]}"
+  need_python
+  cxx_sources | xargs -r build/venv/bin/clang-format -i
+  say "formatted $(cxx_sources | wc -l) files"
+}
+
+dev_lint() {
+  need_packages "${build_packages[@]}" "${lint_packages[@]}"
+  need_python
+  local failed=()
+  say "format (clang-format)"
+  cxx_sources | xargs -r build/venv/bin/clang-format --dry-run -Werror || failed+=("format: run ./dev format")
+  say "layers"
+  build/venv/bin/python tools/check_layers.py || failed+=("layers")
+  say "sizes of files"
+  build/venv/bin/python tools/check_sizes.py || failed+=("sizes")
+  say "clang's warnings and thread-safety analysis"
+  (build_preset clang) || failed+=("clang")
+  lint_changed || failed+=("clang-tidy")
+  if [ ${#failed[@]} -gt 0 ]; then fail "lint: ${failed[*]}"; fi
+  say "lint: nothing found"
+}
+
+# clang-tidy on the sources that differ from the upstream branch (without one: from the last commit).
+lint_changed() {
+  local base changed
+  [ -f build/clang/compile_commands.json ] || return 0
+  base=$(git merge-base HEAD '@{upstream}' 2>/dev/null || git rev-parse -q --verify HEAD 2>/dev/null) || return 0
+  changed=$(git diff --name-only --diff-filter=d "$base" -- 'src/*.cpp' 'bindings/*.cpp')
+  [ -n "$changed" ] || return 0
+  say "clang-tidy on what changed: $(wc -l <<<"$changed") files"
+  xargs -n 1 -P "$(nproc)" clang-tidy -p build/clang --quiet <<<"$changed"
+}
+
+dev_docs() {
+  need_packages "${build_packages[@]}" "${test_packages[@]}"
+  need_python
+  say "links"
+  build/venv/bin/python tools/check_links.py
+  build_preset dev
+  mpi_environment
+  say "snippets"
+  ctest --test-dir build/dev --output-on-failure --no-tests=error -L docs
+}
+
+dev_clean() {
+  rm -rf "$root/build"
+  say "removed build/"
+}

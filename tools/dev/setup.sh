@@ -1,0 +1,114 @@
+# Sourced by ./dev: messages, Debian packages, the Python environment, configuring and building.
+
+build_packages=(g++ gfortran cmake ninja-build ccache pkg-config openmpi-bin libopenmpi-dev libhdf5-dev
+  libnetcdf-dev zlib1g-dev libxxhash-dev libyaml-cpp-dev nlohmann-json3-dev libfmt-dev libspdlog-dev
+  libcli11-dev libexpected-dev)
+python_packages=(python3-venv)
+test_packages=(libgtest-dev libgmock-dev netcdf-bin hdf5-tools iproute2 "${python_packages[@]}")
+bench_packages=(libpnetcdf-dev pnetcdf-bin libhdf5-openmpi-dev libnetcdf-mpi-dev "${python_packages[@]}")
+lint_packages=(clang clang-tidy "${python_packages[@]}")
+
+say() { printf '==> %s\n' "$*"; }
+fail() {
+  printf './dev: %s\n' "$*" >&2
+  exit 1
+}
+
+# nearest WORD CANDIDATES...: the candidate with the smallest edit distance.
+nearest() {
+  awk 'function least(a, b) { return a < b ? a : b }
+    function distance(s, t,   i, j, d) {
+      for (i = 0; i <= length(s); i++) d[i, 0] = i
+      for (j = 0; j <= length(t); j++) d[0, j] = j
+      for (i = 1; i <= length(s); i++) for (j = 1; j <= length(t); j++)
+        d[i, j] = least(d[i-1, j-1] + (substr(s, i, 1) != substr(t, j, 1)), least(d[i-1, j], d[i, j-1]) + 1)
+      return d[length(s), length(t)]
+    }
+    BEGIN { best = 1e9
+      for (k = 2; k < ARGC; k++) { n = distance(ARGV[1], ARGV[k]); if (n < best) { best = n; name = ARGV[k] } }
+      print name }' "$@"
+}
+
+# logged NAME COMMAND...: the output goes to build/log/NAME.log, its end is shown if the command fails.
+logged() {
+  local log=$root/build/log/$1.log
+  shift
+  mkdir -p "$root/build/log"
+  if ! "$@" >"$log" 2>&1; then
+    tail -n 60 "$log" >&2
+    fail "failed: $* (all of its output: $log)"
+  fi
+}
+
+# need_packages NAME...: installs the Debian packages that are missing.
+need_packages() {
+  if ! command -v dpkg-query >/dev/null; then
+    say "this is not Debian or Ubuntu: taking compilers and libraries as they are"
+    return
+  fi
+  local missing=() name
+  for name in "$@"; do
+    [ "$(dpkg-query -W -f='${db:Status-Status}' "$name" 2>/dev/null)" = installed ] || missing+=("$name")
+  done
+  [ ${#missing[@]} -eq 0 ] && return
+  local as_root=()
+  if [ "$(id -u)" -ne 0 ]; then
+    as_root=(sudo)
+    [ -t 0 ] || as_root=(sudo -n)
+    if ! command -v sudo >/dev/null || ! "${as_root[@]}" true 2>/dev/null; then
+      printf '%s\n' "./dev: these packages are missing, and installing them needs root." \
+        "Ask the administrator of this machine for:" "  apt-get install ${missing[*]}" >&2
+      exit 1
+    fi
+  fi
+  say "installing ${#missing[@]} Debian packages: ${missing[*]}"
+  logged apt-update "${as_root[@]}" apt-get update -q
+  logged apt-install "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -q \
+    --no-install-recommends -o DPkg::Lock::Timeout=300 "${missing[@]}"
+}
+
+# need_python: build/venv with the packages of tools/requirements.txt; sets AFTERBAY_PYTHON.
+need_python() {
+  local venv=$root/build/venv system=/usr/bin/python3 wanted
+  [ -x $system ] || system=$(command -v python3) || fail "there is no python3: install Python 3.11 or newer"
+  wanted="$($system --version) $(cksum <tools/requirements.txt)"
+  if [ "$(cat "$venv/made-from" 2>/dev/null)" != "$wanted" ]; then
+    say "making build/venv with the Python packages of tools/requirements.txt (tests and plots only)"
+    rm -rf "$venv"
+    mkdir -p "$root/build"
+    logged venv "$system" -m venv "$venv"
+    logged pip "$venv/bin/python" -m pip install --disable-pip-version-check -q -r tools/requirements.txt
+    printf '%s\n' "$wanted" >"$venv/made-from"
+  fi
+  export AFTERBAY_PYTHON=$venv/bin/python
+}
+
+# As many compilers as there are cores and 1.5 GiB of free memory for each.
+jobs() {
+  local by_memory
+  by_memory=$(awk '/^MemAvailable/ { print int($2 / 1572864) }' /proc/meminfo)
+  [ "$by_memory" -ge 1 ] || by_memory=1
+  echo $((by_memory < $(nproc) ? by_memory : $(nproc)))
+}
+
+# build_preset PRESET [TARGET...]; further CMake options in configure_options.
+configure_options=()
+build_preset() {
+  local preset=$1 dir=$root/build/$1
+  shift
+  [ -n "${AFTERBAY_PYTHON:-}" ] && configure_options+=("-DAFTERBAY_PYTHON=$AFTERBAY_PYTHON")
+  # A tree that was moved or copied cannot be configured again in place.
+  if [ -f "$dir/CMakeCache.txt" ] && ! grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "$dir/CMakeCache.txt"; then
+    rm -rf "$dir"
+  fi
+  say "building the preset $preset"
+  logged "configure-$preset" cmake --preset "$preset" "${configure_options[@]}"
+  logged "build-$preset" cmake --build "$dir" -j "$(jobs)" ${1:+--target "$@"}
+}
+
+# Open MPI for a small machine: root may run it, ranks may share cores. Only for what ./dev runs.
+mpi_environment() {
+  export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+  export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
+  export OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_btl_vader_single_copy_mechanism=none
+}
