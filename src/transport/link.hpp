@@ -56,8 +56,15 @@ class ClientLink {
   /// With may_wait=false returns would_block instead of waiting. Fails when the server failed.
   virtual Result<Landing> reserve(const FrameSlot& slot, std::uint32_t piece, std::uint64_t packed_bytes,
                                   bool may_wait) = 0;
+  /// Whether reserve of all of `slots` (together `packed_bytes` of this rank's parts) would not wait now; takes
+  /// the room if so (frames stay allocated for whoever puts first). For try_put.
+  virtual Result<bool> make_room(std::span<const FrameSlot> slots, std::uint64_t packed_bytes) = 0;
   /// The part reserved last for (slot, piece) is complete; the landing must not be touched again.
   virtual Result<void> commit(const FrameSlot& slot, std::uint32_t piece) = 0;
+
+  /// Publishes the rank's place in its own order of puts (FrameSlot::position) when it takes part in a put
+  /// without contributing, so that ranks ahead of it are not held back. Cheap; never waits.
+  virtual void set_position(std::uint64_t position) = 0;
 
   /// The next message from the server, if any has arrived.
   virtual Result<std::optional<Bytes>> receive() = 0;
@@ -136,6 +143,9 @@ class ServerPort {
   /// Fails naming a peer whose process is gone, unless that peer was `forgotten` (it ended in order).
   virtual Result<void> check_alive() = 0;
   virtual void forget(std::size_t peer) = 0;
+  /// From now on ranks that wait for room (reserve, send) fail with bad_state at once, also those that wait
+  /// already; the reason follows them as an ordinary message.
+  virtual void fail() = 0;
   /// Tells waiting ranks that the server lives and works. Any thread.
   virtual void mark_progress() = 0;
   virtual FramePool& frames() = 0;
