@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/block_writer/block_writer.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <utility>
+
+#include "model/layout.hpp"
+#include "storage/block_writer/system_error.hpp"
+
+namespace afterbay::storage {
+namespace {
+
+using model::page_bytes;
+
+/// Below this many bytes of whole pages the page cache is cheaper than a trip to the device.
+constexpr std::uint64_t least_direct_bytes = 64u << 10;
+/// From this size on, buffered bytes are sent to the device at once, so that fsync finds little to do.
+constexpr std::uint64_t least_write_back_bytes = 256u << 10;
+
+std::uint64_t round_up(std::uint64_t value) { return (value + page_bytes - 1) / page_bytes * page_bytes; }
+std::uint64_t round_down(std::uint64_t value) { return value / page_bytes * page_bytes; }
+
+Extent part_of(const Extent& extent, std::uint64_t from, std::uint64_t to) {
+  return {from, extent.bytes.subspan(from - extent.offset, to - from)};
+}
+
+bool congruent(const Extent& extent) {
+  return reinterpret_cast<std::uintptr_t>(extent.bytes.data()) % page_bytes == extent.offset % page_bytes;
+}
+
+bool follows(const Extent& first, const Extent& second) {
+  return first.offset + first.bytes.size() == second.offset &&
+         first.bytes.data() + first.bytes.size() == second.bytes.data();
+}
+
+}  // namespace
+
+Result<std::unique_ptr<BlockWriter>> BlockWriter::open(int descriptor, std::string path, DirectIo direct_io,
+                                                       std::shared_ptr<Disk> disk) {
+  std::unique_ptr<BlockWriter> writer(new BlockWriter(descriptor, std::move(path), direct_io, std::move(disk)));
+  if (direct_io != DirectIo::off) AFTERBAY_TRY(writer->open_direct());
+  return writer;
+}
+
+Result<> BlockWriter::open_direct() {
+  direct_descriptor_ = Descriptor(disk_->open(path_.c_str(), O_WRONLY | O_DIRECT | O_CLOEXEC, 0));
+  if (!direct_descriptor_.open()) return refused(errno);
+  direct_ = true;
+  return {};
+}
+
+/// The file system does not do direct I/O: go on without it, unless the user insists.
+Result<> BlockWriter::refused(int number) {
+  direct_ = false;
+  if (policy_ == DirectIo::automatic && (number == EINVAL || number == EOPNOTSUPP)) return {};
+  return fail(system_error(number, "use direct I/O (O_DIRECT) on", path_)
+                  .add("direct I/O was asked for with 'on'; 'automatic' falls back to the page cache"));
+}
+
+Result<> BlockWriter::write(std::span<const Extent> extents, WriteCost& cost) {
+  const auto start = std::chrono::steady_clock::now();
+  for (std::size_t i = 0; i < extents.size();) {
+    Extent joined = extents[i++];
+    while (i < extents.size() && follows(joined, extents[i])) {
+      joined.bytes = {joined.bytes.data(), joined.bytes.size() + extents[i].bytes.size()};
+      ++i;
+    }
+    AFTERBAY_TRY(write_one(joined, cost));
+  }
+  cost.write_ns += static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - start).count());
+  return {};
+}
+
+Result<> BlockWriter::write_one(const Extent& extent, WriteCost& cost) {
+  if (extent.bytes.empty()) return {};
+  const std::uint64_t end = extent.offset + extent.bytes.size();
+  const std::uint64_t first_page = round_up(extent.offset);
+  const std::uint64_t last_page = round_down(end);
+  cost.bytes_out += extent.bytes.size();
+  if (!direct() || !congruent(extent) || last_page < first_page + least_direct_bytes) return write_buffered(extent);
+  AFTERBAY_TRY(write_buffered(part_of(extent, extent.offset, first_page)));
+  AFTERBAY_TRY_ASSIGN(const std::uint64_t direct_bytes, write_direct(part_of(extent, first_page, last_page)));
+  cost.direct_bytes += direct_bytes;
+  return write_buffered(part_of(extent, first_page + direct_bytes, end));
+}
+
+/// Writes whole pages; gives how many bytes went, which is less when direct I/O is not possible after all.
+Result<std::uint64_t> BlockWriter::write_direct(const Extent& pages) {
+  std::uint64_t done = 0;
+  while (done < pages.bytes.size()) {
+    const ssize_t written =
+        disk_->write(direct_descriptor_.get(), pages.bytes.data() + done, pages.bytes.size() - done,
+                     static_cast<off_t>(pages.offset + done));
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0 && (errno == EINVAL || errno == EOPNOTSUPP)) {
+      AFTERBAY_TRY(refused(errno));
+      return done;
+    }
+    if (written <= 0) return fail(system_error(written < 0 ? errno : ENOSPC, "write to", path_));
+    done += static_cast<std::uint64_t>(written);
+    if (written % static_cast<ssize_t>(page_bytes) != 0) return done;  // a short write that ends inside a page
+  }
+  return done;
+}
+
+Result<> BlockWriter::write_buffered(const Extent& extent) {
+  std::uint64_t done = 0;
+  while (done < extent.bytes.size()) {
+    const ssize_t written = disk_->write(descriptor_, extent.bytes.data() + done, extent.bytes.size() - done,
+                                         static_cast<off_t>(extent.offset + done));
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return fail(system_error(written < 0 ? errno : ENOSPC, "write to", path_));
+    done += static_cast<std::uint64_t>(written);
+  }
+  // Advice only: where it fails, fsync does the same later.
+  if (done >= least_write_back_bytes)
+    disk_->start_write_back(descriptor_, static_cast<off_t>(extent.offset), static_cast<off_t>(done));
+  return {};
+}
+
+Result<> BlockWriter::write_structure(std::uint64_t offset, std::span<const std::byte> bytes) {
+  return write_buffered({offset, bytes});
+}
+
+Result<> BlockWriter::read(std::uint64_t offset, std::span<std::byte> bytes) {
+  std::size_t done = 0;
+  while (done < bytes.size()) {
+    const ssize_t got =
+        disk_->read(descriptor_, bytes.data() + done, bytes.size() - done, static_cast<off_t>(offset + done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return fail(system_error(errno, "read from", path_));
+    if (got == 0) break;
+    done += static_cast<std::size_t>(got);
+  }
+  std::memset(bytes.data() + done, 0, bytes.size() - done);
+  return {};
+}
+
+Result<std::uint64_t> BlockWriter::size_bytes() const {
+  struct stat status {};
+  if (::fstat(descriptor_, &status) != 0) return fail(system_error(errno, "find the size of", path_));
+  return static_cast<std::uint64_t>(status.st_size);
+}
+
+Result<> BlockWriter::truncate(std::uint64_t size_bytes) {
+  if (disk_->truncate(descriptor_, static_cast<off_t>(size_bytes)) != 0)
+    return fail(system_error(errno, "set the length of", path_));
+  return {};
+}
+
+}  // namespace afterbay::storage

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// BlockWriter: the engine that puts bytes at their place in a file, in parallel and without copies.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "base/result.hpp"
+#include "storage/block_writer/disk.hpp"
+#include "storage/store.hpp"
+
+namespace afterbay::storage {
+
+/// Bytes and their offset in the file.
+struct Extent {
+  std::uint64_t offset = 0;
+  std::span<const std::byte> bytes;
+};
+
+/// Writes through two descriptors of one file: whole pages of large pieces with O_DIRECT where memory
+/// and file are congruent modulo a page, all else through the page cache, with write-back started at
+/// once. It writes the given bytes and nothing around them. Any number of threads may write at once,
+/// as long as their extents do not overlap.
+class BlockWriter {
+ public:
+  /// `descriptor` is the file opened for reading and writing, and outlives the writer. `path` is
+  /// opened a second time for direct I/O. With DirectIo::on a file system that refuses is an error.
+  static Result<std::unique_ptr<BlockWriter>> open(int descriptor, std::string path, DirectIo direct_io,
+                                                   std::shared_ptr<Disk> disk);
+
+  /// Writes the extents in order; those that follow each other both in memory and in the file go as one.
+  /// Adds to the cost's write time and bytes.
+  Result<> write(std::span<const Extent> extents, WriteCost& cost);
+
+  /// Small bytes of structure: through the page cache.
+  Result<> write_structure(std::uint64_t offset, std::span<const std::byte> bytes);
+  /// Reads exactly `bytes.size()` bytes; those past the end of the file read as 0.
+  Result<> read(std::uint64_t offset, std::span<std::byte> bytes);
+
+  Result<std::uint64_t> size_bytes() const;
+  Result<> truncate(std::uint64_t size_bytes);
+
+  /// Whether large pieces go by O_DIRECT.
+  [[nodiscard]] bool direct() const noexcept { return direct_.load(std::memory_order_relaxed); }
+  [[nodiscard]] const std::string& path() const noexcept { return path_; }
+
+ private:
+  BlockWriter(int descriptor, std::string path, DirectIo policy, std::shared_ptr<Disk> disk)
+      : descriptor_(descriptor), path_(std::move(path)), policy_(policy), disk_(std::move(disk)) {}
+
+  Result<> open_direct();
+  Result<> write_one(const Extent& extent, WriteCost& cost);
+  Result<std::uint64_t> write_direct(const Extent& pages);
+  Result<> write_buffered(const Extent& extent);
+  Result<> refused(int number);
+
+  int descriptor_;
+  std::string path_;
+  DirectIo policy_;
+  std::shared_ptr<Disk> disk_;
+  Descriptor direct_descriptor_;
+  std::atomic<bool> direct_{false};
+};
+
+}  // namespace afterbay::storage

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/block_writer/disk.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+
+namespace afterbay::storage {
+
+int Disk::open(const char* path, int flags, mode_t mode) { return ::open(path, flags, mode); }
+
+ssize_t Disk::write(int descriptor, const std::byte* bytes, std::size_t count, off_t offset) {
+  return ::pwrite(descriptor, bytes, count, offset);
+}
+
+ssize_t Disk::read(int descriptor, std::byte* bytes, std::size_t count, off_t offset) {
+  return ::pread(descriptor, bytes, count, offset);
+}
+
+int Disk::sync(int descriptor) { return ::fsync(descriptor); }
+
+int Disk::truncate(int descriptor, off_t length) { return ::ftruncate(descriptor, length); }
+
+int Disk::rename(const char* from, const char* to, bool replace) {
+  if (replace) return ::rename(from, to);
+  if (::renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0) return 0;
+  if (errno != EINVAL && errno != ENOSYS) return -1;
+  // A file system without RENAME_NOREPLACE: link() fails on an existing name as well.
+  if (::link(from, to) == 0) return ::unlink(from);
+  if (errno == EEXIST) return -1;
+  struct stat status {};
+  if (::stat(to, &status) == 0) {
+    errno = EEXIST;
+    return -1;
+  }
+  return ::rename(from, to);
+}
+
+int Disk::start_write_back(int descriptor, off_t offset, off_t count) {
+  return ::sync_file_range(descriptor, offset, count, SYNC_FILE_RANGE_WRITE);
+}
+
+std::shared_ptr<Disk> Disk::real() { return std::make_shared<Disk>(); }
+
+Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
+  if (this != &other) {
+    reset();
+    number_ = other.release();
+  }
+  return *this;
+}
+
+int Descriptor::release() noexcept {
+  const int number = number_;
+  number_ = -1;
+  return number;
+}
+
+void Descriptor::reset() noexcept {
+  if (number_ >= 0) ::close(number_);
+  number_ = -1;
+}
+
+}  // namespace afterbay::storage

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Disk: the system calls by which files are made. The one place where fault tests step in.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <memory>
+
+namespace afterbay::storage {
+
+/// The operating system's calls, each with its own return convention (-1 and errno). A test derives
+/// from it to fail the n-th call, to write short, or to be slow. Any thread may call it.
+class Disk {
+ public:
+  virtual ~Disk() = default;
+  virtual int open(const char* path, int flags, mode_t mode);
+  virtual ssize_t write(int descriptor, const std::byte* bytes, std::size_t count, off_t offset);
+  virtual ssize_t read(int descriptor, std::byte* bytes, std::size_t count, off_t offset);
+  virtual int sync(int descriptor);
+  virtual int truncate(int descriptor, off_t length);
+  /// rename; with `replace` false it fails with EEXIST when `to` exists.
+  virtual int rename(const char* from, const char* to, bool replace);
+  /// Starts writing a range of dirty pages to the device, without waiting.
+  virtual int start_write_back(int descriptor, off_t offset, off_t count);
+
+  static std::shared_ptr<Disk> real();
+};
+
+/// An open file descriptor with one owner.
+class Descriptor {
+ public:
+  Descriptor() = default;
+  explicit Descriptor(int number) noexcept : number_(number) {}
+  Descriptor(Descriptor&& other) noexcept : number_(other.release()) {}
+  Descriptor& operator=(Descriptor&& other) noexcept;
+  ~Descriptor() { reset(); }
+
+  [[nodiscard]] int get() const noexcept { return number_; }
+  [[nodiscard]] bool open() const noexcept { return number_ >= 0; }
+  int release() noexcept;
+  void reset() noexcept;
+
+ private:
+  int number_ = -1;
+};
+
+}  // namespace afterbay::storage

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/block_writer/part_file.hpp"
+
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/file.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <utility>
+#include <vector>
+
+#include "storage/block_writer/system_error.hpp"
+
+namespace afterbay::storage {
+namespace {
+
+bool path_exists(const std::string& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0;
+}
+
+std::string directory_of(const std::string& path) {
+  const std::filesystem::path parent = std::filesystem::path(path).parent_path();
+  return parent.empty() ? "." : parent.string();
+}
+
+Error exists_error(const std::string& path) {
+  return make_error(ErrorCode::exists,
+                    "{} exists already: remove it, choose another name, or declare it as replaced or appended to", path)
+      .with_native(EEXIST)
+      .in_file(path);
+}
+
+/// True when the descriptor is still the file of that name (nobody renamed or removed it meanwhile).
+bool same_file(int descriptor, const std::string& path) {
+  struct stat opened {};
+  struct stat named {};
+  return ::fstat(descriptor, &opened) == 0 && ::stat(path.c_str(), &named) == 0 && opened.st_dev == named.st_dev &&
+         opened.st_ino == named.st_ino;
+}
+
+/// Copies all bytes; gives 0 or errno.
+int copy_bytes(int from, int to) {
+  if (::ioctl(to, FICLONE, from) == 0) return 0;
+  ssize_t copied = 0;
+  while ((copied = ::copy_file_range(from, nullptr, to, nullptr, std::size_t{64} << 20, 0)) > 0) {
+  }
+  if (copied == 0) return 0;
+  if (errno != EXDEV && errno != EINVAL && errno != ENOSYS && errno != EOPNOTSUPP) return errno;
+  // Across file systems, or a kernel without it: copy through memory, from where the two stand now.
+  std::vector<char> buffer(std::size_t{1} << 20);
+  while ((copied = ::read(from, buffer.data(), buffer.size())) > 0)
+    for (ssize_t done = 0; done < copied;) {
+      const ssize_t written = ::write(to, buffer.data() + done, static_cast<std::size_t>(copied - done));
+      if (written < 0 && errno != EINTR) return errno;
+      if (written > 0) done += written;
+    }
+  return copied < 0 ? errno : 0;
+}
+
+}  // namespace
+
+Result<PartFile> PartFile::claim(const std::string& path, Existing existing, bool make_directories,
+                                 std::shared_ptr<Disk> disk) {
+  PartFile file;
+  file.path_ = path;
+  file.part_path_ = path + ".part";
+  file.existing_ = existing;
+  file.disk_ = disk ? std::move(disk) : Disk::real();
+  if (make_directories) {
+    std::error_code error;
+    std::filesystem::create_directories(directory_of(path), error);
+    if (error) return fail(system_error(error.value(), "create the directory of", path));
+  }
+  if (existing == Existing::refuse && path_exists(path)) return fail(exists_error(path));
+  AFTERBAY_TRY(file.open_and_lock());
+  file.replaces_ = path_exists(path);
+  // Only now, with the lock, is the answer final for all writers that keep to this protocol.
+  if (existing == Existing::refuse && file.replaces_) {
+    ::unlink(file.part_path_.c_str());
+    return fail(exists_error(path));
+  }
+  return file;
+}
+
+Result<> PartFile::open_and_lock() {
+  constexpr int attempts = 16;
+  for (int attempt = 0; attempt < attempts; ++attempt) {
+    descriptor_ = Descriptor(disk_->open(part_path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
+    if (!descriptor_.open()) return fail(system_error(errno, "create", part_path_));
+    if (::flock(descriptor_.get(), LOCK_EX | LOCK_NB) != 0) {
+      if (errno == EWOULDBLOCK)
+        return fail(make_error(ErrorCode::conflict,
+                               "{} is being written by another writer, in this process or another: give the files "
+                               "different names, or wait until that run has ended",
+                               part_path_)
+                        .with_native(EWOULDBLOCK)
+                        .in_file(path_));
+      if (errno != ENOSYS && errno != ENOLCK && errno != EOPNOTSUPP && errno != EINTR)
+        return fail(system_error(errno, "lock", part_path_));
+    }
+    if (!same_file(descriptor_.get(), part_path_)) continue;  // published or removed since it was opened
+    if (disk_->truncate(descriptor_.get(), 0) != 0) return fail(system_error(errno, "empty", part_path_));
+    return {};
+  }
+  return fail(make_error(ErrorCode::conflict, "{} is renamed or removed by others as fast as it is made: stop them",
+                         part_path_)
+                  .in_file(path_));
+}
+
+Result<> PartFile::copy_existing() {
+  Descriptor source(disk_->open(path_.c_str(), O_RDONLY | O_CLOEXEC, 0));
+  if (!source.open()) return fail(system_error(errno, "read", path_));
+  if (const int number = copy_bytes(source.get(), descriptor_.get()))
+    return fail(system_error(number, "copy the existing file to", part_path_));
+  return {};
+}
+
+Result<> PartFile::sync_directory() {
+  const std::string directory = directory_of(path_);
+  Descriptor opened(disk_->open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0));
+  if (!opened.open()) return fail(system_error(errno, "open the directory", directory).in_file(path_));
+  // Some network file systems do not know fsync on directories; they make renames durable at once.
+  if (disk_->sync(opened.get()) != 0 && errno != EINVAL && errno != EROFS)
+    return fail(system_error(errno, "make durable the directory", directory));
+  return {};
+}
+
+Result<> PartFile::publish() {
+  if (disk_->sync(descriptor_.get()) != 0) return fail(system_error(errno, "make durable (fsync)", part_path_));
+  if (disk_->rename(part_path_.c_str(), path_.c_str(), existing_ != Existing::refuse) != 0) {
+    if (errno == EEXIST) return fail(exists_error(path_).add("it appeared while " + part_path_ + " was written"));
+    return fail(system_error(errno, "rename " + part_path_ + " to", path_));
+  }
+  auto synced = sync_directory();
+  close();
+  return synced;
+}
+
+}  // namespace afterbay::storage

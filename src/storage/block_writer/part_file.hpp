@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// PartFile: the right to make one file. Claims `path.part`, and renames it when it is complete.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/result.hpp"
+#include "storage/block_writer/disk.hpp"
+#include "storage/store.hpp"
+
+namespace afterbay::storage {
+
+/// Holds `path.part` open, empty and locked (flock), so that no two writers, in this process or
+/// another, make the same file. The lock dies with its owner: what a killed run left behind is
+/// replaced and never blocks a new run. Where the file system has no locks there is no protection.
+class PartFile {
+ public:
+  /// Fails with exists (Existing::refuse and the final name is taken), conflict (another writer
+  /// has it), or the system's error. Missing directories are made when asked for.
+  static Result<PartFile> claim(const std::string& path, Existing existing, bool make_directories,
+                                std::shared_ptr<Disk> disk);
+
+  [[nodiscard]] const std::string& path() const noexcept { return path_; }
+  [[nodiscard]] const std::string& part_path() const noexcept { return part_path_; }
+  [[nodiscard]] int descriptor() const noexcept { return descriptor_.get(); }
+  [[nodiscard]] Disk& disk() const noexcept { return *disk_; }
+  /// Whether a file of the final name stood there when this one was claimed.
+  [[nodiscard]] bool replaces() const noexcept { return replaces_; }
+
+  /// Fills the part file with the bytes of the file under the final name (shared, where the file
+  /// system can do so).
+  Result<> copy_existing();
+
+  /// fsync of the file, rename to the final name, fsync of the directory, close.
+  Result<> publish();
+  /// Closes and gives up the lock; the partial file stays.
+  void close() noexcept { descriptor_.reset(); }
+
+ private:
+  Result<> open_and_lock();
+  Result<> sync_directory();
+
+  std::string path_;
+  std::string part_path_;
+  Existing existing_ = Existing::refuse;
+  bool replaces_ = false;
+  std::shared_ptr<Disk> disk_;
+  Descriptor descriptor_;
+};
+
+}  // namespace afterbay::storage

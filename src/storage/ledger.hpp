@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ledger: which pieces of which records were written, so that publishing fills only what was not.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <vector>
+
+#include "base/result.hpp"
+#include "model/layout.hpp"
+
+namespace afterbay::storage {
+
+/// Compact: complete records are kept as intervals, one bit a piece only for records in the making.
+/// Any thread may call it.
+class Ledger {
+ public:
+  /// `present` records, and the fixed pieces if `fixed_present`, are there already (append).
+  Ledger(const model::FileLayout& layout, std::uint64_t present, bool fixed_present);
+
+  void mark(const model::Piece& piece, std::uint64_t record);
+  [[nodiscard]] bool has(const model::Piece& piece, std::uint64_t record) const;
+  /// One more than the highest record marked, or the records present.
+  [[nodiscard]] std::uint64_t records() const;
+  /// A record exists though no piece of it was written (a string variable's, for example).
+  void reach(std::uint64_t records);
+
+  using Visit = std::function<Result<>(const model::Piece&, std::uint64_t record)>;
+  /// Calls `visit` for each missing piece of records [0, records()) in file order, and with record 0
+  /// for each missing fixed piece; stops at the first failure. `visit` must not call the ledger.
+  Result<> for_each_missing(const Visit& visit) const;
+
+ private:
+  using Bits = std::vector<bool>;
+  [[nodiscard]] std::size_t index_of(const model::Piece& piece) const;
+  [[nodiscard]] bool complete(std::uint64_t record) const;
+  void add_complete(std::uint64_t record);
+
+  struct Partial {
+    Bits written;
+    std::size_t count = 0;
+  };
+
+  const model::FileLayout& layout_;
+  std::size_t record_pieces_ = 0;
+  mutable std::mutex mutex_;
+  Bits fixed_;
+  std::uint64_t records_ = 0;
+  std::map<std::uint64_t, std::uint64_t> complete_;  ///< first record -> one past the last
+  std::map<std::uint64_t, Partial> partial_;
+};
+
+}  // namespace afterbay::storage

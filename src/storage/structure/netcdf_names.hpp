@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Our types in netCDF-C's terms, and its errors in ours.
+#pragma once
+
+#include <netcdf.h>
+
+#include <optional>
+#include <string>
+
+#include "afterbay/types.hpp"
+#include "base/result.hpp"
+
+namespace afterbay::storage {
+
+nc_type netcdf_type(Type type) noexcept;
+std::optional<Type> type_of_netcdf(nc_type type) noexcept;
+
+/// "cannot <doing>: <text of netCDF-C>", with the status as native code. A status above 0 is an errno.
+Error netcdf_error(int status, const std::string& doing);
+
+/// Ok, or the error of doing so.
+inline Result<> check_netcdf(int status, const std::string& doing) {
+  if (status == NC_NOERR) return {};
+  return fail(netcdf_error(status, doing));
+}
+
+/// An open netCDF-C file, closed at the end of its life. Used only under a LibraryLock.
+class NetcdfFile {
+ public:
+  explicit NetcdfFile(int id) noexcept : id_(id) {}
+  NetcdfFile(const NetcdfFile&) = delete;
+  NetcdfFile& operator=(const NetcdfFile&) = delete;
+  ~NetcdfFile() {
+    if (id_ >= 0) nc_close(id_);
+  }
+  [[nodiscard]] int id() const noexcept { return id_; }
+  int close() noexcept {
+    const int id = id_;
+    id_ = -1;
+    return nc_close(id);
+  }
+
+ private:
+  int id_;
+};
+
+}  // namespace afterbay::storage
