@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/history_run.hpp"
+
+#include <cstdio>
+#include <exception>
+#include <numeric>
+#include <optional>
+
+#include "common/copy_reference.hpp"
+#include "common/timing.hpp"
+
+namespace bench {
+namespace {
+
+template <class Work>
+double timed(Work&& work) {
+  const double start = now_s();
+  work();
+  return now_s() - start;
+}
+
+double sum(const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
+
+double reduced(double value, MPI_Op operation, MPI_Comm model) {
+  double result = 0;
+  MPI_Allreduce(&value, &result, 1, MPI_DOUBLE, operation, model);
+  return result;
+}
+
+/// max: the slowest rank's total; mean: over ranks; step max: what a model that waits for its
+/// slowest rank in every step loses; longest: the worst single step of any rank.
+nlohmann::json across_ranks(const std::vector<double>& steps, MPI_Comm model) {
+  int ranks = 0;
+  MPI_Comm_size(model, &ranks);
+  std::vector<double> slowest(steps.size());
+  MPI_Allreduce(steps.data(), slowest.data(), static_cast<int>(steps.size()), MPI_DOUBLE, MPI_MAX, model);
+  double longest = 0;
+  for (const double step : slowest) longest = std::max(longest, step);
+  return {{"max", reduced(sum(steps), MPI_MAX, model)},
+          {"mean", reduced(sum(steps), MPI_SUM, model) / ranks},
+          {"step_max", sum(slowest)},
+          {"longest", longest}};
+}
+
+}  // namespace
+
+Timings run_history(const Options& options, MPI_Comm model, Fields& fields, HistoryWriter& writer) {
+  int ranks = 0;
+  MPI_Comm_size(model, &ranks);
+  const bool with_compute = options.compute_ms > 0;
+  std::optional<CopyReference> copies;
+  if (with_compute) copies.emplace(fields, ranks);
+  const auto compute = [&] {
+    if (!with_compute) return;
+    compute_for(options.compute_ms);
+    MPI_Barrier(model);
+  };
+
+  Timings timings;
+  MPI_Barrier(model);
+  const double cpu_start = process_cpu_s();
+  const double start = now_s();
+  for (int step = 0; step < options.steps(); ++step) {
+    const int file = step / options.records;
+    const int record = step % options.records;
+    fields.stamp(step);
+    compute();
+    timings.blocked_s.push_back(timed([&] {
+      if (record == 0) writer.open(file);
+      writer.put(fields, file, record);
+      if (record == options.records - 1) writer.close(file);
+    }));
+    compute();
+    if (with_compute) timings.copy_s.push_back(timed([&] { copies->copy(fields); }));
+  }
+  writer.finish();
+  timings.end_s = now_s() - start;
+  timings.cpu_s = process_cpu_s() - cpu_start;
+  return timings;
+}
+
+void report(const Options& options, MPI_Comm model, const Timings& timings, const nlohmann::json& extra) {
+  int rank = 0;
+  int ranks = 0;
+  MPI_Comm_rank(model, &rank);
+  MPI_Comm_size(model, &ranks);
+  nlohmann::json line = extra;
+  line["bytes"] = options.grid.record_bytes() * static_cast<std::size_t>(options.steps());
+  line["model_ranks"] = ranks;
+  line["setup_s"] = reduced(timings.setup_s, MPI_MAX, model);
+  line["end_s"] = reduced(timings.end_s, MPI_MAX, model);
+  line["cpu_s"] = reduced(timings.cpu_s, MPI_SUM, model);
+  line["blocked_s"] = across_ranks(timings.blocked_s, model);
+  if (!timings.copy_s.empty()) line["copy_s"] = across_ranks(timings.copy_s, model);
+  if (rank == 0) {
+    std::printf("BENCH %s\n", line.dump().c_str());
+    std::fflush(stdout);
+  }
+}
+
+int run_program(int argc, char** argv, const std::string& description, const std::function<void(const Options&)>& body) {
+  const Options options = parse_options(argc, argv, description);
+  int provided = 0;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+  try {
+    body(options);
+  } catch (const std::exception& error) {
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    std::fprintf(stderr, "rank %d: %s\n", rank, error.what());
+    MPI_Abort(MPI_COMM_WORLD, 1);
+  }
+  MPI_Finalize();
+  return 0;
+}
+
+}  // namespace bench

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Command line that all programs of the history benchmark share.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/workload.hpp"
+
+namespace bench {
+
+struct Options {
+  Grid grid;
+  int files = 3;
+  int records = 6;            ///< records in each file
+  double compute_ms = 0;      ///< of busy compute before each output; 0: none
+  std::string directory = ".";///< where the files go; must exist
+  std::string mode;           ///< the program's own variants, see its --help
+  int outstanding = 1;        ///< raw write: writes in flight
+  bool preallocate = false;   ///< raw write: fallocate first
+  int servers = 1;            ///< afterbay: I/O servers, taken from the end of the ranks
+  std::string format = "netcdf4";  ///< afterbay: store
+  double idle_s = 5;          ///< afterbay: length of the idle check
+  std::vector<std::string> settings;  ///< afterbay: arguments that begin with --afterbay., as they are
+  [[nodiscard]] int steps() const { return files * records; }
+  [[nodiscard]] std::string file_path(int file) const;
+};
+
+/// Parses the command line; prints help or the mistake and exits when there is nothing to run.
+Options parse_options(int argc, char** argv, const std::string& description);
+
+}  // namespace bench

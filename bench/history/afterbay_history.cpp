@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// The history written by Afterbay. --mode dedicated (the last --servers ranks serve), synchronous
+// or thread (inline). --mode idle: dedicated, writes one record, then sleeps, and tells how
+// much of a core the servers and the model ranks used meanwhile.
+#include <mpi.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "afterbay/mpi.hpp"
+#include "common/history_run.hpp"
+#include "common/timing.hpp"
+
+namespace bench {
+namespace {
+
+afterbay::SessionOptions session_options(const Options& options) {
+  afterbay::SessionOptions session;
+  session.name = "bench";
+  session.set("report.table", "off");
+  if (options.mode == "dedicated" || options.mode == "idle") {
+    session.set("topology", "dedicated").set("servers", std::to_string(options.servers));
+  } else {
+    session.set("topology", "inline").set("inline.mode", options.mode);
+  }
+  session.arguments = options.settings;
+  return session;
+}
+
+afterbay::Schema history_schema(const Grid& grid) {
+  afterbay::Schema schema;
+  schema.dimension("time", afterbay::unlimited);
+  schema.dimension("lev", grid.levels).dimension("lat", grid.lat).dimension("lon", grid.lon);
+  schema.variable("temperature", afterbay::Type::float32, {"time", "lev", "lat", "lon"}).on("volume").attribute("units", "K");
+  schema.variable("pressure", afterbay::Type::float32, {"time", "lat", "lon"}).on("surface").attribute("units", "Pa");
+  return schema;
+}
+
+class AfterbayWriter final : public HistoryWriter {
+ public:
+  AfterbayWriter(const Options& options, afterbay::Session& session, const Tile& tile) : session_(session) {
+    const Grid& grid = options.grid;
+    session.decomposition("volume", {{grid.levels, grid.lat, grid.lon},
+                                     {0, tile.lat_start, tile.lon_start},
+                                     {grid.levels, tile.lat_count, tile.lon_count}});
+    session.decomposition("surface", {{grid.lat, grid.lon},
+                                      {tile.lat_start, tile.lon_start},
+                                      {tile.lat_count, tile.lon_count}});
+    afterbay::CollectionOptions how;
+    how.directory = options.directory;
+    how.file = "history.{step}.nc";
+    how.store = options.format;
+    history_ = session.collection("history", history_schema(grid), how);
+    session.start();
+  }
+
+  void open(int file) override {
+    afterbay::FileName name;
+    name.step = file;
+    file_ = history_.open(name);
+  }
+
+  void put(const Fields& fields, int /*file*/, int record) override {
+    const auto index = static_cast<std::uint64_t>(record);
+    file_.put("temperature", index, fields.volume().data());
+    file_.put("pressure", index, fields.surface().data());
+    session_.end_step();
+  }
+
+  void close(int /*file*/) override { tickets_.push_back(file_.close()); }
+
+  void finish() override {
+    for (const afterbay::Ticket ticket : tickets_) session_.wait(ticket);
+  }
+
+ private:
+  afterbay::Session& session_;
+  afterbay::Collection history_;
+  afterbay::OutputFile file_;
+  std::vector<afterbay::Ticket> tickets_;
+};
+
+/// Seconds that a process and all its threads have spent on a core.
+double cpu_of_process(int pid) {
+  double total_s = 0;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/task")) {
+    std::ifstream schedstat(task.path() / "schedstat");
+    double on_core_ns = 0;
+    schedstat >> on_core_ns;
+    total_s += on_core_ns * 1e-9;
+  }
+  return total_s;
+}
+
+/// Fractions of a core: `server` of the busiest server, `model` of this rank.
+nlohmann::json sleep_and_watch(const Options& options, const std::vector<int>& server_pids) {
+  std::vector<double> before;
+  for (const int pid : server_pids) before.push_back(cpu_of_process(pid));
+  const double own_before = process_cpu_s();
+  const double start = now_s();
+  std::this_thread::sleep_for(std::chrono::duration<double>(options.idle_s));
+  const double elapsed = now_s() - start;
+  const double own = (process_cpu_s() - own_before) / elapsed;
+  double server = 0;
+  for (std::size_t i = 0; i < server_pids.size(); ++i) {
+    server = std::max(server, (cpu_of_process(server_pids[i]) - before[i]) / elapsed);
+  }
+  return {{"server", server}, {"model", own}, {"seconds", elapsed}};
+}
+
+void run_idle(const Options& options, MPI_Comm model, Fields& fields, AfterbayWriter& writer,
+              const std::vector<int>& server_pids) {
+  Timings timings;
+  const double start = now_s();
+  fields.stamp(0);
+  writer.open(0);
+  writer.put(fields, 0, 0);
+  writer.close(0);
+  writer.finish();
+  timings.end_s = now_s() - start;
+  timings.blocked_s = {timings.end_s};
+  MPI_Barrier(model);
+  nlohmann::json idle = sleep_and_watch(options, server_pids);
+  double own = idle["model"];
+  double busiest = 0;
+  MPI_Allreduce(&own, &busiest, 1, MPI_DOUBLE, MPI_MAX, model);
+  idle["model"] = busiest;
+  report(options, model, timings, {{"program", "afterbay_history"}, {"mode", options.mode}, {"idle", idle}});
+}
+
+void run_model(const Options& options, afterbay::Session& session, double opened_at, const std::vector<int>& server_pids) {
+  MPI_Comm model = afterbay::model_comm(session);
+  Fields fields(options.grid, tile_of(options.grid, session.model_rank(), session.model_size()));
+  AfterbayWriter writer(options, session, fields.tile());
+  if (options.mode == "idle") {
+    run_idle(options, model, fields, writer, server_pids);
+  } else {
+    const double setup_s = now_s() - opened_at;
+    Timings timings = run_history(options, model, fields, writer);
+    timings.setup_s = setup_s;
+    report(options, model, timings,
+           {{"program", "afterbay_history"}, {"mode", options.mode}, {"format", options.format}});
+  }
+  session.finalize();
+}
+
+void run(const Options& options) {
+  int ranks = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  std::vector<int> pids(static_cast<std::size_t>(ranks));
+  const int own_pid = static_cast<int>(::getpid());
+  MPI_Allgather(&own_pid, 1, MPI_INT, pids.data(), 1, MPI_INT, MPI_COMM_WORLD);
+  const std::vector<int> server_pids(pids.end() - std::min(options.servers, ranks), pids.end());
+
+  const double start = now_s();
+  afterbay::Session session = afterbay::open_session(MPI_COMM_WORLD, session_options(options));
+  if (session.is_server()) {
+    session.serve();
+  } else {
+    run_model(options, session, start, server_pids);
+  }
+}
+
+}  // namespace
+}  // namespace bench
+
+int main(int argc, char** argv) {
+  return bench::run_program(argc, argv, "history by Afterbay (--mode dedicated, synchronous, thread, idle)", bench::run);
+}
