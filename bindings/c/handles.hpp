@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the handles of the C interface hold, and how its functions turn exceptions into codes.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "afterbay/afterbay.h"
+#include "afterbay/schema.hpp"
+#include "afterbay/session.hpp"
+
+struct afterbay_options {
+  afterbay::SessionOptions options;
+};
+struct afterbay_session {
+  afterbay::Session session;
+};
+struct afterbay_schema {
+  afterbay::Schema schema;
+};
+struct afterbay_changes {
+  afterbay::SchemaChanges changes;
+};
+struct afterbay_collection {
+  afterbay::Collection collection;
+};
+struct afterbay_file {
+  afterbay::OutputFile file;
+};
+struct afterbay_slot {
+  afterbay::Slot slot;
+};
+
+namespace afterbay::c {
+
+/// Keeps the exception being handled as this thread's last error and returns its code.
+int keep_exception() noexcept;
+
+/// Runs a function's body; what it throws becomes the return code.
+template <class Body>
+int guarded(Body&& body) noexcept {
+  try {
+    body();
+    return AFTERBAY_OK;
+  } catch (...) {
+    return keep_exception();
+  }
+}
+
+[[noreturn]] void refuse(ErrorCode code, std::string message);
+[[noreturn]] void refuse_null(const char* name);
+
+/// The object behind a pointer argument, which must not be NULL; `name` is the parameter's.
+template <class T>
+T& need(T* pointer, const char* name) {
+  if (pointer == nullptr) refuse_null(name);
+  return *pointer;
+}
+
+/// Text arguments: required, or optional (NULL: empty).
+inline std::string_view text(const char* value, const char* name) { return &need(value, name); }
+inline std::string_view text_or_empty(const char* value) { return value == nullptr ? "" : value; }
+
+/// A required list argument of `count` elements.
+template <class T>
+std::vector<T> list(const T* values, std::size_t count, const char* name) {
+  if (values == nullptr && count != 0) refuse_null(name);
+  return std::vector<T>(values, values + count);
+}
+
+std::vector<std::string> strings(const char* const* values, std::size_t count, const char* name);
+
+/// The number of dimensions, which must not be negative.
+std::size_t rank_of(int rank);
+/// One of enum afterbay_type.
+Type type_from(int type);
+/// `count` values of `type` as the C interface passes them.
+Values values_from(int type, std::size_t count, const void* values);
+
+}  // namespace afterbay::c

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <string>
+
+#include "handles.hpp"
+
+using namespace afterbay;     // NOLINT: every function here is a line of the C++ interface
+using namespace afterbay::c;  // NOLINT
+
+void afterbay_session_free(afterbay_session* session) { delete session; }
+
+int afterbay_session_is_server(const afterbay_session* session, int* server) {
+  return guarded([&] { need(server, "server") = need(session, "session").session.is_server() ? 1 : 0; });
+}
+
+int afterbay_session_serve(afterbay_session* session) {
+  return guarded([&] { need(session, "session").session.serve(); });
+}
+
+int afterbay_session_model_rank(const afterbay_session* session, int* rank) {
+  return guarded([&] { need(rank, "rank") = need(session, "session").session.model_rank(); });
+}
+
+int afterbay_session_model_size(const afterbay_session* session, int* size) {
+  return guarded([&] { need(size, "size") = need(session, "session").session.model_size(); });
+}
+
+int afterbay_session_start(afterbay_session* session) {
+  return guarded([&] { need(session, "session").session.start(); });
+}
+
+int afterbay_session_end_step(afterbay_session* session) {
+  return guarded([&] { need(session, "session").session.end_step(); });
+}
+
+int afterbay_session_flush(afterbay_session* session, afterbay_ticket* ticket) {
+  return guarded([&] { need(ticket, "ticket").number = need(session, "session").session.flush().number; });
+}
+
+int afterbay_session_wait(afterbay_session* session, afterbay_ticket ticket) {
+  return guarded([&] { need(session, "session").session.wait(Ticket{ticket.number}); });
+}
+
+int afterbay_session_is_complete(afterbay_session* session, afterbay_ticket ticket, int* complete) {
+  return guarded([&] {
+    need(complete, "complete") = need(session, "session").session.is_complete(Ticket{ticket.number}) ? 1 : 0;
+  });
+}
+
+int afterbay_session_finalize(afterbay_session* session) {
+  return guarded([&] { need(session, "session").session.finalize(); });
+}
+
+int afterbay_decomposition_define(afterbay_session* session, const char* name, int rank, const uint64_t* global,
+                                  const uint64_t* start, const uint64_t* count, int gaps) {
+  return guarded([&] {
+    const std::size_t dims = rank_of(rank);
+    const Block block{list(global, dims, "global"), list(start, dims, "start"),
+                      list(count, dims, "count")};
+    need(session, "session")
+        .session.decomposition(std::string(text(name, "name")), block, {.gaps_allowed = gaps != AFTERBAY_GAPS_REFUSED});
+  });
+}

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Afterbay for C (C99 and later). How a session starts from an MPI communicator: afterbay/mpi.h.
+
+     afterbay_session* session;
+     afterbay_session_open(MPI_COMM_WORLD, options, &session);
+     int server;
+     afterbay_session_is_server(session, &server);
+     if (server) { afterbay_session_serve(session); afterbay_session_free(session); ... return; }
+     afterbay_decomposition_define(session, "grid", 2, global, start, count, AFTERBAY_GAPS_REFUSED);
+     afterbay_collection_define(session, "history", schema, &where, &history);
+     for (...) {
+       afterbay_collection_open(history, &name, NULL, &file);
+       afterbay_file_put(file, "temperature", record, AFTERBAY_FLOAT64, temperature, NULL);
+       afterbay_session_end_step(session);
+       afterbay_file_close(file, NULL);
+       afterbay_file_free(file);
+     }
+     afterbay_session_finalize(session);
+
+   Rules that hold for every function:
+   - It returns an error code, AFTERBAY_OK (0) or one of enum afterbay_error; afterbay_last_error()
+     tells more. When it fails, its output arguments are unchanged.
+   - Every model rank makes the same calls in the same order: definitions, open, put, end_step,
+     close. "Collective" below means that a call may wait for the other ranks; no other call does.
+   - Lists of dimensions and indices are in C order (slowest first) and start from 0. Text is
+     UTF-8 and ends with NUL. What is passed in is copied; the caller keeps its own.
+   - A handle that a function gives is released by its _free function, which accepts NULL. A handle
+     is used by one thread at a time. */
+#ifndef AFTERBAY_AFTERBAY_H
+#define AFTERBAY_AFTERBAY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "afterbay/version.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct afterbay_options afterbay_options;       /* how a session is opened */
+typedef struct afterbay_session afterbay_session;       /* a run's output, from open to finalize */
+typedef struct afterbay_schema afterbay_schema;         /* dimensions, variables, attributes */
+typedef struct afterbay_changes afterbay_changes;       /* changes to a schema for one file */
+typedef struct afterbay_collection afterbay_collection; /* a kind of file */
+typedef struct afterbay_file afterbay_file;             /* a file open for output */
+typedef struct afterbay_slot afterbay_slot;             /* room in the server's own buffer */
+
+/* ---- Errors ------------------------------------------------------------------------------- */
+
+enum afterbay_error {
+  AFTERBAY_OK = 0,
+  AFTERBAY_INVALID_ARGUMENT = 1, /* a value that cannot be right: shape, index, option, NULL */
+  AFTERBAY_UNKNOWN_NAME = 2,     /* no variable, dimension, setting, ... of that name */
+  AFTERBAY_WRONG_TYPE = 3,       /* a type that does not fit */
+  AFTERBAY_CONFLICT = 4,         /* contradicts what was said before, or what another rank says */
+  AFTERBAY_BAD_STATE = 5,        /* call out of order (after close, before definition) */
+  AFTERBAY_WOULD_BLOCK = 6,      /* afterbay_file_try_put: no room now */
+  AFTERBAY_TIMED_OUT = 7,        /* a wait reached its deadline */
+  AFTERBAY_PEER_LOST = 8,        /* a model rank or an I/O server died */
+  AFTERBAY_EXISTS = 9,           /* the file exists and the policy is to refuse */
+  AFTERBAY_NO_SPACE = 10,        /* disk, quota or shared memory full */
+  AFTERBAY_IO = 11,              /* the operating system refused a read or write */
+  AFTERBAY_FORMAT = 12,          /* a file is not what it should be */
+  AFTERBAY_RESOURCES = 13,       /* limits: memory budget, layout, open files */
+  AFTERBAY_MPI = 14,
+  AFTERBAY_INTERNAL = 15
+};
+
+/* All that is known of an error. Text is never NULL; empty: not known. */
+typedef struct afterbay_error_info {
+  int code;             /* enum afterbay_error */
+  int rank;             /* rank in the session's communicator; -1: not known */
+  int native;           /* errno, or the code of MPI, netCDF or HDF5; 0: none */
+  const char* message;  /* what happened and what to do */
+  const char* file;
+  const char* variable;
+  const char* text;     /* all in one: place, message, code, and what was being done */
+} afterbay_error_info;
+
+/* The text of this thread's last error; "" when no call has failed. Holds until the thread's next
+   failing call. Successful calls leave it as it is. */
+const char* afterbay_last_error(void);
+
+/* The same error in its fields, which hold as long. `info` must not be NULL. */
+void afterbay_last_error_info(afterbay_error_info* info);
+
+/* "no_space", "peer_lost", ...; "unknown" for other numbers. Static storage. */
+const char* afterbay_error_name(int code);
+
+/* ---- Types and values --------------------------------------------------------------------- */
+
+/* The atomic types of netCDF-4. A list of values of a type is an array of the C type at its side. */
+enum afterbay_type {
+  AFTERBAY_INT8 = 1,     /* int8_t */
+  AFTERBAY_TEXT = 2,     /* char; NC_CHAR */
+  AFTERBAY_INT16 = 3,    /* int16_t */
+  AFTERBAY_INT32 = 4,    /* int32_t */
+  AFTERBAY_FLOAT32 = 5,  /* float */
+  AFTERBAY_FLOAT64 = 6,  /* double */
+  AFTERBAY_UINT8 = 7,    /* uint8_t */
+  AFTERBAY_UINT16 = 8,   /* uint16_t */
+  AFTERBAY_UINT32 = 9,   /* uint32_t */
+  AFTERBAY_INT64 = 10,   /* int64_t */
+  AFTERBAY_UINT64 = 11,  /* uint64_t */
+  AFTERBAY_STRING = 12   /* const char*; NC_STRING */
+};
+
+/* Bytes of an element in memory; 0 for AFTERBAY_STRING and for other numbers. */
+size_t afterbay_type_bytes(int type);
+
+/* ---- Options ------------------------------------------------------------------------------ */
+
+/* What this process is; automatic: by the configuration (the last `servers` ranks serve). */
+enum afterbay_role { AFTERBAY_ROLE_AUTOMATIC = 0, AFTERBAY_ROLE_MODEL = 1, AFTERBAY_ROLE_SERVER = 2 };
+
+/* Options with the defaults. */
+int afterbay_options_create(afterbay_options** options);
+void afterbay_options_free(afterbay_options* options);
+/* A setting by its dotted name ("servers", "memory.server"). Code has the lowest precedence after
+   the defaults; then the YAML file, the environment, the command line. Names and values are checked
+   when the session opens. */
+int afterbay_options_set(afterbay_options* options, const char* setting, const char* value);
+/* The session's name in messages, segments and reports; default "afterbay". */
+int afterbay_options_set_name(afterbay_options* options, const char* name);
+int afterbay_options_set_role(afterbay_options* options, int role);
+/* A YAML file; default: the environment variable AFTERBAY_CONFIG, else none. */
+int afterbay_options_set_config_file(afterbay_options* options, const char* path);
+/* main's arguments; only those that begin with --afterbay. are looked at. */
+int afterbay_options_set_arguments(afterbay_options* options, int argc, const char* const* argv);
+
+/* ---- Schema ------------------------------------------------------------------------------- */
+
+/* The length of a dimension that grows by records. */
+#define AFTERBAY_UNLIMITED 0
+
+/* An empty schema. What contradicts netCDF or the format is found by afterbay_collection_define,
+   which lists all problems at once. */
+int afterbay_schema_create(afterbay_schema** schema);
+void afterbay_schema_free(afterbay_schema* schema);
+
+int afterbay_schema_add_dimension(afterbay_schema* schema, const char* name, uint64_t length);
+/* A variable over `rank` dimensions, slowest first, the unlimited one (if any) first of all. */
+int afterbay_schema_add_variable(afterbay_schema* schema, const char* name, int type, int rank,
+                                 const char* const* dimensions);
+
+/* Sets an attribute to `count` values of `type`. `variable` NULL: of the file. For AFTERBAY_TEXT
+   `values` points to `count` characters, for AFTERBAY_STRING to `count` pointers. All functions
+   with a `variable` below: unknown_name (with the name that may have been meant) unless it was added. */
+int afterbay_schema_set_attribute(afterbay_schema* schema, const char* variable, const char* name, int type,
+                                  size_t count, const void* values);
+/* The same for text that ends with NUL. */
+int afterbay_schema_set_text(afterbay_schema* schema, const char* variable, const char* name, const char* text);
+/* The fill value: one value of `type`, the variable's type. Default: netCDF's own for the type. */
+int afterbay_schema_set_fill(afterbay_schema* schema, const char* variable, int type, const void* value);
+/* Chunk lengths, one a dimension (1 for the unlimited one). Default: chosen by the library. */
+int afterbay_schema_set_chunk(afterbay_schema* schema, const char* variable, int rank, const uint64_t* lengths);
+/* zlib level 0 (off) to 9, with or without byte shuffle before; netCDF-4 only. */
+int afterbay_schema_set_deflate(afterbay_schema* schema, const char* variable, int level, int shuffle);
+/* The decomposition of the variable's trailing dimensions. Default: every rank holds everything. */
+int afterbay_schema_set_decomposition(afterbay_schema* schema, const char* variable, const char* decomposition);
+/* Values written once when a file is created (coordinates), `count` of the variable's type; such a
+   variable is never put. */
+int afterbay_schema_set_constant(afterbay_schema* schema, const char* variable, int type, size_t count,
+                                 const void* values);
+
+/* ---- Changes to a schema for one file ----------------------------------------------------- */
+
+int afterbay_changes_create(afterbay_changes** changes);
+void afterbay_changes_free(afterbay_changes* changes);
+/* Sets or replaces an attribute in one file. `variable` NULL: of the file. */
+int afterbay_changes_set_attribute(afterbay_changes* changes, const char* variable, const char* name, int type,
+                                   size_t count, const void* values);
+int afterbay_changes_set_text(afterbay_changes* changes, const char* variable, const char* name, const char* text);
+int afterbay_changes_remove_attribute(afterbay_changes* changes, const char* variable, const char* name);
+/* Replaces constant values: as many as the schema gave, of the same type. */
+int afterbay_changes_set_constant(afterbay_changes* changes, const char* variable, int type, size_t count,
+                                  const void* values);
+
+/* ---- Session ------------------------------------------------------------------------------ */
+
+/* Opened by afterbay_session_open (afterbay/mpi.h). Freeing a session that was not finalized tells the servers that
+   this rank gave up: files stay unpublished. Collections and files may be freed before or after. */
+void afterbay_session_free(afterbay_session* session);
+
+/* *server = 1: call afterbay_session_serve and nothing else. */
+int afterbay_session_is_server(const afterbay_session* session, int* server);
+/* Serves until every model rank has finalized; the error is what went wrong in between. */
+int afterbay_session_serve(afterbay_session* session);
+/* This rank among the model ranks, and their number. */
+int afterbay_session_model_rank(const afterbay_session* session, int* rank);
+int afterbay_session_model_size(const afterbay_session* session, int* size);
+
+/* Collective. Sends what has been defined to the servers and waits for their answer: overlap and gaps of
+   decompositions, disagreement of ranks. Implied by the first afterbay_collection_open after a definition. */
+int afterbay_session_start(afterbay_session* session);
+
+/* A point in the order of what this rank handed over. */
+typedef struct afterbay_ticket {
+  uint64_t number;
+} afterbay_ticket;
+
+/* Everything put since the last end_step is a complete step. With inline servers in synchronous
+   mode it returns when the step is written (collective then). */
+int afterbay_session_end_step(afterbay_session* session);
+/* A ticket that is complete when everything put before is durable or handed to the file system. */
+int afterbay_session_flush(afterbay_session* session, afterbay_ticket* ticket);
+/* Waits until a ticket is complete; the error is what prevented it, or timed_out. */
+int afterbay_session_wait(afterbay_session* session, afterbay_ticket ticket);
+int afterbay_session_is_complete(afterbay_session* session, afterbay_ticket ticket, int* complete);
+/* Collective. Closes all files, waits until everything is published, prints the report. */
+int afterbay_session_finalize(afterbay_session* session);
+
+/* ---- Decomposition ------------------------------------------------------------------------ */
+
+enum afterbay_gaps {
+  AFTERBAY_GAPS_REFUSED = 0, /* every point must be held by a rank */
+  AFTERBAY_GAPS_ALLOWED = 1  /* points that no rank holds get the fill value */
+};
+
+/* This rank's part of a global index space of `rank` (1 to 7) dimensions, under a name: lists of
+   `rank` lengths. A count of 0 in any dimension: this rank holds nothing. Overlap and gaps between
+   ranks are reported by afterbay_session_start. */
+int afterbay_decomposition_define(afterbay_session* session, const char* name, int rank, const uint64_t* global,
+                                  const uint64_t* start, const uint64_t* count, int gaps);
+
+/* ---- Collection --------------------------------------------------------------------------- */
+
+/* Where and how a collection's files are stored; NULL: the default. Set unused members to zero. */
+typedef struct afterbay_collection_options {
+  const char* file;      /* name template: {collection}, {step}, {step:06}, {member:03}, {date:%Y%m%d_%H};
+                            default "{collection}.nc" */
+  const char* directory; /* put before the name; default: the working directory */
+  const char* store;     /* "netcdf4" (default), "cdf5", "cdf2", "memory" */
+  const char* existing;  /* what happens when a file exists: "refuse" (default), "replace", "append" */
+} afterbay_collection_options;
+
+/* `where` may be NULL: all defaults. The schema is copied. */
+int afterbay_collection_define(afterbay_session* session, const char* name, const afterbay_schema* schema,
+                               const afterbay_collection_options* where, afterbay_collection** collection);
+/* Releases the handle only. */
+void afterbay_collection_free(afterbay_collection* collection);
+/* Holds as long as the handle. */
+int afterbay_collection_name(const afterbay_collection* collection, const char** name);
+
+/* Names a file: `name` as it is, or (NULL) the template with step, member and date filled in. */
+typedef struct afterbay_file_name {
+  const char* name;
+  const char* date; /* ISO 8601: "2026-11-21", "2026-11-21T06:00:00"; NULL: none */
+  int has_step;     /* 1: `step` counts */
+  int has_member;   /* 1: `member` counts */
+  int64_t step;
+  int64_t member;
+} afterbay_file_name;
+
+/* Opens a file. `name` NULL: the template without values. `changes` NULL: none; those of the lowest
+   model rank count. Collective only where afterbay_session_start still has to be done. */
+int afterbay_collection_open(afterbay_collection* collection, const afterbay_file_name* name,
+                             const afterbay_changes* changes, afterbay_file** file);
+
+/* ---- File --------------------------------------------------------------------------------- */
+
+/* Where a rank's part lies in its memory, in elements: `rank` lengths a list, any list may be NULL.
+   With `shape` and `offset` the part starts at `offset` inside an array of `shape` (halos). With
+   `strides`, neighbours along dimension i are strides[i] elements apart. All NULL: dense. */
+typedef struct afterbay_memory {
+  int rank;
+  const uint64_t* shape;
+  const uint64_t* offset;
+  const int64_t* strides;
+} afterbay_memory;
+
+/* Hands over this rank's part of `variable` for `record` (0 for a variable without the unlimited
+   dimension). Returns when `data` has been copied, converted from `type` to the file's type on the
+   way; blocks only while the server's memory is full. `memory` NULL: dense. Ranks that hold nothing
+   call it too; `data` may then be NULL. Not for AFTERBAY_STRING. */
+int afterbay_file_put(afterbay_file* file, const char* variable, uint64_t record, int type, const void* data,
+                      const afterbay_memory* memory);
+/* As afterbay_file_put, but AFTERBAY_WOULD_BLOCK instead of waiting; nothing was then taken. */
+int afterbay_file_try_put(afterbay_file* file, const char* variable, uint64_t record, int type, const void* data,
+                          const afterbay_memory* memory);
+/* All values of a string variable; those of the lowest model rank count. */
+int afterbay_file_put_strings(afterbay_file* file, const char* variable, uint64_t record, size_t count,
+                              const char* const* values);
+/* Room in the server's own buffer for this rank's part, to be computed in place; see afterbay_slot. */
+int afterbay_file_acquire(afterbay_file* file, const char* variable, uint64_t record, int type,
+                          afterbay_slot** slot);
+/* Ends this rank's output to the file; it is published when all ranks have closed it. `ticket` may
+   be NULL; else it is complete when the file is durable under its final name. */
+int afterbay_file_close(afterbay_file* file, afterbay_ticket* ticket);
+/* Holds as long as the handle. */
+int afterbay_file_path(const afterbay_file* file, const char** path);
+/* Releases the handle only; a file not closed stays open until afterbay_session_finalize. */
+void afterbay_file_free(afterbay_file* file);
+
+/* ---- Slot --------------------------------------------------------------------------------- */
+
+/* A box of the rank's part, to be filled in: element (i, j, ...) of it lies at
+   data + i*strides[0] + j*strides[1] + ... elements. Holds until the slot is committed or freed. */
+typedef struct afterbay_slot_part {
+  void* data;
+  int rank;              /* dimensions of the variable, without the record dimension */
+  const uint64_t* start; /* in the variable's global index space */
+  const uint64_t* count;
+  const int64_t* strides; /* elements */
+} afterbay_slot_part;
+
+/* Large fields are cut into several parts; together they cover what the rank holds. */
+int afterbay_slot_part_count(const afterbay_slot* slot, size_t* count);
+int afterbay_slot_get_part(const afterbay_slot* slot, size_t index, afterbay_slot_part* part);
+/* *direct = 1: the parts lie in the server's buffer; 0: in a private one that commit copies (other
+   type or byte order than the file's, or a server on another node). */
+int afterbay_slot_is_direct(const afterbay_slot* slot, int* direct);
+/* Hands the slot over. Its parts must not be touched afterwards. */
+int afterbay_slot_commit(afterbay_slot* slot);
+/* Releases the handle. Without a commit nothing is handed over and the record stays incomplete. */
+void afterbay_slot_free(afterbay_slot* slot);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
