@@ -68,8 +68,7 @@ struct VariableSettings {
   std::optional<std::vector<std::uint64_t>> chunk;
 };
 
-/// What the configuration says about a collection; unset: as the code says (CollectionOptions).
-/// `deflate` and `shuffle` hold for all variables that `variables` says nothing about.
+/// What the configuration says about a collection; unset: as the code says (CollectionOptions, Variable).
 struct CollectionSettings {
   std::optional<Format> store;
   std::optional<Existing> existing;
@@ -78,9 +77,10 @@ struct CollectionSettings {
   std::optional<Placement> placement;
   std::optional<int> deflate;
   std::optional<bool> shuffle;
-  std::map<std::string, VariableSettings, std::less<>> variables;
+  /// By variable name or glob, in the order in which they apply; `settings_for` joins them.
+  std::vector<std::pair<std::string, VariableSettings>> variables;
 
-  /// For `variable`, with the collection's own deflate and shuffle where it says nothing.
+  /// For `variable`, with the collection's own deflate and shuffle where nothing is said about it.
   [[nodiscard]] VariableSettings settings_for(std::string_view variable) const;
 };
 
@@ -88,10 +88,13 @@ struct CollectionSettings {
 /// as it was found. Values have been checked.
 struct CollectionOverride {
   std::string pattern;   ///< collection name, or glob with * and ?
-  std::string variable;  ///< empty: for the collection
+  std::string variable;  ///< variable name or glob; empty: for the collection
   std::string setting;   ///< "store", ...
-  std::string value;
+  std::string value;     ///< in its canonical form
   Origin origin;
+
+  /// "collections.history.store", "collections.history.variables.temperature.chunk".
+  [[nodiscard]] std::string full_name() const;
 };
 
 /// How the ranks of a communicator divide.
@@ -121,7 +124,7 @@ struct Config {
   std::map<std::string, Origin, std::less<>> origins;
 
   /// Everything that is said about `collection`. Flags win over the environment and so on; from one
-  /// source an exact name wins over a pattern, and the later of two patterns over the earlier.
+  /// source an exact name wins over a pattern, and the later of two over the earlier.
   [[nodiscard]] CollectionSettings settings_for(std::string_view collection) const;
 
   /// The origin of the setting of that dotted name ("memory.server").

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/contradictions.hpp"
+
+#include <algorithm>
+#include <initializer_list>
+
+#include "base/glob.hpp"
+#include "base/units.hpp"
+#include "config/settings.hpp"
+
+namespace afterbay::config {
+
+namespace {
+
+class Finder {
+ public:
+  Finder(const Config& config, Problems& problems) : config_(config), problems_(problems) {}
+
+  void memory() {
+    const Memory& memory = config_.memory;
+    const std::uint64_t large = memory.server_bytes - memory.small_class_bytes();
+    if (memory.blocks() < 2) {
+      conflict({"memory.block", "memory.server", "memory.small_share"},
+               fmt::format("{} leaves {} for large blocks, since {}; that must hold at least two, but {}; raise "
+                           "memory.server to {} or lower memory.block",
+                           said("memory.server"), print_bytes(large), said("memory.small_share"),
+                           said("memory.block"), print_bytes(enough_for_two_blocks())));
+    }
+    if (memory.small_share == 0) return;
+    if (memory.small_block_bytes >= memory.block_bytes) {
+      conflict({"memory.small_block", "memory.block"},
+               fmt::format("{}, but {}; small blocks must be smaller", said("memory.small_block"),
+                           said("memory.block")));
+    } else if (memory.small_blocks() < 2) {
+      conflict({"memory.small_block", "memory.server", "memory.small_share"},
+               fmt::format("{} and {} leave {} for small blocks; that must hold at least two, but {}; raise "
+                           "memory.server or memory.small_share, or set memory.small_share to 0 for none",
+                           said("memory.server"), said("memory.small_share"),
+                           print_bytes(memory.small_class_bytes()), said("memory.small_block")));
+    }
+  }
+
+  void chunk() {
+    if (config_.chunk_bytes <= config_.memory.block_bytes) return;
+    conflict({"chunk", "memory.block"}, fmt::format("{}, but {}; a chunk must fit in a block", said("chunk"),
+                                                    said("memory.block")));
+  }
+
+  void topology() {
+    if (config_.topology == Topology::inline_) {
+      unused("servers", "with the inline topology the model's own processes write; remove servers");
+    } else {
+      unused("inline.mode", "with the dedicated topology it has no effect; remove inline.mode or set topology to inline");
+    }
+  }
+
+  void transport() {
+    const auto& nodes = config_.nodes;
+    const bool several =
+        std::adjacent_find(nodes.begin(), nodes.end(), std::not_equal_to<>()) != nodes.end();
+    if (config_.transport != Transport::shm || !several) return;
+    conflict({"transport", "nodes"},
+             fmt::format("{}, but {} declares ranks on different nodes, which share no memory; set transport to auto "
+                         "or mpi",
+                         said("transport"), said("nodes")));
+  }
+
+  void report() {
+    const Report& report = config_.report;
+    if (report.json.empty() || report.json != report.trace) return;
+    conflict({"report.json", "report.trace"},
+             fmt::format("{} and {}: both would write the same file", said("report.json"), said("report.trace")));
+  }
+
+  /// Compression that the store does not have.
+  void collections() {
+    for (const CollectionOverride& store : config_.overrides) {
+      if (store.setting != "store" || !is_classic(*format_of(store.value))) continue;
+      for (const CollectionOverride& filter : config_.overrides) {
+        if (is_filter(filter) && both_hold(store, filter)) refuse_compression(store, filter);
+      }
+    }
+  }
+
+ private:
+  static bool is_filter(const CollectionOverride& item) {
+    if (item.setting == "deflate") return item.value != "0";
+    return item.setting == "shuffle" && item.value == "on";
+  }
+
+  /// True when some collection or pattern that is named gets both.
+  [[nodiscard]] bool both_hold(const CollectionOverride& store, const CollectionOverride& filter) const {
+    return std::any_of(config_.overrides.begin(), config_.overrides.end(), [&](const CollectionOverride& named) {
+      return effective(named.pattern, store) && effective(named.pattern, filter);
+    });
+  }
+
+  /// True when `item` is the last word on its setting for `collection`.
+  [[nodiscard]] bool effective(const std::string& collection, const CollectionOverride& item) const {
+    const CollectionOverride* last = nullptr;
+    for (const CollectionOverride& other : config_.overrides) {
+      if (other.setting == item.setting && other.variable == item.variable &&
+          glob_match(other.pattern, collection)) {
+        last = &other;
+      }
+    }
+    return last == &item;
+  }
+
+  void refuse_compression(const CollectionOverride& store, const CollectionOverride& filter) {
+    const Origin& later = std::max(filter.origin, store.origin, [](const Origin& a, const Origin& b) {
+      return a.source < b.source;
+    });
+    problems_.add(ErrorCode::conflict, later.place,
+                  fmt::format("{} is {} ({}), but {} is {} ({}), a format without compression; remove {} or use the "
+                              "store netcdf4",
+                              filter.full_name(), filter.value, filter.origin.place, store.full_name(), store.value,
+                              store.origin.place, filter.setting));
+  }
+
+  /// `name` has no effect: a contradiction unless what makes it so comes from a source of higher precedence
+  /// (a flag may turn to the inline topology what a file has said about servers).
+  void unused(std::string_view name, std::string_view why) {
+    const Origin& origin = config_.origin(name);
+    if (origin.source == Source::fallback || origin.source < config_.origin("topology").source) return;
+    conflict({name, "topology"}, fmt::format("{}, but {}: {}", said(name), said("topology"), why));
+  }
+
+  /// "memory.block is 4MiB (run.yaml:3:5)".
+  [[nodiscard]] std::string said(std::string_view name) const {
+    const auto* setting = find_setting(session_settings(), name);
+    return fmt::format("{} is {} ({})", name, setting->print(config_), config_.origin(name).place);
+  }
+
+  [[nodiscard]] std::uint64_t enough_for_two_blocks() const {
+    const double share = 1.0 - config_.memory.small_share;
+    const auto bytes = static_cast<std::uint64_t>(2.0 * static_cast<double>(config_.memory.block_bytes) / share);
+    constexpr std::uint64_t unit = std::uint64_t{1} << 20;
+    return (bytes / unit + 1) * unit;
+  }
+
+  /// Placed at the setting with the highest precedence: most likely the one to change.
+  void conflict(std::initializer_list<std::string_view> names, const std::string& text) {
+    const Origin* last = nullptr;
+    for (const std::string_view name : names) {
+      if (problems_.concerns(name)) return;
+      const Origin& origin = config_.origin(name);
+      if (last == nullptr || origin.source > last->source) last = &origin;
+    }
+    problems_.add(ErrorCode::conflict, last->place, text);
+  }
+
+  const Config& config_;
+  Problems& problems_;
+};
+
+}  // namespace
+
+void find_contradictions(const Config& config, Problems& problems) {
+  Finder finder(config, problems);
+  finder.topology();
+  finder.transport();
+  finder.memory();
+  finder.chunk();
+  finder.report();
+  finder.collections();
+}
+
+}  // namespace afterbay::config

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// Joins the sources in their order of precedence and checks every value on the way.
+#include <algorithm>
+#include <tuple>
+
+#include "base/glob.hpp"
+#include "base/suggest.hpp"
+#include "config/contradictions.hpp"
+#include "config/settings.hpp"
+#include "config/sources.hpp"
+
+namespace afterbay::config {
+
+namespace {
+
+using Shape = Assignment::Shape;
+
+/// The settings of the group `name` ("memory"), if it is one.
+std::vector<std::string> members_of(std::string_view name) {
+  std::vector<std::string> members;
+  for (const auto& setting : session_settings()) {
+    if (setting.name.starts_with(std::string(name) + ".")) members.push_back(setting.name);
+  }
+  return members;
+}
+
+template <class Target>
+void unknown(const Assignment& assignment, const std::vector<Setting<Target>>& table, Problems& problems) {
+  std::string hint = did_you_mean(assignment.name, names_of(table));
+  if (const auto members = members_of(assignment.name); assignment.collection.empty() && !members.empty()) {
+    hint = fmt::format("; it is a group of {}", one_of(members));
+  } else if (hint.empty() && !assignment.collection.empty()) {
+    hint = fmt::format("; expected {}", one_of(names_of(table)));
+  } else if (hint.empty()) {
+    hint = "; `afterbay settings` lists all settings";
+  }
+  problems.add(ErrorCode::unknown_name, assignment.name_place,
+               fmt::format("unknown setting \"{}\"{}", assignment.full_name(), hint));
+}
+
+/// Refuses lists, mappings and nothing where the setting takes a single value.
+template <class Target>
+bool shape_fits(const Assignment& assignment, const Setting<Target>& setting, Problems& problems) {
+  if (assignment.shape == Shape::scalar || (assignment.shape == Shape::list && setting.list)) return true;
+  const std::string_view found = assignment.shape == Shape::list      ? "a list"
+                                 : assignment.shape == Shape::mapping ? "nested settings"
+                                                                      : "nothing";
+  problems.add(ErrorCode::wrong_type, assignment.origin.place, assignment.full_name(),
+               fmt::format("expected {}, found {}", setting.accepted, found));
+  return false;
+}
+
+/// Assigns to `target`; true when the setting exists and the value is right.
+template <class Target>
+bool assign(const Assignment& assignment, const std::vector<Setting<Target>>& table, Target& target,
+            Problems& problems) {
+  const auto* setting = find_setting(table, assignment.name);
+  if (setting == nullptr) {
+    unknown(assignment, table, problems);
+    return false;
+  }
+  if (!shape_fits(assignment, *setting, problems)) return false;
+  if (auto assigned = setting->assign(target, assignment.value); !assigned) {
+    problems.add(assigned.error().code, assignment.origin.place, assignment.full_name(), assigned.error().message);
+    return false;
+  }
+  return true;
+}
+
+template <class Target>
+void add_override(const Assignment& assignment, const std::vector<Setting<Target>>& table, Config& config,
+                  Problems& problems) {
+  Target target;
+  if (!assign(assignment, table, target, problems)) return;
+  config.overrides.push_back({assignment.collection, assignment.variable, assignment.name,
+                              find_setting(table, assignment.name)->print(target), assignment.origin});
+}
+
+void apply(const Assignment& assignment, Config& config, Problems& problems) {
+  if (!assignment.variable.empty()) {
+    add_override(assignment, variable_settings(), config, problems);
+  } else if (!assignment.collection.empty()) {
+    add_override(assignment, collection_settings(), config, problems);
+  } else if (assign(assignment, session_settings(), config, problems)) {
+    config.origins[assignment.name] = assignment.origin;
+  }
+}
+
+/// By source, then patterns before exact names; otherwise as found.
+void sort_overrides(std::vector<CollectionOverride>& overrides) {
+  const auto rank = [](const CollectionOverride& item) {
+    return std::tuple(item.origin.source, !is_glob(item.pattern), !is_glob(item.variable));
+  };
+  std::stable_sort(overrides.begin(), overrides.end(),
+                   [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
+}
+
+/// The path of the YAML file: --afterbay.config, else the one from code, else AFTERBAY_CONFIG. Takes the
+/// flag out of `flags`.
+std::string file_path(const Sources& sources, const std::map<std::string, std::string>& environment,
+                      std::vector<Assignment>& flags) {
+  std::string path;
+  std::erase_if(flags, [&](const Assignment& flag) {
+    const bool names_file = flag.collection.empty() && flag.name == config_file_key;
+    if (names_file) path = flag.value;
+    return names_file;
+  });
+  if (!path.empty()) return path;
+  if (!sources.config_file.empty()) return sources.config_file;
+  const auto variable = environment.find(environment_name(config_file_key));
+  return variable == environment.end() ? std::string{} : variable->second;
+}
+
+}  // namespace
+
+Result<Config> load(const Sources& sources) {
+  Problems problems;
+  const auto environment = sources.environment ? *sources.environment : process_environment();
+  std::vector<Assignment> flags;
+  std::vector<Assignment> found;
+  read_arguments(sources.arguments, flags, problems);
+  read_code(sources.settings, found, problems);
+  if (const auto path = file_path(sources, environment, flags); !path.empty()) read_file(path, found, problems);
+  read_environment(environment, found, problems);
+  found.insert(found.end(), flags.begin(), flags.end());
+
+  Config config;
+  for (const Assignment& assignment : found) apply(assignment, config, problems);
+  sort_overrides(config.overrides);
+  find_contradictions(config, problems);
+  if (!problems.empty()) return fail(problems.error());
+  return config;
+}
+
+}  // namespace afterbay::config

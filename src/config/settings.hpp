@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of settings: the one place that knows names, kinds, defaults and documentation. Reading
+// of YAML, environment, flags and code, `afterbay settings`, `afterbay check --show` and the
+// reference page all come from it.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+#include "config/config.hpp"
+
+namespace afterbay::config {
+
+/// One setting of a Target: Config, CollectionSettings or VariableSettings.
+template <class Target>
+struct Setting {
+  std::string name;           ///< dotted: "memory.server"
+  std::string type;           ///< "size", "duration", "integer", "number", "choice", "path", ...
+  std::string accepted;       ///< "a size from 1MiB to 1TiB"
+  std::string documentation;  ///< one paragraph
+  bool list = false;          ///< a YAML sequence is accepted
+  std::function<Result<void>(Target&, std::string_view)> assign;  ///< error: "expected ..., found ..."
+  std::function<std::string(const Target&)> print;                ///< as it could be assigned; empty: unset
+};
+
+/// Of the session, in the order of the reference page.
+const std::vector<Setting<Config>>& session_settings();
+/// Of `collections.NAME`.
+const std::vector<Setting<CollectionSettings>>& collection_settings();
+/// Of `collections.NAME.variables.NAME`.
+const std::vector<Setting<VariableSettings>>& variable_settings();
+
+template <class Target>
+const Setting<Target>* find_setting(const std::vector<Setting<Target>>& table, std::string_view name) {
+  for (const auto& setting : table) {
+    if (setting.name == name) return &setting;
+  }
+  return nullptr;
+}
+
+template <class Target>
+std::vector<std::string> names_of(const std::vector<Setting<Target>>& table) {
+  std::vector<std::string> names;
+  for (const auto& setting : table) names.push_back(setting.name);
+  return names;
+}
+
+/// "memory.server" -> "AFTERBAY_MEMORY_SERVER".
+std::string environment_name(std::string_view setting);
+
+}  // namespace afterbay::config

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Readers of the four sources. Each appends what it finds, in order, and what it cannot make sense of.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "config/assignment.hpp"
+
+namespace afterbay::config {
+
+/// The key `config` of AFTERBAY_CONFIG and --afterbay.config: the path of the YAML file.
+inline constexpr std::string_view config_file_key = "config";
+
+void read_code(const std::vector<std::pair<std::string, std::string>>& settings, std::vector<Assignment>& found,
+               Problems& problems);
+
+/// The YAML file with the keys `afterbay` and `collections`.
+void read_file(const std::string& path, std::vector<Assignment>& found, Problems& problems);
+
+/// The mapping below `collections` as YAML text; `origin.place` is where the text comes from.
+void read_collections(std::string_view text, const Origin& origin, std::vector<Assignment>& found,
+                      Problems& problems);
+
+/// AFTERBAY_*, but for those that say where the installation and the tests are.
+void read_environment(const std::map<std::string, std::string>& environment, std::vector<Assignment>& found,
+                      Problems& problems);
+
+/// --afterbay.NAME=VALUE and --afterbay.NAME VALUE, up to an argument "--".
+void read_arguments(const std::vector<std::string>& arguments, std::vector<Assignment>& found, Problems& problems);
+
+/// The environment of this process.
+std::map<std::string, std::string> process_environment();
+
+}  // namespace afterbay::config

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <yaml-cpp/yaml.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <memory>
+#include <system_error>
+
+#include "base/suggest.hpp"
+#include "config/settings.hpp"
+#include "config/sources.hpp"
+
+namespace afterbay::config {
+
+namespace {
+
+struct Reader {
+  std::string place;  ///< of the text: a path or a variable's name
+  Source source;
+  std::vector<Assignment>& found;
+  Problems& problems;
+
+  [[nodiscard]] std::string at(const YAML::Mark& mark) const {
+    return mark.is_null() ? place : fmt::format("{}:{}:{}", place, mark.line + 1, mark.column + 1);
+  }
+  [[nodiscard]] std::string at(const YAML::Node& node) const { return at(node.Mark()); }
+};
+
+bool is_group(std::string_view name) {
+  for (const auto& setting : session_settings()) {
+    if (setting.name.size() > name.size() && setting.name.starts_with(name) && setting.name[name.size()] == '.') {
+      return true;
+    }
+  }
+  return false;
+}
+
+/// Calls visit(key text, key, value) for each pair, after refusing keys that are no text or come twice
+/// (of which YAML libraries take one silently).
+template <class Visit>
+void each(Reader& reader, const YAML::Node& mapping, Visit visit) {
+  std::map<std::string, std::string> seen;
+  for (const auto& pair : mapping) {
+    if (!pair.first.IsScalar()) {
+      reader.problems.add(ErrorCode::wrong_type, reader.at(pair.first), "expected a name before the colon");
+      continue;
+    }
+    const std::string& key = pair.first.Scalar();
+    const auto [earlier, fresh] = seen.emplace(key, reader.at(pair.first));
+    if (!fresh) {
+      reader.problems.add(ErrorCode::conflict, reader.at(pair.first),
+                          fmt::format("\"{}\" is given twice, first at {}; remove one", key, earlier->second));
+      continue;
+    }
+    visit(key, pair.first, pair.second);
+  }
+}
+
+/// Scalars joined by commas; false when an element is none.
+bool join(const YAML::Node& sequence, std::string& text) {
+  for (const auto& element : sequence) {
+    if (!element.IsScalar()) return false;
+    if (!text.empty()) text += ',';
+    text += element.Scalar();
+  }
+  return true;
+}
+
+void assign(Reader& reader, Assignment assignment, const YAML::Node& key, const YAML::Node& value) {
+  using Shape = Assignment::Shape;
+  assignment.origin = {reader.source, reader.at(value.IsNull() ? key : value)};
+  assignment.name_place = reader.at(key);
+  if (value.IsScalar()) {
+    assignment.value = value.Scalar();
+  } else if (value.IsSequence()) {
+    assignment.shape = join(value, assignment.value) ? Shape::list : Shape::mapping;
+  } else {
+    assignment.shape = value.IsMap() ? Shape::mapping : Shape::nothing;
+  }
+  reader.found.push_back(std::move(assignment));
+}
+
+/// Settings of the session; `prefix` is the group that `mapping` belongs to, with its dot.
+void read_session(Reader& reader, const YAML::Node& mapping, const std::string& prefix) {
+  each(reader, mapping, [&](const std::string& key, const YAML::Node& key_node, const YAML::Node& value) {
+    const std::string name = prefix + key;
+    if (is_group(name) && (value.IsMap() || value.IsNull())) {
+      read_session(reader, value, name + ".");
+    } else {
+      assign(reader, {.collection = {}, .variable = {}, .name = name, .value = {}, .origin = {}, .name_place = {}},
+             key_node, value);
+    }
+  });
+}
+
+/// Refuses what is neither a mapping nor empty.
+bool expect_mapping(Reader& reader, const YAML::Node& node, const YAML::Node& key, std::string_view of) {
+  if (node.IsMap()) return true;
+  if (!node.IsNull()) {
+    reader.problems.add(
+        ErrorCode::wrong_type, reader.at(node),
+        fmt::format("expected settings of {} (indented lines \"name: value\"), found {}", of,
+                    node.IsSequence() ? std::string("a list") : fmt::format("\"{}\"", node.Scalar())));
+  } else {
+    reader.problems.add(ErrorCode::wrong_type, reader.at(key),
+                        fmt::format("expected settings of {} (indented lines \"name: value\"), found nothing", of));
+  }
+  return false;
+}
+
+void read_variables(Reader& reader, const std::string& collection, const YAML::Node& mapping) {
+  each(reader, mapping, [&](const std::string& variable, const YAML::Node& key, const YAML::Node& settings) {
+    if (!expect_mapping(reader, settings, key, fmt::format("the variable \"{}\"", variable))) return;
+    each(reader, settings, [&](const std::string& name, const YAML::Node& name_node, const YAML::Node& value) {
+      assign(reader,
+             {.collection = collection, .variable = variable, .name = name, .value = {}, .origin = {}, .name_place = {}},
+             name_node, value);
+    });
+  });
+}
+
+void read_collection(Reader& reader, const std::string& collection, const YAML::Node& mapping) {
+  each(reader, mapping, [&](const std::string& name, const YAML::Node& key, const YAML::Node& value) {
+    if (name == "variables") {
+      if (expect_mapping(reader, value, key, "variables")) read_variables(reader, collection, value);
+      return;
+    }
+    assign(reader,
+           {.collection = collection, .variable = {}, .name = name, .value = {}, .origin = {}, .name_place = {}}, key,
+           value);
+  });
+}
+
+void read_all_collections(Reader& reader, const YAML::Node& mapping) {
+  each(reader, mapping, [&](const std::string& collection, const YAML::Node& key, const YAML::Node& settings) {
+    if (collection.empty()) {
+      reader.problems.add(ErrorCode::invalid_argument, reader.at(key), "expected a collection's name, found \"\"");
+    } else if (expect_mapping(reader, settings, key, fmt::format("the collection \"{}\"", collection))) {
+      read_collection(reader, collection, settings);
+    }
+  });
+}
+
+void unknown_section(Reader& reader, const std::string& key, const YAML::Node& node) {
+  const std::vector<std::string> sections{"afterbay", "collections"};
+  std::string hint = did_you_mean(key, sections);
+  if (hint.empty() && (is_group(key) || find_setting(session_settings(), key) != nullptr)) {
+    hint = fmt::format("; \"{}\" belongs under \"afterbay:\", indented", key);
+  }
+  reader.problems.add(ErrorCode::unknown_name, reader.at(node),
+                      fmt::format("expected \"afterbay:\" or \"collections:\", found \"{}\"{}", key, hint));
+}
+
+void read_document(Reader& reader, const YAML::Node& root) {
+  if (root.IsNull()) return;
+  if (!root.IsMap()) {
+    reader.problems.add(ErrorCode::format, reader.at(root),
+                        "expected \"afterbay:\" and \"collections:\" with indented settings");
+    return;
+  }
+  each(reader, root, [&](const std::string& key, const YAML::Node& key_node, const YAML::Node& value) {
+    if (key == "afterbay") {
+      if (expect_mapping(reader, value, key_node, "the session")) read_session(reader, value, "");
+    } else if (key == "collections") {
+      if (expect_mapping(reader, value, key_node, "collections")) read_all_collections(reader, value);
+    } else {
+      unknown_section(reader, key, key_node);
+    }
+  });
+}
+
+/// The text's one document; problems are noted.
+bool parse(Reader& reader, const std::string& text, YAML::Node& root) {
+  try {
+    const std::vector<YAML::Node> documents = YAML::LoadAll(text);
+    if (documents.size() > 1) {
+      reader.problems.add(ErrorCode::format, reader.at(documents[1]),
+                          "expected one YAML document, found another one after \"---\"");
+      return false;
+    }
+    if (!documents.empty()) root = documents.front();
+    return true;
+  } catch (const YAML::Exception& error) {
+    reader.problems.add(ErrorCode::format, reader.at(error.mark), fmt::format("this is not YAML: {}", error.msg));
+    return false;
+  }
+}
+
+Result<std::string> contents(const std::string& path) {
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rbe"), std::fclose);
+  std::string text;
+  char buffer[4096];
+  std::size_t count = 0;
+  while (file && (count = std::fread(buffer, 1, sizeof buffer, file.get())) > 0) text.append(buffer, count);
+  if (file && std::ferror(file.get()) == 0) return text;
+  const int native = errno;
+  return fail(make_error(ErrorCode::io, "cannot read it: {}", std::generic_category().message(native))
+                  .with_native(native));
+}
+
+}  // namespace
+
+void read_file(const std::string& path, std::vector<Assignment>& found, Problems& problems) {
+  const auto text = contents(path);
+  if (!text) {
+    problems.add(text.error().code, path, text.error().message);
+    return;
+  }
+  Reader reader{path, Source::file, found, problems};
+  YAML::Node root;
+  if (parse(reader, *text, root)) read_document(reader, root);
+}
+
+void read_collections(std::string_view text, const Origin& origin, std::vector<Assignment>& found,
+                      Problems& problems) {
+  Reader reader{origin.place, origin.source, found, problems};
+  YAML::Node root;
+  if (!parse(reader, std::string(text), root)) return;
+  if (expect_mapping(reader, root, root, "collections")) read_all_collections(reader, root);
+}
+
+}  // namespace afterbay::config
