@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/collection.hpp"
+
+#include "base/suggest.hpp"
+#include "model/changes.hpp"
+#include "model/decomposition.hpp"
+#include "model/naming.hpp"
+#include "model/validate.hpp"
+
+namespace afterbay::client {
+namespace {
+
+std::vector<std::string> variable_names(const Schema& schema) {
+  std::vector<std::string> names;
+  for (const Variable& variable : schema.variables) names.push_back(variable.name);
+  return names;
+}
+
+Result<config::Existing> existing_of(const std::string& word) {
+  const std::vector<std::string> accepted{"refuse", "replace", "append"};
+  for (std::size_t i = 0; i < accepted.size(); ++i)
+    if (word == accepted[i]) return static_cast<config::Existing>(i);
+  return fail(ErrorCode::invalid_argument, "existing is '{}': expected {}{}", word, one_of(accepted),
+              did_you_mean(word, accepted));
+}
+
+Result<Format> parse_format(const std::string& word) {
+  if (auto format = afterbay::format_of(word)) return *format;
+  const std::vector<std::string> accepted{"netcdf4", "cdf5", "cdf2", "memory"};
+  return fail(ErrorCode::invalid_argument, "store is '{}': expected {}{}", word, one_of(accepted),
+              did_you_mean(word, accepted));
+}
+
+/// What the configuration says about the collection's variables.
+void override_variables(Schema& schema, const config::CollectionSettings& settings) {
+  for (Variable& variable : schema.variables) {
+    const config::VariableSettings chosen = settings.settings_for(variable.name);
+    const bool compressible = !variable.dimensions.empty() && variable.type != Type::string && variable.constant.empty();
+    if (chosen.chunk) variable.chunk = *chosen.chunk;
+    if (chosen.deflate && compressible) variable.deflate = *chosen.deflate;
+    if (chosen.shuffle && compressible) variable.shuffle = *chosen.shuffle;
+  }
+}
+
+/// Memory layouts usually name the same few numbers; equal ones share a plan.
+bool same(const PutPlan& plan, Type type, const MemoryLayout& memory) {
+  return plan.type == type && plan.memory == memory;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Collection>> Collection::make(Definition definition, const config::Config& config,
+                                                     const std::vector<Decomposition>& decompositions, int model_rank,
+                                                     std::size_t servers) {
+  auto collection = std::make_unique<Collection>();
+  Collection& it = *collection;
+  const config::CollectionSettings settings = config.settings_for(definition.name);
+  it.id_ = definition.id;
+  it.name_ = definition.name;
+  it.schema_ = std::move(definition.schema);
+  it.servers.resize(servers);
+  it.placement_ = settings.placement.value_or(config.placement);
+  it.template_ = settings.file.value_or(definition.options.file);
+  it.directory_ = settings.directory.value_or(definition.options.directory);
+  AFTERBAY_TRY_ASSIGN(const Format asked_format, parse_format(definition.options.store));
+  AFTERBAY_TRY_ASSIGN(const config::Existing asked_existing, existing_of(definition.options.existing));
+  it.format_ = settings.store.value_or(asked_format);
+  it.existing_ = settings.existing.value_or(asked_existing);
+  override_variables(it.schema_, settings);
+  AFTERBAY_TRY(model::check_template(it.template_));
+  AFTERBAY_TRY(model::validate(it.schema_, it.format_));
+  const model::LayoutSizes sizes{config.memory.block_bytes - model::page_bytes, config.chunk_bytes};
+  AFTERBAY_TRY_ASSIGN(model::FileLayout layout, model::make_layout(it.schema_, it.format_, sizes));
+  it.layout_ = std::make_shared<const model::FileLayout>(std::move(layout));
+  AFTERBAY_TRY(it.resolve(decompositions, model_rank));
+  return collection;
+}
+
+/// Finds each variable's decomposition and this rank's part.
+Result<> Collection::resolve(const std::vector<Decomposition>& decompositions, int model_rank) {
+  std::vector<std::string> names;
+  for (const Decomposition& decomposition : decompositions) names.push_back(decomposition.name);
+  variables_.resize(schema_.variables.size());
+  for (std::uint32_t v = 0; v < schema_.variables.size(); ++v) {
+    const Variable& variable = schema_.variables[v];
+    VariableState& state = variables_[v];
+    by_name_[variable.name] = v;
+    state.index = v;
+    const model::Index& shape = layout_->variables[v].shape;
+    state.mine = {model::Index::filled(shape.size, 0), shape};
+    state.contributes = model_rank == 0 && layout_->variables[v].framed;
+    if (variable.decomposition.empty()) continue;
+    for (std::size_t d = 0; d < decompositions.size(); ++d)
+      if (names[d] == variable.decomposition) state.decomposition = static_cast<int>(d);
+    if (state.decomposition < 0)
+      return fail(Error(ErrorCode::unknown_name,
+                        fmt::format("variable '{}' of collection '{}' lies on decomposition '{}', which has not been "
+                                    "registered{}",
+                                    variable.name, name_, variable.decomposition,
+                                    did_you_mean(variable.decomposition, names)))
+                      .in_variable(variable.name));
+    auto box = model::box_for(schema_, variable, decompositions[static_cast<std::size_t>(state.decomposition)].block);
+    if (!box) return fail(std::move(box).error().in_variable(variable.name).add(fmt::format("in collection '{}'", name_)));
+    state.mine = *box;
+    state.contributes = layout_->variables[v].framed && !state.mine.empty();
+  }
+  return {};
+}
+
+bool Collection::serves(std::size_t server) const noexcept {
+  return placement_ == config::Placement::file || server == id_ % servers.size();
+}
+
+std::size_t Collection::server_of(std::uint64_t nth_file) const noexcept {
+  return (id_ + (placement_ == config::Placement::file ? nth_file : 0)) % servers.size();
+}
+
+wire::DefineCollection Collection::message(bool with_schema) const {
+  wire::DefineCollection message;
+  message.id = id_;
+  message.name = name_;
+  message.store = std::string(name_of(format_));
+  message.existing = static_cast<std::uint8_t>(existing_);
+  message.schema_hash = model::hash(schema_);
+  for (const VariableState& variable : variables_) message.decompositions.push_back(variable.decomposition);
+  if (with_schema) message.schema = schema_;
+  return message;
+}
+
+Result<std::string> Collection::path(const FileName& file_name) const {
+  AFTERBAY_TRY_ASSIGN(std::string name, model::file_name(template_, name_, file_name));
+  if (directory_.empty() || name.starts_with('/')) return name;
+  return directory_.ends_with('/') ? directory_ + name : directory_ + "/" + name;
+}
+
+Result<std::uint32_t> Collection::index_of(std::string_view variable) const {
+  if (const auto found = by_name_.find(variable); found != by_name_.end()) return found->second;
+  return fail(Error(ErrorCode::unknown_name, fmt::format("collection '{}' has no variable '{}'{}", name_, variable,
+                                                         did_you_mean(variable, variable_names(schema_))))
+                  .in_variable(std::string(variable)));
+}
+
+Result<VariableState*> Collection::framed_variable(std::string_view variable) {
+  AFTERBAY_TRY_ASSIGN(const std::uint32_t v, index_of(variable));
+  if (layout_->variables[v].framed) return &variables_[v];
+  const bool strings = schema_.variables[v].type == Type::string;
+  return fail(Error(strings ? ErrorCode::wrong_type : ErrorCode::bad_state,
+                    strings ? fmt::format("variable '{}' holds strings: use put_strings", variable)
+                            : fmt::format("variable '{}' is constant: its values were given with the schema", variable))
+                  .in_variable(std::string(variable)));
+}
+
+Result<std::uint32_t> Collection::string_variable(std::string_view variable) const {
+  AFTERBAY_TRY_ASSIGN(const std::uint32_t v, index_of(variable));
+  const Variable& found = schema_.variables[v];
+  if (found.type == Type::string && found.constant.empty()) return v;
+  return fail(Error(ErrorCode::wrong_type, fmt::format("variable '{}' is of type {}{}, not a string variable to be put",
+                                                       variable, name_of(found.type),
+                                                       found.constant.empty() ? "" : " and constant"))
+                  .in_variable(std::string(variable)));
+}
+
+Result<const PutPlan*> Collection::plan(VariableState& variable, Type type, const MemoryLayout& memory) {
+  for (const auto& plan : variable.plans)
+    if (same(*plan, type, memory)) return plan.get();
+  AFTERBAY_TRY_ASSIGN(std::unique_ptr<PutPlan> plan, make_plan(variable, type, memory));
+  variable.plans.push_back(std::move(plan));
+  return variable.plans.back().get();
+}
+
+Result<std::unique_ptr<PutPlan>> Collection::make_plan(const VariableState& variable, Type type,
+                                                       const MemoryLayout& memory) const {
+  const Variable& in_schema = schema_.variables[variable.index];
+  AFTERBAY_TRY(model::check(memory, variable.mine.count));
+  auto plan = std::make_unique<PutPlan>();
+  plan->type = type;
+  plan->memory = memory;
+  plan->kernel = model::kernel(type, in_schema.type, model::needs_swap(layout_->big_endian));
+  if (plan->kernel == nullptr)
+    return fail(ErrorCode::wrong_type, "data of type {} cannot be put into variable '{}' of type {}", name_of(type),
+                in_schema.name, name_of(in_schema.type));
+  if (!variable.contributes) return plan;
+  const model::ElementBytes bytes{size_of(type), size_of(in_schema.type)};
+  const model::VariableLayout& layout = layout_->variables[variable.index];
+  for (std::uint32_t p = layout.first_piece; p < layout.first_piece + layout.piece_count; ++p) {
+    const model::Piece& piece = layout_->pieces[p];
+    PiecePlan part;
+    part.piece = p;
+    part.gather = model::gather(variable.mine, memory, piece.box, piece.stored, bytes);
+    if (part.gather.empty()) continue;
+    part.pack = model::pack(variable.mine, memory, piece.box, bytes);
+    part.packed_bytes = part.pack.points * bytes.to;
+    plan->packed_bytes += part.packed_bytes;
+    plan->pieces.push_back(part);
+  }
+  return plan;
+}
+
+}  // namespace afterbay::client

@@ -1,0 +1,476 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/model_session.hpp"
+
+#include <algorithm>
+
+#include "base/clock.hpp"
+#include "base/suggest.hpp"
+#include "model/decomposition.hpp"
+
+namespace afterbay::client {
+namespace {
+
+constexpr std::size_t most_open_records = 32;  ///< of one collection on one server; half of LinkSizes::instances
+constexpr int put_bits = 24;                   ///< a position is (number of the put, number of the piece)
+constexpr transport::Millis wait_slice{50};
+
+/// Servers notice first what is missing and say it better; a rank that hears nothing gives up later.
+std::chrono::milliseconds patience(const config::Config& config) { return config.deadline + config.deadline / 4; }
+
+}  // namespace
+
+ModelSession::ModelSession(Place place, const config::Config& config, Links links, observe::Profile& profile, Logger logger)
+    : place_(place), config_(config), links_(std::move(links)), profile_(profile), logger_(std::move(logger)) {
+  defined_.resize(links_.size(), 0);
+  bye_.resize(links_.size(), false);
+  observed_.define = profile_.timer("define");
+  observed_.put = profile_.timer("put");
+  observed_.end_step = profile_.timer("end_step");
+  observed_.close = profile_.timer("close");
+  observed_.flush = profile_.timer("flush");
+  observed_.wait = profile_.timer("wait");
+  observed_.finalize = profile_.timer("finalize");
+  observed_.bytes = profile_.counter(observe::counters::bytes);
+  observed_.messages = profile_.counter(observe::counters::messages);
+}
+
+void ModelSession::set_idle(std::function<bool()> idle) {
+  idle_ = idle;
+  for (auto& link : links_) link->set_idle(idle);
+}
+
+// ---- definitions
+
+Result<> ModelSession::decomposition(const std::string& name, const Block& block, const Coverage& coverage) {
+  AFTERBAY_TRY(check_usable());
+  for (const Decomposition& known : decompositions_)
+    if (known.name == name) return fail(ErrorCode::conflict, "decomposition '{}' is registered already", name);
+  if (auto good = model::check_block(name, block); !good) return fail(std::move(good).error().at_rank(place_.session_rank));
+  decompositions_.push_back({static_cast<std::uint32_t>(decompositions_.size()), name, block, coverage});
+  return {};
+}
+
+Result<Collection*> ModelSession::collection(const std::string& name, const Schema& schema, const CollectionOptions& options) {
+  AFTERBAY_TRY(check_usable());
+  for (const auto& known : collections_)
+    if (known->name() == name) return fail(ErrorCode::conflict, "collection '{}' is defined already", name);
+  Collection::Definition definition{static_cast<std::uint32_t>(collections_.size()), name, schema, options};
+  auto made = Collection::make(std::move(definition), config_, decompositions_, place_.model_rank, links_.size());
+  if (!made) return fail(std::move(made).error().at_rank(place_.session_rank).add(fmt::format("defining collection '{}'", name)));
+  (*made)->put_timer = profile_.timer(name, observed_.put);
+  collections_.push_back(std::move(*made));
+  return collections_.back().get();
+}
+
+Result<> ModelSession::start() {
+  AFTERBAY_TRY(check_usable());
+  if (decompositions_sent_ == decompositions_.size() && collections_sent_ == collections_.size()) return {};
+  const observe::Timed timed(observed_.define);
+  ++define_serial_;
+  for (std::size_t s = 0; s < links_.size(); ++s) {
+    for (std::size_t d = decompositions_sent_; d < decompositions_.size(); ++d) {
+      const Decomposition& it = decompositions_[d];
+      AFTERBAY_TRY(send(s, wire::DefineDecomposition{it.id, it.name, it.coverage, it.block}, false));
+    }
+    for (std::size_t c = collections_sent_; c < collections_.size(); ++c)
+      if (collections_[c]->serves(s)) AFTERBAY_TRY(send(s, collections_[c]->message(place_.model_rank == 0), false));
+    AFTERBAY_TRY(send(s, wire::DefineEnd{define_serial_}, true));
+    if (auto sent = links_[s]->flush(); !sent) return fail(explain(s, std::move(sent).error()));
+  }
+  decompositions_sent_ = decompositions_.size();
+  collections_sent_ = collections_.size();
+  return wait_until([this] { return std::ranges::all_of(defined_, [this](auto n) { return n == define_serial_; }); },
+                    "the servers' answer to the definitions");
+}
+
+// ---- files and records
+
+Result<std::shared_ptr<File>> ModelSession::open(Collection& collection, const FileName& name, const SchemaChanges& changes) {
+  AFTERBAY_TRY(start());
+  AFTERBAY_TRY_ASSIGN(std::string path, collection.path(name));
+  for (const auto& open : open_files_)
+    if (open->path == path)
+      return fail(Error(ErrorCode::conflict, fmt::format("file '{}' is open already, in collection '{}': close it first, "
+                                                         "or give the collections different names", path,
+                                                         open->collection->name()))
+                      .in_file(path).at_rank(place_.session_rank));
+  auto file = std::make_shared<File>();
+  file->id = next_file_++;
+  file->collection = &collection;
+  file->server = collection.server_of(collection.files_opened++);
+  file->path = std::move(path);
+  wire::OpenFile message{file->id, collection.id(), file->path, std::nullopt};
+  if (place_.model_rank == 0) message.changes = changes;
+  AFTERBAY_TRY(send(file->server, message, place_.model_rank == 0));
+  open_files_.push_back(file);
+  return file;
+}
+
+Result<std::uint64_t> ModelSession::begin_record(File& file, std::uint64_t record, bool fixed) {
+  ServerState& state = file.collection->servers[file.server];
+  for (auto it = state.open.rbegin(); it != state.open.rend(); ++it)
+    if (it->file == file.id && it->record == record && it->fixed == fixed) return it->seq;
+  if (state.open.size() >= most_open_records) {  // the oldest is taken to be complete, on every rank alike
+    state.ended_seq = state.open.front().seq + 1;
+    state.open.erase(state.open.begin());
+    AFTERBAY_TRY(send(file.server, wire::EndRecords{step_, {{file.collection->id(), state.ended_seq}}}, false));
+  }
+  const std::uint64_t seq = state.next_seq++;
+  state.open.push_back({file.id, record, fixed, seq});
+  AFTERBAY_TRY(send(file.server, wire::BeginRecord{file.collection->id(), seq, file.id, record, fixed}, false));
+  return seq;
+}
+
+Result<Handover> ModelSession::begin(File& file, std::string_view variable, std::uint64_t record, Type type,
+                                     const MemoryLayout& memory) {
+  AFTERBAY_TRY(check_usable());
+  if (file.closed) return fail(ErrorCode::bad_state, "the file is closed on this rank: open it again before putting");
+  Collection& collection = *file.collection;
+  AFTERBAY_TRY_ASSIGN(VariableState* const state, collection.framed_variable(variable));
+  AFTERBAY_TRY_ASSIGN(const PutPlan* const plan, collection.plan(*state, type, memory));
+  const bool fixed = !collection.layout().variables[state->index].record;
+  if (fixed) record = 0;
+  AFTERBAY_TRY_ASSIGN(const std::uint64_t seq, begin_record(file, record, fixed));
+  return Handover{&file, state, plan, record, seq, ++position_ << put_bits};
+}
+
+transport::FrameSlot ModelSession::slot(const Handover& handover, const PiecePlan& part) const {
+  const Collection& collection = *handover.file->collection;
+  const model::Piece& piece = collection.layout().pieces[part.piece];
+  const model::Frame& frame = collection.layout().frames[piece.frame];
+  transport::FrameSlot slot;
+  slot.frame = collection.servers[handover.file->server].first_frame + piece.frame;
+  slot.seq = handover.seq;
+  slot.bytes = frame.bytes;
+  slot.phase = collection.layout().phase(frame, handover.record);
+  slot.position = handover.position | piece.number;
+  return slot;
+}
+
+Result<bool> ModelSession::has_room(const Handover& handover) {
+  std::vector<transport::FrameSlot> slots;
+  for (const PiecePlan& part : handover.plan->pieces) slots.push_back(slot(handover, part));
+  const std::size_t server = handover.file->server;
+  auto room = links_[server]->make_room(slots, handover.plan->packed_bytes);
+  if (!room) return fail(explain(server, std::move(room).error()));
+  return *room;
+}
+
+/// Returns how many values the file's type could not hold.
+Result<std::uint64_t> ModelSession::copy_pieces(const Handover& handover, const void* data) {
+  const model::FileLayout& layout = handover.file->collection->layout();
+  const std::size_t server = handover.file->server;
+  transport::ClientLink& link = *links_[server];
+  std::uint64_t out_of_range = 0;
+  for (const PiecePlan& part : handover.plan->pieces) {
+    const model::Piece& piece = layout.pieces[part.piece];
+    const std::uint32_t in_frame = part.piece - layout.frames[piece.frame].first_piece;
+    const transport::FrameSlot place = slot(handover, part);
+    auto landing = link.reserve(place, in_frame, part.packed_bytes, true);
+    if (!landing) return fail(explain(server, std::move(landing).error()));
+    out_of_range += landing->packed ? model::execute(part.pack, data, landing->base, handover.plan->kernel)
+                                    : model::execute(part.gather, data, landing->base + piece.frame_offset, handover.plan->kernel);
+    if (auto done = link.commit(place, in_frame); !done) return fail(explain(server, std::move(done).error()));
+  }
+  return out_of_range;
+}
+
+/// After the last piece: the log entry by which the server knows who has put what.
+Result<> ModelSession::finish(const Handover& handover) {
+  if (handover.plan->pieces.empty()) {
+    links_[handover.file->server]->set_position(handover.position);
+    return {};
+  }
+  observe::add(observed_.bytes, handover.plan->packed_bytes);
+  return send(handover.file->server, wire::Put{handover.file->collection->id(), handover.seq, handover.variable->index}, false);
+}
+
+Result<bool> ModelSession::put(File& file, std::string_view variable, std::uint64_t record, const void* data, Type type,
+                               const MemoryLayout& memory, bool may_wait) {
+  observe::Timed timed(file.collection->put_timer);
+  const auto failed = [&](Error error) {
+    return fail(error.in_file(file.path).in_variable(std::string(variable)).at_rank(place_.session_rank));
+  };
+  auto handover = begin(file, variable, record, type, memory);
+  if (!handover) return failed(std::move(handover).error());
+  if (data == nullptr && !handover->plan->pieces.empty())
+    return failed(make_error(ErrorCode::invalid_argument, "the data pointer is null, but this rank holds {} points",
+                             handover->variable->mine.points()));
+  if (!may_wait) {
+    auto room = has_room(*handover);
+    if (!room) return failed(std::move(room).error());
+    if (!*room) {
+      --position_;  // the same put is tried again
+      return false;
+    }
+  }
+  auto out_of_range = copy_pieces(*handover, data);
+  if (!out_of_range) return failed(std::move(out_of_range).error());
+  if (auto finished = finish(*handover); !finished) return failed(std::move(finished).error());
+  timed.bytes(handover->plan->packed_bytes);
+  if (*out_of_range > 0)
+    return failed(make_error(ErrorCode::wrong_type,
+                             "{} values of type {} are out of range of the file's type {}; the rest of the field was written",
+                             *out_of_range, name_of(type), name_of(file.collection->schema().variables[handover->variable->index].type)));
+  return true;
+}
+
+Result<> ModelSession::put_strings(File& file, std::string_view variable, std::uint64_t record, std::span<const std::string> values) {
+  observe::Timed timed(file.collection->put_timer);
+  const auto failed = [&](Error error) {
+    return fail(error.in_file(file.path).in_variable(std::string(variable)).at_rank(place_.session_rank));
+  };
+  if (auto usable = check_usable(); !usable) return failed(std::move(usable).error());
+  if (file.closed) return failed(Error(ErrorCode::bad_state, "the file is closed on this rank: open it again before putting"));
+  auto index = file.collection->string_variable(variable);
+  if (!index) return failed(std::move(index).error());
+  const model::VariableLayout& layout = file.collection->layout().variables[*index];
+  if (values.size() != layout.shape.product())
+    return failed(make_error(ErrorCode::invalid_argument, "expected {} strings, found {}", layout.shape.product(), values.size()));
+  if (place_.model_rank != 0) return {};
+  const wire::PutStrings message{file.id, layout.record ? record : 0, *index, {values.begin(), values.end()}};
+  if (auto sent = send(file.server, message, true); !sent) return failed(std::move(sent).error());
+  return {};
+}
+
+Result<std::optional<ModelSession::Direct>> ModelSession::acquire(File& file, std::string_view variable, std::uint64_t record, Type type) {
+  const auto failed = [&](Error error) {
+    return fail(error.in_file(file.path).in_variable(std::string(variable)).at_rank(place_.session_rank));
+  };
+  if (auto state = file.collection->framed_variable(variable); !state) return failed(std::move(state).error());
+  const bool same_type = file.collection->schema().find_variable(variable)->type == type;
+  const bool same_order = !model::needs_swap(file.collection->layout().big_endian) || size_of(type) == 1;
+  if (!same_type || !same_order || links_[file.server]->name() == "mpi") return std::optional<Direct>();
+  auto handover = begin(file, variable, record, type, {});
+  if (!handover) return failed(std::move(handover).error());
+  Direct direct{*handover, {}};
+  const model::FileLayout& layout = file.collection->layout();
+  for (const PiecePlan& part : handover->plan->pieces) {
+    const std::uint32_t in_frame = part.piece - layout.frames[layout.pieces[part.piece].frame].first_piece;
+    auto landing = links_[file.server]->reserve(slot(*handover, part), in_frame, part.packed_bytes, true);
+    if (!landing) return failed(explain(file.server, std::move(landing).error()));
+    direct.frames.push_back(landing->base);
+  }
+  return std::optional<Direct>(std::move(direct));
+}
+
+Result<> ModelSession::commit(const Direct& direct) {
+  const Handover& handover = direct.handover;
+  observe::Timed timed(handover.file->collection->put_timer);
+  AFTERBAY_TRY(check_usable());
+  const model::FileLayout& layout = handover.file->collection->layout();
+  for (const PiecePlan& part : handover.plan->pieces) {
+    const std::uint32_t in_frame = part.piece - layout.frames[layout.pieces[part.piece].frame].first_piece;
+    if (auto done = links_[handover.file->server]->commit(slot(handover, part), in_frame); !done)
+      return fail(explain(handover.file->server, std::move(done).error()));
+  }
+  timed.bytes(handover.plan->packed_bytes);
+  return finish(handover);
+}
+
+// ---- order and completion
+
+/// Tells `server` that everything put so far is handed over, and forgets the open records.
+Result<> ModelSession::end_records(std::size_t server, std::uint64_t step) {
+  wire::EndRecords message{step, {}};
+  for (auto& collection : collections_) {
+    ServerState& state = collection->servers[server];
+    state.open.clear();
+    if (state.ended_seq == state.next_seq) continue;
+    state.ended_seq = state.next_seq;
+    message.bounds.push_back({collection->id(), state.next_seq});
+  }
+  AFTERBAY_TRY(send(server, message, true));
+  if (auto sent = links_[server]->flush(); !sent) return fail(explain(server, std::move(sent).error()));
+  return {};
+}
+
+Result<> ModelSession::end_step() {
+  const observe::Timed timed(observed_.end_step);
+  AFTERBAY_TRY(poll());
+  ++step_;
+  if (synchronous_) {
+    AFTERBAY_TRY_ASSIGN(const Ticket written, flush());
+    return wait(written);
+  }
+  for (std::size_t s = 0; s < links_.size(); ++s) AFTERBAY_TRY(end_records(s, step_));
+  return {};
+}
+
+Result<Ticket> ModelSession::flush() {
+  const observe::Timed timed(observed_.flush);
+  AFTERBAY_TRY(poll());
+  const std::uint64_t ticket = ++next_ticket_;
+  pending_[ticket] = links_.size();
+  for (std::size_t s = 0; s < links_.size(); ++s) {
+    AFTERBAY_TRY(end_records(s, step_));
+    AFTERBAY_TRY(send(s, wire::Flush{ticket}, true));
+    if (auto sent = links_[s]->flush(); !sent) return fail(explain(s, std::move(sent).error()));
+  }
+  return Ticket{ticket};
+}
+
+Result<Ticket> ModelSession::close(File& file) {
+  const observe::Timed timed(observed_.close);
+  if (file.closed) return Ticket{file.close_ticket};
+  AFTERBAY_TRY(poll());
+  file.closed = true;
+  file.close_ticket = ++next_ticket_;
+  pending_[file.close_ticket] = 1;
+  auto& open = file.collection->servers[file.server].open;
+  std::erase_if(open, [&](const ServerState::OpenRecord& record) { return record.file == file.id; });
+  std::erase_if(open_files_, [&](const std::shared_ptr<File>& other) { return other->id == file.id; });
+  AFTERBAY_TRY(send(file.server, wire::CloseFile{file.id, file.close_ticket}, true));
+  if (auto sent = links_[file.server]->flush(); !sent) return fail(explain(file.server, std::move(sent).error()));
+  return Ticket{file.close_ticket};
+}
+
+Result<bool> ModelSession::is_complete(Ticket ticket) {
+  AFTERBAY_TRY(poll());
+  return !pending_.contains(ticket.number);
+}
+
+Result<> ModelSession::wait(Ticket ticket) {
+  const observe::Timed timed(observed_.wait);
+  AFTERBAY_TRY_ASSIGN(const bool complete, is_complete(ticket));
+  if (complete) return {};
+  for (std::size_t s = 0; s < links_.size(); ++s) {
+    AFTERBAY_TRY(send(s, wire::Waiting{ticket.number}, true));
+    if (auto sent = links_[s]->flush(); !sent) return fail(explain(s, std::move(sent).error()));
+  }
+  return wait_until([&] { return !pending_.contains(ticket.number); }, fmt::format("ticket {}", ticket.number));
+}
+
+Result<> ModelSession::finalize() {
+  if (finalized_) return {};
+  const observe::Timed timed(observed_.finalize);
+  AFTERBAY_TRY(check_usable());
+  while (!open_files_.empty()) {
+    const std::shared_ptr<File> file = open_files_.back();
+    AFTERBAY_TRY(close(*file));
+  }
+  for (std::size_t s = 0; s < links_.size(); ++s) {
+    AFTERBAY_TRY(end_records(s, step_));
+    AFTERBAY_TRY(send(s, wire::Finalize{}, true));
+    if (auto sent = links_[s]->flush(); !sent) return fail(explain(s, std::move(sent).error()));
+  }
+  AFTERBAY_TRY(wait_until([this] { return std::ranges::all_of(bye_, [](bool said) { return said; }); },
+                          "the servers to publish all files"));
+  for (const auto& link : links_) {
+    const std::uint64_t now = now_ns();
+    if (observe::Timer* const timer = profile_.wait("room in the server", observed_.put); timer && link->waited_ns() > 0)
+      timer->add(now - link->waited_ns(), now);
+    observe::add(observed_.messages, link->messages());
+  }
+  finalized_ = true;
+  return {};
+}
+
+void ModelSession::abandon(const std::string& reason) noexcept {
+  if (finalized_) return;
+  finalized_ = true;
+  for (auto& link : links_) {
+    try {
+      const auto bytes = wire::encode(wire::Abandon{reason});
+      if (link->send(bytes, true)) (void)link->flush();
+    } catch (...) {  // the process is on its way out; the server notices that too
+    }
+  }
+}
+
+// ---- links
+
+Result<> ModelSession::check_usable() const {
+  if (failure_) return fail(*failure_);
+  if (finalized_) return fail(ErrorCode::bad_state, "the session has been finalized");
+  return {};
+}
+
+template <class Message>
+Result<> ModelSession::send(std::size_t server, const Message& message, bool wake) {
+  const auto bytes = wire::encode(message);
+  if (auto sent = links_[server]->send(bytes, wake); !sent) return fail(explain(server, std::move(sent).error()));
+  return {};
+}
+
+Result<> ModelSession::poll() {
+  AFTERBAY_TRY(check_usable());
+  for (std::size_t s = 0; s < links_.size(); ++s) {
+    for (;;) {
+      auto message = links_[s]->receive();
+      if (!message) return fail(explain(s, std::move(message).error()));
+      if (!*message) break;
+      AFTERBAY_TRY(handle(s, **message));
+    }
+  }
+  return {};
+}
+
+Result<> ModelSession::handle(std::size_t server, std::span<const std::byte> message) {
+  const auto kind = wire::kind_of(message);
+  if (kind == wire::Defined::kind) {
+    AFTERBAY_TRY_ASSIGN(const wire::Defined defined, wire::decode<wire::Defined>(message));
+    for (const auto& base : defined.bases) collections_.at(base.collection)->servers[server].first_frame = base.first_frame;
+    defined_[server] = defined.serial;
+  } else if (kind == wire::Done::kind) {
+    AFTERBAY_TRY_ASSIGN(const wire::Done done, wire::decode<wire::Done>(message));
+    if (const auto it = pending_.find(done.ticket); it != pending_.end() && --it->second == 0) pending_.erase(it);
+  } else if (kind == wire::Bye::kind) {
+    bye_[server] = true;
+  } else if (kind == wire::Failed::kind) {
+    AFTERBAY_TRY_ASSIGN(wire::Failed failed, wire::decode<wire::Failed>(message));
+    return fail(remember(std::move(failed.error)));
+  } else {
+    return fail(remember(make_error(ErrorCode::internal, "I/O server {} sent a message of unknown kind", server)));
+  }
+  return {};
+}
+
+Error ModelSession::remember(Error error) {
+  if (!failure_) failure_ = std::move(error);
+  return *failure_;
+}
+
+Error ModelSession::explain(std::size_t server, Error error) {
+  if (failure_) return *failure_;
+  if (error.code == ErrorCode::would_block) return error;
+  const std::uint64_t until = now_ns() + 1'000'000'000;
+  do {  // a server that failed says why right after
+    for (;;) {
+      auto message = links_[server]->receive();
+      if (!message || !*message) break;
+      if (!handle(server, **message) && failure_) return *failure_;
+    }
+    if (error.code != ErrorCode::bad_state) break;
+    links_[server]->wait(wait_slice);
+  } while (now_ns() < until);
+  return remember(std::move(error.at_rank(place_.session_rank)));
+}
+
+std::uint64_t ModelSession::progress() const {
+  std::uint64_t sum = 0;
+  for (const auto& link : links_) sum += link->progress();
+  return sum;
+}
+
+Result<> ModelSession::wait_until(const std::function<bool()>& reached, const std::string& what) {
+  StallClock clock(patience(config_), progress());
+  for (std::size_t turn = 0;; ++turn) {
+    AFTERBAY_TRY(poll());
+    if (reached()) return {};
+    for (std::size_t s = 0; s < links_.size(); ++s)
+      if (auto alive = links_[s]->check_alive(); !alive && !bye_[s]) {
+        AFTERBAY_TRY(poll());  // it may have said goodbye, or why it went
+        if (reached()) return {};
+        if (!bye_[s]) return fail(explain(s, std::move(alive).error().add(fmt::format("while waiting for {}", what))));
+      }
+    if (clock.expired(progress()))
+      return fail(remember(make_error(ErrorCode::timed_out, "waited {} s for {}, and no I/O server made progress (deadline {} s)",
+                                      clock.limit_ns() / 1'000'000'000, what, config_.deadline.count() / 1000)
+                               .at_rank(place_.session_rank)));
+    if (idle_ && idle_()) continue;
+    links_[turn % links_.size()]->wait(links_.size() > 1 ? wait_slice / 5 : wait_slice);
+  }
+}
+
+}  // namespace afterbay::client

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// ModelSession: a model rank's side of a session, over links to every server. It knows nothing of MPI
+// and runs as well over the thread transport. Used by one thread.
+//
+// Order on every link: definitions, then per file OpenFile, per (file, record) BeginRecord, pieces,
+// Put; EndRecords at end_step; CloseFile; Finalize. All ranks do the same calls in the same order, so that
+// the running numbers (file, seq, position) agree without a message between ranks.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "afterbay/session.hpp"
+#include "base/log.hpp"
+#include "base/result.hpp"
+#include "client/collection.hpp"
+#include "config/config.hpp"
+#include "observe/profile.hpp"
+#include "transport/link.hpp"
+
+namespace afterbay::client {
+
+/// A file as this rank sees it.
+struct File {
+  std::uint64_t id = 0;
+  Collection* collection = nullptr;
+  std::size_t server = 0;
+  std::string path;
+  bool closed = false;
+  std::uint64_t close_ticket = 0;
+};
+
+/// One variable of one record, about to be handed over.
+struct Handover {
+  File* file = nullptr;
+  VariableState* variable = nullptr;
+  const PutPlan* plan = nullptr;
+  std::uint64_t record = 0;
+  std::uint64_t seq = 0;
+  std::uint64_t position = 0;
+};
+
+class ModelSession {
+ public:
+  struct Place {
+    int session_rank = 0;  ///< in the session's communicator, for messages
+    int model_rank = 0;
+    int model_size = 1;
+  };
+  using Links = std::vector<std::unique_ptr<transport::ClientLink>>;
+
+  ModelSession(Place place, const config::Config& config, Links links, observe::Profile& profile, Logger logger);
+
+  [[nodiscard]] const Place& place() const noexcept { return place_; }
+  [[nodiscard]] std::size_t servers() const noexcept { return links_.size(); }
+  /// Called while this rank waits; see ClientLink::set_idle.
+  void set_idle(std::function<bool()> idle);
+  /// end_step waits until the step is written (inline topology, synchronous).
+  void set_synchronous(bool on) noexcept { synchronous_ = on; }
+
+  Result<> decomposition(const std::string& name, const Block& block, const Coverage& coverage);
+  Result<Collection*> collection(const std::string& name, const Schema& schema, const CollectionOptions& options);
+  Result<> start();
+
+  Result<std::shared_ptr<File>> open(Collection& collection, const FileName& name, const SchemaChanges& changes);
+  /// False: there was no room and may_wait is false.
+  Result<bool> put(File& file, std::string_view variable, std::uint64_t record, const void* data, Type type,
+                   const MemoryLayout& memory, bool may_wait);
+  Result<> put_strings(File& file, std::string_view variable, std::uint64_t record, std::span<const std::string> values);
+
+  /// For acquire: this rank's pieces of a variable, as places in the server's frames, when data of
+  /// `type` can be computed there as they are; nothing otherwise (the caller puts from a buffer).
+  struct Direct {
+    Handover handover;
+    std::vector<std::byte*> frames;  ///< one a piece of the plan: where the frame's data begin
+  };
+  Result<std::optional<Direct>> acquire(File& file, std::string_view variable, std::uint64_t record, Type type);
+  Result<> commit(const Direct& direct);
+
+  Result<> end_step();
+  Result<Ticket> flush();
+  Result<Ticket> close(File& file);
+  Result<bool> is_complete(Ticket ticket);
+  Result<> wait(Ticket ticket);
+  /// Closes what is open, waits until all is published and every server has said so.
+  Result<> finalize();
+  /// Tells the servers that this rank ends early. Never fails, never waits long.
+  void abandon(const std::string& reason) noexcept;
+
+ private:
+  Result<> check_usable() const;
+  /// Reads what servers sent; fails with the session's error if one of them failed.
+  Result<> poll();
+  Result<> handle(std::size_t server, std::span<const std::byte> message);
+  /// After a link's call failed: the server's own account of it, if it sent one.
+  Error explain(std::size_t server, Error error);
+  Error remember(Error error);
+  template <class Message>
+  Result<> send(std::size_t server, const Message& message, bool wake);
+
+  Result<Handover> begin(File& file, std::string_view variable, std::uint64_t record, Type type, const MemoryLayout& memory);
+  Result<std::uint64_t> begin_record(File& file, std::uint64_t record, bool fixed);
+  transport::FrameSlot slot(const Handover& handover, const PiecePlan& piece) const;
+  Result<bool> has_room(const Handover& handover);
+  Result<std::uint64_t> copy_pieces(const Handover& handover, const void* data);
+  Result<> finish(const Handover& handover);
+  Result<> end_records(std::size_t server, std::uint64_t step);
+  Result<> wait_until(const std::function<bool()>& reached, const std::string& what);
+  std::uint64_t progress() const;
+
+  Place place_;
+  const config::Config& config_;
+  Links links_;
+  observe::Profile& profile_;
+  Logger logger_;
+  bool synchronous_ = false;
+
+  std::vector<Decomposition> decompositions_;
+  std::size_t decompositions_sent_ = 0;
+  std::vector<std::unique_ptr<Collection>> collections_;
+  std::size_t collections_sent_ = 0;
+  std::uint64_t define_serial_ = 0;
+  std::vector<std::uint64_t> defined_;  ///< one a server: last serial acknowledged
+
+  std::vector<std::shared_ptr<File>> open_files_;
+  std::uint64_t next_file_ = 0;
+  std::uint64_t position_ = 0;
+  std::uint64_t step_ = 0;
+  std::uint64_t next_ticket_ = 0;
+  std::map<std::uint64_t, std::size_t> pending_;  ///< ticket -> servers that have not answered
+  std::vector<bool> bye_;
+  bool finalized_ = false;
+  std::optional<Error> failure_;
+  std::function<bool()> idle_;
+
+  struct {
+    observe::Timer *put, *define, *end_step, *close, *flush, *wait, *finalize;
+    observe::Counter *bytes, *messages;
+  } observed_{};
+};
+
+}  // namespace afterbay::client
