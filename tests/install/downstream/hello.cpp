@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes two records of eight points from all model ranks; the last rank is the I/O server.
+#include <afterbay/afterbay.hpp>
+#include <afterbay/version.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <vector>
+
+static void write_hello(int argc, char** argv) {
+  auto session = afterbay::open_session(MPI_COMM_WORLD, afterbay::SessionOptions{}.set("servers", "1").with_arguments(argc, argv));
+  if (session.is_server()) {
+    session.serve();
+    return;
+  }
+  const std::uint64_t points = 8;
+  const std::uint64_t count = points / static_cast<std::uint64_t>(session.model_size());
+  const std::uint64_t start = count * static_cast<std::uint64_t>(session.model_rank());
+  session.decomposition("line", {{points}, {start}, {count}});
+
+  afterbay::Schema schema;
+  schema.dimension("time", afterbay::unlimited).dimension("x", points);
+  schema.variable("signal", afterbay::Type::float64, {"time", "x"}).on("line");
+  auto collection = session.collection("hello", schema);
+  auto file = collection.open();
+  for (std::uint64_t record = 0; record < 2; ++record) {
+    std::vector<double> signal;
+    for (std::uint64_t i = 0; i < count; ++i) signal.push_back(static_cast<double>(10 * record + start + i));
+    file.put("signal", record, signal.data());
+    session.end_step();
+  }
+  file.close();
+  session.finalize();
+}
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  int code = 0;
+  try {
+    write_hello(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "hello (library %s): %s\n", afterbay_version(), error.what());
+    code = 1;
+  }
+  MPI_Finalize();
+  return code;
+}

@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# The MPI compiler wrappers with the flags of the pkg-config files.
+. "$(dirname "$0")/lib_downstream.sh"
+install_and_move
+PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name afterbay.pc)")
+export PKG_CONFIG_PATH
+export LD_LIBRARY_PATH=$(pkg-config --variable=libdir afterbay)
+
+read -ra flags < <(pkg-config --cflags --libs afterbay)
+mpicc -std=c11 "$source_dir/hello.c" -o hello_c "${flags[@]}"
+mpicxx -std=c++20 -DOMPI_SKIP_MPICXX "$source_dir/hello.cpp" -o hello_cxx "${flags[@]}"
+read -ra flags < <(pkg-config --cflags --libs afterbay-fortran)
+mpifort "$source_dir/hello.f90" -o hello_fortran "${flags[@]}"
+for program in hello_c hello_cxx hello_fortran; do check_program "./$program"; done
