@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "command.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+namespace afterbay::app {
+
+namespace {
+
+/// Filled while the program starts, before main; not changed afterwards.
+std::vector<Command>& table() {
+  static std::vector<Command> all;
+  return all;
+}
+
+struct ExitText {
+  Exit code;
+  const char* text;
+};
+
+constexpr std::array<ExitText, 6> exit_texts{
+    {{Exit::ok, "done; what was checked is right"},
+     {Exit::wrong, "what was checked is wrong, or what was compared differs"},
+     {Exit::usage, "the command line is wrong: no such command, option or value"},
+     {Exit::io, "a file cannot be read or written: missing, not allowed, exists already, disk full"},
+     {Exit::lost, "a process of the run died, a deadline passed, or MPI failed"},
+     {Exit::internal, "a defect of Afterbay; please report it with the message"}}};
+
+}  // namespace
+
+Exit exit_of(ErrorCode code) noexcept {
+  switch (code) {
+    case ErrorCode::ok: return Exit::ok;
+    case ErrorCode::io:
+    case ErrorCode::no_space:
+    case ErrorCode::exists: return Exit::io;
+    case ErrorCode::timed_out:
+    case ErrorCode::peer_lost:
+    case ErrorCode::mpi: return Exit::lost;
+    case ErrorCode::internal: return Exit::internal;
+    default: return Exit::wrong;
+  }
+}
+
+std::string exit_codes_text() {
+  std::string text;
+  for (const ExitText& row : exit_texts) text += fmt::format("  {}  {}\n", static_cast<int>(row.code), row.text);
+  return text;
+}
+
+Registration::Registration(Command command) {
+  auto& all = table();
+  const auto place = std::lower_bound(all.begin(), all.end(), command.name,
+                                      [](const Command& a, const std::string& name) { return a.name < name; });
+  all.insert(place, std::move(command));
+}
+
+const std::vector<Command>& commands() { return table(); }
+
+void complain(const std::string& where, const std::string& text) {
+  const std::string line = fmt::format("afterbay{}{}: {}\n", where.empty() ? "" : " ", where, text);
+  std::fwrite(line.data(), 1, line.size(), stderr);
+}
+
+}  // namespace afterbay::app

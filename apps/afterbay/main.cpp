@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command `afterbay`: finds the subcommand, parses its options, runs it.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cstdio>
+#include <exception>
+#include <map>
+#include <memory>
+
+#include "afterbay/version.h"
+#include "base/suggest.hpp"
+#include "command.hpp"
+
+namespace afterbay::app {
+
+namespace {
+
+struct CommandLine {
+  std::vector<std::string> words;          ///< without the settings
+  std::vector<std::string> setting_flags;  ///< --afterbay.NAME=VALUE, or two words
+};
+
+CommandLine split(int argc, const char* const* argv) {
+  constexpr std::string_view prefix = "--afterbay.";
+  CommandLine line;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (!word.starts_with(prefix)) {
+      line.words.push_back(word);
+      continue;
+    }
+    line.setting_flags.push_back(word);
+    const bool has_value = word.find('=') != std::string::npos;
+    if (!has_value && i + 1 < argc && !std::string_view(argv[i + 1]).starts_with("--")) {
+      line.setting_flags.emplace_back(argv[++i]);
+    }
+  }
+  return line;
+}
+
+/// The first word that is neither an option nor a command, when it stands where a command should.
+const std::string* mistyped_command(const std::vector<std::string>& words) {
+  if (words.empty() || words.front().starts_with("-")) return nullptr;
+  for (const Command& command : commands()) {
+    if (command.name == words.front()) return nullptr;
+  }
+  return &words.front();
+}
+
+std::vector<std::string> option_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  return names;
+}
+
+/// What to say about words that nothing took.
+std::string about_extra(const CLI::App& app) {
+  for (std::string word : app.remaining(true)) {
+    if (!word.starts_with("-")) return fmt::format("unexpected argument \"{}\"", word);
+    word = word.substr(0, word.find('='));
+    return fmt::format("no option \"{}\"{}", word, did_you_mean(word, option_names(app)));
+  }
+  return "unexpected arguments";
+}
+
+class Program {
+ public:
+  Program() : root_("Afterbay: I/O servers for Earth-system models", "afterbay") {
+    root_.set_version_flag("--version", "afterbay " AFTERBAY_VERSION);
+    root_.footer("`afterbay help COMMAND` explains a command, `afterbay help exit-codes` the exit codes.");
+    root_.require_subcommand(0, 1);
+    for (const Command& command : commands()) {
+      CLI::App* sub = root_.add_subcommand(command.name, command.summary);
+      actions_[sub] = command.prepare(*sub);
+      takes_settings_[sub] = command.takes_settings;
+    }
+  }
+
+  Exit run(const CommandLine& line) {
+    if (const std::string* word = mistyped_command(line.words)) return refuse_command(*word);
+    std::vector<std::string> words(line.words.rbegin(), line.words.rend());
+    try {
+      root_.parse(words);
+    } catch (const CLI::CallForHelp&) {
+      return print(chosen().help());
+    } catch (const CLI::CallForVersion&) {
+      return print("afterbay " AFTERBAY_VERSION "\n");
+    } catch (const CLI::ExtrasError&) {
+      return refuse(about_extra(chosen()));
+    } catch (const CLI::ParseError& error) {
+      return refuse(error.what());
+    }
+    return act(line);
+  }
+
+ private:
+  /// The subcommand that was named, or the whole command.
+  [[nodiscard]] CLI::App& chosen() {
+    const auto named = root_.get_subcommands();
+    return named.empty() ? root_ : *named.front();
+  }
+
+  [[nodiscard]] std::string name_of_chosen() {
+    return &chosen() == &root_ ? std::string{} : chosen().get_name();
+  }
+
+  Exit act(const CommandLine& line) {
+    const auto action = actions_.find(&chosen());
+    if (action == actions_.end()) {
+      const std::string help = root_.help();
+      std::fwrite(help.data(), 1, help.size(), stderr);
+      return Exit::usage;
+    }
+    if (!line.setting_flags.empty() && !takes_settings_[action->first]) {
+      return refuse(fmt::format("settings have no effect here: {}", line.setting_flags.front()));
+    }
+    try {
+      return action->second(Invocation{line.setting_flags, &root_});
+    } catch (const Failure& failure) {
+      complain(name_of_chosen(), failure.what());
+      return exit_of(failure.code());
+    }
+  }
+
+  static Exit print(const std::string& text) {
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    return Exit::ok;
+  }
+
+  Exit refuse(const std::string& text) {
+    const std::string name = name_of_chosen();
+    complain(name, text + fmt::format("\nTry: afterbay {}{}--help", name, name.empty() ? "" : " "));
+    return Exit::usage;
+  }
+
+  Exit refuse_command(const std::string& word) {
+    std::vector<std::string> names;
+    for (const Command& command : commands()) names.push_back(command.name);
+    const std::string hint = did_you_mean(word, names);
+    complain("", fmt::format("no command \"{}\"{}", word,
+                             hint.empty() ? fmt::format("; commands: {}", fmt::join(names, ", ")) : hint));
+    return Exit::usage;
+  }
+
+  CLI::App root_;
+  std::map<const CLI::App*, Action> actions_;
+  std::map<const CLI::App*, bool> takes_settings_;
+};
+
+}  // namespace
+
+}  // namespace afterbay::app
+
+int main(int argc, char** argv) {
+  using namespace afterbay::app;
+  try {
+    return static_cast<int>(Program().run(split(argc, argv)));
+  } catch (const std::exception& error) {
+    complain("", fmt::format("unexpected: {}", error.what()));
+    return static_cast<int>(Exit::internal);
+  }
+}
