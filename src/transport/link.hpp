@@ -61,9 +61,10 @@ class ClientLink {
   virtual Result<bool> make_room(std::span<const FrameSlot> slots, std::uint64_t packed_bytes) = 0;
   /// The part reserved last for (slot, piece) is complete; the landing must not be touched again.
   virtual Result<void> commit(const FrameSlot& slot, std::uint32_t piece) = 0;
-
-  /// Publishes the rank's place in its own order of puts (FrameSlot::position) when it takes part in a put
-  /// without contributing, so that ranks ahead of it are not held back. Cheap; never waits.
+  /// Says that this rank will reserve nothing more before `position` (FrameSlot::position) on this link. Call
+  /// it on every link when a put begins (with its position) and ends (with the next one), also where the rank
+  /// holds nothing: ranks ahead wait for the slowest when memory runs short. Cheap; never waits. Within a put
+  /// a rank reserves frames in ascending order of their numbers.
   virtual void set_position(std::uint64_t position) = 0;
 
   /// The next message from the server, if any has arrived.
@@ -122,6 +123,11 @@ class FramePool {
   [[nodiscard]] virtual std::uint64_t peak_used_bytes() const = 0;  ///< any thread
 };
 
+/// Scatters a packed contribution of model rank `peer` to its places in the frame, which begins at
+/// `frame` (phase already skipped). False: the bytes make no sense.
+using Scatter = std::function<bool(std::size_t peer, const FrameSlot& slot, std::uint32_t piece,
+                                   std::span<const std::byte> packed, std::byte* frame)>;
+
 /// A server's end of all its pairs. Used by the ingest thread, except `wake`.
 class ServerPort {
  public:
@@ -149,6 +155,8 @@ class ServerPort {
   /// Tells waiting ranks that the server lives and works. Any thread.
   virtual void mark_progress() = 0;
   virtual FramePool& frames() = 0;
+  /// Needed before the first packed contribution can come (peers whose transport is "mpi").
+  virtual void set_scatter(Scatter scatter) = 0;
   [[nodiscard]] virtual std::uint64_t messages() const = 0;
 };
 

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Monotonic time, and the clock of a wait that ends when nothing has moved for too long.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+namespace afterbay {
+
+/// Nanoseconds of the monotonic clock.
+inline std::uint64_t now_ns() noexcept {
+  return static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+          .count());
+}
+
+/// Measures how long a number that tells of progress has stood still.
+class StallClock {
+ public:
+  StallClock(std::chrono::milliseconds limit, std::uint64_t progress) noexcept
+      : limit_ns_(static_cast<std::uint64_t>(limit.count()) * 1'000'000), progress_(progress), since_ns_(now_ns()) {}
+
+  /// Nanoseconds since the number last changed.
+  std::uint64_t stalled_ns(std::uint64_t progress) noexcept {
+    const std::uint64_t now = now_ns();
+    if (progress != progress_) {
+      progress_ = progress;
+      since_ns_ = now;
+    }
+    return now - since_ns_;
+  }
+  bool expired(std::uint64_t progress) noexcept { return stalled_ns(progress) >= limit_ns_; }
+  [[nodiscard]] std::uint64_t limit_ns() const noexcept { return limit_ns_; }
+
+ private:
+  std::uint64_t limit_ns_;
+  std::uint64_t progress_;
+  std::uint64_t since_ns_;
+};
+
+}  // namespace afterbay

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport/shm/client.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "wire/frame_messages.hpp"
+
+namespace afterbay::transport::shm {
+namespace {
+
+using std::chrono::milliseconds;
+constexpr milliseconds slice{100};      // between two looks at whether the server lives
+constexpr milliseconds idle_slice{2};   // the same with a server inside this rank, which must run too
+
+/// Whether it helps to wait.
+bool passes(Refusal refusal) {
+  return refusal == Refusal::older_instance || refusal == Refusal::no_block || refusal == Refusal::slower_rank;
+}
+
+}  // namespace
+
+ShmClientLink::ShmClientLink(std::shared_ptr<Segment> segment, ClientOptions options)
+    : segment_(std::move(segment)),
+      options_(std::move(options)),
+      header_(segment_->header()),
+      self_(segment_->peer(options_.peer)),
+      table_(*segment_, options_.peer),
+      up_(self_.up, segment_->up_ring(options_.peer)),
+      down_(self_.down, segment_->down_ring(options_.peer), self_.down_is_full, header_.doorbell),
+      server_(header_.server),
+      bell_seen_(self_.bell.count()) {
+  self_.process = own_process();
+  self_.life.store(Life::present, std::memory_order_release);
+}
+
+ShmClientLink::~ShmClientLink() {
+  table_.publish(order_end);
+  self_.life.store(Life::ended, std::memory_order_seq_cst);
+  header_.doorbell.ring();
+}
+
+template <class Attempt, class What>
+Result<void> ShmClientLink::wait_until(EventCount& event, Attempt attempt, What what) {
+  const std::uint64_t begin = now_ns();
+  const auto moved = [this] { return progress() + header_.space.count(); };
+  StallClock stall(options_.policy.deadline, moved());
+  Result<void> result;
+  while (result) {
+    const std::uint32_t seen = event.prepare();
+    const Result<Step> step = attempt(stall.stalled_ns(moved()));
+    if (!step || *step == Step::done) {
+      event.cancel();
+      if (!step) result = fail(step.error());
+      break;
+    }
+    if (idle_ && idle_())
+      event.cancel();
+    else
+      event.wait(seen, idle_ ? idle_slice : std::min(slice, options_.policy.deadline));
+    result = check_server();
+    if (result && stall.expired(moved()))
+      result = fail(ErrorCode::timed_out, "{}: nothing moved for {} ms while {}", options_.server,
+                    options_.policy.deadline.count(), what());
+  }
+  waited_ns_ += now_ns() - begin;
+  return result;
+}
+
+Result<void> ShmClientLink::send(std::span<const std::byte> message, bool wake) {
+  std::size_t sent = up_.write(message, 0);
+  ++messages_;
+  if (!up_.message_done()) {
+    self_.up_is_full.store(1, std::memory_order_seq_cst);
+    header_.doorbell.ring();  // whatever its urgency: the server must make room
+    auto done = wait_until(
+        self_.bell,
+        [&](std::uint64_t) -> Result<Step> {
+          const std::size_t before = sent;
+          sent = up_.write(message, sent);
+          if (sent != before) header_.doorbell.ring();
+          return up_.message_done() ? Step::done : Step::again;
+        },
+        [&] {
+          return fmt::format("waiting for room for a message of {} bytes in a ring of {} bytes; is the server stuck?",
+                             message.size(), segment_->geometry().sizes.ring_bytes);
+        });
+    self_.up_is_full.store(0, std::memory_order_relaxed);
+    AFTERBAY_TRY(std::move(done));
+  }
+  if (wake) header_.doorbell.ring();
+  return {};
+}
+
+Result<void> ShmClientLink::flush() {
+  header_.doorbell.ring();
+  return {};
+}
+
+Landing ShmClientLink::landing(std::uint32_t block, const FrameSlot& slot) const {
+  return Landing{segment_->block(block) + slot.phase, false};
+}
+
+Result<Landing> ShmClientLink::reserve(const FrameSlot& slot, std::uint32_t piece, std::uint64_t /*packed_bytes*/,
+                                       bool may_wait) {
+  table_.publish(order_of(slot.position, slot.frame));
+  if (table_.is_frame(slot.frame) && piece >= segment_->frame(slot.frame).pieces)
+    return fail(ErrorCode::internal, "{}: frame {} has {} pieces, piece {} was asked for", options_.server, slot.frame,
+                segment_->frame(slot.frame).pieces, piece);
+  const auto block = table_.acquire(slot);
+  if (block) return landing(*block, slot);
+  const Refusal refusal = block.error();
+  if (!passes(refusal)) return fail(refused(refusal, slot));
+  if (!may_wait) {
+    AFTERBAY_TRY(check_server());
+    return fail(ErrorCode::would_block, "{}: no room now: {}", options_.server, reason(refusal, slot));
+  }
+  AFTERBAY_TRY_ASSIGN(const std::uint32_t waited_for, wait_for_block(slot));
+  return landing(waited_for, slot);
+}
+
+Result<bool> ShmClientLink::make_room(std::span<const FrameSlot> slots, std::uint64_t /*packed_bytes*/) {
+  if (!slots.empty()) table_.publish(order_of(slots.front().position, slots.front().frame));
+  for (const FrameSlot& slot : slots) {
+    const auto block = table_.acquire(slot);
+    if (block) continue;
+    if (!passes(block.error())) return fail(refused(block.error(), slot));
+    AFTERBAY_TRY(check_server());
+    return false;
+  }
+  return true;
+}
+
+Result<std::uint32_t> ShmClientLink::wait_for_block(const FrameSlot& slot) {
+  std::uint32_t block = 0;
+  Refusal last = Refusal::no_block;
+  bool in_order_queue = false;
+  const std::uint64_t patience_ns = static_cast<std::uint64_t>(options_.policy.deadline.count()) * 500'000;
+  auto done = wait_until(
+      header_.space,
+      [&](std::uint64_t stalled_ns) -> Result<Step> {
+        // A rank that is behind, but puts nothing for half the deadline, no longer keeps the last blocks.
+        auto got = table_.acquire(slot, stalled_ns > patience_ns);
+        if (!got && got.error() == Refusal::slower_rank && !in_order_queue) {
+          in_order_queue = true;
+          header_.order_waiters.fetch_add(1, std::memory_order_seq_cst);
+          got = table_.acquire(slot);
+        }
+        if (got) {
+          block = *got;
+          return Step::done;
+        }
+        last = got.error();
+        if (!passes(last)) return fail(refused(last, slot));
+        return Step::again;
+      },
+      [&] { return "waiting for room: " + reason(last, slot); });
+  if (in_order_queue) header_.order_waiters.fetch_sub(1, std::memory_order_seq_cst);
+  AFTERBAY_TRY(std::move(done));
+  return block;
+}
+
+Result<void> ShmClientLink::commit(const FrameSlot& slot, std::uint32_t piece) {
+  const auto block = table_.find(slot.frame, slot.seq);
+  if (!block)
+    return fail(ErrorCode::internal, "{}: frame {} of record number {} is committed but not reserved", options_.server,
+                slot.frame, slot.seq);
+  const Counted counted = table_.count(*block, piece);
+  if (counted.too_many)
+    return fail(ErrorCode::conflict,
+                "{}: piece {} of frame {} of record number {} was given more parts than the ranks hold; was a variable put "
+                "twice for one record?",
+                options_.server, piece, slot.frame, slot.seq);
+  if (!counted.frame_complete) return {};
+  return send(wire::encode(wire::FrameReady{slot.frame, slot.seq}), true);
+}
+
+void ShmClientLink::set_position(std::uint64_t position) { table_.publish(order_of(position, 0)); }
+
+Result<std::optional<Bytes>> ShmClientLink::receive() {
+  if (const auto message = down_.front()) {
+    Bytes bytes(message->begin(), message->end());
+    down_.pop();
+    return bytes;
+  }
+  return std::nullopt;
+}
+
+void ShmClientLink::wait(Millis most) {
+  if (idle_ && idle_()) return;
+  const std::uint32_t count = self_.bell.prepare();
+  if (count != bell_seen_ || down_.front())
+    self_.bell.cancel();
+  else
+    self_.bell.wait(count, std::min(most, idle_ ? idle_slice : slice));
+  bell_seen_ = self_.bell.count();
+}
+
+std::uint64_t ShmClientLink::progress() const { return header_.progress.load(std::memory_order_relaxed); }
+
+Result<void> ShmClientLink::check_alive() {
+  if (header_.life.load(std::memory_order_acquire) == Life::ended)
+    return fail(ErrorCode::peer_lost, "{} has ended; its own message says why", options_.server);
+  if (!server_.running())
+    return fail(ErrorCode::peer_lost, "{}, process {} on this node, has died; see its output and the kernel log (out of memory?)",
+                options_.server, server_.pid());
+  return {};
+}
+
+Result<void> ShmClientLink::check_server() {
+  if (header_.failed.load(std::memory_order_acquire) != 0)
+    return fail(ErrorCode::bad_state, "{} has failed; its message says why", options_.server);
+  return check_alive();
+}
+
+Error ShmClientLink::refused(Refusal refusal, const FrameSlot& slot) const {
+  if (refusal == Refusal::unknown_frame)
+    return make_error(ErrorCode::internal, "{} has not declared frame {}", options_.server, slot.frame);
+  if (refusal == Refusal::newer_instance)
+    return make_error(ErrorCode::bad_state,
+                      "{}: record number {} is {} or more records behind what other ranks put, and was given up (frame {})",
+                      options_.server, slot.seq, segment_->geometry().sizes.instances, slot.frame);
+  const BlockClassGeometry& large = segment_->geometry().classes[large_blocks];
+  return make_error(ErrorCode::resources,
+                    "{}: frame {} needs {} + {} bytes and {} pieces, a block holds {} bytes and {} pieces", options_.server,
+                    slot.frame, slot.phase, slot.bytes, segment_->frame(slot.frame).pieces, large.bytes, large.pieces);
+}
+
+std::string ShmClientLink::reason(Refusal refusal, const FrameSlot& slot) const {
+  if (refusal == Refusal::older_instance)
+    return fmt::format("frame {} of the record {} before number {} is not yet written", slot.frame,
+                       segment_->geometry().sizes.instances, slot.seq);
+  const std::string who = refusal == Refusal::slower_rank ? "the last of them are kept for ranks that are behind"
+                                                         : "all of them are in use";
+  return fmt::format("{} of {} bytes of the server's memory hold frames, {}; if the server writes, give it more memory, "
+                     "else some rank has not put its part",
+                     table_.used_bytes(), segment_->geometry().block_memory_bytes(), who);
+}
+
+}  // namespace afterbay::transport::shm

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// A model rank's end of a shared segment: writes pieces straight into the server's blocks.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/clock.hpp"
+#include "transport/link.hpp"
+#include "transport/shm/frame_table.hpp"
+#include "transport/shm/ring.hpp"
+#include "transport/shm/segment.hpp"
+
+namespace afterbay::transport::shm {
+
+struct ClientOptions {
+  std::size_t peer = 0;                     ///< this rank's place among the server's model ranks
+  WaitPolicy policy;
+  std::string transport = "shm";
+  std::string server = "the I/O server";    ///< as errors name it: "I/O server 0 (rank 4)"
+};
+
+class ShmClientLink final : public ClientLink {
+ public:
+  /// Marks the rank as present. The segment may be shared with other ends in this process.
+  ShmClientLink(std::shared_ptr<Segment> segment, ClientOptions options);
+  /// Marks the rank as ended.
+  ~ShmClientLink() override;
+
+  Result<void> send(std::span<const std::byte> message, bool wake) override;
+  Result<void> flush() override;
+  Result<Landing> reserve(const FrameSlot& slot, std::uint32_t piece, std::uint64_t packed_bytes,
+                          bool may_wait) override;
+  Result<void> commit(const FrameSlot& slot, std::uint32_t piece) override;
+  Result<bool> make_room(std::span<const FrameSlot> slots, std::uint64_t packed_bytes) override;
+  void set_position(std::uint64_t position) override;
+  Result<std::optional<Bytes>> receive() override;
+  void wait(Millis most) override;
+  [[nodiscard]] std::uint64_t progress() const override;
+  Result<void> check_alive() override;
+  void set_idle(std::function<bool()> idle) override { idle_ = std::move(idle); }
+  [[nodiscard]] std::string name() const override { return options_.transport; }
+  [[nodiscard]] std::uint64_t waited_ns() const override { return waited_ns_; }
+  [[nodiscard]] std::uint64_t messages() const override { return messages_; }
+
+ private:
+  enum class Step { done, again };
+  /// Tries until `attempt` succeeds or fails; sleeps on `event` meanwhile. `attempt` gets the
+  /// nanoseconds for which nothing has moved; `what` tells what is waited for.
+  template <class Attempt, class What>
+  Result<void> wait_until(EventCount& event, Attempt attempt, What what);
+  [[nodiscard]] Landing landing(std::uint32_t block, const FrameSlot& slot) const;
+  /// Fails when waiting makes no sense: the server failed, ended or died.
+  Result<void> check_server();
+  Result<std::uint32_t> wait_for_block(const FrameSlot& slot);
+  [[nodiscard]] Error refused(Refusal refusal, const FrameSlot& slot) const;
+  [[nodiscard]] std::string reason(Refusal refusal, const FrameSlot& slot) const;
+
+  std::shared_ptr<Segment> segment_;
+  ClientOptions options_;
+  SegmentHeader& header_;
+  PeerSlot& self_;
+  FrameTable table_;
+  RingWriter up_;
+  RingReader down_;
+  ProcessWatch server_;
+  std::function<bool()> idle_;
+  std::uint32_t bell_seen_ = 0;
+  std::uint64_t waited_ns_ = 0;
+  std::uint64_t messages_ = 0;
+};
+
+}  // namespace afterbay::transport::shm

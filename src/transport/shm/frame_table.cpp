@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport/shm/frame_table.hpp"
+
+#include <algorithm>
+
+namespace afterbay::transport::shm {
+namespace {
+
+constexpr std::uint64_t block_bits = 24;
+constexpr std::uint64_t block_mask = (std::uint64_t{1} << block_bits) - 1;
+
+constexpr std::uint64_t entry_of(std::uint64_t seq, std::uint32_t block) { return (seq + 1) << block_bits | (block + 1); }
+constexpr std::uint64_t seq_plus_one(std::uint64_t entry) { return entry >> block_bits; }
+constexpr std::uint32_t block_in(std::uint64_t entry) { return static_cast<std::uint32_t>((entry & block_mask) - 1); }
+
+}  // namespace
+
+tl::expected<std::uint32_t, Refusal> FrameTable::acquire(const FrameSlot& slot, bool last_too) {
+  if (!is_frame(slot.frame)) return tl::unexpected(Refusal::unknown_frame);
+  std::atomic<std::uint64_t>& entry = segment_.entry(slot.frame, slot.seq);
+  const std::uint64_t held = entry.load(std::memory_order_acquire);
+  if (seq_plus_one(held) == slot.seq + 1) return block_in(held);
+  if (held == 0) return make(slot, entry, last_too);
+  return tl::unexpected(seq_plus_one(held) > slot.seq + 1 ? Refusal::newer_instance : Refusal::older_instance);
+}
+
+tl::expected<std::uint32_t, Refusal> FrameTable::make(const FrameSlot& slot, std::atomic<std::uint64_t>& entry,
+                                                      bool last_too) {
+  const auto kind = class_for(slot);
+  if (!kind) return tl::unexpected(kind.error());
+  const auto block = take(*kind, order_of(slot.position, slot.frame), last_too);
+  if (!block) return block;
+  BlockMeta& meta = segment_.meta(*block);
+  meta.frame = slot.frame;
+  meta.seq = slot.seq;
+  meta.bytes = slot.bytes;
+  meta.phase = slot.phase;
+  std::uint64_t nothing = 0;
+  if (entry.compare_exchange_strong(nothing, entry_of(slot.seq, *block), std::memory_order_acq_rel,
+                                    std::memory_order_acquire)) {
+    note_peak();
+    return block;
+  }
+  give_back(*block);  // another rank was first
+  if (seq_plus_one(nothing) == slot.seq + 1) return block_in(nothing);
+  return tl::unexpected(seq_plus_one(nothing) > slot.seq + 1 ? Refusal::newer_instance : Refusal::older_instance);
+}
+
+tl::expected<BlockClass, Refusal> FrameTable::class_for(const FrameSlot& slot) const noexcept {
+  const Geometry& geometry = segment_.geometry();
+  const std::uint32_t pieces = segment_.frame(slot.frame).pieces;
+  const auto fits = [&](const BlockClassGeometry& kind) {
+    return kind.count != 0 && slot.bytes + slot.phase <= kind.bytes && pieces <= kind.pieces;
+  };
+  if (fits(geometry.classes[small_blocks])) return small_blocks;
+  if (fits(geometry.classes[large_blocks])) return large_blocks;
+  return tl::unexpected(Refusal::too_large);
+}
+
+tl::expected<std::uint32_t, Refusal> FrameTable::take(BlockClass kind, std::uint64_t order, bool last_too) noexcept {
+  FreeBlocks& free = header_.free[kind];
+  const std::uint32_t reserve = segment_.geometry().classes[kind].reserve;
+  std::uint32_t count = free.count.load(std::memory_order_seq_cst);
+  do {
+    if (count == 0) return tl::unexpected(Refusal::no_block);
+    if (count <= reserve && !last_too && !nobody_before(order)) return tl::unexpected(Refusal::slower_rank);
+  } while (!free.count.compare_exchange_weak(count, count - 1, std::memory_order_seq_cst));
+
+  std::uint64_t head = free.head.load(std::memory_order_acquire);
+  for (;;) {
+    const std::uint32_t block = static_cast<std::uint32_t>(head) - 1;
+    const std::uint64_t next = segment_.meta(block).next.load(std::memory_order_relaxed);
+    const std::uint64_t tag = (head >> 32) + 1;
+    if (free.head.compare_exchange_weak(head, tag << 32 | next, std::memory_order_acq_rel, std::memory_order_acquire))
+      return block;
+  }
+}
+
+void FrameTable::give_back(std::uint32_t block) noexcept {
+  FreeBlocks& free = header_.free[block < segment_.geometry().classes[0].count ? large_blocks : small_blocks];
+  BlockMeta& meta = segment_.meta(block);
+  std::uint64_t head = free.head.load(std::memory_order_relaxed);
+  do {
+    meta.next.store(static_cast<std::uint32_t>(head), std::memory_order_relaxed);
+  } while (!free.head.compare_exchange_weak(head, ((head >> 32) + 1) << 32 | (block + 1), std::memory_order_acq_rel,
+                                            std::memory_order_relaxed));
+  free.count.fetch_add(1, std::memory_order_seq_cst);
+  header_.space.notify();
+}
+
+bool FrameTable::nobody_before(std::uint64_t order) const noexcept {
+  for (std::uint32_t i = 0; i < header_.peers; ++i)
+    if (i != self_ && segment_.peer(i).order.load(std::memory_order_seq_cst) < order) return false;
+  return true;
+}
+
+void FrameTable::note_peak() noexcept {
+  const std::uint64_t used = used_bytes();
+  std::uint64_t peak = header_.peak_bytes.load(std::memory_order_relaxed);
+  while (used > peak && !header_.peak_bytes.compare_exchange_weak(peak, used, std::memory_order_relaxed)) {
+  }
+}
+
+std::uint64_t FrameTable::used_bytes() const noexcept {
+  std::uint64_t used = 0;
+  for (std::size_t c = 0; c < 2; ++c) {
+    const BlockClassGeometry& kind = segment_.geometry().classes[c];
+    used += (kind.count - header_.free[c].count.load(std::memory_order_relaxed)) * kind.bytes;
+  }
+  return used;
+}
+
+std::optional<std::uint32_t> FrameTable::find(std::uint32_t frame, std::uint64_t seq) const noexcept {
+  if (!is_frame(frame)) return std::nullopt;
+  const std::uint64_t held = segment_.entry(frame, seq).load(std::memory_order_acquire);
+  if (seq_plus_one(held) != seq + 1) return std::nullopt;
+  return block_in(held);
+}
+
+Counted FrameTable::count(std::uint32_t block, std::uint32_t piece) noexcept {
+  BlockMeta& meta = segment_.meta(block);
+  const FrameRecord& frame = segment_.frame(meta.frame);
+  const std::uint32_t expected = segment_.expected(frame)[piece];
+  const std::uint32_t counted = segment_.counters(block)[piece].fetch_add(1, std::memory_order_acq_rel) + 1;
+  if (counted != expected) return {false, counted > expected};
+  return {meta.done.fetch_add(1, std::memory_order_acq_rel) + 1 == frame.goal, false};
+}
+
+PieceState FrameTable::state(std::uint32_t block, std::uint32_t piece) const noexcept {
+  const FrameRecord& frame = segment_.frame(segment_.meta(block).frame);
+  const std::uint32_t counted = segment_.counters(block)[piece].load(std::memory_order_acquire);
+  if (counted == 0) return PieceState::untouched;
+  return counted < segment_.expected(frame)[piece] ? PieceState::partial : PieceState::complete;
+}
+
+void FrameTable::release(std::uint32_t block) noexcept {
+  BlockMeta& meta = segment_.meta(block);
+  const FrameRecord& frame = segment_.frame(meta.frame);
+  for (std::uint32_t piece = 0; piece < frame.pieces; ++piece)
+    segment_.counters(block)[piece].store(0, std::memory_order_relaxed);
+  meta.done.store(0, std::memory_order_relaxed);
+  segment_.entry(meta.frame, meta.seq).store(0, std::memory_order_release);
+  give_back(block);
+  header_.progress.fetch_add(1, std::memory_order_relaxed);
+}
+
+void FrameTable::publish(std::size_t peer, std::uint64_t order) noexcept {
+  std::atomic<std::uint64_t>& mine = segment_.peer(peer).order;
+  if (mine.load(std::memory_order_relaxed) >= order) return;
+  mine.store(order, std::memory_order_seq_cst);
+  if (header_.order_waiters.load(std::memory_order_seq_cst) != 0) header_.space.ring();
+}
+
+}  // namespace afterbay::transport::shm

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// The frame table and the blocks: which instance (frame, seq) lies in which block. Lock-free;
+// used by model ranks and by the server at once, on the same segment.
+//
+// Order and progress. Every request has a place in an order that all ranks follow: position of the
+// put, then frame. A rank publishes its place before it asks, and never asks for anything before
+// it. The last blocks of a class (an eighth, at least one) are given only to a rank that no other
+// rank is behind. So ranks that run ahead cannot take the block that the slowest one needs to
+// complete their frames.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "transport/link.hpp"
+#include "transport/shm/segment.hpp"
+
+namespace afterbay::transport::shm {
+
+/// Why there is no instance.
+enum class Refusal : std::uint32_t {
+  older_instance,  ///< the table's entry still holds an older one
+  no_block,
+  slower_rank,     ///< the blocks left are for ranks that are behind
+  newer_instance,  ///< the instance was given back already: asked too late
+  unknown_frame,
+  too_large,
+};
+
+/// A place in the order of requests.
+[[nodiscard]] constexpr std::uint64_t order_of(std::uint64_t position, std::uint32_t frame) noexcept {
+  return position << 24 | frame;
+}
+inline constexpr std::uint64_t order_end = ~std::uint64_t{0};
+
+struct Counted {
+  bool frame_complete = false;
+  bool too_many = false;  ///< more contributions than the piece needs
+};
+
+class FrameTable {
+ public:
+  static constexpr std::size_t nobody = ~std::size_t{0};
+
+  /// For the rank `self`, or for the server (nobody).
+  explicit FrameTable(Segment& segment, std::size_t self = nobody)
+      : segment_(segment), header_(segment.header()), self_(self) {}
+
+  /// The block of the instance, made if need be. Never waits. `last_too`: may take reserved blocks.
+  tl::expected<std::uint32_t, Refusal> acquire(const FrameSlot& slot, bool last_too = false);
+  /// The block of the instance, if it exists.
+  [[nodiscard]] std::optional<std::uint32_t> find(std::uint32_t frame, std::uint64_t seq) const noexcept;
+  /// Counts a contribution to a piece; what was written before is visible to who sees it counted.
+  Counted count(std::uint32_t block, std::uint32_t piece) noexcept;
+  [[nodiscard]] PieceState state(std::uint32_t block, std::uint32_t piece) const noexcept;
+  /// Ends the instance in `block` and frees the block. Once an instance.
+  void release(std::uint32_t block) noexcept;
+  /// Says that this rank, or `peer`, will ask for nothing before `order`.
+  void publish(std::uint64_t order) noexcept { publish(self_, order); }
+  void publish(std::size_t peer, std::uint64_t order) noexcept;
+
+  [[nodiscard]] bool is_frame(std::uint32_t frame) const noexcept {
+    return frame < header_.frames.load(std::memory_order_acquire);
+  }
+  [[nodiscard]] std::uint64_t used_bytes() const noexcept;
+
+ private:
+  tl::expected<std::uint32_t, Refusal> make(const FrameSlot& slot, std::atomic<std::uint64_t>& entry, bool last_too);
+  tl::expected<BlockClass, Refusal> class_for(const FrameSlot& slot) const noexcept;
+  tl::expected<std::uint32_t, Refusal> take(BlockClass kind, std::uint64_t order, bool last_too) noexcept;
+  void give_back(std::uint32_t block) noexcept;
+  [[nodiscard]] bool nobody_before(std::uint64_t order) const noexcept;
+  void note_peak() noexcept;
+
+  Segment& segment_;
+  SegmentHeader& header_;
+  std::size_t self_;
+};
+
+}  // namespace afterbay::transport::shm

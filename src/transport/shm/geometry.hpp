@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Geometry: where everything lies in a server's segment. A pure function of the sizes and the
+// number of model ranks, so that the server and its ranks compute the same one.
+//
+//   header | a PeerSlot per rank | rings (up, down) per rank | frame records | expected counts |
+//   frame table | block metadata | counters of pieces | blocks (large, then small)
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "transport/link.hpp"
+
+namespace afterbay::transport::shm {
+
+inline constexpr std::uint64_t page_bytes = 4096;
+
+/// Blocks come in two sizes, so that small frames do not each take a large block.
+enum BlockClass : std::uint32_t { large_blocks = 0, small_blocks = 1 };
+
+struct BlockClassGeometry {
+  std::uint32_t count = 0;
+  std::uint32_t first = 0;        ///< number of the first block of this class
+  std::uint32_t reserve = 0;      ///< blocks kept for the rank that is behind all others
+  std::uint32_t pieces = 0;       ///< most pieces of a frame in such a block
+  std::uint64_t bytes = 0;        ///< of one block
+  std::uint64_t at = 0;           ///< offset of the first block in the segment
+  std::uint64_t counters_at = 0;  ///< offset of the first block's counters
+};
+
+struct Geometry {
+  LinkSizes sizes;           ///< ring_bytes and reply_bytes rounded up to powers of two
+  std::uint32_t peers = 0;
+  std::uint32_t max_pieces = 0;  ///< pieces of all frames
+  std::array<BlockClassGeometry, 2> classes;
+  std::uint64_t peers_at = 0;
+  std::uint64_t rings_at = 0;
+  std::uint64_t frames_at = 0;
+  std::uint64_t expected_at = 0;
+  std::uint64_t table_at = 0;
+  std::uint64_t meta_at = 0;
+  std::uint64_t total_bytes = 0;
+
+  [[nodiscard]] std::uint32_t blocks() const noexcept { return classes[0].count + classes[1].count; }
+  [[nodiscard]] std::uint64_t block_memory_bytes() const noexcept {
+    return classes[0].count * classes[0].bytes + classes[1].count * classes[1].bytes;
+  }
+};
+
+/// Fails (invalid_argument) naming the size that cannot be and what it must be.
+Result<Geometry> make_geometry(const LinkSizes& sizes, std::size_t peers);
+
+}  // namespace afterbay::transport::shm

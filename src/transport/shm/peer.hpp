@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// A server's end of its pair with a model rank that maps the server's segment.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <string>
+
+#include "transport/peer_end.hpp"
+#include "transport/shm/frame_table.hpp"
+#include "transport/shm/ring.hpp"
+#include "transport/shm/segment.hpp"
+
+namespace afterbay::transport::shm {
+
+class ShmPeer final : public PeerEnd {
+ public:
+  /// `rank`: the model rank as errors name it.
+  ShmPeer(std::shared_ptr<Segment> segment, std::size_t peer, std::string transport, std::string rank);
+
+  std::optional<std::span<const std::byte>> peek() override { return up_.front(); }
+  void pop() override;
+  void send(std::span<const std::byte> message) override;
+  bool pump() override;
+  Result<void> check_alive() override;
+  void forget() override;
+  void fail() override {}  // the segment tells it
+  [[nodiscard]] std::string transport() const override { return transport_; }
+  [[nodiscard]] std::uint64_t messages() const override { return messages_; }
+
+ private:
+  [[nodiscard]] bool gone();
+
+  std::shared_ptr<Segment> segment_;
+  std::size_t peer_;
+  std::string transport_;
+  std::string rank_;
+  PeerSlot& slot_;
+  RingReader up_;
+  RingWriter down_;
+  std::deque<std::vector<std::byte>> kept_;  ///< messages that did not fit into the ring
+  std::size_t kept_sent_ = 0;                ///< bytes of the first that are sent
+  std::optional<ProcessWatch> process_;
+  bool forgotten_ = false;
+  std::uint64_t messages_ = 0;
+};
+
+}  // namespace afterbay::transport::shm

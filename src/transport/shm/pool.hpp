@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// The server's view of the blocks and the frame table of its segment.
+#pragma once
+
+#include <memory>
+
+#include "transport/link.hpp"
+#include "transport/shm/frame_table.hpp"
+#include "transport/shm/segment.hpp"
+
+namespace afterbay::transport::shm {
+
+class Pool final : public FramePool {
+ public:
+  explicit Pool(std::shared_ptr<Segment> segment);
+
+  Result<std::uint32_t> declare(std::span<const FrameDeclaration> frames) override;
+  std::optional<FrameView> acquire(const FrameSlot& slot) override;
+  bool contribute(const FrameView& view, std::uint32_t piece) override;
+  [[nodiscard]] std::optional<FrameView> find(std::uint32_t frame, std::uint64_t seq) const override;
+  [[nodiscard]] PieceState state(const FrameView& view, std::uint32_t piece) const override;
+  void release(const FrameView& view) override;
+  [[nodiscard]] std::uint64_t capacity_bytes() const override;
+  [[nodiscard]] std::uint64_t used_bytes() const override { return table_.used_bytes(); }
+  [[nodiscard]] std::uint64_t peak_used_bytes() const override;
+
+  /// As `acquire`, with the reason of a refusal.
+  tl::expected<FrameView, Refusal> try_acquire(const FrameSlot& slot);
+  void publish(std::size_t peer, std::uint64_t order) { table_.publish(peer, order); }
+  /// Whether frame and piece exist; a rank's bytes are not to be trusted with that.
+  [[nodiscard]] bool is_piece(std::uint32_t frame, std::uint32_t piece) const;
+
+ private:
+  Result<void> check(const FrameDeclaration& frame, std::size_t index) const;
+  [[nodiscard]] FrameView view(std::uint32_t block) const;
+
+  std::shared_ptr<Segment> segment_;
+  FrameTable table_;
+  std::uint32_t pieces_used_ = 0;
+};
+
+}  // namespace afterbay::transport::shm

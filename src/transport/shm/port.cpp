@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport/shm/port.hpp"
+
+#include <algorithm>
+
+#include "base/clock.hpp"
+
+namespace afterbay::transport::shm {
+namespace {
+
+using std::chrono::microseconds;
+using std::chrono::nanoseconds;
+constexpr nanoseconds shortest_pause = microseconds(50);
+constexpr nanoseconds longest_pause = microseconds(2000);
+
+}  // namespace
+
+Port::Port(std::shared_ptr<Segment> segment)
+    : segment_(std::move(segment)),
+      pool_(segment_),
+      bell_seen_(segment_->header().doorbell.count()),
+      pause_(shortest_pause) {}
+
+Port::~Port() {
+  segment_->header().life.store(Life::ended, std::memory_order_seq_cst);
+  ring_all();
+}
+
+/// Wakes all ranks, whatever they wait for.
+void Port::ring_all() {
+  segment_->header().space.ring();
+  for (std::uint32_t i = 0; i < segment_->header().peers; ++i) segment_->peer(i).bell.ring();
+}
+
+void Port::fail() {
+  segment_->header().failed.store(1, std::memory_order_seq_cst);
+  for (auto& peer : peers_) peer->fail();
+  ring_all();
+}
+
+bool Port::pump() {
+  bool moved = network_ && network_->progress();
+  for (auto& peer : peers_) moved = peer->pump() || moved;
+  return moved;
+}
+
+/// Sleeps unless the doorbell has rung since the last sleep ended.
+void Port::sleep(nanoseconds most) {
+  EventCount& bell = segment_->header().doorbell;
+  const std::uint32_t count = bell.prepare();
+  if (count == bell_seen_)
+    bell.wait(count, most);
+  else
+    bell.cancel();
+}
+
+void Port::wait(Millis most) {
+  EventCount& bell = segment_->header().doorbell;
+  const std::uint64_t end = now_ns() + static_cast<std::uint64_t>(std::max<Millis::rep>(most.count(), 0)) * 1'000'000;
+  for (;;) {
+    if (pump()) {
+      pause_ = shortest_pause;
+      break;
+    }
+    const std::uint64_t now = now_ns();
+    if (now >= end) break;
+    const nanoseconds left(end - now);
+    sleep(network_ ? std::min(left, pause_) : left);
+    if (bell.count() != bell_seen_) break;
+    if (network_) pause_ = std::min(pause_ * 2, longest_pause);
+  }
+  bell_seen_ = bell.count();
+}
+
+void Port::wake() { segment_->header().doorbell.ring(); }
+
+Result<void> Port::check_alive() {
+  for (auto& peer : peers_) AFTERBAY_TRY(peer->check_alive());
+  return {};
+}
+
+void Port::mark_progress() { segment_->header().progress.fetch_add(1, std::memory_order_relaxed); }
+
+std::uint64_t Port::messages() const {
+  std::uint64_t sum = 0;
+  for (const auto& peer : peers_) sum += peer->messages();
+  return sum;
+}
+
+}  // namespace afterbay::transport::shm

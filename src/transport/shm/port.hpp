@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// A server's port: its segment, an end for each model rank (of any transport), and the sleep.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "transport/link.hpp"
+#include "transport/peer_end.hpp"
+#include "transport/shm/pool.hpp"
+#include "transport/shm/segment.hpp"
+
+namespace afterbay::transport::shm {
+
+class Port final : public ServerPort {
+ public:
+  explicit Port(std::shared_ptr<Segment> segment);
+  /// Tells the ranks that the server has ended.
+  ~Port() override;
+
+  /// Ends must be added in the order of the ranks, all before the first use.
+  void add(std::unique_ptr<PeerEnd> peer) { peers_.push_back(std::move(peer)); }
+  void set_network(std::unique_ptr<Network> network) { network_ = std::move(network); }
+  [[nodiscard]] Pool& pool() noexcept { return pool_; }
+  [[nodiscard]] const Scatter& scatter() const noexcept { return scatter_; }
+
+  [[nodiscard]] std::size_t peers() const override { return peers_.size(); }
+  [[nodiscard]] std::string transport_of(std::size_t peer) const override { return peers_[peer]->transport(); }
+  std::optional<std::span<const std::byte>> peek(std::size_t peer) override { return peers_[peer]->peek(); }
+  void pop(std::size_t peer) override { peers_[peer]->pop(); }
+  void send(std::size_t peer, std::span<const std::byte> message) override { peers_[peer]->send(message); }
+  bool pump() override;
+  void wait(Millis most) override;
+  void wake() override;
+  Result<void> check_alive() override;
+  void forget(std::size_t peer) override { peers_[peer]->forget(); }
+  void fail() override;
+  void mark_progress() override;
+  FramePool& frames() override { return pool_; }
+  void set_scatter(Scatter scatter) override { scatter_ = std::move(scatter); }
+  [[nodiscard]] std::uint64_t messages() const override;
+
+ private:
+  void sleep(std::chrono::nanoseconds most);
+  void ring_all();
+
+  std::shared_ptr<Segment> segment_;
+  Pool pool_;
+  Scatter scatter_;
+  std::unique_ptr<Network> network_;              ///< outlives the ends that use it
+  std::vector<std::unique_ptr<PeerEnd>> peers_;
+  std::uint32_t bell_seen_ = 0;
+  std::chrono::nanoseconds pause_;                ///< between two polls of the network
+};
+
+}  // namespace afterbay::transport::shm

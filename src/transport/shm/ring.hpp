@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// A ring of messages in shared memory: one writer, one reader, no locks, no system calls. A
+// message larger than a quarter of the ring is split and put together again by the reader.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "transport/shm/segment.hpp"
+
+namespace afterbay::transport::shm {
+
+/// The writer's end.
+class RingWriter {
+ public:
+  RingWriter(RingCursor& cursor, std::span<std::byte> ring);
+
+  /// Writes what fits of `message` from byte `from` on, and publishes it; returns where to go on.
+  /// The message is complete when message.size() is returned *and* `message_done()`.
+  std::size_t write(std::span<const std::byte> message, std::size_t from);
+  /// True when the last `write` wrote the end of its message.
+  [[nodiscard]] bool message_done() const noexcept { return done_; }
+
+ private:
+  bool has_room(std::uint64_t bytes);
+  void put(std::span<const std::byte> part, std::uint32_t flags);
+
+  RingCursor& cursor_;
+  std::span<std::byte> ring_;
+  std::uint64_t most_part_;      ///< most bytes of a part
+  std::uint64_t written_ = 0;
+  std::uint64_t read_seen_ = 0;  ///< the reader has come at least this far
+  bool done_ = false;
+};
+
+/// The reader's end. After a read it rings `bell` when the writer has set `is_full`.
+class RingReader {
+ public:
+  RingReader(RingCursor& cursor, std::span<std::byte> ring, std::atomic<std::uint32_t>& is_full, EventCount& bell);
+
+  /// The oldest complete message, valid until `pop`.
+  std::optional<std::span<const std::byte>> front();
+  void pop();
+
+ private:
+  void advance(std::uint64_t bytes);
+  /// Looks at the next part; true when `current_` is set or more can be looked at.
+  bool step();
+
+  RingCursor& cursor_;
+  std::span<std::byte> ring_;
+  std::atomic<std::uint32_t>& is_full_;
+  EventCount& bell_;
+  std::uint64_t read_ = 0;
+  std::uint64_t pending_ = 0;  ///< ring bytes of the message that `front` gave out
+  std::optional<std::span<const std::byte>> current_;
+  std::vector<std::byte> assembly_;
+};
+
+}  // namespace afterbay::transport::shm

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport/shm/segment.hpp"
+
+#include <new>
+#include <utility>
+
+namespace afterbay::transport::shm {
+namespace {
+
+constexpr std::uint64_t segment_magic = 0x5942'5245'5446'41ULL;  // "AFTERBY"
+constexpr std::uint32_t segment_version = 1;
+
+}  // namespace
+
+Segment::Segment(Mapping mapping, const Geometry& geometry) : mapping_(std::move(mapping)), geometry_(geometry) {
+  header_ = reinterpret_cast<SegmentHeader*>(base());
+  peers_ = reinterpret_cast<PeerSlot*>(base() + geometry_.peers_at);
+  frames_ = reinterpret_cast<FrameRecord*>(base() + geometry_.frames_at);
+  expected_ = reinterpret_cast<std::uint32_t*>(base() + geometry_.expected_at);
+  table_ = reinterpret_cast<std::atomic<std::uint64_t>*>(base() + geometry_.table_at);
+  meta_ = reinterpret_cast<BlockMeta*>(base() + geometry_.meta_at);
+}
+
+Segment Segment::format(Mapping mapping, const Geometry& geometry) {
+  Segment segment(std::move(mapping), geometry);
+  SegmentHeader& header = *new (segment.header_) SegmentHeader;
+  for (std::uint32_t i = 0; i < geometry.peers; ++i) new (&segment.peers_[i]) PeerSlot;
+  for (std::size_t c = 0; c < geometry.classes.size(); ++c) {
+    const BlockClassGeometry& kind = geometry.classes[c];
+    for (std::uint32_t i = 0; i < kind.count; ++i) {
+      BlockMeta& meta = *new (&segment.meta_[kind.first + i]) BlockMeta;
+      meta.next.store(i + 1 < kind.count ? kind.first + i + 2 : 0, std::memory_order_relaxed);
+    }
+    header.free[c].head.store(kind.count == 0 ? 0 : kind.first + 1, std::memory_order_relaxed);
+    header.free[c].count.store(kind.count, std::memory_order_relaxed);
+  }
+  header.magic = segment_magic;
+  header.version = segment_version;
+  header.peers = geometry.peers;
+  header.total_bytes = geometry.total_bytes;
+  header.server = own_process();
+  header.life.store(Life::present, std::memory_order_release);
+  return segment;
+}
+
+Result<Segment> Segment::attach(Mapping mapping, const Geometry& geometry) {
+  Segment segment(std::move(mapping), geometry);
+  const SegmentHeader& header = segment.header();
+  if (header.life.load(std::memory_order_acquire) != Life::present || header.magic != segment_magic)
+    return fail(ErrorCode::internal, "the I/O server's shared memory is not ready");
+  if (header.version != segment_version || header.total_bytes != geometry.total_bytes || header.peers != geometry.peers)
+    return fail(ErrorCode::conflict,
+                "the I/O server's shared memory has version {}, {} bytes, {} model ranks; this rank expects {}, {}, {}: "
+                "do all processes have the same configuration and the same library?",
+                header.version, header.total_bytes, header.peers, segment_version, geometry.total_bytes, geometry.peers);
+  return segment;
+}
+
+std::span<std::byte> Segment::up_ring(std::size_t peer_index) const noexcept {
+  return {base() + geometry_.rings_at + peer_index * ring_pair_bytes(), geometry_.sizes.ring_bytes};
+}
+
+std::span<std::byte> Segment::down_ring(std::size_t peer_index) const noexcept {
+  return {base() + geometry_.rings_at + peer_index * ring_pair_bytes() + geometry_.sizes.ring_bytes,
+          geometry_.sizes.reply_bytes};
+}
+
+}  // namespace afterbay::transport::shm

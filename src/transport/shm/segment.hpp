@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// Segment: the memory that a server shares with its model ranks, as typed parts. All parts that
+// more than one side writes are atomics; the rest is published by one of them (release/acquire).
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "base/futex.hpp"
+#include "base/process_watch.hpp"
+#include "transport/shm/geometry.hpp"
+#include "transport/shm/mapping.hpp"
+
+namespace afterbay::transport::shm {
+
+enum class Life : std::uint32_t { absent = 0, present = 1, ended = 2 };
+
+/// The blocks of a class that are free: how many, and a stack (tag << 32 | block + 1) of them.
+/// `count` is taken from before a block is popped and added to after it was pushed, so that the
+/// stack never runs empty under who holds a count.
+struct FreeBlocks {
+  alignas(64) std::atomic<std::uint64_t> head{0};
+  alignas(64) std::atomic<std::uint32_t> count{0};
+};
+
+struct SegmentHeader {
+  std::uint64_t magic = 0;
+  std::uint32_t version = 0;
+  std::uint32_t peers = 0;
+  std::uint64_t total_bytes = 0;
+  ProcessId server;
+  std::atomic<Life> life{Life::absent};
+  std::atomic<std::uint32_t> failed{0};  ///< waiting for room makes no sense any more
+
+  alignas(64) std::atomic<std::uint64_t> progress{0};  ///< counts what the server does
+  alignas(64) EventCount doorbell;                     ///< wakes the server
+  alignas(64) EventCount space;                        ///< wakes ranks that wait for a block
+  std::atomic<std::uint32_t> order_waiters{0};         ///< of these, for slower ranks
+  alignas(64) std::atomic<std::uint32_t> frames{0};    ///< declared so far
+  std::atomic<std::uint64_t> peak_bytes{0};
+  FreeBlocks free[2];
+};
+
+/// One direction's place in a ring: bytes ever written and ever read.
+struct RingCursor {
+  alignas(64) std::atomic<std::uint64_t> written{0};
+  alignas(64) std::atomic<std::uint64_t> read{0};
+};
+
+struct PeerSlot {
+  alignas(64) std::atomic<std::uint64_t> order{0};  ///< the rank will ask for nothing before this
+  std::atomic<Life> life{Life::absent};
+  ProcessId process;
+  EventCount bell;                             ///< wakes the rank: a message, or room in its ring
+  std::atomic<std::uint32_t> up_is_full{0};    ///< the rank waits for room
+  std::atomic<std::uint32_t> down_is_full{0};  ///< the server keeps messages back
+  RingCursor up;
+  RingCursor down;
+};
+
+/// A declared frame.
+struct FrameRecord {
+  std::uint64_t bytes = 0;
+  std::uint32_t first_piece = 0;  ///< place in the table of expected counts
+  std::uint32_t pieces = 0;
+  std::uint32_t goal = 0;         ///< pieces that somebody holds
+};
+
+/// A block, free or holding a frame's instance.
+struct BlockMeta {
+  alignas(64) std::atomic<std::uint32_t> next{0};  ///< in the free stack, + 1
+  std::atomic<std::uint32_t> done{0};              ///< complete pieces
+  std::uint32_t frame = 0;
+  std::uint64_t seq = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t phase = 0;
+};
+
+class Segment {
+ public:
+  /// Makes a segment in zeroed memory of at least `geometry.total_bytes`.
+  static Segment format(Mapping mapping, const Geometry& geometry);
+  /// Takes a segment that its server formatted; fails when it is not of this geometry.
+  static Result<Segment> attach(Mapping mapping, const Geometry& geometry);
+
+  [[nodiscard]] const Geometry& geometry() const noexcept { return geometry_; }
+  [[nodiscard]] Mapping& mapping() noexcept { return mapping_; }
+  [[nodiscard]] SegmentHeader& header() const noexcept { return *header_; }
+  [[nodiscard]] PeerSlot& peer(std::size_t index) const noexcept { return peers_[index]; }
+  [[nodiscard]] FrameRecord& frame(std::uint32_t number) const noexcept { return frames_[number]; }
+  /// How many contributions each piece needs.
+  [[nodiscard]] std::uint32_t* expected(const FrameRecord& frame) const noexcept {
+    return expected_ + frame.first_piece;
+  }
+  /// The table's entry: 0, or (seq + 1) << 24 | block + 1.
+  [[nodiscard]] std::atomic<std::uint64_t>& entry(std::uint32_t frame, std::uint64_t seq) const noexcept {
+    const std::uint64_t instances = geometry_.sizes.instances;
+    return table_[frame * instances + (seq & (instances - 1))];
+  }
+  [[nodiscard]] BlockMeta& meta(std::uint32_t block) const noexcept { return meta_[block]; }
+  [[nodiscard]] const BlockClassGeometry& class_of(std::uint32_t block) const noexcept {
+    return geometry_.classes[block < geometry_.classes[0].count ? large_blocks : small_blocks];
+  }
+  [[nodiscard]] std::byte* block(std::uint32_t number) const noexcept {
+    const BlockClassGeometry& kind = class_of(number);
+    return base() + kind.at + (number - kind.first) * kind.bytes;
+  }
+  [[nodiscard]] std::atomic<std::uint32_t>* counters(std::uint32_t block_number) const noexcept {
+    const BlockClassGeometry& kind = class_of(block_number);
+    return reinterpret_cast<std::atomic<std::uint32_t>*>(base() + kind.counters_at) +
+           static_cast<std::uint64_t>(block_number - kind.first) * kind.pieces;
+  }
+  /// Bytes of the ring of a rank, to the server (up) and back.
+  [[nodiscard]] std::span<std::byte> up_ring(std::size_t peer_index) const noexcept;
+  [[nodiscard]] std::span<std::byte> down_ring(std::size_t peer_index) const noexcept;
+
+ private:
+  Segment(Mapping mapping, const Geometry& geometry);
+  [[nodiscard]] std::byte* base() const noexcept { return mapping_.data(); }
+  [[nodiscard]] std::uint64_t ring_pair_bytes() const noexcept {
+    return geometry_.sizes.ring_bytes + geometry_.sizes.reply_bytes;
+  }
+
+  Mapping mapping_;
+  Geometry geometry_;
+  SegmentHeader* header_ = nullptr;
+  PeerSlot* peers_ = nullptr;
+  FrameRecord* frames_ = nullptr;
+  std::uint32_t* expected_ = nullptr;
+  std::atomic<std::uint64_t>* table_ = nullptr;
+  BlockMeta* meta_ = nullptr;
+};
+
+}  // namespace afterbay::transport::shm

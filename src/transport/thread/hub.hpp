@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// ThreadHub: one server port and its client links in one process, over the same segment code as
+// between processes. For unit tests and for servers hosted beside their model in a thread.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "transport/link.hpp"
+
+namespace afterbay::transport {
+
+struct ThreadHub {
+  std::unique_ptr<ServerPort> port;                  ///< for the server's thread
+  std::vector<std::unique_ptr<ClientLink>> clients;  ///< each for one thread
+  std::uint64_t segment_bytes = 0;                   ///< memory of the segment
+
+  struct Options {
+    LinkSizes sizes;
+    WaitPolicy policy;
+    bool populate = false;  ///< fault all memory in beforehand
+    std::size_t server = 0; ///< the server's number, for messages
+  };
+  /// Port and links may be destroyed in any order.
+  static Result<ThreadHub> make(std::size_t clients, const Options& options);
+};
+
+}  // namespace afterbay::transport
