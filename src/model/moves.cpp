@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/moves.hpp"
+
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
+
+namespace afterbay::model {
+namespace {
+
+using Strides = std::array<std::ptrdiff_t, max_dimensions>;
+
+// Long rows go past the caches when the rows lie apart in the destination, where the hardware
+// fetches lines that nobody reads, or are long; see design/0002-copy-kernels.md.
+constexpr std::uint64_t streaming_move_bytes = 128 << 10;
+constexpr std::uint64_t streaming_row_bytes = 512;
+constexpr std::uint64_t streaming_dense_row_bytes = 4096;
+
+/// Strides, in elements, of a dense array in C order.
+Strides dense_strides(const Index& lengths) {
+  Strides strides{};
+  std::ptrdiff_t stride = 1;
+  for (std::size_t i = lengths.size; i-- > 0;) {
+    strides[i] = stride;
+    stride *= static_cast<std::ptrdiff_t>(lengths[i]);
+  }
+  return strides;
+}
+
+Strides strides_of(const MemoryLayout& memory, const Index& count) {
+  if (memory.strides.empty()) return dense_strides(memory.shape.empty() ? count : Index(memory.shape));
+  Strides strides{};
+  std::copy(memory.strides.begin(), memory.strides.end(), strides.begin());
+  return strides;
+}
+
+std::ptrdiff_t offset_of(const Index& at, const Index& origin, const Strides& strides) {
+  std::ptrdiff_t offset = 0;
+  for (std::size_t i = 0; i < at.size; ++i) offset += static_cast<std::ptrdiff_t>(at[i] - origin[i]) * strides[i];
+  return offset;
+}
+
+/// Appends a dimension, or merges it into the one before when both sides run on without a break.
+void append(Move& move, std::uint64_t count, std::ptrdiff_t from_stride, std::ptrdiff_t to_stride) {
+  if (count == 1) return;
+  const auto length = static_cast<std::ptrdiff_t>(count);
+  if (move.dims > 0) {
+    const std::uint32_t last = move.dims - 1;
+    if (move.from_strides[last] == from_stride * length && move.to_strides[last] == to_stride * length) {
+      move.counts[last] *= count;
+      move.from_strides[last] = from_stride;
+      move.to_strides[last] = to_stride;
+      return;
+    }
+  }
+  move.counts[move.dims] = count;
+  move.from_strides[move.dims] = from_stride;
+  move.to_strides[move.dims] = to_stride;
+  ++move.dims;
+}
+
+/// One side of a move: where the first common value lies, and the strides. In elements.
+struct Side {
+  std::ptrdiff_t offset = 0;
+  Strides strides{};
+  std::size_t bytes = 0;
+};
+
+Move between(const Box& common, const Side& from, const Side& to) {
+  Move move;
+  move.points = common.points();
+  if (move.empty()) return move;
+  const auto from_bytes = static_cast<std::ptrdiff_t>(from.bytes);
+  const auto to_bytes = static_cast<std::ptrdiff_t>(to.bytes);
+  move.from_offset = from.offset * from_bytes;
+  move.to_offset = to.offset * to_bytes;
+  for (std::size_t i = 0; i < common.rank(); ++i)
+    append(move, common.count[i], from.strides[i] * from_bytes, to.strides[i] * to_bytes);
+  return move;
+}
+
+Side in_memory(const Box& mine, const MemoryLayout& memory, const Box& common, std::size_t bytes) {
+  Side side{0, strides_of(memory, mine.count), bytes};
+  side.offset = offset_of(common.start, mine.start, side.strides);
+  for (std::size_t i = 0; i < memory.offset.size(); ++i)
+    side.offset += static_cast<std::ptrdiff_t>(memory.offset[i]) * side.strides[i];
+  return side;
+}
+
+Side in_piece(const Box& piece, const Index& stored, const Box& common, std::size_t bytes) {
+  const Strides strides = dense_strides(stored);
+  return {offset_of(common.start, piece.start, strides), strides, bytes};
+}
+
+Side packed(const Box& common, std::size_t bytes) { return {0, dense_strides(common.count), bytes}; }
+
+/// The rows of a move: its innermost dimension.
+struct Rows {
+  std::uint64_t length = 1;
+  std::ptrdiff_t from_stride = 0;
+  std::ptrdiff_t to_stride = 0;
+  std::uint32_t outer_dims = 0;
+
+  explicit Rows(const Move& move) {
+    if (move.dims == 0) return;
+    outer_dims = move.dims - 1;
+    length = move.counts[outer_dims];
+    from_stride = move.from_strides[outer_dims];
+    to_stride = move.to_strides[outer_dims];
+  }
+};
+
+bool wants_streaming(const Move& move, const Rows& rows) {
+  if (move.dims == 0 || rows.to_stride <= 0) return false;
+  const auto element_bytes = static_cast<std::uint64_t>(rows.to_stride);
+  const std::uint64_t row_bytes = rows.length * element_bytes;
+  const bool apart = rows.outer_dims > 0 &&
+                     move.to_strides[rows.outer_dims - 1] != static_cast<std::ptrdiff_t>(row_bytes);
+  return move.points * element_bytes >= streaming_move_bytes &&
+         row_bytes >= (apart ? streaming_row_bytes : streaming_dense_row_bytes);
+}
+
+/// Streamed stores must be seen before whatever the caller publishes next.
+void fence() {
+#if defined(__x86_64__)
+  _mm_sfence();
+#endif
+}
+
+std::uint64_t run_rows(const Move& move, const Rows& rows, RowFunction convert, const std::byte* from, std::byte* to) {
+  std::array<std::uint64_t, max_dimensions> at{};
+  std::uint64_t bad = 0;
+  while (true) {
+    bad += convert(to, from, rows.length, rows.to_stride, rows.from_stride);
+    std::uint32_t i = rows.outer_dims;
+    for (; i > 0; --i) {
+      from += move.from_strides[i - 1];
+      to += move.to_strides[i - 1];
+      if (++at[i - 1] < move.counts[i - 1]) break;
+      from -= move.from_strides[i - 1] * static_cast<std::ptrdiff_t>(move.counts[i - 1]);
+      to -= move.to_strides[i - 1] * static_cast<std::ptrdiff_t>(move.counts[i - 1]);
+      at[i - 1] = 0;
+    }
+    if (i == 0) return bad;
+  }
+}
+
+Result<> check_list(std::string_view what, std::size_t length, const Index& count) {
+  if (length == 0 || length == count.size) return {};
+  return fail(ErrorCode::invalid_argument,
+              "the memory layout's {} has {} values, but the part to write has {} dimensions (without the record "
+              "dimension): give one value for each, or none",
+              what, length, count.size);
+}
+
+}  // namespace
+
+Result<> check(const MemoryLayout& memory, const Index& count) {
+  AFTERBAY_TRY(check_list("shape", memory.shape.size(), count));
+  AFTERBAY_TRY(check_list("offset", memory.offset.size(), count));
+  AFTERBAY_TRY(check_list("strides", memory.strides.size(), count));
+  if (memory.shape.empty() && memory.strides.empty() && !memory.offset.empty())
+    return fail(ErrorCode::invalid_argument,
+                "the memory layout has an offset but neither the array's shape nor strides: give one of them");
+  if (memory.shape.empty() || count.product() == 0) return {};
+  for (std::size_t i = 0; i < count.size; ++i) {
+    const std::uint64_t offset = memory.offset.empty() ? 0 : memory.offset[i];
+    if (memory.shape[i] < count[i] || offset > memory.shape[i] - count[i])
+      return fail(ErrorCode::invalid_argument,
+                  "in dimension {} the part needs {} values from offset {} on, but the array in memory has only {}: "
+                  "check the memory layout's shape and offset",
+                  i, count[i], offset, memory.shape[i]);
+  }
+  return {};
+}
+
+Move gather(const Box& mine, const MemoryLayout& memory, const Box& piece, const Index& stored, ElementBytes bytes) {
+  const Box common = intersect(mine, piece);
+  if (common.empty()) return {};
+  return between(common, in_memory(mine, memory, common, bytes.from), in_piece(piece, stored, common, bytes.to));
+}
+
+Move pack(const Box& mine, const MemoryLayout& memory, const Box& piece, ElementBytes bytes) {
+  const Box common = intersect(mine, piece);
+  if (common.empty()) return {};
+  return between(common, in_memory(mine, memory, common, bytes.from), packed(common, bytes.to));
+}
+
+Move scatter(const Box& mine, const Box& piece, const Index& stored, std::size_t bytes) {
+  const Box common = intersect(mine, piece);
+  if (common.empty()) return {};
+  return between(common, packed(common, bytes), in_piece(piece, stored, common, bytes));
+}
+
+Move fill(const Box& target, const Box& piece, const Index& stored, std::size_t bytes) {
+  const Box common = intersect(target, piece);
+  if (common.empty()) return {};
+  return between(common, Side{0, {}, bytes}, in_piece(piece, stored, common, bytes));
+}
+
+std::uint64_t execute(const Move& move, const void* from, std::byte* to, Kernel kernel) {
+  if (move.empty()) return 0;
+  const Rows rows(move);
+  const bool streams = kernel.streaming != nullptr && wants_streaming(move, rows);
+  const std::uint64_t bad = run_rows(move, rows, streams ? kernel.streaming : kernel.row,
+                                     static_cast<const std::byte*>(from) + move.from_offset, to + move.to_offset);
+  if (streams) fence();
+  return bad;
+}
+
+}  // namespace afterbay::model
