@@ -63,3 +63,11 @@ void afterbay_last_error_info(afterbay_error_info* info) {
 }
 
 const char* afterbay_error_name(int code) { return afterbay::name_of(static_cast<afterbay::ErrorCode>(code)); }
+
+int afterbay_error_set(int code, const char* message, const char* variable) {
+  return afterbay::c::guarded([&] {
+    afterbay::Error error(static_cast<afterbay::ErrorCode>(code),
+                          std::string(afterbay::c::text(message, "message")));
+    throw afterbay::Failure(error.in_variable(std::string(afterbay::c::text_or_empty(variable))));
+  });
+}

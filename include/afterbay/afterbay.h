@@ -88,6 +88,10 @@ void afterbay_last_error_info(afterbay_error_info* info);
 /* "no_space", "peer_lost", ...; "unknown" for other numbers. Static storage. */
 const char* afterbay_error_name(int code);
 
+/* For bindings to other languages: makes this the thread's last error and returns `code`.
+   `variable` may be NULL. */
+int afterbay_error_set(int code, const char* message, const char* variable);
+
 /* ---- Types and values --------------------------------------------------------------------- */
 
 /* The atomic types of netCDF-4. A list of values of a type is an array of the C type at its side. */

@@ -1,0 +1,41 @@
+! SPDX-License-Identifier: Apache-2.0
+! Afterbay for Fortran. The same nouns as in C++, with these differences:
+!   - Dimensions, indices and shapes are in Fortran's order (fastest first, as in netCDF-Fortran);
+!     starts, records and part numbers count from 1.
+!   - Every procedure has an optional last argument ierr: AFTERBAY_OK or an error code;
+!     afterbay_last_error() tells more. Without it an error stops the program with its message.
+!   - Trailing blanks of names and texts do not count.
+! Needs a compiler with Fortran 2018's assumed rank and C descriptors (TS 29113): all current ones.
+!
+!   type(afterbay_session) :: session
+!   call session%open(MPI_COMM_WORLD, options)
+!   if (session%is_server()) then
+!     call session%serve()                       ! returns when the model has finished
+!   else
+!     call session%decomposition('grid', global=[nx, ny], start=[i0, j0], count=[ni, nj])
+!     call schema%dimension('x', nx); ...
+!     call schema%variable('h', AFTERBAY_FLOAT32, 'x y time', decomposition='grid')
+!     call schema%attribute('units', 'm', variable='h')
+!     call session%collection('fields', schema, fields, file='fields_{step:06}.nc')
+!     call fields%open(file, step=step)
+!     call file%put('h', h(1:ni, 1:nj), record=n)  ! a section of an array with halos: no copy
+!     call session%end_step()
+!     call file%close()
+!     call session%finalize()
+!   end if
+module afterbay
+  use afterbay_base, only: &
+      afterbay_error, afterbay_last_error, afterbay_error_name, afterbay_version, AFTERBAY_UNLIMITED, &
+      AFTERBAY_OK, AFTERBAY_INVALID_ARGUMENT, AFTERBAY_UNKNOWN_NAME, AFTERBAY_WRONG_TYPE, AFTERBAY_CONFLICT, &
+      AFTERBAY_BAD_STATE, AFTERBAY_WOULD_BLOCK, AFTERBAY_TIMED_OUT, AFTERBAY_PEER_LOST, AFTERBAY_EXISTS, &
+      AFTERBAY_NO_SPACE, AFTERBAY_IO, AFTERBAY_FORMAT, AFTERBAY_RESOURCES, AFTERBAY_MPI, AFTERBAY_INTERNAL, &
+      AFTERBAY_INT8, AFTERBAY_TEXT, AFTERBAY_INT16, AFTERBAY_INT32, AFTERBAY_FLOAT32, AFTERBAY_FLOAT64, &
+      AFTERBAY_UINT8, AFTERBAY_UINT16, AFTERBAY_UINT32, AFTERBAY_INT64, AFTERBAY_UINT64, AFTERBAY_STRING, &
+      AFTERBAY_ROLE_AUTOMATIC, AFTERBAY_ROLE_MODEL, AFTERBAY_ROLE_SERVER
+  use afterbay_c, only: afterbay_ticket
+  use afterbay_schemas, only: afterbay_schema, afterbay_changes
+  use afterbay_files, only: afterbay_collection, afterbay_file, afterbay_slot
+  use afterbay_sessions, only: afterbay_options, afterbay_session
+  implicit none
+  public
+end module

@@ -1,0 +1,305 @@
+! SPDX-License-Identifier: Apache-2.0
+! The C interface as Fortran sees it (afterbay/afterbay.h, afterbay/mpi.h, descriptors.c). Not for
+! users: the module `afterbay` is.
+module afterbay_c
+  use, intrinsic :: iso_c_binding, only: c_char, c_int, c_int64_t, c_ptr, c_size_t, c_null_ptr
+  implicit none
+  public
+
+  type, bind(C) :: c_error_info
+    integer(c_int) :: code = 0, rank = -1, native = 0
+    type(c_ptr) :: message = c_null_ptr, file = c_null_ptr, variable = c_null_ptr, text = c_null_ptr
+  end type
+
+  type, bind(C) :: c_collection_options
+    type(c_ptr) :: file = c_null_ptr, directory = c_null_ptr, store = c_null_ptr, existing = c_null_ptr
+  end type
+
+  type, bind(C) :: c_file_name
+    type(c_ptr) :: name = c_null_ptr, date = c_null_ptr
+    integer(c_int) :: has_step = 0, has_member = 0
+    integer(c_int64_t) :: step = 0, member = 0
+  end type
+
+  !> A point in the order of what this rank handed over; see session%wait.
+  type, bind(C) :: afterbay_ticket
+    integer(c_int64_t) :: number = 0
+  end type
+
+  interface
+    subroutine afterbay_last_error_info(info) bind(C)
+      import :: c_error_info
+      type(c_error_info), intent(out) :: info
+    end subroutine
+    function c_error_name(code) bind(C, name='afterbay_error_name') result(name)
+      import :: c_int, c_ptr
+      integer(c_int), value :: code
+      type(c_ptr) :: name
+    end function
+    integer(c_int) function afterbay_error_set(code, message, variable) bind(C)
+      import :: c_int, c_char
+      integer(c_int), value :: code
+      character(kind=c_char), intent(in) :: message(*), variable(*)
+    end function
+    function c_version() bind(C, name='afterbay_version') result(version)
+      import :: c_ptr
+      type(c_ptr) :: version
+    end function
+    integer(c_size_t) function c_strlen(text) bind(C, name='strlen')
+      import :: c_size_t, c_ptr
+      type(c_ptr), value :: text
+    end function
+
+    integer(c_int) function afterbay_options_create(options) bind(C)
+      import :: c_int, c_ptr
+      type(c_ptr), intent(out) :: options
+    end function
+    subroutine afterbay_options_free(options) bind(C)
+      import :: c_ptr
+      type(c_ptr), value :: options
+    end subroutine
+    integer(c_int) function afterbay_options_set(options, setting, value) bind(C)
+      import :: c_int, c_ptr, c_char
+      type(c_ptr), value :: options
+      character(kind=c_char), intent(in) :: setting(*), value(*)
+    end function
+    integer(c_int) function afterbay_options_set_name(options, name) bind(C)
+      import :: c_int, c_ptr, c_char
+      type(c_ptr), value :: options
+      character(kind=c_char), intent(in) :: name(*)
+    end function
+    integer(c_int) function afterbay_options_set_role(options, role) bind(C)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: options
+      integer(c_int), value :: role
+    end function
+    integer(c_int) function afterbay_options_set_config_file(options, path) bind(C)
+      import :: c_int, c_ptr, c_char
+      type(c_ptr), value :: options
+      character(kind=c_char), intent(in) :: path(*)
+    end function
+    integer(c_int) function afterbay_options_set_arguments(options, argc, argv) bind(C)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: options
+      integer(c_int), value :: argc
+      type(c_ptr), intent(in) :: argv(*)
+    end function
+
+    integer(c_int) function afterbay_schema_create(schema) bind(C)
+      import :: c_int, c_ptr
+      type(c_ptr), intent(out) :: schema
+    end function
+    subroutine afterbay_schema_free(schema) bind(C)
+      import :: c_ptr
+      type(c_ptr), value :: schema
+    end subroutine
+    integer(c_int) function afterbay_schema_add_dimension(schema, name, length) bind(C)
+      import :: c_int, c_ptr, c_char, c_int64_t
+      type(c_ptr), value :: schema
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_int64_t), value :: length
+    end function
+    integer(c_int) function afterbay_schema_add_variable(schema, name, type, rank, dimensions) bind(C)
+      import :: c_int, c_ptr, c_char
+      type(c_ptr), value :: schema
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_int), value :: type, rank
+      type(c_ptr), intent(in) :: dimensions(*)
+    end function
+    integer(c_int) function afterbay_schema_set_chunk(schema, variable, rank, lengths) bind(C)
+      import :: c_int, c_ptr, c_char, c_int64_t
+      type(c_ptr), value :: schema
+      character(kind=c_char), intent(in) :: variable(*)
+      integer(c_int), value :: rank
+      integer(c_int64_t), intent(in) :: lengths(*)
+    end function
+    integer(c_int) function afterbay_schema_set_deflate(schema, variable, level, shuffle) bind(C)
+      import :: c_int, c_ptr, c_char
+      type(c_ptr), value :: schema
+      character(kind=c_char), intent(in) :: variable(*)
+      integer(c_int), value :: level, shuffle
+    end function
+    integer(c_int) function afterbay_schema_set_decomposition(schema, variable, decomposition) bind(C)
+      import :: c_int, c_ptr, c_char
+      type(c_ptr), value :: schema
+      character(kind=c_char), intent(in) :: variable(*), decomposition(*)
+    end function
+
+    integer(c_int) function afterbay_changes_create(changes) bind(C)
+      import :: c_int, c_ptr
+      type(c_ptr), intent(out) :: changes
+    end function
+    subroutine afterbay_changes_free(changes) bind(C)
+      import :: c_ptr
+      type(c_ptr), value :: changes
+    end subroutine
+    integer(c_int) function afterbay_changes_remove_attribute(changes, variable, name) bind(C)
+      import :: c_int, c_ptr, c_char
+      type(c_ptr), value :: changes
+      character(kind=c_char), intent(in) :: variable(*), name(*)
+    end function
+
+    integer(c_int) function afterbay_session_open_fint(comm, options, session) bind(C)
+      import :: c_int, c_ptr
+      integer(c_int), value :: comm  ! MPI_Fint is Fortran's default integer, C's int
+      type(c_ptr), value :: options
+      type(c_ptr), intent(out) :: session
+    end function
+    integer(c_int) function afterbay_session_model_comm_fint(session, comm) bind(C)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: session
+      integer(c_int), intent(out) :: comm
+    end function
+    subroutine afterbay_session_free(session) bind(C)
+      import :: c_ptr
+      type(c_ptr), value :: session
+    end subroutine
+    integer(c_int) function afterbay_session_is_server(session, server) bind(C)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: session
+      integer(c_int), intent(out) :: server
+    end function
+    integer(c_int) function afterbay_session_model_rank(session, rank) bind(C)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: session
+      integer(c_int), intent(out) :: rank
+    end function
+    integer(c_int) function afterbay_session_model_size(session, size) bind(C)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: session
+      integer(c_int), intent(out) :: size
+    end function
+    integer(c_int) function afterbay_session_serve(session) bind(C)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: session
+    end function
+    integer(c_int) function afterbay_session_start(session) bind(C)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: session
+    end function
+    integer(c_int) function afterbay_session_end_step(session) bind(C)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: session
+    end function
+    integer(c_int) function afterbay_session_flush(session, ticket) bind(C)
+      import :: c_int, c_ptr, afterbay_ticket
+      type(c_ptr), value :: session
+      type(afterbay_ticket), intent(out) :: ticket
+    end function
+    integer(c_int) function afterbay_session_wait(session, ticket) bind(C)
+      import :: c_int, c_ptr, afterbay_ticket
+      type(c_ptr), value :: session
+      type(afterbay_ticket), value :: ticket
+    end function
+    integer(c_int) function afterbay_session_is_complete(session, ticket, complete) bind(C)
+      import :: c_int, c_ptr, afterbay_ticket
+      type(c_ptr), value :: session
+      type(afterbay_ticket), value :: ticket
+      integer(c_int), intent(out) :: complete
+    end function
+    integer(c_int) function afterbay_session_finalize(session) bind(C)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: session
+    end function
+    integer(c_int) function afterbay_decomposition_define(session, name, rank, global, start, count, gaps) bind(C)
+      import :: c_int, c_ptr, c_char, c_int64_t
+      type(c_ptr), value :: session
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_int), value :: rank, gaps
+      integer(c_int64_t), intent(in) :: global(*), start(*), count(*)
+    end function
+
+    integer(c_int) function afterbay_collection_define(session, name, schema, where, collection) bind(C)
+      import :: c_int, c_ptr, c_char, c_collection_options
+      type(c_ptr), value :: session, schema
+      character(kind=c_char), intent(in) :: name(*)
+      type(c_collection_options), intent(in) :: where
+      type(c_ptr), intent(out) :: collection
+    end function
+    subroutine afterbay_collection_free(collection) bind(C)
+      import :: c_ptr
+      type(c_ptr), value :: collection
+    end subroutine
+    integer(c_int) function afterbay_collection_name(collection, name) bind(C)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: collection
+      type(c_ptr), intent(out) :: name
+    end function
+    integer(c_int) function afterbay_collection_open(collection, name, changes, file) bind(C)
+      import :: c_int, c_ptr, c_file_name
+      type(c_ptr), value :: collection, changes
+      type(c_file_name), intent(in) :: name
+      type(c_ptr), intent(out) :: file
+    end function
+
+    integer(c_int) function afterbay_file_put_strings(file, variable, record, count, values) bind(C)
+      import :: c_int, c_ptr, c_char, c_int64_t, c_size_t
+      type(c_ptr), value :: file
+      character(kind=c_char), intent(in) :: variable(*)
+      integer(c_int64_t), value :: record
+      integer(c_size_t), value :: count
+      type(c_ptr), intent(in) :: values(*)
+    end function
+    integer(c_int) function afterbay_file_acquire(file, variable, record, type, slot) bind(C)
+      import :: c_int, c_ptr, c_char, c_int64_t
+      type(c_ptr), value :: file
+      character(kind=c_char), intent(in) :: variable(*)
+      integer(c_int64_t), value :: record
+      integer(c_int), value :: type
+      type(c_ptr), intent(out) :: slot
+    end function
+    integer(c_int) function afterbay_file_close(file, ticket) bind(C)
+      import :: c_int, c_ptr, afterbay_ticket
+      type(c_ptr), value :: file
+      type(afterbay_ticket), intent(out) :: ticket
+    end function
+    integer(c_int) function afterbay_file_path(file, path) bind(C)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: file
+      type(c_ptr), intent(out) :: path
+    end function
+    subroutine afterbay_file_free(file) bind(C)
+      import :: c_ptr
+      type(c_ptr), value :: file
+    end subroutine
+
+    integer(c_int) function afterbay_slot_part_count(slot, count) bind(C)
+      import :: c_int, c_ptr, c_size_t
+      type(c_ptr), value :: slot
+      integer(c_size_t), intent(out) :: count
+    end function
+    integer(c_int) function afterbay_slot_is_direct(slot, direct) bind(C)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: slot
+      integer(c_int), intent(out) :: direct
+    end function
+    integer(c_int) function afterbay_slot_commit(slot) bind(C)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: slot
+    end function
+    subroutine afterbay_slot_free(slot) bind(C)
+      import :: c_ptr
+      type(c_ptr), value :: slot
+    end subroutine
+
+    ! What takes arrays of any type and rank: descriptors.c.
+    integer(c_int) function put_described(file, variable, record, may_wait, offset_rank, offset, data) &
+        bind(C, name='afterbay_fortran_put')
+      import :: c_int, c_ptr, c_char, c_int64_t
+      type(c_ptr), value :: file
+      character(kind=c_char), intent(in) :: variable(*)
+      integer(c_int64_t), value :: record
+      integer(c_int), value :: may_wait, offset_rank
+      integer(c_int64_t), intent(in) :: offset(*)
+      type(*), intent(in) :: data(..)
+    end function
+    integer(c_int) function set_described(handle, what, variable, name, as_type, values) &
+        bind(C, name='afterbay_fortran_set')
+      import :: c_int, c_ptr, c_char
+      type(c_ptr), value :: handle
+      integer(c_int), value :: what, as_type
+      character(kind=c_char), intent(in) :: variable(*), name(*)
+      type(*), intent(in) :: values(..)
+    end function
+  end interface
+end module

@@ -1,0 +1,373 @@
+! SPDX-License-Identifier: Apache-2.0
+! Collections, files and slots; bodies that are the same for all types are in *.inc.
+module afterbay_files
+  use, intrinsic :: iso_c_binding, only: c_double, c_float, c_int, c_int8_t, c_int16_t, c_int32_t, c_int64_t, c_loc, &
+      c_null_char, c_null_ptr, c_ptr, c_size_t
+  use afterbay_base
+  use afterbay_c
+  use afterbay_schemas, only: afterbay_changes
+  implicit none
+  private
+  public :: afterbay_collection, afterbay_file, afterbay_slot
+
+  !> Room in the server's own buffer for this rank's part of a field, to be computed in place. It has one
+  !> or more parts (large fields are cut); together they cover what the rank holds.
+  type :: afterbay_slot
+    type(c_ptr), private :: handle = c_null_ptr
+    integer(c_int), private :: type = 0
+  contains
+    procedure :: part_count
+    procedure, private :: &
+        part_int8, part_int16, part_int32, part_int64, &
+        part_float32, part_float64
+    !> part(number, data [, ierr]): `data`, a pointer of the slot's type and the variable's rank (without
+    !> the record dimension), is put on part `number` (from 1). Its bounds are the global indices of
+    !> the points, from 1. Not to be used after commit.
+    generic :: part => &
+        part_int8, part_int16, part_int32, part_int64, &
+        part_float32, part_float64
+    procedure :: is_direct
+    procedure :: commit
+    procedure :: abandon
+  end type
+
+  !> A file open for output on this rank. Copies are the same file.
+  type :: afterbay_file
+    type(c_ptr), private :: handle = c_null_ptr
+  contains
+    procedure, private :: &
+        put_int8, put_int16, put_int32, put_int64, &
+        put_float32, put_float64, put_text
+    !> put(variable, data [, record, offset, ierr]): hands over this rank's part of a variable for a
+    !> record (from 1; leave it out for a variable without the unlimited dimension). `data`: array of
+    !> any rank 0 to 7, kind and layout, sections too, taken where it lies without a copy; its shape
+    !> is that of the rank's part. With `offset`, the part begins behind offset(i) elements along
+    !> dimension i (halos) and `data` may be larger. Text of length n > 1 adds a fastest dimension n.
+    !> Returns when the data have been taken; blocks only while the server's memory is full.
+    generic :: put => &
+        put_int8, put_int16, put_int32, put_int64, &
+        put_float32, put_float64, put_text
+    procedure, private :: &
+        try_put_int8, try_put_int16, try_put_int32, try_put_int64, &
+        try_put_float32, try_put_float64, try_put_text
+    !> try_put(variable, data, taken [, record, offset, ierr]): as put, but never waits; `taken` false:
+    !> there was no room, and nothing was taken.
+    generic :: try_put => &
+        try_put_int8, try_put_int16, try_put_int32, try_put_int64, &
+        try_put_float32, try_put_float64, try_put_text
+    procedure, private :: put_string, put_string_list
+    !> put_strings(variable, values [, record, ierr]): all values of a string variable, without their
+    !> trailing blanks.
+    generic :: put_strings => put_string, put_string_list
+    procedure :: acquire
+    procedure :: path
+    procedure :: close => close_file
+  end type
+
+  !> A kind of file. Copies are the same collection; `free` releases the handle.
+  type :: afterbay_collection
+    type(c_ptr) :: handle = c_null_ptr
+  contains
+    procedure :: open => open_file
+    procedure :: name => collection_name
+    procedure :: free => free_collection
+  end type
+
+  interface part_pointer
+    integer(c_int) function part_pointer_int8(slot, number, type, data) bind(C, name='afterbay_fortran_part')
+      import :: c_int, c_ptr, c_int8_t
+      type(c_ptr), value :: slot
+      integer(c_int), value :: number, type
+      integer(c_int8_t), pointer, intent(inout) :: data(..)
+    end function
+    integer(c_int) function part_pointer_int16(slot, number, type, data) bind(C, name='afterbay_fortran_part')
+      import :: c_int, c_ptr, c_int16_t
+      type(c_ptr), value :: slot
+      integer(c_int), value :: number, type
+      integer(c_int16_t), pointer, intent(inout) :: data(..)
+    end function
+    integer(c_int) function part_pointer_int32(slot, number, type, data) bind(C, name='afterbay_fortran_part')
+      import :: c_int, c_ptr, c_int32_t
+      type(c_ptr), value :: slot
+      integer(c_int), value :: number, type
+      integer(c_int32_t), pointer, intent(inout) :: data(..)
+    end function
+    integer(c_int) function part_pointer_int64(slot, number, type, data) bind(C, name='afterbay_fortran_part')
+      import :: c_int, c_ptr, c_int64_t
+      type(c_ptr), value :: slot
+      integer(c_int), value :: number, type
+      integer(c_int64_t), pointer, intent(inout) :: data(..)
+    end function
+    integer(c_int) function part_pointer_float32(slot, number, type, data) bind(C, name='afterbay_fortran_part')
+      import :: c_int, c_ptr, c_float
+      type(c_ptr), value :: slot
+      integer(c_int), value :: number, type
+      real(c_float), pointer, intent(inout) :: data(..)
+    end function
+    integer(c_int) function part_pointer_float64(slot, number, type, data) bind(C, name='afterbay_fortran_part')
+      import :: c_int, c_ptr, c_double
+      type(c_ptr), value :: slot
+      integer(c_int), value :: number, type
+      real(c_double), pointer, intent(inout) :: data(..)
+    end function
+  end interface
+
+contains
+
+  !> Opens a file: `name` as it is, or the collection's template with step, member and date (ISO 8601)
+  !> filled in. `changes` hold for this file; those of the lowest model rank count.
+  subroutine open_file(self, file, name, step, member, date, changes, ierr)
+    class(afterbay_collection), intent(in) :: self
+    type(afterbay_file), intent(out) :: file
+    character(*), intent(in), optional :: name, date
+    integer, intent(in), optional :: step, member
+    type(afterbay_changes), intent(in), optional :: changes
+    integer, intent(out), optional :: ierr
+    type(c_file_name) :: wanted
+    type(c_texts), target :: texts
+    type(c_ptr) :: changes_handle
+    character(:), allocatable :: both(:)
+    allocate (character(len=max(length_of(name), length_of(date), 1)) :: both(2))
+    both = ''
+    if (present(name)) both(1) = name
+    if (present(date)) both(2) = date
+    call texts%hold(both)
+    if (present(name)) wanted%name = texts%pointers(1)
+    if (present(date)) wanted%date = texts%pointers(2)
+    if (present(step)) then
+      wanted%has_step = 1
+      wanted%step = step
+    end if
+    if (present(member)) then
+      wanted%has_member = 1
+      wanted%member = member
+    end if
+    changes_handle = c_null_ptr
+    if (present(changes)) changes_handle = changes%handle
+    call check(afterbay_collection_open(self%handle, wanted, changes_handle, file%handle), ierr)
+  end subroutine
+
+  pure integer function length_of(text)
+    character(*), intent(in), optional :: text
+    length_of = 0
+    if (present(text)) length_of = len(text)
+  end function
+
+  function collection_name(self, ierr) result(name)
+    class(afterbay_collection), intent(in) :: self
+    integer, intent(out), optional :: ierr
+    character(:), allocatable :: name
+    type(c_ptr) :: text
+    text = c_null_ptr
+    call check(afterbay_collection_name(self%handle, text), ierr)
+    name = f_text(text)
+  end function
+
+  subroutine free_collection(self)
+    class(afterbay_collection), intent(inout) :: self
+    call afterbay_collection_free(self%handle)
+    self%handle = c_null_ptr
+  end subroutine
+
+  !> The file's final path.
+  function path(self, ierr) result(text)
+    class(afterbay_file), intent(in) :: self
+    integer, intent(out), optional :: ierr
+    character(:), allocatable :: text
+    type(c_ptr) :: pointer
+    pointer = c_null_ptr
+    call check(afterbay_file_path(self%handle, pointer), ierr)
+    text = f_text(pointer)
+  end function
+
+  !> Ends this rank's output to the file; it is published when all ranks have closed it. The ticket
+  !> is complete when it is durable under its final name.
+  subroutine close_file(self, ticket, ierr)
+    class(afterbay_file), intent(inout) :: self
+    type(afterbay_ticket), intent(out), optional :: ticket
+    integer, intent(out), optional :: ierr
+    type(afterbay_ticket) :: closed
+    integer(c_int) :: code
+    code = afterbay_file_close(self%handle, closed)
+    call afterbay_file_free(self%handle)
+    self%handle = c_null_ptr
+    if (present(ticket)) ticket = closed
+    call check(code, ierr)
+  end subroutine
+
+  subroutine put_string(self, variable, values, record, ierr)
+    class(afterbay_file), intent(in) :: self
+    character(*), intent(in) :: variable, values
+    integer, intent(in), optional :: record
+    integer, intent(out), optional :: ierr
+    call self%put_string_list(variable, [values], record, ierr)
+  end subroutine
+
+  subroutine put_string_list(self, variable, values, record, ierr)
+    class(afterbay_file), intent(in) :: self
+    character(*), intent(in) :: variable, values(:)
+    integer, intent(in), optional :: record
+    integer, intent(out), optional :: ierr
+    type(c_texts), target :: texts
+    integer(c_int64_t) :: from_zero
+    logical :: valid
+    call record_from_one(variable, record, from_zero, valid, ierr)
+    if (.not. valid) return
+    call texts%hold(values)
+    call check(afterbay_file_put_strings(self%handle, c_text(variable), from_zero, size(values, kind=c_size_t), &
+        texts%pointers), ierr)
+  end subroutine
+
+  !> Room for this rank's part of a variable, filled through slot%part with values of `type`
+  !> (AFTERBAY_FLOAT64, ...) and handed over by slot%commit.
+  subroutine acquire(self, variable, slot, type, record, ierr)
+    class(afterbay_file), intent(in) :: self
+    character(*), intent(in) :: variable
+    type(afterbay_slot), intent(out) :: slot
+    integer, intent(in) :: type
+    integer, intent(in), optional :: record
+    integer, intent(out), optional :: ierr
+    integer(c_int64_t) :: from_zero
+    logical :: valid
+    call record_from_one(variable, record, from_zero, valid, ierr)
+    if (.not. valid) return
+    slot%type = int(type, c_int)
+    call check(afterbay_file_acquire(self%handle, c_text(variable), from_zero, slot%type, slot%handle), ierr)
+  end subroutine
+
+  integer function part_count(self, ierr)
+    class(afterbay_slot), intent(in) :: self
+    integer, intent(out), optional :: ierr
+    integer(c_size_t) :: count
+    count = 0
+    call check(afterbay_slot_part_count(self%handle, count), ierr)
+    part_count = int(count)
+  end function
+
+  !> True: the parts lie in the server's buffer; false: in a private one that commit copies.
+  logical function is_direct(self, ierr)
+    class(afterbay_slot), intent(in) :: self
+    integer, intent(out), optional :: ierr
+    integer(c_int) :: direct
+    direct = 0
+    call check(afterbay_slot_is_direct(self%handle, direct), ierr)
+    is_direct = direct /= 0
+  end function
+
+  !> Hands the slot over.
+  subroutine commit(self, ierr)
+    class(afterbay_slot), intent(inout) :: self
+    integer, intent(out), optional :: ierr
+    integer(c_int) :: code
+    code = afterbay_slot_commit(self%handle)
+    call self%abandon()
+    call check(code, ierr)
+  end subroutine
+
+  !> Gives the slot up without a commit: the record stays incomplete.
+  subroutine abandon(self)
+    class(afterbay_slot), intent(inout) :: self
+    call afterbay_slot_free(self%handle)
+    self%handle = c_null_ptr
+  end subroutine
+
+  subroutine put_int8(self, variable, data, record, offset, ierr)
+    integer(c_int8_t), intent(in) :: data(..)
+    include 'file_put.inc'
+  end subroutine
+
+  subroutine put_int16(self, variable, data, record, offset, ierr)
+    integer(c_int16_t), intent(in) :: data(..)
+    include 'file_put.inc'
+  end subroutine
+
+  subroutine put_int32(self, variable, data, record, offset, ierr)
+    integer(c_int32_t), intent(in) :: data(..)
+    include 'file_put.inc'
+  end subroutine
+
+  subroutine put_int64(self, variable, data, record, offset, ierr)
+    integer(c_int64_t), intent(in) :: data(..)
+    include 'file_put.inc'
+  end subroutine
+
+  subroutine put_float32(self, variable, data, record, offset, ierr)
+    real(c_float), intent(in) :: data(..)
+    include 'file_put.inc'
+  end subroutine
+
+  subroutine put_float64(self, variable, data, record, offset, ierr)
+    real(c_double), intent(in) :: data(..)
+    include 'file_put.inc'
+  end subroutine
+
+  subroutine put_text(self, variable, data, record, offset, ierr)
+    character(*), intent(in) :: data(..)
+    include 'file_put.inc'
+  end subroutine
+
+  subroutine try_put_int8(self, variable, data, taken, record, offset, ierr)
+    integer(c_int8_t), intent(in) :: data(..)
+    include 'file_try_put.inc'
+  end subroutine
+
+  subroutine try_put_int16(self, variable, data, taken, record, offset, ierr)
+    integer(c_int16_t), intent(in) :: data(..)
+    include 'file_try_put.inc'
+  end subroutine
+
+  subroutine try_put_int32(self, variable, data, taken, record, offset, ierr)
+    integer(c_int32_t), intent(in) :: data(..)
+    include 'file_try_put.inc'
+  end subroutine
+
+  subroutine try_put_int64(self, variable, data, taken, record, offset, ierr)
+    integer(c_int64_t), intent(in) :: data(..)
+    include 'file_try_put.inc'
+  end subroutine
+
+  subroutine try_put_float32(self, variable, data, taken, record, offset, ierr)
+    real(c_float), intent(in) :: data(..)
+    include 'file_try_put.inc'
+  end subroutine
+
+  subroutine try_put_float64(self, variable, data, taken, record, offset, ierr)
+    real(c_double), intent(in) :: data(..)
+    include 'file_try_put.inc'
+  end subroutine
+
+  subroutine try_put_text(self, variable, data, taken, record, offset, ierr)
+    character(*), intent(in) :: data(..)
+    include 'file_try_put.inc'
+  end subroutine
+
+  subroutine part_int8(self, number, data, ierr)
+    integer(c_int8_t), pointer, intent(inout) :: data(..)
+    include 'slot_part.inc'
+  end subroutine
+
+  subroutine part_int16(self, number, data, ierr)
+    integer(c_int16_t), pointer, intent(inout) :: data(..)
+    include 'slot_part.inc'
+  end subroutine
+
+  subroutine part_int32(self, number, data, ierr)
+    integer(c_int32_t), pointer, intent(inout) :: data(..)
+    include 'slot_part.inc'
+  end subroutine
+
+  subroutine part_int64(self, number, data, ierr)
+    integer(c_int64_t), pointer, intent(inout) :: data(..)
+    include 'slot_part.inc'
+  end subroutine
+
+  subroutine part_float32(self, number, data, ierr)
+    real(c_float), pointer, intent(inout) :: data(..)
+    include 'slot_part.inc'
+  end subroutine
+
+  subroutine part_float64(self, number, data, ierr)
+    real(c_double), pointer, intent(inout) :: data(..)
+    include 'slot_part.inc'
+  end subroutine
+end module

@@ -1,0 +1,344 @@
+! SPDX-License-Identifier: Apache-2.0
+! Options and session. AFTERBAY_HAVE_MPI_F08: the MPI library has the module mpi_f08.
+module afterbay_sessions
+  use, intrinsic :: iso_c_binding, only: c_associated, c_int, c_int32_t, c_int64_t, c_null_char, c_null_ptr, c_ptr
+  use afterbay_base
+  use afterbay_c
+  use afterbay_files, only: afterbay_collection
+  use afterbay_schemas, only: afterbay_schema
+#ifdef AFTERBAY_HAVE_MPI_F08
+  use mpi_f08, only: MPI_Comm
+#endif
+  implicit none
+  private
+  public :: afterbay_options, afterbay_session
+
+  !> How a session is opened; `free` releases it.
+  type :: afterbay_options
+    type(c_ptr), private :: handle = c_null_ptr
+  contains
+    procedure :: set
+    procedure :: set_name
+    procedure :: set_role
+    procedure :: set_config_file
+    procedure, private :: set_own_arguments, set_given_arguments
+    !> set_arguments([arguments, ierr]): the program's own command line, or the words given; only those
+    !> that begin with --afterbay. are looked at.
+    generic :: set_arguments => set_own_arguments, set_given_arguments
+    procedure :: free => free_options
+  end type
+
+  !> A run's output, from open to finalize. Copies are the same session.
+  type :: afterbay_session
+    type(c_ptr), private :: handle = c_null_ptr
+  contains
+    procedure, private :: open_integer
+#ifdef AFTERBAY_HAVE_MPI_F08
+    procedure, private :: open_f08
+    !> open(comm [, options, ierr]): collective over comm, an integer or a type(MPI_Comm), which is
+    !> duplicated: all its ranks call it, model ranks and I/O servers. MPI must be initialised.
+    generic :: open => open_integer, open_f08
+#else
+    generic :: open => open_integer
+#endif
+    procedure :: is_server
+    procedure :: serve
+    procedure :: model_comm
+    procedure :: model_rank
+    procedure :: model_size
+    procedure, private :: decomposition_int32, decomposition_int64
+    !> decomposition(name, global, start, count [, gaps_allowed, ierr]): this rank's part of a global
+    !> index space: lists of a length for each dimension, fastest first, start counted from 1. A count
+    !> of 0: this rank holds nothing. Points that no rank holds are an error unless gaps_allowed.
+    generic :: decomposition => decomposition_int32, decomposition_int64
+    procedure :: collection => define_collection
+    procedure :: start
+    procedure :: end_step
+    procedure :: flush => flush_session
+    procedure :: wait
+    procedure :: is_complete
+    procedure :: finalize
+    procedure :: abandon
+  end type
+
+contains
+
+  integer(c_int) function create(self)
+    class(afterbay_options), intent(inout) :: self
+    create = AFTERBAY_OK
+    if (.not. c_associated(self%handle)) create = afterbay_options_create(self%handle)
+  end function
+
+  subroutine free_options(self)
+    class(afterbay_options), intent(inout) :: self
+    call afterbay_options_free(self%handle)
+    self%handle = c_null_ptr
+  end subroutine
+
+  !> A setting by its dotted name: call options%set('memory.server', '1GiB'). Code has the lowest
+  !> precedence; then the YAML file, the environment, the command line. Checked by session%open.
+  subroutine set(self, setting, value, ierr)
+    class(afterbay_options), intent(inout) :: self
+    character(*), intent(in) :: setting, value
+    integer, intent(out), optional :: ierr
+    integer(c_int) :: code
+    code = create(self)
+    if (code == AFTERBAY_OK) code = afterbay_options_set(self%handle, c_text(setting), c_text(value))
+    call check(code, ierr)
+  end subroutine
+
+  !> The session's name in messages and reports.
+  subroutine set_name(self, name, ierr)
+    class(afterbay_options), intent(inout) :: self
+    character(*), intent(in) :: name
+    integer, intent(out), optional :: ierr
+    integer(c_int) :: code
+    code = create(self)
+    if (code == AFTERBAY_OK) code = afterbay_options_set_name(self%handle, c_text(name))
+    call check(code, ierr)
+  end subroutine
+
+  !> AFTERBAY_ROLE_AUTOMATIC, _MODEL or _SERVER.
+  subroutine set_role(self, role, ierr)
+    class(afterbay_options), intent(inout) :: self
+    integer, intent(in) :: role
+    integer, intent(out), optional :: ierr
+    integer(c_int) :: code
+    code = create(self)
+    if (code == AFTERBAY_OK) code = afterbay_options_set_role(self%handle, int(role, c_int))
+    call check(code, ierr)
+  end subroutine
+
+  !> A YAML file with settings.
+  subroutine set_config_file(self, path, ierr)
+    class(afterbay_options), intent(inout) :: self
+    character(*), intent(in) :: path
+    integer, intent(out), optional :: ierr
+    integer(c_int) :: code
+    code = create(self)
+    if (code == AFTERBAY_OK) code = afterbay_options_set_config_file(self%handle, c_text(path))
+    call check(code, ierr)
+  end subroutine
+
+  subroutine set_own_arguments(self, ierr)
+    class(afterbay_options), intent(inout) :: self
+    integer, intent(out), optional :: ierr
+    character(:), allocatable :: arguments(:)
+    integer :: i, length, longest
+    longest = 1
+    do i = 1, command_argument_count()
+      call get_command_argument(i, length=length)
+      longest = max(longest, length)
+    end do
+    allocate (character(len=longest) :: arguments(command_argument_count()))
+    do i = 1, size(arguments)
+      call get_command_argument(i, arguments(i))
+    end do
+    call self%set_given_arguments(arguments, ierr)
+  end subroutine
+
+  subroutine set_given_arguments(self, arguments, ierr)
+    class(afterbay_options), intent(inout) :: self
+    character(*), intent(in) :: arguments(:)
+    integer, intent(out), optional :: ierr
+    character(len=max(len(arguments), 8)) :: with_program(size(arguments) + 1)
+    type(c_texts), target :: texts
+    integer(c_int) :: code
+    with_program(1) = 'program'
+    with_program(2:) = arguments
+    call texts%hold(with_program)
+    code = create(self)
+    if (code == AFTERBAY_OK) &
+        code = afterbay_options_set_arguments(self%handle, int(size(with_program), c_int), texts%pointers)
+    call check(code, ierr)
+  end subroutine
+
+  subroutine open_integer(self, comm, options, ierr)
+    class(afterbay_session), intent(inout) :: self
+    integer, intent(in) :: comm
+    type(afterbay_options), intent(in), optional :: options
+    integer, intent(out), optional :: ierr
+    type(c_ptr) :: options_handle
+    options_handle = c_null_ptr
+    if (present(options)) options_handle = options%handle
+    call check(afterbay_session_open_fint(int(comm, c_int), options_handle, self%handle), ierr)
+  end subroutine
+
+#ifdef AFTERBAY_HAVE_MPI_F08
+  subroutine open_f08(self, comm, options, ierr)
+    class(afterbay_session), intent(inout) :: self
+    type(MPI_Comm), intent(in) :: comm
+    type(afterbay_options), intent(in), optional :: options
+    integer, intent(out), optional :: ierr
+    call self%open_integer(comm%mpi_val, options, ierr)
+  end subroutine
+#endif
+
+  !> True: call serve and nothing else.
+  logical function is_server(self, ierr)
+    class(afterbay_session), intent(in) :: self
+    integer, intent(out), optional :: ierr
+    integer(c_int) :: server
+    server = 0
+    call check(afterbay_session_is_server(self%handle, server), ierr)
+    is_server = server /= 0
+  end function
+
+  !> Serves until every model rank has finalized, and closes the session.
+  subroutine serve(self, ierr)
+    class(afterbay_session), intent(inout) :: self
+    integer, intent(out), optional :: ierr
+    integer(c_int) :: code
+    code = afterbay_session_serve(self%handle)
+    call self%abandon()
+    call check(code, ierr)
+  end subroutine
+
+  !> The model ranks' own communicator (for mpi_f08: its mpi_val), owned by the session;
+  !> MPI_COMM_NULL on servers.
+  integer function model_comm(self, ierr)
+    class(afterbay_session), intent(in) :: self
+    integer, intent(out), optional :: ierr
+    integer(c_int) :: comm
+    comm = 0
+    call check(afterbay_session_model_comm_fint(self%handle, comm), ierr)
+    model_comm = comm
+  end function
+
+  !> This rank among the model ranks, from 0 as in MPI.
+  integer function model_rank(self, ierr)
+    class(afterbay_session), intent(in) :: self
+    integer, intent(out), optional :: ierr
+    integer(c_int) :: rank
+    rank = -1
+    call check(afterbay_session_model_rank(self%handle, rank), ierr)
+    model_rank = rank
+  end function
+
+  integer function model_size(self, ierr)
+    class(afterbay_session), intent(in) :: self
+    integer, intent(out), optional :: ierr
+    integer(c_int) :: size
+    size = 0
+    call check(afterbay_session_model_size(self%handle, size), ierr)
+    model_size = size
+  end function
+
+  subroutine decomposition_int32(self, name, global, start, count, gaps_allowed, ierr)
+    class(afterbay_session), intent(in) :: self
+    character(*), intent(in) :: name
+    integer(c_int32_t), intent(in) :: global(:), start(:), count(:)
+    logical, intent(in), optional :: gaps_allowed
+    integer, intent(out), optional :: ierr
+    call self%decomposition_int64(name, int(global, c_int64_t), int(start, c_int64_t), int(count, c_int64_t), &
+        gaps_allowed, ierr)
+  end subroutine
+
+  subroutine decomposition_int64(self, name, global, start, count, gaps_allowed, ierr)
+    class(afterbay_session), intent(in) :: self
+    character(*), intent(in) :: name
+    integer(c_int64_t), intent(in) :: global(:), start(:), count(:)
+    logical, intent(in), optional :: gaps_allowed
+    integer, intent(out), optional :: ierr
+    integer(c_int) :: gaps
+    integer :: n
+    n = size(global)
+    if (size(start) /= n .or. size(count) /= n .or. any(global < 0) .or. any(start < 1) .or. any(count < 0)) then
+      call check(afterbay_error_set(int(AFTERBAY_INVALID_ARGUMENT, c_int), c_text('the decomposition "'//trim(name)// &
+          '": global, start and count must have one number a dimension; start counts from 1, no count is negative'), &
+          c_text('')), ierr)
+      return
+    end if
+    gaps = 0
+    if (present(gaps_allowed)) gaps = merge(1_c_int, 0_c_int, gaps_allowed)
+    call check(afterbay_decomposition_define(self%handle, c_text(name), int(n, c_int), global(n:1:-1), &
+        start(n:1:-1) - 1, count(n:1:-1), gaps), ierr)
+  end subroutine
+
+  !> A kind of file: its schema, which is copied, with name template ({collection}, {step:06},
+  !> {member:03}, {date:%Y%m%d_%H}), directory, store ('netcdf4', 'cdf5', 'cdf2', 'memory') and what
+  !> happens when a file exists ('refuse', 'replace', 'append').
+  subroutine define_collection(self, name, schema, collection, file, directory, store, existing, ierr)
+    class(afterbay_session), intent(in) :: self
+    character(*), intent(in) :: name
+    type(afterbay_schema), intent(in) :: schema
+    type(afterbay_collection), intent(out) :: collection
+    character(*), intent(in), optional :: file, directory, store, existing
+    integer, intent(out), optional :: ierr
+    type(c_texts), target :: file_text, directory_text, store_text, existing_text
+    type(c_collection_options) :: where
+    call hold_optional(file_text, file, where%file)
+    call hold_optional(directory_text, directory, where%directory)
+    call hold_optional(store_text, store, where%store)
+    call hold_optional(existing_text, existing, where%existing)
+    call check(afterbay_collection_define(self%handle, c_text(name), schema%handle, where, collection%handle), ierr)
+  end subroutine
+
+  subroutine hold_optional(texts, text, pointer)
+    type(c_texts), intent(inout), target :: texts
+    character(*), intent(in), optional :: text
+    type(c_ptr), intent(inout) :: pointer
+    if (.not. present(text)) return
+    call texts%hold([text])
+    pointer = texts%pointers(1)
+  end subroutine
+
+  !> Collective. Sends what has been defined to the servers and waits for their answer. Implied by the
+  !> first collection%open after a definition.
+  subroutine start(self, ierr)
+    class(afterbay_session), intent(in) :: self
+    integer, intent(out), optional :: ierr
+    call check(afterbay_session_start(self%handle), ierr)
+  end subroutine
+
+  !> Everything put since the last end_step is a complete step.
+  subroutine end_step(self, ierr)
+    class(afterbay_session), intent(in) :: self
+    integer, intent(out), optional :: ierr
+    call check(afterbay_session_end_step(self%handle), ierr)
+  end subroutine
+
+  !> A ticket that is complete when everything put before is durable or handed to the file system.
+  subroutine flush_session(self, ticket, ierr)
+    class(afterbay_session), intent(in) :: self
+    type(afterbay_ticket), intent(out) :: ticket
+    integer, intent(out), optional :: ierr
+    call check(afterbay_session_flush(self%handle, ticket), ierr)
+  end subroutine
+
+  !> Waits until a ticket is complete; the error is what prevented it.
+  subroutine wait(self, ticket, ierr)
+    class(afterbay_session), intent(in) :: self
+    type(afterbay_ticket), intent(in) :: ticket
+    integer, intent(out), optional :: ierr
+    call check(afterbay_session_wait(self%handle, ticket), ierr)
+  end subroutine
+
+  logical function is_complete(self, ticket, ierr)
+    class(afterbay_session), intent(in) :: self
+    type(afterbay_ticket), intent(in) :: ticket
+    integer, intent(out), optional :: ierr
+    integer(c_int) :: complete
+    complete = 0
+    call check(afterbay_session_is_complete(self%handle, ticket, complete), ierr)
+    is_complete = complete /= 0
+  end function
+
+  !> Collective. Closes all files, waits until everything is published, prints the report and closes
+  !> the session.
+  subroutine finalize(self, ierr)
+    class(afterbay_session), intent(inout) :: self
+    integer, intent(out), optional :: ierr
+    integer(c_int) :: code
+    code = afterbay_session_finalize(self%handle)
+    call self%abandon()
+    call check(code, ierr)
+  end subroutine
+
+  !> Gives the session up: without finalize before, files stay unpublished.
+  subroutine abandon(self)
+    class(afterbay_session), intent(inout) :: self
+    call afterbay_session_free(self%handle)
+    self%handle = c_null_ptr
+  end subroutine
+end module

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Fortran's arrays of any type, rank and layout, as their descriptors (ISO_Fortran_binding.h) tell
+   of them, handed to the C interface. Fortran's order is reversed here: C's slowest dimension is
+   Fortran's last. The Fortran side of these functions stands in afterbay_c.f90. */
+#include <ISO_Fortran_binding.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "afterbay/afterbay.h"
+
+enum { max_rank = CFI_MAX_RANK + 1 }; /* text has a dimension more than its array */
+
+/* What is set by afterbay_fortran_set; as in afterbay_schemas.f90. */
+enum { schema_attribute = 0, schema_fill = 1, schema_constant = 2, changes_attribute = 3, changes_constant = 4 };
+
+int afterbay_fortran_put(afterbay_file* file, const char* variable, int64_t record, int may_wait, int offset_rank,
+                         const int64_t* offset, const CFI_cdesc_t* data);
+int afterbay_fortran_set(void* handle, int what, const char* variable, const char* name, int as_type,
+                         const CFI_cdesc_t* values);
+int afterbay_fortran_part(afterbay_slot* slot, int number, int type, CFI_cdesc_t* pointer);
+
+/* ---- Types ---- */
+
+static int type_of(const CFI_cdesc_t* array) {
+  const CFI_type_t type = array->type;
+  if (type == CFI_type_char) return AFTERBAY_TEXT;
+  if (type == CFI_type_float) return AFTERBAY_FLOAT32;
+  if (type == CFI_type_double) return AFTERBAY_FLOAT64;
+  if (type == CFI_type_int8_t) return AFTERBAY_INT8;
+  if (type == CFI_type_int16_t) return AFTERBAY_INT16;
+  if (type == CFI_type_int32_t) return AFTERBAY_INT32;
+  if (type == CFI_type_int64_t) return AFTERBAY_INT64;
+  return 0;
+}
+
+static int refuse_type(const char* variable) {
+  return afterbay_error_set(AFTERBAY_WRONG_TYPE,
+                            "arrays of this type and kind cannot be handed over; use integer(1, 2, 4, 8), "
+                            "real(4, 8) or default character",
+                            variable);
+}
+
+static int refuse(int code, const char* variable, const char* message) {
+  return afterbay_error_set(code, message, variable);
+}
+
+/* ---- put ---- */
+
+struct layout {
+  afterbay_memory memory;
+  uint64_t shape[max_rank];
+  uint64_t offset[max_rank];
+  int64_t strides[max_rank];
+};
+
+/* Strides in elements and lengths, slowest first; false when they are no whole number of elements. */
+static int describe(const CFI_cdesc_t* data, int type, struct layout* layout) {
+  const int text = type == AFTERBAY_TEXT && data->elem_len > 1;
+  const CFI_index_t element = text ? 1 : (CFI_index_t)data->elem_len;
+  const int rank = data->rank;
+  for (int i = 0; i < rank; ++i) {
+    const CFI_dim_t* dim = &data->dim[rank - 1 - i];
+    if (dim->extent < 0 || dim->sm % element != 0) return 0;
+    layout->shape[i] = (uint64_t)dim->extent;
+    layout->strides[i] = dim->sm / element;
+  }
+  if (text) {
+    layout->shape[rank] = data->elem_len;
+    layout->strides[rank] = 1;
+  }
+  layout->memory.rank = rank + text;
+  layout->memory.shape = layout->shape;
+  layout->memory.offset = NULL;
+  layout->memory.strides = layout->strides;
+  return 1;
+}
+
+static int add_offset(struct layout* layout, int rank, const int64_t* offset) {
+  if (rank > layout->memory.rank) return 0;
+  memset(layout->offset, 0, sizeof layout->offset);
+  for (int i = 0; i < rank; ++i) {
+    if (offset[i] < 0) return 0;
+    layout->offset[layout->memory.rank - 1 - i] = (uint64_t)offset[i];
+  }
+  layout->memory.offset = layout->offset;
+  return 1;
+}
+
+int afterbay_fortran_put(afterbay_file* file, const char* variable, int64_t record, int may_wait, int offset_rank,
+                         const int64_t* offset, const CFI_cdesc_t* data) {
+  struct layout layout;
+  const int type = type_of(data);
+  if (type == 0) return refuse_type(variable);
+  if (!describe(data, type, &layout))
+    return refuse(AFTERBAY_INVALID_ARGUMENT, variable,
+                  "the array has no known shape (assumed size) or its elements are not at whole distances; "
+                  "pass a section with upper bounds, or a copy");
+  if (offset_rank >= 0 && !add_offset(&layout, offset_rank, offset))
+    return refuse(AFTERBAY_INVALID_ARGUMENT, variable,
+                  "`offset` must have one number, 0 or more, for each dimension of the array");
+  return (may_wait ? afterbay_file_put : afterbay_file_try_put)(file, variable, (uint64_t)record, type,
+                                                                data->base_addr, &layout.memory);
+}
+
+/* ---- Values of attributes, fill values and constants ---- */
+
+static size_t element_count(const CFI_cdesc_t* array) {
+  size_t count = 1;
+  for (int i = 0; i < array->rank; ++i) count *= (size_t)array->dim[i].extent;
+  return count;
+}
+
+/* The address of element `index`, counted in Fortran's order. */
+static const char* element(const CFI_cdesc_t* array, size_t index) {
+  const char* address = array->base_addr;
+  for (int i = 0; i < array->rank; ++i) {
+    const size_t extent = (size_t)array->dim[i].extent;
+    address += (CFI_index_t)(index % extent) * array->dim[i].sm;
+    index /= extent;
+  }
+  return address;
+}
+
+static size_t trimmed(const char* text, size_t length) {
+  while (length > 0 && text[length - 1] == ' ') --length;
+  return length;
+}
+
+static int64_t integer_at(int type, const void* address) {
+  int8_t i1;
+  int16_t i2;
+  int32_t i4;
+  int64_t i8;
+  switch (type) {
+    case AFTERBAY_INT8: memcpy(&i1, address, sizeof i1); return i1;
+    case AFTERBAY_INT16: memcpy(&i2, address, sizeof i2); return i2;
+    case AFTERBAY_INT32: memcpy(&i4, address, sizeof i4); return i4;
+    default: memcpy(&i8, address, sizeof i8); return i8;
+  }
+}
+
+static double real_at(int type, const void* address) {
+  float r4;
+  double r8;
+  if (type == AFTERBAY_FLOAT64) {
+    memcpy(&r8, address, sizeof r8);
+    return r8;
+  }
+  if (type != AFTERBAY_FLOAT32) return (double)integer_at(type, address);
+  memcpy(&r4, address, sizeof r4);
+  return r4;
+}
+
+static int is_real(int type) { return type == AFTERBAY_FLOAT32 || type == AFTERBAY_FLOAT64; }
+
+/* Does `value` fit the integer `type`? */
+static int fits(int64_t value, int type) {
+  const size_t bytes = afterbay_type_bytes(type);
+  switch (type) {
+    case AFTERBAY_UINT64: return value >= 0;
+    case AFTERBAY_INT64: return 1;
+    case AFTERBAY_UINT8:
+    case AFTERBAY_UINT16:
+    case AFTERBAY_UINT32: return value >= 0 && value < (int64_t)1 << (8 * bytes);
+    default: return value >= -((int64_t)1 << (8 * bytes - 1)) && value < (int64_t)1 << (8 * bytes - 1);
+  }
+}
+
+/* One value as another numeric type, into `to`; false when it does not fit. */
+static int convert(int from, const void* address, int type, void* to) {
+  if (is_real(type)) {
+    const double value = real_at(from, address);
+    const float narrow = (float)value;
+    memcpy(to, type == AFTERBAY_FLOAT64 ? (const void*)&value : (const void*)&narrow, afterbay_type_bytes(type));
+    return 1;
+  }
+  if (is_real(from)) return 0;
+  const int64_t value = integer_at(from, address);
+  const uint8_t u1 = (uint8_t)value;
+  const uint16_t u2 = (uint16_t)value;
+  const uint32_t u4 = (uint32_t)value;
+  const size_t bytes = afterbay_type_bytes(type);
+  const void* source = bytes == 1 ? (const void*)&u1 : bytes == 2 ? (const void*)&u2 : bytes == 4 ? (const void*)&u4 : &value;
+  memcpy(to, source, bytes);
+  return fits(value, type);
+}
+
+struct values {
+  int type;
+  size_t count;
+  void* data;
+};
+
+/* Texts one after another, each ended by NUL, behind the pointers to them. */
+static int collect_strings(const CFI_cdesc_t* array, struct values* values) {
+  values->type = AFTERBAY_STRING;
+  values->count = element_count(array);
+  const size_t table = values->count * sizeof(char*);
+  values->data = malloc(table + values->count * (array->elem_len + 1) + 1);
+  if (values->data == NULL) return AFTERBAY_RESOURCES;
+  char** pointers = values->data;
+  char* next = (char*)values->data + table;
+  for (size_t i = 0; i < values->count; ++i) {
+    const char* text = element(array, i);
+    const size_t length = trimmed(text, array->elem_len);
+    pointers[i] = memcpy(next, text, length);
+    next[length] = '\0';
+    next += length + 1;
+  }
+  return AFTERBAY_OK;
+}
+
+static int collect_text(const CFI_cdesc_t* array, int trim, struct values* values) {
+  const size_t count = element_count(array);
+  values->type = AFTERBAY_TEXT;
+  values->count = count * array->elem_len;
+  values->data = malloc(values->count + 1);
+  if (values->data == NULL) return AFTERBAY_RESOURCES;
+  for (size_t i = 0; i < count; ++i)
+    memcpy((char*)values->data + i * array->elem_len, element(array, i), array->elem_len);
+  if (trim) values->count = trimmed(values->data, values->count);
+  return AFTERBAY_OK;
+}
+
+static int collect_numbers(const CFI_cdesc_t* array, int from, int as_type, struct values* values) {
+  values->type = as_type == 0 ? from : as_type;
+  values->count = element_count(array);
+  const size_t bytes = afterbay_type_bytes(values->type);
+  if (bytes == 0 || values->type == AFTERBAY_TEXT) return AFTERBAY_WRONG_TYPE;
+  values->data = malloc(values->count * bytes + 1);
+  if (values->data == NULL) return AFTERBAY_RESOURCES;
+  for (size_t i = 0; i < values->count; ++i)
+    if (!convert(from, element(array, i), values->type, (char*)values->data + i * bytes)) return AFTERBAY_WRONG_TYPE;
+  return AFTERBAY_OK;
+}
+
+/* An attribute's array of text is a list of strings and its scalar is text; constants and fill
+   values are text unless the type says otherwise. */
+static int collect(const CFI_cdesc_t* array, int what, int as_type, struct values* values) {
+  const int type = type_of(array);
+  const int attribute = what == schema_attribute || what == changes_attribute;
+  if (type == 0) return AFTERBAY_WRONG_TYPE;
+  if (type != AFTERBAY_TEXT) return collect_numbers(array, type, as_type, values);
+  if (as_type != 0 && as_type != AFTERBAY_TEXT && as_type != AFTERBAY_STRING) return AFTERBAY_WRONG_TYPE;
+  if (as_type == AFTERBAY_STRING || (attribute && array->rank > 0 && as_type == 0)) return collect_strings(array, values);
+  return collect_text(array, attribute, values);
+}
+
+static int set(void* handle, int what, const char* variable, const char* name, const struct values* values) {
+  const char* of = *variable == '\0' ? NULL : variable;
+  switch (what) {
+    case schema_attribute:
+      return afterbay_schema_set_attribute(handle, of, name, values->type, values->count, values->data);
+    case schema_fill:
+      if (values->count != 1)
+        return refuse(AFTERBAY_INVALID_ARGUMENT, variable, "a fill value must be one value (one character for text)");
+      return afterbay_schema_set_fill(handle, variable, values->type, values->data);
+    case schema_constant:
+      return afterbay_schema_set_constant(handle, variable, values->type, values->count, values->data);
+    case changes_attribute:
+      return afterbay_changes_set_attribute(handle, of, name, values->type, values->count, values->data);
+    default: return afterbay_changes_set_constant(handle, variable, values->type, values->count, values->data);
+  }
+}
+
+int afterbay_fortran_set(void* handle, int what, const char* variable, const char* name, int as_type,
+                         const CFI_cdesc_t* array) {
+  struct values values = {0, 0, NULL};
+  int code = collect(array, what, as_type, &values);
+  if (code == AFTERBAY_OK) {
+    code = set(handle, what, variable, name, &values);
+  } else if (code == AFTERBAY_RESOURCES) {
+    code = refuse(code, variable, "no memory");
+  } else {
+    code = refuse(code, variable, "the values cannot become values of the type that was asked for without loss");
+  }
+  free(values.data);
+  return code;
+}
+
+/* ---- Slots ---- */
+
+int afterbay_fortran_part(afterbay_slot* slot, int number, int type, CFI_cdesc_t* pointer) {
+  afterbay_slot_part part;
+  char message[160];
+  if (number < 1) return refuse(AFTERBAY_INVALID_ARGUMENT, NULL, "parts are counted from 1");
+  const int code = afterbay_slot_get_part(slot, (size_t)number - 1, &part);
+  if (code != AFTERBAY_OK) return code;
+  if (type_of(pointer) != type)
+    return refuse(AFTERBAY_WRONG_TYPE, NULL, "the pointer's type is not the one given to acquire");
+  if (pointer->rank != part.rank) {
+    snprintf(message, sizeof message, "the pointer has %d dimensions, the variable %d without the record dimension",
+             (int)pointer->rank, part.rank);
+    return refuse(AFTERBAY_INVALID_ARGUMENT, NULL, message);
+  }
+  pointer->base_addr = part.data;
+  for (int i = 0; i < part.rank; ++i) {
+    CFI_dim_t* dim = &pointer->dim[part.rank - 1 - i];
+    dim->lower_bound = (CFI_index_t)part.start[i] + 1;
+    dim->extent = (CFI_index_t)part.count[i];
+    dim->sm = (CFI_index_t)(part.strides[i] * (int64_t)pointer->elem_len);
+  }
+  return AFTERBAY_OK;
+}
