@@ -66,6 +66,7 @@ struct ServerState {
     std::uint64_t record = 0;
     bool fixed = false;
     std::uint64_t seq = 0;
+    std::vector<bool> put;  ///< variables handed over
   };
   std::vector<OpenRecord> open;  ///< in order of seq
 };

@@ -116,7 +116,7 @@ Result<std::uint64_t> ModelSession::begin_record(File& file, std::uint64_t recor
     AFTERBAY_TRY(send(file.server, wire::EndRecords{step_, {{file.collection->id(), state.ended_seq}}}, false));
   }
   const std::uint64_t seq = state.next_seq++;
-  state.open.push_back({file.id, record, fixed, seq});
+  state.open.push_back({file.id, record, fixed, seq, {}});
   AFTERBAY_TRY(send(file.server, wire::BeginRecord{file.collection->id(), seq, file.id, record, fixed}, false));
   return seq;
 }
@@ -175,6 +175,18 @@ Result<std::uint64_t> ModelSession::copy_pieces(const Handover& handover, const 
   return out_of_range;
 }
 
+/// Refuses a second put of a variable to a record of the same step.
+Result<> ModelSession::mark_put(const Handover& handover) {
+  for (auto& open : handover.file->collection->servers[handover.file->server].open) {
+    if (open.seq != handover.seq) continue;
+    if (open.put.empty()) open.put.resize(handover.file->collection->schema().variables.size(), false);
+    if (open.put[handover.variable->index])
+      return fail(ErrorCode::conflict, "the variable was put already for record {} in this step", handover.record);
+    open.put[handover.variable->index] = true;
+  }
+  return {};
+}
+
 /// After the last piece: the log entry by which the server knows who has put what.
 Result<> ModelSession::finish(const Handover& handover) {
   if (handover.plan->pieces.empty()) {
@@ -204,6 +216,7 @@ Result<bool> ModelSession::put(File& file, std::string_view variable, std::uint6
       return false;
     }
   }
+  if (auto marked = mark_put(*handover); !marked) return failed(std::move(marked).error());
   auto out_of_range = copy_pieces(*handover, data);
   if (!out_of_range) return failed(std::move(out_of_range).error());
   if (auto finished = finish(*handover); !finished) return failed(std::move(finished).error());
@@ -243,6 +256,7 @@ Result<std::optional<ModelSession::Direct>> ModelSession::acquire(File& file, st
   if (!same_type || !same_order || links_[file.server]->name() == "mpi") return std::optional<Direct>();
   auto handover = begin(file, variable, record, type, {});
   if (!handover) return failed(std::move(handover).error());
+  if (auto marked = mark_put(*handover); !marked) return failed(std::move(marked).error());
   Direct direct{*handover, {}};
   const model::FileLayout& layout = file.collection->layout();
   for (const PiecePlan& part : handover->plan->pieces) {

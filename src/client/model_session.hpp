@@ -108,6 +108,7 @@ class ModelSession {
   Result<Handover> begin(File& file, std::string_view variable, std::uint64_t record, Type type, const MemoryLayout& memory);
   Result<std::uint64_t> begin_record(File& file, std::uint64_t record, bool fixed);
   transport::FrameSlot slot(const Handover& handover, const PiecePlan& piece) const;
+  Result<> mark_put(const Handover& handover);
   Result<bool> has_room(const Handover& handover);
   Result<std::uint64_t> copy_pieces(const Handover& handover, const void* data);
   Result<> finish(const Handover& handover);

@@ -128,6 +128,12 @@ class FramePool {
 using Scatter = std::function<bool(std::size_t peer, const FrameSlot& slot, std::uint32_t piece,
                                    std::span<const std::byte> packed, std::byte* frame)>;
 
+/// A model rank that went away without ending its session.
+struct LostPeer {
+  std::size_t peer = 0;
+  Error error;
+};
+
 /// A server's end of all its pairs. Used by the ingest thread, except `wake`.
 class ServerPort {
  public:
@@ -146,8 +152,8 @@ class ServerPort {
   virtual void wait(Millis most) = 0;
   /// Wakes `wait` from another thread (workers).
   virtual void wake() = 0;
-  /// Fails naming a peer whose process is gone, unless that peer was `forgotten` (it ended in order).
-  virtual Result<void> check_alive() = 0;
+  /// A peer whose process is gone and that was not `forgotten` (ended in order), with what is known of it.
+  virtual std::optional<LostPeer> lost_peer() = 0;
   virtual void forget(std::size_t peer) = 0;
   /// From now on ranks that wait for room (reserve, send) fail with bad_state at once, also those that wait
   /// already; the reason follows them as an ordinary message.

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Catalog: what the model ranks defined, joined and checked: decompositions of all ranks,
+// collections with their layout, who contributes to which piece, and where the gaps are.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "config/config.hpp"
+#include "model/decomposition.hpp"
+#include "model/layout.hpp"
+#include "model/moves.hpp"
+#include "transport/link.hpp"
+#include "wire/session_messages.hpp"
+
+namespace afterbay::server {
+
+/// A value that must fill places of a piece which no rank writes.
+struct PieceFill {
+  std::uint32_t piece = 0;  ///< index in FileLayout::pieces
+  std::vector<model::Move> moves;
+};
+
+struct ServedCollection {
+  std::uint32_t id = 0;
+  std::string name;
+  Format format = Format::netcdf4;
+  std::uint8_t existing = 0;
+  std::uint64_t schema_hash = 0;
+  Schema schema;
+  std::vector<std::int32_t> decompositions;  ///< one a variable; -1: Whole
+  std::shared_ptr<const model::FileLayout> layout;
+  std::uint32_t first_frame = 0;
+  std::vector<PieceFill> fills;                        ///< sorted by piece
+  std::vector<std::vector<std::byte>> fill_values;     ///< one a variable, in file byte order
+  std::vector<std::uint32_t> expected;                 ///< contributions, one a piece
+};
+
+class Catalog {
+ public:
+  /// `session_ranks`: of the model ranks, in model-rank order, for messages.
+  Catalog(std::vector<int> session_ranks, const config::Config& config);
+
+  // From model rank `peer`; each fails when ranks disagree, naming them.
+  Result<> add(std::size_t peer, const wire::DefineDecomposition& message);
+  Result<> add(std::size_t peer, const wire::DefineCollection& message);
+  /// True when this was the last rank of the batch: `complete` is to be called.
+  Result<bool> end(std::size_t peer, const wire::DefineEnd& message);
+  /// Checks the batch, declares its frames and returns the answer to the ranks.
+  Result<wire::Defined> complete(transport::FramePool& frames);
+
+  [[nodiscard]] const ServedCollection* find(std::uint32_t id) const;
+  /// The collection that owns a frame of the pool.
+  [[nodiscard]] const ServedCollection* owner(std::uint32_t pool_frame) const;
+  [[nodiscard]] bool contributes(const ServedCollection& collection, std::uint32_t variable, std::size_t peer) const;
+  [[nodiscard]] std::uint32_t contributors(const ServedCollection& collection, std::uint32_t variable) const;
+  /// Puts a packed contribution in its place; false when it does not fit what was defined.
+  [[nodiscard]] bool scatter(std::size_t peer, const transport::FrameSlot& slot, std::uint32_t piece,
+                             std::span<const std::byte> packed, std::byte* frame) const;
+  [[nodiscard]] int session_rank(std::size_t peer) const { return session_ranks_[peer]; }
+  [[nodiscard]] std::size_t ranks() const noexcept { return session_ranks_.size(); }
+
+ private:
+  struct ServedDecomposition {
+    std::string name;
+    Coverage coverage;
+    model::Index global;
+    std::vector<model::Box> boxes;  ///< one a model rank
+    std::size_t described = 0;
+    std::uint32_t holders = 0;      ///< ranks that hold points
+    model::BoxTree tree;
+    bool checked = false;
+  };
+
+  Result<> check(ServedDecomposition& decomposition) const;
+  Result<> describe(ServedCollection& collection) const;
+  Result<> describe_piece(ServedCollection& collection, std::uint32_t index) const;
+  [[nodiscard]] model::Box part(const ServedCollection& collection, std::uint32_t variable, std::size_t peer) const;
+
+  std::vector<int> session_ranks_;
+  const config::Config& config_;
+  std::map<std::uint32_t, ServedDecomposition> decompositions_;
+  std::map<std::uint32_t, ServedCollection> collections_;
+  std::vector<std::uint32_t> new_collections_;
+  std::vector<const ServedCollection*> owners_;  ///< by frame of the pool
+  std::uint64_t serial_ = 0;
+  std::size_t ended_ = 0;
+};
+
+}  // namespace afterbay::server

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/frame_task.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace afterbay::server {
+namespace {
+
+/// Gaps of the decomposition and the padding of edge chunks get the fill value.
+void fill_unwritten(const ServedCollection& collection, std::uint32_t piece, std::byte* at) {
+  const auto fill = std::ranges::lower_bound(collection.fills, piece, {}, &PieceFill::piece);
+  if (fill == collection.fills.end() || fill->piece != piece) return;
+  const auto& value = collection.fill_values[collection.layout->pieces[piece].variable];
+  const model::Kernel copy = model::copy_kernel(value.size(), false);
+  for (const model::Move& move : fill->moves) model::execute(move, value.data(), at, copy);
+}
+
+/// Buffers are used again and again: the few bytes between neighbours must not show what was there before.
+void clear_between(const std::vector<storage::PieceWrite>& writes) {
+  for (std::size_t i = 1; i < writes.size(); ++i) {
+    auto* end = const_cast<std::byte*>(writes[i - 1].bytes.data() + writes[i - 1].bytes.size());
+    const std::byte* next = writes[i].bytes.data();
+    if (next > end && static_cast<std::uint64_t>(next - end) < model::page_bytes) std::memset(end, 0, static_cast<std::size_t>(next - end));
+  }
+}
+
+}  // namespace
+
+Result<storage::WriteCost> write_frame_task(const FrameTask& task, storage::File& file, observe::Timer* fill_timer) {
+  if (task.pieces.empty()) return storage::WriteCost{};
+  const model::FileLayout& layout = *task.collection->layout;
+  const model::Frame& frame = layout.frames[layout.pieces[task.pieces.front()].frame];
+  std::byte* const base = task.view.buffer.data() + layout.phase(frame, task.record);
+  std::vector<storage::PieceWrite> writes;
+  {
+    const observe::Timed timed(fill_timer);
+    for (const std::uint32_t p : task.pieces) {
+      const model::Piece& piece = layout.pieces[p];
+      std::byte* const at = base + piece.frame_offset;
+      fill_unwritten(*task.collection, p, at);
+      writes.push_back({&piece, task.record, {at, piece.bytes}});
+    }
+    clear_between(writes);
+  }
+  return file.write(writes);
+}
+
+}  // namespace afterbay::server

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// The last steps of a frame before the disk: fill what no rank wrote, then write its pieces.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "observe/profile.hpp"
+#include "server/catalog.hpp"
+#include "storage/store.hpp"
+
+namespace afterbay::server {
+
+struct FrameTask {
+  const ServedCollection* collection = nullptr;
+  std::uint64_t record = 0;
+  transport::FrameView view;
+  std::vector<std::uint32_t> pieces;  ///< to be written, by index in the layout, ascending
+};
+
+/// Runs in a worker.
+Result<storage::WriteCost> write_frame_task(const FrameTask& task, storage::File& file, observe::Timer* fill_timer);
+
+}  // namespace afterbay::server

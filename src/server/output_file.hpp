@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// OutputFile: a file from the first rank's open to its publication. Used by the ingest thread; the
+// storage::File inside is used by workers while writes are pending.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "server/catalog.hpp"
+#include "storage/store.hpp"
+
+namespace afterbay::server {
+
+struct OutputFile {
+  enum class State {
+    announced,   ///< the lowest model rank has not opened it yet: changes are not known
+    creating,    ///< a worker makes the structure
+    open,
+    publishing,
+  };
+
+  std::uint64_t id = 0;
+  const ServedCollection* collection = nullptr;
+  std::string path;
+  State state = State::announced;
+  std::unique_ptr<storage::File> file;
+  std::vector<std::function<void()>> waiting;  ///< tasks to submit once it is open
+  std::size_t pending = 0;                     ///< tasks waiting or submitted
+  std::vector<bool> closed;                    ///< by model rank
+  std::size_t closed_by = 0;
+  std::vector<std::pair<std::size_t, std::uint64_t>> tickets;  ///< (model rank, ticket) of close
+
+  [[nodiscard]] std::vector<int> not_closed() const {
+    std::vector<int> ranks;
+    for (std::size_t r = 0; r < closed.size(); ++r)
+      if (!closed[r]) ranks.push_back(static_cast<int>(r));
+    return ranks;
+  }
+};
+
+}  // namespace afterbay::server

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/records.hpp"
+
+#include <algorithm>
+
+namespace afterbay::server {
+
+std::string text_of_ranks(const std::vector<int>& ranks) {
+  constexpr std::size_t most = 8;
+  std::string text = ranks.size() == 1 ? "model rank " : "model ranks ";
+  const std::size_t shown = ranks.size() > most ? most - 1 : ranks.size();
+  for (std::size_t i = 0; i < shown; ++i) {
+    if (i > 0) text += i + 1 == ranks.size() ? " and " : ", ";
+    text += std::to_string(ranks[i]);
+  }
+  if (shown < ranks.size()) text += fmt::format(" and {} others", ranks.size() - shown);
+  return text;
+}
+
+Result<> Records::begin(std::size_t peer, const wire::BeginRecord& message) {
+  const ServedCollection* collection = catalog_.find(message.collection);
+  if (collection == nullptr)
+    return fail(ErrorCode::internal, "model rank {} began a record of collection {}, which is not defined here", peer, message.collection);
+  auto [at, is_new] = records_[message.collection].try_emplace(message.seq);
+  Record& it = at->second;
+  if (is_new) {
+    it.file = message.file;
+    it.record = message.record;
+    it.fixed = message.fixed != 0;
+    it.scheduled.resize(collection->layout->frames.size());
+    it.put.resize(collection->schema.variables.size());
+    return {};
+  }
+  if (it.file == message.file && it.record == message.record && it.fixed == (message.fixed != 0)) return {};
+  return fail(make_error(ErrorCode::conflict,
+                         "model rank {} hands over record {} of its file number {} where other ranks hand over record {} of file "
+                         "number {} of collection '{}': every rank must put the same records in the same order",
+                         peer, message.record, message.file, it.record, it.file, collection->name)
+                  .at_rank(catalog_.session_rank(peer)));
+}
+
+Result<> Records::put(std::size_t peer, const wire::Put& message) {
+  Record* it = find(message.collection, message.seq);
+  const ServedCollection* collection = catalog_.find(message.collection);
+  if (it == nullptr || collection == nullptr || message.variable >= it->put.size())
+    return fail(ErrorCode::internal, "model rank {} handed over a variable of a record that is not open here", peer);
+  std::vector<bool>& ranks = it->put[message.variable];
+  if (ranks.empty()) ranks.resize(catalog_.ranks());
+  if (ranks[peer])
+    return fail(Error(ErrorCode::conflict, fmt::format("model rank {} handed over variable '{}' twice for record {} (one step)", peer,
+                                                       collection->schema.variables[message.variable].name, it->record))
+                    .in_variable(collection->schema.variables[message.variable].name)
+                    .at_rank(catalog_.session_rank(peer)));
+  ranks[peer] = true;
+  return {};
+}
+
+std::vector<std::uint64_t> Records::end(std::size_t peer, std::uint32_t collection, std::uint64_t next_seq) {
+  std::vector<std::uint64_t>& bounds = bounds_[collection];
+  if (bounds.empty()) bounds.resize(catalog_.ranks(), 0);
+  std::vector<std::uint64_t> complete;
+  auto& records = records_[collection];
+  for (auto it = records.lower_bound(bounds[peer]); it != records.end() && it->first < next_seq; ++it)
+    if (++it->second.ended_by == catalog_.ranks()) complete.push_back(it->first);
+  bounds[peer] = std::max(bounds[peer], next_seq);
+  return complete;
+}
+
+std::vector<std::pair<std::uint32_t, std::uint64_t>> Records::bounds(std::size_t peer) const {
+  std::vector<std::pair<std::uint32_t, std::uint64_t>> list;
+  for (const auto& [collection, bounds] : bounds_) list.emplace_back(collection, bounds[peer]);
+  return list;
+}
+
+std::vector<int> Records::not_ended(std::uint32_t collection, std::uint64_t seq) const {
+  std::vector<int> ranks;
+  const auto at = bounds_.find(collection);
+  for (std::size_t r = 0; r < catalog_.ranks(); ++r)
+    if (at == bounds_.end() || at->second[r] <= seq) ranks.push_back(static_cast<int>(r));
+  return ranks;
+}
+
+Record* Records::find(std::uint32_t collection, std::uint64_t seq) {
+  auto& records = records_[collection];
+  const auto at = records.find(seq);
+  return at == records.end() ? nullptr : &at->second;
+}
+
+void Records::erase(std::uint32_t collection, std::uint64_t seq) { records_[collection].erase(seq); }
+
+int Records::incomplete_variable(const ServedCollection& collection, const Record& record) const {
+  for (std::size_t v = 0; v < record.put.size(); ++v) {
+    if (record.put[v].empty()) continue;
+    const auto have = static_cast<std::uint32_t>(std::ranges::count(record.put[v], true));
+    if (have != catalog_.contributors(collection, static_cast<std::uint32_t>(v))) return static_cast<int>(v);
+  }
+  return -1;
+}
+
+std::string Records::missing_variable(const ServedCollection& collection, const Record& record) const {
+  const int v = incomplete_variable(collection, record);
+  return v < 0 ? "" : collection.schema.variables[static_cast<std::size_t>(v)].name;
+}
+
+std::string Records::missing(const ServedCollection& collection, const Record& record) const {
+  const int v = incomplete_variable(collection, record);
+  if (v < 0) return "";
+  std::vector<int> absent;
+  for (std::size_t r = 0; r < catalog_.ranks(); ++r)
+    if (!record.put[static_cast<std::size_t>(v)][r] && catalog_.contributes(collection, static_cast<std::uint32_t>(v), r))
+      absent.push_back(static_cast<int>(r));
+  return fmt::format("{} did not put variable '{}'{}, while other ranks did", text_of_ranks(absent),
+                     collection.schema.variables[static_cast<std::size_t>(v)].name,
+                     record.fixed ? "" : fmt::format(" of record {}", record.record));
+}
+
+}  // namespace afterbay::server

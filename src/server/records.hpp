@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Records: which (file, record) each running number of a collection stands for, who has handed over
+// what, and which frames are on their way to the disk. Used by the ingest thread.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.hpp"
+#include "server/catalog.hpp"
+
+namespace afterbay::server {
+
+/// One (file, record) of a collection between its first put and its last write.
+struct Record {
+  std::uint64_t file = 0;
+  std::uint64_t record = 0;
+  bool fixed = false;
+  bool ended = false;                  ///< every rank has handed over all it will
+  std::size_t ended_by = 0;            ///< ranks
+  std::size_t writes = 0;              ///< frames on their way
+  std::vector<bool> scheduled;         ///< frames, by number in the layout
+  std::vector<std::vector<bool>> put;  ///< by variable, then by model rank; empty: nobody yet
+};
+
+class Records {
+ public:
+  explicit Records(const Catalog& catalog) : catalog_(catalog) {}
+
+  /// A rank's account of what `seq` means; conflict when another rank said otherwise.
+  Result<> begin(std::size_t peer, const wire::BeginRecord& message);
+  Result<> put(std::size_t peer, const wire::Put& message);
+  /// Moves the rank's bound and returns the numbers that every rank has now ended.
+  std::vector<std::uint64_t> end(std::size_t peer, std::uint32_t collection, std::uint64_t next_seq);
+
+  /// The rank's bound of every collection it has put into.
+  [[nodiscard]] std::vector<std::pair<std::uint32_t, std::uint64_t>> bounds(std::size_t peer) const;
+  /// Model ranks that have not ended `seq`.
+  [[nodiscard]] std::vector<int> not_ended(std::uint32_t collection, std::uint64_t seq) const;
+
+  [[nodiscard]] Record* find(std::uint32_t collection, std::uint64_t seq);
+  void erase(std::uint32_t collection, std::uint64_t seq);
+  [[nodiscard]] std::map<std::uint64_t, Record>& of(std::uint32_t collection) { return records_[collection]; }
+  [[nodiscard]] std::map<std::uint32_t, std::map<std::uint64_t, Record>>& all() { return records_; }
+
+  /// The first variable that some ranks have put and others have not, in words; "" when there is none.
+  [[nodiscard]] std::string missing(const ServedCollection& collection, const Record& record) const;
+  [[nodiscard]] std::string missing_variable(const ServedCollection& collection, const Record& record) const;
+
+ private:
+  [[nodiscard]] int incomplete_variable(const ServedCollection& collection, const Record& record) const;
+
+  const Catalog& catalog_;
+  std::map<std::uint32_t, std::map<std::uint64_t, Record>> records_;       ///< by collection, then seq
+  std::map<std::uint32_t, std::vector<std::uint64_t>> bounds_;  ///< by collection, then model rank
+};
+
+/// "model rank 3", "model ranks 1, 2 and 5", "model ranks 1, 2, 5 and 12 others".
+std::string text_of_ranks(const std::vector<int>& ranks);
+
+}  // namespace afterbay::server

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// Server: takes messages and frames in, schedules the writing, publishes files, answers tickets. The one
+// place that joins transport, storage and observation. `step` is called by one thread (ingest): the
+// server process's own, or in the inline topology a background thread or the hosting model rank.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "base/log.hpp"
+#include "base/result.hpp"
+#include "config/config.hpp"
+#include "observe/profile.hpp"
+#include "observe/progress.hpp"
+#include "server/catalog.hpp"
+#include "server/output_file.hpp"
+#include "server/records.hpp"
+#include "server/tickets.hpp"
+#include "server/workers.hpp"
+#include "storage/store.hpp"
+#include "transport/link.hpp"
+#include "wire/frame_messages.hpp"
+
+namespace afterbay::server {
+
+struct Place {
+  int number = 0;                  ///< of this server in the session
+  int session_rank = 0;            ///< of its process
+  std::vector<int> session_ranks;  ///< of the model ranks, in model-rank order
+};
+
+/// Makes the store of a format; tests give one whose files they can look into.
+using Stores = std::function<storage::Store&(Format)>;
+
+class Server {
+ public:
+  /// `threads`: workers; 0: tasks run inside step().
+  Server(Place place, const config::Config& config, std::unique_ptr<transport::ServerPort> port, Stores stores,
+         std::size_t threads, observe::Profile& profile, Logger logger);
+  ~Server();
+
+  /// Does what there is to do now; false when there was nothing.
+  bool step();
+  /// Sleeps until there may be something to do.
+  void wait();
+  /// All model ranks have ended and all files are published or given up.
+  [[nodiscard]] bool finished() const noexcept { return finished_; }
+  /// step and wait until finished. The first error of the session, if any.
+  Result<> run();
+  [[nodiscard]] const std::optional<Error>& failure() const noexcept { return failure_; }
+
+ private:
+  /// What a worker tells the ingest thread.
+  struct Event {
+    std::uint64_t file = 0;
+    std::optional<std::pair<std::uint32_t, std::uint64_t>> record;  ///< (collection, seq) of a written frame
+    std::unique_ptr<storage::File> created;
+    bool published = false;
+    std::optional<Error> error;
+  };
+  struct Peer {
+    bool ended = false;  ///< finalized, abandoned or lost
+  };
+  struct Timers {
+    observe::Timer *wait, *ingest, *create, *write, *publish;
+    observe::Counter *bytes, *written, *direct, *messages, *backlog, *files;
+  };
+  struct CollectionTimers {
+    observe::Timer *write = nullptr, *fill = nullptr, *encode = nullptr, *library = nullptr, *disk = nullptr, *publish = nullptr;
+  };
+
+  bool take_messages();
+  bool take_events();
+  Result<> handle(std::size_t peer, std::span<const std::byte> message);
+  Result<> frame_ready(std::uint32_t pool_frame, std::uint64_t seq);
+  Result<> define(std::size_t peer, const wire::DefineEnd& message);
+  Result<> open(std::size_t peer, wire::OpenFile message);
+  Result<> put_strings(wire::PutStrings message);
+  Result<> end_records(std::size_t peer, const wire::EndRecords& message);
+  Result<> close(std::size_t peer, const wire::CloseFile& message);
+  Result<> flush(std::size_t peer, const wire::Flush& message);
+  Result<> end_peer(std::size_t peer);
+
+  Result<OutputFile*> file_of(std::uint64_t id);
+  void create(OutputFile& file, const SchemaChanges& changes);
+  /// Queues the write of a frame: the pieces given by index in the layout.
+  void write_frame(OutputFile& file, const ServedCollection& collection, std::uint64_t seq, const transport::FrameView& view,
+                   std::vector<std::uint32_t> pieces);
+  void account(const storage::WriteCost& cost, const CollectionTimers& timers);
+  void submit(OutputFile& file, std::function<void()> task);
+  Result<> end_record(const ServedCollection& collection, std::uint64_t seq);
+  void publish_if_complete(OutputFile& file);
+  void event(Event event);
+  Result<> handle(Event& event);
+
+  Result<> published(OutputFile& file, std::optional<Error> error);
+
+  void complete_tickets();
+  void done(std::size_t peer, std::uint64_t ticket);
+  void watch();
+  [[nodiscard]] bool writing() const;
+  [[nodiscard]] Error missing_error();
+  void fail(Error error);
+  bool give_up(OutputFile& file);
+  void finish_if_done();
+  void show_progress();
+  CollectionTimers& timers_of(const ServedCollection& collection);
+
+  Place place_;
+  const config::Config& config_;
+  std::unique_ptr<transport::ServerPort> port_;
+  Stores stores_;
+  observe::Profile& profile_;
+  Logger logger_;
+  Timers timers_{};
+  std::map<std::uint32_t, CollectionTimers> collection_timers_;
+
+  Catalog catalog_;
+  Records records_{catalog_};
+  Tickets tickets_;
+  std::map<std::uint64_t, OutputFile> files_;
+  std::vector<Peer> peers_;
+  std::size_t peers_ended_ = 0;
+  std::optional<Error> failure_;
+  bool finished_ = false;
+
+  std::mutex events_mutex_;
+  std::vector<Event> events_;  ///< guarded by events_mutex_
+
+  std::uint64_t activity_ = 0;  ///< counts messages and events
+  StallClock stall_;
+  std::uint64_t next_watch_ns_ = 0;
+  std::uint64_t failed_at_ns_ = 0;
+  observe::Progress progress_{};
+  observe::Progress shown_{};
+  std::uint64_t started_ns_ = now_ns();
+  std::uint64_t next_shown_ns_ = 0;
+
+  Workers workers_;  ///< last: its tasks use all of the above
+};
+
+}  // namespace afterbay::server

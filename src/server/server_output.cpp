@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files, records and frames: what the ingest thread schedules and the workers do.
+#include <algorithm>
+
+#include "model/changes.hpp"
+#include "server/frame_task.hpp"
+#include "server/server.hpp"
+
+namespace afterbay::server {
+
+Server::CollectionTimers& Server::timers_of(const ServedCollection& collection) {
+  auto [at, is_new] = collection_timers_.try_emplace(collection.id);
+  if (is_new) {
+    CollectionTimers& it = at->second;
+    it.write = profile_.timer(collection.name, timers_.write);
+    it.fill = profile_.timer("fill", it.write);
+    it.encode = profile_.timer("encode", it.write);
+    it.library = profile_.timer("library", it.write);
+    it.disk = profile_.timer("disk", it.write);
+    it.publish = profile_.timer(collection.name, timers_.publish);
+  }
+  return at->second;
+}
+
+Result<OutputFile*> Server::file_of(std::uint64_t id) {
+  if (const auto at = files_.find(id); at != files_.end()) return &at->second;
+  return afterbay::fail(ErrorCode::internal, "file number {} is not open on I/O server {}", id, place_.number);
+}
+
+// ---- opening
+
+Result<> Server::open(std::size_t peer, wire::OpenFile message) {
+  const ServedCollection* collection = catalog_.find(message.collection);
+  if (collection == nullptr)
+    return afterbay::fail(ErrorCode::internal, "model rank {} opens '{}' of a collection that is not defined here", peer, message.path);
+  auto [at, is_new] = files_.try_emplace(message.file);
+  OutputFile& file = at->second;
+  if (is_new) {
+    file.id = message.file;
+    file.collection = collection;
+    file.path = message.path;
+    file.closed.resize(peers_.size(), false);
+  } else if (file.path != message.path || file.collection != collection) {
+    return afterbay::fail(make_error(ErrorCode::conflict,
+                                     "model rank {} opens '{}' where another rank opens '{}': every rank must open the same files in "
+                                     "the same order",
+                                     peer, message.path, file.path)
+                              .in_file(message.path)
+                              .at_rank(catalog_.session_rank(peer)));
+  }
+  if (message.changes) create(file, *message.changes);
+  return {};
+}
+
+void Server::create(OutputFile& file, const SchemaChanges& changes) {
+  file.state = OutputFile::State::creating;
+  timers_of(*file.collection);
+  workers_.submit([this, id = file.id, path = file.path, collection = file.collection, changes] {
+    const observe::Timed timed(timers_.create);
+    Event result;
+    result.file = id;
+    storage::FileRequest request;
+    request.path = path;
+    request.layout = collection->layout;
+    request.existing = static_cast<storage::Existing>(collection->existing);
+    request.direct_io = static_cast<storage::DirectIo>(config_.direct_io);
+    auto schema = model::apply(collection->schema, changes);
+    if (schema) {
+      request.schema = std::move(*schema);
+      if (auto created = stores_(collection->format).create(request))
+        result.created = std::move(*created);
+      else
+        result.error = std::move(created).error();
+    } else {
+      result.error = std::move(schema).error();
+    }
+    event(std::move(result));
+  });
+}
+
+void Server::submit(OutputFile& file, std::function<void()> task) {
+  ++file.pending;
+  if (file.state == OutputFile::State::open)
+    workers_.submit(std::move(task));
+  else
+    file.waiting.push_back(std::move(task));
+}
+
+// ---- frames
+
+Result<> Server::frame_ready(std::uint32_t pool_frame, std::uint64_t seq) {
+  const ServedCollection* collection = catalog_.owner(pool_frame);
+  const auto view = port_->frames().find(pool_frame, seq);
+  if (collection == nullptr || !view) return afterbay::fail(ErrorCode::internal, "frame {} number {} is ready but unknown", pool_frame, seq);
+  Record* record = records_.find(collection->id, seq);
+  if (failure_ || record == nullptr) {
+    port_->frames().release(*view);
+    return {};
+  }
+  AFTERBAY_TRY_ASSIGN(OutputFile* const file, file_of(record->file));
+  const std::uint32_t number = pool_frame - collection->first_frame;
+  const model::Frame& frame = collection->layout->frames[number];
+  std::vector<std::uint32_t> pieces;
+  for (std::uint32_t p = frame.first_piece; p < frame.first_piece + frame.piece_count; ++p)
+    if (collection->expected[p] > 0) pieces.push_back(p);
+  record->scheduled[number] = true;
+  write_frame(*file, *collection, seq, *view, std::move(pieces));
+  return {};
+}
+
+void Server::write_frame(OutputFile& file, const ServedCollection& collection, std::uint64_t seq, const transport::FrameView& view,
+                         std::vector<std::uint32_t> pieces) {
+  Record& record = *records_.find(collection.id, seq);
+  ++record.writes;
+  const CollectionTimers timers = timers_of(collection);
+  FrameTask task{&collection, record.record, view, std::move(pieces)};
+  submit(file, [this, timers, task = std::move(task), &file, seq] {
+    observe::Timed timed(timers.write);
+    Event result;
+    result.file = file.id;
+    result.record.emplace(task.collection->id, seq);
+    auto cost = write_frame_task(task, *file.file, timers.fill);
+    port_->frames().release(task.view);
+    if (cost) {
+      timed.bytes(cost->bytes_in);
+      account(*cost, timers);
+    } else {
+      result.error = std::move(cost).error();
+    }
+    timed.stop();
+    event(std::move(result));
+  });
+}
+
+/// From a worker.
+void Server::account(const storage::WriteCost& cost, const CollectionTimers& timers) {
+  const std::uint64_t now = now_ns();
+  const auto add = [now](observe::Timer* timer, std::uint64_t spent_ns, std::uint64_t bytes) {
+    if (timer != nullptr && spent_ns > 0) timer->add(now - spent_ns, now, bytes);
+  };
+  add(timers.encode, cost.encode_ns, cost.bytes_in);
+  add(timers.library, cost.place_ns, 0);
+  add(timers.disk, cost.write_ns, cost.bytes_out);
+  observe::add(timers_.bytes, cost.bytes_in);
+  observe::add(timers_.written, cost.bytes_out);
+  observe::add(timers_.direct, cost.direct_bytes);
+}
+
+Result<> Server::put_strings(wire::PutStrings message) {
+  AFTERBAY_TRY_ASSIGN(OutputFile* const file, file_of(message.file));
+  submit(*file, [this, file, message = std::move(message)] {
+    Event result;
+    result.file = file->id;
+    if (auto cost = file->file->write_strings(message.variable, message.record, message.values); !cost)
+      result.error = std::move(cost).error();
+    event(std::move(result));
+  });
+  return {};
+}
+
+// ---- ends
+
+Result<> Server::end_records(std::size_t peer, const wire::EndRecords& message) {
+  progress_.steps = std::max(progress_.steps, message.step);
+  for (const auto& bound : message.bounds) {
+    const ServedCollection* collection = catalog_.find(bound.collection);
+    if (collection == nullptr) continue;  // served elsewhere
+    for (const std::uint64_t seq : records_.end(peer, bound.collection, bound.next_seq)) AFTERBAY_TRY(end_record(*collection, seq));
+  }
+  return {};
+}
+
+/// Every rank has handed over what it will: checks that nobody is missing and writes frames that hold
+/// fewer variables than they could.
+Result<> Server::end_record(const ServedCollection& collection, std::uint64_t seq) {
+  Record& record = *records_.find(collection.id, seq);
+  if (record.ended) return {};
+  record.ended = true;
+  AFTERBAY_TRY_ASSIGN(OutputFile* const file, file_of(record.file));
+  if (const std::string missing = records_.missing(collection, record); !missing.empty())
+    return afterbay::fail(make_error(ErrorCode::conflict, "{} before the step ended or the file was closed", missing)
+                              .in_file(file->path)
+                              .in_variable(records_.missing_variable(collection, record)));
+  for (std::uint32_t f = 0; f < record.scheduled.size(); ++f) {
+    if (record.scheduled[f]) continue;
+    const auto view = port_->frames().find(collection.first_frame + f, seq);
+    if (!view) continue;
+    const model::Frame& frame = collection.layout->frames[f];
+    std::vector<std::uint32_t> pieces;
+    for (std::uint32_t p = 0; p < frame.piece_count; ++p)
+      if (port_->frames().state(*view, p) == transport::PieceState::complete) pieces.push_back(frame.first_piece + p);
+    record.scheduled[f] = true;
+    write_frame(*file, collection, seq, *view, std::move(pieces));
+  }
+  if (record.writes == 0) records_.erase(collection.id, seq);
+  return {};
+}
+
+Result<> Server::close(std::size_t peer, const wire::CloseFile& message) {
+  AFTERBAY_TRY_ASSIGN(OutputFile* const file, file_of(message.file));
+  file->tickets.emplace_back(peer, message.ticket);
+  if (file->closed[peer]) return {};
+  file->closed[peer] = true;
+  if (++file->closed_by < peers_.size()) return {};
+  std::vector<std::uint64_t> of_file;
+  for (const auto& [seq, record] : records_.of(file->collection->id))
+    if (record.file == file->id) of_file.push_back(seq);
+  for (const std::uint64_t seq : of_file) AFTERBAY_TRY(end_record(*file->collection, seq));
+  publish_if_complete(*file);
+  return {};
+}
+
+void Server::publish_if_complete(OutputFile& file) {
+  if (file.state != OutputFile::State::open || file.closed_by < peers_.size() || file.pending > 0) return;
+  file.state = OutputFile::State::publishing;
+  const CollectionTimers timers = timers_of(*file.collection);
+  workers_.submit([this, timers, &file] {
+    const observe::Timed timed(timers.publish);
+    Event result;
+    result.file = file.id;
+    result.published = true;
+    auto cost = file.file->publish();
+    if (cost) {
+      cost->bytes_in = 0;
+      observe::add(timers_.written, cost->bytes_out);
+    } else {
+      result.error = std::move(cost).error();
+    }
+    event(std::move(result));
+  });
+}
+
+Result<> Server::handle(Event& event) {
+  AFTERBAY_TRY_ASSIGN(OutputFile* const file, file_of(event.file));
+  if (event.created) {
+    file->file = std::move(event.created);
+    file->state = OutputFile::State::open;
+    for (auto& task : file->waiting) workers_.submit(std::move(task));
+    file->waiting.clear();
+  } else if (file->state == OutputFile::State::creating) {
+    file->state = OutputFile::State::announced;  // it could not be made
+  } else if (!event.published) {
+    --file->pending;
+  }
+  if (event.record) {
+    const auto [collection, seq] = *event.record;
+    Record* record = records_.find(collection, seq);
+    if (record != nullptr && --record->writes == 0 && record->ended) records_.erase(collection, seq);
+  }
+  progress_.bytes_taken = timers_.bytes != nullptr ? timers_.bytes->value() : 0;
+  progress_.bytes_written = timers_.written != nullptr ? timers_.written->value() : 0;
+  if (event.published) return published(*file, std::move(event.error));
+  if (event.error) {
+    fail(event.error->in_file(file->path));  // gives the file up too, when nothing else uses it
+    return {};
+  }
+  if (failure_) {
+    if (give_up(*file)) files_.erase(event.file);
+    return {};
+  }
+  publish_if_complete(*file);
+  return {};
+}
+
+Result<> Server::published(OutputFile& file, std::optional<Error> error) {
+  if (!error) {
+    ++progress_.files_published;
+    observe::add(timers_.files, 1);
+    logger_.info("published {}", file.path);
+    for (const auto& [peer, ticket] : file.tickets) done(peer, ticket);
+  }
+  const std::string path = file.path;
+  files_.erase(file.id);
+  if (error) return afterbay::fail(error->in_file(path));
+  return {};
+}
+
+}  // namespace afterbay::server

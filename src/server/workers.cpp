@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/workers.hpp"
+
+namespace afterbay::server {
+
+Workers::Workers(std::size_t threads) {
+  for (std::size_t i = 0; i < threads; ++i) threads_.emplace_back([this](const std::stop_token& stop) { run(stop); });
+}
+
+Workers::~Workers() {
+  for (std::jthread& thread : threads_) thread.request_stop();
+  ready_.notify_all();
+  threads_.clear();  // joins
+  while (run_one()) {}
+}
+
+void Workers::submit(Task task) {
+  {
+    const std::lock_guard lock(mutex_);
+    tasks_.push_back(std::move(task));
+  }
+  ready_.notify_one();
+}
+
+bool Workers::run_one() {
+  Task task;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!threads_.empty() || tasks_.empty()) return false;
+    task = std::move(tasks_.front());
+    tasks_.pop_front();
+  }
+  task();
+  return true;
+}
+
+void Workers::run(const std::stop_token& stop) {
+  for (;;) {
+    Task task;
+    {
+      std::unique_lock lock(mutex_);
+      ready_.wait(lock, stop, [this] { return !tasks_.empty(); });
+      if (tasks_.empty()) return;  // stopped, and nothing is left
+      task = std::move(tasks_.front());
+      tasks_.pop_front();
+    }
+    task();
+  }
+}
+
+}  // namespace afterbay::server

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Workers: a few threads that run tasks in the order in which they came. With 0 threads the tasks run
+// when the owner calls `run_one` (inline topology). The queue is bounded by what the tasks hold: every
+// write task owns a frame of the pool.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <stop_token>
+#include <thread>
+#include <vector>
+
+namespace afterbay::server {
+
+class Workers {
+ public:
+  using Task = std::function<void()>;
+
+  explicit Workers(std::size_t threads);
+  /// Runs what is queued, then ends.
+  ~Workers();
+  Workers(const Workers&) = delete;
+  Workers& operator=(const Workers&) = delete;
+
+  void submit(Task task);
+  /// Runs one task in the calling thread, if there are no threads and a task is queued.
+  bool run_one();
+
+ private:
+  void run(const std::stop_token& stop);
+
+  std::mutex mutex_;
+  std::condition_variable_any ready_;
+  std::deque<Task> tasks_;  ///< guarded by mutex_
+  std::vector<std::jthread> threads_;
+};
+
+}  // namespace afterbay::server
