@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// afterbay replay: plays a netCDF file through the I/O servers, as a model would write it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <string_view>
+
+#include "command.hpp"
+#include "compare_report.hpp"
+#include "replay_job.hpp"
+
+namespace afterbay::app {
+
+namespace {
+
+struct ReplayOptions {
+  ReplayRequest request;
+  int servers = 0;  ///< 0: as the settings say
+  bool verify = false;
+};
+
+/// Whether this process is the one of the job that speaks before MPI has started.
+bool speaks_for_the_job() {
+  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"})
+    if (const char* rank = std::getenv(name)) return std::string_view(rank) == "0";
+  return true;
+}
+
+/// 1 is for files that differ: what else would be `wrong` is a file or a setting that will not do.
+Exit exit_of_failure(const Error& error) {
+  const Exit code = exit_of(error.code);
+  if (code != Exit::wrong) return code;
+  return error.code == ErrorCode::format || error.code == ErrorCode::resources ? Exit::io : Exit::usage;
+}
+
+Exit verify(const ReplayRequest& request, const Playback& playback) {
+  Exit worst = Exit::ok;
+  for (const std::string& path : playback.paths) worst = std::max(worst, compare_and_print(request.input, path));
+  return worst;
+}
+
+Exit replay(const ReplayOptions& options, const Invocation& invocation) {
+  ReplayRequest request = options.request;
+  request.arguments = invocation.setting_flags;
+  if (options.servers > 0) request.arguments.push_back(fmt::format("--afterbay.servers={}", options.servers));
+  const auto config = config::load({.settings = {}, .config_file = {}, .environment = {}, .arguments = request.arguments});
+  if (!config) {
+    if (speaks_for_the_job()) complain("replay", config.error().text());
+    return exit_of_failure(config.error());
+  }
+  ReplayJob job(*config);
+  const Result<Playback> playback = job.run(request);
+  if (!playback) {
+    const Exit code = exit_of_failure(playback.error());
+    if (job.speaks()) complain("replay", fmt::format("process {}: {}", job.rank(), playback.error().text()));
+    job.leave(static_cast<int>(code));
+    return code;
+  }
+  // After this the job's other processes are gone, and nobody waits in MPI while files are compared.
+  job.leave(static_cast<int>(Exit::ok));
+  return options.verify ? verify(request, *playback) : Exit::ok;
+}
+
+Action prepare(CLI::App& app) {
+  auto options = std::make_shared<ReplayOptions>();
+  ReplayRequest& request = options->request;
+  app.add_option("INPUT", request.input, "a netCDF file of any kind without groups and user-defined types")->required();
+  app.add_option("OUTPUT", request.output, "the file to write")->required();
+  app.add_option("--servers", options->servers, "processes of the job that are I/O servers; as --afterbay.servers")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--store", request.store, "format of the output")
+      ->check(CLI::IsMember({"netcdf4", "cdf5", "cdf2"}))
+      ->capture_default_str();
+  app.add_option("--repeat", request.repeat, "play it so often, each time into a file of its own (out.nc, out.2.nc, ...)")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_flag("--verify", options->verify, "compare what was written with INPUT, as `afterbay compare` does");
+  app.footer(
+      "Run it with mpirun; the last processes serve, each of the others reads and hands over its own part:\n"
+      "  mpirun -np 6 afterbay replay in.nc out.nc --servers 2 --verify\n"
+      "Settings may be given as flags: --afterbay.NAME=VALUE, for instance --afterbay.topology=inline, or\n"
+      "--afterbay.collections.replay.existing=replace to write over OUTPUT (the collection is called `replay`).\n"
+      "Exit codes: 0 played (and equal, with --verify), 1 different, 2 wrong command line or setting, 3 a file cannot\n"
+      "be read or written, 4 a process died or a deadline passed.");
+  return [options](const Invocation& invocation) { return replay(*options, invocation); };
+}
+
+const Registration registration({.name = "replay",
+                                 .summary = "plays a netCDF file through the I/O servers into a new one",
+                                 .prepare = prepare,
+                                 .takes_settings = true});
+
+}  // namespace
+
+}  // namespace afterbay::app

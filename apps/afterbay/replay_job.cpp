@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "replay_job.hpp"
+
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <thread>
+#include <utility>
+
+#include "afterbay/mpi.hpp"
+#include "model/layout.hpp"
+
+namespace afterbay::app {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Once something failed nobody can expect the others to come; they get this long to say why.
+constexpr std::chrono::seconds patience_after_failure{10};
+
+/// The session's server thread calls MPI beside the model's own when it must reach other nodes.
+int thread_level(const config::Config& config) {
+  const bool background = config.topology == config::Topology::inline_ && config.inline_mode == config::InlineMode::thread;
+  return background ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED;
+}
+
+/// The model ranks' total of what each handed over.
+std::uint64_t sum(std::uint64_t mine, MPI_Comm comm) {
+  std::uint64_t all = 0;
+  MPI_Reduce(&mine, &all, 1, MPI_UINT64_T, MPI_SUM, 0, comm);
+  return all;
+}
+
+double largest(double mine, MPI_Comm comm) {
+  double most = 0;
+  MPI_Reduce(&mine, &most, 1, MPI_DOUBLE, MPI_MAX, 0, comm);
+  return most;
+}
+
+}  // namespace
+
+ReplayJob::ReplayJob(const config::Config& config) : config_(config) {
+  int provided = MPI_THREAD_SINGLE;
+  MPI_Init_thread(nullptr, nullptr, thread_level(config), &provided);
+  MPI_Comm_rank(MPI_COMM_WORLD, &world_rank_);
+  MPI_Comm_size(MPI_COMM_WORLD, &world_size_);
+}
+
+PlanRequest ReplayJob::plan_request(const ReplayRequest& request, int model_ranks) const {
+  return {.store = format_of(request.store).value_or(Format::netcdf4),
+          .frame_bytes = config_.memory.block_bytes - model::page_bytes,
+          .model_ranks = model_ranks};
+}
+
+Result<Playback> ReplayJob::run(const ReplayRequest& request) try {
+  // Every process looks at the input first: nobody is left alone in a session that cannot be.
+  found_by_all_ = true;
+  AFTERBAY_TRY_ASSIGN(const InputFile input, InputFile::open(request.input));
+  AFTERBAY_TRY(make_plan(input, plan_request(request, 1)));
+  AFTERBAY_TRY(config_.check_against(world_size_));
+  found_by_all_ = false;
+
+  SessionOptions options;
+  options.name = "replay";
+  options.arguments = request.arguments;
+  Session session = open_session(MPI_COMM_WORLD, options);
+  if (session.is_server()) {
+    session.serve();
+    return Playback{};
+  }
+  return play_as_model(session, input, request);
+} catch (const Failure& failure) {
+  return fail(failure.error());
+}
+
+Result<Playback> ReplayJob::play_as_model(Session& session, const InputFile& input, const ReplayRequest& request) {
+  const int ranks = session.model_size();
+  const bool first = session.model_rank() == 0;
+  MPI_Comm comm = MPI_COMM_NULL;
+  MPI_Comm_dup(model_comm(session), &comm);  // the session's own ends with finalize
+  AFTERBAY_TRY_ASSIGN(Plan plan, make_plan(input, plan_request(request, ranks)));
+  const Clock::time_point start = Clock::now();
+  Playback playback = play(session, input, plan, request);
+  const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  playback.bytes = sum(playback.bytes, comm);
+  playback.read_s = largest(playback.read_s, comm);
+  playback.put_s = largest(playback.put_s, comm);
+  MPI_Comm_free(&comm);
+  if (first) print_summary(plan, input, request, playback, seconds, ranks);
+  return playback;
+}
+
+void ReplayJob::print_summary(const Plan& plan, const InputFile& input, const ReplayRequest& request,
+                              const Playback& playback, double seconds, int model_ranks) const {
+  fmt::print("{} ({}) -> {} ({}): {} file{}, {} record{}, {:.2f} MB\n", request.input, input.contents().format,
+             playback.paths.front(), request.store, playback.paths.size(), playback.paths.size() == 1 ? "" : "s",
+             playback.records, playback.records == 1 ? "" : "s", static_cast<double>(playback.bytes) * 1e-6);
+  const int servers = world_size_ - model_ranks;
+  fmt::print("{} model rank{}, {}; {:.3f} s in all, most on one rank: {:.3f} s reading, {:.3f} s in put\n", model_ranks,
+             model_ranks == 1 ? "" : "s", servers == 0 ? "inline servers" : fmt::format("{} server{}", servers, servers == 1 ? "" : "s"),
+             seconds, playback.read_s, playback.put_s);
+  for (const RankGrid& grid : plan.grids)
+    fmt::print("  ({}): {} points in {} parts on {} of {} ranks\n", grid.name, fmt::join(grid.global, " x "),
+               fmt::join(grid.parts, " x "), grid.used_ranks(), model_ranks);
+  std::fflush(stdout);
+}
+
+void ReplayJob::leave(int code) {
+  const auto patience = code == 0 ? std::chrono::duration_cast<std::chrono::milliseconds>(config_.deadline)
+                                  : std::chrono::milliseconds(patience_after_failure);
+  const Clock::time_point end = Clock::now() + patience;
+  MPI_Request all_here = MPI_REQUEST_NULL;
+  MPI_Ibarrier(MPI_COMM_WORLD, &all_here);
+  int done = 0;
+  MPI_Test(&all_here, &done, MPI_STATUS_IGNORE);
+  while (done == 0 && Clock::now() < end) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));  // MPI has no wait with a deadline
+    MPI_Test(&all_here, &done, MPI_STATUS_IGNORE);
+  }
+  if (done == 0) {
+    fmt::print(stderr, "afterbay replay: process {} waited {} s for the others to end; ending the job\n", world_rank_,
+               std::chrono::duration<double>(patience).count());
+    std::fflush(stderr);
+    MPI_Abort(MPI_COMM_WORLD, code == 0 ? 3 : code);
+  }
+  MPI_Finalize();
+}
+
+}  // namespace afterbay::app
