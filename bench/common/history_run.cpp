@@ -73,7 +73,7 @@ Timings run_history(const Options& options, MPI_Comm model, Fields& fields, Hist
     compute();
     if (with_compute) timings.copy_s.push_back(timed([&] { copies->copy(fields); }));
   }
-  writer.finish();
+  timings.finish_s = timed([&] { writer.finish(); });
   timings.end_s = now_s() - start;
   timings.cpu_s = process_cpu_s() - cpu_start;
   return timings;
@@ -89,6 +89,7 @@ void report(const Options& options, MPI_Comm model, const Timings& timings, cons
   line["model_ranks"] = ranks;
   line["setup_s"] = reduced(timings.setup_s, MPI_MAX, model);
   line["end_s"] = reduced(timings.end_s, MPI_MAX, model);
+  line["finish_s"] = reduced(timings.finish_s, MPI_MAX, model);
   line["cpu_s"] = reduced(timings.cpu_s, MPI_SUM, model);
   line["blocked_s"] = across_ranks(timings.blocked_s, model);
   if (!timings.copy_s.empty()) line["copy_s"] = across_ranks(timings.copy_s, model);
@@ -98,7 +99,8 @@ void report(const Options& options, MPI_Comm model, const Timings& timings, cons
   }
 }
 
-int run_program(int argc, char** argv, const std::string& description, const std::function<void(const Options&)>& body) {
+int run_program(int argc, char** argv, const std::string& description,
+                const std::function<void(const Options&)>& body) {
   const Options options = parse_options(argc, argv, description);
   int provided = 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);

@@ -28,11 +28,12 @@ class HistoryWriter {
 
 /// What one rank measured.
 struct Timings {
-  double setup_s = 0;               ///< before the clock of the run starts: session, buffers
-  double end_s = 0;                 ///< first open to durable files
-  double cpu_s = 0;                 ///< of this process in that time
-  std::vector<double> blocked_s;    ///< each step: time inside open, put and close
-  std::vector<double> copy_s;       ///< each step: the plain copy (only with compute)
+  double setup_s = 0;             ///< before the clock of the run starts: session, buffers
+  double end_s = 0;               ///< first open to durable files
+  double finish_s = 0;            ///< of that: the last part, waiting for durable files
+  double cpu_s = 0;               ///< of this process in that time
+  std::vector<double> blocked_s;  ///< each step: time inside open, put and close
+  std::vector<double> copy_s;     ///< each step: the plain copy (only with compute)
 };
 
 /// Runs the workload. With compute, each step is: compute, output, compute, plain copy of the same
@@ -44,6 +45,7 @@ void report(const Options& options, MPI_Comm model, const Timings& timings, cons
 
 /// main() of a program: MPI_Init, options, `body`, MPI_Finalize; an exception is printed with the
 /// rank and aborts the job with status 1.
-int run_program(int argc, char** argv, const std::string& description, const std::function<void(const Options&)>& body);
+int run_program(int argc, char** argv, const std::string& description,
+                const std::function<void(const Options&)>& body);
 
 }  // namespace bench

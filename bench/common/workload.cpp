@@ -45,7 +45,8 @@ Tile tile_of(const Grid& grid, int rank, int ranks) {
   }
   const int rows = ranks / columns;
   Tile tile;
-  cut(grid.lat, static_cast<std::size_t>(rows), static_cast<std::size_t>(rank / columns), tile.lat_start, tile.lat_count);
+  cut(grid.lat, static_cast<std::size_t>(rows), static_cast<std::size_t>(rank / columns), tile.lat_start,
+      tile.lat_count);
   cut(grid.lon, static_cast<std::size_t>(columns), static_cast<std::size_t>(rank % columns), tile.lon_start,
       tile.lon_count);
   return tile;
@@ -80,7 +81,8 @@ void Fields::stamp_plane(float* values, std::size_t level, int step) {
   const std::size_t lon_end = tile_.lon_start + tile_.lon_count;
   for (std::size_t lat = first_stamped(tile_.lat_start); lat < lat_end; lat += stamp_spacing) {
     for (std::size_t lon = first_stamped(tile_.lon_start); lon < lon_end; lon += stamp_spacing) {
-      values[(lat - tile_.lat_start) * tile_.lon_count + lon - tile_.lon_start] = value_at(level, lat, lon, step);
+      values[(lat - tile_.lat_start) * tile_.lon_count + lon - tile_.lon_start] =
+          value_at(level, lat, lon, step);
     }
   }
 }

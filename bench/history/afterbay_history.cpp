@@ -34,8 +34,12 @@ afterbay::Schema history_schema(const Grid& grid) {
   afterbay::Schema schema;
   schema.dimension("time", afterbay::unlimited);
   schema.dimension("lev", grid.levels).dimension("lat", grid.lat).dimension("lon", grid.lon);
-  schema.variable("temperature", afterbay::Type::float32, {"time", "lev", "lat", "lon"}).on("volume").attribute("units", "K");
-  schema.variable("pressure", afterbay::Type::float32, {"time", "lat", "lon"}).on("surface").attribute("units", "Pa");
+  schema.variable("temperature", afterbay::Type::float32, {"time", "lev", "lat", "lon"})
+      .on("volume")
+      .attribute("units", "K");
+  schema.variable("pressure", afterbay::Type::float32, {"time", "lat", "lon"})
+      .on("surface")
+      .attribute("units", "Pa");
   return schema;
 }
 
@@ -46,9 +50,9 @@ class AfterbayWriter final : public HistoryWriter {
     session.decomposition("volume", {{grid.levels, grid.lat, grid.lon},
                                      {0, tile.lat_start, tile.lon_start},
                                      {grid.levels, tile.lat_count, tile.lon_count}});
-    session.decomposition("surface", {{grid.lat, grid.lon},
-                                      {tile.lat_start, tile.lon_start},
-                                      {tile.lat_count, tile.lon_count}});
+    session.decomposition(
+        "surface",
+        {{grid.lat, grid.lon}, {tile.lat_start, tile.lon_start}, {tile.lat_count, tile.lon_count}});
     afterbay::CollectionOptions how;
     how.directory = options.directory;
     how.file = "history.{step}.nc";
@@ -131,7 +135,8 @@ void run_idle(const Options& options, MPI_Comm model, Fields& fields, AfterbayWr
   report(options, model, timings, {{"program", "afterbay_history"}, {"mode", options.mode}, {"idle", idle}});
 }
 
-void run_model(const Options& options, afterbay::Session& session, double opened_at, const std::vector<int>& server_pids) {
+void run_model(const Options& options, afterbay::Session& session, double opened_at,
+               const std::vector<int>& server_pids) {
   MPI_Comm model = afterbay::model_comm(session);
   Fields fields(options.grid, tile_of(options.grid, session.model_rank(), session.model_size()));
   AfterbayWriter writer(options, session, fields.tile());
@@ -168,5 +173,6 @@ void run(const Options& options) {
 }  // namespace bench
 
 int main(int argc, char** argv) {
-  return bench::run_program(argc, argv, "history by Afterbay (--mode dedicated, synchronous, thread, idle)", bench::run);
+  return bench::run_program(argc, argv, "history by Afterbay (--mode dedicated, synchronous, thread, idle)",
+                            bench::run);
 }

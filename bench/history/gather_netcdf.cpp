@@ -65,7 +65,8 @@ class GatherWriter final : public HistoryWriter {
       const std::size_t plane = part.size() / (options_.grid.levels + 1);
       const std::size_t volume = plane * options_.grid.levels;
       MPI_Irecv(part.data(), static_cast<int>(volume), MPI_FLOAT, rank, 0, model_, &requests.emplace_back());
-      MPI_Irecv(part.data() + volume, static_cast<int>(plane), MPI_FLOAT, rank, 1, model_, &requests.emplace_back());
+      MPI_Irecv(part.data() + volume, static_cast<int>(plane), MPI_FLOAT, rank, 1, model_,
+                &requests.emplace_back());
     }
     place(fields.tile(), fields.volume().data(), fields.surface().data());
     MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);

@@ -30,7 +30,8 @@ class NetcdfFile {
   }
 
   /// Writes a rank's tile of one record.
-  void write(std::size_t record, const Grid& grid, const Tile& tile, const float* volume, const float* surface) {
+  void write(std::size_t record, const Grid& grid, const Tile& tile, const float* volume,
+             const float* surface) {
     const std::size_t start[] = {record, 0, tile.lat_start, tile.lon_start};
     const std::size_t count[] = {1, grid.levels, tile.lat_count, tile.lon_count};
     check(nc_put_vara_float(id_, volume_id_, start, count, volume), "write temperature");

@@ -23,7 +23,8 @@ class ParallelWriter final : public HistoryWriter {
   void open(int file) override {
     const std::string path = options_.file_path(file);
     int id = -1;
-    file_.check(nc_create_par(path.c_str(), NC_NETCDF4 | NC_CLOBBER, model_, MPI_INFO_NULL, &id), "create in parallel");
+    file_.check(nc_create_par(path.c_str(), NC_NETCDF4 | NC_CLOBBER, model_, MPI_INFO_NULL, &id),
+                "create in parallel");
     file_.adopt(id, path, options_.grid, chunk_);
     file_.check(nc_var_par_access(id, file_.volume_id(), NC_COLLECTIVE), "make temperature collective");
     file_.check(nc_var_par_access(id, file_.surface_id(), NC_COLLECTIVE), "make pressure collective");

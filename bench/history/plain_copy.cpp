@@ -34,4 +34,6 @@ void run(const Options& options) {
 }  // namespace
 }  // namespace bench
 
-int main(int argc, char** argv) { return bench::run_program(argc, argv, "memcpy of the history's bytes", bench::run); }
+int main(int argc, char** argv) {
+  return bench::run_program(argc, argv, "memcpy of the history's bytes", bench::run);
+}

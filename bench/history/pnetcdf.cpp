@@ -36,15 +36,18 @@ class PnetcdfWriter final : public HistoryWriter {
     const MPI_Offset surface_start[] = {record, lat, lon};
     const MPI_Offset surface_count[] = {1, lats, lons};
     if (blocking_) {
-      check(ncmpi_put_vara_float_all(id_, volume_id_, start, count, fields.volume().data()), "write temperature");
+      check(ncmpi_put_vara_float_all(id_, volume_id_, start, count, fields.volume().data()),
+            "write temperature");
       check(ncmpi_put_vara_float_all(id_, surface_id_, surface_start, surface_count, fields.surface().data()),
             "write pressure");
       return;
     }
     std::array<int, 2> requests{};
     std::array<int, 2> statuses{};
-    check(ncmpi_iput_vara_float(id_, volume_id_, start, count, fields.volume().data(), &requests[0]), "post temperature");
-    check(ncmpi_iput_vara_float(id_, surface_id_, surface_start, surface_count, fields.surface().data(), &requests[1]),
+    check(ncmpi_iput_vara_float(id_, volume_id_, start, count, fields.volume().data(), &requests[0]),
+          "post temperature");
+    check(ncmpi_iput_vara_float(id_, surface_id_, surface_start, surface_count, fields.surface().data(),
+                                &requests[1]),
           "post pressure");
     check(ncmpi_wait_all(id_, 2, requests.data(), statuses.data()), "wait for writes");
     for (const int status : statuses) check(status, "write");
@@ -75,7 +78,8 @@ class PnetcdfWriter final : public HistoryWriter {
   }
 
   void check(int status, const char* operation) const {
-    if (status != NC_NOERR) throw std::runtime_error(path_ + ": " + operation + ": " + ncmpi_strerror(status));
+    if (status != NC_NOERR)
+      throw std::runtime_error(path_ + ": " + operation + ": " + ncmpi_strerror(status));
   }
 
   const Options& options_;
@@ -105,4 +109,6 @@ void run(const Options& options) {
 }  // namespace
 }  // namespace bench
 
-int main(int argc, char** argv) { return bench::run_program(argc, argv, "history by PnetCDF, CDF-5", bench::run); }
+int main(int argc, char** argv) {
+  return bench::run_program(argc, argv, "history by PnetCDF, CDF-5", bench::run);
+}

@@ -30,7 +30,9 @@ struct Free {
 };
 using Buffer = std::unique_ptr<std::byte, Free>;
 
-[[noreturn]] void fail(const std::string& what) { throw std::system_error(errno, std::generic_category(), what); }
+[[noreturn]] void fail(const std::string& what) {
+  throw std::system_error(errno, std::generic_category(), what);
+}
 
 Buffer make_buffer() {
   Buffer buffer(static_cast<std::byte*>(std::aligned_alloc(page_bytes, block_bytes)));
@@ -44,7 +46,8 @@ class RawFile {
   RawFile(const std::string& path, std::size_t bytes, bool preallocate) : path_(path), bytes_(bytes) {
     descriptor_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_DIRECT | O_CLOEXEC, 0644);
     if (descriptor_ < 0) fail("open with O_DIRECT " + path);
-    if (preallocate && ::fallocate(descriptor_, 0, 0, static_cast<off_t>(bytes)) != 0) fail("fallocate " + path);
+    if (preallocate && ::fallocate(descriptor_, 0, 0, static_cast<off_t>(bytes)) != 0)
+      fail("fallocate " + path);
   }
   RawFile(const RawFile&) = delete;
   RawFile& operator=(const RawFile&) = delete;
@@ -64,13 +67,15 @@ class RawFile {
   }
 
  private:
-  void write_blocks(const std::vector<Buffer>& buffers, std::atomic<std::size_t>& next, std::atomic<int>& error) const {
+  void write_blocks(const std::vector<Buffer>& buffers, std::atomic<std::size_t>& next,
+                    std::atomic<int>& error) const {
     while (error == 0) {
       const std::size_t index = next.fetch_add(1);
       const std::size_t offset = index * block_bytes;
       if (offset >= bytes_) return;
       const std::size_t length = std::min(block_bytes, bytes_ - offset);
-      const ssize_t written = ::pwrite(descriptor_, buffers[index % buffers.size()].get(), length, static_cast<off_t>(offset));
+      const ssize_t written =
+          ::pwrite(descriptor_, buffers[index % buffers.size()].get(), length, static_cast<off_t>(offset));
       if (written != static_cast<ssize_t>(length)) error = written < 0 ? errno : EIO;
     }
   }
@@ -102,4 +107,6 @@ void run(const Options& options) {
 }  // namespace
 }  // namespace bench
 
-int main(int argc, char** argv) { return bench::run_program(argc, argv, "raw O_DIRECT write of the history's bytes", bench::run); }
+int main(int argc, char** argv) {
+  return bench::run_program(argc, argv, "raw O_DIRECT write of the history's bytes", bench::run);
+}
