@@ -157,6 +157,8 @@ def end_against_disk(results: Results, grid: str) -> list[Check]:
 
 def closest_baseline(results: Results, key: str, ratios_to) -> tuple[list[float], Row | None]:
     """The baseline whose median ratio to row `key` is the smallest, and those ratios."""
+    if not results.present(key):
+        return [], None
     row = results.row(key)
     best: tuple[list[float], Row | None] = ([], None)
     for baseline in baselines(results, row.scenario, row.model):
