@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// The public handles: each call goes to the model's side and its Error is thrown.
+#include "session/state.hpp"
+
+namespace afterbay {
+namespace {
+
+template <class T>
+T unwrap(Result<T> result) {
+  if (!result) throw Failure(std::move(result).error());
+  if constexpr (!std::is_void_v<T>) return std::move(*result);
+}
+
+template <class State>
+State& alive(const std::shared_ptr<State>& state, const char* what) {
+  if (state == nullptr) throw Failure(make_error(ErrorCode::bad_state, "the {} handle is empty: it was never opened", what));
+  return *state;
+}
+
+/// Row-major strides, in elements, of an array of `shape`.
+std::vector<std::int64_t> dense_strides(const model::Index& shape) {
+  std::vector<std::int64_t> strides(shape.size, 1);
+  for (std::size_t d = shape.size; d-- > 1;) strides[d - 1] = strides[d] * static_cast<std::int64_t>(shape[d]);
+  return strides;
+}
+
+Slot::Part part_of(const model::Box& box, const model::Index& shape, void* data) {
+  Slot::Part part;
+  part.data = data;
+  part.start.assign(box.start.begin(), box.start.end());
+  part.count.assign(box.count.begin(), box.count.end());
+  part.strides = dense_strides(shape);
+  return part;
+}
+
+/// The boxes of a direct slot, inside the frames that the server lent.
+void add_direct_parts(Slot::State& slot) {
+  const client::Handover& handover = slot.direct->handover;
+  const model::FileLayout& layout = handover.file->collection->layout();
+  for (std::size_t i = 0; i < handover.plan->pieces.size(); ++i) {
+    const client::PiecePlan& plan = handover.plan->pieces[i];
+    const model::Piece& piece = layout.pieces[plan.piece];
+    std::byte* const first = slot.direct->frames[i] + piece.frame_offset + plan.gather.to_offset;
+    slot.parts.push_back(part_of(model::intersect(handover.variable->mine, piece.box), piece.stored, first));
+  }
+}
+
+}  // namespace
+
+// ---- Session
+
+Session::Session(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Session::Session(Session&&) noexcept = default;
+Session& Session::operator=(Session&&) noexcept = default;
+Session::~Session() = default;
+
+bool Session::is_server() const { return state_->model == nullptr; }
+
+void Session::serve() {
+  if (!is_server()) throw Failure(Error(ErrorCode::bad_state, "this rank is a model rank: only I/O servers call serve()"));
+  unwrap(state_->server->run());
+  state_->ended = true;
+  unwrap(state_->report());
+}
+
+int Session::model_rank() const { return state_->model_side().place().model_rank; }
+int Session::model_size() const { return state_->model_side().place().model_size; }
+
+void Session::decomposition(const std::string& name, const Block& block, const Coverage& coverage) {
+  unwrap(state_->model_side().decomposition(name, block, coverage));
+}
+
+Collection Session::collection(const std::string& name, const Schema& schema, const CollectionOptions& options) {
+  auto state = std::make_shared<Collection::State>();
+  state->session = &state_->model_side();
+  state->collection = unwrap(state->session->collection(name, schema, options));
+  return Collection(std::move(state));
+}
+
+void Session::start() { unwrap(state_->model_side().start()); }
+void Session::end_step() { unwrap(state_->model_side().end_step()); }
+Ticket Session::flush() { return unwrap(state_->model_side().flush()); }
+void Session::wait(Ticket ticket) { unwrap(state_->model_side().wait(ticket)); }
+bool Session::is_complete(Ticket ticket) { return unwrap(state_->model_side().is_complete(ticket)); }
+
+void Session::finalize() {
+  if (state_->ended) return;
+  unwrap(state_->model_side().finalize());
+  if (state_->host.joinable()) state_->host.join();
+  while (state_->server && !state_->server->finished()) {  // hosted: other ranks may still be on their way
+    if (!state_->server->step()) state_->server->wait();
+  }
+  state_->ended = true;
+  unwrap(state_->report());
+}
+
+// ---- Collection
+
+OutputFile Collection::open(const FileName& name, const SchemaChanges& changes) {
+  State& it = alive(state_, "collection");
+  auto file = std::make_shared<OutputFile::State>();
+  file->session = it.session;
+  file->file = unwrap(it.session->open(*it.collection, name, changes));
+  return OutputFile(std::move(file));
+}
+
+const std::string& Collection::name() const { return alive(state_, "collection").collection->name(); }
+
+// ---- OutputFile
+
+bool OutputFile::put_raw(std::string_view variable, std::uint64_t record, const void* data, Type type, const MemoryLayout& memory,
+                         bool may_wait) {
+  State& it = alive(state_, "file");
+  return unwrap(it.session->put(*it.file, variable, record, data, type, memory, may_wait));
+}
+
+void OutputFile::put_strings(std::string_view variable, std::uint64_t record, std::span<const std::string> values) {
+  State& it = alive(state_, "file");
+  unwrap(it.session->put_strings(*it.file, variable, record, values));
+}
+
+Ticket OutputFile::close() {
+  State& it = alive(state_, "file");
+  return unwrap(it.session->close(*it.file));
+}
+
+const std::string& OutputFile::path() const { return alive(state_, "file").file->path; }
+
+Slot OutputFile::acquire(std::string_view variable, std::uint64_t record, Type type) {
+  State& it = alive(state_, "file");
+  auto slot = std::make_shared<Slot::State>();
+  slot->file = *this;
+  slot->variable = std::string(variable);
+  slot->record = record;
+  slot->type = type;
+  slot->session = it.session;
+  slot->direct = unwrap(it.session->acquire(*it.file, variable, record, type));
+  if (slot->direct) {
+    add_direct_parts(*slot);
+  } else {
+    const client::VariableState& mine = *unwrap(it.file->collection->framed_variable(variable));
+    if (mine.contributes) {
+      slot->buffer.resize(mine.mine.points() * size_of(type));
+      slot->parts.push_back(part_of(mine.mine, mine.mine.count, slot->buffer.data()));
+    }
+  }
+  return Slot(std::move(slot));
+}
+
+// ---- Slot
+
+const std::vector<Slot::Part>& Slot::parts() const { return alive(state_, "slot").parts; }
+bool Slot::direct() const { return alive(state_, "slot").direct.has_value(); }
+
+void Slot::commit() {
+  State& it = alive(state_, "slot");
+  if (it.committed) throw Failure(Error(ErrorCode::bad_state, "the slot has been committed already").in_variable(it.variable));
+  it.committed = true;
+  if (it.direct)
+    unwrap(it.session->commit(*it.direct));
+  else
+    it.file.put_raw(it.variable, it.record, it.buffer.data(), it.type, {}, true);
+}
+
+}  // namespace afterbay

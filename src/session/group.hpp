@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Group: what a session needs of the processes together, once at its end. Behind an interface, so
+// that sessions over threads need no MPI.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace afterbay::session {
+
+class Group {
+ public:
+  using Bytes = std::vector<std::byte>;
+  virtual ~Group() = default;
+  [[nodiscard]] virtual int rank() const = 0;
+  [[nodiscard]] virtual int size() const = 0;
+  /// Everyone's bytes at rank 0, in rank order; an empty list elsewhere. Collective; ends by the deadline.
+  virtual Result<std::vector<Bytes>> gather(const Bytes& mine) = 0;
+};
+
+}  // namespace afterbay::session

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session/report.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+
+#include "observe/profile.hpp"
+#include "observe/report.hpp"
+#include "observe/trace.hpp"
+#include "wire/archive.hpp"
+
+namespace afterbay::session {
+namespace {
+
+struct AccountMessage {
+  static constexpr wire::Kind kind{200};
+  Account account;
+  template <class A>
+  void fields(A& a) { a(account); }
+};
+
+Result<> write_text(const std::string& path, const std::string& text, const char* setting) {
+  std::ofstream file(path);
+  file << text;
+  file.close();
+  if (file) return {};
+  return fail(make_error(ErrorCode::io, "the report cannot be written to '{}' ({}): {}", path, setting, std::strerror(errno))
+                  .in_file(path)
+                  .with_native(errno));
+}
+
+bool anything_written(const std::vector<observe::RankProfile>& profiles) {
+  for (const auto& profile : profiles)
+    for (const auto& counter : profile.counters)
+      if (counter.name == observe::counters::written_bytes && counter.value > 0) return true;
+  return false;
+}
+
+}  // namespace
+
+Result<> report(const Account& mine, const config::Config& config, Group& group) {
+  AFTERBAY_TRY_ASSIGN(const auto gathered, group.gather(wire::encode(AccountMessage{mine})));
+  if (group.rank() != 0) return {};
+  Account all;
+  for (const auto& bytes : gathered) {
+    AFTERBAY_TRY_ASSIGN(AccountMessage one, wire::decode<AccountMessage>(bytes));
+    for (auto& profile : one.account.profiles) all.profiles.push_back(std::move(profile));
+    for (auto& trace : one.account.traces) all.traces.push_back(std::move(trace));
+  }
+  const observe::Report joined = observe::merge(all.profiles);
+  const bool table = config.report.table == config::ReportTable::on ||
+                     (config.report.table == config::ReportTable::automatic && anything_written(all.profiles));
+  if (table) {
+    fmt::print("{}", observe::table(joined));
+    std::fflush(stdout);
+  }
+  if (!config.report.json.empty()) AFTERBAY_TRY(write_text(config.report.json, observe::json(joined), "report.json"));
+  if (!config.report.trace.empty()) AFTERBAY_TRY(write_text(config.report.trace, observe::trace_json(all.traces), "report.trace"));
+  return {};
+}
+
+}  // namespace afterbay::session

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// The report at the end of a run: all ranks' profiles and traces joined at rank 0.
+#pragma once
+
+#include <vector>
+
+#include "base/log.hpp"
+#include "base/result.hpp"
+#include "config/config.hpp"
+#include "observe/records.hpp"
+#include "session/group.hpp"
+
+namespace afterbay::session {
+
+/// What one process has to report: its model side, its server side, or both (inline).
+struct Account {
+  std::vector<observe::RankProfile> profiles;
+  std::vector<observe::RankTrace> traces;
+  template <class A>
+  void fields(A& a) { a(profiles, traces); }
+};
+
+/// Collective. Rank 0 prints the table and writes the files that the configuration asks for.
+Result<> report(const Account& mine, const config::Config& config, Group& group);
+
+}  // namespace afterbay::session

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session/state.hpp"
+
+namespace afterbay {
+namespace {
+
+constexpr std::size_t trace_events = 1u << 16;  ///< of one process; older ones are dropped
+
+std::size_t events_kept(const config::Config& config) { return config.report.trace.empty() ? 0 : trace_events; }
+
+bool profile_wanted(const config::Config& config) {
+  return config.report.table != config::ReportTable::off || !config.report.json.empty() || !config.report.trace.empty() ||
+         config.report.progress_ms.count() > 0;
+}
+
+}  // namespace
+
+Session::State::State(std::string session_name, std::unique_ptr<config::Config> configuration)
+    : name(std::move(session_name)),
+      config(std::move(configuration)),
+      model_profile(profile_wanted(*config), events_kept(*config)),
+      server_profile(profile_wanted(*config), events_kept(*config)) {}
+
+Session::State::~State() {
+  if (model && !ended) {
+    model->abandon("its session was destroyed without finalize");
+    if (server && !host.joinable())
+      while (server->step()) {}  // so that the other ranks learn of it
+  }
+  model.reset();
+  if (host.joinable()) host.join();
+}
+
+storage::Store& Session::State::store(Format format) {
+  const std::lock_guard lock(stores_mutex);
+  auto& store = stores[format];
+  if (!store) store = storage::make_store(format);
+  return *store;
+}
+
+void Session::State::host_server(bool in_thread) {
+  if (in_thread) {
+    host = std::jthread([this] { (void)server->run(); });  // its error reaches the model ranks as a message
+    return;
+  }
+  model->set_idle([this] { return server->step(); });
+}
+
+client::ModelSession& Session::State::model_side() {
+  if (model) return *model;
+  throw Failure(Error(ErrorCode::bad_state, "this rank is an I/O server: it may only call serve()"));
+}
+
+Result<> Session::State::report() {
+  if (!group) return {};
+  session::Account mine;
+  const auto add = [&](const observe::Profile& profile, const char* role) {
+    mine.profiles.push_back(profile.snapshot(group->rank(), role));
+    if (!config->report.trace.empty()) mine.traces.push_back(profile.trace(group->rank(), role));
+  };
+  if (model) add(model_profile, "model");
+  if (server) add(server_profile, "server");
+  return session::report(mine, *config, *group);
+}
+
+}  // namespace afterbay

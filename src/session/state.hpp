@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// What stands behind the public handles: Session, Collection, OutputFile, Slot.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "afterbay/session.hpp"
+#include "base/log.hpp"
+#include "client/model_session.hpp"
+#include "config/config.hpp"
+#include "observe/profile.hpp"
+#include "server/server.hpp"
+#include "session/group.hpp"
+#include "session/report.hpp"
+#include "storage/store.hpp"
+
+namespace afterbay {
+
+/// Owns everything of one process's session. Destruction order: the model's side first, then the
+/// thread that hosts a server, then the server.
+struct Session::State {
+  std::string name;
+  std::unique_ptr<config::Config> config;  ///< at a fixed address: model and server refer to it
+  std::unique_ptr<session::Group> group;   ///< null: no report (threads)
+  observe::Profile model_profile;
+  observe::Profile server_profile;
+  std::map<Format, std::unique_ptr<storage::Store>> stores;
+  std::mutex stores_mutex;
+
+  std::unique_ptr<server::Server> server;  ///< of this process: dedicated, or hosted (inline)
+  std::jthread host;                       ///< inline, thread mode
+  std::unique_ptr<client::ModelSession> model;
+  bool ended = false;
+
+  State(std::string session_name, std::unique_ptr<config::Config> configuration);
+  ~State();
+
+  /// The store of a format, made at first use. Any thread.
+  storage::Store& store(Format format);
+  /// Serves the hosted server: in a thread, or whenever this rank waits.
+  void host_server(bool in_thread);
+  /// Everyone's part of the report. Collective.
+  Result<> report();
+  client::ModelSession& model_side();
+};
+
+struct Collection::State {
+  client::ModelSession* session = nullptr;
+  client::Collection* collection = nullptr;
+};
+
+struct OutputFile::State {
+  client::ModelSession* session = nullptr;
+  std::shared_ptr<client::File> file;
+};
+
+struct Slot::State {
+  OutputFile file;
+  std::string variable;
+  std::uint64_t record = 0;
+  Type type = Type::float32;
+  std::vector<Slot::Part> parts;
+  client::ModelSession* session = nullptr;
+  std::optional<client::ModelSession::Direct> direct;
+  std::vector<std::byte> buffer;  ///< private data, when not direct
+  bool committed = false;
+};
+
+}  // namespace afterbay
