@@ -33,7 +33,8 @@ std::string count(std::uint64_t number, std::string_view noun) {
 
 class Comparer {
  public:
-  Comparer(const InputFile& a, const InputFile& b, const CompareLimits& limits) : a_(a), b_(b), limits_(limits) {}
+  Comparer(const InputFile& a, const InputFile& b, const CompareLimits& limits)
+      : a_(a), b_(b), limits_(limits) {}
 
   Result<Comparison> run() {
     compare_dimensions();
@@ -49,12 +50,14 @@ class Comparer {
   template <class... Args>
   void differ(fmt::format_string<Args...> format, Args&&... args) {
     ++result_.differences;
-    if (result_.first.size() < limits_.lines) result_.first.push_back(fmt::format(format, std::forward<Args>(args)...));
+    if (result_.first.size() < limits_.lines)
+      result_.first.push_back(fmt::format(format, std::forward<Args>(args)...));
   }
 
   /// The pairs of equal names, in the order of `a`. Reports names that only one has, and another order.
   template <class Item>
-  std::vector<std::pair<const Item*, const Item*>> matched(const std::string& what, const std::vector<Item>& a,
+  std::vector<std::pair<const Item*, const Item*>> matched(const std::string& what,
+                                                           const std::vector<Item>& a,
                                                            const std::vector<Item>& b) {
     const auto find = [](const std::vector<Item>& list, const std::string& name) {
       return std::find_if(list.begin(), list.end(), [&](const Item& item) { return item.name == name; });
@@ -69,7 +72,8 @@ class Comparer {
         continue;
       }
       if (last && found < *last && std::exchange(ordered, false))
-        differ("{} '{}' comes earlier in {} than in {}: the order differs", what, item.name, b_.path(), a_.path());
+        differ("{} '{}' comes earlier in {} than in {}: the order differs", what, item.name, b_.path(),
+               a_.path());
       last = found;
       pairs.emplace_back(&item, &*found);
     }
@@ -79,14 +83,17 @@ class Comparer {
   }
 
   void compare_dimensions() {
-    for (const auto& [in_a, in_b] : matched("dimension", a_.contents().dimensions, b_.contents().dimensions)) {
+    for (const auto& [in_a, in_b] :
+         matched("dimension", a_.contents().dimensions, b_.contents().dimensions)) {
       ++result_.dimensions;
       if (in_a->length != in_b->length || in_a->unlimited != in_b->unlimited)
-        differ("dimension '{}': {} versus {}", in_a->name, text_of_dimension(*in_a), text_of_dimension(*in_b));
+        differ("dimension '{}': {} versus {}", in_a->name, text_of_dimension(*in_a),
+               text_of_dimension(*in_b));
     }
   }
 
-  void compare_attributes(const std::string& what, const std::vector<Attribute>& a, const std::vector<Attribute>& b) {
+  void compare_attributes(const std::string& what, const std::vector<Attribute>& a,
+                          const std::vector<Attribute>& b) {
     for (const auto& [in_a, in_b] : matched(what, a, b)) {
       ++result_.attributes;
       if (in_a->values == in_b->values) continue;
@@ -127,8 +134,10 @@ class Comparer {
         const std::byte* value_a = of_a.data() + i * size;
         const std::byte* value_b = of_b.data() + i * size;
         if (std::memcmp(value_a, value_b, size) == 0) continue;
-        const bool bits = text_of_value(in_a.type, value_a, false) == text_of_value(in_a.type, value_b, false);
-        differ_at(in_a, slab, i, text_of_value(in_a.type, value_a, bits), text_of_value(in_a.type, value_b, bits));
+        const bool bits =
+            text_of_value(in_a.type, value_a, false) == text_of_value(in_a.type, value_b, false);
+        differ_at(in_a, slab, i, text_of_value(in_a.type, value_a, bits),
+                  text_of_value(in_a.type, value_b, bits));
       }
     }
     return {};
@@ -137,8 +146,10 @@ class Comparer {
   Result<> compare_strings(const InputVariable& in_a, const InputVariable& in_b) {
     constexpr std::uint64_t most_strings = 1U << 16;
     for (SlabWalk slab(a_.contents().shape(in_a), most_strings); !slab.done(); slab.next()) {
-      AFTERBAY_TRY_ASSIGN(const std::vector<std::string> of_a, a_.read_strings(in_a, slab.start(), slab.count()));
-      AFTERBAY_TRY_ASSIGN(const std::vector<std::string> of_b, b_.read_strings(in_b, slab.start(), slab.count()));
+      AFTERBAY_TRY_ASSIGN(const std::vector<std::string> of_a,
+                          a_.read_strings(in_a, slab.start(), slab.count()));
+      AFTERBAY_TRY_ASSIGN(const std::vector<std::string> of_b,
+                          b_.read_strings(in_b, slab.start(), slab.count()));
       result_.values += of_a.size();
       for (std::size_t i = 0; i < of_a.size(); ++i) {
         result_.bytes += of_a[i].size();
@@ -148,8 +159,8 @@ class Comparer {
     return {};
   }
 
-  void differ_at(const InputVariable& variable, const SlabWalk& slab, std::uint64_t number, const std::string& in_a,
-                 const std::string& in_b) {
+  void differ_at(const InputVariable& variable, const SlabWalk& slab, std::uint64_t number,
+                 const std::string& in_a, const std::string& in_b) {
     ++result_.differing_values;
     if (reported_ == limits_.values_of_variable) {
       ++result_.differences;
@@ -170,11 +181,12 @@ class Comparer {
 }  // namespace
 
 std::string Comparison::summary() const {
-  const std::string what =
-      fmt::format("{}, {}, {}, {} ({} bytes) compared", count(dimensions, "dimension"), count(variables, "variable"),
-                  count(attributes, "attribute"), count(values, "value"), bytes);
+  const std::string what = fmt::format("{}, {}, {}, {} ({} bytes) compared", count(dimensions, "dimension"),
+                                       count(variables, "variable"), count(attributes, "attribute"),
+                                       count(values, "value"), bytes);
   if (equal()) return "equal: " + what;
-  return fmt::format("different: {}, {} of them in values; {}", count(differences, "difference"), differing_values, what);
+  return fmt::format("different: {}, {} of them in values; {}", count(differences, "difference"),
+                     differing_values, what);
 }
 
 Result<Comparison> compare(const InputFile& a, const InputFile& b, const CompareLimits& limits) {

@@ -20,9 +20,9 @@ struct Comparison {
   std::uint64_t values = 0;
   std::uint64_t bytes = 0;
 
-  std::uint64_t differences = 0;       ///< all of them; a variable's differing values count one each
+  std::uint64_t differences = 0;  ///< all of them; a variable's differing values count one each
   std::uint64_t differing_values = 0;
-  std::vector<std::string> first;      ///< the first of them, in words
+  std::vector<std::string> first;  ///< the first of them, in words
 
   [[nodiscard]] bool equal() const noexcept { return differences == 0; }
   /// One line: "equal: ..." or "different: ...".
@@ -38,6 +38,7 @@ struct CompareLimits {
 /// attributes (names, order, types, values) and every value, by its bits.
 /// Fails only when a file cannot be read.
 Result<Comparison> compare(const InputFile& a, const InputFile& b, const CompareLimits& limits = {});
-Result<Comparison> compare_files(const std::string& a, const std::string& b, const CompareLimits& limits = {});
+Result<Comparison> compare_files(const std::string& a, const std::string& b,
+                                 const CompareLimits& limits = {});
 
 }  // namespace afterbay::app

@@ -10,7 +10,7 @@
 namespace afterbay::app {
 
 struct CompareOutput {
-  std::size_t lines = 20;     ///< most differences to list
+  std::size_t lines = 20;  ///< most differences to list
   bool summary_only = false;
 };
 

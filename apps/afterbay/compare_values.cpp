@@ -63,7 +63,8 @@ void SlabWalk::next() {
   done_ = true;
 }
 
-std::string text_of_index(std::span<const std::uint64_t> start, std::span<const std::uint64_t> count, std::uint64_t number) {
+std::string text_of_index(std::span<const std::uint64_t> start, std::span<const std::uint64_t> count,
+                          std::uint64_t number) {
   std::vector<std::uint64_t> index(start.begin(), start.end());
   for (std::size_t d = count.size(); d-- > 0;) {
     index[d] += number % count[d];
@@ -112,7 +113,8 @@ std::string text_of_values(const Values& values, bool bits) {
     listed.push_back(values.type == Type::string
                          ? text_of_string(values.strings[i])
                          : text_of_value(values.type, values.bytes.data() + i * size_of(values.type), bits));
-  const std::string more = values.count() > most_listed ? fmt::format(", ... ({} values)", values.count()) : "";
+  const std::string more =
+      values.count() > most_listed ? fmt::format(", ... ({} values)", values.count()) : "";
   return fmt::format("{} {}{}", name_of(values.type), fmt::join(listed, ", "), more);
 }
 

@@ -29,13 +29,14 @@ class SlabWalk {
   std::vector<std::uint64_t> shape_;
   std::vector<std::uint64_t> start_;
   std::vector<std::uint64_t> count_;
-  std::size_t cut_ = 0;           ///< the dimension cut into steps; the ones before go one by one
+  std::size_t cut_ = 0;  ///< the dimension cut into steps; the ones before go one by one
   std::uint64_t step_ = 1;
   bool done_ = false;
 };
 
 /// The index of point `number` (C order) of the box that begins at `start` with `count` lengths: "[3, 10]".
-std::string text_of_index(std::span<const std::uint64_t> start, std::span<const std::uint64_t> count, std::uint64_t number);
+std::string text_of_index(std::span<const std::uint64_t> start, std::span<const std::uint64_t> count,
+                          std::uint64_t number);
 
 /// One value: 273.15, 'a', "text". With `bits`, floating-point numbers carry their bits: nan (0x7fc00001).
 std::string text_of_value(Type type, const std::byte* value, bool bits);

@@ -37,7 +37,8 @@ Exit exit_of_failure(const Error& error) {
 
 Exit verify(const ReplayRequest& request, const Playback& playback) {
   Exit worst = Exit::ok;
-  for (const std::string& path : playback.paths) worst = std::max(worst, compare_and_print(request.input, path));
+  for (const std::string& path : playback.paths)
+    worst = std::max(worst, compare_and_print(request.input, path));
   return worst;
 }
 
@@ -45,7 +46,8 @@ Exit replay(const ReplayOptions& options, const Invocation& invocation) {
   ReplayRequest request = options.request;
   request.arguments = invocation.setting_flags;
   if (options.servers > 0) request.arguments.push_back(fmt::format("--afterbay.servers={}", options.servers));
-  const auto config = config::load({.settings = {}, .config_file = {}, .environment = {}, .arguments = request.arguments});
+  const auto config =
+      config::load({.settings = {}, .config_file = {}, .environment = {}, .arguments = request.arguments});
   if (!config) {
     if (speaks_for_the_job()) complain("replay", config.error().text());
     return exit_of_failure(config.error());
@@ -66,23 +68,29 @@ Exit replay(const ReplayOptions& options, const Invocation& invocation) {
 Action prepare(CLI::App& app) {
   auto options = std::make_shared<ReplayOptions>();
   ReplayRequest& request = options->request;
-  app.add_option("INPUT", request.input, "a netCDF file of any kind without groups and user-defined types")->required();
+  app.add_option("INPUT", request.input, "a netCDF file of any kind without groups and user-defined types")
+      ->required();
   app.add_option("OUTPUT", request.output, "the file to write")->required();
-  app.add_option("--servers", options->servers, "processes of the job that are I/O servers; as --afterbay.servers")
+  app.add_option("--servers", options->servers,
+                 "processes of the job that are I/O servers; as --afterbay.servers")
       ->check(CLI::PositiveNumber);
   app.add_option("--store", request.store, "format of the output")
       ->check(CLI::IsMember({"netcdf4", "cdf5", "cdf2"}))
       ->capture_default_str();
-  app.add_option("--repeat", request.repeat, "play it so often, each time into a file of its own (out.nc, out.2.nc, ...)")
+  app.add_option("--repeat", request.repeat,
+                 "play it so often, each time into a file of its own (out.nc, out.2.nc, ...)")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  app.add_flag("--verify", options->verify, "compare what was written with INPUT, as `afterbay compare` does");
+  app.add_flag("--verify", options->verify,
+               "compare what was written with INPUT, as `afterbay compare` does");
   app.footer(
       "Run it with mpirun; the last processes serve, each of the others reads and hands over its own part:\n"
       "  mpirun -np 6 afterbay replay in.nc out.nc --servers 2 --verify\n"
       "Settings may be given as flags: --afterbay.NAME=VALUE, for instance --afterbay.topology=inline, or\n"
-      "--afterbay.collections.replay.existing=replace to write over OUTPUT (the collection is called `replay`).\n"
-      "Exit codes: 0 played (and equal, with --verify), 1 different, 2 wrong command line or setting, 3 a file cannot\n"
+      "--afterbay.collections.replay.existing=replace to write over OUTPUT (the collection is called "
+      "`replay`).\n"
+      "Exit codes: 0 played (and equal, with --verify), 1 different, 2 wrong command line or setting, 3 a "
+      "file cannot\n"
       "be read or written, 4 a process died or a deadline passed.");
   return [options](const Invocation& invocation) { return replay(*options, invocation); };
 }

@@ -17,14 +17,15 @@ struct TypeName {
   Type type;
 };
 constexpr std::array types{
-    TypeName{NC_BYTE, Type::int8},     TypeName{NC_CHAR, Type::text},     TypeName{NC_SHORT, Type::int16},
-    TypeName{NC_INT, Type::int32},     TypeName{NC_FLOAT, Type::float32}, TypeName{NC_DOUBLE, Type::float64},
-    TypeName{NC_UBYTE, Type::uint8},   TypeName{NC_USHORT, Type::uint16}, TypeName{NC_UINT, Type::uint32},
-    TypeName{NC_INT64, Type::int64},   TypeName{NC_UINT64, Type::uint64}, TypeName{NC_STRING, Type::string},
+    TypeName{NC_BYTE, Type::int8},   TypeName{NC_CHAR, Type::text},     TypeName{NC_SHORT, Type::int16},
+    TypeName{NC_INT, Type::int32},   TypeName{NC_FLOAT, Type::float32}, TypeName{NC_DOUBLE, Type::float64},
+    TypeName{NC_UBYTE, Type::uint8}, TypeName{NC_USHORT, Type::uint16}, TypeName{NC_UINT, Type::uint32},
+    TypeName{NC_INT64, Type::int64}, TypeName{NC_UINT64, Type::uint64}, TypeName{NC_STRING, Type::string},
 };
 
 std::optional<Type> type_of_number(nc_type number) {
-  const auto found = std::find_if(types.begin(), types.end(), [&](const TypeName& t) { return t.number == number; });
+  const auto found =
+      std::find_if(types.begin(), types.end(), [&](const TypeName& t) { return t.number == number; });
   return found == types.end() ? std::nullopt : std::optional(found->type);
 }
 
@@ -61,8 +62,8 @@ const char* format_name(int format) {
 }  // namespace
 
 const Attribute* InputVariable::find_attribute(std::string_view attribute) const noexcept {
-  const auto found =
-      std::find_if(attributes.begin(), attributes.end(), [&](const Attribute& a) { return a.name == attribute; });
+  const auto found = std::find_if(attributes.begin(), attributes.end(),
+                                  [&](const Attribute& a) { return a.name == attribute; });
   return found == attributes.end() ? nullptr : &*found;
 }
 
@@ -120,12 +121,14 @@ Result<> InputFile::refuse_what_is_not_atomic() const {
   if (groups.empty() && user_types.empty()) return {};
   std::string found;
   if (!groups.empty()) found += "groups " + joined(groups);
-  if (!user_types.empty()) found += (found.empty() ? "" : " and ") + ("user-defined types " + joined(user_types));
-  return fail(make_error(ErrorCode::format,
-                         "{}: it has {}: only files without groups and with atomic types can be used; take the part "
-                         "that you need out with other tools first (for example nccopy -g)",
-                         path_, found)
-                  .in_file(path_));
+  if (!user_types.empty())
+    found += (found.empty() ? "" : " and ") + ("user-defined types " + joined(user_types));
+  return fail(
+      make_error(ErrorCode::format,
+                 "{}: it has {}: only files without groups and with atomic types can be used; take the part "
+                 "that you need out with other tools first (for example nccopy -g)",
+                 path_, found)
+          .in_file(path_));
 }
 
 Result<> InputFile::describe() {
@@ -150,16 +153,20 @@ Result<> InputFile::describe_dimensions() {
   int unlimited_count = 0;
   AFTERBAY_TRY(check(nc_inq_dimids(id_, &count, nullptr, 0), "cannot read its dimensions"));
   dimension_ids_.resize(static_cast<std::size_t>(count));
-  if (count > 0) AFTERBAY_TRY(check(nc_inq_dimids(id_, &count, dimension_ids_.data(), 0), "cannot read its dimensions"));
-  AFTERBAY_TRY(check(nc_inq_unlimdims(id_, &unlimited_count, nullptr), "cannot read its unlimited dimensions"));
+  if (count > 0)
+    AFTERBAY_TRY(check(nc_inq_dimids(id_, &count, dimension_ids_.data(), 0), "cannot read its dimensions"));
+  AFTERBAY_TRY(
+      check(nc_inq_unlimdims(id_, &unlimited_count, nullptr), "cannot read its unlimited dimensions"));
   std::vector<int> unlimited_ids(static_cast<std::size_t>(unlimited_count));
   if (unlimited_count > 0)
-    AFTERBAY_TRY(check(nc_inq_unlimdims(id_, &unlimited_count, unlimited_ids.data()), "cannot read its unlimited dimensions"));
+    AFTERBAY_TRY(check(nc_inq_unlimdims(id_, &unlimited_count, unlimited_ids.data()),
+                       "cannot read its unlimited dimensions"));
   for (const int id : dimension_ids_) {
     std::array<char, NC_MAX_NAME + 1> name{};
     std::size_t length = 0;
     AFTERBAY_TRY(check(nc_inq_dim(id_, id, name.data(), &length), "cannot read a dimension"));
-    const bool is_unlimited = std::find(unlimited_ids.begin(), unlimited_ids.end(), id) != unlimited_ids.end();
+    const bool is_unlimited =
+        std::find(unlimited_ids.begin(), unlimited_ids.end(), id) != unlimited_ids.end();
     contents_.dimensions.push_back({name.data(), length, is_unlimited});
   }
   return {};
@@ -170,17 +177,24 @@ Result<InputVariable> InputFile::describe_variable(int id) const {
   nc_type type = NC_NAT;
   int dimensions = 0;
   int attributes = 0;
-  AFTERBAY_TRY(check(nc_inq_var(id_, id, name.data(), &type, &dimensions, nullptr, &attributes), "cannot read a variable"));
+  AFTERBAY_TRY(check(nc_inq_var(id_, id, name.data(), &type, &dimensions, nullptr, &attributes),
+                     "cannot read a variable"));
   InputVariable variable;
   variable.name = name.data();
   variable.id = id;
   const std::optional<Type> known = type_of_number(type);
   if (!known)
-    return fail(make_error(ErrorCode::format, "{}: variable '{}' has the type number {}, which is none of netCDF-4's atomic types",
-                           path_, variable.name, type).in_file(path_).in_variable(variable.name));
+    return fail(
+        make_error(ErrorCode::format,
+                   "{}: variable '{}' has the type number {}, which is none of netCDF-4's atomic types",
+                   path_, variable.name, type)
+            .in_file(path_)
+            .in_variable(variable.name));
   variable.type = *known;
   std::vector<int> ids(static_cast<std::size_t>(dimensions));
-  if (dimensions > 0) AFTERBAY_TRY(check(nc_inq_vardimid(id_, id, ids.data()), "cannot read a variable's dimensions", variable.name));
+  if (dimensions > 0)
+    AFTERBAY_TRY(
+        check(nc_inq_vardimid(id_, id, ids.data()), "cannot read a variable's dimensions", variable.name));
   for (const int dimension : ids) {
     const auto found = std::find(dimension_ids_.begin(), dimension_ids_.end(), dimension);
     variable.dimensions.push_back(static_cast<std::size_t>(found - dimension_ids_.begin()));
@@ -194,12 +208,14 @@ Result<> InputFile::describe_storage(InputVariable& variable) const {
   if (!contents_.format.starts_with("netCDF-4") || variable.dimensions.empty()) return {};
   int storage = NC_CONTIGUOUS;
   std::vector<std::size_t> lengths(variable.dimensions.size());
-  AFTERBAY_TRY(check(nc_inq_var_chunking(id_, variable.id, &storage, lengths.data()), "cannot read its chunking", variable.name));
+  AFTERBAY_TRY(check(nc_inq_var_chunking(id_, variable.id, &storage, lengths.data()),
+                     "cannot read its chunking", variable.name));
   if (storage == NC_CHUNKED) variable.chunk.assign(lengths.begin(), lengths.end());
   int shuffle = 0;
   int deflate = 0;
   int level = 0;
-  AFTERBAY_TRY(check(nc_inq_var_deflate(id_, variable.id, &shuffle, &deflate, &level), "cannot read its filters", variable.name));
+  AFTERBAY_TRY(check(nc_inq_var_deflate(id_, variable.id, &shuffle, &deflate, &level),
+                     "cannot read its filters", variable.name));
   variable.shuffle = shuffle != 0;
   variable.deflate = deflate != 0 ? level : 0;
   return {};
@@ -209,7 +225,8 @@ Result<std::vector<Attribute>> InputFile::attributes_of(int id, int count, std::
   std::vector<Attribute> attributes;
   for (int number = 0; number < count; ++number) {
     std::array<char, NC_MAX_NAME + 1> name{};
-    AFTERBAY_TRY(check(nc_inq_attname(id_, id, number, name.data()), "cannot read an attribute's name", variable));
+    AFTERBAY_TRY(
+        check(nc_inq_attname(id_, id, number, name.data()), "cannot read an attribute's name", variable));
     AFTERBAY_TRY_ASSIGN(Values values, attribute_values(id, name.data(), variable));
     attributes.push_back({name.data(), std::move(values)});
   }
@@ -219,23 +236,29 @@ Result<std::vector<Attribute>> InputFile::attributes_of(int id, int count, std::
 Result<Values> InputFile::attribute_values(int id, const std::string& name, std::string_view variable) const {
   nc_type number = NC_NAT;
   std::size_t length = 0;
-  AFTERBAY_TRY(check(nc_inq_att(id_, id, name.c_str(), &number, &length), "cannot read attribute '" + name + "'", variable));
+  AFTERBAY_TRY(check(nc_inq_att(id_, id, name.c_str(), &number, &length),
+                     "cannot read attribute '" + name + "'", variable));
   const std::optional<Type> type = type_of_number(number);
   if (!type)
-    return fail(make_error(ErrorCode::format, "{}: attribute '{}'{} has the type number {}, which is none of netCDF-4's atomic types",
-                           path_, name, variable.empty() ? "" : " of variable '" + std::string(variable) + "'", number)
-                    .in_file(path_));
+    return fail(
+        make_error(ErrorCode::format,
+                   "{}: attribute '{}'{} has the type number {}, which is none of netCDF-4's atomic types",
+                   path_, name, variable.empty() ? "" : " of variable '" + std::string(variable) + "'",
+                   number)
+            .in_file(path_));
   Values values;
   values.type = *type;
   if (length == 0) return values;
   if (*type == Type::string) {
     std::vector<char*> pointers(length);
-    AFTERBAY_TRY(check(nc_get_att_string(id_, id, name.c_str(), pointers.data()), "cannot read attribute '" + name + "'", variable));
+    AFTERBAY_TRY(check(nc_get_att_string(id_, id, name.c_str(), pointers.data()),
+                       "cannot read attribute '" + name + "'", variable));
     values.strings = take_strings(pointers);
     return values;
   }
   values.bytes.resize(length * size_of(*type));
-  AFTERBAY_TRY(check(nc_get_att(id_, id, name.c_str(), values.bytes.data()), "cannot read attribute '" + name + "'", variable));
+  AFTERBAY_TRY(check(nc_get_att(id_, id, name.c_str(), values.bytes.data()),
+                     "cannot read attribute '" + name + "'", variable));
   return values;
 }
 
@@ -244,11 +267,12 @@ Result<> InputFile::read(const InputVariable& variable, std::span<const std::uin
   if (points(count) == 0) return {};
   const std::vector<std::size_t> from(start.begin(), start.end());
   const std::vector<std::size_t> lengths(count.begin(), count.end());
-  return check(nc_get_vara(id_, variable.id, from.data(), lengths.data(), values.data()), "cannot read values of '" + variable.name + "'",
-               variable.name);
+  return check(nc_get_vara(id_, variable.id, from.data(), lengths.data(), values.data()),
+               "cannot read values of '" + variable.name + "'", variable.name);
 }
 
-Result<std::vector<std::string>> InputFile::read_strings(const InputVariable& variable, std::span<const std::uint64_t> start,
+Result<std::vector<std::string>> InputFile::read_strings(const InputVariable& variable,
+                                                         std::span<const std::uint64_t> start,
                                                          std::span<const std::uint64_t> count) const {
   const std::vector<std::size_t> from(start.begin(), start.end());
   const std::vector<std::size_t> lengths(count.begin(), count.end());

@@ -62,7 +62,8 @@ class InputFile {
   Result<> read(const InputVariable& variable, std::span<const std::uint64_t> start,
                 std::span<const std::uint64_t> count, std::span<std::byte> values) const;
   /// The same for strings; a missing string reads as an empty one.
-  Result<std::vector<std::string>> read_strings(const InputVariable& variable, std::span<const std::uint64_t> start,
+  Result<std::vector<std::string>> read_strings(const InputVariable& variable,
+                                                std::span<const std::uint64_t> start,
                                                 std::span<const std::uint64_t> count) const;
   /// All values of a variable.
   Result<Values> read_all(const InputVariable& variable) const;

@@ -23,7 +23,8 @@ constexpr std::chrono::seconds patience_after_failure{10};
 
 /// The session's server thread calls MPI beside the model's own when it must reach other nodes.
 int thread_level(const config::Config& config) {
-  const bool background = config.topology == config::Topology::inline_ && config.inline_mode == config::InlineMode::thread;
+  const bool background =
+      config.topology == config::Topology::inline_ && config.inline_mode == config::InlineMode::thread;
   return background ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED;
 }
 
@@ -76,7 +77,8 @@ Result<Playback> ReplayJob::run(const ReplayRequest& request) try {
   return fail(failure.error());
 }
 
-Result<Playback> ReplayJob::play_as_model(Session& session, const InputFile& input, const ReplayRequest& request) {
+Result<Playback> ReplayJob::play_as_model(Session& session, const InputFile& input,
+                                          const ReplayRequest& request) {
   const int ranks = session.model_size();
   const bool first = session.model_rank() == 0;
   MPI_Comm comm = MPI_COMM_NULL;
@@ -95,12 +97,14 @@ Result<Playback> ReplayJob::play_as_model(Session& session, const InputFile& inp
 
 void ReplayJob::print_summary(const Plan& plan, const InputFile& input, const ReplayRequest& request,
                               const Playback& playback, double seconds, int model_ranks) const {
-  fmt::print("{} ({}) -> {} ({}): {} file{}, {} record{}, {:.2f} MB\n", request.input, input.contents().format,
-             playback.paths.front(), request.store, playback.paths.size(), playback.paths.size() == 1 ? "" : "s",
-             playback.records, playback.records == 1 ? "" : "s", static_cast<double>(playback.bytes) * 1e-6);
+  fmt::print("{} ({}) -> {} ({}): {} file{}, {} record{}, {:.2f} MB\n", request.input,
+             input.contents().format, playback.paths.front(), request.store, playback.paths.size(),
+             playback.paths.size() == 1 ? "" : "s", playback.records, playback.records == 1 ? "" : "s",
+             static_cast<double>(playback.bytes) * 1e-6);
   const int servers = world_size_ - model_ranks;
-  fmt::print("{} model rank{}, {}; {:.3f} s in all, most on one rank: {:.3f} s reading, {:.3f} s in put\n", model_ranks,
-             model_ranks == 1 ? "" : "s", servers == 0 ? "inline servers" : fmt::format("{} server{}", servers, servers == 1 ? "" : "s"),
+  fmt::print("{} model rank{}, {}; {:.3f} s in all, most on one rank: {:.3f} s reading, {:.3f} s in put\n",
+             model_ranks, model_ranks == 1 ? "" : "s",
+             servers == 0 ? "inline servers" : fmt::format("{} server{}", servers, servers == 1 ? "" : "s"),
              seconds, playback.read_s, playback.put_s);
   for (const RankGrid& grid : plan.grids)
     fmt::print("  ({}): {} points in {} parts on {} of {} ranks\n", grid.name, fmt::join(grid.global, " x "),
@@ -121,8 +125,8 @@ void ReplayJob::leave(int code) {
     MPI_Test(&all_here, &done, MPI_STATUS_IGNORE);
   }
   if (done == 0) {
-    fmt::print(stderr, "afterbay replay: process {} waited {} s for the others to end; ending the job\n", world_rank_,
-               std::chrono::duration<double>(patience).count());
+    fmt::print(stderr, "afterbay replay: process {} waited {} s for the others to end; ending the job\n",
+               world_rank_, std::chrono::duration<double>(patience).count());
     std::fflush(stderr);
     MPI_Abort(MPI_COMM_WORLD, code == 0 ? 3 : code);
   }

@@ -30,8 +30,8 @@ class ReplayJob {
  private:
   Result<Playback> play_as_model(Session& session, const InputFile& input, const ReplayRequest& request);
   [[nodiscard]] PlanRequest plan_request(const ReplayRequest& request, int model_ranks) const;
-  void print_summary(const Plan& plan, const InputFile& input, const ReplayRequest& request, const Playback& playback,
-                     double seconds, int model_ranks) const;
+  void print_summary(const Plan& plan, const InputFile& input, const ReplayRequest& request,
+                     const Playback& playback, double seconds, int model_ranks) const;
 
   config::Config config_;
   int world_rank_ = 0;

@@ -33,15 +33,17 @@ bool holds(Format store, Type type) {
 /// Attributes that netCDF-4 keeps for itself: netCDF-C refuses to write them, or hides what was written.
 bool is_reserved(std::string_view name) {
   constexpr std::array<std::string_view, 11> reserved{
-      "CLASS", "NAME", "DIMENSION_LIST", "REFERENCE_LIST", "_Format", "_IsNetcdf4", "_NCProperties",
-      "_SuperblockVersion", "_Netcdf4Coordinates", "_Netcdf4Dimid", "_nc3_strict"};
+      "CLASS",      "NAME",          "DIMENSION_LIST",     "REFERENCE_LIST",      "_Format",
+      "_IsNetcdf4", "_NCProperties", "_SuperblockVersion", "_Netcdf4Coordinates", "_Netcdf4Dimid",
+      "_nc3_strict"};
   return std::find(reserved.begin(), reserved.end(), name) != reserved.end();
 }
 
 /// Searches all grids of at most `ranks` ranks.
 class GridSearch {
  public:
-  GridSearch(std::span<const std::uint64_t> global, std::uint64_t ranks) : global_(global), parts_(global.size(), 1) {
+  GridSearch(std::span<const std::uint64_t> global, std::uint64_t ranks)
+      : global_(global), parts_(global.size(), 1) {
     try_from(0, ranks);
   }
   [[nodiscard]] const std::vector<std::uint64_t>& best() const { return best_; }
@@ -49,7 +51,8 @@ class GridSearch {
  private:
   void try_from(std::size_t dimension, std::uint64_t ranks) {
     if (dimension == global_.size()) return rate();
-    for (std::uint64_t parts = 1; parts <= std::min(ranks, std::max<std::uint64_t>(1, global_[dimension])); ++parts) {
+    for (std::uint64_t parts = 1; parts <= std::min(ranks, std::max<std::uint64_t>(1, global_[dimension]));
+         ++parts) {
       parts_[dimension] = parts;
       try_from(dimension + 1, ranks / parts);
     }
@@ -104,15 +107,17 @@ class Planner {
       plan_.records = dimension.length;
     }
     if (unlimited_names.size() > 1)
-      refuse("it has {} unlimited dimensions ({}): only one can be written record by record; make the others fixed "
-             "(for example with ncks --fix_rec_dmn)",
-             unlimited_names.size(), fmt::join(unlimited_names, ", "));
+      refuse(
+          "it has {} unlimited dimensions ({}): only one can be written record by record; make the others "
+          "fixed "
+          "(for example with ncks --fix_rec_dmn)",
+          unlimited_names.size(), fmt::join(unlimited_names, ", "));
   }
 
   void check_attribute(const std::string& what, const Attribute& attribute) {
     if (!holds(request_.store, attribute.values.type))
-      refuse("{} '{}' has the type {}, which {} cannot hold", what, attribute.name, name_of(attribute.values.type),
-             name_of(request_.store));
+      refuse("{} '{}' has the type {}, which {} cannot hold", what, attribute.name,
+             name_of(attribute.values.type), name_of(request_.store));
     if (!is_classic(request_.store) && is_reserved(attribute.name))
       refuse("{} '{}' has a name that netCDF-4 keeps for itself", what, attribute.name);
   }
@@ -129,10 +134,13 @@ class Planner {
     Variable& variable = plan_.schema.variable(input.name, input.type, names);
     variable.attributes = input.attributes;
     const Attribute* fill = input.find_attribute("_FillValue");
-    if (fill != nullptr && fill->values.type == input.type && fill->values.count() == 1) variable.fill = fill->values;
+    if (fill != nullptr && fill->values.type == input.type && fill->values.count() == 1)
+      variable.fill = fill->values;
     if (request_.store == Format::netcdf4) copy_storage(input, variable);
 
-    PlayedVariable played{number, Played::whole, !input.dimensions.empty() && contents_.dimensions[input.dimensions[0]].unlimited, 0};
+    PlayedVariable played{number, Played::whole,
+                          !input.dimensions.empty() && contents_.dimensions[input.dimensions[0]].unlimited,
+                          0};
     check_dimensions(what, input, played.record);
     played.how = choose(input, played.record);
     if (played.how == Played::decomposed) {
@@ -148,7 +156,8 @@ class Planner {
       refuse("{} has {} dimensions besides the unlimited one, the most is {}", what, fixed, max_rank);
     for (std::size_t d = 1; d < input.dimensions.size(); ++d)
       if (const InputDimension& dimension = contents_.dimensions[input.dimensions[d]]; dimension.unlimited)
-        refuse("{} has the unlimited dimension '{}' as number {}: it must be the first", what, dimension.name, d + 1);
+        refuse("{} has the unlimited dimension '{}' as number {}: it must be the first", what, dimension.name,
+               d + 1);
   }
 
   /// Chunks and filters as in the input. Chunks that the servers cannot assemble in one piece are left
@@ -165,8 +174,8 @@ class Planner {
   }
 
   Played choose(const InputVariable& input, bool record) const {
-    const bool coordinate =
-        !record && input.dimensions.size() == 1 && contents_.dimensions[input.dimensions[0]].name == input.name;
+    const bool coordinate = !record && input.dimensions.size() == 1 &&
+                            contents_.dimensions[input.dimensions[0]].name == input.name;
     if (coordinate) return Played::constant;
     if (input.type == Type::string) return Played::strings;
     // Models hold short fixed vectors and scalars on every rank, and share out the rest.
@@ -204,7 +213,8 @@ class Planner {
 }  // namespace
 
 Block RankGrid::block_of(std::uint64_t rank) const {
-  Block block{global, std::vector<std::uint64_t>(global.size(), 0), std::vector<std::uint64_t>(global.size(), 0)};
+  Block block{global, std::vector<std::uint64_t>(global.size(), 0),
+              std::vector<std::uint64_t>(global.size(), 0)};
   if (rank >= used_ranks()) return block;
   for (std::size_t d = global.size(); d-- > 0;) {
     const std::uint64_t place = rank % parts[d];
@@ -221,6 +231,8 @@ std::vector<std::uint64_t> most_even_parts(std::span<const std::uint64_t> global
   return GridSearch(global, ranks).best();
 }
 
-Result<Plan> make_plan(const InputFile& input, const PlanRequest& request) { return Planner(input, request).make(); }
+Result<Plan> make_plan(const InputFile& input, const PlanRequest& request) {
+  return Planner(input, request).make();
+}
 
 }  // namespace afterbay::app

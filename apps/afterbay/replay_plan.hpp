@@ -42,7 +42,7 @@ struct PlayedVariable {
   std::size_t input = 0;  ///< index in Contents::variables
   Played how = Played::whole;
   bool record = false;
-  std::size_t grid = 0;   ///< index in Plan::grids, when decomposed
+  std::size_t grid = 0;  ///< index in Plan::grids, when decomposed
 };
 
 struct Plan {

@@ -14,7 +14,8 @@
 namespace afterbay::app {
 namespace {
 
-constexpr std::uint64_t cache_bytes = std::uint64_t{256} << 20;  ///< decoded chunks of the input, all variables
+constexpr std::uint64_t cache_bytes = std::uint64_t{256}
+                                      << 20;  ///< decoded chunks of the input, all variables
 
 template <class T>
 T value_or_throw(Result<T> result) {
@@ -52,7 +53,8 @@ class Player {
 
   Playback run() {
     const Collection collection = define();
-    for (int turn = 0; turn < request_.repeat; ++turn) play_turn(collection, output_name(request_.output, turn));
+    for (int turn = 0; turn < request_.repeat; ++turn)
+      play_turn(collection, output_name(request_.output, turn));
     session_.finalize();
     return std::move(result_);
   }
@@ -72,7 +74,8 @@ class Player {
         parts_.push_back(part_of(variable, played));
     }
     share_out_cache();
-    return session_.collection("replay", plan_.schema, {.file = {}, .directory = {}, .store = request_.store});
+    return session_.collection("replay", plan_.schema,
+                               {.file = {}, .directory = {}, .store = request_.store});
   }
 
   Part part_of(const InputVariable& variable, const PlayedVariable& played) const {
@@ -81,10 +84,13 @@ class Player {
     if (part.record) part.count[0] = 1;
     if (played.how == Played::decomposed) {
       const Block& block = blocks_[played.grid];
-      std::copy(block.start.begin(), block.start.end(), part.start.end() - static_cast<std::ptrdiff_t>(block.start.size()));
-      std::copy(block.count.begin(), block.count.end(), part.count.end() - static_cast<std::ptrdiff_t>(block.count.size()));
+      std::copy(block.start.begin(), block.start.end(),
+                part.start.end() - static_cast<std::ptrdiff_t>(block.start.size()));
+      std::copy(block.count.begin(), block.count.end(),
+                part.count.end() - static_cast<std::ptrdiff_t>(block.count.size()));
     }
-    part.points = std::accumulate(part.count.begin(), part.count.end(), std::uint64_t{1}, std::multiplies<>());
+    part.points =
+        std::accumulate(part.count.begin(), part.count.end(), std::uint64_t{1}, std::multiplies<>());
     return part;
   }
 
@@ -156,7 +162,9 @@ class Player {
 std::string output_name(const std::string& output, int turn) {
   if (turn == 0) return output;
   const std::filesystem::path path(output);
-  return (path.parent_path() / fmt::format("{}.{}{}", path.stem().string(), turn + 1, path.extension().string())).string();
+  return (path.parent_path() /
+          fmt::format("{}.{}{}", path.stem().string(), turn + 1, path.extension().string()))
+      .string();
 }
 
 Playback play(Session& session, const InputFile& input, Plan plan, const ReplayRequest& request) {

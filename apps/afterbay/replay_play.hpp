@@ -15,7 +15,7 @@ struct ReplayRequest {
   std::string input;
   std::string output;
   std::string store = "netcdf4";
-  int repeat = 1;        ///< how often the input is played, each time into a file of its own
+  int repeat = 1;                      ///< how often the input is played, each time into a file of its own
   std::vector<std::string> arguments;  ///< --afterbay.*
 };
 
