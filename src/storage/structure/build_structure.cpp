@@ -74,11 +74,20 @@ class Builder {
                               "define " + what));
     variables_.push_back(number);
     if (!classic_) AFTERBAY_TRY(define_storage(number, variable, layout, what));
-    AFTERBAY_TRY(define_fill(number, variable, what));
-    for (const Attribute& attribute : variable.attributes)
-      if (attribute.name != "_FillValue")
+    // The fill value takes its place in the order of the attributes, the first one unless listed.
+    if (!lists_fill(variable)) AFTERBAY_TRY(define_fill(number, variable, what));
+    for (const Attribute& attribute : variable.attributes) {
+      if (attribute.name == "_FillValue")
+        AFTERBAY_TRY(define_fill(number, variable, what));
+      else
         AFTERBAY_TRY(put_attribute(number, attribute, "attribute '" + attribute.name + "' of " + what));
+    }
     return {};
+  }
+
+  static bool lists_fill(const Variable& variable) {
+    return std::any_of(variable.attributes.begin(), variable.attributes.end(),
+                       [](const Attribute& a) { return a.name == "_FillValue"; });
   }
 
   /// Chunks and filters. Strings keep the library's defaults: their elements live elsewhere in the file.
@@ -99,9 +108,7 @@ class Builder {
   }
 
   Result<> define_fill(int number, const Variable& variable, const std::string& what) {
-    const bool has_attribute = std::any_of(variable.attributes.begin(), variable.attributes.end(),
-                                           [](const Attribute& a) { return a.name == "_FillValue"; });
-    if (variable.fill.empty() && !has_attribute) return {};
+    if (variable.fill.empty() && !lists_fill(variable)) return {};
     const Values fill = fill_of(variable);
     if (fill.type != variable.type || fill.count() != 1)
       return fail(ErrorCode::wrong_type, "the fill value of {} must be one {}, but {} of {} are given", what,
