@@ -15,6 +15,8 @@
 
 namespace afterbay::storage {
 
+class Disk;
+
 enum class Existing { refuse, replace, append };  ///< what to do when the final name exists
 enum class DirectIo { automatic, on, off };       ///< O_DIRECT: try, insist, never
 
@@ -25,6 +27,7 @@ struct FileRequest {
   Existing existing = Existing::refuse;
   DirectIo direct_io = DirectIo::automatic;
   bool make_directories = true;                ///< create missing parent directories
+  std::shared_ptr<Disk> disk;                  ///< system calls of fault tests; null: the real ones
 };
 
 /// One piece's bytes in stored layout and byte order (`piece->bytes` of them).

@@ -81,7 +81,7 @@ Result<PartFile> PartFile::claim(const std::string& path, Existing existing, boo
   file.replaces_ = path_exists(path);
   // Only now, with the lock, is the answer final for all writers that keep to this protocol.
   if (existing == Existing::refuse && file.replaces_) {
-    ::unlink(file.part_path_.c_str());
+    file.discard();
     return fail(exists_error(path));
   }
   return file;
@@ -128,6 +128,11 @@ Result<> PartFile::sync_directory() {
   if (disk_->sync(opened.get()) != 0 && errno != EINVAL && errno != EROFS)
     return fail(system_error(errno, "make durable the directory", directory));
   return {};
+}
+
+void PartFile::discard() noexcept {
+  if (descriptor_.open()) ::unlink(part_path_.c_str());
+  close();
 }
 
 Result<> PartFile::publish() {

@@ -25,7 +25,7 @@ class PartFile {
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
   [[nodiscard]] const std::string& part_path() const noexcept { return part_path_; }
   [[nodiscard]] int descriptor() const noexcept { return descriptor_.get(); }
-  [[nodiscard]] Disk& disk() const noexcept { return *disk_; }
+  [[nodiscard]] const std::shared_ptr<Disk>& shared_disk() const noexcept { return disk_; }
   /// Whether a file of the final name stood there when this one was claimed.
   [[nodiscard]] bool replaces() const noexcept { return replaces_; }
 
@@ -37,6 +37,8 @@ class PartFile {
   Result<> publish();
   /// Closes and gives up the lock; the partial file stays.
   void close() noexcept { descriptor_.reset(); }
+  /// Removes the partial file, closes and gives up the lock: for files that were never begun.
+  void discard() noexcept;
 
  private:
   Result<> open_and_lock();

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/cdf/cdf_store.hpp"
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "storage/cdf/header.hpp"
+#include "storage/cdf/limits.hpp"
+#include "storage/fill.hpp"
+#include "storage/ledger.hpp"
+#include "storage/open_part.hpp"
+#include "storage/structure/build_structure.hpp"
+
+namespace afterbay::storage {
+namespace {
+
+class CdfFile : public File {
+ public:
+  CdfFile(const FileRequest& request, OpenPart opened)
+      : schema_(request.schema),
+        layout_(request.layout),
+        part_(std::move(opened.part)),
+        writer_(std::move(opened.writer)),
+        appended_(opened.appended) {}
+
+  /// Writes or reads the header, and writes the constant values of a new file.
+  Result<> begin() {
+    if (!appended_) {
+      AFTERBAY_TRY_ASSIGN(const Structure structure, build_structure(schema_, *layout_));
+      AFTERBAY_TRY_ASSIGN(header_, parse_structure(structure));
+      header_bytes_ = schema_.variables.empty() ? structure.size_bytes : header_.first_byte_of_data();
+      AFTERBAY_TRY(copy_structure(structure, header_bytes_, *writer_));
+    } else {
+      AFTERBAY_TRY_ASSIGN(header_, read_cdf_header(*writer_));
+      AFTERBAY_TRY_ASSIGN(header_bytes_, writer_->size_bytes());
+      if (!schema_.variables.empty()) header_bytes_ = header_.first_byte_of_data();
+    }
+    AFTERBAY_TRY(find_variables());
+    ledger_.emplace(*layout_, appended_ ? header_.records : 0, appended_);
+    return appended_ ? Result<>{} : write_constants();
+  }
+
+  [[nodiscard]] std::uint64_t records() const override { return appended_ ? header_.records : 0; }
+
+  Result<WriteCost> write(std::span<const PieceWrite> pieces) override {
+    if (!writer_) return fail(closed_error(part_.path()));
+    return in_file(write_pieces(pieces), part_.path());
+  }
+
+  Result<WriteCost> write_strings(std::uint32_t variable, std::uint64_t, std::span<const std::string> values) override {
+    AFTERBAY_TRY(check_strings(*layout_, schema_, variable, values.size()));
+    return fail(make_error(ErrorCode::wrong_type, "{} files cannot hold strings", name_of(layout_->format))
+                    .in_file(part_.path()));
+  }
+
+  Result<WriteCost> publish() override {
+    if (!writer_) return fail(closed_error(part_.path()));
+    auto cost = in_file(finish(), part_.path());
+    abandon();
+    return cost;
+  }
+
+  void abandon() noexcept override {
+    writer_.reset();
+    part_.close();
+  }
+
+  /// Takes back a file that could not be begun.
+  void discard() noexcept {
+    writer_.reset();
+    part_.discard();
+  }
+
+  [[nodiscard]] std::string engine() const override { return writer_ && writer_->direct() ? "direct" : "buffered"; }
+
+ private:
+  Result<CdfHeader> parse_structure(const Structure& structure) {
+    AFTERBAY_TRY_ASSIGN(auto memory, BlockWriter::open(structure.file.get(), "the structure in memory", DirectIo::off,
+                                                       Disk::real()));
+    return read_cdf_header(*memory);
+  }
+
+  Result<> find_variables() {
+    for (const Variable& variable : schema_.variables) {
+      const CdfVariable* found = header_.find(variable.name);
+      if (found == nullptr)
+        return fail(make_error(ErrorCode::format, "variable '{}' is not in the file's header", variable.name)
+                        .in_variable(variable.name));
+      begins_.push_back(found->begin);
+    }
+    return {};
+  }
+
+  [[nodiscard]] std::uint64_t offset_of(const model::Piece& piece, std::uint64_t record) const {
+    const std::uint64_t record_offset = layout_->variables[piece.variable].record ? record * header_.record_bytes : 0;
+    return begins_[piece.variable] + record_offset + piece.slab_offset;
+  }
+
+  Result<WriteCost> write_pieces(std::span<const PieceWrite> pieces) {
+    AFTERBAY_TRY(check_pieces(*layout_, schema_, pieces));
+    WriteCost cost;
+    std::vector<Extent> extents;
+    extents.reserve(pieces.size());
+    for (const PieceWrite& write : pieces) {
+      const bool record = layout_->variables[write.piece->variable].record;
+      if (record && write.record >= most_records(layout_->format))
+        return fail(ErrorCode::invalid_argument, "record {} is more than a {} file can count", write.record,
+                    name_of(layout_->format));
+      extents.push_back({offset_of(*write.piece, write.record), write.bytes});
+      cost.bytes_in += write.bytes.size();
+    }
+    AFTERBAY_TRY(writer_->write(extents, cost));
+    for (const PieceWrite& write : pieces) ledger_->mark(*write.piece, write.record);
+    return cost;
+  }
+
+  Result<> write_constants() {
+    for (std::size_t v = 0; v < schema_.variables.size(); ++v) {
+      const Variable& variable = schema_.variables[v];
+      if (variable.constant.empty()) continue;
+      std::vector<std::byte> bytes = variable.constant.bytes;
+      to_file_order(bytes, size_of(variable.type), true);
+      AFTERBAY_TRY(writer_->write_structure(begins_[v], bytes));
+    }
+    return {};
+  }
+
+  Result<> fill_missing(WriteCost& cost) {
+    std::vector<std::optional<FillPattern>> patterns(schema_.variables.size());
+    return ledger_->for_each_missing([&](const model::Piece& piece, std::uint64_t record) -> Result<> {
+      auto& pattern = patterns[piece.variable];
+      if (!pattern) pattern.emplace(schema_.variables[piece.variable], true);
+      const std::uint64_t offset = offset_of(piece, record);
+      const Extent extent{offset, pattern->at(offset, piece.bytes)};
+      return writer_->write({&extent, 1}, cost);
+    });
+  }
+
+  Result<WriteCost> finish() {
+    WriteCost cost;
+    AFTERBAY_TRY(fill_missing(cost));
+    const std::uint64_t count = ledger_->records();
+    AFTERBAY_TRY(writer_->write_structure(4, encode_record_count(header_.version, count)));
+    AFTERBAY_TRY(writer_->truncate(header_.file_bytes(count, header_bytes_)));
+    AFTERBAY_TRY(part_.publish());
+    return cost;
+  }
+
+  Schema schema_;
+  std::shared_ptr<const model::FileLayout> layout_;
+  PartFile part_;
+  std::unique_ptr<BlockWriter> writer_;
+  bool appended_;
+  CdfHeader header_;
+  std::uint64_t header_bytes_ = 0;
+  std::vector<std::uint64_t> begins_;  ///< offset of each schema variable
+  std::optional<Ledger> ledger_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<File>> CdfStore::create(const FileRequest& request) {
+  AFTERBAY_TRY(check_request(request, format_));
+  AFTERBAY_TRY(in_file(check_classic_limits(request.schema, *request.layout), request.path));
+  AFTERBAY_TRY_ASSIGN(OpenPart opened, open_part(request));
+  auto file = std::make_unique<CdfFile>(request, std::move(opened));
+  if (auto begun = in_file(file->begin(), request.path); !begun) {
+    file->discard();
+    return fail(std::move(begun).error());
+  }
+  return file;
+}
+
+}  // namespace afterbay::storage

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// MemoryStore: files that are kept in memory, for tests that look at what a server made.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "storage/store.hpp"
+
+namespace afterbay::storage {
+
+/// A published file.
+struct MemoryFile {
+  struct VariableData {
+    /// Per record (one entry for fixed variables) the dense bytes, little-endian, C order.
+    std::vector<std::vector<std::byte>> records;
+    std::vector<std::vector<std::string>> strings;  ///< the same for string variables
+  };
+  Schema schema;
+  std::uint64_t records = 0;
+  std::vector<VariableData> variables;  ///< in the order of the schema
+};
+
+/// Keeps published files by name. Any thread may call it; the files outlive it as long as they are held.
+class MemoryStore : public Store {
+ public:
+  MemoryStore();
+  Result<std::unique_ptr<File>> create(const FileRequest& request) override;
+
+  /// A published file, or nothing.
+  [[nodiscard]] std::shared_ptr<const MemoryFile> find(const std::string& path) const;
+  /// Names of the published files, sorted.
+  [[nodiscard]] std::vector<std::string> files() const;
+  /// Dense little-endian bytes of one record of a published variable (record 0 for fixed ones).
+  [[nodiscard]] Result<std::vector<std::byte>> record(const std::string& path, const std::string& variable,
+                                                      std::uint64_t record) const;
+
+  struct Registry {
+    mutable std::mutex mutex;
+    std::map<std::string, std::shared_ptr<const MemoryFile>> published;
+    std::set<std::string> open;  ///< names of files in the making
+  };
+
+ private:
+  std::shared_ptr<Registry> registry_;
+};
+
+/// The store as a MemoryStore, or null when it is of another format.
+MemoryStore* memory_store_of(Store& store) noexcept;
+
+}  // namespace afterbay::storage

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/netcdf4/dataset.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <utility>
+
+#include "storage/block_writer/system_error.hpp"
+
+namespace afterbay::storage {
+namespace {
+
+/// The type in which layouts hold elements: little-endian. Text is a string of one byte, as netCDF-C has it.
+hid_t stored_type(Type type) {
+  switch (type) {
+    case Type::int8: return H5T_STD_I8LE;
+    case Type::int16: return H5T_STD_I16LE;
+    case Type::int32: return H5T_STD_I32LE;
+    case Type::int64: return H5T_STD_I64LE;
+    case Type::uint8: return H5T_STD_U8LE;
+    case Type::uint16: return H5T_STD_U16LE;
+    case Type::uint32: return H5T_STD_U32LE;
+    case Type::uint64: return H5T_STD_U64LE;
+    case Type::float32: return H5T_IEEE_F32LE;
+    case Type::float64: return H5T_IEEE_F64LE;
+    case Type::text:
+    case Type::string: return H5T_C_S1;
+  }
+  return H5I_INVALID_HID;
+}
+
+bool stored_as(hid_t dataset_type, Type type) {
+  if (type == Type::text) return H5Tget_class(dataset_type) == H5T_STRING && H5Tget_size(dataset_type) == 1;
+  return type != Type::string && H5Tequal(dataset_type, stored_type(type)) > 0;
+}
+
+/// netCDF-C's prefix for a variable that has a dimension's name without being its coordinate variable.
+std::string name_in_file(hid_t file, const std::string& name) {
+  const std::string prefixed = "_nc4_non_coord_" + name;
+  return H5Lexists(file, prefixed.c_str(), H5P_DEFAULT) > 0 ? prefixed : name;
+}
+
+}  // namespace
+
+Error Dataset::error(const std::string& doing) const {
+  return driver_->error(doing + " variable '" + name_ + "'").in_variable(name_);
+}
+
+Result<Dataset> Dataset::open(hid_t file, FileDriver& driver, const Variable& variable,
+                              const model::VariableLayout& layout) {
+  Dataset dataset(driver, variable, layout);
+  dataset.id_ = Hdf5Id(H5Dopen2(file, name_in_file(file, variable.name).c_str(), H5P_DEFAULT));
+  if (!dataset.id_.valid()) return fail(dataset.error("open"));
+  AFTERBAY_TRY(dataset.inspect());
+  return dataset;
+}
+
+/// Finds out whether the dataset is stored as the layout says, so that bytes can go to their place.
+Result<> Dataset::inspect() {
+  const Hdf5Id space(H5Dget_space(id_.get()));
+  const int rank = H5Sget_simple_extent_ndims(space.get());
+  if (rank < 0) return fail(error("find the shape of"));
+  lengths_.resize(static_cast<std::size_t>(rank));
+  if (rank > 0) H5Sget_simple_extent_dims(space.get(), lengths_.data(), nullptr);
+  if (layout_->record && rank > 0) extent_ = lengths_[0];
+  const Hdf5Id type(H5Dget_type(id_.get()));
+  const Hdf5Id creation(H5Dget_create_plist(id_.get()));
+  if (!type.valid() || !creation.valid()) return fail(error("find the type of"));
+  if (!stored_as(type.get(), type_)) return {};
+  const H5D_layout_t kind = H5Pget_layout(creation.get());
+  if (kind == H5D_CONTIGUOUS && !layout_->chunked && H5Pget_external_count(creation.get()) == 0)
+    placement_ = Placement::dense;
+  if (kind == H5D_CHUNKED && layout_->chunked) return inspect_chunks(creation.get());
+  return {};
+}
+
+Result<> Dataset::inspect_chunks(hid_t creation_list) {
+  std::vector<hsize_t> chunk(lengths_.size());
+  if (H5Pget_chunk(creation_list, static_cast<int>(chunk.size()), chunk.data()) < 0) return fail(error("find the chunks of"));
+  const std::size_t record_rank = layout_->record ? 1 : 0;
+  if (!std::equal(chunk.begin() + static_cast<std::ptrdiff_t>(record_rank), chunk.end(), layout_->chunk.begin(),
+                  layout_->chunk.end()))
+    return {};
+  AFTERBAY_TRY_ASSIGN(const bool known, inspect_filters(creation_list));
+  if (!known) return {};
+  if (layout_->record) span_ = chunk[0];
+  placement_ = Placement::chunks;
+  return {};
+}
+
+/// Whether the filters are ones that our codec encodes: shuffle, then deflate, each optional.
+Result<bool> Dataset::inspect_filters(hid_t creation_list) {
+  codec_.element_bytes = size_of(type_);
+  const int count = H5Pget_nfilters(creation_list);
+  for (int i = 0; i < count; ++i) {
+    unsigned flags = 0;
+    std::array<unsigned, 8> values{};
+    std::size_t value_count = values.size();
+    const H5Z_filter_t filter =
+        H5Pget_filter2(creation_list, static_cast<unsigned>(i), &flags, &value_count, values.data(), 0, nullptr, nullptr);
+    if (filter < 0) return fail(error("find the filters of"));
+    if (filter == H5Z_FILTER_SHUFFLE && i == 0) codec_.shuffle = true;
+    else if (filter == H5Z_FILTER_DEFLATE && i == count - 1) codec_.deflate = static_cast<int>(std::max(1u, values[0]));
+    else return false;
+  }
+  return true;
+}
+
+Result<> Dataset::extend(std::uint64_t records) {
+  if (!layout_->record || records <= extent_) return {};
+  lengths_[0] = records;
+  if (H5Dset_extent(id_.get(), lengths_.data()) < 0) return fail(error("add records to"));
+  extent_ = records;
+  return {};
+}
+
+Result<std::uint64_t> Dataset::place_chunk(const model::Piece& piece, std::uint64_t record,
+                                           std::span<const std::byte> bytes, std::uint32_t skipped) {
+  AFTERBAY_TRY(extend(record + 1));
+  std::array<hsize_t, model::max_dimensions + 1> at{};
+  std::size_t d = 0;
+  if (layout_->record) at[d++] = record / span_ * span_;
+  for (const std::uint64_t start : piece.box.start) at[d++] = start;
+  FileDriver::Capture capture(*driver_, bytes);
+  if (H5Dwrite_chunk(id_.get(), H5P_DEFAULT, skipped, at.data(), bytes.size(), bytes.data()) < 0)
+    return fail(error("place a chunk of"));
+  if (!capture.offset())
+    return fail(make_error(ErrorCode::internal, "HDF5 gave no place to a chunk of variable '{}'", name_).in_variable(name_));
+  return *capture.offset();
+}
+
+Result<std::uint64_t> Dataset::place_dense(std::uint64_t size_bytes) {
+  if (dense_offset_) return *dense_offset_;
+  if (const haddr_t known = H5Dget_offset(id_.get()); known != HADDR_UNDEF) {
+    dense_offset_ = known;
+    return *dense_offset_;
+  }
+  H5Eclear2(H5E_DEFAULT);
+  // Not allocated yet: HDF5 does so when the whole is written, which the capture turns into nothing.
+  AFTERBAY_TRY_ASSIGN(const PlaceholderBytes placeholder, PlaceholderBytes::reserve(size_bytes));
+  const Hdf5Id type(H5Dget_type(id_.get()));
+  FileDriver::Capture capture(*driver_, placeholder.bytes());
+  if (H5Dwrite(id_.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, placeholder.bytes().data()) < 0)
+    return fail(error("allocate"));
+  if (!capture.offset())
+    return fail(make_error(ErrorCode::internal, "HDF5 gave no place to variable '{}'", name_).in_variable(name_));
+  dense_offset_ = capture.offset();
+  return *dense_offset_;
+}
+
+/// The part of the file's space that a box of a record is.
+Result<Hdf5Id> Dataset::select(const model::Box& box, std::uint64_t record) {
+  AFTERBAY_TRY(extend(record + 1));
+  Hdf5Id space(H5Dget_space(id_.get()));
+  if (!space.valid()) return fail(error("find the shape of"));
+  if (lengths_.empty()) return space;
+  std::vector<hsize_t> start;
+  std::vector<hsize_t> count;
+  if (layout_->record) {
+    start.push_back(record);
+    count.push_back(1);
+  }
+  start.insert(start.end(), box.start.begin(), box.start.end());
+  count.insert(count.end(), box.count.begin(), box.count.end());
+  if (H5Sselect_hyperslab(space.get(), H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr) < 0)
+    return fail(error("select a part of"));
+  return space;
+}
+
+Result<> Dataset::write_through(const model::Piece& piece, std::uint64_t record, std::span<const std::byte> bytes) {
+  AFTERBAY_TRY_ASSIGN(const Hdf5Id in_file, select(piece.box, record));
+  std::vector<hsize_t> stored(piece.stored.begin(), piece.stored.end());
+  std::vector<hsize_t> count(piece.box.count.begin(), piece.box.count.end());
+  const std::vector<hsize_t> start(stored.size(), 0);
+  const Hdf5Id in_memory(stored.empty() ? H5Screate(H5S_SCALAR)
+                                        : H5Screate_simple(static_cast<int>(stored.size()), stored.data(), nullptr));
+  if (!stored.empty() &&
+      H5Sselect_hyperslab(in_memory.get(), H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr) < 0)
+    return fail(error("select a part of"));
+  if (H5Dwrite(id_.get(), stored_type(type_), in_memory.get(), in_file.get(), H5P_DEFAULT, bytes.data()) < 0)
+    return fail(error("write"));
+  return {};
+}
+
+Result<> Dataset::write_strings(std::uint64_t record, std::span<const std::string> values) {
+  const model::Box whole{model::Index::filled(layout_->shape.size, 0), layout_->shape};
+  AFTERBAY_TRY_ASSIGN(const Hdf5Id in_file, select(whole, record));
+  const hsize_t count = values.size();
+  const Hdf5Id in_memory(H5Screate_simple(1, &count, nullptr));
+  const Hdf5Id type(H5Dget_type(id_.get()));
+  std::vector<const char*> pointers;
+  for (const std::string& text : values) pointers.push_back(text.c_str());
+  if (H5Dwrite(id_.get(), type.get(), in_memory.get(), in_file.get(), H5P_DEFAULT, pointers.data()) < 0)
+    return fail(error("write"));
+  return {};
+}
+
+Result<PlaceholderBytes> PlaceholderBytes::reserve(std::uint64_t size_bytes) {
+  void* address = ::mmap(nullptr, size_bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (address == MAP_FAILED) return fail(system_error(errno, "reserve address space for", "a variable"));
+  return PlaceholderBytes({static_cast<const std::byte*>(address), size_bytes});
+}
+
+PlaceholderBytes::~PlaceholderBytes() {
+  if (!bytes_.empty()) ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());  // NOLINT: from mmap
+}
+
+}  // namespace afterbay::storage

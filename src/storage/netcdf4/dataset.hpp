@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Dataset: one variable of an open netCDF-4 file: where its pieces lie.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "afterbay/schema.hpp"
+#include "base/result.hpp"
+#include "codec/chunk_codec.hpp"
+#include "model/layout.hpp"
+#include "storage/netcdf4/file_driver.hpp"
+#include "storage/netcdf4/hdf5.hpp"
+
+namespace afterbay::storage {
+
+/// How a variable's bytes get into the file.
+enum class Placement {
+  chunks,   ///< HDF5 chunks as the layout cuts them: placed by HDF5, written by us
+  dense,    ///< contiguous: one address
+  library,  ///< stored otherwise (files made by others) or strings: written by HDF5 itself
+};
+
+/// All calls inside an Hdf5Section, but for the plain getters, which any thread may call.
+class Dataset {
+ public:
+  static Result<Dataset> open(hid_t file, FileDriver& driver, const Variable& variable,
+                              const model::VariableLayout& layout);
+
+  [[nodiscard]] Placement placement() const noexcept { return placement_; }
+  /// Records of one chunk.
+  [[nodiscard]] std::uint64_t span() const noexcept { return span_; }
+  [[nodiscard]] const codec::ChunkCodec& codec() const noexcept { return codec_; }
+  [[nodiscard]] const std::string& name() const noexcept { return name_; }
+
+  /// Lets the variable have at least that many records; nothing for fixed ones.
+  Result<> extend(std::uint64_t records);
+
+  /// Makes the chunk of `piece` that holds `record` have `stored_bytes` in the file and gives their
+  /// offset; an uncompressed chunk that is there keeps its place. `skipped` as EncodedChunk's.
+  /// `bytes` is only an address range, never read.
+  Result<std::uint64_t> place_chunk(const model::Piece& piece, std::uint64_t record, std::span<const std::byte> bytes,
+                                    std::uint32_t skipped);
+
+  /// Offset of a dense variable's first byte; space is allocated at the first call.
+  Result<std::uint64_t> place_dense(std::uint64_t size_bytes);
+
+  /// Hands a piece (as the layout stores it, little-endian) to HDF5.
+  Result<> write_through(const model::Piece& piece, std::uint64_t record, std::span<const std::byte> bytes);
+  Result<> write_strings(std::uint64_t record, std::span<const std::string> values);
+
+  void close() noexcept { id_.reset(); }
+
+ private:
+  Dataset(FileDriver& driver, const Variable& variable, const model::VariableLayout& layout)
+      : driver_(&driver), layout_(&layout), type_(variable.type), name_(variable.name) {}
+  Result<> inspect();
+  Result<> inspect_chunks(hid_t creation_list);
+  Result<bool> inspect_filters(hid_t creation_list);
+  Result<Hdf5Id> select(const model::Box& box, std::uint64_t record);
+  [[nodiscard]] Error error(const std::string& doing) const;
+
+  FileDriver* driver_;
+  const model::VariableLayout* layout_;
+  Type type_;
+  std::string name_;
+  Hdf5Id id_;
+  Placement placement_ = Placement::library;
+  codec::ChunkCodec codec_;
+  std::uint64_t span_ = 1;
+  std::uint64_t extent_ = 0;
+  std::vector<hsize_t> lengths_;
+  std::optional<std::uint64_t> dense_offset_;
+};
+
+/// Address space without memory behind it: stands for bytes that are only counted.
+class PlaceholderBytes {
+ public:
+  static Result<PlaceholderBytes> reserve(std::uint64_t size_bytes);
+  PlaceholderBytes(PlaceholderBytes&& other) noexcept : bytes_(other.bytes_) { other.bytes_ = {}; }
+  PlaceholderBytes& operator=(PlaceholderBytes&&) = delete;
+  ~PlaceholderBytes();
+  [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return bytes_; }
+
+ private:
+  explicit PlaceholderBytes(std::span<const std::byte> bytes) noexcept : bytes_(bytes) {}
+  std::span<const std::byte> bytes_;
+};
+
+}  // namespace afterbay::storage

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/netcdf4/file_driver.hpp"
+
+#if H5_VERSION_GE(1, 14, 0)
+#include <H5FDdevelop.h>
+#endif
+
+#include <functional>
+#include <limits>
+#include <new>
+
+namespace afterbay::storage {
+namespace {
+
+/// Chunks from this size on begin on a page, so that direct I/O can write them (as the layout's pieces).
+constexpr hsize_t least_aligned_bytes = 64u << 10;
+
+/// The driver's part of an access list. HDF5 copies it as bytes.
+struct DriverInfo {
+  FileDriver* driver;
+};
+
+/// What HDF5 calls a file of this driver: its own part comes first.
+struct DriverFile {
+  H5FD_t base;
+  FileDriver* driver;
+};
+
+FileDriver& driver_of(H5FD_t* file) { return *reinterpret_cast<DriverFile*>(file)->driver; }
+const FileDriver& driver_of(const H5FD_t* file) { return *reinterpret_cast<const DriverFile*>(file)->driver; }
+
+H5FD_t* open_file(const char*, unsigned, hid_t access_list, haddr_t) {
+  const auto* info = static_cast<const DriverInfo*>(H5Pget_driver_info(access_list));
+  if (info == nullptr) return nullptr;
+  auto* file = new (std::nothrow) DriverFile{};
+  if (file == nullptr) return nullptr;
+  file->driver = info->driver;
+  return &file->base;
+}
+
+herr_t close_file(H5FD_t* file) {
+  delete reinterpret_cast<DriverFile*>(file);
+  return 0;
+}
+
+int compare_files(const H5FD_t* a, const H5FD_t* b) {
+  const std::less<const FileDriver*> less;
+  if (less(&driver_of(a), &driver_of(b))) return -1;
+  return less(&driver_of(b), &driver_of(a)) ? 1 : 0;
+}
+
+/// No data sieve: it would copy raw data into a buffer of HDF5's.
+herr_t query(const H5FD_t*, unsigned long* flags) {
+  *flags = H5FD_FEAT_AGGREGATE_METADATA | H5FD_FEAT_ACCUMULATE_METADATA | H5FD_FEAT_AGGREGATE_SMALLDATA |
+           H5FD_FEAT_DEFAULT_VFD_COMPATIBLE;
+  return 0;
+}
+
+haddr_t end_of_allocation(const H5FD_t* file, H5FD_mem_t) { return driver_of(file).end_of_allocation; }
+
+herr_t set_end_of_allocation(H5FD_t* file, H5FD_mem_t, haddr_t end) {
+  driver_of(file).end_of_allocation = end;
+  return 0;
+}
+
+haddr_t end_of_file(const H5FD_t* file, H5FD_mem_t) { return driver_of(file).size_bytes(); }
+
+herr_t read_bytes(H5FD_t* file, H5FD_mem_t, hid_t, haddr_t offset, size_t count, void* buffer) {
+  return driver_of(file).read(offset, {static_cast<std::byte*>(buffer), count}) ? 0 : -1;
+}
+
+herr_t write_bytes(H5FD_t* file, H5FD_mem_t kind, hid_t, haddr_t offset, size_t count, const void* buffer) {
+  const bool raw = kind == H5FD_MEM_DRAW;
+  return driver_of(file).write(raw, offset, {static_cast<const std::byte*>(buffer), count}) ? 0 : -1;
+}
+
+/// Only at the end: before that other threads write behind what HDF5 believes to be the end.
+herr_t truncate_file(H5FD_t* file, hid_t, hbool_t closing) { return !closing || driver_of(file).truncate() ? 0 : -1; }
+
+H5FD_class_t driver_class() {
+  H5FD_class_t kind{};
+#if H5_VERSION_GE(1, 14, 0)
+  kind.version = H5FD_CLASS_VERSION;
+  kind.value = static_cast<H5FD_class_value_t>(700);  // of the range for private use
+#endif
+  kind.name = "afterbay";
+  kind.maxaddr = static_cast<haddr_t>(std::numeric_limits<std::int64_t>::max());
+  kind.fc_degree = H5F_CLOSE_STRONG;
+  kind.fapl_size = sizeof(DriverInfo);
+  kind.open = open_file;
+  kind.close = close_file;
+  kind.cmp = compare_files;
+  kind.query = query;
+  kind.get_eoa = end_of_allocation;
+  kind.set_eoa = set_end_of_allocation;
+  kind.get_eof = end_of_file;
+  kind.read = read_bytes;
+  kind.write = write_bytes;
+  kind.truncate = truncate_file;
+  const H5FD_mem_t map[] = H5FD_FLMAP_DICHOTOMY;
+  for (int i = 0; i < H5FD_MEM_NTYPES; ++i) kind.fl_map[i] = map[i];
+  return kind;
+}
+
+/// Registered once a process, and again after HDF5 was shut down (H5close). Under the library lock.
+hid_t driver_id() {
+  static const H5FD_class_t kind = driver_class();
+  static hid_t id = H5I_INVALID_HID;
+  if (id < 0 || H5Iget_type(id) != H5I_VFL) id = H5FDregister(&kind);
+  return id;
+}
+
+}  // namespace
+
+Result<Hdf5Id> FileDriver::access_list() {
+  Hdf5Id list(H5Pcreate(H5P_FILE_ACCESS));
+  const DriverInfo info{this};
+  if (!list.valid() || H5Pset_driver(list.get(), driver_id(), &info) < 0 ||
+      H5Pset_libver_bounds(list.get(), H5F_LIBVER_V18, H5F_LIBVER_LATEST) < 0 ||
+      H5Pset_fclose_degree(list.get(), H5F_CLOSE_STRONG) < 0 ||
+      H5Pset_alignment(list.get(), least_aligned_bytes, model::page_bytes) < 0)
+    return fail(hdf5_error("set up the access to the file"));
+  return list;
+}
+
+bool FileDriver::Capture::take(std::uint64_t offset, std::span<const std::byte> written) {
+  const std::less_equal<const std::byte*> not_after;
+  const bool inside = not_after(bytes_.data(), written.data()) &&
+                      not_after(written.data() + written.size(), bytes_.data() + bytes_.size());
+  if (!inside) return false;
+  if (!offset_) offset_ = offset - static_cast<std::uint64_t>(written.data() - bytes_.data());
+  return true;
+}
+
+bool FileDriver::write(bool raw, std::uint64_t offset, std::span<const std::byte> bytes) {
+  if (raw && capture_ != nullptr && capture_->take(offset, bytes)) return true;
+  return note(writer_.write_structure(offset, bytes));
+}
+
+bool FileDriver::read(std::uint64_t offset, std::span<std::byte> bytes) { return note(writer_.read(offset, bytes)); }
+
+bool FileDriver::truncate() { return note(writer_.truncate(end_of_allocation)); }
+
+std::uint64_t FileDriver::size_bytes() const { return writer_.size_bytes().value_or(0); }
+
+bool FileDriver::note(Result<> result) {
+  if (!result && !failure_) failure_ = std::move(result).error();
+  return result.has_value();
+}
+
+Error FileDriver::error(const std::string& doing) {
+  Error from_hdf5 = hdf5_error(doing);
+  if (!failure_) return from_hdf5;
+  Error error = *failure_;
+  return error.add("while HDF5 was to " + doing);
+}
+
+}  // namespace afterbay::storage

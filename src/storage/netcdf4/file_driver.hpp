@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// FileDriver: HDF5 reads and writes a file through our block writer, and tells us where data go
+// instead of writing them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "base/result.hpp"
+#include "storage/block_writer/block_writer.hpp"
+#include "storage/netcdf4/hdf5.hpp"
+
+namespace afterbay::storage {
+
+/// What one open HDF5 file is connected to. Used only inside an Hdf5Section, and at the same address
+/// as long as the HDF5 file is open.
+class FileDriver {
+ public:
+  explicit FileDriver(BlockWriter& writer) : writer_(writer) {}
+  FileDriver(const FileDriver&) = delete;
+  FileDriver& operator=(const FileDriver&) = delete;
+
+  /// A file access list for H5Fopen. Data of 64 KiB and more are placed on pages.
+  Result<Hdf5Id> access_list();
+
+  /// While it lives, raw data that HDF5 writes from `bytes` are not written: only their place in the
+  /// file is noted. So HDF5 allocates and indexes, and the bytes themselves, never read here, go by
+  /// the block writer without the library lock.
+  class Capture {
+   public:
+    Capture(FileDriver& driver, std::span<const std::byte> bytes) : driver_(driver), bytes_(bytes) {
+      driver_.capture_ = this;
+    }
+    Capture(const Capture&) = delete;
+    Capture& operator=(const Capture&) = delete;
+    ~Capture() { driver_.capture_ = nullptr; }
+    /// Offset in the file of the first byte; nothing when HDF5 wrote none of them.
+    [[nodiscard]] std::optional<std::uint64_t> offset() const noexcept { return offset_; }
+
+   private:
+    friend class FileDriver;
+    bool take(std::uint64_t offset, std::span<const std::byte> written);
+
+    FileDriver& driver_;
+    std::span<const std::byte> bytes_;
+    std::optional<std::uint64_t> offset_;
+  };
+
+  /// The failure of a read or write that HDF5 asked for, if there was one, else HDF5's own error.
+  Error error(const std::string& doing);
+
+  // Called by HDF5 (through file_driver.cpp).
+  bool write(bool raw, std::uint64_t offset, std::span<const std::byte> bytes);
+  bool read(std::uint64_t offset, std::span<std::byte> bytes);
+  bool truncate();
+  [[nodiscard]] std::uint64_t size_bytes() const;
+  std::uint64_t end_of_allocation = 0;
+
+ private:
+  bool note(Result<> result);
+
+  BlockWriter& writer_;
+  Capture* capture_ = nullptr;
+  std::optional<Error> failure_;
+};
+
+}  // namespace afterbay::storage

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/netcdf4/hdf5.hpp"
+
+namespace afterbay::storage {
+namespace {
+
+/// Keeps the first entry of a walk: where the failure began.
+herr_t keep_first(unsigned depth, const H5E_error2_t* entry, void* text) {
+  if (depth == 0 && entry->desc != nullptr) *static_cast<std::string*>(text) = entry->desc;
+  return 0;
+}
+
+}  // namespace
+
+Hdf5Section::Hdf5Section() {
+  H5Eget_auto2(H5E_DEFAULT, &print_, &print_data_);
+  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+}
+
+Hdf5Section::~Hdf5Section() { H5Eset_auto2(H5E_DEFAULT, print_, print_data_); }
+
+Error hdf5_error(const std::string& doing) {
+  std::string text;
+  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_first, &text);
+  H5Eclear2(H5E_DEFAULT);
+  return make_error(ErrorCode::format, "cannot {}: {} (HDF5)", doing, text.empty() ? "unknown failure" : text);
+}
+
+}  // namespace afterbay::storage

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// HDF5's C interface with owners for its identifiers and its errors as ours.
+#pragma once
+
+#include <hdf5.h>
+
+#include <string>
+
+#include "base/result.hpp"
+#include "storage/library_lock.hpp"
+
+namespace afterbay::storage {
+
+/// Owns an identifier of any kind.
+class Hdf5Id {
+ public:
+  Hdf5Id() = default;
+  explicit Hdf5Id(hid_t id) noexcept : id_(id) {}
+  Hdf5Id(Hdf5Id&& other) noexcept : id_(other.release()) {}
+  Hdf5Id& operator=(Hdf5Id&& other) noexcept {
+    if (this != &other) {
+      reset();
+      id_ = other.release();
+    }
+    return *this;
+  }
+  ~Hdf5Id() { reset(); }
+
+  [[nodiscard]] hid_t get() const noexcept { return id_; }
+  [[nodiscard]] bool valid() const noexcept { return id_ >= 0; }
+  hid_t release() noexcept {
+    const hid_t id = id_;
+    id_ = H5I_INVALID_HID;
+    return id;
+  }
+  void reset() noexcept {
+    if (id_ >= 0) H5Idec_ref(id_);
+    id_ = H5I_INVALID_HID;
+  }
+
+ private:
+  hid_t id_ = H5I_INVALID_HID;
+};
+
+/// A stretch of code that calls HDF5: has the library lock, and keeps HDF5 from printing its errors
+/// (the process may print those of its own calls).
+class Hdf5Section {
+ public:
+  Hdf5Section();
+  Hdf5Section(const Hdf5Section&) = delete;
+  Hdf5Section& operator=(const Hdf5Section&) = delete;
+  ~Hdf5Section();
+
+ private:
+  LibraryLock lock_;
+  H5E_auto2_t print_ = nullptr;
+  void* print_data_ = nullptr;
+};
+
+/// "cannot <doing>: <HDF5's innermost message>". Call it right after the call that failed.
+Error hdf5_error(const std::string& doing);
+
+}  // namespace afterbay::storage

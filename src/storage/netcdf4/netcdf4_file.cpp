@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/netcdf4/netcdf4_file.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "storage/structure/build_structure.hpp"
+
+namespace afterbay::storage {
+namespace {
+
+/// Adds the time until its end to a counter.
+class Stopwatch {
+ public:
+  explicit Stopwatch(std::uint64_t& total_ns) : total_ns_(total_ns) {}
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+  ~Stopwatch() {
+    total_ns_ += static_cast<std::uint64_t>(
+        std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - start_).count());
+  }
+
+ private:
+  std::uint64_t& total_ns_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace
+
+Netcdf4File::Netcdf4File(const FileRequest& request, OpenPart opened)
+    : schema_(request.schema),
+      layout_(request.layout),
+      part_(std::move(opened.part)),
+      writer_(std::move(opened.writer)),
+      appended_(opened.appended),
+      present_(opened.records),
+      driver_(std::make_unique<FileDriver>(*writer_)),
+      ledger_(*layout_, opened.records, opened.appended) {}
+
+Result<> Netcdf4File::begin() {
+  for (const Variable& variable : schema_.variables) fills_.emplace_back(variable, false);
+  if (!appended_) {
+    AFTERBAY_TRY_ASSIGN(const Structure structure, build_structure(schema_, *layout_));
+    AFTERBAY_TRY(copy_structure(structure, structure.size_bytes, *writer_));
+  }
+  return open_datasets();
+}
+
+Result<> Netcdf4File::open_datasets() {
+  const Hdf5Section section;
+  AFTERBAY_TRY_ASSIGN(const Hdf5Id access, driver_->access_list());
+  file_ = Hdf5Id(H5Fopen(writer_->path().c_str(), H5F_ACC_RDWR, access.get()));
+  if (!file_.valid()) return fail(driver_->error("open the file"));
+  datasets_.reserve(schema_.variables.size());
+  for (std::size_t v = 0; v < schema_.variables.size(); ++v) {
+    AFTERBAY_TRY_ASSIGN(Dataset dataset,
+                        Dataset::open(file_.get(), *driver_, schema_.variables[v], layout_->variables[v]));
+    datasets_.push_back(std::move(dataset));
+  }
+  return {};
+}
+
+std::string Netcdf4File::engine() const { return writer_ && writer_->direct() ? "direct" : "buffered"; }
+
+/// Chunks that hold records of before are left to HDF5, which knows what is in them.
+Placement Netcdf4File::placement_of(const model::Piece& piece, std::uint64_t record) const {
+  const Dataset& dataset = datasets_[piece.variable];
+  if (dataset.placement() != Placement::chunks || !appended_) return dataset.placement();
+  const bool old = !layout_->variables[piece.variable].record || record / dataset.span() * dataset.span() < present_;
+  return old ? Placement::library : Placement::chunks;
+}
+
+Result<WriteCost> Netcdf4File::write(std::span<const PieceWrite> pieces) {
+  if (!writer_) return fail(closed_error(part_.path()));
+  return in_file(write_pieces(pieces), part_.path());
+}
+
+Result<WriteCost> Netcdf4File::write_pieces(std::span<const PieceWrite> pieces) {
+  AFTERBAY_TRY(check_pieces(*layout_, schema_, pieces));
+  WriteCost cost;
+  std::vector<Job> jobs;
+  jobs.reserve(pieces.size());
+  {
+    const Stopwatch watch(cost.encode_ns);
+    for (const PieceWrite& piece : pieces) {
+      AFTERBAY_TRY_ASSIGN(Job job, prepare(piece));
+      cost.bytes_in += piece.bytes.size();
+      jobs.push_back(std::move(job));
+    }
+  }
+  std::vector<Extent> extents;
+  extents.reserve(jobs.size());
+  {
+    const Stopwatch watch(cost.place_ns);
+    const Hdf5Section section;
+    for (const Job& job : jobs) {
+      if (!job.write) continue;
+      AFTERBAY_TRY_ASSIGN(const Extent extent, place(job));
+      extents.push_back(extent);
+    }
+  }
+  AFTERBAY_TRY(writer_->write(extents, cost));
+  for (const PieceWrite& piece : pieces) ledger_.mark(*piece.piece, piece.record);
+  return cost;
+}
+
+/// Encodes what has filters; no lock is held.
+Result<Netcdf4File::Job> Netcdf4File::prepare(const PieceWrite& piece) {
+  Job job{piece, std::nullopt, true};
+  const Dataset& dataset = datasets_[piece.piece->variable];
+  if (placement_of(*piece.piece, piece.record) != Placement::chunks || !dataset.codec().active()) return job;
+  std::optional<AssembledChunk> whole;
+  std::span<const std::byte> chunk = piece.bytes;
+  if (dataset.span() > 1) {
+    whole = assembly_.add(*piece.piece, piece.record, dataset.span(), piece.bytes, fills_[piece.piece->variable]);
+    job.write = whole.has_value();
+    if (!whole) return job;
+    chunk = whole->bytes.bytes();
+  }
+  AFTERBAY_TRY_ASSIGN(job.encoded, codec::encode(dataset.codec(), chunk));
+  return job;
+}
+
+/// Finds the place of a piece in the file; inside an Hdf5Section. What HDF5 wrote itself gives an empty extent.
+Result<Extent> Netcdf4File::place(const Job& job) {
+  const model::Piece& piece = *job.piece.piece;
+  Dataset& dataset = datasets_[piece.variable];
+  switch (placement_of(piece, job.piece.record)) {
+    case Placement::library:
+      AFTERBAY_TRY(dataset.write_through(piece, job.piece.record, job.piece.bytes));
+      return Extent{};
+    case Placement::dense: {
+      AFTERBAY_TRY_ASSIGN(const std::uint64_t offset, dataset.place_dense(layout_->variables[piece.variable].slab_bytes));
+      return Extent{offset + piece.slab_offset, job.piece.bytes};
+    }
+    case Placement::chunks: break;
+  }
+  if (!job.encoded && dataset.span() > 1) return place_in_span(job.piece);
+  const std::span<const std::byte> bytes = job.encoded ? std::as_const(job.encoded->bytes).bytes() : job.piece.bytes;
+  AFTERBAY_TRY_ASSIGN(const std::uint64_t offset,
+                      dataset.place_chunk(piece, job.piece.record, bytes, job.encoded ? job.encoded->skipped : 0));
+  return Extent{offset, bytes};
+}
+
+/// A record's part of a plain chunk of several records.
+Result<Extent> Netcdf4File::place_in_span(const PieceWrite& piece) {
+  Dataset& dataset = datasets_[piece.piece->variable];
+  AFTERBAY_TRY_ASSIGN(const PlaceholderBytes chunk, PlaceholderBytes::reserve(dataset.span() * piece.piece->bytes));
+  AFTERBAY_TRY_ASSIGN(const std::uint64_t offset, dataset.place_chunk(*piece.piece, piece.record, chunk.bytes(), 0));
+  return Extent{offset + piece.record % dataset.span() * piece.piece->bytes, piece.bytes};
+}
+
+Result<WriteCost> Netcdf4File::write_strings(std::uint32_t variable, std::uint64_t record,
+                                             std::span<const std::string> values) {
+  if (!writer_) return fail(closed_error(part_.path()));
+  AFTERBAY_TRY(in_file(check_strings(*layout_, schema_, variable, values.size()), part_.path()));
+  WriteCost cost;
+  {
+    const Stopwatch watch(cost.place_ns);
+    const Hdf5Section section;
+    AFTERBAY_TRY(in_file(datasets_[variable].write_strings(record, values), part_.path()));
+  }
+  for (const std::string& text : values) cost.bytes_in += text.size();
+  cost.bytes_out = cost.bytes_in;
+  if (layout_->variables[variable].record) ledger_.reach(record + 1);
+  return cost;
+}
+
+Result<WriteCost> Netcdf4File::publish() {
+  if (!writer_) return fail(closed_error(part_.path()));
+  auto cost = in_file(finish(), part_.path());
+  abandon();
+  return cost;
+}
+
+Result<WriteCost> Netcdf4File::finish() {
+  WriteCost cost;
+  AFTERBAY_TRY(write_rest_of_assembly(cost));
+  AFTERBAY_TRY(fill_missing(cost));
+  {
+    const Stopwatch watch(cost.place_ns);
+    AFTERBAY_TRY(close_library(ledger_.records()));
+  }
+  const Stopwatch watch(cost.write_ns);
+  AFTERBAY_TRY(part_.publish());
+  return cost;
+}
+
+Result<> Netcdf4File::write_rest_of_assembly(WriteCost& cost) {
+  for (const AssembledChunk& chunk : assembly_.take_rest()) {
+    const model::Piece& piece = layout_->pieces_of_variable(chunk.key.variable)[chunk.key.piece];
+    Job job{{&piece, chunk.key.first_record, chunk.bytes.bytes()}, std::nullopt, true};
+    AFTERBAY_TRY_ASSIGN(job.encoded, codec::encode(datasets_[piece.variable].codec(), chunk.bytes.bytes()));
+    Extent extent;
+    {
+      const Hdf5Section section;
+      AFTERBAY_TRY_ASSIGN(extent, place(job));
+    }
+    AFTERBAY_TRY(writer_->write({&extent, 1}, cost));
+  }
+  return {};
+}
+
+/// Chunks that were never written need nothing: readers give the fill value for them. What is left are
+/// holes in storage that was allocated: dense variables and plain chunks of several records.
+Result<> Netcdf4File::fill_missing(WriteCost& cost) {
+  for (std::uint32_t v = 0; v < datasets_.size(); ++v) {
+    const std::span<const model::Piece> pieces = layout_->pieces_of_variable(v);
+    if (datasets_[v].placement() == Placement::dense) {
+      const auto has = [&](const model::Piece& piece) { return ledger_.has(piece, 0); };
+      if (std::none_of(pieces.begin(), pieces.end(), has)) continue;
+      for (const model::Piece& piece : pieces)
+        if (!has(piece)) AFTERBAY_TRY(fill_piece({&piece, 0, {}}, cost));
+    }
+    if (datasets_[v].placement() == Placement::chunks && datasets_[v].span() > 1 && !datasets_[v].codec().active())
+      for (const model::Piece& piece : pieces) AFTERBAY_TRY(fill_span(v, piece, cost));
+  }
+  return {};
+}
+
+/// Fills the records that plain chunks of one piece miss, those after the last one too: a later append
+/// finds fill values there, as netCDF-C leaves them.
+Result<> Netcdf4File::fill_span(std::uint32_t variable, const model::Piece& piece, WriteCost& cost) {
+  const std::uint64_t span = datasets_[variable].span();
+  const std::uint64_t records = ledger_.records();
+  std::uint64_t first = appended_ ? (present_ + span - 1) / span * span : 0;  // older chunks are HDF5's
+  for (; first < records; first += span) {
+    std::vector<std::uint64_t> missing;
+    for (std::uint64_t record = first; record < first + span; ++record)
+      if (!ledger_.has(piece, record)) missing.push_back(record);
+    if (missing.size() == span) continue;  // the chunk is not there
+    for (const std::uint64_t record : missing) AFTERBAY_TRY(fill_piece({&piece, record, {}}, cost));
+  }
+  return {};
+}
+
+Result<> Netcdf4File::fill_piece(const PieceWrite& target, WriteCost& cost) {
+  Extent extent;
+  PieceWrite piece = target;
+  FillPattern& fill = fills_[target.piece->variable];
+  piece.bytes = fill.at(0, target.piece->bytes);
+  {
+    const Hdf5Section section;
+    AFTERBAY_TRY_ASSIGN(extent, place(Job{piece, std::nullopt, true}));
+  }
+  extent.bytes = fill.at(extent.offset, target.piece->bytes);
+  return writer_->write({&extent, 1}, cost);
+}
+
+/// Gives all record variables the same length and lets HDF5 write what it holds.
+Result<> Netcdf4File::close_library(std::uint64_t records) {
+  const Hdf5Section section;
+  for (Dataset& dataset : datasets_) {
+    AFTERBAY_TRY(dataset.extend(records));
+    dataset.close();
+  }
+  datasets_.clear();
+  if (H5Fclose(file_.release()) < 0) return fail(driver_->error("close the file"));
+  return {};
+}
+
+void Netcdf4File::abandon() noexcept {
+  if (file_.valid()) {
+    const Hdf5Section section;
+    datasets_.clear();
+    H5Fclose(file_.release());
+  }
+  driver_.reset();
+  writer_.reset();
+  part_.close();
+}
+
+void Netcdf4File::discard() noexcept {
+  if (file_.valid()) {
+    const Hdf5Section section;
+    datasets_.clear();
+    file_.reset();
+  }
+  driver_.reset();
+  writer_.reset();
+  part_.discard();
+}
+
+}  // namespace afterbay::storage

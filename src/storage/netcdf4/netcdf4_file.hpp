@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Netcdf4File: one netCDF-4 file in the making.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "storage/fill.hpp"
+#include "storage/ledger.hpp"
+#include "storage/netcdf4/chunk_assembly.hpp"
+#include "storage/netcdf4/dataset.hpp"
+#include "storage/netcdf4/file_driver.hpp"
+#include "storage/open_part.hpp"
+#include "storage/store.hpp"
+
+namespace afterbay::storage {
+
+class Netcdf4File : public File {
+ public:
+  Netcdf4File(const FileRequest& request, OpenPart opened);
+  Netcdf4File(const Netcdf4File&) = delete;
+  Netcdf4File& operator=(const Netcdf4File&) = delete;
+  ~Netcdf4File() override { Netcdf4File::abandon(); }
+
+  /// Makes the structure (of a new file) and opens it with HDF5.
+  Result<> begin();
+  /// Takes back a file that could not be begun.
+  void discard() noexcept;
+
+  [[nodiscard]] std::uint64_t records() const override { return present_; }
+  Result<WriteCost> write(std::span<const PieceWrite> pieces) override;
+  Result<WriteCost> write_strings(std::uint32_t variable, std::uint64_t record,
+                                  std::span<const std::string> values) override;
+  Result<WriteCost> publish() override;
+  void abandon() noexcept override;
+  [[nodiscard]] std::string engine() const override;
+
+ private:
+  /// A piece on its way: what is to be placed (encoded, if the variable has filters) and written.
+  struct Job {
+    PieceWrite piece;
+    std::optional<codec::EncodedChunk> encoded;
+    bool write = true;  ///< false: it waits in a chunk that is not whole
+  };
+
+  Result<> open_datasets();
+  [[nodiscard]] Placement placement_of(const model::Piece& piece, std::uint64_t record) const;
+  Result<Job> prepare(const PieceWrite& piece);
+  Result<Extent> place(const Job& job);
+  Result<Extent> place_in_span(const PieceWrite& piece);
+  Result<WriteCost> write_pieces(std::span<const PieceWrite> pieces);
+  Result<WriteCost> finish();
+  Result<> write_rest_of_assembly(WriteCost& cost);
+  Result<> fill_missing(WriteCost& cost);
+  Result<> fill_span(std::uint32_t variable, const model::Piece& piece, WriteCost& cost);
+  Result<> fill_piece(const PieceWrite& target, WriteCost& cost);
+  Result<> close_library(std::uint64_t records);
+  [[nodiscard]] const Variable& variable_of(const model::Piece& piece) const { return schema_.variables[piece.variable]; }
+
+  Schema schema_;
+  std::shared_ptr<const model::FileLayout> layout_;
+  PartFile part_;
+  std::unique_ptr<BlockWriter> writer_;
+  bool appended_;
+  std::uint64_t present_;  ///< records that were there when it was opened
+  std::unique_ptr<FileDriver> driver_;
+  Hdf5Id file_;                    ///< used inside an Hdf5Section only, as the datasets
+  std::vector<Dataset> datasets_;  ///< one a schema variable, same order
+  std::vector<FillPattern> fills_;
+  ChunkAssembly assembly_;
+  Ledger ledger_;
+};
+
+}  // namespace afterbay::storage

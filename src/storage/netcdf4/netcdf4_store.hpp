@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Netcdf4Store: netCDF-4 files, structure by netCDF-C and HDF5, bytes by our engine.
+#pragma once
+
+#include <memory>
+
+#include "storage/store.hpp"
+
+namespace afterbay::storage {
+
+/// netCDF-C makes the file with all but its data; HDF5 allocates and indexes chunks; workers encode
+/// chunks and write them to their place without holding the library lock.
+class Netcdf4Store : public Store {
+ public:
+  Result<std::unique_ptr<File>> create(const FileRequest& request) override;
+};
+
+}  // namespace afterbay::storage
