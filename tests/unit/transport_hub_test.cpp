@@ -198,14 +198,15 @@ TEST(ThreadHubLife, a_client_that_left_is_reported_once_its_messages_are_read) {
   ThreadHub hub = make_hub(2, small_sizes());
   ASSERT_TRUE(hub.clients[1]->send(pattern(5, 5), true));
   hub.clients[1].reset();
-  EXPECT_TRUE(hub.port->check_alive());
+  EXPECT_FALSE(hub.port->lost_peer());
   EXPECT_EQ(take(*hub.port, 1), pattern(5, 5));
-  const auto result = hub.port->check_alive();
-  ASSERT_FALSE(result);
-  EXPECT_EQ(result.error().code, ErrorCode::peer_lost);
-  EXPECT_NE(result.error().message.find("model rank 1"), std::string::npos);
+  const auto lost = hub.port->lost_peer();
+  ASSERT_TRUE(lost);
+  EXPECT_EQ(lost->peer, 1u);
+  EXPECT_EQ(lost->error.code, ErrorCode::peer_lost);
+  EXPECT_NE(lost->error.message.find("model rank 1"), std::string::npos);
   hub.port->forget(1);
-  EXPECT_TRUE(hub.port->check_alive());
+  EXPECT_FALSE(hub.port->lost_peer());
 }
 
 }  // namespace

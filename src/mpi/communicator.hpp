@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// A communicator of our own, and collective operations that end by a deadline.
+#pragma once
+
+#include <mpi.h>
+
+#include <chrono>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace afterbay::mpi {
+
+using Bytes = std::vector<std::byte>;
+using Millis = std::chrono::milliseconds;
+
+/// Owns a duplicate of a communicator; its errors are returned, not fatal. All members named
+/// below as collective must be called by all ranks in the same order, by the MPI thread. One that
+/// timed out leaves the communicator unusable: end the session.
+class Communicator {
+ public:
+  /// Collective over `parent`.
+  static Result<Communicator> duplicate(MPI_Comm parent, Millis limit);
+  Communicator() = default;
+  /// Not collective in practice, but every rank must come here, before MPI_Finalize.
+  ~Communicator();
+  Communicator(Communicator&& other) noexcept;
+  Communicator& operator=(Communicator&& other) noexcept;
+  Communicator(const Communicator&) = delete;
+  Communicator& operator=(const Communicator&) = delete;
+
+  [[nodiscard]] MPI_Comm get() const noexcept { return comm_; }
+  [[nodiscard]] int rank() const noexcept { return rank_; }
+  [[nodiscard]] int size() const noexcept { return size_; }
+
+  /// Collective: returns once all ranks have called it.
+  Result<void> barrier(Millis limit) const;
+  /// Collective: everybody's bytes, of any length, in the order of ranks.
+  [[nodiscard]] Result<std::vector<Bytes>> all_gather(std::span<const std::byte> own, Millis limit) const;
+  /// Collective: the same on `root` only, nothing elsewhere.
+  [[nodiscard]] Result<std::vector<Bytes>> gather(std::span<const std::byte> own, int root, Millis limit) const;
+  /// Collective: root's bytes.
+  [[nodiscard]] Result<Bytes> broadcast(std::span<const std::byte> from_root, int root, Millis limit) const;
+
+ private:
+  explicit Communicator(MPI_Comm comm);
+
+  MPI_Comm comm_ = MPI_COMM_NULL;
+  int rank_ = -1;
+  int size_ = 0;
+};
+
+}  // namespace afterbay::mpi

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpi/request.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <thread>
+
+#include "base/clock.hpp"
+#include "mpi/check.hpp"
+
+namespace afterbay::mpi {
+
+void BackOff::sleep(std::chrono::nanoseconds most) {
+  std::this_thread::sleep_for(std::min<std::chrono::nanoseconds>(next_, most));
+  next_ = std::min(next_ * 2, longest_);
+}
+
+Request::~Request() { assert(!active() && "an MPI operation in flight must be completed or abandoned with its buffers"); }
+
+Result<bool> Request::test() {
+  if (!active()) return true;
+  int done = 0;
+  AFTERBAY_TRY(check(MPI_Test(&request_, &done, MPI_STATUS_IGNORE), "MPI_Test"));
+  return done != 0;
+}
+
+Result<void> Request::wait_until(std::chrono::milliseconds limit, const char* what) {
+  const std::uint64_t end = now_ns() + static_cast<std::uint64_t>(limit.count()) * 1'000'000;
+  BackOff back_off;
+  for (;;) {
+    AFTERBAY_TRY_ASSIGN(const bool done, test());
+    if (done) return {};
+    if (now_ns() >= end)
+      return fail(ErrorCode::timed_out,
+                  "{} did not end within {} ms: some rank does not take part; see the other ranks' output", what,
+                  limit.count());
+    back_off.sleep();
+  }
+}
+
+}  // namespace afterbay::mpi

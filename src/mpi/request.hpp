@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// A nonblocking MPI operation. MPI_Wait spins; a wait here sleeps between looks.
+#pragma once
+
+#include <mpi.h>
+
+#include <chrono>
+#include <utility>
+
+#include "base/result.hpp"
+
+namespace afterbay::mpi {
+
+/// Sleeps of growing length between looks at something that can only be polled.
+class BackOff {
+ public:
+  using Time = std::chrono::microseconds;
+  explicit BackOff(Time shortest = Time(20), Time longest = Time(1000)) noexcept
+      : shortest_(shortest), longest_(longest), next_(shortest) {}
+  /// Sleeps, at most `most`.
+  void sleep(std::chrono::nanoseconds most = std::chrono::hours(1));
+  void reset() noexcept { next_ = shortest_; }
+
+ private:
+  Time shortest_;
+  Time longest_;
+  Time next_;
+};
+
+class Request {
+ public:
+  Request() = default;
+  explicit Request(MPI_Request request) noexcept : request_(request) {}
+  ~Request();
+  Request(Request&& other) noexcept : request_(std::exchange(other.request_, MPI_REQUEST_NULL)) {}
+  Request& operator=(Request&& other) noexcept {
+    std::swap(request_, other.request_);
+    return *this;
+  }
+  Request(const Request&) = delete;
+  Request& operator=(const Request&) = delete;
+
+  [[nodiscard]] bool active() const noexcept { return request_ != MPI_REQUEST_NULL; }
+  MPI_Request* handle() noexcept { return &request_; }
+
+  /// True when the operation is complete (or there is none).
+  Result<bool> test();
+  /// Sleeps until the operation is complete; `timed_out` naming `what` after `limit`. Until it is
+  /// complete the operation's buffers must stay, also after a failure: see `abandon`.
+  Result<void> wait_until(std::chrono::milliseconds limit, const char* what);
+  /// Gives the operation up to MPI: it may still touch its buffers, which the caller must leak.
+  void abandon() noexcept { request_ = MPI_REQUEST_NULL; }
+
+ private:
+  MPI_Request request_ = MPI_REQUEST_NULL;
+};
+
+}  // namespace afterbay::mpi
