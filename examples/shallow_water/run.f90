@@ -113,7 +113,7 @@ contains
     type(model), intent(in) :: m
     real(real64), intent(in) :: before(3), after(3)
     integer, intent(out) :: status
-    real(real64), parameter :: most(3) = [1.0e-12_real64, 5.0e-3_real64, 1.0e-3_real64]
+    real(real64), parameter :: most(3) = [1.0e-12_real64, 1.0e-2_real64, 1.0e-3_real64]
     character(*), parameter :: names(3) = [character(9) :: 'mass', 'energy', 'enstrophy']
     real(real64) :: drift(3)
     integer :: i
