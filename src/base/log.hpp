@@ -22,7 +22,7 @@ std::string_view name_of(LogLevel level) noexcept;
 /// Whom a log line comes from: "[afterbay model 3]". `rank` is that in the session's communicator; -1: none.
 struct LogSource {
   std::string session = "afterbay";
-  std::string role;
+  std::string role{};
   int rank = -1;
 };
 

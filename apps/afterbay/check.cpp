@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// afterbay check: is a configuration right, and what does it amount to?
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <map>
+#include <memory>
+
+#include "base/units.hpp"
+#include "command.hpp"
+#include "config/config.hpp"
+#include "config/reference.hpp"
+
+namespace afterbay::app {
+
+namespace {
+
+struct CheckOptions {
+  std::string file;
+  int ranks = 0;
+  bool show = false;
+  bool no_environment = false;
+};
+
+/// Who serves, and the arithmetic of a server's memory.
+std::string arithmetic(const config::Config& config, const config::Split& split) {
+  const config::Memory& memory = config.memory;
+  const std::string blocks = fmt::format("{} blocks of {} and {} of {}", memory.blocks(),
+                                         print_bytes(memory.block_bytes), memory.small_blocks(),
+                                         print_bytes(memory.small_block_bytes));
+  const std::string people = config.topology == config::Topology::inline_
+                                 ? fmt::format("{} model ranks that write themselves", split.model_ranks)
+                                 : fmt::format("{} model rank{} and {} server{}", split.model_ranks,
+                                               split.model_ranks == 1 ? "" : "s", split.servers,
+                                               split.servers == 1 ? "" : "s");
+  return fmt::format("{}; each server has {}: {}\n", people, print_bytes(memory.server_bytes), blocks);
+}
+
+Exit report(const std::string& what, const Error& error) {
+  complain("check", what + ": " + error.text());
+  return exit_of(error.code);
+}
+
+Exit check(const CheckOptions& options, const Invocation& invocation) {
+  config::Sources sources;
+  sources.config_file = options.file;
+  sources.arguments = invocation.setting_flags;
+  if (options.no_environment) sources.environment.emplace();
+  const std::string what = options.file.empty() ? "environment and flags" : options.file;
+  const auto config = config::load(sources);
+  if (!config) return report(what, config.error());
+  std::string text;
+  if (options.ranks > 0) {
+    const auto split = config->check_against(options.ranks);
+    if (!split) return report(what, split.error());
+    text = arithmetic(*config, *split);
+  }
+  text += options.show ? config::show(*config) : what + ": correct\n";
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  return Exit::ok;
+}
+
+Action prepare(CLI::App& app) {
+  auto options = std::make_shared<CheckOptions>();
+  app.add_option("FILE", options->file, "YAML file; without one, what the environment and the flags say");
+  app.add_option("--ranks", options->ranks, "also check against a communicator of this many ranks")
+      ->check(CLI::PositiveNumber);
+  app.add_flag("--show", options->show, "print every setting with its value and where that comes from");
+  app.add_flag("--no-environment", options->no_environment, "leave out the variables AFTERBAY_*");
+  app.footer(
+      "Settings may be given as flags too: --afterbay.NAME=VALUE. All problems are listed, each with its place.\n"
+      "Exit codes: 0 correct, 1 wrong, 2 wrong command line, 3 the file cannot be read.");
+  return [options](const Invocation& invocation) { return check(*options, invocation); };
+}
+
+const Registration registration({.name = "check",
+                                 .summary = "checks a configuration without a run",
+                                 .prepare = prepare,
+                                 .takes_settings = true});
+
+}  // namespace
+
+}  // namespace afterbay::app

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// afterbay help: explains commands and topics.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <memory>
+
+#include "base/suggest.hpp"
+#include "command.hpp"
+
+namespace afterbay::app {
+
+namespace {
+
+constexpr const char* exit_codes_topic = "exit-codes";
+
+Exit help(const std::string& topic, const Invocation& invocation) {
+  std::vector<std::string> topics{exit_codes_topic};
+  for (const Command& command : commands()) topics.push_back(command.name);
+  std::string text;
+  if (topic.empty()) {
+    text = invocation.root->help();
+  } else if (topic == exit_codes_topic) {
+    text = "Exit codes of every command:\n" + exit_codes_text();
+  } else if (CLI::App* command = invocation.root->get_subcommand_no_throw(topic)) {
+    text = command->help();
+  } else {
+    complain("help", fmt::format("no command or topic \"{}\"{}", topic, did_you_mean(topic, topics)));
+    return Exit::usage;
+  }
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  return Exit::ok;
+}
+
+Action prepare(CLI::App& app) {
+  auto topic = std::make_shared<std::string>();
+  app.add_option("TOPIC", *topic, "a command, or exit-codes");
+  return [topic](const Invocation& invocation) { return help(*topic, invocation); };
+}
+
+const Registration registration({.name = "help", .summary = "explains a command or a topic", .prepare = prepare});
+
+}  // namespace
+
+}  // namespace afterbay::app

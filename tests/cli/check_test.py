@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""afterbay check: every class of error with its place, and the effective configuration."""
+import unittest
+
+from _cli import IO, OK, USAGE, WRONG, CommandTest
+
+RUN = """afterbay:
+  servers: 2
+  memory:
+    server: 1GiB
+collections:
+  "hist*":
+    store: cdf5
+"""
+
+
+class Check(CommandTest):
+    def test_correct(self):
+        done = self.expect(OK, "check", self.write("run.yaml", RUN))
+        self.assertEqual(done.stdout, "run.yaml: correct\n")
+        self.assertEqual(done.stderr, "")
+
+    def test_all_problems_with_their_places(self):
+        path = self.write("bad.yaml", """afterbay:
+  sevrers: 2
+  memory:
+    block: 3 bananas
+  topology: inlin
+""")
+        done = self.expect(WRONG, "check", path)
+        self.assertEqual(done.stdout, "")
+        for part in (
+            "afterbay check: bad.yaml: the configuration has 3 problems:",
+            'bad.yaml:2:3: unknown setting "sevrers"; did you mean "servers"?',
+            'bad.yaml:4:12: memory.block: expected a size from 16KiB to 4GiB, a multiple of 4KiB: "3 bananas" is not',
+            'bad.yaml:5:13: topology: expected dedicated or inline, found "inlin"; did you mean "inline"?',
+        ):
+            self.assertIn(part, done.stderr)
+
+    def test_contradiction(self):
+        path = self.write("clash.yaml", "afterbay:\n  topology: inline\n  servers: 2\n")
+        done = self.expect(WRONG, "check", path)
+        self.assertIn("clash.yaml:3:12: servers is 2 (clash.yaml:3:12), but topology is inline (clash.yaml:2:13)",
+                      done.stderr)
+
+    def test_contradiction_of_two_sources(self):
+        path = self.write("run.yaml", RUN)
+        done = self.expect(WRONG, "check", path, "--afterbay.collections.history.deflate=4",
+                           settings={"AFTERBAY_CHUNK": "64MiB"})
+        self.assertIn("AFTERBAY_CHUNK: chunk is 64MiB (AFTERBAY_CHUNK), but memory.block is 4MiB (default)", done.stderr)
+        self.assertIn("collections.history.deflate is 4 (--afterbay.collections.history.deflate), but "
+                      "collections.hist*.store is cdf5 (run.yaml:7:12)", done.stderr)
+
+    def test_environment(self):
+        path = self.write("run.yaml", RUN)
+        wrong = {"AFTERBAY_WRITER": "2"}
+        done = self.expect(WRONG, "check", path, settings=wrong)
+        self.assertIn('AFTERBAY_WRITER: no setting has this environment variable; did you mean "AFTERBAY_WRITERS"?',
+                      done.stderr)
+        self.expect(OK, "check", path, "--no-environment", settings=wrong)
+
+    def test_no_file(self):
+        self.assertEqual(self.expect(OK, "check").stdout, "environment and flags: correct\n")
+        self.expect(WRONG, "check", "--afterbay.servers", "none")
+
+    def test_unreadable_file(self):
+        done = self.expect(IO, "check", "nowhere.yaml")
+        self.assertIn("nowhere.yaml: cannot read it: No such file or directory", done.stderr)
+
+    def test_no_yaml(self):
+        done = self.expect(WRONG, "check", self.write("broken.yaml", "afterbay: {servers: 2\nlog: info\n"))
+        self.assertRegex(done.stderr, r"broken\.yaml:\d+:\d+: this is not YAML: ")
+
+    def test_show_gives_values_and_origins(self):
+        done = self.expect(OK, "check", self.write("run.yaml", RUN), "--show", "--afterbay.log=debug",
+                           settings={"AFTERBAY_DEADLINE": "5s"})
+        for line in (
+            r"^servers +2 +run\.yaml:2:12$",
+            r"^memory\.server +1GiB +run\.yaml:4:13$",
+            r"^memory\.block +4MiB +default$",
+            r"^deadline +5s +AFTERBAY_DEADLINE$",
+            r"^log +debug +--afterbay\.log$",
+            r"^collections\.hist\*\.store +cdf5 +run\.yaml:7:12$",
+        ):
+            self.assertRegex(done.stdout, "(?m)" + line)
+
+    def test_ranks(self):
+        path = self.write("run.yaml", RUN)
+        done = self.expect(OK, "check", path, "--ranks", "6")
+        self.assertIn("4 model ranks and 2 servers; each server has 1GiB: 224 blocks of 4MiB and 512 of 256KiB",
+                      done.stdout)
+        done = self.expect(WRONG, "check", path, "--ranks", "2")
+        self.assertIn("run.yaml:2:12: servers is 2, but the communicator has 2 ranks, which leaves 0 for the model; "
+                      "start at least 3 ranks", done.stderr)
+        self.expect(USAGE, "check", path, "--ranks", "none")
+
+
+if __name__ == "__main__":
+    unittest.main()
