@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <string_view>
 #include <thread>
 #include <utility>
 
@@ -33,6 +34,10 @@ std::uint64_t sum(std::uint64_t mine, MPI_Comm comm) {
   std::uint64_t all = 0;
   MPI_Reduce(&mine, &all, 1, MPI_UINT64_T, MPI_SUM, 0, comm);
   return all;
+}
+
+std::string count(std::uint64_t number, std::string_view noun) {
+  return fmt::format("{} {}{}", number, noun, number == 1 ? "" : "s");
 }
 
 double largest(double mine, MPI_Comm comm) {
@@ -65,7 +70,6 @@ Result<Playback> ReplayJob::run(const ReplayRequest& request) try {
   found_by_all_ = false;
 
   SessionOptions options;
-  options.name = "replay";
   options.arguments = request.arguments;
   Session session = open_session(MPI_COMM_WORLD, options);
   if (session.is_server()) {
@@ -97,15 +101,13 @@ Result<Playback> ReplayJob::play_as_model(Session& session, const InputFile& inp
 
 void ReplayJob::print_summary(const Plan& plan, const InputFile& input, const ReplayRequest& request,
                               const Playback& playback, double seconds, int model_ranks) const {
-  fmt::print("{} ({}) -> {} ({}): {} file{}, {} record{}, {:.2f} MB\n", request.input,
-             input.contents().format, playback.paths.front(), request.store, playback.paths.size(),
-             playback.paths.size() == 1 ? "" : "s", playback.records, playback.records == 1 ? "" : "s",
-             static_cast<double>(playback.bytes) * 1e-6);
-  const int servers = world_size_ - model_ranks;
-  fmt::print("{} model rank{}, {}; {:.3f} s in all, most on one rank: {:.3f} s reading, {:.3f} s in put\n",
-             model_ranks, model_ranks == 1 ? "" : "s",
-             servers == 0 ? "inline servers" : fmt::format("{} server{}", servers, servers == 1 ? "" : "s"),
-             seconds, playback.read_s, playback.put_s);
+  fmt::print("{} ({}) -> {} ({}): {}, {}, {:.2f} MB\n", request.input, input.contents().format,
+             playback.paths.front(), request.store, count(playback.paths.size(), "file"),
+             count(playback.records, "record"), static_cast<double>(playback.bytes) * 1e-6);
+  const auto servers = static_cast<std::uint64_t>(world_size_ - model_ranks);
+  fmt::print("{}, {}; {:.3f} s in all, most on one rank: {:.3f} s reading, {:.3f} s in put\n",
+             count(static_cast<std::uint64_t>(model_ranks), "model rank"),
+             servers == 0 ? "inline" : count(servers, "server"), seconds, playback.read_s, playback.put_s);
   for (const RankGrid& grid : plan.grids)
     fmt::print("  ({}): {} points in {} parts on {} of {} ranks\n", grid.name, fmt::join(grid.global, " x "),
                fmt::join(grid.parts, " x "), grid.used_ranks(), model_ranks);
