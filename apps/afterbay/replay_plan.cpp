@@ -160,17 +160,16 @@ class Planner {
                d + 1);
   }
 
-  /// Chunks and filters as in the input. Chunks that the servers cannot assemble in one piece are left
-  /// to the library: first the records of a chunk, then its lengths too.
+  /// Filters and chunks as in the input. Servers assemble one record at a time, in blocks: chunks of
+  /// several records, or larger than a block, are left to the library.
   void copy_storage(const InputVariable& input, Variable& variable) const {
+    if (input.chunk.empty() || input.type == Type::string) return;
     variable.deflate = input.deflate;
     variable.shuffle = input.shuffle;
-    if (input.chunk.empty() || input.type == Type::string) return;
-    std::vector<std::uint64_t> chunk = input.chunk;
     const bool record = contents_.dimensions[input.dimensions[0]].unlimited;
-    const auto fits = [&] { return product(chunk) <= request_.frame_bytes / size_of(input.type); };
-    if (record && !fits()) chunk[0] = 1;
-    if (fits()) variable.chunk = chunk;
+    const bool one_record = !record || input.chunk[0] == 1;
+    if (one_record && product(input.chunk) <= request_.frame_bytes / size_of(input.type))
+      variable.chunk = input.chunk;
   }
 
   Played choose(const InputVariable& input, bool record) const {
