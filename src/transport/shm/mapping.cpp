@@ -131,8 +131,7 @@ void Mapping::populate() noexcept {
   if (result == 0) return;
   const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
   for (std::uint64_t at = 0; at < bytes_; at += page) {
-    auto& byte = *reinterpret_cast<volatile std::uint8_t*>(data_ + at);
-    byte = byte;
+    __atomic_fetch_or(reinterpret_cast<std::uint8_t*>(data_ + at), std::uint8_t{0}, __ATOMIC_RELAXED);
   }
 }
 

@@ -31,8 +31,7 @@ class Mapping {
   /// Takes the name away; those who mapped the memory keep it.
   static void unlink(const std::string& name) noexcept;
 
-  /// Faults all pages into this process for writing, contents unchanged. Call while no other
-  /// thread or process writes: the fallback of old kernels rewrites a byte of each page.
+  /// Faults all pages into this process for writing, contents unchanged.
   void populate() noexcept;
 
   [[nodiscard]] std::byte* data() const noexcept { return data_; }

@@ -56,8 +56,8 @@ FrameView Pool::view(std::uint32_t block) const {
   return {block, meta.frame, meta.seq, {segment_->block(block), meta.phase + meta.bytes}};
 }
 
-tl::expected<FrameView, Refusal> Pool::try_acquire(const FrameSlot& slot) {
-  const auto block = table_.acquire(slot);
+tl::expected<FrameView, Refusal> Pool::try_acquire(const FrameSlot& slot, bool last_too) {
+  const auto block = table_.acquire(slot, last_too);
   if (!block) return tl::unexpected(block.error());
   return view(*block);
 }

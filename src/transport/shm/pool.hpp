@@ -25,7 +25,7 @@ class Pool final : public FramePool {
   [[nodiscard]] std::uint64_t peak_used_bytes() const override;
 
   /// As `acquire`, with the reason of a refusal.
-  tl::expected<FrameView, Refusal> try_acquire(const FrameSlot& slot);
+  tl::expected<FrameView, Refusal> try_acquire(const FrameSlot& slot, bool last_too = false);
   void publish(std::size_t peer, std::uint64_t order) { table_.publish(peer, order); }
   /// Whether frame and piece exist; a rank's bytes are not to be trusted with that.
   [[nodiscard]] bool is_piece(std::uint32_t frame, std::uint32_t piece) const;

@@ -74,9 +74,10 @@ void Port::wait(Millis most) {
 
 void Port::wake() { segment_->header().doorbell.ring(); }
 
-Result<void> Port::check_alive() {
-  for (auto& peer : peers_) AFTERBAY_TRY(peer->check_alive());
-  return {};
+std::optional<LostPeer> Port::lost_peer() {
+  for (std::size_t i = 0; i < peers_.size(); ++i)
+    if (auto alive = peers_[i]->check_alive(); !alive) return LostPeer{i, std::move(alive).error()};
+  return std::nullopt;
 }
 
 void Port::mark_progress() { segment_->header().progress.fetch_add(1, std::memory_order_relaxed); }

@@ -33,7 +33,7 @@ class Port final : public ServerPort {
   bool pump() override;
   void wait(Millis most) override;
   void wake() override;
-  Result<void> check_alive() override;
+  std::optional<LostPeer> lost_peer() override;
   void forget(std::size_t peer) override { peers_[peer]->forget(); }
   void fail() override;
   void mark_progress() override;

@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport/mpi/client.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "mpi/check.hpp"
+#include "transport/shm/frame_table.hpp"
+
+namespace afterbay::transport::network {
+namespace {
+
+constexpr std::uint64_t most_part_bytes = 64u << 10;  // of a message
+constexpr std::uint64_t ping_every_ns = 250'000'000;
+constexpr Millis farewell{2000};  // for segments under way when the link is closed
+
+}  // namespace
+
+Result<std::unique_ptr<MpiClientLink>> MpiClientLink::make(std::shared_ptr<const mpi::Communicator> comm,
+                                                           MpiClientOptions options) {
+  const std::uint64_t bytes = segment_capacity(options.sizes) * options.sizes.segments;
+  AFTERBAY_TRY_ASSIGN(shm::Mapping memory, shm::Mapping::anonymous(bytes));
+  memory.populate();
+  return std::unique_ptr<MpiClientLink>(new MpiClientLink(std::move(comm), std::move(options), std::move(memory)));
+}
+
+MpiClientLink::MpiClientLink(std::shared_ptr<const mpi::Communicator> comm, MpiClientOptions options,
+                             shm::Mapping memory)
+    : comm_(std::move(comm)),
+      options_(std::move(options)),
+      capacity_(segment_capacity(options_.sizes)),
+      memory_(std::move(memory)),
+      segments_(options_.sizes.segments),
+      credits_(options_.sizes.segments),
+      ping_(std::make_unique<SegmentHeader>()),
+      process_(options_.process) {
+  for (std::size_t i = 0; i < segments_.size(); ++i) segments_[i].data = memory_.data() + i * capacity_;
+}
+
+MpiClientLink::~MpiClientLink() {
+  if (mpi::is_running()) {
+    static_cast<void>(flush());
+    const std::uint64_t end = now_ns() + static_cast<std::uint64_t>(farewell.count()) * 1'000'000;
+    mpi::BackOff back_off;
+    while (under_way() && now_ns() < end && check_alive() && poll()) {
+      if (!(idle_ && idle_())) back_off.sleep();
+    }
+  }
+  bool memory_in_use = false;
+  for (Segment& segment : segments_) {
+    memory_in_use = memory_in_use || segment.request.active();
+    segment.request.abandon();
+  }
+  if (memory_in_use) static_cast<void>(new shm::Mapping(std::move(memory_)));  // MPI may still read it
+  if (ping_request_.active()) static_cast<void>(ping_.release());
+  ping_request_.abandon();
+  if (incoming_request_.active()) static_cast<void>(new Bytes(std::move(incoming_)));
+  incoming_request_.abandon();
+}
+
+bool MpiClientLink::under_way() const {
+  return ping_request_.active() || std::ranges::any_of(segments_, [](const Segment& s) {
+           return s.stage == Stage::sending || (s.open == 0 && (s.stage == Stage::ready || s.flush));
+         });
+}
+
+Result<void> MpiClientLink::poll() {
+  AFTERBAY_TRY(complete_sends());
+  AFTERBAY_TRY(take_replies());
+  return send_ready();
+}
+
+Result<void> MpiClientLink::complete_sends() {
+  for (Segment& segment : segments_) {
+    if (segment.stage != Stage::sending) continue;
+    AFTERBAY_TRY_ASSIGN(const bool done, segment.request.test());
+    if (!done) continue;
+    segment.stage = Stage::empty;
+    segment.used = alignment;
+  }
+  AFTERBAY_TRY(ping_request_.test());
+  return {};
+}
+
+Result<void> MpiClientLink::send_ready() {
+  while (credits_ != 0) {
+    Segment& segment = segments_[next_to_send_];
+    const bool wanted = segment.stage == Stage::ready || (segment.stage == Stage::filling && segment.flush);
+    if (!wanted || segment.open != 0) return {};
+    AFTERBAY_TRY(send_segment(segment));
+  }
+  return {};
+}
+
+Result<void> MpiClientLink::send_segment(Segment& segment) {
+  const SegmentHeader header{SegmentKind::data, 0, segment.used - alignment, order_};
+  std::memcpy(segment.data, &header, sizeof header);
+  AFTERBAY_TRY(mpi::check(MPI_Isend(segment.data, static_cast<int>(segment.used), MPI_BYTE, options_.server_rank, up_tag,
+                                    comm_->get(), segment.request.handle()), "MPI_Isend"));
+  const std::size_t next = (next_to_send_ + 1) % segments_.size();
+  if (filling_ == next_to_send_) filling_ = next;
+  next_to_send_ = next;
+  segment.stage = Stage::sending;
+  segment.flush = false;
+  --credits_;
+  ++segments_sent_;
+  order_sent_ = order_;
+  return {};
+}
+
+Result<void> MpiClientLink::take_replies() {
+  for (;;) {
+    if (!incoming_request_.active()) {
+      int found = 0;
+      MPI_Message message = MPI_MESSAGE_NULL;
+      MPI_Status status;
+      AFTERBAY_TRY(mpi::check(MPI_Improbe(options_.server_rank, down_tag, comm_->get(), &found, &message, &status),
+                              "MPI_Improbe"));
+      if (found == 0) return {};
+      int bytes = 0;
+      MPI_Get_count(&status, MPI_BYTE, &bytes);
+      incoming_.resize(static_cast<std::size_t>(bytes));
+      AFTERBAY_TRY(mpi::check(MPI_Imrecv(incoming_.data(), bytes, MPI_BYTE, &message, incoming_request_.handle()),
+                              "MPI_Imrecv"));
+    }
+    AFTERBAY_TRY_ASSIGN(const bool done, incoming_request_.test());
+    if (!done) return {};
+    take_batch(incoming_);
+  }
+}
+
+void MpiClientLink::take_batch(std::span<const std::byte> batch) {
+  if (batch.size() < sizeof(BatchHeader)) return;
+  const auto header = read_header<BatchHeader>(batch.data());
+  credits_ += header.credits;
+  progress_ = std::max(progress_, header.progress);
+  ping_answered_ = ping_answered_ || (header.flags & BatchHeader::pong) != 0;
+  server_failed_ = server_failed_ || (header.flags & BatchHeader::failed) != 0;
+  server_ended_ = server_ended_ || (header.flags & BatchHeader::ended) != 0;
+  batch = batch.subspan(sizeof header);
+  while (batch.size() >= sizeof(std::uint64_t)) {
+    const auto bytes = read_header<std::uint64_t>(batch.data());
+    batch = batch.subspan(sizeof bytes);
+    if (bytes > batch.size()) return;
+    inbox_.emplace_back(batch.begin(), batch.begin() + static_cast<std::ptrdiff_t>(bytes));
+    batch = batch.subspan(bytes);
+  }
+}
+
+Result<void> MpiClientLink::ping() {
+  *ping_ = SegmentHeader{SegmentKind::ping, 0, 0, order_};
+  AFTERBAY_TRY(mpi::check(MPI_Isend(ping_.get(), static_cast<int>(sizeof *ping_), MPI_BYTE, options_.server_rank, up_tag,
+                                    comm_->get(), ping_request_.handle()), "MPI_Isend"));
+  ping_answered_ = false;
+  pinged_ns_ = now_ns();
+  order_sent_ = order_;
+  return {};
+}
+
+/// While it waits, the rank asks the server now and then whether it lives and works.
+Result<void> MpiClientLink::ping_if_due() {
+  if (!ping_answered_ || ping_request_.active() || now_ns() - pinged_ns_ < ping_every_ns) return {};
+  return ping();
+}
+
+void MpiClientLink::note_order(std::uint64_t order) noexcept { order_ = std::max(order_, order); }
+
+void MpiClientLink::set_position(std::uint64_t position) { note_order(shm::order_of(position, 0)); }
+
+bool MpiClientLink::make_item_room(std::uint64_t bytes) {
+  for (;;) {
+    Segment& segment = filling();
+    if (segment.stage == Stage::empty) segment.stage = Stage::filling;
+    if (segment.stage != Stage::filling) return false;
+    if (room_in(segment) >= bytes) return true;
+    segment.stage = Stage::ready;
+    filling_ = (filling_ + 1) % segments_.size();
+    if (filling().stage != Stage::empty) return false;
+  }
+}
+
+/// Waiting for a segment that only the caller can complete would never end.
+Result<void> MpiClientLink::check_open_parts(std::uint64_t bytes) const {
+  const Segment& oldest = segments_[next_to_send_];
+  const bool moving = std::ranges::any_of(segments_, [](const Segment& s) { return s.stage == Stage::sending; });
+  if (moving || oldest.open == 0) return {};
+  return fail(ErrorCode::resources,
+              "{}: {} acquired parts fill all {} staging segments of {} bytes, there is no room for {} more bytes; commit "
+              "some first or raise `segments`",
+              options_.server, open_.size(), segments_.size(), capacity_, bytes);
+}
+
+Result<void> MpiClientLink::check_server() {
+  if (server_failed_) return fail(ErrorCode::bad_state, "{} has failed; its message says why", options_.server);
+  return check_alive();
+}
+
+Result<void> MpiClientLink::wait_for_item_room(std::uint64_t bytes) {
+  const std::uint64_t begin = now_ns();
+  StallClock stall(options_.policy.deadline, progress_);
+  mpi::BackOff back_off;
+  Result<void> result = check_open_parts(bytes);
+  while (result && (result = poll()) && !make_item_room(bytes)) {
+    result = check_server();
+    if (result) result = ping_if_due();
+    if (result && stall.expired(progress_))
+      result = fail(ErrorCode::timed_out,
+                    "{}: no sign of progress for {} ms while waiting for it to take one of {} staging segments; is it "
+                    "stuck, or the network down?",
+                    options_.server, options_.policy.deadline.count(), segments_.size());
+    if (result && !(idle_ && idle_())) back_off.sleep();
+  }
+  waited_ns_ += now_ns() - begin;
+  return result;
+}
+
+std::byte* MpiClientLink::append(const ItemHeader& header) {
+  Segment& segment = filling();
+  std::byte* at = segment.data + segment.used;
+  std::memcpy(at, &header, sizeof header);
+  segment.used += item_bytes(header.bytes);
+  return at + alignment;
+}
+
+Result<void> MpiClientLink::send(std::span<const std::byte> message, bool wake) {
+  std::size_t from = 0;
+  do {
+    const std::size_t bytes = std::min<std::size_t>({message.size() - from, most_part_bytes, capacity_ - 2 * alignment});
+    if (!make_item_room(item_bytes(bytes))) AFTERBAY_TRY(wait_for_item_room(item_bytes(bytes)));
+    const bool last = from + bytes == message.size();
+    std::byte* at = append({last ? ItemKind::message : ItemKind::part, 0, bytes, {}});
+    if (bytes != 0) std::memcpy(at, message.data() + from, bytes);
+    from += bytes;
+  } while (from < message.size());
+  return wake ? flush() : poll();
+}
+
+Result<void> MpiClientLink::flush() {
+  Segment& segment = filling();
+  if (segment.stage == Stage::filling && segment.used > alignment) segment.flush = true;
+  AFTERBAY_TRY(poll());
+  const bool staged = std::ranges::any_of(segments_, [](const Segment& s) {
+    return s.stage == Stage::ready || (s.stage == Stage::filling && s.used > alignment);
+  });
+  // Ranks ahead of this one may wait to hear that it has moved on.
+  if (!staged && order_ != order_sent_ && ping_answered_ && !ping_request_.active()) return ping();
+  return {};
+}
+
+Result<Landing> MpiClientLink::reserve(const FrameSlot& slot, std::uint32_t piece, std::uint64_t packed_bytes,
+                                       bool may_wait) {
+  const std::uint64_t bytes = item_bytes(packed_bytes);
+  if (bytes > capacity_ - alignment)
+    return fail(ErrorCode::resources, "{}: a part of {} bytes does not fit into a staging segment of {} bytes (segment_bytes)",
+                options_.server, packed_bytes, capacity_);
+  note_order(shm::order_of(slot.position, slot.frame));
+  if (!make_item_room(bytes)) {
+    AFTERBAY_TRY(poll());
+    if (!make_item_room(bytes)) {
+      if (!may_wait) {
+        AFTERBAY_TRY(check_server());
+        return fail(ErrorCode::would_block, "{}: all {} staging segments are full now", options_.server, segments_.size());
+      }
+      AFTERBAY_TRY(wait_for_item_room(bytes));
+    }
+  }
+  open_.push_back({slot.frame, slot.seq, piece, filling_});
+  ++filling().open;
+  return Landing{append({ItemKind::contribution, piece, packed_bytes, slot}), true};
+}
+
+Result<bool> MpiClientLink::make_room(std::span<const FrameSlot> slots, std::uint64_t packed_bytes) {
+  AFTERBAY_TRY(poll());
+  const std::uint64_t bytes = packed_bytes + slots.size() * 2 * alignment;
+  const Segment& segment = filling();
+  const bool usable = segment.stage == Stage::filling || segment.stage == Stage::empty;
+  if (usable && room_in(segment) >= bytes) return true;
+  const Segment& next = segments_[(filling_ + 1) % segments_.size()];
+  if (usable && next.stage == Stage::empty && capacity_ - alignment >= bytes) return true;
+  if (usable && bytes > capacity_ - alignment &&
+      std::ranges::none_of(segments_, [](const Segment& s) { return s.stage == Stage::ready || s.stage == Stage::sending; }))
+    return true;  // larger than a segment: when nothing is under way
+  AFTERBAY_TRY(check_server());
+  return false;
+}
+
+Result<void> MpiClientLink::commit(const FrameSlot& slot, std::uint32_t piece) {
+  const auto found = std::find_if(open_.rbegin(), open_.rend(), [&](const OpenPart& part) {
+    return part.frame == slot.frame && part.seq == slot.seq && part.piece == piece;
+  });
+  if (found == open_.rend())
+    return fail(ErrorCode::internal, "{}: piece {} of frame {} of record number {} is committed but not reserved",
+                options_.server, piece, slot.frame, slot.seq);
+  Segment& segment = segments_[found->segment];
+  --segment.open;
+  open_.erase(std::next(found).base());
+  if (segment.open == 0 && (segment.stage == Stage::ready || segment.flush)) return poll();
+  return {};
+}
+
+Result<std::optional<Bytes>> MpiClientLink::receive() {
+  if (inbox_.empty()) AFTERBAY_TRY(poll());
+  if (inbox_.empty()) return std::nullopt;
+  Bytes message = std::move(inbox_.front());
+  inbox_.pop_front();
+  return message;
+}
+
+void MpiClientLink::wait(Millis most) {
+  const std::uint64_t end = now_ns() + static_cast<std::uint64_t>(std::max<Millis::rep>(most.count(), 0)) * 1'000'000;
+  mpi::BackOff back_off;
+  while (poll() && inbox_.empty()) {
+    if ((idle_ && idle_()) || !ping_if_due()) return;
+    const std::uint64_t now = now_ns();
+    if (now >= end) return;
+    back_off.sleep(std::chrono::nanoseconds(end - now));
+  }
+}
+
+Result<void> MpiClientLink::check_alive() {
+  if (server_ended_) return fail(ErrorCode::peer_lost, "{} has ended; its own message says why", options_.server);
+  if (!process_.running())
+    return fail(ErrorCode::peer_lost, "{}, process {} on this machine, has died; see its output and the kernel log (out of memory?)",
+                options_.server, process_.pid());
+  return {};
+}
+
+}  // namespace afterbay::transport::network

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// A model rank's end of a pair over MPI: messages and packed contributions are appended to a few
+// staging segments, in order, and sent when a segment is full or at a flush. All MPI calls are made
+// in the caller's thread, none by `reserve` and `commit` as long as the segment has room.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "base/process_watch.hpp"
+#include "mpi/communicator.hpp"
+#include "mpi/request.hpp"
+#include "transport/link.hpp"
+#include "transport/mpi/stream.hpp"
+#include "transport/shm/mapping.hpp"
+
+namespace afterbay::transport::network {
+
+struct MpiClientOptions {
+  int server_rank = 0;
+  std::string server = "the I/O server";  ///< as errors name it
+  LinkSizes sizes;
+  WaitPolicy policy;
+  ProcessId process;                      ///< the server's, when it runs on this machine
+};
+
+class MpiClientLink final : public ClientLink {
+ public:
+  static Result<std::unique_ptr<MpiClientLink>> make(std::shared_ptr<const mpi::Communicator> comm,
+                                                     MpiClientOptions options);
+  /// Waits a short while for segments under way; what is not taken by then is lost.
+  ~MpiClientLink() override;
+
+  Result<void> send(std::span<const std::byte> message, bool wake) override;
+  /// Sends what is staged, at once if there is a credit, else with the next call that finds one.
+  Result<void> flush() override;
+  Result<Landing> reserve(const FrameSlot& slot, std::uint32_t piece, std::uint64_t packed_bytes,
+                          bool may_wait) override;
+  Result<bool> make_room(std::span<const FrameSlot> slots, std::uint64_t packed_bytes) override;
+  Result<void> commit(const FrameSlot& slot, std::uint32_t piece) override;
+  void set_position(std::uint64_t position) override;
+  Result<std::optional<Bytes>> receive() override;
+  void wait(Millis most) override;
+  [[nodiscard]] std::uint64_t progress() const override { return progress_; }
+  Result<void> check_alive() override;
+  void set_idle(std::function<bool()> idle) override { idle_ = std::move(idle); }
+  [[nodiscard]] std::string name() const override { return "mpi"; }
+  [[nodiscard]] std::uint64_t waited_ns() const override { return waited_ns_; }
+  [[nodiscard]] std::uint64_t messages() const override { return segments_sent_; }
+
+ private:
+  enum class Stage { empty, filling, ready, sending };
+  struct Segment {
+    std::byte* data = nullptr;
+    std::uint64_t used = alignment;  ///< the header's place counts
+    std::uint32_t open = 0;          ///< parts reserved and not yet committed
+    Stage stage = Stage::empty;
+    bool flush = false;              ///< to be sent though not full
+    mpi::Request request;
+  };
+  struct OpenPart {
+    std::uint32_t frame = 0;
+    std::uint64_t seq = 0;
+    std::uint32_t piece = 0;
+    std::size_t segment = 0;
+  };
+
+  MpiClientLink(std::shared_ptr<const mpi::Communicator> comm, MpiClientOptions options, shm::Mapping memory);
+
+  /// Moves everything that can move: sends, replies, credits.
+  Result<void> poll();
+  Result<void> complete_sends();
+  Result<void> send_ready();
+  Result<void> send_segment(Segment& segment);
+  Result<void> take_replies();
+  void take_batch(std::span<const std::byte> batch);
+  Result<void> ping();
+  Result<void> ping_if_due();
+
+  [[nodiscard]] Segment& filling() { return segments_[filling_]; }
+  [[nodiscard]] std::uint64_t room_in(const Segment& segment) const { return capacity_ - segment.used; }
+  /// Something that was handed over has not left yet.
+  [[nodiscard]] bool under_way() const;
+  /// A segment with room for an item of so many bytes is being filled; false: not now.
+  bool make_item_room(std::uint64_t bytes);
+  Result<void> wait_for_item_room(std::uint64_t bytes);
+  Result<void> check_open_parts(std::uint64_t bytes) const;
+  Result<void> check_server();
+  std::byte* append(const ItemHeader& header);
+  void note_order(std::uint64_t order) noexcept;
+
+  std::shared_ptr<const mpi::Communicator> comm_;
+  MpiClientOptions options_;
+  std::uint64_t capacity_;
+  shm::Mapping memory_;
+  std::vector<Segment> segments_;   ///< used in turn
+  std::size_t filling_ = 0;
+  std::size_t next_to_send_ = 0;
+  std::vector<OpenPart> open_;
+  std::uint32_t credits_;
+  std::uint64_t order_ = 0;
+  std::uint64_t order_sent_ = 0;
+
+  std::unique_ptr<SegmentHeader> ping_;  ///< its buffer
+  mpi::Request ping_request_;
+  bool ping_answered_ = true;
+  std::uint64_t pinged_ns_ = 0;
+
+  Bytes incoming_;
+  mpi::Request incoming_request_;
+  std::deque<Bytes> inbox_;
+  std::uint64_t progress_ = 0;
+  bool server_failed_ = false;
+  bool server_ended_ = false;
+
+  ProcessWatch process_;
+  std::function<bool()> idle_;
+  std::uint64_t waited_ns_ = 0;
+  std::uint64_t segments_sent_ = 0;
+};
+
+}  // namespace afterbay::transport::network

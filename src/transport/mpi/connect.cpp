@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport/mpi/connect.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <climits>
+#include <random>
+#include <string>
+#include <utility>
+
+#include "mpi/communicator.hpp"
+#include "transport/mpi/client.hpp"
+#include "transport/mpi/roster.hpp"
+#include "transport/mpi/server.hpp"
+#include "transport/shm/client.hpp"
+#include "transport/shm/peer.hpp"
+#include "transport/shm/port.hpp"
+#include "wire/archive.hpp"
+
+namespace afterbay::transport {
+namespace {
+
+using network::Roster;
+
+/// What a rank says at the end of a step of the set-up: that it succeeded, or why not.
+struct StepReport {
+  static constexpr wire::Kind kind{90};
+  std::int32_t code = 0;
+  std::int32_t native = 0;
+  std::string message;
+  std::string segment;  ///< servers: name of the shared memory; empty: none
+
+  template <class A>
+  void fields(A& a) { a(code, native, message, segment); }
+};
+
+/// One rank's way through the set-up.
+class SetUp {
+ public:
+  SetUp(mpi::Communicator comm, const ConnectOptions& options)
+      : comm_(std::make_shared<const mpi::Communicator>(std::move(comm))), options_(options) {}
+
+  Result<Connection> run() {
+    AFTERBAY_TRY_ASSIGN(roster_, Roster::exchange(*comm_, options_));
+    AFTERBAY_TRY_ASSIGN(geometry_, make_geometry());
+    Result<void> made = options_.server ? make_server() : Result<void>();
+    auto named = agree(made);
+    Result<void> attached;
+    if (named) {
+      attached = attach();
+      attached = agree(attached);
+    }
+    if (!segment_name_.empty()) shm::Mapping::unlink(segment_name_);
+    if (!named) return fail(std::move(named).error());
+    AFTERBAY_TRY(std::move(attached));
+    connection_.port = std::move(port_);
+    return std::move(connection_);
+  }
+
+ private:
+  [[nodiscard]] int rank() const { return comm_->rank(); }
+  [[nodiscard]] std::string server_label(std::size_t index) const {
+    return fmt::format("I/O server {} (rank {})", index, roster_.servers()[index]);
+  }
+
+  /// The same on all ranks, and so is its failure.
+  Result<shm::Geometry> make_geometry() const {
+    if (network::segment_capacity(options_.sizes) > INT_MAX)
+      return fail(ErrorCode::invalid_argument, "segment_bytes and block_bytes must be less than 2 GiB");
+    return shm::make_geometry(options_.sizes, roster_.models().size());
+  }
+
+  /// A name that no other session or server on this node has.
+  static std::string fresh_name() {
+    std::random_device random;
+    return fmt::format("/afterbay-{}-{:08x}{:08x}", ::getpid(), random(), random());
+  }
+
+  Result<void> make_server() {
+    const bool shared = std::ranges::any_of(
+        roster_.models(), [&](int model) { return model != rank() && roster_.shares_memory(model, rank()); });
+    const std::string name = shared ? fresh_name() : std::string();
+    auto mapping = shared ? shm::Mapping::create(name, geometry_.total_bytes)
+                          : shm::Mapping::anonymous(geometry_.total_bytes);
+    if (!mapping) return fail(std::move(mapping).error());
+    segment_name_ = name;
+    mapping->populate();
+    segment_ = std::make_shared<shm::Segment>(shm::Segment::format(*std::move(mapping), geometry_));
+    port_ = std::make_unique<shm::Port>(segment_);
+    connection_.segment_bytes = geometry_.total_bytes;
+    add_peers();
+    return {};
+  }
+
+  void add_peers() {
+    auto net = std::make_unique<network::MpiNetwork>(comm_);
+    bool polled = false;
+    for (std::size_t i = 0; i < roster_.models().size(); ++i) {
+      const int model = roster_.models()[i];
+      std::string label = fmt::format("model rank {} (rank {})", i, model);
+      if (roster_.shares_memory(model, rank())) {
+        port_->add(std::make_unique<shm::ShmPeer>(segment_, i, "shm", std::move(label)));
+        continue;
+      }
+      auto peer = std::make_unique<network::MpiPeer>(
+          comm_, *port_, segment_->header().progress,
+          network::MpiPeerOptions{i, model, std::move(label), options_.sizes, options_.policy,
+                                  roster_.watchable(model, rank())});
+      net->add(model, *peer);
+      port_->add(std::move(peer));
+      polled = true;
+    }
+    if (polled) port_->set_network(std::move(net));
+  }
+
+  Result<void> attach() {
+    if (!options_.model) return {};
+    const auto& models = roster_.models();
+    const auto self = static_cast<std::size_t>(std::ranges::find(models, rank()) - models.begin());
+    for (std::size_t i = 0; i < roster_.servers().size(); ++i) {
+      AFTERBAY_TRY_ASSIGN(auto link, roster_.shares_memory(rank(), roster_.servers()[i]) ? share(i, self) : dial(i));
+      connection_.links.push_back(std::move(link));
+    }
+    return {};
+  }
+
+  Result<std::unique_ptr<ClientLink>> share(std::size_t server, std::size_t self) {
+    std::shared_ptr<shm::Segment> segment = segment_;
+    if (roster_.servers()[server] != rank()) {
+      AFTERBAY_TRY_ASSIGN(shm::Mapping mapping, shm::Mapping::open(segment_names_[server], geometry_.total_bytes));
+      mapping.populate();
+      AFTERBAY_TRY_ASSIGN(shm::Segment attached, shm::Segment::attach(std::move(mapping), geometry_));
+      segment = std::make_shared<shm::Segment>(std::move(attached));
+    }
+    return std::make_unique<shm::ShmClientLink>(
+        std::move(segment), shm::ClientOptions{self, options_.policy, "shm", server_label(server)});
+  }
+
+  Result<std::unique_ptr<ClientLink>> dial(std::size_t server) {
+    const int at = roster_.servers()[server];
+    return network::MpiClientLink::make(comm_, {at, server_label(server), options_.sizes, options_.policy,
+                                                roster_.watchable(at, rank())});
+  }
+
+  /// Collective: fails on all ranks when `own` failed on one, naming the first that did.
+  Result<void> agree(const Result<void>& own) {
+    StepReport report;
+    if (!own) report = {static_cast<std::int32_t>(own.error().code), own.error().native, own.error().message, {}};
+    report.segment = segment_name_;
+    AFTERBAY_TRY_ASSIGN(const auto all, comm_->all_gather(wire::encode(report), options_.policy.deadline));
+    segment_names_.clear();
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      AFTERBAY_TRY_ASSIGN(StepReport other, wire::decode<StepReport>(all[i]));
+      if (other.code != 0)
+        return fail(make_error(static_cast<ErrorCode>(other.code), "rank {}: {}", i, other.message)
+                        .with_native(other.native)
+                        .at_rank(static_cast<int>(i))
+                        .add("while ranks and I/O servers were connected"));
+      if (roster_.card(static_cast<int>(i)).server != 0) segment_names_.push_back(std::move(other.segment));
+    }
+    return {};
+  }
+
+  std::shared_ptr<const mpi::Communicator> comm_;
+  const ConnectOptions& options_;
+  Roster roster_;
+  shm::Geometry geometry_;
+  std::string segment_name_;                ///< of this rank's server
+  std::vector<std::string> segment_names_;  ///< of all servers
+  std::shared_ptr<shm::Segment> segment_;
+  std::unique_ptr<shm::Port> port_;
+  Connection connection_;
+};
+
+}  // namespace
+
+Result<Connection> connect(const ConnectOptions& options) {
+  AFTERBAY_TRY_ASSIGN(auto comm, mpi::Communicator::duplicate(options.comm, options.policy.deadline));
+  return SetUp(std::move(comm), options).run();
+}
+
+}  // namespace afterbay::transport

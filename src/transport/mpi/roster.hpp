@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who takes part in a session and which transport each pair uses: known to all ranks alike, after
+// one exchange.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/process_watch.hpp"
+#include "mpi/communicator.hpp"
+#include "transport/mpi/connect.hpp"
+
+namespace afterbay::transport::network {
+
+/// What a rank tells all others.
+struct RankCard {
+  std::uint8_t model = 0;
+  std::uint8_t server = 0;
+  std::uint8_t transport = 0;
+  std::int32_t declared_node = -1;   ///< -1: not declared
+  std::uint64_t machine = 0;         ///< equal where processes can share memory
+  std::uint64_t settings = 0;        ///< digest of the sizes
+  ProcessId process;
+};
+
+/// A number that is equal on two processes exactly when they can share memory: of the host's name, the
+/// boot and the file system behind /dev/shm, so that containers and emulated nodes count as nodes.
+std::uint64_t machine_number();
+
+class Roster {
+ public:
+  /// Collective. Fails alike on all ranks when what they say does not fit together.
+  static Result<Roster> exchange(const mpi::Communicator& comm, const ConnectOptions& options);
+
+  [[nodiscard]] const RankCard& card(int rank) const { return cards_[static_cast<std::size_t>(rank)]; }
+  [[nodiscard]] const std::vector<int>& models() const noexcept { return models_; }    ///< ranks, ascending
+  [[nodiscard]] const std::vector<int>& servers() const noexcept { return servers_; }  ///< ranks, ascending
+  /// Whether a pair uses shared memory (else MPI).
+  [[nodiscard]] bool shares_memory(int model, int server) const;
+  /// The process, if it can be watched from a rank that runs on the same machine.
+  [[nodiscard]] ProcessId watchable(int rank, int from) const;
+
+ private:
+  Result<void> check() const;
+  [[nodiscard]] bool same_machine(int a, int b) const { return card(a).machine == card(b).machine; }
+
+  std::vector<RankCard> cards_;
+  std::vector<int> models_;
+  std::vector<int> servers_;
+};
+
+}  // namespace afterbay::transport::network

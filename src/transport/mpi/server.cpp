@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport/mpi/server.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "mpi/check.hpp"
+#include "wire/frame_messages.hpp"
+
+namespace afterbay::transport::network {
+namespace {
+
+constexpr Millis farewell{500};  // for the last batch
+
+bool passes(shm::Refusal refusal) {
+  return refusal == shm::Refusal::older_instance || refusal == shm::Refusal::no_block ||
+         refusal == shm::Refusal::slower_rank;
+}
+
+}  // namespace
+
+MpiPeer::MpiPeer(std::shared_ptr<const mpi::Communicator> comm, shm::Port& port, std::atomic<std::uint64_t>& progress,
+                 MpiPeerOptions options)
+    : comm_(std::move(comm)),
+      port_(port),
+      progress_(progress),
+      options_(std::move(options)),
+      process_(options_.process) {}
+
+MpiPeer::~MpiPeer() {
+  if (mpi::is_running() && !failure_) {
+    if (!forgotten_) flags_due_ |= BatchHeader::ended;
+    const std::uint64_t end = now_ns() + static_cast<std::uint64_t>(farewell.count()) * 1'000'000;
+    mpi::BackOff back_off;
+    while ((flush_batch(), batch_request_.active() || batch_is_due()) && !failure_ && now_ns() < end) back_off.sleep();
+  }
+  if (batch_request_.active()) static_cast<void>(new Bytes(std::move(batch_)));  // MPI may still read it
+  batch_request_.abandon();
+  for (Incoming& incoming : incoming_) {
+    if (incoming.request.active()) static_cast<void>(new Bytes(std::move(incoming.bytes)));
+    incoming.request.abandon();
+  }
+}
+
+void MpiPeer::note_failure(Error error) {
+  if (!failure_) failure_ = std::move(error.add("on the connection with " + options_.label));
+}
+
+void MpiPeer::broken(const char* what, std::uint64_t value) {
+  note_failure(make_error(ErrorCode::internal, "{} sent {} {}, which cannot be", options_.label, what, value));
+}
+
+Bytes MpiPeer::spare_buffer() {
+  if (spare_.empty()) return {};
+  Bytes buffer = std::move(spare_.back());
+  spare_.pop_back();
+  return buffer;
+}
+
+Result<void> MpiPeer::begin_receive(MPI_Message message, std::size_t bytes) {
+  Incoming& incoming = incoming_.emplace_back();
+  if (bytes > sizeof(SegmentHeader)) incoming.bytes = spare_buffer();
+  incoming.bytes.resize(bytes);
+  return mpi::check(MPI_Imrecv(incoming.bytes.data(), static_cast<int>(bytes), MPI_BYTE, &message,
+                               incoming.request.handle()),
+                    "MPI_Imrecv");
+}
+
+bool MpiPeer::complete_receives() {
+  bool moved = false;
+  for (Incoming& incoming : incoming_) {
+    if (incoming.pinged) continue;
+    const Result<bool> done = incoming.request.test();
+    if (!done) note_failure(done.error());
+    if (!done || !*done) continue;
+    incoming.pinged = moved = true;
+    if (incoming.bytes.size() >= sizeof(SegmentHeader) &&
+        read_header<SegmentHeader>(incoming.bytes.data()).kind == SegmentKind::ping)
+      flags_due_ |= BatchHeader::pong;
+  }
+  return moved;
+}
+
+bool MpiPeer::begin_segment() {
+  if (incoming_.empty() || !incoming_.front().pinged) return false;
+  const Bytes& bytes = incoming_.front().bytes;
+  if (bytes.size() >= sizeof(SegmentHeader)) segment_ = read_header<SegmentHeader>(bytes.data());
+  const bool data = segment_.kind == SegmentKind::data;
+  if (bytes.size() < sizeof(SegmentHeader) || (data && bytes.size() != alignment + segment_.bytes)) {
+    broken("a segment of bytes", bytes.size());
+    return false;
+  }
+  items_ = data ? std::span<const std::byte>(bytes).subspan(alignment) : std::span<const std::byte>{};
+  in_segment_ = true;
+  return true;
+}
+
+void MpiPeer::end_segment() {
+  port_.pool().publish(options_.peer, segment_.order);
+  if (segment_.kind == SegmentKind::data) {
+    ++credits_due_;
+    ++messages_;
+    progress_.fetch_add(1, std::memory_order_relaxed);
+    if (spare_.size() < options_.sizes.segments) spare_.push_back(std::move(incoming_.front().bytes));
+  }
+  incoming_.pop_front();
+  in_segment_ = false;
+}
+
+bool MpiPeer::work() {
+  bool moved = false;
+  while (!current_ && !failure_) {
+    if (!in_segment_ && !begin_segment()) break;
+    if (items_.empty())
+      end_segment();
+    else if (!next_item())
+      break;
+    moved = true;
+  }
+  return moved;
+}
+
+bool MpiPeer::next_item() {
+  if (items_.size() < alignment) {
+    broken("an item of bytes", items_.size());
+    return false;
+  }
+  const auto item = read_header<ItemHeader>(items_.data());
+  if (item.bytes > items_.size() - alignment || item_bytes(item.bytes) > items_.size()) {
+    broken("an item of bytes", item.bytes);
+    return false;
+  }
+  const auto payload = items_.subspan(alignment, item.bytes);
+  if (item.kind == ItemKind::contribution) {
+    if (!contribute(item, payload)) return false;
+  } else {
+    take_message(item, payload);
+  }
+  items_ = items_.subspan(item_bytes(item.bytes));
+  return true;
+}
+
+void MpiPeer::take_message(const ItemHeader& item, std::span<const std::byte> payload) {
+  if (item.kind == ItemKind::message && !assembling_) {
+    current_ = payload;
+    return;
+  }
+  if (!assembling_) assembly_.clear();
+  assembly_.insert(assembly_.end(), payload.begin(), payload.end());
+  assembling_ = item.kind == ItemKind::part;
+  if (!assembling_) current_ = assembly_;
+}
+
+tl::expected<FrameView, shm::Refusal> MpiPeer::room_for(const FrameSlot& slot) {
+  const std::uint64_t moved = progress_.load(std::memory_order_relaxed);
+  // As for ranks on this node: who is behind, but puts nothing for long, no longer keeps the last blocks.
+  const bool last_too = parked_ && parked_->stalled_ns(moved) > parked_->limit_ns() / 2;
+  auto view = port_.pool().try_acquire(slot, last_too);
+  if (view)
+    parked_.reset();
+  else if (!parked_)
+    parked_.emplace(options_.policy.deadline, moved);
+  return view;
+}
+
+/// False: not now, or not at all.
+bool MpiPeer::contribute(const ItemHeader& item, std::span<const std::byte> packed) {
+  const FrameSlot& slot = item.slot;
+  if (!port_.pool().is_piece(slot.frame, item.piece)) {
+    broken("a part of the unknown frame", slot.frame);
+    return false;
+  }
+  port_.pool().publish(options_.peer, shm::order_of(slot.position, slot.frame));
+  const auto view = room_for(slot);
+  if (!view) {
+    if (!passes(view.error()))
+      note_failure(make_error(ErrorCode::bad_state,
+                              "{} sent a part of frame {} of record number {}, which was given up or does not fit",
+                              options_.label, slot.frame, slot.seq));
+    return false;
+  }
+  if (!port_.scatter() || !port_.scatter()(options_.peer, slot, item.piece, packed, view->buffer.data() + slot.phase)) {
+    broken("an unreadable part of frame", slot.frame);
+    return false;
+  }
+  if (port_.pool().contribute(*view, item.piece)) {
+    own_message_ = wire::encode(wire::FrameReady{slot.frame, slot.seq});
+    current_ = own_message_;
+  }
+  return true;
+}
+
+std::optional<std::span<const std::byte>> MpiPeer::peek() {
+  if (!current_ && !incoming_.empty()) {
+    complete_receives();
+    work();
+  }
+  return current_;
+}
+
+void MpiPeer::pop() {
+  current_.reset();
+  ++messages_;
+  progress_.fetch_add(1, std::memory_order_relaxed);
+  if (in_segment_ && items_.empty()) end_segment();
+}
+
+void MpiPeer::send(std::span<const std::byte> message) {
+  kept_.emplace_back(message.begin(), message.end());
+  ++messages_;
+  flush_batch();
+}
+
+bool MpiPeer::batch_is_due() const {
+  if (!kept_.empty() || flags_due_ != 0) return true;
+  return credits_due_ != 0 && !forgotten_;
+}
+
+void MpiPeer::fill_batch() {
+  BatchHeader header{credits_due_, flags_due_, progress_.load(std::memory_order_relaxed), 0};
+  batch_.resize(sizeof header);
+  while (!kept_.empty() && (header.bytes == 0 || header.bytes + kept_.front().size() <= options_.sizes.reply_bytes)) {
+    const std::uint64_t bytes = kept_.front().size();
+    const auto* length = reinterpret_cast<const std::byte*>(&bytes);
+    batch_.insert(batch_.end(), length, length + sizeof bytes);
+    batch_.insert(batch_.end(), kept_.front().begin(), kept_.front().end());
+    header.bytes += sizeof bytes + bytes;
+    kept_.pop_front();
+  }
+  std::memcpy(batch_.data(), &header, sizeof header);
+  credits_due_ = 0;
+  flags_due_ = 0;
+}
+
+/// Sends what is due. A synchronous send: one batch at a time is under way until the rank takes it, so
+/// that a rank that computes for long does not make the network buffer without bound.
+bool MpiPeer::flush_batch() {
+  const Result<bool> done = batch_request_.test();
+  if (!done) note_failure(done.error());
+  if (!done || !*done || !batch_is_due()) return false;
+  fill_batch();
+  auto sent = mpi::check(MPI_Issend(batch_.data(), static_cast<int>(batch_.size()), MPI_BYTE, options_.rank, down_tag,
+                                    comm_->get(), batch_request_.handle()),
+                         "MPI_Issend");
+  if (!sent) note_failure(std::move(sent).error());
+  return true;
+}
+
+bool MpiPeer::pump() {
+  if (failure_) return false;
+  bool moved = complete_receives();
+  moved = work() || moved;
+  return flush_batch() || moved;
+}
+
+Result<void> MpiPeer::check_alive() {
+  if (forgotten_ || current_) return {};
+  if (failure_) return afterbay::fail(*failure_);
+  if (process_.running() || peek()) return {};
+  return afterbay::fail(ErrorCode::peer_lost,
+                        "{}, process {} on this machine, has died; see its output and the kernel log (out of memory?)",
+                        options_.label, process_.pid());
+}
+
+void MpiPeer::forget() {
+  forgotten_ = true;
+  port_.pool().publish(options_.peer, shm::order_end);
+}
+
+void MpiPeer::fail() {
+  flags_due_ |= BatchHeader::failed;
+  flush_batch();
+}
+
+Result<bool> MpiNetwork::take_one() {
+  int found = 0;
+  MPI_Message message = MPI_MESSAGE_NULL;
+  MPI_Status status;
+  AFTERBAY_TRY(mpi::check(MPI_Improbe(MPI_ANY_SOURCE, up_tag, comm_->get(), &found, &message, &status), "MPI_Improbe"));
+  if (found == 0) return false;
+  int bytes = 0;
+  MPI_Get_count(&status, MPI_BYTE, &bytes);
+  const auto peer = peers_.find(status.MPI_SOURCE);
+  if (peer == peers_.end())
+    return fail(ErrorCode::internal, "rank {} sent a segment but is no model rank over MPI", status.MPI_SOURCE);
+  AFTERBAY_TRY(peer->second->begin_receive(message, static_cast<std::size_t>(bytes)));
+  return true;
+}
+
+bool MpiNetwork::progress() {
+  bool moved = false;
+  for (;;) {
+    const Result<bool> took = take_one();
+    if (!took)
+      for (auto& [rank, peer] : peers_) peer->note_failure(took.error());
+    if (!took || !*took) return moved;
+    moved = true;
+  }
+}
+
+}  // namespace afterbay::transport::network

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// A server's ends of its pairs over MPI. The network takes in what has arrived; each peer works
+// through its segments in order: session messages are handed out, contributions are scattered into
+// frames. When there is no room for a frame the peer is parked: its stream stops, its credits are
+// not given back, and the rank waits. Memory is bounded by the credits: peers x segments x
+// segment capacity.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "base/process_watch.hpp"
+#include "mpi/communicator.hpp"
+#include "mpi/request.hpp"
+#include "transport/mpi/stream.hpp"
+#include "transport/peer_end.hpp"
+#include "transport/shm/port.hpp"
+
+namespace afterbay::transport::network {
+
+struct MpiPeerOptions {
+  std::size_t peer = 0;
+  int rank = 0;                          ///< in the transport's communicator
+  std::string label = "a model rank";    ///< as errors name it
+  LinkSizes sizes;
+  WaitPolicy policy;
+  ProcessId process;                     ///< the rank's, when it runs on this machine
+};
+
+class MpiPeer final : public PeerEnd {
+ public:
+  /// `port` owns this end. `progress` is the server's counter of what it does.
+  MpiPeer(std::shared_ptr<const mpi::Communicator> comm, shm::Port& port, std::atomic<std::uint64_t>& progress,
+          MpiPeerOptions options);
+  /// Tells the rank that the server has ended, if it did not end before.
+  ~MpiPeer() override;
+
+  std::optional<std::span<const std::byte>> peek() override;
+  void pop() override;
+  void send(std::span<const std::byte> message) override;
+  bool pump() override;
+  Result<void> check_alive() override;
+  void forget() override;
+  void fail() override;
+  [[nodiscard]] std::string transport() const override { return "mpi"; }
+  [[nodiscard]] std::uint64_t messages() const override { return messages_; }
+
+  /// Begins to receive a message that was found for this rank.
+  Result<void> begin_receive(MPI_Message message, std::size_t bytes);
+  void note_failure(Error error);
+
+ private:
+  struct Incoming {
+    Bytes bytes;
+    mpi::Request request;
+    bool pinged = false;  ///< looked at for a ping that wants an answer
+  };
+
+  bool complete_receives();
+  /// Works on until a message is to be handed out, room is missing or nothing is left; true: did something.
+  bool work();
+  bool begin_segment();
+  bool next_item();
+  void end_segment();
+  bool contribute(const ItemHeader& item, std::span<const std::byte> packed);
+  tl::expected<FrameView, shm::Refusal> room_for(const FrameSlot& slot);
+  void take_message(const ItemHeader& item, std::span<const std::byte> payload);
+  bool flush_batch();
+  [[nodiscard]] bool batch_is_due() const;
+  void fill_batch();
+  Bytes spare_buffer();
+  void broken(const char* what, std::uint64_t value);
+
+  std::shared_ptr<const mpi::Communicator> comm_;
+  shm::Port& port_;
+  std::atomic<std::uint64_t>& progress_;
+  MpiPeerOptions options_;
+  ProcessWatch process_;
+
+  std::deque<Incoming> incoming_;     ///< in order of arrival
+  std::vector<Bytes> spare_;          ///< buffers that are free
+  bool in_segment_ = false;           ///< the first of `incoming_` is being worked through
+  SegmentHeader segment_;
+  std::span<const std::byte> items_;  ///< what is left of it
+  Bytes assembly_;                    ///< parts of a message so far
+  bool assembling_ = false;
+  Bytes own_message_;                 ///< FrameReady
+  std::optional<std::span<const std::byte>> current_;
+  std::optional<StallClock> parked_;
+
+  std::deque<Bytes> kept_;            ///< messages to the rank
+  std::uint32_t credits_due_ = 0;
+  std::uint32_t flags_due_ = 0;
+  Bytes batch_;
+  mpi::Request batch_request_;
+
+  std::optional<Error> failure_;
+  bool forgotten_ = false;
+  std::uint64_t messages_ = 0;
+};
+
+/// Finds what has arrived from any model rank.
+class MpiNetwork final : public Network {
+ public:
+  explicit MpiNetwork(std::shared_ptr<const mpi::Communicator> comm) : comm_(std::move(comm)) {}
+  void add(int rank, MpiPeer& peer) { peers_.emplace(rank, &peer); }
+  bool progress() override;
+
+ private:
+  Result<bool> take_one();
+
+  std::shared_ptr<const mpi::Communicator> comm_;
+  std::unordered_map<int, MpiPeer*> peers_;
+};
+
+}  // namespace afterbay::transport::network

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// What goes over the network between a model rank and a server. To the server: segments, each a
+// SegmentHeader and items; back: batches, each a BatchHeader and messages. Both sides run on the
+// same kind of machine, so that structs go as they are.
+//
+// A segment may be sent only with a credit; a rank begins with as many as it has staging segments,
+// and the server gives one back for each segment that it has consumed. A ping needs no credit.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+#include "transport/link.hpp"
+
+namespace afterbay::transport::network {
+
+inline constexpr int up_tag = 1;
+inline constexpr int down_tag = 2;
+
+enum class SegmentKind : std::uint32_t { data = 0x5EA1, ping = 0x5EA2 };
+
+struct SegmentHeader {
+  SegmentKind kind = SegmentKind::data;
+  std::uint32_t reserved = 0;
+  std::uint64_t bytes = 0;  ///< of the items
+  std::uint64_t order = 0;  ///< after this segment the rank asks for nothing before this place
+};
+
+enum class ItemKind : std::uint32_t {
+  message = 1,       ///< the end of a message, or all of it
+  part = 2,          ///< of a message that goes on in the next such item
+  contribution = 3,  ///< a part of a piece
+};
+
+struct ItemHeader {
+  ItemKind kind = ItemKind::message;
+  std::uint32_t piece = 0;
+  std::uint64_t bytes = 0;  ///< of the payload, which follows and is padded
+  FrameSlot slot;
+};
+
+/// Headers and payloads begin at multiples of this, so that packed data are aligned for all types.
+inline constexpr std::uint64_t alignment = 64;
+static_assert(sizeof(SegmentHeader) <= alignment && sizeof(ItemHeader) <= alignment);
+
+constexpr std::uint64_t padded(std::uint64_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
+constexpr std::uint64_t item_bytes(std::uint64_t payload) { return alignment + padded(payload); }
+
+/// Bytes of a staging segment: at least one whole frame must fit.
+constexpr std::uint64_t segment_capacity(const LinkSizes& sizes) {
+  const std::uint64_t payload = sizes.segment_bytes > sizes.block_bytes ? sizes.segment_bytes : sizes.block_bytes;
+  return alignment + item_bytes(payload);
+}
+
+struct BatchHeader {
+  enum Flags : std::uint32_t { pong = 1, failed = 2, ended = 4 };
+  std::uint32_t credits = 0;   ///< given back
+  std::uint32_t flags = 0;
+  std::uint64_t progress = 0;  ///< the server's counter of what it does
+  std::uint64_t bytes = 0;     ///< of the messages: each a u64 length and its bytes
+};
+
+template <class Header>
+Header read_header(const std::byte* from) {
+  Header header;
+  std::memcpy(&header, from, sizeof header);
+  return header;
+}
+
+}  // namespace afterbay::transport::network

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+// Transports between real processes: set-up, data and messages over shared memory, MPI and both.
+#include <dirent.h>
+#include <gmock/gmock.h>
+
+#include <cstring>
+#include <filesystem>
+
+#include "base/clock.hpp"
+#include "ranks/rank_test.hpp"
+#include "ranks/transport_exercise.hpp"
+
+namespace afterbay::testing {
+namespace {
+
+using transport::Connection;
+using transport::ConnectOptions;
+using transport::TransportChoice;
+using namespace std::chrono_literals;
+using Counts = std::map<std::string, int>;
+
+/// The last `servers` ranks are I/O servers.
+ConnectOptions dedicated(int servers, TransportChoice choice = TransportChoice::automatic) {
+  ConnectOptions options;
+  options.comm = comm();
+  options.server = rank() >= size() - servers;
+  options.model = !options.server;
+  options.transport = choice;
+  options.sizes = tight_sizes();
+  options.policy.deadline = 30s;
+  return options;
+}
+
+Connection connected(const ConnectOptions& options) {
+  auto connection = transport::connect(options);
+  EXPECT_TRUE(connection) << connection.error().text();
+  return connection ? *std::move(connection) : Connection();
+}
+
+int shared_memory_names() {
+  int count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/dev/shm"))
+    count += entry.path().filename().string().starts_with("afterbay-" + std::to_string(::getpid()) + "-");
+  return count;
+}
+
+RANK_TEST(TransportRanks, two_ranks_share_memory, 2) {
+  Connection connection = connected(dedicated(1));
+  if (!connection.port) {
+    EXPECT_EQ(transports(connection), (Counts{{"shm", 1}}));
+  } else {
+    EXPECT_EQ(connection.port->transport_of(0), "shm");
+  }
+  EXPECT_EQ(shared_memory_names(), 0);  // the name is gone, the memory stays
+  run_exercise(connection, {});
+}
+
+RANK_TEST(TransportRanks, shared_memory_with_two_servers, 5) {
+  Connection connection = connected(dedicated(2, TransportChoice::shm));
+  run_exercise(connection, {});
+}
+
+RANK_TEST(TransportRanks, mpi_between_two_ranks, 2) {
+  Connection connection = connected(dedicated(1, TransportChoice::mpi));
+  if (!connection.port) {
+    EXPECT_EQ(transports(connection), (Counts{{"mpi", 1}}));
+  } else {
+    EXPECT_EQ(connection.port->transport_of(0), "mpi");
+  }
+  run_exercise(connection, {});
+}
+
+RANK_TEST(TransportRanks, mpi_with_two_servers, 5) {
+  Connection connection = connected(dedicated(2, TransportChoice::mpi));
+  Exercise exercise;
+  exercise.message_bytes = 150'000;  // more than a segment
+  run_exercise(connection, exercise);
+}
+
+RANK_TEST(TransportRanks, mpi_with_one_staging_segment, 3) {
+  ConnectOptions options = dedicated(1, TransportChoice::mpi);
+  options.sizes.segments = 1;
+  options.sizes.memory_bytes = 2 * options.sizes.block_bytes;
+  Connection connection = connected(options);
+  run_exercise(connection, {});
+}
+
+// Nodes 0 0 1 1, and a server on each.
+RANK_TEST(TransportRanks, both_transports_by_declared_nodes, 6) {
+  ConnectOptions options = dedicated(2);
+  options.declared_node = rank() % 2;
+  Connection connection = connected(options);
+  if (!connection.port) {
+    EXPECT_EQ(transports(connection), (Counts{{"shm", 1}, {"mpi", 1}}));
+  } else {
+    const std::string first = rank() % 2 == 0 ? "shm" : "mpi";
+    EXPECT_EQ(connection.port->transport_of(0), first);
+    EXPECT_NE(connection.port->transport_of(1), first);
+  }
+  run_exercise(connection, {});
+}
+
+RANK_TEST(TransportRanks, inline_servers_on_every_rank, 3) {
+  ConnectOptions options = dedicated(0);
+  options.server = true;
+  Connection connection = connected(options);
+  run_exercise(connection, {});
+}
+
+RANK_TEST(TransportRanks, an_inline_server_on_one_rank_of_another_node, 3) {
+  ConnectOptions options = dedicated(0);
+  options.server = rank() == 1;
+  options.declared_node = rank();
+  Connection connection = connected(options);
+  EXPECT_EQ(transports(connection), (rank() == 1 ? Counts{{"shm", 1}} : Counts{{"mpi", 1}}));
+  run_exercise(connection, {});
+}
+
+RANK_TEST(TransportRanks, two_sessions_in_the_same_processes, 3) {
+  Connection first = connected(dedicated(1));
+  Connection second = connected(dedicated(1, TransportChoice::mpi));
+  run_exercise(second, {});
+  run_exercise(first, {});
+}
+
+RANK_TEST(TransportRanks, a_session_may_follow_another, 3) {
+  for (int i = 0; i < 3; ++i) {
+    Connection connection = connected(dedicated(1, i == 1 ? TransportChoice::mpi : TransportChoice::automatic));
+    run_exercise(connection, {});
+  }
+}
+
+RANK_TEST(TransportSetUp, full_shared_memory_is_reported_on_all_ranks, 3) {
+  ConnectOptions options = dedicated(1);
+  options.sizes.block_bytes = 4 << 20;
+  options.sizes.memory_bytes = std::uint64_t{1} << 44;
+  const auto connection = transport::connect(options);
+  ASSERT_FALSE(connection);
+  EXPECT_EQ(connection.error().code, ErrorCode::no_space);
+  EXPECT_EQ(connection.error().rank, 2);
+  EXPECT_THAT(connection.error().message, ::testing::HasSubstr("/dev/shm"));
+  EXPECT_THAT(connection.error().message, ::testing::HasSubstr("MiB are free"));
+  EXPECT_EQ(shared_memory_names(), 0);
+}
+
+RANK_TEST(TransportSetUp, different_sizes_are_refused, 3) {
+  ConnectOptions options = dedicated(1);
+  if (rank() == 1) options.sizes.ring_bytes *= 2;
+  const auto connection = transport::connect(options);
+  ASSERT_FALSE(connection);
+  EXPECT_EQ(connection.error().code, ErrorCode::conflict);
+  EXPECT_EQ(connection.error().rank, 1);
+}
+
+RANK_TEST(TransportSetUp, no_server_is_refused, 2) {
+  const auto connection = transport::connect(dedicated(0));
+  ASSERT_FALSE(connection);
+  EXPECT_EQ(connection.error().code, ErrorCode::invalid_argument);
+}
+
+RANK_TEST(TransportSetUp, a_rank_that_does_not_come_is_not_waited_for_ever, 2) {
+  ConnectOptions options = dedicated(1);
+  options.policy.deadline = 500ms;
+  if (rank() == 1) {
+    const auto connection = transport::connect(options);
+    ASSERT_FALSE(connection);
+    EXPECT_EQ(connection.error().code, ErrorCode::timed_out);
+  }
+  barrier();
+}
+
+RANK_TEST(TransportEnds, a_client_is_told_that_a_server_over_mpi_has_ended, 2) {
+  Connection connection = connected(dedicated(1, TransportChoice::mpi));
+  if (connection.port) {
+    connection.port.reset();
+  } else {
+    const std::uint64_t begin = now_ns();
+    Result<void> alive;
+    while (alive && now_ns() - begin < 10'000'000'000) {
+      connection.links[0]->wait(10ms);
+      alive = connection.links[0]->check_alive();
+    }
+    ASSERT_FALSE(alive);
+    EXPECT_EQ(alive.error().code, ErrorCode::peer_lost);
+  }
+  barrier();
+}
+
+// The server lives, answers and takes nothing: the rank waits for room until it is told of the failure.
+RANK_TEST(TransportEnds, a_failed_server_ends_waits_over_mpi, 2) {
+  ConnectOptions options = dedicated(1, TransportChoice::mpi);
+  Connection connection = connected(options);
+  if (connection.port) {
+    const std::uint64_t begin = now_ns();
+    while (now_ns() - begin < 700'000'000) connection.port->wait(10ms);
+    connection.port->fail();
+    while (now_ns() - begin < 1'200'000'000) connection.port->wait(10ms);
+  } else {
+    const std::uint64_t begin = now_ns();
+    Result<void> sent;
+    const std::vector<std::byte> message(30'000);
+    while (sent) sent = connection.links[0]->send(message, true);
+    EXPECT_EQ(sent.error().code, ErrorCode::bad_state) << sent.error().text();
+    EXPECT_GT(now_ns() - begin, 300'000'000u);
+  }
+  barrier();
+}
+
+RANK_TEST(TransportEnds, a_silent_server_over_mpi_ends_waits_at_the_deadline, 2) {
+  ConnectOptions options = dedicated(1, TransportChoice::mpi);
+  options.policy.deadline = 600ms;
+  Connection connection = connected(options);
+  if (!connection.port) {
+    Result<void> sent;
+    const std::vector<std::byte> message(30'000);
+    while (sent) sent = connection.links[0]->send(message, true);
+    EXPECT_EQ(sent.error().code, ErrorCode::timed_out) << sent.error().text();
+  }
+  barrier();
+}
+
+}  // namespace
+}  // namespace afterbay::testing
