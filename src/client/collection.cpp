@@ -176,7 +176,7 @@ Result<std::unique_ptr<PutPlan>> Collection::make_plan(const VariableState& vari
   plan->type = type;
   plan->memory = memory;
   plan->kernel = model::kernel(type, in_schema.type, model::needs_swap(layout_->big_endian));
-  if (plan->kernel == nullptr)
+  if (!plan->kernel)
     return fail(ErrorCode::wrong_type, "data of type {} cannot be put into variable '{}' of type {}", name_of(type),
                 in_schema.name, name_of(in_schema.type));
   if (!variable.contributes) return plan;

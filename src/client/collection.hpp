@@ -43,7 +43,7 @@ struct PiecePlan {
 struct PutPlan {
   Type type = Type::float32;
   MemoryLayout memory;
-  model::Kernel kernel = nullptr;
+  model::Kernel kernel{};
   std::vector<PiecePlan> pieces;
   std::uint64_t packed_bytes = 0;
 };

@@ -11,7 +11,6 @@ namespace afterbay::client {
 namespace {
 
 constexpr std::size_t most_open_records = 32;  ///< of one collection on one server; half of LinkSizes::instances
-constexpr int put_bits = 24;                   ///< a position is (number of the put, number of the piece)
 constexpr transport::Millis wait_slice{50};
 
 /// Servers notice first what is missing and say it better; a rank that hears nothing gives up later.
@@ -131,7 +130,8 @@ Result<Handover> ModelSession::begin(File& file, std::string_view variable, std:
   const bool fixed = !collection.layout().variables[state->index].record;
   if (fixed) record = 0;
   AFTERBAY_TRY_ASSIGN(const std::uint64_t seq, begin_record(file, record, fixed));
-  return Handover{&file, state, plan, record, seq, ++position_ << put_bits};
+  links_[file.server]->set_position(++position_);
+  return Handover{&file, state, plan, record, seq, position_};
 }
 
 transport::FrameSlot ModelSession::slot(const Handover& handover, const PiecePlan& part) const {
@@ -143,7 +143,7 @@ transport::FrameSlot ModelSession::slot(const Handover& handover, const PiecePla
   slot.seq = handover.seq;
   slot.bytes = frame.bytes;
   slot.phase = collection.layout().phase(frame, handover.record);
-  slot.position = handover.position | piece.number;
+  slot.position = handover.position;
   return slot;
 }
 
@@ -189,10 +189,8 @@ Result<> ModelSession::mark_put(const Handover& handover) {
 
 /// After the last piece: the log entry by which the server knows who has put what.
 Result<> ModelSession::finish(const Handover& handover) {
-  if (handover.plan->pieces.empty()) {
-    links_[handover.file->server]->set_position(handover.position);
-    return {};
-  }
+  links_[handover.file->server]->set_position(handover.position + 1);
+  if (handover.plan->pieces.empty()) return {};
   observe::add(observed_.bytes, handover.plan->packed_bytes);
   return send(handover.file->server, wire::Put{handover.file->collection->id(), handover.seq, handover.variable->index}, false);
 }
@@ -212,7 +210,7 @@ Result<bool> ModelSession::put(File& file, std::string_view variable, std::uint6
     auto room = has_room(*handover);
     if (!room) return failed(std::move(room).error());
     if (!*room) {
-      --position_;  // the same put is tried again
+      --position_;  // the same put comes again
       return false;
     }
   }
@@ -390,6 +388,11 @@ void ModelSession::abandon(const std::string& reason) noexcept {
     } catch (...) {  // the process is on its way out; the server notices that too
     }
   }
+}
+
+void ModelSession::release_links() noexcept {
+  finalized_ = true;
+  links_.clear();
 }
 
 // ---- links

@@ -93,6 +93,8 @@ class ModelSession {
   Result<> finalize();
   /// Tells the servers that this rank ends early. Never fails, never waits long.
   void abandon(const std::string& reason) noexcept;
+  /// Destroys the links; from then on every call fails.
+  void release_links() noexcept;
 
  private:
   Result<> check_usable() const;

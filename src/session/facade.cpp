@@ -17,6 +17,12 @@ State& alive(const std::shared_ptr<State>& state, const char* what) {
   return *state;
 }
 
+/// The session behind a handle.
+std::shared_ptr<client::ModelSession> session_of(const std::weak_ptr<client::ModelSession>& session) {
+  if (auto held = session.lock()) return held;
+  throw Failure(Error(ErrorCode::bad_state, "the session of this handle has been destroyed"));
+}
+
 /// Row-major strides, in elements, of an array of `shape`.
 std::vector<std::int64_t> dense_strides(const model::Index& shape) {
   std::vector<std::int64_t> strides(shape.size, 1);
@@ -58,9 +64,11 @@ bool Session::is_server() const { return state_->model == nullptr; }
 
 void Session::serve() {
   if (!is_server()) throw Failure(Error(ErrorCode::bad_state, "this rank is a model rank: only I/O servers call serve()"));
+  if (!state_->server) throw Failure(Error(ErrorCode::bad_state, "this server has served its session already"));
   unwrap(state_->server->run());
   state_->ended = true;
   unwrap(state_->report());
+  state_->release();
 }
 
 int Session::model_rank() const { return state_->model_side().place().model_rank; }
@@ -72,8 +80,8 @@ void Session::decomposition(const std::string& name, const Block& block, const C
 
 Collection Session::collection(const std::string& name, const Schema& schema, const CollectionOptions& options) {
   auto state = std::make_shared<Collection::State>();
-  state->session = &state_->model_side();
-  state->collection = unwrap(state->session->collection(name, schema, options));
+  state->collection = unwrap(state_->model_side().collection(name, schema, options));
+  state->session = state_->model;
   return Collection(std::move(state));
 }
 
@@ -92,6 +100,7 @@ void Session::finalize() {
   }
   state_->ended = true;
   unwrap(state_->report());
+  state_->release();
 }
 
 // ---- Collection
@@ -100,28 +109,32 @@ OutputFile Collection::open(const FileName& name, const SchemaChanges& changes) 
   State& it = alive(state_, "collection");
   auto file = std::make_shared<OutputFile::State>();
   file->session = it.session;
-  file->file = unwrap(it.session->open(*it.collection, name, changes));
+  file->file = unwrap(session_of(it.session)->open(*it.collection, name, changes));
   return OutputFile(std::move(file));
 }
 
-const std::string& Collection::name() const { return alive(state_, "collection").collection->name(); }
+const std::string& Collection::name() const {
+  const State& it = alive(state_, "collection");
+  (void)session_of(it.session);
+  return it.collection->name();
+}
 
 // ---- OutputFile
 
 bool OutputFile::put_raw(std::string_view variable, std::uint64_t record, const void* data, Type type, const MemoryLayout& memory,
                          bool may_wait) {
   State& it = alive(state_, "file");
-  return unwrap(it.session->put(*it.file, variable, record, data, type, memory, may_wait));
+  return unwrap(session_of(it.session)->put(*it.file, variable, record, data, type, memory, may_wait));
 }
 
 void OutputFile::put_strings(std::string_view variable, std::uint64_t record, std::span<const std::string> values) {
   State& it = alive(state_, "file");
-  unwrap(it.session->put_strings(*it.file, variable, record, values));
+  unwrap(session_of(it.session)->put_strings(*it.file, variable, record, values));
 }
 
 Ticket OutputFile::close() {
   State& it = alive(state_, "file");
-  return unwrap(it.session->close(*it.file));
+  return unwrap(session_of(it.session)->close(*it.file));
 }
 
 const std::string& OutputFile::path() const { return alive(state_, "file").file->path; }
@@ -134,7 +147,7 @@ Slot OutputFile::acquire(std::string_view variable, std::uint64_t record, Type t
   slot->record = record;
   slot->type = type;
   slot->session = it.session;
-  slot->direct = unwrap(it.session->acquire(*it.file, variable, record, type));
+  slot->direct = unwrap(session_of(it.session)->acquire(*it.file, variable, record, type));
   if (slot->direct) {
     add_direct_parts(*slot);
   } else {
@@ -157,7 +170,7 @@ void Slot::commit() {
   if (it.committed) throw Failure(Error(ErrorCode::bad_state, "the slot has been committed already").in_variable(it.variable));
   it.committed = true;
   if (it.direct)
-    unwrap(it.session->commit(*it.direct));
+    unwrap(session_of(it.session)->commit(*it.direct));
   else
     it.file.put_raw(it.variable, it.record, it.buffer.data(), it.type, {}, true);
 }

@@ -16,6 +16,8 @@ class Group {
   virtual ~Group() = default;
   [[nodiscard]] virtual int rank() const = 0;
   [[nodiscard]] virtual int size() const = 0;
+  /// Whether messages can still be sent (MPI: not after MPI_Finalize).
+  [[nodiscard]] virtual bool usable() const = 0;
   /// Everyone's bytes at rank 0, in rank order; an empty list elsewhere. Collective; ends by the deadline.
   virtual Result<std::vector<Bytes>> gather(const Bytes& mine) = 0;
 };

@@ -22,13 +22,18 @@ Session::State::State(std::string session_name, std::unique_ptr<config::Config> 
       server_profile(profile_wanted(*config), events_kept(*config)) {}
 
 Session::State::~State() {
-  if (model && !ended) {
+  if (model && !ended && (!group || group->usable())) {
     model->abandon("its session was destroyed without finalize");
     if (server && !host.joinable())
       while (server->step()) {}  // so that the other ranks learn of it
   }
-  model.reset();
+  release();
+}
+
+void Session::State::release() {
+  if (model) model->release_links();
   if (host.joinable()) host.join();
+  server.reset();
 }
 
 storage::Store& Session::State::store(Format format) {

@@ -35,7 +35,7 @@ struct Session::State {
 
   std::unique_ptr<server::Server> server;  ///< of this process: dedicated, or hosted (inline)
   std::jthread host;                       ///< inline, thread mode
-  std::unique_ptr<client::ModelSession> model;
+  std::shared_ptr<client::ModelSession> model;  ///< null on dedicated servers; handles keep weak references
   bool ended = false;
 
   State(std::string session_name, std::unique_ptr<config::Config> configuration);
@@ -48,15 +48,17 @@ struct Session::State {
   /// Everyone's part of the report. Collective.
   Result<> report();
   client::ModelSession& model_side();
+  /// Lets go of links and port, so that MPI_Finalize may come before the destructor.
+  void release();
 };
 
 struct Collection::State {
-  client::ModelSession* session = nullptr;
+  std::weak_ptr<client::ModelSession> session;
   client::Collection* collection = nullptr;
 };
 
 struct OutputFile::State {
-  client::ModelSession* session = nullptr;
+  std::weak_ptr<client::ModelSession> session;
   std::shared_ptr<client::File> file;
 };
 
@@ -66,7 +68,7 @@ struct Slot::State {
   std::uint64_t record = 0;
   Type type = Type::float32;
   std::vector<Slot::Part> parts;
-  client::ModelSession* session = nullptr;
+  std::weak_ptr<client::ModelSession> session;
   std::optional<client::ModelSession::Direct> direct;
   std::vector<std::byte> buffer;  ///< private data, when not direct
   bool committed = false;

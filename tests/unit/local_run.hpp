@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// LocalRun: a whole session in one process: model ranks and servers are threads over the thread
+// transport. For tests only.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "afterbay/session.hpp"
+#include "session/state.hpp"
+#include "storage/store.hpp"
+#include "transport/thread/hub.hpp"
+
+namespace afterbay::test {
+
+class LocalRun {
+ public:
+  using Settings = std::vector<std::pair<std::string, std::string>>;
+  using Model = std::function<void(Session& session, int rank)>;
+
+  LocalRun(int models, int servers, Settings settings = {}) : models_(models), servers_(servers), settings_(std::move(settings)) {}
+
+  /// Runs `model` on every rank (it need not finalize). Returns what each rank threw, then what each server returned.
+  std::vector<std::optional<Error>> run(const Model& model) {
+    std::vector<std::optional<Error>> errors(static_cast<std::size_t>(models_ + servers_));
+    std::vector<transport::ThreadHub> hubs;
+    const std::unique_ptr<config::Config> sizes_from = config();
+    for (int s = 0; s < servers_; ++s) hubs.push_back(hub(*sizes_from, static_cast<std::size_t>(s)));
+    {
+      std::vector<std::jthread> threads;
+      for (int s = 0; s < servers_; ++s)
+        threads.emplace_back([&, s] { errors[static_cast<std::size_t>(models_ + s)] = serve(std::move(hubs[static_cast<std::size_t>(s)].port), s); });
+      for (int r = 0; r < models_; ++r) {
+        client::ModelSession::Links links;
+        for (auto& one : hubs) links.push_back(std::move(one.clients[static_cast<std::size_t>(r)]));
+        threads.emplace_back([&, r, mine = std::move(links)]() mutable { errors[static_cast<std::size_t>(r)] = play(model, r, std::move(mine)); });
+      }
+    }
+    return errors;
+  }
+
+  /// Given to the servers instead of the built-in stores.
+  std::function<storage::Store&(Format)> stores;
+
+ private:
+  std::unique_ptr<config::Config> config() const {
+    config::Sources sources;
+    sources.environment.emplace();
+    sources.settings = settings_;
+    sources.settings.emplace_back("report.table", "off");
+    auto loaded = config::load(sources);
+    if (!loaded) throw Failure(std::move(loaded).error());
+    return std::make_unique<config::Config>(std::move(*loaded));
+  }
+
+  transport::ThreadHub hub(const config::Config& config, std::size_t server) const {
+    transport::LinkSizes sizes;
+    sizes.memory_bytes = config.memory.server_bytes;
+    sizes.block_bytes = config.memory.block_bytes;
+    sizes.small_block_bytes = config.memory.small_block_bytes;
+    sizes.small_share = config.memory.small_share;
+    sizes.ring_bytes = config.memory.ring_bytes;
+    auto made = transport::ThreadHub::make(static_cast<std::size_t>(models_),
+                                           {.sizes = sizes, .policy = {config.deadline}, .populate = false, .server = server});
+    if (!made) throw Failure(std::move(made).error());
+    return std::move(*made);
+  }
+
+  std::optional<Error> serve(std::unique_ptr<transport::ServerPort> port, int number) const {
+    Session::State state("test", config());
+    server::Place place{number, models_ + number, {}};
+    for (int r = 0; r < models_; ++r) place.session_ranks.push_back(r);
+    auto source = stores ? stores : [&](Format format) -> storage::Store& { return state.store(format); };
+    server::Server server(place, *state.config, std::move(port), source, static_cast<std::size_t>(state.config->writers),
+                          state.server_profile, Logger({"test", "server", models_ + number}, LogLevel::error));
+    if (auto served = server.run(); !served) return served.error();
+    return std::nullopt;
+  }
+
+  std::optional<Error> play(const Model& model, int rank, client::ModelSession::Links links) const {
+    auto state = std::make_unique<Session::State>("test", config());
+    state->model = std::make_shared<client::ModelSession>(client::ModelSession::Place{rank, rank, models_}, *state->config,
+                                                          std::move(links), state->model_profile, Logger({"test", "model", rank}, LogLevel::error));
+    Session session(std::move(state));
+    try {
+      model(session, rank);
+    } catch (const Failure& failure) {
+      return failure.error();
+    }
+    return std::nullopt;
+  }
+
+  int models_;
+  int servers_;
+  Settings settings_;
+};
+
+}  // namespace afterbay::test
