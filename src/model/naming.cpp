@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/naming.hpp"
+
+#include <fmt/ranges.h>
+
+#include <charconv>
+#include <variant>
+#include <vector>
+
+#include "base/suggest.hpp"
+#include "model/calendar.hpp"
+
+namespace afterbay::model {
+namespace {
+
+constexpr std::string_view default_template = "{collection}.nc";
+constexpr std::string_view default_date_format = "%Y%m%d";
+constexpr int most_digits = 20;
+const std::vector<std::string> token_names{"collection", "step", "member", "date"};
+
+struct Token {
+  std::string name;
+  int digits = 0;           ///< of step and member
+  std::string date_format;  ///< of date
+};
+using Part = std::variant<std::string, Token>;
+
+Result<int> digits_of(std::string_view name, std::string_view spec) {
+  int digits = 0;
+  const auto [end, error] = std::from_chars(spec.data(), spec.data() + spec.size(), digits);
+  if (error != std::errc{} || end != spec.data() + spec.size() || digits < 1 || digits > most_digits)
+    return fail(ErrorCode::invalid_argument,
+                "'{{{}:{}}}': a number of places from 1 to {} is expected after the colon, as in {{{}:04}}", name, spec,
+                most_digits, name);
+  return digits;
+}
+
+Result<Token> parse_token(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  Token token{std::string(text.substr(0, colon)), 0, std::string(default_date_format)};
+  const bool has_spec = colon != std::string_view::npos;
+  const std::string_view spec = has_spec ? text.substr(colon + 1) : std::string_view();
+  if (token.name == "date") {
+    if (has_spec) token.date_format = spec;
+    AFTERBAY_TRY(check_date_format(token.date_format));
+  } else if (token.name == "step" || token.name == "member") {
+    if (!has_spec) return token;
+    AFTERBAY_TRY_ASSIGN(token.digits, digits_of(token.name, spec));
+  } else if (token.name != "collection") {
+    return fail(ErrorCode::unknown_name, "'{{{}}}' is unknown{}; {{{}}} can be used, and {{{{ and }}}} for braces", text,
+                did_you_mean(token.name, token_names), fmt::join(token_names, "}, {"));
+  } else if (has_spec) {
+    return fail(ErrorCode::invalid_argument, "'{{{}}}': the collection's name has no format, write {{collection}}", text);
+  }
+  return token;
+}
+
+/// Cuts a template into literal text and tokens.
+Result<std::vector<Part>> parse(std::string_view pattern) {
+  std::vector<Part> parts{std::string()};
+  const auto literal = [&](char c) {
+    if (!std::holds_alternative<std::string>(parts.back())) parts.emplace_back(std::string());
+    std::get<std::string>(parts.back()) += c;
+  };
+  for (std::size_t at = 0; at < pattern.size(); ++at) {
+    const char c = pattern[at];
+    if (c == '\0') return fail(ErrorCode::invalid_argument, "it contains a NUL character (at place {})", at);
+    const bool doubled = at + 1 < pattern.size() && pattern[at + 1] == c;
+    if (c != '{' && c != '}') {
+      literal(c);
+    } else if (doubled) {
+      literal(c);
+      ++at;
+    } else if (c == '}') {
+      return fail(ErrorCode::invalid_argument, "the '}}' at place {} closes nothing: write }}}} for a brace", at);
+    } else {
+      const std::size_t close = pattern.find('}', at);
+      if (close == std::string_view::npos)
+        return fail(ErrorCode::invalid_argument, "the '{{' at place {} is not closed: write {{{{ for a brace", at);
+      AFTERBAY_TRY_ASSIGN(Token token, parse_token(pattern.substr(at + 1, close - at - 1)));
+      parts.emplace_back(std::move(token));
+      at = close;
+    }
+  }
+  return parts;
+}
+
+Result<std::vector<Part>> parse_named(std::string_view pattern) {
+  auto parts = parse(pattern.empty() ? default_template : pattern);
+  if (!parts) {
+    parts.error().message = fmt::format("file name template '{}': {}", pattern, parts.error().message);
+    return fail(std::move(parts).error());
+  }
+  return parts;
+}
+
+/// A sign before, then at least that many digits.
+std::string padded(std::int64_t value, int digits) {
+  const auto magnitude = value < 0 ? 0 - static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value);
+  return fmt::format("{}{:0{}}", value < 0 ? "-" : "", magnitude, digits);
+}
+
+Result<std::string> value_of(const Token& token, std::string_view collection, const FileName& values) {
+  const auto absent = [&] {
+    return fail(ErrorCode::invalid_argument, "it contains {{{}}}, but no {} was given when the file was opened",
+                token.name, token.name);
+  };
+  if (token.name == "collection") return std::string(collection);
+  if (token.name == "date") {
+    if (!values.date) return absent();
+    AFTERBAY_TRY_ASSIGN(const Date date, parse_date(*values.date));
+    return format_date(date, token.date_format);
+  }
+  const std::optional<std::int64_t>& number = token.name == "step" ? values.step : values.member;
+  if (!number) return absent();
+  return padded(*number, token.digits);
+}
+
+Result<> check_name(const std::string& name) {
+  if (name.find('\0') != std::string::npos)
+    return fail(ErrorCode::invalid_argument, "file name '{}' contains a NUL character", name.substr(0, name.find('\0')));
+  if (name.empty() || name.back() == '/')
+    return fail(ErrorCode::invalid_argument, "'{}' is not the name of a file", name);
+  return {};
+}
+
+}  // namespace
+
+Result<> check_template(std::string_view pattern) {
+  AFTERBAY_TRY(parse_named(pattern));
+  return {};
+}
+
+Result<std::string> file_name(std::string_view pattern, std::string_view collection, const FileName& values) {
+  std::string name = values.name;
+  if (name.empty()) {
+    AFTERBAY_TRY_ASSIGN(const std::vector<Part> parts, parse_named(pattern));
+    for (const Part& part : parts) {
+      if (const auto* text = std::get_if<std::string>(&part)) {
+        name += *text;
+        continue;
+      }
+      auto value = value_of(std::get<Token>(part), collection, values);
+      if (!value) {
+        value.error().message = fmt::format("file name template '{}' of collection '{}': {}", pattern, collection,
+                                            value.error().message);
+        return fail(std::move(value).error());
+      }
+      name += *value;
+    }
+  }
+  AFTERBAY_TRY(check_name(name));
+  return name;
+}
+
+}  // namespace afterbay::model

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/validate.hpp"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "afterbay/decomposition.hpp"
+#include "base/suggest.hpp"
+#include "model/problems.hpp"
+
+namespace afterbay::model {
+namespace {
+
+constexpr std::size_t longest_name = 256;  ///< NC_MAX_NAME
+
+/// Length of the UTF-8 sequence at `at`; 0 when it is not one (RFC 3629, overlong forms refused).
+std::size_t utf8_length(std::string_view text, std::size_t at) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char lead = byte(at);
+  if (lead < 0x80) return 1;
+  const std::size_t length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
+  if (lead < 0xc2 || lead > 0xf4 || at + length > text.size()) return 0;
+  for (std::size_t i = at + 1; i < at + length; ++i)
+    if ((byte(i) & 0xc0) != 0x80) return 0;
+  const unsigned char second = byte(at + 1);
+  const bool refused = (lead == 0xe0 && second < 0xa0) || (lead == 0xed && second > 0x9f) ||
+                       (lead == 0xf0 && second < 0x90) || (lead == 0xf4 && second > 0x8f);
+  return refused ? 0 : length;
+}
+
+bool is_letter_or_digit(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
+/// What classic formats cannot hold. CDF-2 knows the six classic types, CDF-5 all but strings.
+bool can_hold(Format format, Type type) {
+  if (format == Format::cdf5) return type != Type::string;
+  if (format != Format::cdf2) return true;
+  return type == Type::int8 || type == Type::text || type == Type::int16 || type == Type::int32 ||
+         type == Type::float32 || type == Type::float64;
+}
+
+std::string_view held_types(Format format) {
+  return format == Format::cdf2 ? "int8, text, int16, int32, float32 and float64" : "all types but string";
+}
+
+/// Checks one schema for one format; every problem goes to `problems_`.
+class Validation {
+ public:
+  Validation(const Schema& schema, Format format) : schema_(schema), format_(format) {
+    for (const Dimension& dimension : schema.dimensions) dimension_names_.push_back(dimension.name);
+  }
+
+  Result<> run() {
+    dimensions();
+    attributes("global", {}, schema_.attributes);
+    std::set<std::string_view> seen;
+    if (format_ == Format::cdf2) sizes();
+    for (const Variable& variable : schema_.variables) {
+      if (!seen.insert(variable.name).second)
+        problem(variable, ErrorCode::conflict, "is defined twice: every variable needs a name of its own");
+      check(variable);
+    }
+    return problems_.result(fmt::format("the schema cannot be written as {}", name_of(format_)));
+  }
+
+ private:
+  template <class... Args>
+  void problem(const Variable& variable, ErrorCode code, fmt::format_string<Args...> format, Args&&... args) {
+    problems_.add(code, variable.name,
+                  fmt::format("variable '{}' {}", variable.name, fmt::format(format, std::forward<Args>(args)...)));
+  }
+
+  void dimensions() {
+    std::set<std::string_view> seen;
+    std::string first_unlimited;
+    for (const Dimension& dimension : schema_.dimensions) {
+      const auto& name = dimension.name;
+      if (const std::string wrong = name_problem(name); !wrong.empty())
+        problems_.add(ErrorCode::invalid_argument, {}, fmt::format("dimension '{}': its name {}", name, wrong));
+      if (!seen.insert(name).second)
+        problems_.add(ErrorCode::conflict, {},
+                      fmt::format("dimension '{}' is defined twice: every dimension needs a name of its own", name));
+      if (!dimension.is_unlimited()) continue;
+      if (!first_unlimited.empty())
+        problems_.add(ErrorCode::invalid_argument, {},
+                      fmt::format("dimension '{}' is unlimited and '{}' too: one unlimited dimension is possible, give "
+                                  "the other its length (which must not be 0)",
+                                  name, first_unlimited));
+      if (first_unlimited.empty()) first_unlimited = name;
+    }
+    for (const Dimension& dimension : schema_.dimensions) length(dimension);
+  }
+
+  /// The classic formats keep lengths in 32 signed bits (CDF-2) or 63 (CDF-5), as HDF5 does.
+  void length(const Dimension& dimension) {
+    const std::uint64_t most = format_ == Format::cdf2 ? (1ull << 31) - 4 : (1ull << 63) - 4;
+    if (dimension.length > most)
+      problems_.add(ErrorCode::invalid_argument, {},
+                    fmt::format("dimension '{}' has length {}, but {} can hold at most {}", dimension.name,
+                                dimension.length, name_of(format_), most));
+  }
+
+  /// CDF-2 keeps a variable's bytes (of a record) in 32 bits; only one whose size nothing else
+  /// depends on may be larger. Source: "NetCDF Classic Format Specification", note on vsize.
+  void sizes() {
+    const Variable* last_fixed = nullptr;
+    const Variable* last_record = nullptr;
+    for (const Variable& variable : schema_.variables) (has_records(variable) ? last_record : last_fixed) = &variable;
+    for (const Variable& variable : schema_.variables) {
+      const double bytes = bytes_of(variable);
+      const Variable* exempt = last_record != nullptr ? last_record : last_fixed;
+      if (bytes > 4294967292.0 && &variable != exempt)
+        problem(variable, ErrorCode::resources,
+                "has {:.0f} bytes{}, but cdf2 can hold 4294967292 unless it is the last variable: use cdf5 or netcdf4",
+                bytes, has_records(variable) ? " a record" : "");
+    }
+  }
+  [[nodiscard]] bool has_records(const Variable& variable) const {
+    const Dimension* first =
+        variable.dimensions.empty() ? nullptr : schema_.find_dimension(variable.dimensions.front());
+    return first != nullptr && first->is_unlimited();
+  }
+  [[nodiscard]] double bytes_of(const Variable& variable) const {
+    auto bytes = static_cast<double>(size_of(variable.type));
+    for (const std::string& name : variable.dimensions) {
+      const Dimension* dimension = schema_.find_dimension(name);
+      if (dimension != nullptr && !dimension->is_unlimited()) bytes *= static_cast<double>(dimension->length);
+    }
+    return bytes;
+  }
+
+  void attributes(const std::string& owner, const std::string& variable, const std::vector<Attribute>& list) {
+    std::set<std::string_view> seen;
+    for (const auto& [name, values] : list) {
+      const std::string what = fmt::format("{} attribute '{}'", owner, name);
+      if (const std::string wrong = name_problem(name); !wrong.empty())
+        problems_.add(ErrorCode::invalid_argument, variable, fmt::format("{}: its name {}", what, wrong));
+      if (!seen.insert(name).second)
+        problems_.add(ErrorCode::conflict, variable, fmt::format("{} is given twice", what));
+      if (!can_hold(format_, values.type))
+        problems_.add(ErrorCode::wrong_type, variable,
+                      fmt::format("{} is {}, but {} holds {}", what, name_of(values.type), name_of(format_),
+                                  held_types(format_)));
+    }
+  }
+
+  void check(const Variable& variable) {
+    if (const std::string wrong = name_problem(variable.name); !wrong.empty())
+      problem(variable, ErrorCode::invalid_argument, "has an impossible name: it {}", wrong);
+    if (!can_hold(format_, variable.type))
+      problem(variable, ErrorCode::wrong_type, "is {}, but {} holds {}", name_of(variable.type), name_of(format_),
+              held_types(format_));
+    attributes(fmt::format("variable '{}':", variable.name), variable.name, variable.attributes);
+    fill(variable);
+    filters(variable);
+    if (!shape(variable)) return;  // the rest needs the dimensions
+    chunk(variable);
+    constant(variable);
+  }
+
+  /// Whether all its dimensions are known.
+  bool shape(const Variable& variable) {
+    bool known = true;
+    std::size_t fixed = 0;
+    for (std::size_t i = 0; i < variable.dimensions.size(); ++i) {
+      const std::string& name = variable.dimensions[i];
+      const Dimension* dimension = schema_.find_dimension(name);
+      if (dimension == nullptr) {
+        known = false;
+        problem(variable, ErrorCode::unknown_name, "has the dimension '{}', which the schema does not have{}", name,
+                did_you_mean(name, dimension_names_));
+      } else if (!dimension->is_unlimited()) {
+        ++fixed;
+      } else if (i != 0) {
+        problem(variable, ErrorCode::invalid_argument,
+                "has the unlimited dimension '{}' at place {}: it must come first (slowest)", name, i);
+      }
+    }
+    if (fixed > max_rank)
+      problem(variable, ErrorCode::invalid_argument, "has {} dimensions besides the unlimited one: at most {} are possible",
+              fixed, max_rank);
+    return known;
+  }
+
+  void fill(const Variable& variable) {
+    const auto among_attributes = std::find_if(variable.attributes.begin(), variable.attributes.end(),
+                                               [](const Attribute& a) { return a.name == "_FillValue"; });
+    if (among_attributes != variable.attributes.end())
+      fill_value(variable, "attribute '_FillValue'", among_attributes->values);
+    if (variable.fill.empty()) return;
+    fill_value(variable, "fill value", variable.fill);
+    if (among_attributes != variable.attributes.end() && !(among_attributes->values == variable.fill))
+      problem(variable, ErrorCode::conflict, "has a fill value and another one as attribute '_FillValue': give it once");
+  }
+
+  void fill_value(const Variable& variable, std::string_view what, const Values& values) {
+    if (values.type != variable.type)
+      problem(variable, ErrorCode::wrong_type, "is {}, but its {} is {}: both must have the same type",
+              name_of(variable.type), what, name_of(values.type));
+    if (values.count() != 1)
+      problem(variable, ErrorCode::invalid_argument, "has a {} of {} elements: it must be one", what, values.count());
+  }
+
+  void filters(const Variable& variable) {
+    if (variable.deflate < 0 || variable.deflate > 9)
+      problem(variable, ErrorCode::invalid_argument, "has deflate level {}: 0 (off) to 9 are possible",
+              variable.deflate);
+    const bool filtered = variable.deflate != 0 || variable.shuffle;
+    if (filtered && is_classic(format_))
+      problem(variable, ErrorCode::invalid_argument, "asks for deflate or shuffle, which {} does not have: use netcdf4",
+              name_of(format_));
+    else if (filtered && (variable.type == Type::string || variable.dimensions.empty()))
+      problem(variable, ErrorCode::invalid_argument, "asks for deflate or shuffle, which {} cannot have",
+              variable.type == Type::string ? "strings" : "a scalar");
+  }
+
+  /// Classic formats have no chunks and leave them out: the store may be chosen by configuration.
+  void chunk(const Variable& variable) {
+    if (variable.chunk.empty()) return;
+    if (variable.chunk.size() != variable.dimensions.size())
+      return problem(variable, ErrorCode::invalid_argument, "has {} chunk lengths for {} dimensions: give one for each",
+                     variable.chunk.size(), variable.dimensions.size());
+    for (std::size_t i = 0; i < variable.chunk.size(); ++i) {
+      const Dimension& dimension = *schema_.find_dimension(variable.dimensions[i]);
+      const std::uint64_t length = variable.chunk[i];
+      if (length == 0 || (!dimension.is_unlimited() && length > dimension.length))
+        problem(variable, ErrorCode::invalid_argument, "has chunk length {} along '{}': {} possible", length,
+                dimension.name,
+                dimension.is_unlimited() ? std::string("1 or more are") : fmt::format("1 to {} are", dimension.length));
+    }
+  }
+
+  void constant(const Variable& variable) {
+    if (variable.constant.empty()) return;
+    if (variable.constant.type != variable.type)
+      problem(variable, ErrorCode::wrong_type, "is {}, but its constant values are {}: both must have the same type",
+              name_of(variable.type), name_of(variable.constant.type));
+    std::uint64_t points = 1;
+    for (const std::string& name : variable.dimensions) {
+      const Dimension& dimension = *schema_.find_dimension(name);
+      if (dimension.is_unlimited())
+        return problem(variable, ErrorCode::invalid_argument,
+                       "has constant values and the unlimited dimension '{}': put its values record by record", name);
+      if (__builtin_mul_overflow(points, dimension.length, &points))
+        return problem(variable, ErrorCode::invalid_argument, "has too many points for constant values");
+    }
+    if (variable.constant.count() != points)
+      problem(variable, ErrorCode::invalid_argument, "has {} constant values, but its dimensions make {}",
+              variable.constant.count(), points);
+    if (!variable.decomposition.empty())
+      problem(variable, ErrorCode::conflict, "has constant values and decomposition '{}': it can have one of them",
+              variable.decomposition);
+  }
+
+  const Schema& schema_;
+  Format format_;
+  std::vector<std::string> dimension_names_;
+  Problems problems_;
+};
+
+}  // namespace
+
+std::string name_problem(std::string_view name) {
+  if (name.empty()) return "is empty";
+  if (name.size() > longest_name) return fmt::format("has {} bytes, at most {} are possible", name.size(), longest_name);
+  const char first = name.front();
+  if (!is_letter_or_digit(first) && first != '_' && static_cast<unsigned char>(first) < 0x80)
+    return "must begin with a letter, a digit or '_'";
+  if (name.back() == ' ') return "must not end with a space";
+  for (std::size_t at = 0; at < name.size();) {
+    const auto byte = static_cast<unsigned char>(name[at]);
+    if (byte < 0x20 || byte == 0x7f) return fmt::format("contains the control character {:#04x}", byte);
+    if (byte == '/') return "contains '/'";
+    const std::size_t length = utf8_length(name, at);
+    if (length == 0) return fmt::format("is not UTF-8 (byte {:#04x} at {})", byte, at);
+    at += length;
+  }
+  return {};
+}
+
+Result<> validate(const Schema& schema, Format format) { return Validation(schema, format).run(); }
+
+}  // namespace afterbay::model
