@@ -6,7 +6,6 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -14,17 +13,11 @@
 #include <string>
 #include <string_view>
 
+#include "base/clock.hpp"
 #include "observe/records.hpp"
 #include "observe/trace.hpp"
 
 namespace afterbay::observe {
-
-/// Nanoseconds of the monotonic clock.
-inline std::uint64_t now_ns() noexcept {
-  return static_cast<std::uint64_t>(
-      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
-          .count());
-}
 
 /// One node of the tree. Owned by its Profile, whose address it keeps for life.
 class Timer {

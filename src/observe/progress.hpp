@@ -22,9 +22,9 @@ struct Progress {
 /// rates are those since `before`.
 std::string progress_line(const Progress& now, const Progress& before);
 
-/// "12 B", "1.5 KiB", "3.0 MiB", ...
+/// "12 B", "1.50 KiB", "64.0 MiB", ...
 std::string text_of_bytes(double bytes);
-/// "1.5 GiB/s"; "-" when no time passed.
+/// "1.50 GiB/s"; "-" when no time passed.
 std::string text_of_rate(double bytes, double seconds);
 /// "350 ns", "12.0 us", "1.50 ms", "2.35 s", "1:02:03 h".
 std::string text_of_seconds(double seconds);

@@ -5,19 +5,20 @@
 #include <cstdint>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "observe/records.hpp"
 
 namespace afterbay::observe {
 
-/// A timer over all ranks of a role that have it. Times are seconds.
+/// A timer over all ranks of a role. Times are seconds; means are over all of the role's ranks, so
+/// that rows add up, least and most over those ranks that have the timer. The first row is the role
+/// itself: its inclusive time is the elapsed time, its exclusive time what passed outside all timers.
 struct Row {
   std::string name;
   std::uint32_t depth = 0;
   double inclusive = 0;  ///< mean over the role's ranks
-  double inclusive_percent = 0;  ///< of its root
+  double inclusive_percent = 0;  ///< of the elapsed time
   double exclusive = 0;  ///< inclusive without the children's, mean
   double exclusive_percent = 0;
   double max_exclusive = 0;
@@ -41,6 +42,7 @@ struct RoleReport {
   std::string role;
   std::uint32_t ranks = 0;
   double elapsed = 0;  ///< longest of the ranks
+  double inside = 0;   ///< in timers without a parent, mean
   std::uint64_t memory_high_water_bytes = 0;  ///< of one process, the largest
   std::int32_t memory_high_water_rank = 0;
   std::vector<Row> rows;  ///< depth first

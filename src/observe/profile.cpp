@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "observe/profile.hpp"
+
+#include <cstdio>
+#include <cstring>
+
+namespace afterbay::observe {
+
+Profile::Profile(bool on, std::size_t trace_events) : on_(on) {
+  if (on && trace_events > 0) trace_ = std::make_unique<Trace>(trace_events);
+}
+
+Timer* Profile::timer(std::string_view name, const Timer* parent) {
+  if (!on_) return nullptr;
+  const std::int32_t parent_index = parent == nullptr ? -1 : static_cast<std::int32_t>(parent->index_);
+  const std::scoped_lock lock(mutex_);
+  for (Timer& timer : timers_)
+    if (timer.parent_ == parent_index && timer.name_ == name) return &timer;
+  Timer& added = timers_.emplace_back();
+  added.name_ = name;
+  added.parent_ = parent_index;
+  added.index_ = static_cast<std::uint32_t>(timers_.size() - 1);
+  added.trace_ = trace_.get();
+  return &added;
+}
+
+Timer* Profile::wait(std::string_view reason, const Timer* parent) {
+  return timer("wait: " + std::string(reason), parent);
+}
+
+Counter* Profile::counter(std::string_view name, CounterKind kind) {
+  if (!on_) return nullptr;
+  const std::scoped_lock lock(mutex_);
+  for (Counter& counter : counters_)
+    if (counter.name_ == name) return &counter;
+  Counter& added = counters_.emplace_back();
+  added.name_ = name;
+  added.kind_ = kind;
+  return &added;
+}
+
+RankProfile Profile::snapshot(int rank, std::string role) const {
+  RankProfile profile;
+  profile.rank = rank;
+  profile.role = std::move(role);
+  profile.elapsed_ns = now_ns() - start_ns_;
+  profile.memory_high_water_bytes = memory_high_water_bytes();
+  const std::scoped_lock lock(mutex_);
+  for (const Timer& timer : timers_)
+    profile.timers.push_back({timer.name_, timer.parent_, timer.inclusive_ns(), timer.count(), timer.bytes()});
+  for (const Counter& counter : counters_)
+    profile.counters.push_back({counter.name_, counter.kind_, counter.value()});
+  return profile;
+}
+
+RankTrace Profile::trace(int rank, std::string role) const {
+  RankTrace trace;
+  trace.rank = rank;
+  trace.role = std::move(role);
+  if (trace_ == nullptr) return trace;
+  trace_->copy_to(trace);
+  const std::scoped_lock lock(mutex_);
+  for (const Timer& timer : timers_) trace.names.push_back(timer.name_);
+  return trace;
+}
+
+std::uint64_t memory_high_water_bytes() {
+  std::FILE* status = std::fopen("/proc/self/status", "re");
+  if (status == nullptr) return 0;
+  char line[256];
+  unsigned long long kibibytes = 0;
+  while (std::fgets(line, sizeof line, status) != nullptr)
+    if (std::sscanf(line, "VmHWM: %llu", &kibibytes) == 1) break;
+  std::fclose(status);
+  return kibibytes * 1024;
+}
+
+}  // namespace afterbay::observe

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <nlohmann/json.hpp>
+
+#include "observe/profile.hpp"
+#include "observe/report.hpp"
+
+namespace afterbay::observe {
+namespace {
+
+using Json = nlohmann::json;
+
+/// `path` holds the names down to the row before, and is brought to this row's.
+Json timer_json(const Row& row, std::vector<std::string>& path) {
+  path.resize(row.depth);
+  path.push_back(row.name);
+  return {{"name", row.name},
+          {"path", path},
+          {"inclusive_s", row.inclusive},
+          {"inclusive_percent", row.inclusive_percent},
+          {"exclusive_s", row.exclusive},
+          {"exclusive_percent", row.exclusive_percent},
+          {"max_exclusive_s", row.max_exclusive},
+          {"min_exclusive_s", row.min_exclusive},
+          {"max_rank", row.max_rank},
+          {"min_rank", row.min_rank},
+          {"count", row.count},
+          {"bytes", row.bytes}};
+}
+
+Json counter_json(const CounterRow& counter) {
+  const bool peak = counter.kind == CounterKind::peak;
+  return {{"kind", peak ? "peak" : "sum"},
+          {"total", counter.total},
+          {"largest", counter.largest},
+          {"largest_rank", counter.largest_rank}};
+}
+
+Json role_json(const RoleReport& role) {
+  Json out{{"ranks", role.ranks},
+           {"elapsed_s", role.elapsed},
+           {"inside_s", role.inside},
+           {"memory_high_water_bytes", role.memory_high_water_bytes},
+           {"memory_high_water_rank", role.memory_high_water_rank},
+           {"timers", Json::array()},
+           {"counters", Json::object()}};
+  std::vector<std::string> path;
+  for (const Row& row : role.rows) out["timers"].push_back(timer_json(row, path));
+  for (const CounterRow& counter : role.counters) {
+    out["counters"][counter.name] = counter_json(counter);
+    if (role.elapsed > 0 && (counter.name == counters::bytes || counter.name == counters::written_bytes))
+      out["counters"][counter.name]["bytes_per_s"] = static_cast<double>(counter.total) / role.elapsed;
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string json(const Report& report) {
+  nlohmann::json out{{"afterbay_report", 1}};
+  for (const RoleReport& role : report.roles) out[role.role] = role_json(role);
+  return out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace afterbay::observe
