@@ -1,0 +1,18 @@
+#!/usr/bin/env python3
+"""Every procedure of the Fortran module, its errors included; the same file as in C comes out."""
+import pathlib
+
+from lib_bindings import mpirun, program, same_files
+from lib_everything import PATH, run_and_check
+
+program("everything_fortran")
+run_and_check("everything_c")
+from_c = PATH.rename("from_c.nc")
+PATH.parent.rmdir()
+run_and_check("everything_fortran")
+same_files(from_c, PATH)
+
+# Without ierr an error stops the program with its message: a directory that does not exist.
+directory = str(pathlib.Path("no", "such", "directory").absolute())
+said = mpirun(2, program("shallow_water"), "--grid", "64x64", "--steps", "0", "--directory", directory, expect=1)
+assert "afterbay: " in said and directory in said, said
