@@ -61,10 +61,11 @@ class ClientLink {
   virtual Result<bool> make_room(std::span<const FrameSlot> slots, std::uint64_t packed_bytes) = 0;
   /// The part reserved last for (slot, piece) is complete; the landing must not be touched again.
   virtual Result<void> commit(const FrameSlot& slot, std::uint32_t piece) = 0;
-  /// Says that this rank will reserve nothing more before `position` (FrameSlot::position) on this link. Call
-  /// it on every link when a put begins (with its position) and ends (with the next one), also where the rank
-  /// holds nothing: ranks ahead wait for the slowest when memory runs short. Cheap; never waits. Within a put
-  /// a rank reserves frames in ascending order of their numbers.
+  /// Says that this rank will reserve nothing more before `position` (FrameSlot::position) on this link: ranks
+  /// ahead wait for the slowest when memory runs short. Call it when a put begins (with its position) and when
+  /// its part for this link has ended (with the next one), also where the rank holds nothing. The rank's other
+  /// links hear of it when the rank waits or flushes. Cheap; never waits. Within a put a rank reserves frames
+  /// in ascending order of their numbers, and serves one link after the other.
   virtual void set_position(std::uint64_t position) = 0;
 
   /// The next message from the server, if any has arrived.

@@ -143,8 +143,10 @@ class Putting {
   void put_all() {
     for (std::uint64_t seq = 0; seq < e_.records; ++seq) {
       for (auto& link : links_) link->set_position(seq);
-      for (auto& link : links_) put_record(*link, seq);
-      for (auto& link : links_) link->set_position(seq + 1);
+      for (auto& link : links_) {
+        put_record(*link, seq);
+        link->set_position(seq + 1);
+      }
       for (auto& link : links_) ASSERT_TRUE(link->flush());
     }
     for (auto& link : links_) ASSERT_TRUE(link->send(wire::encode(Bye{count_}), true));

@@ -34,10 +34,12 @@ MpiClientLink::MpiClientLink(std::shared_ptr<const mpi::Communicator> comm, MpiC
       credits_(options_.sizes.segments),
       ping_(std::make_unique<SegmentHeader>()),
       process_(options_.process) {
+  options_.rank_links->add(*this);
   for (std::size_t i = 0; i < segments_.size(); ++i) segments_[i].data = memory_.data() + i * capacity_;
 }
 
 MpiClientLink::~MpiClientLink() {
+  options_.rank_links->remove(*this);
   if (mpi::is_running()) {
     static_cast<void>(flush());
     const std::uint64_t end = now_ns() + static_cast<std::uint64_t>(farewell.count()) * 1'000'000;
@@ -165,7 +167,15 @@ Result<void> MpiClientLink::ping_if_due() {
 
 void MpiClientLink::note_order(std::uint64_t order) noexcept { order_ = std::max(order_, order); }
 
-void MpiClientLink::set_position(std::uint64_t position) { note_order(shm::order_of(position, 0)); }
+void MpiClientLink::set_position(std::uint64_t position) {
+  options_.rank_links->note(position);
+  note_order(shm::order_of(position, 0));
+}
+
+bool MpiClientLink::catch_up(std::uint64_t position) {
+  note_order(shm::order_of(position, 0));
+  return flush() && under_way();  // an error comes back with the link's own next call
+}
 
 bool MpiClientLink::make_item_room(std::uint64_t bytes) {
   for (;;) {
@@ -208,6 +218,7 @@ Result<void> MpiClientLink::wait_for_item_room(std::uint64_t bytes) {
                     "{}: no sign of progress for {} ms while waiting for it to take one of {} staging segments; is it "
                     "stuck, or the network down?",
                     options_.server, options_.policy.deadline.count(), segments_.size());
+    options_.rank_links->keep_moving(*this);
     if (result && !(idle_ && idle_())) back_off.sleep();
   }
   waited_ns_ += now_ns() - begin;
@@ -236,6 +247,7 @@ Result<void> MpiClientLink::send(std::span<const std::byte> message, bool wake) 
 }
 
 Result<void> MpiClientLink::flush() {
+  note_order(shm::order_of(options_.rank_links->position(), 0));
   Segment& segment = filling();
   if (segment.stage == Stage::filling && segment.used > alignment) segment.flush = true;
   AFTERBAY_TRY(poll());
@@ -253,6 +265,7 @@ Result<Landing> MpiClientLink::reserve(const FrameSlot& slot, std::uint32_t piec
   if (bytes > capacity_ - alignment)
     return fail(ErrorCode::resources, "{}: a part of {} bytes does not fit into a staging segment of {} bytes (segment_bytes)",
                 options_.server, packed_bytes, capacity_);
+  options_.rank_links->note(slot.position);
   note_order(shm::order_of(slot.position, slot.frame));
   if (!make_item_room(bytes)) {
     AFTERBAY_TRY(poll());
@@ -309,7 +322,8 @@ Result<std::optional<Bytes>> MpiClientLink::receive() {
 void MpiClientLink::wait(Millis most) {
   const std::uint64_t end = now_ns() + static_cast<std::uint64_t>(std::max<Millis::rep>(most.count(), 0)) * 1'000'000;
   mpi::BackOff back_off;
-  while (poll() && inbox_.empty()) {
+  while (flush() && inbox_.empty()) {
+    options_.rank_links->keep_moving(*this);
     if ((idle_ && idle_()) || !ping_if_due()) return;
     const std::uint64_t now = now_ns();
     if (now >= end) return;

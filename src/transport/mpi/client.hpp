@@ -16,6 +16,7 @@
 #include "mpi/request.hpp"
 #include "transport/link.hpp"
 #include "transport/mpi/stream.hpp"
+#include "transport/rank_links.hpp"
 #include "transport/shm/mapping.hpp"
 
 namespace afterbay::transport::network {
@@ -26,9 +27,10 @@ struct MpiClientOptions {
   LinkSizes sizes;
   WaitPolicy policy;
   ProcessId process;                      ///< the server's, when it runs on this machine
+  std::shared_ptr<RankLinks> rank_links = std::make_shared<RankLinks>();  ///< all links of this rank
 };
 
-class MpiClientLink final : public ClientLink {
+class MpiClientLink final : public ClientLink, private RankLinks::Member {
  public:
   static Result<std::unique_ptr<MpiClientLink>> make(std::shared_ptr<const mpi::Communicator> comm,
                                                      MpiClientOptions options);
@@ -53,6 +55,8 @@ class MpiClientLink final : public ClientLink {
   [[nodiscard]] std::uint64_t messages() const override { return segments_sent_; }
 
  private:
+  bool catch_up(std::uint64_t position) override;
+
   enum class Stage { empty, filling, ready, sending };
   struct Segment {
     std::byte* data = nullptr;

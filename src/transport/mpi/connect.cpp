@@ -134,13 +134,13 @@ class SetUp {
       segment = std::make_shared<shm::Segment>(std::move(attached));
     }
     return std::make_unique<shm::ShmClientLink>(
-        std::move(segment), shm::ClientOptions{self, options_.policy, "shm", server_label(server)});
+        std::move(segment), shm::ClientOptions{self, options_.policy, "shm", server_label(server), rank_links_});
   }
 
   Result<std::unique_ptr<ClientLink>> dial(std::size_t server) {
     const int at = roster_.servers()[server];
     return network::MpiClientLink::make(comm_, {at, server_label(server), options_.sizes, options_.policy,
-                                                roster_.watchable(at, rank())});
+                                                roster_.watchable(at, rank()), rank_links_});
   }
 
   /// Collective: fails on all ranks when `own` failed on one, naming the first that did.
@@ -170,6 +170,7 @@ class SetUp {
   std::vector<std::string> segment_names_;  ///< of all servers
   std::shared_ptr<shm::Segment> segment_;
   std::unique_ptr<shm::Port> port_;
+  std::shared_ptr<RankLinks> rank_links_ = std::make_shared<RankLinks>();
   Connection connection_;
 };
 

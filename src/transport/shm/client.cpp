@@ -12,6 +12,7 @@ namespace {
 using std::chrono::milliseconds;
 constexpr milliseconds slice{100};      // between two looks at whether the server lives
 constexpr milliseconds idle_slice{2};   // the same with a server inside this rank, which must run too
+constexpr milliseconds moving_slice{1};  // the same when other links of this rank must be moved by polling
 
 /// Whether it helps to wait.
 bool passes(Refusal refusal) {
@@ -32,9 +33,11 @@ ShmClientLink::ShmClientLink(std::shared_ptr<Segment> segment, ClientOptions opt
       bell_seen_(self_.bell.count()) {
   self_.process = own_process();
   self_.life.store(Life::present, std::memory_order_release);
+  options_.rank_links->add(*this);
 }
 
 ShmClientLink::~ShmClientLink() {
+  options_.rank_links->remove(*this);
   table_.publish(order_end);
   self_.life.store(Life::ended, std::memory_order_seq_cst);
   header_.doorbell.ring();
@@ -57,7 +60,7 @@ Result<void> ShmClientLink::wait_until(EventCount& event, Attempt attempt, What 
     if (idle_ && idle_())
       event.cancel();
     else
-      event.wait(seen, idle_ ? idle_slice : std::min(slice, options_.policy.deadline));
+      event.wait(seen, std::min(slice_of_sleep(), options_.policy.deadline));
     result = check_server();
     if (result && stall.expired(moved()))
       result = fail(ErrorCode::timed_out, "{}: nothing moved for {} ms while {}", options_.server,
@@ -93,6 +96,7 @@ Result<void> ShmClientLink::send(std::span<const std::byte> message, bool wake) 
 }
 
 Result<void> ShmClientLink::flush() {
+  catch_up(options_.rank_links->position());
   header_.doorbell.ring();
   return {};
 }
@@ -103,6 +107,7 @@ Landing ShmClientLink::landing(std::uint32_t block, const FrameSlot& slot) const
 
 Result<Landing> ShmClientLink::reserve(const FrameSlot& slot, std::uint32_t piece, std::uint64_t /*packed_bytes*/,
                                        bool may_wait) {
+  options_.rank_links->note(slot.position);
   table_.publish(order_of(slot.position, slot.frame));
   if (table_.is_frame(slot.frame) && piece >= segment_->frame(slot.frame).pieces)
     return fail(ErrorCode::internal, "{}: frame {} has {} pieces, piece {} was asked for", options_.server, slot.frame,
@@ -120,7 +125,7 @@ Result<Landing> ShmClientLink::reserve(const FrameSlot& slot, std::uint32_t piec
 }
 
 Result<bool> ShmClientLink::make_room(std::span<const FrameSlot> slots, std::uint64_t /*packed_bytes*/) {
-  if (!slots.empty()) table_.publish(order_of(slots.front().position, slots.front().frame));
+  if (!slots.empty()) set_position(slots.front().position);
   for (const FrameSlot& slot : slots) {
     const auto block = table_.acquire(slot);
     if (block) continue;
@@ -175,7 +180,20 @@ Result<void> ShmClientLink::commit(const FrameSlot& slot, std::uint32_t piece) {
   return send(wire::encode(wire::FrameReady{slot.frame, slot.seq}), true);
 }
 
-void ShmClientLink::set_position(std::uint64_t position) { table_.publish(order_of(position, 0)); }
+void ShmClientLink::set_position(std::uint64_t position) {
+  options_.rank_links->note(position);
+  table_.publish(order_of(position, 0));
+}
+
+bool ShmClientLink::catch_up(std::uint64_t position) {
+  table_.publish(order_of(position, 0));
+  return false;
+}
+
+milliseconds ShmClientLink::slice_of_sleep() {
+  if (options_.rank_links->keep_moving(*this)) return moving_slice;
+  return idle_ ? idle_slice : slice;
+}
 
 Result<std::optional<Bytes>> ShmClientLink::receive() {
   if (const auto message = down_.front()) {
@@ -188,11 +206,13 @@ Result<std::optional<Bytes>> ShmClientLink::receive() {
 
 void ShmClientLink::wait(Millis most) {
   if (idle_ && idle_()) return;
+  catch_up(options_.rank_links->position());
+  const milliseconds longest = slice_of_sleep();
   const std::uint32_t count = self_.bell.prepare();
   if (count != bell_seen_ || down_.front())
     self_.bell.cancel();
   else
-    self_.bell.wait(count, std::min(most, idle_ ? idle_slice : slice));
+    self_.bell.wait(count, std::min(most, longest));
   bell_seen_ = self_.bell.count();
 }
 

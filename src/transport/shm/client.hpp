@@ -8,6 +8,7 @@
 
 #include "base/clock.hpp"
 #include "transport/link.hpp"
+#include "transport/rank_links.hpp"
 #include "transport/shm/frame_table.hpp"
 #include "transport/shm/ring.hpp"
 #include "transport/shm/segment.hpp"
@@ -19,9 +20,10 @@ struct ClientOptions {
   WaitPolicy policy;
   std::string transport = "shm";
   std::string server = "the I/O server";    ///< as errors name it: "I/O server 0 (rank 4)"
+  std::shared_ptr<RankLinks> rank_links = std::make_shared<RankLinks>();  ///< all links of this rank
 };
 
-class ShmClientLink final : public ClientLink {
+class ShmClientLink final : public ClientLink, private RankLinks::Member {
  public:
   /// Marks the rank as present. The segment may be shared with other ends in this process.
   ShmClientLink(std::shared_ptr<Segment> segment, ClientOptions options);
@@ -45,6 +47,8 @@ class ShmClientLink final : public ClientLink {
   [[nodiscard]] std::uint64_t messages() const override { return messages_; }
 
  private:
+  bool catch_up(std::uint64_t position) override;
+
   enum class Step { done, again };
   /// Tries until `attempt` succeeds or fails; sleeps on `event` meanwhile. `attempt` gets the
   /// nanoseconds for which nothing has moved; `what` tells what is waited for.
@@ -53,6 +57,8 @@ class ShmClientLink final : public ClientLink {
   [[nodiscard]] Landing landing(std::uint32_t block, const FrameSlot& slot) const;
   /// Fails when waiting makes no sense: the server failed, ended or died.
   Result<void> check_server();
+  /// How long to sleep at most; lets the rank's other links move first.
+  std::chrono::milliseconds slice_of_sleep();
   Result<std::uint32_t> wait_for_block(const FrameSlot& slot);
   [[nodiscard]] Error refused(Refusal refusal, const FrameSlot& slot) const;
   [[nodiscard]] std::string reason(Refusal refusal, const FrameSlot& slot) const;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "transport/link.hpp"
+#include "transport/rank_links.hpp"
 
 namespace afterbay::transport {
 
@@ -20,6 +21,8 @@ struct ThreadHub {
     WaitPolicy policy;
     bool populate = false;  ///< fault all memory in beforehand
     std::size_t server = 0; ///< the server's number, for messages
+    /// One a client, for ranks that have links in several hubs; empty: they have none.
+    std::vector<std::shared_ptr<RankLinks>> rank_links = {};
   };
   /// Port and links may be destroyed in any order.
   static Result<ThreadHub> make(std::size_t clients, const Options& options);
