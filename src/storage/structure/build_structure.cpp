@@ -97,7 +97,7 @@ class Builder {
     std::vector<std::size_t> chunk;
     if (layout.chunked) {
       if (layout.record) chunk.push_back(layout.record_span);
-      chunk.insert(chunk.end(), layout.chunk.begin(), layout.chunk.end());
+      for (const std::uint64_t length : layout.chunk) chunk.push_back(length);
     }
     AFTERBAY_TRY(check_netcdf(
         nc_def_var_chunking(id_, number, layout.chunked ? NC_CHUNKED : NC_CONTIGUOUS, chunk.data()), "chunk " + what));
