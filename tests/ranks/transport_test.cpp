@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Transports between real processes: set-up, data and messages over shared memory, MPI and both.
-#include <dirent.h>
 #include <gmock/gmock.h>
+#include <unistd.h>
 
-#include <cstring>
+#include <algorithm>
 #include <filesystem>
 
 #include "base/clock.hpp"
@@ -128,6 +128,48 @@ RANK_TEST(TransportRanks, a_session_may_follow_another, 3) {
     Connection connection = connected(dedicated(1, i == 1 ? TransportChoice::mpi : TransportChoice::automatic));
     run_exercise(connection, {});
   }
+}
+
+std::vector<std::string> host_names() {
+  std::vector<char> own(MPI_MAX_PROCESSOR_NAME);
+  std::vector<char> all(own.size() * static_cast<std::size_t>(size()));
+  int length = 0;
+  MPI_Get_processor_name(own.data(), &length);
+  const int bytes = static_cast<int>(own.size());
+  MPI_Allgather(own.data(), bytes, MPI_CHAR, all.data(), bytes, MPI_CHAR, comm());
+  std::vector<std::string> names;
+  for (int r = 0; r < size(); ++r) names.emplace_back(all.data() + static_cast<std::size_t>(r) * own.size());
+  return names;
+}
+
+// On one machine all pairs share memory; transport_nodes_test.sh runs these on several nodes.
+RANK_TEST(TransportNodes, pairs_share_memory_within_a_node_only, 6) {
+  const auto hosts = host_names();
+  Connection connection = connected(dedicated(2));
+  for (std::size_t s = 0; s < connection.links.size(); ++s)
+    EXPECT_EQ(connection.links[s]->name(), (hosts[4 + s] == hosts[static_cast<std::size_t>(rank())] ? "shm" : "mpi"));
+  Exercise exercise;
+  exercise.message_bytes = 100'000;
+  run_exercise(connection, exercise);
+}
+
+RANK_TEST(TransportNodes, an_inline_server_on_every_rank, 4) {
+  ConnectOptions options = dedicated(0);
+  options.server = true;
+  Connection connection = connected(options);
+  run_exercise(connection, {});
+}
+
+RANK_TEST(TransportNodes, forced_shared_memory_between_nodes_is_refused, 4) {
+  const auto hosts = host_names();
+  const auto connection = transport::connect(dedicated(1, TransportChoice::shm));
+  if (std::ranges::count(hosts, hosts[0]) == 4) {
+    EXPECT_TRUE(connection);
+    return;
+  }
+  ASSERT_FALSE(connection);
+  EXPECT_EQ(connection.error().code, ErrorCode::invalid_argument);
+  EXPECT_THAT(connection.error().message, ::testing::HasSubstr("different nodes"));
 }
 
 RANK_TEST(TransportSetUp, full_shared_memory_is_reported_on_all_ranks, 3) {

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// The shared segment between real processes, one of which is killed.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <functional>
+#include <string>
+
+#include "base/clock.hpp"
+#include "transport/shm/client.hpp"
+#include "transport/shm/peer.hpp"
+#include "transport/shm/port.hpp"
+
+namespace afterbay::transport::shm {
+namespace {
+
+using namespace std::chrono_literals;
+
+LinkSizes sizes() {
+  LinkSizes sizes;
+  sizes.block_bytes = sizes.small_block_bytes = sizes.memory_bytes = 16 << 10;
+  sizes.small_share = 0.0;
+  sizes.ring_bytes = 4 << 10;
+  sizes.max_frames = 16;
+  return sizes;
+}
+
+/// A child process that runs `body` and then sleeps until it is killed, at the latest with this object.
+class Child {
+ public:
+  explicit Child(const std::function<void()>& body) : pid_(::fork()) {
+    if (pid_ != 0) return;
+    ::alarm(60);
+    body();
+    for (;;) ::pause();
+  }
+  ~Child() { kill(); }
+  void kill() {
+    if (pid_ <= 0) return;
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+    pid_ = 0;
+  }
+
+ private:
+  pid_t pid_;
+};
+
+class ProcessDeath : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    geometry_ = make_geometry(sizes(), 1).value();
+    name_ = "/afterbay-test-" + std::to_string(::getpid());
+  }
+  void TearDown() override { Mapping::unlink(name_); }
+
+  std::shared_ptr<Segment> format() {
+    auto mapping = Mapping::create(name_, geometry_.total_bytes);
+    EXPECT_TRUE(mapping) << mapping.error().text();
+    return std::make_shared<Segment>(Segment::format(*std::move(mapping), geometry_));
+  }
+  Result<std::shared_ptr<Segment>> attach() {
+    AFTERBAY_TRY_ASSIGN(Mapping mapping, Mapping::open(name_, geometry_.total_bytes));
+    AFTERBAY_TRY_ASSIGN(Segment segment, Segment::attach(std::move(mapping), geometry_));
+    return std::make_shared<Segment>(std::move(segment));
+  }
+  /// The segment once the other process has made it.
+  std::shared_ptr<Segment> attach_soon() {
+    const std::uint64_t begin = now_ns();
+    while (now_ns() - begin < 10'000'000'000) {
+      if (auto segment = attach()) return *std::move(segment);
+      ::usleep(1000);
+    }
+    return nullptr;
+  }
+
+  Geometry geometry_;
+  std::string name_;
+};
+
+TEST_F(ProcessDeath, a_killed_model_rank_is_reported_by_its_server) {
+  auto segment = format();
+  Port port(segment);
+  port.add(std::make_unique<ShmPeer>(segment, 0, "shm", "model rank 0 (rank 3)"));
+  Child rank([&] {
+    auto* link = new ShmClientLink(attach().value(), {});  // never destroyed: the process is killed
+    static_cast<void>(link->send(Bytes(10), true));
+  });
+  const std::uint64_t begin = now_ns();
+  while (!port.peek(0) && now_ns() - begin < 10'000'000'000) port.wait(100ms);
+  ASSERT_TRUE(port.peek(0));
+  EXPECT_FALSE(port.lost_peer());
+  rank.kill();
+  EXPECT_FALSE(port.lost_peer());  // its last message is still to be read
+  port.pop(0);
+  const auto lost = port.lost_peer();
+  ASSERT_TRUE(lost);
+  EXPECT_EQ(lost->error.code, ErrorCode::peer_lost);
+  EXPECT_NE(lost->error.message.find("model rank 0 (rank 3)"), std::string::npos) << lost->error.message;
+  EXPECT_NE(lost->error.message.find("has died"), std::string::npos) << lost->error.message;
+}
+
+TEST_F(ProcessDeath, a_rank_that_waits_hears_of_its_killed_server_long_before_the_deadline) {
+  Child server([&] { new Port(format()); });
+  auto segment = attach_soon();
+  ASSERT_TRUE(segment);
+  ShmClientLink link(segment, {0, WaitPolicy{60s}, "shm", "I/O server 0 (rank 4)"});
+  ASSERT_TRUE(link.check_alive());
+  Child killer([&] {
+    ::usleep(100'000);
+    server.kill();
+  });
+  Result<void> sent;
+  const std::uint64_t begin = now_ns();
+  while (sent) sent = link.send(Bytes(900), true);
+  EXPECT_EQ(sent.error().code, ErrorCode::peer_lost);
+  EXPECT_NE(sent.error().message.find("I/O server 0 (rank 4)"), std::string::npos) << sent.error().message;
+  EXPECT_LT(now_ns() - begin, 5'000'000'000u);
+}
+
+TEST(SharedMapping, more_than_there_is_is_an_error_with_the_arithmetic) {
+  const std::string name = "/afterbay-test-" + std::to_string(::getpid()) + "-full";
+  const auto mapping = Mapping::create(name, std::uint64_t{1} << 45);
+  ASSERT_FALSE(mapping);
+  EXPECT_EQ(mapping.error().code, ErrorCode::no_space);
+  EXPECT_NE(mapping.error().message.find("33554432.0 MiB"), std::string::npos) << mapping.error().message;
+  EXPECT_NE(mapping.error().message.find("are free"), std::string::npos) << mapping.error().message;
+  EXPECT_FALSE(std::filesystem::exists("/dev/shm" + name));
+}
+
+TEST(SharedMapping, processes_with_other_sizes_are_refused) {
+  const std::string name = "/afterbay-test-" + std::to_string(::getpid()) + "-sizes";
+  const auto mapping = Mapping::create(name, 8192);
+  ASSERT_TRUE(mapping);
+  EXPECT_FALSE(Mapping::create(name, 8192));
+  EXPECT_EQ(Mapping::open(name, 4096).error().code, ErrorCode::conflict);
+  const auto same = Mapping::open(name, 8192);
+  ASSERT_TRUE(same);
+  mapping->data()[5000] = std::byte{7};
+  EXPECT_EQ(same->data()[5000], std::byte{7});
+  Mapping::unlink(name);
+  EXPECT_FALSE(Mapping::open(name, 8192));
+}
+
+TEST(TransportGeometry, parts_do_not_overlap_and_blocks_are_aligned) {
+  LinkSizes sizes;
+  sizes.memory_bytes = 40 << 20;
+  const Geometry g = make_geometry(sizes, 7).value();
+  EXPECT_EQ(g.classes[small_blocks].count, 20u);  // 5 MiB
+  EXPECT_EQ(g.classes[large_blocks].count, 8u);   // of the other 35 MiB
+  EXPECT_LE(sizeof(SegmentHeader), g.peers_at);
+  EXPECT_LE(g.peers_at + 7 * sizeof(PeerSlot), g.rings_at);
+  EXPECT_LE(g.rings_at + 7 * (sizes.ring_bytes + sizes.reply_bytes), g.frames_at);
+  EXPECT_LE(g.frames_at + sizes.max_frames * sizeof(FrameRecord), g.expected_at);
+  EXPECT_LE(g.expected_at + g.max_pieces * 4, g.table_at);
+  EXPECT_LE(g.table_at + std::uint64_t{sizes.max_frames} * sizes.instances * 8, g.meta_at);
+  EXPECT_LE(g.classes[small_blocks].counters_at + g.classes[small_blocks].count * g.classes[small_blocks].pieces * 4,
+            g.classes[large_blocks].at);
+  EXPECT_EQ(g.classes[large_blocks].at % (2 << 20), 0u);
+  EXPECT_EQ(g.classes[small_blocks].at % (2 << 20), 0u);
+  EXPECT_LE(g.classes[small_blocks].at + g.classes[small_blocks].count * g.classes[small_blocks].bytes, g.total_bytes);
+}
+
+TEST(TransportGeometry, sizes_that_cannot_be_are_named) {
+  const auto refused = [](auto change) {
+    LinkSizes sizes;
+    change(sizes);
+    const auto geometry = make_geometry(sizes, 1);
+    return geometry ? std::string() : geometry.error().message;
+  };
+  EXPECT_NE(refused([](LinkSizes& s) { s.block_bytes = 1000; }).find("block_bytes is 1000"), std::string::npos);
+  EXPECT_NE(refused([](LinkSizes& s) { s.small_block_bytes = 8 << 20; }).find("small_block_bytes"), std::string::npos);
+  EXPECT_NE(refused([](LinkSizes& s) { s.instances = 3; }).find("power of two"), std::string::npos);
+  EXPECT_NE(refused([](LinkSizes& s) { s.memory_bytes = 1 << 20; }).find("at least"), std::string::npos);
+  EXPECT_NE(refused([](LinkSizes& s) { s.small_share = 1.0; }).find("small_share"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace afterbay::transport::shm
