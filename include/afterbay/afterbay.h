@@ -265,8 +265,9 @@ int afterbay_collection_open(afterbay_collection* collection, const afterbay_fil
 /* ---- File --------------------------------------------------------------------------------- */
 
 /* Where a rank's part lies in its memory, in elements: `rank` lengths a list, any list may be NULL.
-   With `shape` and `offset` the part starts at `offset` inside an array of `shape` (halos). With
-   `strides`, neighbours along dimension i are strides[i] elements apart. All NULL: dense. */
+   With `shape` and `offset` the part starts at `offset` inside an array of `shape` (halos); `shape`
+   without `offset` must be the part's own. With `strides`, neighbours along dimension i are
+   strides[i] elements apart. All NULL: dense. */
 typedef struct afterbay_memory {
   int rank;
   const uint64_t* shape;

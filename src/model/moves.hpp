@@ -34,7 +34,7 @@ struct ElementBytes {
 };
 
 /// Can a part of `count` values a dimension lie in memory like that? Lists must be empty or of
-/// the part's rank; offset + count within shape. Strides may be negative or 0. Empty parts and
+/// the part's rank; offset + count within shape, which without an offset must be the count. Strides may be negative or 0. Empty parts and
 /// scalars are fine.
 Result<> check(const MemoryLayout& memory, const Index& count);
 

@@ -282,6 +282,8 @@ TEST(ModelMoves, a_memory_layout_that_cannot_be_is_refused) {
   EXPECT_THAT(check({{6, 8}, {3, 2}, {}}, count).error().message,
               HasSubstr("dimension 0 the part needs 4 values from offset 3 on, but the array in memory has only 6"));
   EXPECT_THAT(check({{3, 8}, {}, {}}, count).error().message, HasSubstr("dimension 0"));
+  EXPECT_THAT(check({{4, 8}, {}, {}}, count).error().message, HasSubstr("dimension 1 the array in memory has 8 values"));
+  EXPECT_TRUE(check({{4, 8}, {0, 0}, {}}, count)) << "an offset says that the part is meant to be smaller";
   EXPECT_THAT(check({{6, 8, 9}, {}, {}}, count).error().message, HasSubstr("shape has 3 values"));
   EXPECT_THAT(check({{}, {1, 1}, {}}, count).error().message, HasSubstr("neither the array's shape nor strides"));
   EXPECT_THAT(check({{}, {}, {1}}, count).error().message, HasSubstr("strides has 1 values"));
