@@ -27,8 +27,7 @@ struct Coverage {
 };
 
 /// Where a rank's part lies in memory, in elements of the model's array, C order. Empty: dense.
-/// With `shape` and `offset`, the part starts at `offset` inside an array of `shape` (halos); `shape`
-/// without `offset` must be the part's own.
+/// With `shape` and `offset`, the part starts at `offset` inside an array of `shape` (halos).
 /// With `strides` (elements between neighbours along each dimension), `shape` may be left empty.
 struct MemoryLayout {
   std::vector<std::uint64_t> shape;
