@@ -120,13 +120,15 @@ Result<> PartFile::copy_existing() {
   return {};
 }
 
+std::string PartFile::directory() const { return directory_of(path_); }
+
 Result<> PartFile::sync_directory() {
-  const std::string directory = directory_of(path_);
-  Descriptor opened(disk_->open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0));
-  if (!opened.open()) return fail(system_error(errno, "open the directory", directory).in_file(path_));
+  const std::string name = directory();
+  const Descriptor opened(disk_->open(name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0));
+  if (!opened.open()) return fail(system_error(errno, "open the directory", name).in_file(path_));
   // Some network file systems do not know fsync on directories; they make renames durable at once.
   if (disk_->sync(opened.get()) != 0 && errno != EINVAL && errno != EROFS)
-    return fail(system_error(errno, "make durable the directory", directory));
+    return fail(system_error(errno, "make durable the directory", name));
   return {};
 }
 

@@ -24,6 +24,7 @@ class PartFile {
 
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
   [[nodiscard]] const std::string& part_path() const noexcept { return part_path_; }
+  [[nodiscard]] std::string directory() const;
   [[nodiscard]] int descriptor() const noexcept { return descriptor_.get(); }
   [[nodiscard]] const std::shared_ptr<Disk>& shared_disk() const noexcept { return disk_; }
   /// Whether a file of the final name stood there when this one was claimed.

@@ -27,7 +27,7 @@ class CdfFile : public File {
   /// Writes or reads the header, and writes the constant values of a new file.
   Result<> begin() {
     if (!appended_) {
-      AFTERBAY_TRY_ASSIGN(const Structure structure, build_structure(schema_, *layout_));
+      AFTERBAY_TRY_ASSIGN(const Structure structure, build_structure(schema_, *layout_, part_.directory()));
       AFTERBAY_TRY_ASSIGN(header_, parse_structure(structure));
       header_bytes_ = schema_.variables.empty() ? structure.size_bytes : header_.first_byte_of_data();
       AFTERBAY_TRY(copy_structure(structure, header_bytes_, *writer_));
@@ -76,7 +76,7 @@ class CdfFile : public File {
 
  private:
   Result<CdfHeader> parse_structure(const Structure& structure) {
-    AFTERBAY_TRY_ASSIGN(auto memory, BlockWriter::open(structure.file.get(), "the structure in memory", DirectIo::off,
+    AFTERBAY_TRY_ASSIGN(auto memory, BlockWriter::open(structure.file.get(), "the temporary structure", DirectIo::off,
                                                        Disk::real()));
     return read_cdf_header(*memory);
   }

@@ -26,6 +26,22 @@ class Stopwatch {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
+/// Records that follow each other.
+struct Run {
+  std::uint64_t first = 0;
+  std::uint64_t count = 0;
+};
+
+std::vector<Run> missing_runs(const Ledger& ledger, const model::Piece& piece, std::uint64_t first, std::uint64_t end) {
+  std::vector<Run> runs;
+  for (std::uint64_t record = first; record < end; ++record) {
+    if (ledger.has(piece, record)) continue;
+    if (runs.empty() || runs.back().first + runs.back().count != record) runs.push_back({record, 0});
+    ++runs.back().count;
+  }
+  return runs;
+}
+
 }  // namespace
 
 Netcdf4File::Netcdf4File(const FileRequest& request, OpenPart opened)
@@ -36,12 +52,13 @@ Netcdf4File::Netcdf4File(const FileRequest& request, OpenPart opened)
       appended_(opened.appended),
       present_(opened.records),
       driver_(std::make_unique<FileDriver>(*writer_)),
+      strings_written_(schema_.variables.size()),
       ledger_(*layout_, opened.records, opened.appended) {}
 
 Result<> Netcdf4File::begin() {
   for (const Variable& variable : schema_.variables) fills_.emplace_back(variable, false);
   if (!appended_) {
-    AFTERBAY_TRY_ASSIGN(const Structure structure, build_structure(schema_, *layout_));
+    AFTERBAY_TRY_ASSIGN(const Structure structure, build_structure(schema_, *layout_, part_.directory()));
     AFTERBAY_TRY(copy_structure(structure, structure.size_bytes, *writer_));
   }
   return open_datasets();
@@ -136,19 +153,21 @@ Result<Extent> Netcdf4File::place(const Job& job) {
     }
     case Placement::chunks: break;
   }
-  if (!job.encoded && dataset.span() > 1) return place_in_span(job.piece);
+  if (!job.encoded && dataset.span() > 1) {
+    AFTERBAY_TRY_ASSIGN(const std::uint64_t chunk, place_span(piece, job.piece.record));
+    return Extent{chunk + job.piece.record % dataset.span() * piece.bytes, job.piece.bytes};
+  }
   const std::span<const std::byte> bytes = job.encoded ? std::as_const(job.encoded->bytes).bytes() : job.piece.bytes;
   AFTERBAY_TRY_ASSIGN(const std::uint64_t offset,
                       dataset.place_chunk(piece, job.piece.record, bytes, job.encoded ? job.encoded->skipped : 0));
   return Extent{offset, bytes};
 }
 
-/// A record's part of a plain chunk of several records.
-Result<Extent> Netcdf4File::place_in_span(const PieceWrite& piece) {
-  Dataset& dataset = datasets_[piece.piece->variable];
-  AFTERBAY_TRY_ASSIGN(const PlaceholderBytes chunk, PlaceholderBytes::reserve(dataset.span() * piece.piece->bytes));
-  AFTERBAY_TRY_ASSIGN(const std::uint64_t offset, dataset.place_chunk(*piece.piece, piece.record, chunk.bytes(), 0));
-  return Extent{offset + piece.record % dataset.span() * piece.piece->bytes, piece.bytes};
+/// Where the plain chunk of several records begins that holds `record`.
+Result<std::uint64_t> Netcdf4File::place_span(const model::Piece& piece, std::uint64_t record) {
+  Dataset& dataset = datasets_[piece.variable];
+  AFTERBAY_TRY_ASSIGN(const PlaceholderBytes chunk, PlaceholderBytes::reserve(dataset.span() * piece.bytes));
+  return dataset.place_chunk(piece, record, chunk.bytes(), 0);
 }
 
 Result<WriteCost> Netcdf4File::write_strings(std::uint32_t variable, std::uint64_t record,
@@ -160,6 +179,10 @@ Result<WriteCost> Netcdf4File::write_strings(std::uint32_t variable, std::uint64
     const Stopwatch watch(cost.place_ns);
     const Hdf5Section section;
     AFTERBAY_TRY(in_file(datasets_[variable].write_strings(record, values), part_.path()));
+    std::vector<bool>& written = strings_written_[variable];
+    const std::uint64_t index = layout_->variables[variable].record ? record : 0;
+    if (written.size() <= index) written.resize(index + 1);
+    written[index] = true;
   }
   for (const std::string& text : values) cost.bytes_in += text.size();
   cost.bytes_out = cost.bytes_in;
@@ -178,6 +201,7 @@ Result<WriteCost> Netcdf4File::finish() {
   WriteCost cost;
   AFTERBAY_TRY(write_rest_of_assembly(cost));
   AFTERBAY_TRY(fill_missing(cost));
+  AFTERBAY_TRY(fill_strings());
   {
     const Stopwatch watch(cost.place_ns);
     AFTERBAY_TRY(close_library(ledger_.records()));
@@ -226,11 +250,18 @@ Result<> Netcdf4File::fill_span(std::uint32_t variable, const model::Piece& piec
   const std::uint64_t records = ledger_.records();
   std::uint64_t first = appended_ ? (present_ + span - 1) / span * span : 0;  // older chunks are HDF5's
   for (; first < records; first += span) {
-    std::vector<std::uint64_t> missing;
-    for (std::uint64_t record = first; record < first + span; ++record)
-      if (!ledger_.has(piece, record)) missing.push_back(record);
-    if (missing.size() == span) continue;  // the chunk is not there
-    for (const std::uint64_t record : missing) AFTERBAY_TRY(fill_piece({&piece, record, {}}, cost));
+    const std::vector<Run> missing = missing_runs(ledger_, piece, first, first + span);
+    if (!missing.empty() && missing.front().count == span) continue;  // the chunk is not there
+    for (const Run& run : missing) {
+      Extent extent;
+      {
+        const Hdf5Section section;
+        AFTERBAY_TRY_ASSIGN(extent.offset, place_span(piece, first));
+      }
+      extent.offset += (run.first - first) * piece.bytes;
+      extent.bytes = fills_[variable].at(extent.offset, run.count * piece.bytes);
+      AFTERBAY_TRY(writer_->write({&extent, 1}, cost));
+    }
   }
   return {};
 }
@@ -246,6 +277,27 @@ Result<> Netcdf4File::fill_piece(const PieceWrite& target, WriteCost& cost) {
   }
   extent.bytes = fill.at(extent.offset, target.piece->bytes);
   return writer_->write({&extent, 1}, cost);
+}
+
+/// HDF5 1.10 cannot read string records that were never written: give them their fill value.
+Result<> Netcdf4File::fill_strings() {
+  for (std::uint32_t v = 0; v < datasets_.size(); ++v) {
+    const Variable& variable = schema_.variables[v];
+    if (variable.type != Type::string || !variable.constant.empty()) continue;
+    const bool record = layout_->variables[v].record;
+    const Values fill = fill_of(variable);
+    const std::vector<std::string> values(layout_->variables[v].shape.product(),
+                                          fill.strings.empty() ? std::string() : fill.strings[0]);
+    const std::uint64_t first = record ? present_ : (appended_ ? 1 : 0);
+    const std::uint64_t end = record ? ledger_.records() : 1;
+    const std::vector<bool>& written = strings_written_[v];
+    for (std::uint64_t r = first; r < end; ++r) {
+      if (r < written.size() && written[r]) continue;
+      const Hdf5Section section;
+      AFTERBAY_TRY(datasets_[v].write_strings(r, values));
+    }
+  }
+  return {};
 }
 
 /// Gives all record variables the same length and lets HDF5 write what it holds.

@@ -50,12 +50,13 @@ class Netcdf4File : public File {
   [[nodiscard]] Placement placement_of(const model::Piece& piece, std::uint64_t record) const;
   Result<Job> prepare(const PieceWrite& piece);
   Result<Extent> place(const Job& job);
-  Result<Extent> place_in_span(const PieceWrite& piece);
+  Result<std::uint64_t> place_span(const model::Piece& piece, std::uint64_t record);
   Result<WriteCost> write_pieces(std::span<const PieceWrite> pieces);
   Result<WriteCost> finish();
   Result<> write_rest_of_assembly(WriteCost& cost);
   Result<> fill_missing(WriteCost& cost);
   Result<> fill_span(std::uint32_t variable, const model::Piece& piece, WriteCost& cost);
+  Result<> fill_strings();
   Result<> fill_piece(const PieceWrite& target, WriteCost& cost);
   Result<> close_library(std::uint64_t records);
   [[nodiscard]] const Variable& variable_of(const model::Piece& piece) const { return schema_.variables[piece.variable]; }
@@ -70,6 +71,7 @@ class Netcdf4File : public File {
   Hdf5Id file_;                    ///< used inside an Hdf5Section only, as the datasets
   std::vector<Dataset> datasets_;  ///< one a schema variable, same order
   std::vector<FillPattern> fills_;
+  std::vector<std::vector<bool>> strings_written_;  ///< by variable and record; guarded by the library lock
   ChunkAssembly assembly_;
   Ledger ledger_;
 };

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/structure/build_structure.hpp"
 
-#include <sys/mman.h>
+#include <fcntl.h>
+#include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "codec/aligned_buffer.hpp"
@@ -32,6 +37,59 @@ std::vector<const char*> pointers_to(const std::vector<std::string>& strings) {
   for (const std::string& text : strings) pointers.push_back(text.c_str());
   return pointers;
 }
+
+/// What a structure may take, generously: constants, attributes and a share for every object.
+std::uint64_t bytes_needed(const Schema& schema) {
+  std::uint64_t bytes = 1u << 20;
+  const auto add = [&](const Values& values) {
+    bytes += 2 * values.bytes.size();
+    for (const std::string& text : values.strings) bytes += 2 * text.size() + 64;
+  };
+  for (const Attribute& attribute : schema.attributes) add(attribute.values);
+  for (const Variable& variable : schema.variables) {
+    bytes += 8u << 10;
+    add(variable.constant);
+    for (const Attribute& attribute : variable.attributes) add(attribute.values);
+  }
+  return bytes;
+}
+
+/// A file that netCDF-C can open by name, in memory (/dev/shm) if there is room, else in the
+/// directory for temporary files, else beside the file to be made. It has no name any more when its
+/// owner ends. (An anonymous memory file will not do: HDF5 resolves the name that it is given, and
+/// netCDF-C's own files in memory lose the order of variables.)
+class ScratchFile {
+ public:
+  static Result<ScratchFile> make(std::uint64_t size_bytes, const std::string& beside) {
+    const char* temporary = std::getenv("TMPDIR");  // NOLINT(concurrency-mt-unsafe): nobody sets it here
+    int number = ENOSPC;
+    for (const std::string& directory : {std::string("/dev/shm"), std::string(temporary != nullptr ? temporary : "/tmp"), beside}) {
+      struct statvfs room {};
+      if (::statvfs(directory.c_str(), &room) != 0) continue;
+      if (directory != beside && room.f_bavail * room.f_frsize < size_bytes) continue;
+      ScratchFile file;
+      file.path_ = directory + "/afterbay-structure-XXXXXX";
+      file.file_ = Descriptor(::mkostemp(file.path_.data(), O_CLOEXEC));
+      if (file.file_.open()) return file;
+      number = errno;
+      file.path_.clear();
+    }
+    return fail(system_error(number, "make a temporary file in /dev/shm, the directory TMPDIR or", beside));
+  }
+  ScratchFile(ScratchFile&& other) noexcept
+      : path_(std::exchange(other.path_, {})), file_(std::move(other.file_)) {}
+  ScratchFile& operator=(ScratchFile&&) = delete;
+  ~ScratchFile() {
+    if (!path_.empty()) ::unlink(path_.c_str());
+  }
+  [[nodiscard]] const std::string& path() const { return path_; }
+  Descriptor take() { return std::move(file_); }
+
+ private:
+  ScratchFile() = default;
+  std::string path_;
+  Descriptor file_;
+};
 
 /// Defines a schema in an open netCDF-C file. Runs under the library lock.
 class Builder {
@@ -162,21 +220,20 @@ class Builder {
 
 }  // namespace
 
-Result<Structure> build_structure(const Schema& schema, const model::FileLayout& layout) {
-  Structure structure;
-  structure.file = Descriptor(::memfd_create("afterbay-structure", MFD_CLOEXEC));
-  if (!structure.file.open()) return fail(system_error(errno, "make", "a file in memory (memfd_create)"));
-  const std::string path = "/proc/self/fd/" + std::to_string(structure.file.get());
+Result<Structure> build_structure(const Schema& schema, const model::FileLayout& layout, const std::string& beside) {
+  AFTERBAY_TRY_ASSIGN(ScratchFile scratch, ScratchFile::make(bytes_needed(schema), beside));
   {
     const LibraryLock lock;
     int id = -1;
-    AFTERBAY_TRY(check_netcdf(nc_create(path.c_str(), create_mode(layout.format), &id), "begin a file in memory"));
+    AFTERBAY_TRY(check_netcdf(nc_create(scratch.path().c_str(), create_mode(layout.format), &id),
+                              "begin the structure in " + scratch.path()));
     NetcdfFile file(id);
     AFTERBAY_TRY(Builder(id, schema, layout).define());
-    AFTERBAY_TRY(check_netcdf(file.close(), "write the structure"));
+    AFTERBAY_TRY(check_netcdf(file.close(), "write the structure to " + scratch.path()));
   }
+  Structure structure{scratch.take(), 0};
   struct stat status {};
-  if (::fstat(structure.file.get(), &status) != 0) return fail(system_error(errno, "find the size of", path));
+  if (::fstat(structure.file.get(), &status) != 0) return fail(system_error(errno, "find the size of", scratch.path()));
   structure.size_bytes = static_cast<std::uint64_t>(status.st_size);
   return structure;
 }
@@ -185,7 +242,7 @@ Result<> copy_structure(const Structure& structure, std::uint64_t size_bytes, Bl
   constexpr std::uint64_t step_bytes = 1u << 20;
   codec::AlignedBuffer buffer(std::min(size_bytes, step_bytes));
   const auto disk = Disk::real();
-  AFTERBAY_TRY_ASSIGN(auto source, BlockWriter::open(structure.file.get(), "the structure in memory", DirectIo::off, disk));
+  AFTERBAY_TRY_ASSIGN(auto source, BlockWriter::open(structure.file.get(), "the temporary structure", DirectIo::off, disk));
   for (std::uint64_t at = 0; at < size_bytes; at += step_bytes) {
     const std::span<std::byte> part = buffer.bytes().first(std::min(step_bytes, size_bytes - at));
     AFTERBAY_TRY(source->read(at, part));

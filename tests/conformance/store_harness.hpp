@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the storage tests share: data to write, frames made from them as a server would, and a reader
+// that is not ours (netCDF-C).
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "afterbay/schema.hpp"
+#include "model/layout.hpp"
+#include "storage/memory/memory_store.hpp"
+#include "storage/store.hpp"
+
+namespace afterbay::test {
+
+/// A directory of its own for one test, removed afterwards.
+class TemporaryDirectory {
+ public:
+  TemporaryDirectory();
+  TemporaryDirectory(const TemporaryDirectory&) = delete;
+  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
+  ~TemporaryDirectory();
+  [[nodiscard]] std::string file(const std::string& name) const { return (path_ / name).string(); }
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// Dense native-endian bytes of one record of a variable (record 0 for fixed ones).
+using Source = std::function<std::vector<std::byte>(std::uint32_t variable, std::uint64_t record)>;
+
+/// Different values at every point, variable and record.
+Source sample_data(const Schema& schema, const model::FileLayout& layout);
+
+/// Data that do not compress.
+Source noise_data(const Schema& schema, const model::FileLayout& layout);
+
+std::shared_ptr<const model::FileLayout> layout_of(const Schema& schema, Format format,
+                                                   const model::LayoutSizes& sizes = {});
+
+storage::FileRequest request_of(const std::string& path, const Schema& schema, Format format,
+                                storage::Existing existing = storage::Existing::refuse,
+                                const model::LayoutSizes& sizes = {});
+
+/// Assembles a frame as a server does (page-aligned, with the layout's phase, garbage between pieces)
+/// and writes it.
+Result<storage::WriteCost> write_frame(storage::File& file, const storage::FileRequest& request,
+                                       std::size_t frame, std::uint64_t record, const Source& source);
+
+/// All record frames of a record, or (record < 0) all fixed frames.
+void write_record(storage::File& file, const storage::FileRequest& request, std::uint64_t record,
+                  const Source& source);
+void write_fixed(storage::File& file, const storage::FileRequest& request, const Source& source);
+
+/// Native values of a whole variable, read by netCDF-C.
+struct ReadVariable {
+  Type type = Type::text;
+  std::vector<std::string> dimensions;
+  std::vector<std::uint64_t> shape;
+  Values values;
+  std::map<std::string, Values> attributes;
+};
+
+struct ReadFile {
+  int format = 0;  ///< NC_FORMAT_*
+  std::vector<Dimension> dimensions;
+  std::uint64_t records = 0;
+  std::vector<std::string> order;  ///< names of the variables
+  std::map<std::string, ReadVariable> variables;
+  std::map<std::string, Values> attributes;
+};
+
+/// Reads all of a netCDF file with netCDF-C, or of a file in a memory store.
+ReadFile read_netcdf(const std::string& path);
+ReadFile read_memory(const storage::MemoryStore& store, const std::string& path);
+
+/// Expected values of a whole variable: `source` for the records in `written`, the fill value elsewhere.
+Values expected_values(const Schema& schema, const model::FileLayout& layout, std::uint32_t variable,
+                       std::uint64_t records, const std::function<bool(std::uint64_t)>& written, const Source& source);
+
+/// Compares every number variable with what the source gives for `records` records.
+void expect_contents(const ReadFile& file, const storage::FileRequest& request, std::uint64_t records,
+                     const Source& source);
+
+std::vector<std::byte> file_bytes(const std::string& path);
+bool file_exists(const std::string& path);
+
+/// The output of a shell command; fails the test when its exit status is not 0.
+std::string output_of(const std::string& command);
+
+}  // namespace afterbay::test
