@@ -25,14 +25,14 @@ struct CheckOptions {
 /// Who serves, and the arithmetic of a server's memory.
 std::string arithmetic(const config::Config& config, const config::Split& split) {
   const config::Memory& memory = config.memory;
-  const std::string blocks = fmt::format("{} blocks of {} and {} of {}", memory.blocks(),
-                                         print_bytes(memory.block_bytes), memory.small_blocks(),
-                                         print_bytes(memory.small_block_bytes));
-  const std::string people = config.topology == config::Topology::inline_
-                                 ? fmt::format("{} model ranks that write themselves", split.model_ranks)
-                                 : fmt::format("{} model rank{} and {} server{}", split.model_ranks,
-                                               split.model_ranks == 1 ? "" : "s", split.servers,
-                                               split.servers == 1 ? "" : "s");
+  const std::string blocks =
+      fmt::format("{} blocks of {} and {} of {}", memory.blocks(), print_bytes(memory.block_bytes),
+                  memory.small_blocks(), print_bytes(memory.small_block_bytes));
+  const std::string people =
+      config.topology == config::Topology::inline_
+          ? fmt::format("{} model ranks that write themselves", split.model_ranks)
+          : fmt::format("{} model rank{} and {} server{}", split.model_ranks,
+                        split.model_ranks == 1 ? "" : "s", split.servers, split.servers == 1 ? "" : "s");
   return fmt::format("{}; each server has {}: {}\n", people, print_bytes(memory.server_bytes), blocks);
 }
 
@@ -68,7 +68,8 @@ Action prepare(CLI::App& app) {
   app.add_flag("--show", options->show, "print every setting with its value and where that comes from");
   app.add_flag("--no-environment", options->no_environment, "leave out the variables AFTERBAY_*");
   app.footer(
-      "Settings may be given as flags too: --afterbay.NAME=VALUE. All problems are listed, each with its place.\n"
+      "Settings may be given as flags too: --afterbay.NAME=VALUE. All problems are listed, each with its "
+      "place.\n"
       "Exit codes: 0 correct, 1 wrong, 2 wrong command line, 3 the file cannot be read.");
   return [options](const Invocation& invocation) { return check(*options, invocation); };
 }

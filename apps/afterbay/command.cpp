@@ -48,14 +48,16 @@ Exit exit_of(ErrorCode code) noexcept {
 
 std::string exit_codes_text() {
   std::string text;
-  for (const ExitText& row : exit_texts) text += fmt::format("  {}  {}\n", static_cast<int>(row.code), row.text);
+  for (const ExitText& row : exit_texts)
+    text += fmt::format("  {}  {}\n", static_cast<int>(row.code), row.text);
   return text;
 }
 
 Registration::Registration(Command command) {
   auto& all = table();
-  const auto place = std::lower_bound(all.begin(), all.end(), command.name,
-                                      [](const Command& a, const std::string& name) { return a.name < name; });
+  const auto place =
+      std::lower_bound(all.begin(), all.end(), command.name,
+                       [](const Command& a, const std::string& name) { return a.name < name; });
   all.insert(place, std::move(command));
 }
 

@@ -46,9 +46,9 @@ using Action = std::function<Exit(const Invocation&)>;
 
 struct Command {
   std::string name;
-  std::string summary;                        ///< one line, begins with a small letter
-  std::function<Action(CLI::App&)> prepare;   ///< adds options to the subcommand; must not call MPI
-  bool takes_settings = false;                ///< accepts --afterbay.* flags
+  std::string summary;                       ///< one line, begins with a small letter
+  std::function<Action(CLI::App&)> prepare;  ///< adds options to the subcommand; must not call MPI
+  bool takes_settings = false;               ///< accepts --afterbay.* flags
 };
 
 /// Enters a command into the table; to be constructed once, as a constant of the command's file.

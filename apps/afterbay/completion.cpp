@@ -13,7 +13,8 @@ namespace afterbay::app {
 
 namespace {
 
-constexpr std::string_view script = R"(# Completion of `afterbay` for bash:  source <(afterbay completion bash)
+constexpr std::string_view script =
+    R"(# Completion of `afterbay` for bash:  source <(afterbay completion bash)
 _afterbay() {{
   local word=${{COMP_WORDS[COMP_CWORD]}} words=
   if [ "$COMP_CWORD" -eq 1 ]; then
@@ -25,7 +26,7 @@ _afterbay() {{
     case $word in --afterbay.*) words='{settings}' ;; esac
   fi
   COMPREPLY=($(compgen -W "$words" -- "$word"))
-  case ${{COMPREPLY[0]-}} in *=) compopt -o nospace ;; esac
+  case ${{COMPREPLY[0]-}} in *= | *.) compopt -o nospace ;; esac
 }}
 complete -o default -F _afterbay afterbay
 )";
@@ -51,22 +52,24 @@ std::string bash(const CLI::App& root) {
   for (const std::string& name : config::all_setting_names()) {
     if (!name.starts_with("collections.")) settings.push_back("--afterbay." + name + "=");
   }
-  return fmt::format(script, fmt::arg("commands", fmt::join(names, " ")), fmt::arg("cases", fmt::join(cases, "\n")),
+  return fmt::format(script, fmt::arg("commands", fmt::join(names, " ")),
+                     fmt::arg("cases", fmt::join(cases, "\n")),
                      fmt::arg("settings", fmt::join(settings, " ")));
 }
 
 Action prepare(CLI::App& app) {
   auto shell = std::make_shared<std::string>();
   app.add_option("SHELL", *shell, "bash")->required()->check(CLI::IsMember({"bash"}));
-  return [](const Invocation& invocation) {
+  return [shell](const Invocation& invocation) {
     const std::string text = bash(*invocation.root);
     std::fwrite(text.data(), 1, text.size(), stdout);
     return Exit::ok;
   };
 }
 
-const Registration registration(
-    {.name = "completion", .summary = "prints a script for a shell's completion", .prepare = prepare});
+const Registration registration({.name = "completion",
+                                 .summary = "prints a script for a shell's completion",
+                                 .prepare = prepare});
 
 }  // namespace
 

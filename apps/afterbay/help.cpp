@@ -2,6 +2,7 @@
 // afterbay help: explains commands and topics.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 
@@ -22,8 +23,8 @@ Exit help(const std::string& topic, const Invocation& invocation) {
     text = invocation.root->help();
   } else if (topic == exit_codes_topic) {
     text = "Exit codes of every command:\n" + exit_codes_text();
-  } else if (CLI::App* command = invocation.root->get_subcommand_no_throw(topic)) {
-    text = command->help();
+  } else if (std::find(topics.begin(), topics.end(), topic) != topics.end()) {
+    text = invocation.root->get_subcommand(topic)->help(invocation.root->get_name());
   } else {
     complain("help", fmt::format("no command or topic \"{}\"{}", topic, did_you_mean(topic, topics)));
     return Exit::usage;
@@ -38,7 +39,9 @@ Action prepare(CLI::App& app) {
   return [topic](const Invocation& invocation) { return help(*topic, invocation); };
 }
 
-const Registration registration({.name = "help", .summary = "explains a command or a topic", .prepare = prepare});
+const Registration registration({.name = "help",
+                                 .summary = "explains a command or a topic",
+                                 .prepare = prepare});
 
 }  // namespace
 

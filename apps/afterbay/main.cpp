@@ -85,7 +85,7 @@ class Program {
     try {
       root_.parse(words);
     } catch (const CLI::CallForHelp&) {
-      return print(chosen().help());
+      return print(chosen().help(&chosen() == &root_ ? "" : root_.get_name()));
     } catch (const CLI::CallForVersion&) {
       return print("afterbay " AFTERBAY_VERSION "\n");
     } catch (const CLI::ExtrasError&) {

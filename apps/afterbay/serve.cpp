@@ -32,11 +32,13 @@ class MpiProcess {
   MpiProcess() {
     int provided = MPI_THREAD_SINGLE;
     if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS) {
-      throw Failure(Error(ErrorCode::mpi, "MPI_Init_thread failed; is mpirun the one that Afterbay was built with?"));
+      throw Failure(
+          Error(ErrorCode::mpi, "MPI_Init_thread failed; is mpirun the one that Afterbay was built with?"));
     }
     if (provided < MPI_THREAD_FUNNELED) {
       MPI_Finalize();
-      throw Failure(Error(ErrorCode::mpi, "this MPI does not give MPI_THREAD_FUNNELED, which a server needs"));
+      throw Failure(
+          Error(ErrorCode::mpi, "this MPI does not give MPI_THREAD_FUNNELED, which a server needs"));
     }
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
     MPI_Comm_size(MPI_COMM_WORLD, &size_);
@@ -81,7 +83,8 @@ Exit serve(const ServeOptions& options, const Invocation& invocation) {
   MpiProcess process;
   if (process.size() == 1) {
     process.finalize();
-    complain("serve", "there is no model to serve; start it beside this: mpirun -np 4 MODEL : -np 2 afterbay serve");
+    complain("serve",
+             "there is no model to serve; start it beside this: mpirun -np 4 MODEL : -np 2 afterbay serve");
     return Exit::usage;
   }
   try {
@@ -98,8 +101,10 @@ Exit serve(const ServeOptions& options, const Invocation& invocation) {
 
 Action prepare(CLI::App& app) {
   auto options = std::make_shared<ServeOptions>();
-  app.add_option("--config", options->config_file, "YAML file with settings; the model should be given the same");
-  app.add_option("--name", options->name, "name of the session, the same as the model's")->capture_default_str();
+  app.add_option("--config", options->config_file,
+                 "YAML file with settings; the model should be given the same");
+  app.add_option("--name", options->name, "name of the session, the same as the model's")
+      ->capture_default_str();
   app.footer(
       "Start it beside the model, in one job:\n"
       "  mpirun -np 4 ./model : -np 2 afterbay serve --config run.yaml\n"

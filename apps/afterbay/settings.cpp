@@ -35,14 +35,16 @@ Exit settings(const SettingsOptions& options) {
 
 Action prepare(CLI::App& app) {
   auto options = std::make_shared<SettingsOptions>();
-  auto* names = app.add_option("NAME", options->names,
-                               "explain these: names, groups (memory) or patterns (report.*); without one, list all");
+  auto* names =
+      app.add_option("NAME", options->names,
+                     "explain these: names, groups (memory) or patterns (report.*); without one, list all");
   app.add_flag("--markdown", options->markdown, "print the reference page")->excludes(names);
   return [options](const Invocation&) { return settings(*options); };
 }
 
-const Registration registration(
-    {.name = "settings", .summary = "lists and explains the settings", .prepare = prepare});
+const Registration registration({.name = "settings",
+                                 .summary = "lists and explains the settings",
+                                 .prepare = prepare});
 
 }  // namespace
 

@@ -5,7 +5,9 @@
 
 namespace afterbay {
 
-bool is_glob(std::string_view pattern) noexcept { return pattern.find_first_of("*?") != std::string_view::npos; }
+bool is_glob(std::string_view pattern) noexcept {
+  return pattern.find_first_of("*?") != std::string_view::npos;
+}
 
 bool glob_match(std::string_view pattern, std::string_view name) noexcept {
   constexpr std::size_t none = std::string_view::npos;

@@ -39,7 +39,8 @@ std::string_view name_of(LogLevel level) noexcept {
 }
 
 struct Logger::Output {
-  Output(spdlog::sink_ptr sink, const LogSource& source) : logger("", std::move(sink)), start(prefix(source)) {
+  Output(spdlog::sink_ptr sink, const LogSource& source)
+      : logger("", std::move(sink)), start(prefix(source)) {
     logger.set_level(spdlog::level::trace);
     logger.set_pattern("%v");
   }
@@ -49,7 +50,8 @@ struct Logger::Output {
 
 // The plain sink: one write a line, so that the lines of many ranks on one terminal stay whole.
 Logger::Logger(LogSource source, LogLevel level)
-    : output_(std::make_shared<Output>(std::make_shared<spdlog::sinks::stderr_sink_mt>(), source)), level_(level) {}
+    : output_(std::make_shared<Output>(std::make_shared<spdlog::sinks::stderr_sink_mt>(), source)),
+      level_(level) {}
 
 Logger::Logger(LogSource source, LogLevel level, std::ostream& output)
     : output_(std::make_shared<Output>(std::make_shared<spdlog::sinks::ostream_sink_mt>(output), source)),
@@ -59,7 +61,8 @@ void Logger::write(LogLevel level, std::string_view text) const {
   if (!enabled(level)) return;
   while (true) {
     const auto end = text.find('\n');
-    output_->logger.log(spdlog_level(level), "{} {}: {}", output_->start, name_of(level), text.substr(0, end));
+    output_->logger.log(spdlog_level(level), "{} {}: {}", output_->start, name_of(level),
+                        text.substr(0, end));
     if (end == std::string_view::npos || end + 1 == text.size()) return;
     text.remove_prefix(end + 1);
   }

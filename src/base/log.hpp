@@ -29,7 +29,7 @@ struct LogSource {
 /// Writes whole lines; any thread may call it. Copies write to the same place.
 class Logger {
  public:
-  Logger(LogSource source, LogLevel level);                       ///< to stderr
+  Logger(LogSource source, LogLevel level);                        ///< to stderr
   Logger(LogSource source, LogLevel level, std::ostream& output);  ///< for tests; `output` must outlive it
 
   [[nodiscard]] bool enabled(LogLevel level) const noexcept { return level <= level_; }

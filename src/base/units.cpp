@@ -22,20 +22,21 @@ constexpr std::uint64_t kilo = 1000;
 constexpr std::uint64_t kibi = 1024;
 constexpr std::array<Unit, 9> byte_units{{{"B", 1},
                                           {"kB", kilo},
-                                          {"MB", kilo * kilo},
-                                          {"GB", kilo * kilo * kilo},
-                                          {"TB", kilo * kilo * kilo * kilo},
+                                          {"MB", kilo* kilo},
+                                          {"GB", kilo* kilo* kilo},
+                                          {"TB", kilo* kilo* kilo* kilo},
                                           {"KiB", kibi},
-                                          {"MiB", kibi * kibi},
-                                          {"GiB", kibi * kibi * kibi},
-                                          {"TiB", kibi * kibi * kibi * kibi}}};
+                                          {"MiB", kibi* kibi},
+                                          {"GiB", kibi* kibi* kibi},
+                                          {"TiB", kibi* kibi* kibi* kibi}}};
 constexpr std::array<Unit, 4> time_units{{{"ms", 1}, {"s", 1000}, {"min", 60'000}, {"h", 3'600'000}}};
 
 constexpr double largest_exact = 9007199254740992.0;  // 2^53: doubles above it skip integers
 
 bool equal_ignoring_case(std::string_view a, std::string_view b) {
   const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](char x, char y) { return lower(x) == lower(y); });
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [&](char x, char y) { return lower(x) == lower(y); });
 }
 
 std::string_view trimmed(std::string_view text) {
@@ -73,7 +74,8 @@ std::optional<std::uint64_t> scaled(std::string_view number, std::uint64_t facto
     return product;
   }
   double fraction = 0;
-  if (auto [stop, error] = std::from_chars(number.data(), end, fraction); error != std::errc{} || stop != end) {
+  if (auto [stop, error] = std::from_chars(number.data(), end, fraction);
+      error != std::errc{} || stop != end) {
     return std::nullopt;
   }
   const double product = fraction * static_cast<double>(factor);
@@ -99,10 +101,12 @@ std::string print(std::uint64_t value, std::span<const Unit> units, std::string_
 
 Result<std::uint64_t> parse_bytes(std::string_view text) {
   const Quantity quantity = split(text);
-  const auto factor = quantity.unit.empty() ? std::optional<std::uint64_t>(1) : factor_of(quantity.unit, byte_units);
+  const auto factor =
+      quantity.unit.empty() ? std::optional<std::uint64_t>(1) : factor_of(quantity.unit, byte_units);
   if (!is_number(quantity.number) || !factor) {
     return fail(ErrorCode::wrong_type,
-                "\"{}\" is not a size; write a number and a unit (B, kB, MB, GB, TB, KiB, MiB, GiB or TiB), as in 4MiB",
+                "\"{}\" is not a size; write a number and a unit (B, kB, MB, GB, TB, KiB, MiB, GiB or TiB), "
+                "as in 4MiB",
                 text);
   }
   const auto bytes = scaled(quantity.number, *factor);
@@ -112,9 +116,7 @@ Result<std::uint64_t> parse_bytes(std::string_view text) {
   return *bytes;
 }
 
-std::string print_bytes(std::uint64_t bytes) {
-  return print(bytes, std::span(byte_units).last(4), "B");
-}
+std::string print_bytes(std::uint64_t bytes) { return print(bytes, std::span(byte_units).last(4), "B"); }
 
 Result<std::chrono::milliseconds> parse_duration(std::string_view text) {
   const Quantity quantity = split(text);
@@ -122,7 +124,8 @@ Result<std::chrono::milliseconds> parse_duration(std::string_view text) {
   if (quantity.unit.empty() && quantity.number == "0") factor = 1;
   if (!is_number(quantity.number) || !factor) {
     return fail(ErrorCode::wrong_type,
-                "\"{}\" is not a duration; write a number and a unit (ms, s, min or h), as in 500ms or 60s", text);
+                "\"{}\" is not a duration; write a number and a unit (ms, s, min or h), as in 500ms or 60s",
+                text);
   }
   const auto count = scaled(quantity.number, *factor);
   if (!count || static_cast<double>(*count) > largest_exact) {

@@ -36,7 +36,9 @@ class Problems {
   void add(ErrorCode code, std::string_view place, std::string_view setting, std::string_view text);
 
   [[nodiscard]] bool empty() const noexcept { return lines_.empty(); }
-  [[nodiscard]] bool concerns(std::string_view setting) const { return settings_.find(setting) != settings_.end(); }
+  [[nodiscard]] bool concerns(std::string_view setting) const {
+    return settings_.find(setting) != settings_.end();
+  }
   /// One error with a line for each; its code is that of the first.
   [[nodiscard]] Error error() const;
 

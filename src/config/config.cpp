@@ -54,14 +54,16 @@ const Origin& Config::origin(std::string_view name) const {
 
 Result<Split> Config::check_against(int ranks) const {
   if (!nodes.empty() && nodes.size() != static_cast<std::size_t>(ranks)) {
-    return fail(ErrorCode::conflict,
-                "{}: nodes declares the nodes of {} ranks, but the communicator has {}; give one number a rank",
-                origin("nodes").place, nodes.size(), ranks);
+    return fail(
+        ErrorCode::conflict,
+        "{}: nodes declares the nodes of {} ranks, but the communicator has {}; give one number a rank",
+        origin("nodes").place, nodes.size(), ranks);
   }
   if (topology == Topology::inline_) return Split{ranks, 0};
   if (servers >= ranks) {
     return fail(ErrorCode::conflict,
-                "{}: servers is {}, but the communicator has {} rank{}, which leaves {} for the model; start at least "
+                "{}: servers is {}, but the communicator has {} rank{}, which leaves {} for the model; start "
+                "at least "
                 "{} ranks, lower servers, or set topology to inline",
                 origin("servers").place, servers, ranks, ranks == 1 ? "" : "s", std::max(ranks - servers, 0),
                 servers + 1);

@@ -48,7 +48,9 @@ struct Memory {
   [[nodiscard]] std::uint64_t small_class_bytes() const noexcept {
     return static_cast<std::uint64_t>(static_cast<double>(server_bytes) * small_share);
   }
-  [[nodiscard]] std::uint64_t small_blocks() const noexcept { return small_class_bytes() / small_block_bytes; }
+  [[nodiscard]] std::uint64_t small_blocks() const noexcept {
+    return small_class_bytes() / small_block_bytes;
+  }
   [[nodiscard]] std::uint64_t blocks() const noexcept {
     return (server_bytes - small_class_bytes()) / block_bytes;
   }

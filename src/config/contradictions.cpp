@@ -20,11 +20,12 @@ class Finder {
     const Memory& memory = config_.memory;
     const std::uint64_t large = memory.server_bytes - memory.small_class_bytes();
     if (memory.blocks() < 2) {
-      conflict({"memory.block", "memory.server", "memory.small_share"},
-               fmt::format("{} leaves {} for large blocks, since {}; that must hold at least two, but {}; raise "
-                           "memory.server to {} or lower memory.block",
-                           said("memory.server"), print_bytes(large), said("memory.small_share"),
-                           said("memory.block"), print_bytes(enough_for_two_blocks())));
+      conflict(
+          {"memory.block", "memory.server", "memory.small_share"},
+          fmt::format("{} leaves {} for large blocks, since {}; that must hold at least two, but {}; raise "
+                      "memory.server to {} or lower memory.block",
+                      said("memory.server"), print_bytes(large), said("memory.small_share"),
+                      said("memory.block"), print_bytes(enough_for_two_blocks())));
     }
     if (memory.small_share == 0) return;
     if (memory.small_block_bytes >= memory.block_bytes) {
@@ -42,34 +43,35 @@ class Finder {
 
   void chunk() {
     if (config_.chunk_bytes <= config_.memory.block_bytes) return;
-    conflict({"chunk", "memory.block"}, fmt::format("{}, but {}; a chunk must fit in a block", said("chunk"),
-                                                    said("memory.block")));
+    conflict({"chunk", "memory.block"},
+             fmt::format("{}, but {}; a chunk must fit in a block", said("chunk"), said("memory.block")));
   }
 
   void topology() {
     if (config_.topology == Topology::inline_) {
       unused("servers", "with the inline topology the model's own processes write; remove servers");
     } else {
-      unused("inline.mode", "with the dedicated topology it has no effect; remove inline.mode or set topology to inline");
+      unused("inline.mode",
+             "with the dedicated topology it has no effect; remove inline.mode or set topology to inline");
     }
   }
 
   void transport() {
     const auto& nodes = config_.nodes;
-    const bool several =
-        std::adjacent_find(nodes.begin(), nodes.end(), std::not_equal_to<>()) != nodes.end();
+    const bool several = std::adjacent_find(nodes.begin(), nodes.end(), std::not_equal_to<>()) != nodes.end();
     if (config_.transport != Transport::shm || !several) return;
     conflict({"transport", "nodes"},
-             fmt::format("{}, but {} declares ranks on different nodes, which share no memory; set transport to auto "
-                         "or mpi",
-                         said("transport"), said("nodes")));
+             fmt::format(
+                 "{}, but {} declares ranks on different nodes, which share no memory; set transport to auto "
+                 "or mpi",
+                 said("transport"), said("nodes")));
   }
 
   void report() {
     const Report& report = config_.report;
     if (report.json.empty() || report.json != report.trace) return;
-    conflict({"report.json", "report.trace"},
-             fmt::format("{} and {}: both would write the same file", said("report.json"), said("report.trace")));
+    conflict({"report.json", "report.trace"}, fmt::format("{} and {}: both would write the same file",
+                                                          said("report.json"), said("report.trace")));
   }
 
   /// Compression that the store does not have.
@@ -90,9 +92,10 @@ class Finder {
 
   /// True when some collection or pattern that is named gets both.
   [[nodiscard]] bool both_hold(const CollectionOverride& store, const CollectionOverride& filter) const {
-    return std::any_of(config_.overrides.begin(), config_.overrides.end(), [&](const CollectionOverride& named) {
-      return effective(named.pattern, store) && effective(named.pattern, filter);
-    });
+    return std::any_of(config_.overrides.begin(), config_.overrides.end(),
+                       [&](const CollectionOverride& named) {
+                         return effective(named.pattern, store) && effective(named.pattern, filter);
+                       });
   }
 
   /// True when `item` is the last word on its setting for `collection`.
@@ -108,14 +111,14 @@ class Finder {
   }
 
   void refuse_compression(const CollectionOverride& store, const CollectionOverride& filter) {
-    const Origin& later = std::max(filter.origin, store.origin, [](const Origin& a, const Origin& b) {
-      return a.source < b.source;
-    });
-    problems_.add(ErrorCode::conflict, later.place,
-                  fmt::format("{} is {} ({}), but {} is {} ({}), a format without compression; remove {} or use the "
-                              "store netcdf4",
-                              filter.full_name(), filter.value, filter.origin.place, store.full_name(), store.value,
-                              store.origin.place, filter.setting));
+    const Origin& later = std::max(filter.origin, store.origin,
+                                   [](const Origin& a, const Origin& b) { return a.source < b.source; });
+    problems_.add(
+        ErrorCode::conflict, later.place,
+        fmt::format("{} is {} ({}), but {} is {} ({}), a format without compression; remove {} or use the "
+                    "store netcdf4",
+                    filter.full_name(), filter.value, filter.origin.place, store.full_name(), store.value,
+                    store.origin.place, filter.setting));
   }
 
   /// `name` has no effect: a contradiction unless what makes it so comes from a source of higher precedence
@@ -134,7 +137,8 @@ class Finder {
 
   [[nodiscard]] std::uint64_t enough_for_two_blocks() const {
     const double share = 1.0 - config_.memory.small_share;
-    const auto bytes = static_cast<std::uint64_t>(2.0 * static_cast<double>(config_.memory.block_bytes) / share);
+    const auto bytes =
+        static_cast<std::uint64_t>(2.0 * static_cast<double>(config_.memory.block_bytes) / share);
     constexpr std::uint64_t unit = std::uint64_t{1} << 20;
     return (bytes / unit + 1) * unit;
   }

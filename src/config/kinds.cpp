@@ -20,7 +20,8 @@ Result<T> whole_number(std::string_view text) {
   T value{};
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (error == std::errc::result_out_of_range && stop == end) return fail(ErrorCode::invalid_argument, "too large");
+  if (error == std::errc::result_out_of_range && stop == end)
+    return fail(ErrorCode::invalid_argument, "too large");
   if (error != std::errc{} || stop != end) return fail(ErrorCode::wrong_type, "not a number");
   return value;
 }
@@ -64,7 +65,8 @@ Kind<T> number_between(std::string type, std::string accepted, T low, T high) {
           .parse = [=](std::string_view text) -> Result<T> {
             const auto value = whole_number<T>(trimmed(text));
             if (!value) return refuse(value.error().code, accepted, text);
-            if (!(*value >= low && *value <= high)) return refuse(ErrorCode::invalid_argument, accepted, text);
+            if (!(*value >= low && *value <= high))
+              return refuse(ErrorCode::invalid_argument, accepted, text);
             return *value;
           },
           .print = [](const T& value) { return fmt::format("{}", value); }};
@@ -101,7 +103,8 @@ Kind<std::chrono::milliseconds> duration_in(std::chrono::milliseconds low, std::
           .accepted = accepted,
           .parse = [=](std::string_view text) -> Result<std::chrono::milliseconds> {
             const auto duration = parse_duration(text);
-            if (!duration) return fail(duration.error().code, "expected {}: {}", accepted, duration.error().message);
+            if (!duration)
+              return fail(duration.error().code, "expected {}: {}", accepted, duration.error().message);
             const bool zero = zero_too && duration->count() == 0;
             if (!zero && (*duration < low || *duration > high)) {
               return refuse(ErrorCode::invalid_argument, accepted, text);

@@ -61,7 +61,8 @@ bool assign(const Assignment& assignment, const std::vector<Setting<Target>>& ta
   }
   if (!shape_fits(assignment, *setting, problems)) return false;
   if (auto assigned = setting->assign(target, assignment.value); !assigned) {
-    problems.add(assigned.error().code, assignment.origin.place, assignment.full_name(), assigned.error().message);
+    problems.add(assigned.error().code, assignment.origin.place, assignment.full_name(),
+                 assigned.error().message);
     return false;
   }
   return true;
@@ -95,6 +96,18 @@ void sort_overrides(std::vector<CollectionOverride>& overrides) {
                    [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
 }
 
+/// Defaults that depend on other settings: they must not contradict what somebody has set.
+void follow_block_size(Config& config) {
+  const std::uint64_t block = config.memory.block_bytes;
+  if (config.origin("chunk").source == Source::fallback)
+    config.chunk_bytes = std::min(config.chunk_bytes, block);
+  if (config.origin("memory.small_block").source == Source::fallback &&
+      config.memory.small_block_bytes >= block) {
+    constexpr std::uint64_t page = 4096;
+    config.memory.small_block_bytes = std::max(block / 4 / page, std::uint64_t{1}) * page;
+  }
+}
+
 /// The path of the YAML file: --afterbay.config, else the one from code, else AFTERBAY_CONFIG. Takes the
 /// flag out of `flags`.
 std::string file_path(const Sources& sources, const std::map<std::string, std::string>& environment,
@@ -120,13 +133,15 @@ Result<Config> load(const Sources& sources) {
   std::vector<Assignment> found;
   read_arguments(sources.arguments, flags, problems);
   read_code(sources.settings, found, problems);
-  if (const auto path = file_path(sources, environment, flags); !path.empty()) read_file(path, found, problems);
+  if (const auto path = file_path(sources, environment, flags); !path.empty())
+    read_file(path, found, problems);
   read_environment(environment, found, problems);
   found.insert(found.end(), flags.begin(), flags.end());
 
   Config config;
   for (const Assignment& assignment : found) apply(assignment, config, problems);
   sort_overrides(config.overrides);
+  follow_block_size(config);
   find_contradictions(config, problems);
   if (!problems.empty()) return fail(problems.error());
   return config;

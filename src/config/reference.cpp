@@ -23,11 +23,13 @@ struct Entry {
 };
 
 template <class Target>
-void append(std::vector<Entry>& entries, const std::vector<Setting<Target>>& table, const std::string& prefix) {
+void append(std::vector<Entry>& entries, const std::vector<Setting<Target>>& table,
+            const std::string& prefix) {
   const Target untouched{};
   for (const auto& setting : table) {
     entries.push_back({prefix + setting.name, setting.type, setting.print(untouched), setting.accepted,
-                       setting.documentation, prefix.empty() ? environment_name(setting.name) : std::string{}});
+                       setting.documentation,
+                       prefix.empty() ? environment_name(setting.name) : std::string{}});
   }
 }
 
@@ -79,7 +81,8 @@ std::string explain(const Entry& entry) {
 std::string section(const Entry& entry) {
   std::string text = fmt::format("### `{}`\n\n", entry.name);
   text += fmt::format("- Accepted: {}\n", entry.accepted);
-  text += entry.fallback.empty() ? std::string("- Default: none\n") : fmt::format("- Default: `{}`\n", entry.fallback);
+  text += entry.fallback.empty() ? std::string("- Default: none\n")
+                                 : fmt::format("- Default: `{}`\n", entry.fallback);
   if (!entry.environment.empty()) text += fmt::format("- Environment: `{}`\n", entry.environment);
   return text + "\n" + wrapped(entry.documentation, 100, "") + "\n";
 }

@@ -25,7 +25,8 @@ struct IsOptional<std::optional<T>> : std::true_type {};
 /// A row: `access` takes a Target (const or not) to the T, or optional T, that the setting fills.
 template <class Target, class T, class Access>
 Setting<Target> row(std::string name, Kind<T> kind, Access access, std::string documentation) {
-  Setting<Target> setting{std::move(name), kind.type, kind.accepted, std::move(documentation), kind.list, {}, {}};
+  Setting<Target> setting{
+      std::move(name), kind.type, kind.accepted, std::move(documentation), kind.list, {}, {}};
   setting.assign = [kind, access](Target& target, std::string_view text) -> Result<void> {
     auto value = kind.parse(text);
     if (!value) return fail(std::move(value).error());
@@ -49,7 +50,8 @@ Setting<Config> session(std::string name, Kind<T> kind, Access access, std::stri
 }
 
 template <class Access, class T>
-Setting<CollectionSettings> collection(std::string name, Kind<T> kind, Access access, std::string documentation) {
+Setting<CollectionSettings> collection(std::string name, Kind<T> kind, Access access,
+                                       std::string documentation) {
   return row<CollectionSettings>(std::move(name), std::move(kind), access, std::move(documentation));
 }
 
@@ -89,21 +91,26 @@ void add_layout(std::vector<Setting<Config>>& table) {
   table.push_back(session(
       "topology", choice<Topology>({{"dedicated", Topology::dedicated}, {"inline", Topology::inline_}}),
       AFTERBAY_FIELD(topology),
-      "Where the I/O servers run. With `dedicated` some ranks of the communicator do nothing but serve. With `inline` "
+      "Where the I/O servers run. With `dedicated` some ranks of the communicator do nothing but serve. With "
+      "`inline` "
       "there are no extra ranks: the model's own processes write, as `inline.mode` says."));
-  table.push_back(session("servers", integer_in(1, 65'536), AFTERBAY_FIELD(servers),
-                          "Number of I/O servers with the dedicated topology: the last ones of the communicator's "
-                          "ranks. There must be at least one model rank besides."));
-  table.push_back(session(
-      "inline.mode",
-      choice<InlineMode>({{"synchronous", InlineMode::synchronous}, {"thread", InlineMode::thread}}),
-      AFTERBAY_FIELD(inline_mode),
-      "How model ranks write with the inline topology. With `synchronous` the end of a step returns when the step has "
-      "been written. With `thread` one background thread on each node writes while the model computes; over several "
-      "nodes this needs MPI_THREAD_MULTIPLE."));
+  table.push_back(
+      session("servers", integer_in(1, 65'536), AFTERBAY_FIELD(servers),
+              "Number of I/O servers with the dedicated topology: the last ones of the communicator's "
+              "ranks. There must be at least one model rank besides."));
+  table.push_back(
+      session("inline.mode",
+              choice<InlineMode>({{"synchronous", InlineMode::synchronous}, {"thread", InlineMode::thread}}),
+              AFTERBAY_FIELD(inline_mode),
+              "How model ranks write with the inline topology. With `synchronous` the end of a step returns "
+              "when the step has "
+              "been written. With `thread` one background thread on each node writes while the model "
+              "computes; over several "
+              "nodes this needs MPI_THREAD_MULTIPLE."));
   table.push_back(session(
       "placement", placement_kind(), AFTERBAY_FIELD(placement),
-      "How files are shared out over several servers. With `collection` all files of a collection go to one server, "
+      "How files are shared out over several servers. With `collection` all files of a collection go to one "
+      "server, "
       "and collections to servers in turn. With `file` every collection's files go to all servers in turn."));
 }
 
@@ -112,86 +119,98 @@ void add_transport(std::vector<Setting<Config>>& table) {
       "transport",
       choice<Transport>({{"auto", Transport::automatic}, {"shm", Transport::shm}, {"mpi", Transport::mpi}}),
       AFTERBAY_FIELD(transport),
-      "What carries data from a model rank to a server. With `auto` shared memory where both are on one node, MPI "
+      "What carries data from a model rank to a server. With `auto` shared memory where both are on one "
+      "node, MPI "
       "otherwise. `shm` and `mpi` insist on one of them; `shm` fails when the two are on different nodes."));
   table.push_back(session(
       "nodes", integers_from_zero(), AFTERBAY_FIELD(nodes),
-      "Declares on which node each rank of the communicator is taken to be: one number a rank, as in 0,0,1,1. For "
+      "Declares on which node each rank of the communicator is taken to be: one number a rank, as in "
+      "0,0,1,1. For "
       "tests of layouts with several nodes on one machine. By default the real nodes are found out."));
 }
 
 void add_memory(std::vector<Setting<Config>>& table) {
-  table.push_back(session(
-      "memory.server", size_in({.low = MiB, .high = 16 * TiB, .multiple = 4 * KiB}),
-      AFTERBAY_FIELD(memory.server_bytes),
-      "Memory of one server for data that are not yet written, in bytes. It is reserved and touched at the start. "
-      "When it is full, model ranks wait in `put`, and the report says for how long. It should hold what the model "
-      "hands over between two pauses of its output, usually one or two steps."));
-  table.push_back(session(
-      "memory.block", size_in({.low = 16 * KiB, .high = 4 * GiB, .multiple = 4 * KiB}),
-      AFTERBAY_FIELD(memory.block_bytes),
-      "Size of one block of a server's memory, in bytes: the most that goes to the disk in one write. `memory.server` "
-      "must hold at least two."));
-  table.push_back(session("memory.small_block", size_in({.low = 8 * KiB, .high = GiB, .multiple = 4 * KiB}),
-                          AFTERBAY_FIELD(memory.small_block_bytes),
-                          "Size of the small blocks, in bytes, which hold small variables so that these do not take up "
-                          "a whole `memory.block` each. Smaller than `memory.block`."));
-  table.push_back(session("memory.small_share", number_in(0, 0.9), AFTERBAY_FIELD(memory.small_share),
-                          "Part of `memory.server` that is cut into small blocks: 0.125 is an eighth, 0 means that "
-                          "there are none."));
-  table.push_back(session("memory.link", size_in({.low = 64 * KiB, .high = 4 * GiB, .multiple = 8 * KiB}),
-                          AFTERBAY_FIELD(memory.link_bytes),
-                          "Memory in bytes of each pair of model rank and server that MPI connects, on either side: "
-                          "data under way between nodes. Shared memory needs none."));
-  table.push_back(session("memory.ring", size_in({.low = 4 * KiB, .high = 64 * MiB, .multiple = 4 * KiB}),
-                          AFTERBAY_FIELD(memory.ring_bytes),
-                          "Size in bytes of the ring through which a model rank sends control messages to a server. "
-                          "Longer messages are sent in parts."));
+  table.push_back(session("memory.server", size_in({.low = MiB, .high = 16 * TiB, .multiple = 4 * KiB}),
+                          AFTERBAY_FIELD(memory.server_bytes),
+                          "Memory of one server for data that are not yet written, in bytes. It is reserved "
+                          "and touched at the start. "
+                          "When it is full, model ranks wait in `put`, and the report says for how long. It "
+                          "should hold what the model "
+                          "hands over between two pauses of its output, usually one or two steps."));
+  table.push_back(session("memory.block", size_in({.low = 16 * KiB, .high = 4 * GiB, .multiple = 4 * KiB}),
+                          AFTERBAY_FIELD(memory.block_bytes),
+                          "Size of one block of a server's memory, in bytes: the most that goes to the disk "
+                          "in one write. `memory.server` "
+                          "must hold at least two."));
+  table.push_back(
+      session("memory.small_block", size_in({.low = 4 * KiB, .high = GiB, .multiple = 4 * KiB}),
+              AFTERBAY_FIELD(memory.small_block_bytes),
+              "Size of the small blocks, in bytes, which hold small variables so that these do not take up "
+              "a whole `memory.block` each. Smaller than `memory.block`; where the default is not, it is a "
+              "quarter of that."));
+  table.push_back(
+      session("memory.small_share", number_in(0, 0.9), AFTERBAY_FIELD(memory.small_share),
+              "Part of `memory.server` that is cut into small blocks: 0.125 is an eighth, 0 means that "
+              "there are none."));
+  table.push_back(
+      session("memory.link", size_in({.low = 64 * KiB, .high = 4 * GiB, .multiple = 8 * KiB}),
+              AFTERBAY_FIELD(memory.link_bytes),
+              "Memory in bytes of each pair of model rank and server that MPI connects, on either side: "
+              "data under way between nodes. Shared memory needs none."));
+  table.push_back(
+      session("memory.ring", size_in({.low = 4 * KiB, .high = 64 * MiB, .multiple = 4 * KiB}),
+              AFTERBAY_FIELD(memory.ring_bytes),
+              "Size in bytes of the ring through which a model rank sends control messages to a server. "
+              "Longer messages are sent in parts."));
 }
 
 void add_server(std::vector<Setting<Config>>& table) {
-  table.push_back(session(
-      "deadline", duration_in(100ms, 24h), AFTERBAY_FIELD(deadline),
-      "Longest wait for a server, a rank or a disk that makes no progress. Then the operation fails with a message on "
-      "every rank that waits. A process that died is usually noticed much sooner."));
+  table.push_back(session("deadline", duration_in(100ms, 24h), AFTERBAY_FIELD(deadline),
+                          "Longest wait for a server, a rank or a disk that makes no progress. Then the "
+                          "operation fails with a message on "
+                          "every rank that waits. A process that died is usually noticed much sooner."));
   table.push_back(session("writers", integer_in(1, 256), AFTERBAY_FIELD(writers),
                           "Worker threads of one server: they compress and write."));
   table.push_back(session(
       "direct_io",
       choice<DirectIo>({{"auto", DirectIo::automatic}, {"on", DirectIo::on}, {"off", DirectIo::off}}),
       AFTERBAY_FIELD(direct_io),
-      "Whether data go to the disk past the page cache (O_DIRECT), which is faster and takes less of the processor. "
+      "Whether data go to the disk past the page cache (O_DIRECT), which is faster and takes less of the "
+      "processor. "
       "`auto` tries it and falls back where the file system refuses; `on` fails there; `off` never tries."));
-  table.push_back(session(
-      "chunk", size_in({.low = 4 * KiB, .high = 4 * GiB}), AFTERBAY_FIELD(chunk_bytes),
-      "Largest chunk in bytes that is chosen for netCDF-4 variables whose schema gives no chunk lengths. Not larger "
-      "than `memory.block`."));
+  table.push_back(session("chunk", size_in({.low = 4 * KiB, .high = 4 * GiB}), AFTERBAY_FIELD(chunk_bytes),
+                          "Largest chunk in bytes that is chosen for netCDF-4 variables whose schema gives "
+                          "no chunk lengths. Not larger "
+                          "than `memory.block`, which the default follows."));
 }
 
 void add_report(std::vector<Setting<Config>>& table) {
-  table.push_back(session("report.table",
-                          choice<ReportTable>({{"auto", ReportTable::automatic},
-                                               {"on", ReportTable::on},
-                                               {"off", ReportTable::off}}),
-                          AFTERBAY_FIELD(report.table),
-                          "The table of times, bytes and waits at the end of the run, on the standard output of the "
-                          "first model rank. `auto` prints it when something was written."));
+  table.push_back(
+      session("report.table",
+              choice<ReportTable>(
+                  {{"auto", ReportTable::automatic}, {"on", ReportTable::on}, {"off", ReportTable::off}}),
+              AFTERBAY_FIELD(report.table),
+              "The table of times, bytes and waits at the end of the run, on the standard output of the "
+              "first model rank. `auto` prints it when something was written."));
   table.push_back(session("report.json", text("path", "a path"), AFTERBAY_FIELD(report.json),
                           "File for the same figures as JSON. By default none is written."));
-  table.push_back(session("report.trace", text("path", "a path"), AFTERBAY_FIELD(report.trace),
-                          "File for a trace of all operations, to be opened in Perfetto or chrome://tracing. By "
-                          "default none is written."));
-  table.push_back(session("report.progress", duration_in(100ms, 1h, true), AFTERBAY_FIELD(report.progress_ms),
-                          "Time between two lines of progress (steps, backlog, bandwidth) while the run lasts; 0 for "
-                          "none."));
-  table.push_back(session("log",
-                          choice<LogLevel>({{"error", LogLevel::error},
-                                            {"warning", LogLevel::warning},
-                                            {"info", LogLevel::info},
-                                            {"debug", LogLevel::debug}}),
-                          AFTERBAY_FIELD(log),
-                          "How much is said on the standard error while the run lasts; each level includes those "
-                          "before it."));
+  table.push_back(
+      session("report.trace", text("path", "a path"), AFTERBAY_FIELD(report.trace),
+              "File for a trace of all operations, to be opened in Perfetto or chrome://tracing. By "
+              "default none is written."));
+  table.push_back(
+      session("report.progress", duration_in(100ms, 1h, true), AFTERBAY_FIELD(report.progress_ms),
+              "Time between two lines of progress (steps, backlog, bandwidth) while the run lasts; 0 for "
+              "none."));
+  table.push_back(
+      session("log",
+              choice<LogLevel>({{"error", LogLevel::error},
+                                {"warning", LogLevel::warning},
+                                {"info", LogLevel::info},
+                                {"debug", LogLevel::debug}}),
+              AFTERBAY_FIELD(log),
+              "How much is said on the standard error while the run lasts; each level includes those "
+              "before it."));
 }
 
 }  // namespace
@@ -213,16 +232,17 @@ const std::vector<Setting<CollectionSettings>>& collection_settings() {
   static const std::vector<Setting<CollectionSettings>> table = {
       collection("store", store_kind(), AFTERBAY_FIELD(store),
                  "Format of the files. `memory` keeps them in the server's memory, for tests."),
-      collection("existing",
-                 choice<Existing>({{"refuse", Existing::refuse},
-                                   {"replace", Existing::replace},
-                                   {"append", Existing::append}}),
-                 AFTERBAY_FIELD(existing),
-                 "What to do when the file exists: fail, put the new file in its place, or add records to it after "
-                 "its schema has been compared."),
-      collection("directory", text("path", "a path"), AFTERBAY_FIELD(directory),
-                 "Directory of the files; made if it is missing. It stands before `file` and before names that the "
-                 "model gives, unless these are absolute paths."),
+      collection(
+          "existing",
+          choice<Existing>(
+              {{"refuse", Existing::refuse}, {"replace", Existing::replace}, {"append", Existing::append}}),
+          AFTERBAY_FIELD(existing),
+          "What to do when the file exists: fail, put the new file in its place, or add records to it after "
+          "its schema has been compared."),
+      collection(
+          "directory", text("path", "a path"), AFTERBAY_FIELD(directory),
+          "Directory of the files; made if it is missing. It stands before `file` and before names that the "
+          "model gives, unless these are absolute paths."),
       collection("file", template_kind(), AFTERBAY_FIELD(file),
                  "Template of the file names. {collection}, {step}, {step:06}, {member}, {member:03} and "
                  "{date:%Y%m%d_%H} are filled in from what the model says when it opens a file."),
@@ -230,19 +250,22 @@ const std::vector<Setting<CollectionSettings>>& collection_settings() {
                  "As the session's `placement`, for this collection."),
       collection("deflate", integer_in(0, 9), AFTERBAY_FIELD(deflate),
                  "Compression level of zlib for all variables, 0 for none; netCDF-4 only."),
-      collection("shuffle", toggle(), AFTERBAY_FIELD(shuffle),
-                 "Whether bytes are reordered before compression, which usually makes it stronger; netCDF-4 only."),
+      collection(
+          "shuffle", toggle(), AFTERBAY_FIELD(shuffle),
+          "Whether bytes are reordered before compression, which usually makes it stronger; netCDF-4 only."),
   };
   return table;
 }
 
 const std::vector<Setting<VariableSettings>>& variable_settings() {
   static const std::vector<Setting<VariableSettings>> table = {
-      variable("deflate", integer_in(0, 9), AFTERBAY_FIELD(deflate), "As the collection's, for this variable."),
+      variable("deflate", integer_in(0, 9), AFTERBAY_FIELD(deflate),
+               "As the collection's, for this variable."),
       variable("shuffle", toggle(), AFTERBAY_FIELD(shuffle), "As the collection's, for this variable."),
-      variable("chunk", lengths(), AFTERBAY_FIELD(chunk),
-               "Lengths of the variable's chunks, one a dimension, slowest first; 1 for the unlimited dimension. "
-               "NetCDF-4 only."),
+      variable(
+          "chunk", lengths(), AFTERBAY_FIELD(chunk),
+          "Lengths of the variable's chunks, one a dimension, slowest first; 1 for the unlimited dimension. "
+          "NetCDF-4 only."),
   };
   return table;
 }

@@ -15,8 +15,8 @@ namespace afterbay::config {
 /// The key `config` of AFTERBAY_CONFIG and --afterbay.config: the path of the YAML file.
 inline constexpr std::string_view config_file_key = "config";
 
-void read_code(const std::vector<std::pair<std::string, std::string>>& settings, std::vector<Assignment>& found,
-               Problems& problems);
+void read_code(const std::vector<std::pair<std::string, std::string>>& settings,
+               std::vector<Assignment>& found, Problems& problems);
 
 /// The YAML file with the keys `afterbay` and `collections`.
 void read_file(const std::string& path, std::vector<Assignment>& found, Problems& problems);
@@ -30,7 +30,8 @@ void read_environment(const std::map<std::string, std::string>& environment, std
                       Problems& problems);
 
 /// --afterbay.NAME=VALUE and --afterbay.NAME VALUE, up to an argument "--".
-void read_arguments(const std::vector<std::string>& arguments, std::vector<Assignment>& found, Problems& problems);
+void read_arguments(const std::vector<std::string>& arguments, std::vector<Assignment>& found,
+                    Problems& problems);
 
 /// The environment of this process.
 std::map<std::string, std::string> process_environment();

@@ -19,9 +19,11 @@ constexpr std::string_view flag_prefix = "--afterbay.";
 
 /// Variables that have other uses: where build systems and modules find the installation, the tests' own.
 constexpr std::array<std::string_view, 12> other_variables{
-    "AFTERBAY_ROOT",  "AFTERBAY_DIR",    "AFTERBAY_HOME",   "AFTERBAY_PREFIX", "AFTERBAY_VERSION", "AFTERBAY_LIB",
-    "AFTERBAY_BUILD", "AFTERBAY_SOURCE", "AFTERBAY_PYTHON", "AFTERBAY_INC",    "AFTERBAY_INCLUDE", "AFTERBAY_CONFIG"};
-constexpr std::array<std::string_view, 3> other_prefixes{"AFTERBAY_TEST_", "AFTERBAY_BENCH_", "AFTERBAY_DEMO_"};
+    "AFTERBAY_ROOT",    "AFTERBAY_DIR", "AFTERBAY_HOME",    "AFTERBAY_PREFIX",
+    "AFTERBAY_VERSION", "AFTERBAY_LIB", "AFTERBAY_BUILD",   "AFTERBAY_SOURCE",
+    "AFTERBAY_PYTHON",  "AFTERBAY_INC", "AFTERBAY_INCLUDE", "AFTERBAY_CONFIG"};
+constexpr std::array<std::string_view, 3> other_prefixes{"AFTERBAY_TEST_", "AFTERBAY_BENCH_",
+                                                         "AFTERBAY_DEMO_"};
 
 bool has_other_use(std::string_view variable) {
   return std::find(other_variables.begin(), other_variables.end(), variable) != other_variables.end() ||
@@ -58,10 +60,11 @@ void add(std::string_view name, std::string_view value, const Origin& origin, st
   assignment.origin = origin;
   assignment.name_place = origin.place;
   if (name.starts_with("collections.") && !split_collection(name, assignment)) {
-    problems.add(ErrorCode::unknown_name, origin.place,
-                 fmt::format("expected collections.NAME.SETTING or collections.NAME.variables.NAME.SETTING, found "
-                             "\"{}\"",
-                             name));
+    problems.add(
+        ErrorCode::unknown_name, origin.place,
+        fmt::format("expected collections.NAME.SETTING or collections.NAME.variables.NAME.SETTING, found "
+                    "\"{}\"",
+                    name));
     return;
   }
   found.push_back(std::move(assignment));
@@ -78,8 +81,8 @@ void unknown_variable(const std::string& variable, Problems& problems) {
 
 }  // namespace
 
-void read_code(const std::vector<std::pair<std::string, std::string>>& settings, std::vector<Assignment>& found,
-               Problems& problems) {
+void read_code(const std::vector<std::pair<std::string, std::string>>& settings,
+               std::vector<Assignment>& found, Problems& problems) {
   for (const auto& [name, value] : settings) add(name, value, {Source::code, "set in code"}, found, problems);
 }
 
@@ -89,8 +92,8 @@ void read_environment(const std::map<std::string, std::string>& environment, std
     if (!variable.starts_with(variable_prefix) || has_other_use(variable)) continue;
     const Origin origin{Source::environment, variable};
     const auto& table = session_settings();
-    const auto setting = std::find_if(table.begin(), table.end(),
-                                      [&](const auto& row) { return environment_name(row.name) == variable; });
+    const auto setting = std::find_if(
+        table.begin(), table.end(), [&](const auto& row) { return environment_name(row.name) == variable; });
     if (setting != table.end()) {
       add(setting->name, value, origin, found, problems);
     } else if (variable == environment_name(collections_key)) {
@@ -101,7 +104,8 @@ void read_environment(const std::map<std::string, std::string>& environment, std
   }
 }
 
-void read_arguments(const std::vector<std::string>& arguments, std::vector<Assignment>& found, Problems& problems) {
+void read_arguments(const std::vector<std::string>& arguments, std::vector<Assignment>& found,
+                    Problems& problems) {
   for (std::size_t i = 0; i < arguments.size() && arguments[i] != "--"; ++i) {
     std::string_view flag = arguments[i];
     if (!flag.starts_with(flag_prefix)) continue;
@@ -113,7 +117,8 @@ void read_arguments(const std::vector<std::string>& arguments, std::vector<Assig
     } else if (i + 1 < arguments.size() && !arguments[i + 1].starts_with("--")) {
       value = arguments[++i];
     } else {
-      problems.add(ErrorCode::invalid_argument, flag, "expected a value, as in " + std::string(flag) + "=VALUE");
+      problems.add(ErrorCode::invalid_argument, flag,
+                   "expected a value, as in " + std::string(flag) + "=VALUE");
       continue;
     }
     add(flag.substr(flag_prefix.size()), value, {Source::flag, std::string(flag)}, found, problems);

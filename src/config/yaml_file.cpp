@@ -28,7 +28,8 @@ struct Reader {
 
 bool is_group(std::string_view name) {
   for (const auto& setting : session_settings()) {
-    if (setting.name.size() > name.size() && setting.name.starts_with(name) && setting.name[name.size()] == '.') {
+    if (setting.name.size() > name.size() && setting.name.starts_with(name) &&
+        setting.name[name.size()] == '.') {
       return true;
     }
   }
@@ -48,8 +49,9 @@ void each(Reader& reader, const YAML::Node& mapping, Visit visit) {
     const std::string& key = pair.first.Scalar();
     const auto [earlier, fresh] = seen.emplace(key, reader.at(pair.first));
     if (!fresh) {
-      reader.problems.add(ErrorCode::conflict, reader.at(pair.first),
-                          fmt::format("\"{}\" is given twice, first at {}; remove one", key, earlier->second));
+      reader.problems.add(
+          ErrorCode::conflict, reader.at(pair.first),
+          fmt::format("\"{}\" is given twice, first at {}; remove one", key, earlier->second));
       continue;
     }
     visit(key, pair.first, pair.second);
@@ -87,7 +89,8 @@ void read_session(Reader& reader, const YAML::Node& mapping, const std::string& 
     if (is_group(name) && (value.IsMap() || value.IsNull())) {
       read_session(reader, value, name + ".");
     } else {
-      assign(reader, {.collection = {}, .variable = {}, .name = name, .value = {}, .origin = {}, .name_place = {}},
+      assign(reader,
+             {.collection = {}, .variable = {}, .name = name, .value = {}, .origin = {}, .name_place = {}},
              key_node, value);
     }
   });
@@ -102,8 +105,9 @@ bool expect_mapping(Reader& reader, const YAML::Node& node, const YAML::Node& ke
         fmt::format("expected settings of {} (indented lines \"name: value\"), found {}", of,
                     node.IsSequence() ? std::string("a list") : fmt::format("\"{}\"", node.Scalar())));
   } else {
-    reader.problems.add(ErrorCode::wrong_type, reader.at(key),
-                        fmt::format("expected settings of {} (indented lines \"name: value\"), found nothing", of));
+    reader.problems.add(
+        ErrorCode::wrong_type, reader.at(key),
+        fmt::format("expected settings of {} (indented lines \"name: value\"), found nothing", of));
   }
   return false;
 }
@@ -111,11 +115,17 @@ bool expect_mapping(Reader& reader, const YAML::Node& node, const YAML::Node& ke
 void read_variables(Reader& reader, const std::string& collection, const YAML::Node& mapping) {
   each(reader, mapping, [&](const std::string& variable, const YAML::Node& key, const YAML::Node& settings) {
     if (!expect_mapping(reader, settings, key, fmt::format("the variable \"{}\"", variable))) return;
-    each(reader, settings, [&](const std::string& name, const YAML::Node& name_node, const YAML::Node& value) {
-      assign(reader,
-             {.collection = collection, .variable = variable, .name = name, .value = {}, .origin = {}, .name_place = {}},
-             name_node, value);
-    });
+    each(reader, settings,
+         [&](const std::string& name, const YAML::Node& name_node, const YAML::Node& value) {
+           assign(reader,
+                  {.collection = collection,
+                   .variable = variable,
+                   .name = name,
+                   .value = {},
+                   .origin = {},
+                   .name_place = {}},
+                  name_node, value);
+         });
   });
 }
 
@@ -125,20 +135,23 @@ void read_collection(Reader& reader, const std::string& collection, const YAML::
       if (expect_mapping(reader, value, key, "variables")) read_variables(reader, collection, value);
       return;
     }
-    assign(reader,
-           {.collection = collection, .variable = {}, .name = name, .value = {}, .origin = {}, .name_place = {}}, key,
-           value);
+    assign(
+        reader,
+        {.collection = collection, .variable = {}, .name = name, .value = {}, .origin = {}, .name_place = {}},
+        key, value);
   });
 }
 
 void read_all_collections(Reader& reader, const YAML::Node& mapping) {
-  each(reader, mapping, [&](const std::string& collection, const YAML::Node& key, const YAML::Node& settings) {
-    if (collection.empty()) {
-      reader.problems.add(ErrorCode::invalid_argument, reader.at(key), "expected a collection's name, found \"\"");
-    } else if (expect_mapping(reader, settings, key, fmt::format("the collection \"{}\"", collection))) {
-      read_collection(reader, collection, settings);
-    }
-  });
+  each(reader, mapping,
+       [&](const std::string& collection, const YAML::Node& key, const YAML::Node& settings) {
+         if (collection.empty()) {
+           reader.problems.add(ErrorCode::invalid_argument, reader.at(key),
+                               "expected a collection's name, found \"\"");
+         } else if (expect_mapping(reader, settings, key, fmt::format("the collection \"{}\"", collection))) {
+           read_collection(reader, collection, settings);
+         }
+       });
 }
 
 void unknown_section(Reader& reader, const std::string& key, const YAML::Node& node) {
@@ -181,7 +194,8 @@ bool parse(Reader& reader, const std::string& text, YAML::Node& root) {
     if (!documents.empty()) root = documents.front();
     return true;
   } catch (const YAML::Exception& error) {
-    reader.problems.add(ErrorCode::format, reader.at(error.mark), fmt::format("this is not YAML: {}", error.msg));
+    reader.problems.add(ErrorCode::format, reader.at(error.mark),
+                        fmt::format("this is not YAML: {}", error.msg));
     return false;
   }
 }

@@ -12,7 +12,7 @@ expect() {  # expect "typed words" "completions"
   case $1 in *" ") COMP_WORDS+=("") ;; esac
   COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
   COMPREPLY=()
-  _afterbay
+  _afterbay || true  # nothing found is no error
   [ "${COMPREPLY[*]-}" = "$2" ] || { echo "$1 -> ${COMPREPLY[*]-}, expected $2" >&2; exit 1; }
 }
 

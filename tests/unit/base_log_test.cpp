@@ -69,7 +69,8 @@ TEST(ThreadLog, LinesStayWhole) {
   }
   std::istringstream lines(output.str());
   int count = 0;
-  for (std::string line; std::getline(lines, line); ++count) EXPECT_EQ(line, "[s] info: " + std::string(50, 'x'));
+  for (std::string line; std::getline(lines, line); ++count)
+    EXPECT_EQ(line, "[s] info: " + std::string(50, 'x'));
   EXPECT_EQ(count, 400);
 }
 

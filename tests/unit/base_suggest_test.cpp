@@ -10,9 +10,9 @@ TEST(EditDistance, CountsEditsAndSwaps) {
   EXPECT_EQ(edit_distance("", ""), 0U);
   EXPECT_EQ(edit_distance("", "abc"), 3U);
   EXPECT_EQ(edit_distance("servers", "servers"), 0U);
-  EXPECT_EQ(edit_distance("sever", "server"), 1U);    // insertion
-  EXPECT_EQ(edit_distance("servrer", "server"), 1U);  // deletion
-  EXPECT_EQ(edit_distance("survey", "server"), 2U);   // replacements
+  EXPECT_EQ(edit_distance("sever", "server"), 1U);             // insertion
+  EXPECT_EQ(edit_distance("servrer", "server"), 1U);           // deletion
+  EXPECT_EQ(edit_distance("survey", "server"), 2U);            // replacements
   EXPECT_EQ(edit_distance("tempreature", "temperature"), 1U);  // a swap counts once
   EXPECT_EQ(edit_distance("kitten", "sitting"), 3U);  // the example of Wagner and Fischer's successors
 }

@@ -23,7 +23,8 @@ TEST(Bytes, ReadsUnits) {
 }
 
 TEST(Bytes, RefusesWhatIsNoSize) {
-  for (const char* text : {"", "MiB", "four", "4 bananas", "4M", "-1", "1e3", "0x10", "4MiB4", "1.2.3", "."}) {
+  for (const char* text :
+       {"", "MiB", "four", "4 bananas", "4M", "-1", "1e3", "0x10", "4MiB4", "1.2.3", "."}) {
     const auto result = parse_bytes(text);
     ASSERT_FALSE(result) << text;
     EXPECT_EQ(result.error().code, ErrorCode::wrong_type) << text;
@@ -33,7 +34,8 @@ TEST(Bytes, RefusesWhatIsNoSize) {
 }
 
 TEST(Bytes, RefusesFractionsAndOverflow) {
-  for (const char* text : {"0.3B", "1.0000001KiB", "18446744073709551616", "16777216TiB", "99999999999.5TiB"}) {
+  for (const char* text :
+       {"0.3B", "1.0000001KiB", "18446744073709551616", "16777216TiB", "99999999999.5TiB"}) {
     const auto result = parse_bytes(text);
     ASSERT_FALSE(result) << text;
     EXPECT_EQ(result.error().code, ErrorCode::invalid_argument) << text;
@@ -48,7 +50,8 @@ TEST(Bytes, PrintsExactly) {
   EXPECT_EQ(print_bytes(1536), "1536B");
   EXPECT_EQ(print_bytes(std::uint64_t{3} << 29), "1536MiB");
   EXPECT_EQ(print_bytes(std::uint64_t{512} << 20), "512MiB");
-  for (const std::uint64_t bytes : {std::uint64_t{1}, std::uint64_t{7168}, std::uint64_t{5} << 30, ~std::uint64_t{0}}) {
+  for (const std::uint64_t bytes :
+       {std::uint64_t{1}, std::uint64_t{7168}, std::uint64_t{5} << 30, ~std::uint64_t{0}}) {
     EXPECT_EQ(parse_bytes(print_bytes(bytes)).value(), bytes);
   }
 }

@@ -56,7 +56,9 @@ collections:
   history: {existing: append}
   "hist*": {existing: replace, directory: a}
   "*": {existing: refuse, directory: b}
-)").sources()).value();
+)")
+                                 .sources())
+                            .value();
   EXPECT_THAT(config.settings_for("history").existing, Optional(Existing::append));
   EXPECT_THAT(config.settings_for("history").directory, Optional(std::string("b")));  // the later pattern
   EXPECT_THAT(config.settings_for("hist2").existing, Optional(Existing::refuse));
@@ -64,7 +66,8 @@ collections:
 
 TEST(ConfigCollections, ExactVariablesWinOverPatterns) {
   const Config config =
-      load(YamlFile("collections: {h: {variables: {t: {deflate: 1}, \"*\": {deflate: 9, shuffle: on}}}}").sources())
+      load(YamlFile("collections: {h: {variables: {t: {deflate: 1}, \"*\": {deflate: 9, shuffle: on}}}}")
+               .sources())
           .value();
   EXPECT_THAT(config.settings_for("h").settings_for("t").deflate, Optional(1));
   EXPECT_THAT(config.settings_for("h").settings_for("t").shuffle, Optional(true));
@@ -78,7 +81,8 @@ TEST(ConfigCollections, SourcesWinInTheirOrder) {
   EXPECT_THAT(load(sources).value().settings_for("history").deflate, Optional(2));
   sources.environment->emplace("AFTERBAY_COLLECTIONS", "{'*': {existing: refuse}}");
   EXPECT_THAT(load(sources).value().settings_for("history").existing, Optional(Existing::refuse));
-  sources.arguments = {"--afterbay.collections.*.existing=replace", "--afterbay.collections.history.directory", "flag"};
+  sources.arguments = {"--afterbay.collections.*.existing=replace",
+                       "--afterbay.collections.history.directory", "flag"};
   EXPECT_THAT(load(sources).value().settings_for("history").existing, Optional(Existing::replace));
   EXPECT_THAT(load(sources).value().settings_for("history").directory, Optional(std::string("flag")));
 }
@@ -91,7 +95,8 @@ TEST(ConfigCollections, NamesMayHaveDots) {
   EXPECT_THAT(config.settings_for("ocean.daily").store, Optional(Format::cdf2));
   ASSERT_TRUE(config.settings_for("ocean.daily").settings_for("sea.ice").chunk);
   EXPECT_EQ(config.overrides.back().full_name(), "collections.ocean.daily.variables.sea.ice.chunk");
-  EXPECT_EQ(config.overrides.back().origin.place, "--afterbay.collections.ocean.daily.variables.sea.ice.chunk");
+  EXPECT_EQ(config.overrides.back().origin.place,
+            "--afterbay.collections.ocean.daily.variables.sea.ice.chunk");
 }
 
 }  // namespace

@@ -26,10 +26,12 @@ Error contradiction(const Settings& settings) {
 }
 
 TEST(ConfigContradictions, BlocksMustFitTwice) {
-  EXPECT_THAT(contradiction({{"memory.server", "512MiB"}, {"memory.block", "300MiB"}}).message,
-              HasSubstr("set in code: memory.server is 512MiB (set in code) leaves 448MiB for large blocks, since "
-                        "memory.small_share is 0.125 (default); that must hold at least two, but memory.block is 300MiB "
-                        "(set in code); raise memory.server to 686MiB or lower memory.block"));
+  EXPECT_THAT(
+      contradiction({{"memory.server", "512MiB"}, {"memory.block", "300MiB"}}).message,
+      HasSubstr(
+          "set in code: memory.server is 512MiB (set in code) leaves 448MiB for large blocks, since "
+          "memory.small_share is 0.125 (default); that must hold at least two, but memory.block is 300MiB "
+          "(set in code); raise memory.server to 686MiB or lower memory.block"));
 }
 
 TEST(ConfigContradictions, TheAdviceHolds) {
@@ -39,9 +41,11 @@ TEST(ConfigContradictions, TheAdviceHolds) {
 }
 
 TEST(ConfigContradictions, SmallBlocksAreSmaller) {
-  EXPECT_THAT(contradiction({{"memory.small_block", "4MiB"}}).message,
-              HasSubstr("memory.small_block is 4MiB (set in code), but memory.block is 4MiB (default); small blocks must "
-                        "be smaller"));
+  EXPECT_THAT(
+      contradiction({{"memory.small_block", "4MiB"}}).message,
+      HasSubstr(
+          "memory.small_block is 4MiB (set in code), but memory.block is 4MiB (default); small blocks must "
+          "be smaller"));
   EXPECT_THAT(contradiction({{"memory.small_block", "2MiB"}, {"memory.server", "20MiB"}}).message,
               HasSubstr("leave 2560KiB for small blocks; that must hold at least two"));
   Sources sources = no_environment();
@@ -50,20 +54,26 @@ TEST(ConfigContradictions, SmallBlocksAreSmaller) {
 }
 
 TEST(ConfigContradictions, ChunksFitInBlocks) {
-  EXPECT_THAT(contradiction({{"chunk", "8MiB"}}).message,
-              HasSubstr("chunk is 8MiB (set in code), but memory.block is 4MiB (default); a chunk must fit in a block"));
+  EXPECT_THAT(
+      contradiction({{"chunk", "8MiB"}}).message,
+      HasSubstr(
+          "chunk is 8MiB (set in code), but memory.block is 4MiB (default); a chunk must fit in a block"));
 }
 
 TEST(ConfigContradictions, InlineHasNoServers) {
-  EXPECT_THAT(contradiction({{"topology", "inline"}, {"servers", "2"}}).message,
-              HasSubstr("servers is 2 (set in code), but topology is inline (set in code): with the inline topology the "
-                        "model's own processes write; remove servers"));
+  EXPECT_THAT(
+      contradiction({{"topology", "inline"}, {"servers", "2"}}).message,
+      HasSubstr(
+          "servers is 2 (set in code), but topology is inline (set in code): with the inline topology the "
+          "model's own processes write; remove servers"));
 }
 
 TEST(ConfigContradictions, DedicatedHasNoInlineMode) {
-  EXPECT_THAT(contradiction({{"inline.mode", "thread"}}).message,
-              HasSubstr("inline.mode is thread (set in code), but topology is dedicated (default): with the dedicated "
-                        "topology it has no effect"));
+  EXPECT_THAT(
+      contradiction({{"inline.mode", "thread"}}).message,
+      HasSubstr(
+          "inline.mode is thread (set in code), but topology is dedicated (default): with the dedicated "
+          "topology it has no effect"));
 }
 
 /// A run is turned to the other topology by a flag alone.
@@ -78,8 +88,9 @@ TEST(ConfigContradictions, AHigherSourceMaySwitchTheTopology) {
 
 TEST(ConfigContradictions, SharedMemoryEndsAtTheNode) {
   const Error error = contradiction({{"transport", "shm"}, {"nodes", "0,0,1"}});
-  EXPECT_THAT(error.message, HasSubstr("transport is shm (set in code), but nodes is 0,0,1 (set in code) declares ranks on "
-                                       "different nodes, which share no memory; set transport to auto or mpi"));
+  EXPECT_THAT(error.message,
+              HasSubstr("transport is shm (set in code), but nodes is 0,0,1 (set in code) declares ranks on "
+                        "different nodes, which share no memory; set transport to auto or mpi"));
   Sources sources = no_environment();
   sources.settings = {{"transport", "shm"}, {"nodes", "1,1,1"}};
   EXPECT_TRUE(load(sources));
@@ -91,20 +102,24 @@ TEST(ConfigContradictions, ReportsHaveTheirOwnFiles) {
 }
 
 TEST(ConfigContradictions, ClassicFormatsHaveNoCompression) {
-  EXPECT_THAT(contradiction({{"collections.h.store", "cdf5"}, {"collections.h.deflate", "4"}}).message,
-              HasSubstr("collections.h.deflate is 4 (set in code), but collections.h.store is cdf5 (set in code), a "
-                        "format without compression; remove deflate or use the store netcdf4"));
+  EXPECT_THAT(
+      contradiction({{"collections.h.store", "cdf5"}, {"collections.h.deflate", "4"}}).message,
+      HasSubstr("collections.h.deflate is 4 (set in code), but collections.h.store is cdf5 (set in code), a "
+                "format without compression; remove deflate or use the store netcdf4"));
   EXPECT_THAT(contradiction({{"collections.*.deflate", "1"}, {"collections.h.store", "cdf2"}}).message,
               HasSubstr("collections.*.deflate is 1"));
-  EXPECT_THAT(contradiction({{"collections.*.store", "cdf2"}, {"collections.h.variables.t.shuffle", "true"}}).message,
-              HasSubstr("collections.h.variables.t.shuffle is on (set in code), but collections.*.store is cdf2"));
+  EXPECT_THAT(
+      contradiction({{"collections.*.store", "cdf2"}, {"collections.h.variables.t.shuffle", "true"}}).message,
+      HasSubstr("collections.h.variables.t.shuffle is on (set in code), but collections.*.store is cdf2"));
 }
 
 TEST(ConfigContradictions, CompressionThatIsSwitchedOffIsRight) {
   Sources sources = no_environment();
-  sources.settings = {{"collections.*.deflate", "1"}, {"collections.h.store", "cdf2"}, {"collections.h.deflate", "0"}};
+  sources.settings = {
+      {"collections.*.deflate", "1"}, {"collections.h.store", "cdf2"}, {"collections.h.deflate", "0"}};
   EXPECT_TRUE(load(sources));
-  sources.settings = {{"collections.*.store", "cdf5"}, {"collections.h.store", "netcdf4"}, {"collections.h.deflate", "1"}};
+  sources.settings = {
+      {"collections.*.store", "cdf5"}, {"collections.h.store", "netcdf4"}, {"collections.h.deflate", "1"}};
   EXPECT_TRUE(load(sources));
 }
 
@@ -136,9 +151,11 @@ TEST(ConfigRanks, OneMustBeLeftForTheModel) {
   ASSERT_FALSE(split);
   EXPECT_EQ(split.error().code, ErrorCode::conflict);
   EXPECT_EQ(split.error().message,
-            "--afterbay.servers: servers is 4, but the communicator has 4 ranks, which leaves 0 for the model; start at "
+            "--afterbay.servers: servers is 4, but the communicator has 4 ranks, which leaves 0 for the "
+            "model; start at "
             "least 5 ranks, lower servers, or set topology to inline");
-  EXPECT_THAT(Config().check_against(1).error().message, HasSubstr("default: servers is 1, but the communicator has 1 rank,"));
+  EXPECT_THAT(Config().check_against(1).error().message,
+              HasSubstr("default: servers is 1, but the communicator has 1 rank,"));
 }
 
 TEST(ConfigRanks, EveryRankHasADeclaredNode) {
@@ -147,7 +164,8 @@ TEST(ConfigRanks, EveryRankHasADeclaredNode) {
   const Config config = load(sources).value();
   EXPECT_TRUE(config.check_against(3));
   EXPECT_EQ(config.check_against(4).error().message,
-            "AFTERBAY_NODES: nodes declares the nodes of 3 ranks, but the communicator has 4; give one number a rank");
+            "AFTERBAY_NODES: nodes declares the nodes of 3 ranks, but the communicator has 4; give one "
+            "number a rank");
 }
 
 }  // namespace

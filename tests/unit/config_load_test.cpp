@@ -97,9 +97,9 @@ TEST(ConfigLoad, LaterSourcesWin) {
 TEST(ConfigLoad, EverySettingHasItsVariable) {
   Sources sources = no_environment();
   sources.environment = Variables{{"AFTERBAY_MEMORY_SMALL_SHARE", "0"},
-                         {"AFTERBAY_REPORT_PROGRESS", "2s"},
-                         {"AFTERBAY_DIRECT_IO", "on"},
-                         {"PATH", "/bin"}};
+                                  {"AFTERBAY_REPORT_PROGRESS", "2s"},
+                                  {"AFTERBAY_DIRECT_IO", "on"},
+                                  {"PATH", "/bin"}};
   const Config config = load(sources).value();
   EXPECT_EQ(config.memory.small_share, 0.0);
   EXPECT_EQ(config.memory.small_blocks(), 0U);
@@ -137,14 +137,26 @@ TEST(ConfigLoad, EmptyFilesAndSectionsAreRight) {
 }
 
 TEST(ConfigLoad, DottedNamesAndSynonymsOfYaml) {
-  const Config config = load(YamlFile("afterbay:\n  memory.block: 2MiB\n  report: {table: false}\n").sources()).value();
+  const Config config =
+      load(YamlFile("afterbay:\n  memory.block: 2MiB\n  report: {table: false}\n").sources()).value();
   EXPECT_EQ(config.memory.block_bytes, std::uint64_t{2} << 20);
   EXPECT_EQ(config.report.table, ReportTable::off);
 }
 
+/// A default must not contradict what was set.
+TEST(ConfigLoad, DefaultsFollowTheBlockSize) {
+  Sources sources = no_environment();
+  sources.settings = {{"memory.block", "128KiB"}};
+  const Config config = load(sources).value();
+  EXPECT_EQ(config.chunk_bytes, std::uint64_t{128} << 10);
+  EXPECT_EQ(config.memory.small_block_bytes, std::uint64_t{32} << 10);
+  EXPECT_EQ(config.origin("chunk").source, Source::fallback);
+}
+
 TEST(ConfigLoad, TheInstallationsVariablesAreLeftAlone) {
   Sources sources = no_environment();
-  sources.environment = Variables{{"AFTERBAY_ROOT", "/opt/afterbay"}, {"AFTERBAY_TEST_NODES", "2"}, {"AFTERBAY_BUILD", "b"}};
+  sources.environment =
+      Variables{{"AFTERBAY_ROOT", "/opt/afterbay"}, {"AFTERBAY_TEST_NODES", "2"}, {"AFTERBAY_BUILD", "b"}};
   EXPECT_TRUE(load(sources));
 }
 
@@ -178,7 +190,7 @@ TEST(ConfigTable, ShowGivesValuesWithOrigins) {
   EXPECT_THAT(text, testing::ContainsRegex("servers +2 +.*\\.yaml:2:12\n"));
   EXPECT_THAT(text, testing::ContainsRegex("memory\\.server +1GiB +--afterbay\\.memory\\.server\n"));
   EXPECT_THAT(text, testing::ContainsRegex("memory\\.block +4MiB +default\n"));
-  EXPECT_THAT(text, testing::ContainsRegex("collections\\.hist\\*\\.store +cdf5 +.*\\.yaml:4:19\n"));
+  EXPECT_THAT(text, testing::ContainsRegex("collections\\.hist\\*\\.store +cdf5 +.*\\.yaml:4:20\n"));
 }
 
 }  // namespace

@@ -32,7 +32,8 @@ Error error_of_flags(std::vector<std::string> flags) {
 TEST(ConfigProblems, UnknownNamesSayWhichWasMeant) {
   const Error error = error_of_yaml("afterbay:\n  memory:\n    sever: 1GiB\n");
   EXPECT_EQ(error.code, ErrorCode::unknown_name);
-  EXPECT_THAT(error.message, HasSubstr(".yaml:3:5: unknown setting \"memory.sever\"; did you mean \"memory.server\"?"));
+  EXPECT_THAT(error.message,
+              HasSubstr(".yaml:3:5: unknown setting \"memory.sever\"; did you mean \"memory.server\"?"));
 }
 
 TEST(ConfigProblems, UnknownNamesFromEverySource) {
@@ -45,7 +46,8 @@ TEST(ConfigProblems, UnknownNamesFromEverySource) {
   EXPECT_THAT(text, HasSubstr("\n  set in code: unknown setting \"writer\"; did you mean \"writers\"?"));
   EXPECT_THAT(text, HasSubstr("\n  AFTERBAY_SERVRES: no setting has this environment variable; "
                               "did you mean \"AFTERBAY_SERVERS\"?"));
-  EXPECT_THAT(text, HasSubstr("\n  --afterbay.toplogy: unknown setting \"toplogy\"; did you mean \"topology\"?"));
+  EXPECT_THAT(text,
+              HasSubstr("\n  --afterbay.toplogy: unknown setting \"toplogy\"; did you mean \"topology\"?"));
 }
 
 TEST(ConfigProblems, NothingNearSendsToTheList) {
@@ -54,9 +56,11 @@ TEST(ConfigProblems, NothingNearSendsToTheList) {
 }
 
 TEST(ConfigProblems, GroupsNameTheirMembers) {
-  EXPECT_THAT(error_of_yaml("afterbay:\n  report: full\n").message,
-              HasSubstr(":2:3: unknown setting \"report\"; it is a group of report.table, report.json, report.trace or "
-                        "report.progress"));
+  EXPECT_THAT(
+      error_of_yaml("afterbay:\n  report: full\n").message,
+      HasSubstr(
+          ":2:3: unknown setting \"report\"; it is a group of report.table, report.json, report.trace or "
+          "report.progress"));
 }
 
 TEST(ConfigProblems, WrongTypesAndRanges) {
@@ -73,21 +77,27 @@ TEST(ConfigProblems, WrongTypesAndRanges) {
   EXPECT_THAT(error.message, HasSubstr("the configuration has 6 problems:"));
   EXPECT_THAT(error.message, HasSubstr(":2:12: servers: expected an integer from 1 to 65536, found \"two\""));
   EXPECT_THAT(error.message, HasSubstr(":3:12: writers: expected an integer from 1 to 256, found \"0\""));
-  EXPECT_THAT(error.message, HasSubstr(":4:13: deadline: expected a duration from 100ms to 24h: \"60\" is not a duration; "
-                                       "write a number and a unit (ms, s, min or h), as in 500ms or 60s"));
-  EXPECT_THAT(error.message, HasSubstr(":6:13: memory.server: expected a size from 1MiB to 16TiB, a multiple of 4KiB: "
-                                       "\"3 bananas\" is not a size"));
-  EXPECT_THAT(error.message, HasSubstr(":7:18: memory.small_share: expected a number from 0 to 0.9, found \"1.5\""));
-  EXPECT_THAT(error.message, HasSubstr(":8:13: topology: expected dedicated or inline, found \"dedicate\"; did you mean "
-                                       "\"dedicated\"?"));
+  EXPECT_THAT(error.message,
+              HasSubstr(":4:13: deadline: expected a duration from 100ms to 24h: \"60\" is not a duration; "
+                        "write a number and a unit (ms, s, min or h), as in 500ms or 60s"));
+  EXPECT_THAT(error.message,
+              HasSubstr(":6:13: memory.server: expected a size from 1MiB to 16TiB, a multiple of 4KiB: "
+                        "\"3 bananas\" is not a size"));
+  EXPECT_THAT(error.message,
+              HasSubstr(":7:18: memory.small_share: expected a number from 0 to 0.9, found \"1.5\""));
+  EXPECT_THAT(error.message,
+              HasSubstr(":8:13: topology: expected dedicated or inline, found \"dedicate\"; did you mean "
+                        "\"dedicated\"?"));
 }
 
 TEST(ConfigProblems, NumbersAreWhole) {
   EXPECT_THAT(error_of_flags({"--afterbay.servers=2.5"}).message, HasSubstr("found \"2.5\""));
   EXPECT_THAT(error_of_flags({"--afterbay.servers=2x"}).message, HasSubstr("found \"2x\""));
   EXPECT_THAT(error_of_flags({"--afterbay.servers="}).message, HasSubstr("found \"\""));
-  EXPECT_THAT(error_of_flags({"--afterbay.servers=99999999999999999999"}).message, HasSubstr("from 1 to 65536"));
-  EXPECT_THAT(error_of_flags({"--afterbay.memory.block=100001"}).message, HasSubstr("a multiple of 4KiB, found"));
+  EXPECT_THAT(error_of_flags({"--afterbay.servers=99999999999999999999"}).message,
+              HasSubstr("from 1 to 65536"));
+  EXPECT_THAT(error_of_flags({"--afterbay.memory.block=100001"}).message,
+              HasSubstr("a multiple of 4KiB, found"));
   EXPECT_THAT(error_of_flags({"--afterbay.nodes=0,-1"}).message,
               HasSubstr("nodes: expected a list of integers from 0, as in 0,0,1,1, found \"0,-1\""));
   EXPECT_THAT(error_of_flags({"--afterbay.nodes=0,,1"}).message, HasSubstr("found \"0,,1\""));
@@ -101,11 +111,14 @@ TEST(ConfigProblems, ShapesOfValues) {
   writers:
   log: {level: info}
   nodes: [[0], 1]
-)").message;
+)")
+                               .message;
   EXPECT_THAT(text, HasSubstr(":2:12: servers: expected an integer from 1 to 65536, found a list"));
   EXPECT_THAT(text, HasSubstr(":3:3: writers: expected an integer from 1 to 256, found nothing"));
   EXPECT_THAT(text, HasSubstr(":4:8: log: expected error, warning, info or debug, found nested settings"));
-  EXPECT_THAT(text, HasSubstr(":5:10: nodes: expected a list of integers from 0, as in 0,0,1,1, found nested settings"));
+  EXPECT_THAT(
+      text,
+      HasSubstr(":5:10: nodes: expected a list of integers from 0, as in 0,0,1,1, found nested settings"));
 }
 
 TEST(ConfigProblems, FlagsWithoutAValue) {
@@ -118,11 +131,15 @@ TEST(ConfigProblems, Sections) {
   EXPECT_THAT(error_of_yaml("aferbay: {servers: 2}").message,
               HasSubstr(":1:1: expected \"afterbay:\" or \"collections:\", found \"aferbay\"; did you mean "
                         "\"afterbay\"?"));
-  EXPECT_THAT(error_of_yaml("servers: 2").message, HasSubstr("\"servers\" belongs under \"afterbay:\", indented"));
-  EXPECT_THAT(error_of_yaml("memory: {server: 1GiB}").message, HasSubstr("\"memory\" belongs under \"afterbay:\""));
-  EXPECT_THAT(error_of_yaml("- servers").message, HasSubstr(":1:1: expected \"afterbay:\" and \"collections:\""));
-  EXPECT_THAT(error_of_yaml("afterbay: 3").message,
-              HasSubstr(":1:11: expected settings of the session (indented lines \"name: value\"), found \"3\""));
+  EXPECT_THAT(error_of_yaml("servers: 2").message,
+              HasSubstr("\"servers\" belongs under \"afterbay:\", indented"));
+  EXPECT_THAT(error_of_yaml("memory: {server: 1GiB}").message,
+              HasSubstr("\"memory\" belongs under \"afterbay:\""));
+  EXPECT_THAT(error_of_yaml("- servers").message,
+              HasSubstr(":1:1: expected \"afterbay:\" and \"collections:\""));
+  EXPECT_THAT(
+      error_of_yaml("afterbay: 3").message,
+      HasSubstr(":1:11: expected settings of the session (indented lines \"name: value\"), found \"3\""));
   EXPECT_THAT(error_of_yaml("collections: [a]").message, HasSubstr("settings of collections"));
   EXPECT_THAT(error_of_yaml("collections: {a: }").message, HasSubstr("settings of the collection \"a\""));
 }
@@ -130,21 +147,24 @@ TEST(ConfigProblems, Sections) {
 TEST(ConfigProblems, NamesGivenTwice) {
   const Error error = error_of_yaml("afterbay:\n  servers: 2\n  servers: 3\n");
   EXPECT_EQ(error.code, ErrorCode::conflict);
-  EXPECT_THAT(error.message, AllOf(HasSubstr(".yaml:3:3: \"servers\" is given twice, first at "), HasSubstr(".yaml:2:3")));
+  EXPECT_THAT(error.message,
+              AllOf(HasSubstr(".yaml:3:3: \"servers\" is given twice, first at "), HasSubstr(".yaml:2:3")));
 }
 
 TEST(ConfigProblems, FilesThatAreNoYaml) {
   const Error error = error_of_yaml("afterbay:\n  servers: [1\n");
   EXPECT_EQ(error.code, ErrorCode::format);
   EXPECT_THAT(error.message, testing::ContainsRegex("\\.yaml:[0-9]+:[0-9]+: this is not YAML: "));
-  EXPECT_THAT(error_of_yaml("afterbay: {}\n---\nafterbay: {}\n").message, HasSubstr("expected one YAML document"));
+  EXPECT_THAT(error_of_yaml("afterbay: {}\n---\nafterbay: {}\n").message,
+              HasSubstr("expected one YAML document"));
 }
 
 TEST(ConfigProblems, FilesThatCannotBeRead) {
   Sources sources = no_environment();
   sources.config_file = "/nowhere/run.yaml";
   EXPECT_EQ(error_of(sources).code, ErrorCode::io);
-  EXPECT_THAT(error_of(sources).message, HasSubstr("/nowhere/run.yaml: cannot read it: No such file or directory"));
+  EXPECT_THAT(error_of(sources).message,
+              HasSubstr("/nowhere/run.yaml: cannot read it: No such file or directory"));
   sources.config_file = "/tmp";
   EXPECT_THAT(error_of(sources).message, HasSubstr("/tmp: cannot read it: Is a directory"));
 }
@@ -158,38 +178,50 @@ TEST(ConfigProblems, Collections) {
     file: "{stepp}.nc"
     variables:
       t: {chunk: [0, 4], deflat: 1}
-)").message;
+)")
+                               .message;
   EXPECT_THAT(text, HasSubstr("has 6 problems"));
   EXPECT_THAT(text, HasSubstr(":3:5: unknown setting \"collections.history.stor\"; did you mean \"store\"?"));
-  EXPECT_THAT(text, HasSubstr(":4:14: collections.history.deflate: expected an integer from 0 to 9, found \"10\""));
-  EXPECT_THAT(text, HasSubstr(":5:15: collections.history.existing: expected refuse, replace or append, found "
-                              "\"overwrite\""));
-  EXPECT_THAT(text, HasSubstr(":6:11: collections.history.file: expected a file name with {collection}, {step}, "
-                              "{member} and {date:FORMAT}: "));
-  EXPECT_THAT(text, HasSubstr(":8:18: collections.history.variables.t.chunk: expected a list of integers from 1"));
-  EXPECT_THAT(text, HasSubstr(":8:26: unknown setting \"collections.history.variables.t.deflat\"; did you mean "
-                              "\"deflate\"?"));
+  EXPECT_THAT(text,
+              HasSubstr(":4:14: collections.history.deflate: expected an integer from 0 to 9, found \"10\""));
+  EXPECT_THAT(text,
+              HasSubstr(":5:15: collections.history.existing: expected refuse, replace or append, found "
+                        "\"overwrite\""));
+  EXPECT_THAT(text,
+              HasSubstr(":6:11: collections.history.file: expected a file name with {collection}, {step}, "
+                        "{member} and {date:FORMAT}: "));
+  EXPECT_THAT(text,
+              HasSubstr(":8:18: collections.history.variables.t.chunk: expected a list of integers from 1"));
+  EXPECT_THAT(text,
+              HasSubstr(":8:26: unknown setting \"collections.history.variables.t.deflat\"; did you mean "
+                        "\"deflate\"?"));
 }
 
 TEST(ConfigProblems, CollectionsElsewhere) {
   EXPECT_THAT(error_of_flags({"--afterbay.collections.history=cdf5"}).message,
               HasSubstr("expected collections.NAME.SETTING or collections.NAME.variables.NAME.SETTING"));
-  EXPECT_THAT(error_of_flags({"--afterbay.collections.history.colour=red"}).message,
-              HasSubstr("unknown setting \"collections.history.colour\"; expected store, existing, directory, file, "
-                        "placement, deflate or shuffle"));
+  EXPECT_THAT(
+      error_of_flags({"--afterbay.collections.history.colour=red"}).message,
+      HasSubstr("unknown setting \"collections.history.colour\"; expected store, existing, directory, file, "
+                "placement, deflate or shuffle"));
   Sources sources = no_environment();
   sources.environment->emplace("AFTERBAY_COLLECTIONS", "{h: {store: hdf}}");
-  EXPECT_THAT(error_of(sources).message,
-              HasSubstr("AFTERBAY_COLLECTIONS:1:13: collections.h.store: expected netcdf4, cdf5, cdf2 or memory, found "
-                        "\"hdf\""));
+  EXPECT_THAT(
+      error_of(sources).message,
+      HasSubstr(
+          "AFTERBAY_COLLECTIONS:1:13: collections.h.store: expected netcdf4, cdf5, cdf2 or memory, found "
+          "\"hdf\""));
   sources.environment = Variables{{"AFTERBAY_COLLECTIONS", "[h]"}};
-  EXPECT_THAT(error_of(sources).message, HasSubstr("AFTERBAY_COLLECTIONS:1:1: expected settings of collections"));
+  EXPECT_THAT(error_of(sources).message,
+              HasSubstr("AFTERBAY_COLLECTIONS:1:1: expected settings of collections"));
 }
 
 TEST(ConfigProblems, OneProblemIsNotCounted) {
   const std::string text = error_of_flags({"--afterbay.servers=0"}).message;
-  EXPECT_EQ(text, "the configuration is wrong:\n  --afterbay.servers: servers: expected an integer from 1 to 65536, "
-                  "found \"0\"");
+  EXPECT_EQ(
+      text,
+      "the configuration is wrong:\n  --afterbay.servers: servers: expected an integer from 1 to 65536, "
+      "found \"0\"");
 }
 
 }  // namespace
