@@ -58,7 +58,7 @@ class MpiProcess {
       std::mutex mutex;
       std::condition_variable_any changed;
       std::unique_lock lock(mutex);
-      changed.wait_for(lock, stop, 10s, [] { return false; });
+      changed.wait_for(lock, stop, 5s, [] { return false; });
       if (!stop.stop_requested()) std::_Exit(static_cast<int>(code));
     });
     MPI_Finalize();
@@ -91,7 +91,7 @@ Exit serve(const ServeOptions& options, const Invocation& invocation) {
     serve_until_finalized(options, invocation);
   } catch (const Failure& failure) {
     const Exit code = exit_of(failure.code());
-    complain("serve", fmt::format("rank {}: {}", process.rank(), failure.what()));
+    complain("serve", fmt::format("process {}: {}", process.rank(), failure.what()));
     process.finalize_or_exit(code);
     return code;
   }

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""afterbay serve beside a model (MPMD): the same files as from one executable whose ranks are split."""
+import filecmp
+import os
+import pathlib
+import subprocess
+import sys
+import unittest
+
+from _cli import BUILD, COMMAND, OK, WRONG, CommandTest
+
+MODEL = BUILD / "examples" / "shallow_water_c"
+RUN = ("--grid", "61x43", "--steps", "12", "--fields-every", "4", "--surface-every", "3")
+FILES = ("fields.nc", "surface.nc")
+
+
+def mpirun(*programs, settings=None):
+    """Each of `programs` is (number of processes, command ...); all in one job."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("AFTERBAY_")}
+    environment.update(settings or {})
+    command = ["timeout", "-k", "5", "90", "mpirun", "--oversubscribe"]
+    for number, (processes, *program) in enumerate(programs):
+        command += [":"] * (number > 0) + ["-np", str(processes), *map(str, program)]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+
+
+class ServeBesideModel(CommandTest):
+    def finished(self, done, code=OK):
+        self.assertEqual(done.returncode, code, f"\nstdout: {done.stdout}\nstderr: {done.stderr}")
+        return done
+
+    def model(self, directory):
+        pathlib.Path(directory).mkdir()
+        return (MODEL, *RUN, "--directory", directory)
+
+    def assert_same_files(self, first, second):
+        for name in FILES:
+            self.assertTrue(filecmp.cmp(pathlib.Path(first, name), pathlib.Path(second, name), shallow=False),
+                            f"{name} differs between {first} and {second}")
+
+    def test_same_files_as_from_one_executable(self):
+        config = self.write("run.yaml", 'collections: {"*": {store: cdf5}}\nafterbay: {report: {table: off}}\n')
+        settings = {"AFTERBAY_CONFIG": config}
+        self.finished(mpirun((4, *self.model("split")), settings=settings))
+        for servers in (1, 2):
+            directory = f"mpmd_{servers}"
+            done = self.finished(mpirun((3, *self.model(directory)), (servers, COMMAND, "serve"), settings=settings))
+            self.assertNotIn("error", done.stderr)
+            self.assert_same_files("split", directory)
+
+    def test_config_file_by_option(self):
+        config = self.write("option.yaml", 'afterbay: {memory: {server: 64MiB}, report: {table: off}}\n')
+        self.finished(mpirun((2, *self.model("option"), f"--afterbay.config={config}"),
+                             (1, COMMAND, "serve", "--config", config)))
+        self.assertEqual(sorted(path.name for path in pathlib.Path("option").iterdir()), sorted(FILES))
+
+    def test_other_settings_than_the_model(self):
+        done = mpirun((2, *self.model("other")), (1, COMMAND, "serve", "--afterbay.memory.server=64MiB"))
+        self.finished(done, WRONG)
+        self.assertIn("different settings", done.stderr)
+        self.assertIn("give all ranks the same configuration", done.stderr)
+        self.assertEqual(list(pathlib.Path("other").iterdir()), [])
+
+    def test_other_number_of_servers_than_configured(self):
+        done = mpirun((2, *self.model("number"), "--afterbay.servers=2"),
+                      (1, COMMAND, "serve", "--afterbay.servers=2"))
+        self.finished(done, WRONG)
+        self.assertIn("1 of 3 ranks are server processes, but 'servers' is 2 (--afterbay.servers)", done.stderr)
+
+
+if __name__ == "__main__":
+    if not MODEL.exists():
+        print(f"{MODEL} was not built; skipped")
+        sys.exit(77)
+    unittest.main()
