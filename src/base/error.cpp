@@ -36,7 +36,7 @@ std::string Error::text() const {
 
   std::string all = where.empty() ? message : fmt::format("{}: {}", where, message);
   all += native != 0 ? fmt::format(" [{}, {}]", name_of(code), native) : fmt::format(" [{}]", name_of(code));
-  for (const std::string& line : context) all += fmt::format("\n  while {}", line);
+  for (const std::string& line : context) all += fmt::format("\n  {}", line);
   return all;
 }
 
