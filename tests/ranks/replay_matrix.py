@@ -40,7 +40,7 @@ Case = collections.namedtuple("Case", "input store mode transport ranks servers 
 def all_cases(inputs):
     for name, mode, transport, ranks, servers, sizes in itertools.product(
             inputs, (DEDICATED, SYNCHRONOUS, THREAD), ("shm", "mpi"), range(1, 7), range(1, 4), SIZES):
-        if mode != DEDICATED and servers > 1:
+        if mode != DEDICATED and servers > ranks:
             continue
         for store in ("netcdf4", "cdf5"):
             if store == "netcdf4" or name not in files.WITH_STRINGS:
@@ -48,7 +48,8 @@ def all_cases(inputs):
 
 
 def pairs(case):
-    """What a case covers. Inputs are not paired with numbers of ranks and servers: that would be hundreds of runs."""
+    """What a case covers. Inputs are paired with the store, topology and transport only, or it would be hundreds of
+    runs; the other pairs all occur."""
     fields = case._asdict()
     for a, b in itertools.combinations(fields, 2):
         if a == "input" and b in ("ranks", "servers", "sizes"):
@@ -70,27 +71,30 @@ def covering_sample(cases):
 
 
 def command(case, source, output):
-    servers = case.servers if case.mode == DEDICATED else 0
-    words = ["mpirun", "--oversubscribe", "-np", str(case.ranks + servers), str(AFTERBAY), "replay", str(source),
-             str(output), "--store", case.store, "--verify", *SIZES[case.sizes]]
+    processes = case.ranks + (case.servers if case.mode == DEDICATED else 0)
+    words = ["mpirun", "--oversubscribe", "-np", str(processes), str(AFTERBAY), "replay", str(source), str(output),
+             "--store", case.store, "--verify", *SIZES[case.sizes]]
     if case.transport == "mpi":
         words.append("--afterbay.transport=mpi")
-    if servers:
-        words += ["--servers", str(servers)]
-        if servers > 1:  # one collection lies on one server: only files in turn use them all
-            words += ["--afterbay.placement=file", "--repeat", str(servers)]
-    else:
-        words += ["--afterbay.topology=inline", f"--afterbay.inline.mode={case.mode.split()[1]}"]
+    if case.servers > 1:  # one collection lies on one server: only files in turn use them all
+        words += ["--afterbay.placement=file", "--repeat", str(case.servers)]
+    if case.mode == DEDICATED:
+        return [*words, "--servers", str(case.servers)]
+    words += ["--afterbay.topology=inline", f"--afterbay.inline.mode={case.mode.split()[1]}"]
+    if case.servers > 1:  # one server a node: as many nodes are declared
+        words.append("--afterbay.nodes=" + ",".join(str(rank % case.servers) for rank in range(case.ranks)))
     return words
 
 
 def other_software(case, source, output):
     """Once an input and store. Returns what it does not like."""
-    if case.store == "cdf5":
+    if case.store == "cdf5" and case.input not in files.WITH_NANS:  # ncmpidiff: a NaN differs from itself
         subprocess.run(["nccopy", "-k", "cdf5", source, "reference.nc"], check=True)
         found = subprocess.run(["ncmpidiff", "reference.nc", output], capture_output=True, text=True, timeout=60)
         if found.returncode != 0 or "DIFF" in found.stdout:
             return f"ncmpidiff: {found.stdout} {found.stderr}"
+    if case.input == "many_dimensions":
+        return None  # xarray has no variables with a dimension twice
     with xarray.open_dataset(source, decode_cf=False) as a, xarray.open_dataset(output, decode_cf=False) as b:
         try:
             xarray.testing.assert_identical(a, b)
