@@ -291,7 +291,8 @@ int afterbay_file_put_strings(afterbay_file* file, const char* variable, uint64_
 int afterbay_file_acquire(afterbay_file* file, const char* variable, uint64_t record, int type,
                           afterbay_slot** slot);
 /* Ends this rank's output to the file; it is published when all ranks have closed it. `ticket` may
-   be NULL; else it is complete when the file is durable under its final name. */
+   be NULL; else it is complete when the file is durable under its final name. Closing again gives
+   the same ticket. */
 int afterbay_file_close(afterbay_file* file, afterbay_ticket* ticket);
 /* Holds as long as the handle. */
 int afterbay_file_path(const afterbay_file* file, const char** path);

@@ -243,6 +243,7 @@ contains
     type(afterbay_file), intent(in) :: file
     integer, intent(in) :: record
     real(c_double) :: field(ni, ny)
+    character(2) :: words(3)
     logical :: taken
     call field_of(record, field)
     call put_numbers(file, record)
@@ -253,7 +254,9 @@ contains
       call file%try_put('tried', field, taken, record)
     end do
     call file%put('packed', field, record)
-    call file%put_strings('names', [character(2) :: merge('a', 'd', record == 1), 'bb', ''], record)
+    words = ['a ', 'bb', '  ']
+    if (record == 2) words(1) = 'd'
+    call file%put_strings('names', words, record)
   end subroutine
 
   subroutine put_fixed(file)
