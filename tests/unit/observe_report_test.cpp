@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "observe/report.hpp"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "observe/progress.hpp"
+
+namespace afterbay::observe {
+namespace {
+
+constexpr std::uint64_t ms = 1'000'000;
+
+/// Two model ranks and a server with round numbers.
+std::vector<RankProfile> three_ranks() {
+  RankProfile zero{0, "model", 10'000 * ms, 100 << 20, {}, {}};
+  zero.timers = {{"put", -1, 0, 0, 0},
+                 {"history", 0, 300 * ms, 6, 600 << 20},
+                 {"wait: memory full", 0, 200 * ms, 1, 0},
+                 {"end_step", -1, 100 * ms, 6, 0}};
+  zero.counters = {{"bytes", CounterKind::sum, 600 << 20}, {"messages", CounterKind::sum, 12}};
+  RankProfile one = zero;
+  one.rank = 1;
+  one.memory_high_water_bytes = 120 << 20;
+  one.timers[1].inclusive_ns = 500 * ms;
+  RankProfile server{2, "server", 10'000 * ms, 512 << 20, {}, {}};
+  server.timers = {{"write", -1, 4'000 * ms, 10, 1200 << 20}, {"encode", 0, 1'000 * ms, 10, 0}, {"publish", -1, 500 * ms, 1, 0}};
+  server.counters = {{"written bytes", CounterKind::sum, 1200 << 20},
+                     {"direct bytes", CounterKind::sum, 1 << 30},
+                     {"peak backlog", CounterKind::peak, 64 << 20},
+                     {"files published", CounterKind::sum, 3}};
+  return {server, zero, one};
+}
+
+TEST(ObserveReport, the_table_is_as_agreed) {
+  const std::string expected =
+      R"(model: 2 ranks, 10.000 s elapsed, 0.500 s of it in Afterbay (5.00 %; seconds are means over the ranks)
+======================================================================================================
+Name                    Inclusive % Incl   Exclusive % Excl    Max Excl    Min Excl Max PE Min PE     Count      Bytes
+model                   10.000000 100.00    9.500000  95.00    9.600000    9.400000      0      1         2          -
+--put                    0.400000   4.00    0.000000   0.00    0.000000    0.000000      0      0         0          -
+----history              0.400000   4.00    0.400000   4.00    0.500000    0.300000      1      0        12   1.17 GiB
+----wait: memory full    0.200000   2.00    0.200000   2.00    0.200000    0.200000      0      0         2          -
+--end_step               0.100000   1.00    0.100000   1.00    0.100000    0.100000      0      0        12          -
+  bytes                1.17 GiB (120.0 MiB/s over the elapsed time)
+  messages             24
+  memory high water    120.0 MiB (rank 1)
+
+server: 1 rank, 10.000 s elapsed (seconds are means over the ranks)
+===================================================================
+Name                   Inclusive % Incl   Exclusive % Excl    Max Excl    Min Excl Max PE Min PE     Count      Bytes
+server                 10.000000 100.00    5.500000  55.00    5.500000    5.500000      2      2         1          -
+--write                 4.000000  40.00    3.000000  30.00    3.000000    3.000000      2      2        10   1.17 GiB
+----encode              1.000000  10.00    1.000000  10.00    1.000000    1.000000      2      2        10          -
+--publish               0.500000   5.00    0.500000   5.00    0.500000    0.500000      2      2         1          -
+  written bytes        1.17 GiB (120.0 MiB/s over the elapsed time)
+  direct bytes         1.00 GiB
+  peak backlog         64.0 MiB (rank 2)
+  files published      3
+  memory high water    512.0 MiB (rank 2)
+
+)";
+  EXPECT_EQ(table(merge(three_ranks())), expected);
+}
+
+TEST(ObserveReport, the_json_has_the_same) {
+  const nlohmann::json report = nlohmann::json::parse(json(merge(three_ranks())));
+  EXPECT_EQ(report["model"]["ranks"], 2);
+  EXPECT_EQ(report["model"]["inside_s"], 0.5);
+  EXPECT_EQ(report["model"]["memory_high_water_rank"], 1);
+  const auto& history = report["model"]["timers"][2];
+  EXPECT_EQ(history["name"], "history");
+  EXPECT_EQ(history["path"], (nlohmann::json{"model", "put", "history"}));
+  EXPECT_DOUBLE_EQ(history["inclusive_s"], 0.4);
+  EXPECT_DOUBLE_EQ(history["max_exclusive_s"], 0.5);
+  EXPECT_EQ(history["max_rank"], 1);
+  EXPECT_EQ(history["bytes"], 1200u << 20);
+  EXPECT_EQ(report["model"]["timers"][4]["path"], (nlohmann::json{"model", "end_step"}));
+  EXPECT_EQ(report["model"]["counters"]["messages"]["total"], 24);
+  EXPECT_EQ(report["server"]["counters"]["peak backlog"]["largest_rank"], 2);
+  EXPECT_DOUBLE_EQ(report["server"]["counters"]["written bytes"]["bytes_per_s"], (1200 << 20) / 10.0);
+}
+
+/// Servers have timers only for the collections that they own.
+TEST(ObserveReport, means_are_over_all_ranks_and_extremes_over_those_that_have_the_timer) {
+  RankProfile zero{4, "server", 1000 * ms, 0, {{"write", -1, 200 * ms, 1, 0}, {"a", 0, 200 * ms, 1, 0}}, {}};
+  RankProfile one{5, "server", 1000 * ms, 0, {{"write", -1, 100 * ms, 1, 0}, {"b", 0, 40 * ms, 1, 0}}, {}};
+  const Report report = merge(std::vector{zero, one});
+  const std::vector<Row>& rows = report.roles.at(0).rows;
+  ASSERT_EQ(rows.size(), 4u);
+  EXPECT_EQ(rows[2].name, "a");
+  EXPECT_DOUBLE_EQ(rows[2].inclusive, 0.1);
+  EXPECT_DOUBLE_EQ(rows[2].min_exclusive, 0.2);
+  EXPECT_EQ(rows[2].min_rank, 4);
+  EXPECT_EQ(rows[3].name, "b");
+  EXPECT_DOUBLE_EQ(rows[3].inclusive, 0.02);
+  EXPECT_EQ(rows[3].max_rank, 5);
+  EXPECT_DOUBLE_EQ(rows[1].exclusive, 0.03);
+}
+
+TEST(ObserveReport, threads_below_a_timer_may_take_longer_than_it) {
+  const RankProfile server{0, "server", 1000 * ms, 0, {{"write", -1, 100 * ms, 1, 0}, {"encode", 0, 300 * ms, 4, 0}}, {}};
+  const Report report = merge(std::vector{server});
+  EXPECT_EQ(report.roles[0].rows[1].exclusive, 0.0);
+  EXPECT_TRUE(table(merge({})).empty());
+}
+
+TEST(ObserveProgress, a_line_tells_where_the_run_is) {
+  const Progress before{10, 12, 1, 1 << 30, 1 << 30, 0, 512 << 20};
+  const Progress now{12, 18, 3, 3u << 30, 2u << 30, 64 << 20, 512 << 20};
+  EXPECT_EQ(progress_line(now, before),
+            "00:12  step 18  files 3  backlog 64.0 MiB of 512.0 MiB (12 %)  in 1.00 GiB/s  out 512.0 MiB/s");
+  EXPECT_EQ(progress_line({.elapsed_s = 3725}, {.elapsed_s = 3725}), "1:02:05  step 0  files 0  backlog 0 B  in -  out -");
+}
+
+TEST(ObserveProgress, quantities_are_readable) {
+  EXPECT_EQ(text_of_bytes(0), "0 B");
+  EXPECT_EQ(text_of_bytes(1023), "1023 B");
+  EXPECT_EQ(text_of_bytes(1536), "1.50 KiB");
+  EXPECT_EQ(text_of_bytes(10.0 * (1 << 20)), "10.0 MiB");
+  EXPECT_EQ(text_of_rate(3e9, 1.5), "1.86 GiB/s");
+  EXPECT_EQ(text_of_seconds(3.5e-7), "350 ns");
+  EXPECT_EQ(text_of_seconds(1.2e-5), "12.0 us");
+  EXPECT_EQ(text_of_seconds(0.0015), "1.50 ms");
+  EXPECT_EQ(text_of_seconds(2.345), "2.35 s");
+  EXPECT_EQ(text_of_seconds(3723), "1:02:03 h");
+}
+
+}  // namespace
+}  // namespace afterbay::observe
