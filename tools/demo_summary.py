@@ -66,7 +66,7 @@ def main():
     print(f"  Contents of both runs: {'the same, bit for bit' if same else 'DIFFERENT'}")
     print(f"\n  files  {directory}/afterbay/fields.nc, surface.nc")
     print(f"  map    {directory}/vorticity.png")
-    print(f"  report {directory}/report.json\n")
+    print(f"  report {directory}/report.json (as a table at the end of a run: --afterbay.report.table=on)\n")
     return 0 if same else 1
 
 

@@ -35,9 +35,10 @@ int afterbay_collection_define(afterbay_session* session, const char* name, cons
                                const afterbay_collection_options* where, afterbay_collection** collection) {
   return guarded([&] {
     afterbay_collection*& result = need(collection, "collection");
-    result = new afterbay_collection{need(session, "session")
-                                         .session.collection(std::string(text(name, "name")),
-                                                             need(schema, "schema").schema, options_from(where))};
+    result =
+        new afterbay_collection{need(session, "session")
+                                    .session.collection(std::string(text(name, "name")),
+                                                        need(schema, "schema").schema, options_from(where))};
   });
 }
 
@@ -51,8 +52,8 @@ int afterbay_collection_open(afterbay_collection* collection, const afterbay_fil
                              const afterbay_changes* changes, afterbay_file** file) {
   return guarded([&] {
     afterbay_file*& result = need(file, "file");
-    result = new afterbay_file{need(collection, "collection")
-                                   .collection.open(file_name_from(name),
-                                                    changes == nullptr ? SchemaChanges{} : changes->changes)};
+    result = new afterbay_file{
+        need(collection, "collection")
+            .collection.open(file_name_from(name), changes == nullptr ? SchemaChanges{} : changes->changes)};
   });
 }

@@ -46,7 +46,8 @@ int keep_exception() noexcept {
 void refuse(ErrorCode code, std::string message) { throw Failure(Error(code, std::move(message))); }
 
 void refuse_null(const char* name) {
-  refuse(ErrorCode::invalid_argument, std::string("the argument `") + name + "` is NULL; it must point to something");
+  refuse(ErrorCode::invalid_argument,
+         std::string("the argument `") + name + "` is NULL; it must point to something");
 }
 
 }  // namespace afterbay::c
@@ -58,11 +59,18 @@ const char* afterbay_last_error(void) { return last_error.text.c_str(); }
 void afterbay_last_error_info(afterbay_error_info* info) {
   const afterbay::Error& error = last_error.error;
   const bool none = last_error.text.empty();
-  *info = {none ? AFTERBAY_OK : static_cast<int>(error.code), error.rank, error.native,
-           error.message.c_str(), error.file.c_str(), error.variable.c_str(), last_error.text.c_str()};
+  *info = {none ? AFTERBAY_OK : static_cast<int>(error.code),
+           error.rank,
+           error.native,
+           error.message.c_str(),
+           error.file.c_str(),
+           error.variable.c_str(),
+           last_error.text.c_str()};
 }
 
-const char* afterbay_error_name(int code) { return afterbay::name_of(static_cast<afterbay::ErrorCode>(code)); }
+const char* afterbay_error_name(int code) {
+  return afterbay::name_of(static_cast<afterbay::ErrorCode>(code));
+}
 
 int afterbay_error_set(int code, const char* message, const char* variable) {
   return afterbay::c::guarded([&] {

@@ -40,8 +40,8 @@ int afterbay_file_put(afterbay_file* file, const char* variable, uint64_t record
   return guarded([&] { put(file, variable, record, type, data, memory, true); });
 }
 
-int afterbay_file_try_put(afterbay_file* file, const char* variable, uint64_t record, int type, const void* data,
-                          const afterbay_memory* memory) {
+int afterbay_file_try_put(afterbay_file* file, const char* variable, uint64_t record, int type,
+                          const void* data, const afterbay_memory* memory) {
   return guarded([&] {
     if (!put(file, variable, record, type, data, memory, false))
       refuse(ErrorCode::would_block, "no room in the server's memory now; nothing was taken");
@@ -59,7 +59,8 @@ int afterbay_file_acquire(afterbay_file* file, const char* variable, uint64_t re
                           afterbay_slot** slot) {
   return guarded([&] {
     afterbay_slot*& result = need(slot, "slot");
-    result = new afterbay_slot{need(file, "file").file.acquire(text(variable, "variable"), record, type_from(type))};
+    result = new afterbay_slot{
+        need(file, "file").file.acquire(text(variable, "variable"), record, type_from(type))};
   });
 }
 
@@ -84,11 +85,12 @@ int afterbay_slot_get_part(const afterbay_slot* slot, size_t index, afterbay_slo
   return guarded([&] {
     const auto& parts = need(slot, "slot").slot.parts();
     if (index >= parts.size())
-      refuse(ErrorCode::invalid_argument, "there is no part number " + std::to_string(index) + "; the slot has " +
-                                              std::to_string(parts.size()) + ", numbered from 0");
+      refuse(ErrorCode::invalid_argument, "there is no part number " + std::to_string(index) +
+                                              "; the slot has " + std::to_string(parts.size()) +
+                                              ", numbered from 0");
     const Slot::Part& found = parts[index];
-    need(part, "part") = {found.data, static_cast<int>(found.count.size()), found.start.data(), found.count.data(),
-                          found.strides.data()};
+    need(part, "part") = {found.data, static_cast<int>(found.count.size()), found.start.data(),
+                          found.count.data(), found.strides.data()};
   });
 }
 

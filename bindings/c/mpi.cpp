@@ -10,7 +10,8 @@ using namespace afterbay::c;  // NOLINT
 int afterbay_session_open(MPI_Comm comm, const afterbay_options* options, afterbay_session** session) {
   return guarded([&] {
     afterbay_session*& result = need(session, "session");
-    result = new afterbay_session{open_session(comm, options == nullptr ? SessionOptions{} : options->options)};
+    result =
+        new afterbay_session{open_session(comm, options == nullptr ? SessionOptions{} : options->options)};
   });
 }
 

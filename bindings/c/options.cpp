@@ -17,7 +17,8 @@ void afterbay_options_free(afterbay_options* options) { delete options; }
 
 int afterbay_options_set(afterbay_options* options, const char* setting, const char* value) {
   return guarded([&] {
-    need(options, "options").options.set(std::string(text(setting, "setting")), std::string(text(value, "value")));
+    need(options, "options")
+        .options.set(std::string(text(setting, "setting")), std::string(text(value, "value")));
   });
 }
 

@@ -33,7 +33,8 @@ void set_attribute(afterbay_schema* schema, const char* variable, const char* na
 
 void change_attribute(afterbay_changes* changes, const char* variable, const char* name, Values values) {
   need(changes, "changes")
-      .changes.attribute(std::string(text_or_empty(variable)), std::string(text(name, "name")), std::move(values));
+      .changes.attribute(std::string(text_or_empty(variable)), std::string(text(name, "name")),
+                         std::move(values));
 }
 
 }  // namespace
@@ -65,7 +66,8 @@ int afterbay_schema_set_attribute(afterbay_schema* schema, const char* variable,
   return guarded([&] { set_attribute(schema, variable, name, values_from(type, count, values)); });
 }
 
-int afterbay_schema_set_text(afterbay_schema* schema, const char* variable, const char* name, const char* value) {
+int afterbay_schema_set_text(afterbay_schema* schema, const char* variable, const char* name,
+                             const char* value) {
   return guarded([&] { set_attribute(schema, variable, name, Values(text(value, "text"))); });
 }
 
@@ -73,7 +75,8 @@ int afterbay_schema_set_fill(afterbay_schema* schema, const char* variable, int 
   return guarded([&] { variable_of(schema, variable).with_fill(values_from(type, 1, value)); });
 }
 
-int afterbay_schema_set_chunk(afterbay_schema* schema, const char* variable, int rank, const uint64_t* lengths) {
+int afterbay_schema_set_chunk(afterbay_schema* schema, const char* variable, int rank,
+                              const uint64_t* lengths) {
   return guarded([&] { variable_of(schema, variable).with_chunk(list(lengths, rank_of(rank), "lengths")); });
 }
 
@@ -81,8 +84,10 @@ int afterbay_schema_set_deflate(afterbay_schema* schema, const char* variable, i
   return guarded([&] { variable_of(schema, variable).with_deflate(level, shuffle != 0); });
 }
 
-int afterbay_schema_set_decomposition(afterbay_schema* schema, const char* variable, const char* decomposition) {
-  return guarded([&] { variable_of(schema, variable).on(std::string(text(decomposition, "decomposition"))); });
+int afterbay_schema_set_decomposition(afterbay_schema* schema, const char* variable,
+                                      const char* decomposition) {
+  return guarded(
+      [&] { variable_of(schema, variable).on(std::string(text(decomposition, "decomposition"))); });
 }
 
 int afterbay_schema_set_constant(afterbay_schema* schema, const char* variable, int type, size_t count,
@@ -99,8 +104,8 @@ int afterbay_changes_create(afterbay_changes** changes) {
 
 void afterbay_changes_free(afterbay_changes* changes) { delete changes; }
 
-int afterbay_changes_set_attribute(afterbay_changes* changes, const char* variable, const char* name, int type,
-                                   size_t count, const void* values) {
+int afterbay_changes_set_attribute(afterbay_changes* changes, const char* variable, const char* name,
+                                   int type, size_t count, const void* values) {
   return guarded([&] { change_attribute(changes, variable, name, values_from(type, count, values)); });
 }
 

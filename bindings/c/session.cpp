@@ -50,13 +50,14 @@ int afterbay_session_finalize(afterbay_session* session) {
   return guarded([&] { need(session, "session").session.finalize(); });
 }
 
-int afterbay_decomposition_define(afterbay_session* session, const char* name, int rank, const uint64_t* global,
-                                  const uint64_t* start, const uint64_t* count, int gaps) {
+int afterbay_decomposition_define(afterbay_session* session, const char* name, int rank,
+                                  const uint64_t* global, const uint64_t* start, const uint64_t* count,
+                                  int gaps) {
   return guarded([&] {
     const std::size_t dims = rank_of(rank);
-    const Block block{list(global, dims, "global"), list(start, dims, "start"),
-                      list(count, dims, "count")};
+    const Block block{list(global, dims, "global"), list(start, dims, "start"), list(count, dims, "count")};
     need(session, "session")
-        .session.decomposition(std::string(text(name, "name")), block, {.gaps_allowed = gaps != AFTERBAY_GAPS_REFUSED});
+        .session.decomposition(std::string(text(name, "name")), block,
+                               {.gaps_allowed = gaps != AFTERBAY_GAPS_REFUSED});
   });
 }

@@ -9,18 +9,22 @@ namespace afterbay::c {
 std::vector<std::string> strings(const char* const* values, std::size_t count, const char* name) {
   std::vector<std::string> result;
   result.reserve(count);
-  for (std::size_t i = 0; i < count; ++i) result.emplace_back(text(values == nullptr ? nullptr : values[i], name));
+  for (std::size_t i = 0; i < count; ++i)
+    result.emplace_back(text(values == nullptr ? nullptr : values[i], name));
   return result;
 }
 
 std::size_t rank_of(int rank) {
-  if (rank < 0) refuse(ErrorCode::invalid_argument, "the number of dimensions is " + std::to_string(rank) + "; give 0 or more");
+  if (rank < 0)
+    refuse(ErrorCode::invalid_argument,
+           "the number of dimensions is " + std::to_string(rank) + "; give 0 or more");
   return static_cast<std::size_t>(rank);
 }
 
 Type type_from(int type) {
   if (type < AFTERBAY_INT8 || type > AFTERBAY_STRING)
-    refuse(ErrorCode::wrong_type, "there is no type number " + std::to_string(type) + "; use one of enum afterbay_type");
+    refuse(ErrorCode::wrong_type,
+           "there is no type number " + std::to_string(type) + "; use one of enum afterbay_type");
   return static_cast<Type>(type);
 }
 

@@ -13,10 +13,16 @@
 enum { max_rank = CFI_MAX_RANK + 1 }; /* text has a dimension more than its array */
 
 /* What is set by afterbay_fortran_set; as in afterbay_schemas.f90. */
-enum { schema_attribute = 0, schema_fill = 1, schema_constant = 2, changes_attribute = 3, changes_constant = 4 };
+enum {
+  schema_attribute = 0,
+  schema_fill = 1,
+  schema_constant = 2,
+  changes_attribute = 3,
+  changes_constant = 4
+};
 
-int afterbay_fortran_put(afterbay_file* file, const char* variable, int64_t record, int may_wait, int offset_rank,
-                         const int64_t* offset, const CFI_cdesc_t* data);
+int afterbay_fortran_put(afterbay_file* file, const char* variable, int64_t record, int may_wait,
+                         int offset_rank, const int64_t* offset, const CFI_cdesc_t* data);
 int afterbay_fortran_set(void* handle, int what, const char* variable, const char* name, int as_type,
                          const CFI_cdesc_t* values);
 int afterbay_fortran_part(afterbay_slot* slot, int number, int type, CFI_cdesc_t* pointer);
@@ -88,8 +94,8 @@ static int add_offset(struct layout* layout, int rank, const int64_t* offset) {
   return 1;
 }
 
-int afterbay_fortran_put(afterbay_file* file, const char* variable, int64_t record, int may_wait, int offset_rank,
-                         const int64_t* offset, const CFI_cdesc_t* data) {
+int afterbay_fortran_put(afterbay_file* file, const char* variable, int64_t record, int may_wait,
+                         int offset_rank, const int64_t* offset, const CFI_cdesc_t* data) {
   struct layout layout;
   const int type = type_of(data);
   if (type == 0) return refuse_type(variable);
@@ -173,7 +179,8 @@ static int convert(int from, const void* address, int type, void* to) {
   if (is_real(type)) {
     const double value = real_at(from, address);
     const float narrow = (float)value;
-    memcpy(to, type == AFTERBAY_FLOAT64 ? (const void*)&value : (const void*)&narrow, afterbay_type_bytes(type));
+    memcpy(to, type == AFTERBAY_FLOAT64 ? (const void*)&value : (const void*)&narrow,
+           afterbay_type_bytes(type));
     return 1;
   }
   if (is_real(from)) return 0;
@@ -182,7 +189,10 @@ static int convert(int from, const void* address, int type, void* to) {
   const uint16_t u2 = (uint16_t)value;
   const uint32_t u4 = (uint32_t)value;
   const size_t bytes = afterbay_type_bytes(type);
-  const void* source = bytes == 1 ? (const void*)&u1 : bytes == 2 ? (const void*)&u2 : bytes == 4 ? (const void*)&u4 : &value;
+  const void* source = bytes == 1   ? (const void*)&u1
+                       : bytes == 2 ? (const void*)&u2
+                       : bytes == 4 ? (const void*)&u4
+                                    : &value;
   memcpy(to, source, bytes);
   return fits(value, type);
 }
@@ -232,7 +242,8 @@ static int collect_numbers(const CFI_cdesc_t* array, int from, int as_type, stru
   values->data = malloc(values->count * bytes + 1);
   if (values->data == NULL) return AFTERBAY_RESOURCES;
   for (size_t i = 0; i < values->count; ++i)
-    if (!convert(from, element(array, i), values->type, (char*)values->data + i * bytes)) return AFTERBAY_WRONG_TYPE;
+    if (!convert(from, element(array, i), values->type, (char*)values->data + i * bytes))
+      return AFTERBAY_WRONG_TYPE;
   return AFTERBAY_OK;
 }
 
@@ -244,7 +255,8 @@ static int collect(const CFI_cdesc_t* array, int what, int as_type, struct value
   if (type == 0) return AFTERBAY_WRONG_TYPE;
   if (type != AFTERBAY_TEXT) return collect_numbers(array, type, as_type, values);
   if (as_type != 0 && as_type != AFTERBAY_TEXT && as_type != AFTERBAY_STRING) return AFTERBAY_WRONG_TYPE;
-  if (as_type == AFTERBAY_STRING || (attribute && array->rank > 0 && as_type == 0)) return collect_strings(array, values);
+  if (as_type == AFTERBAY_STRING || (attribute && array->rank > 0 && as_type == 0))
+    return collect_strings(array, values);
   return collect_text(array, attribute, values);
 }
 
@@ -255,13 +267,15 @@ static int set(void* handle, int what, const char* variable, const char* name, c
       return afterbay_schema_set_attribute(handle, of, name, values->type, values->count, values->data);
     case schema_fill:
       if (values->count != 1)
-        return refuse(AFTERBAY_INVALID_ARGUMENT, variable, "a fill value must be one value (one character for text)");
+        return refuse(AFTERBAY_INVALID_ARGUMENT, variable,
+                      "a fill value must be one value (one character for text)");
       return afterbay_schema_set_fill(handle, variable, values->type, values->data);
     case schema_constant:
       return afterbay_schema_set_constant(handle, variable, values->type, values->count, values->data);
     case changes_attribute:
       return afterbay_changes_set_attribute(handle, of, name, values->type, values->count, values->data);
-    default: return afterbay_changes_set_constant(handle, variable, values->type, values->count, values->data);
+    default:
+      return afterbay_changes_set_constant(handle, variable, values->type, values->count, values->data);
   }
 }
 
@@ -274,7 +288,8 @@ int afterbay_fortran_set(void* handle, int what, const char* variable, const cha
   } else if (code == AFTERBAY_RESOURCES) {
     code = refuse(code, variable, "no memory");
   } else {
-    code = refuse(code, variable, "the values cannot become values of the type that was asked for without loss");
+    code =
+        refuse(code, variable, "the values cannot become values of the type that was asked for without loss");
   }
   free(values.data);
   return code;
@@ -291,7 +306,8 @@ int afterbay_fortran_part(afterbay_slot* slot, int number, int type, CFI_cdesc_t
   if (type_of(pointer) != type)
     return refuse(AFTERBAY_WRONG_TYPE, NULL, "the pointer's type is not the one given to acquire");
   if (pointer->rank != part.rank) {
-    snprintf(message, sizeof message, "the pointer has %d dimensions, the variable %d without the record dimension",
+    snprintf(message, sizeof message,
+             "the pointer has %d dimensions, the variable %d without the record dimension",
              (int)pointer->rank, part.rank);
     return refuse(AFTERBAY_INVALID_ARGUMENT, NULL, message);
   }

@@ -129,10 +129,12 @@ static void advance(struct model* m, double dt) {
   for (int j = 1; j <= m->nj; ++j)
     for (int i = 1; i <= m->ni; ++i) {
       const int p = at(m, i, j);
-      m->u1[p] = m->u[p] + dt * (0.125 * (q[p] + q[p + row]) * (fy[p] + fy[p - 1] + (fy[p + row] + fy[p + row - 1])) -
-                                 (b[p] - b[p - 1]) * PER_CELL);
-      m->v1[p] = m->v[p] - dt * (0.125 * (q[p] + q[p + 1]) * (fx[p] + fx[p - row] + (fx[p + 1] + fx[p + 1 - row])) +
-                                 (b[p] - b[p - row]) * PER_CELL);
+      m->u1[p] = m->u[p] +
+                 dt * (0.125 * (q[p] + q[p + row]) * (fy[p] + fy[p - 1] + (fy[p + row] + fy[p + row - 1])) -
+                       (b[p] - b[p - 1]) * PER_CELL);
+      m->v1[p] =
+          m->v[p] - dt * (0.125 * (q[p] + q[p + 1]) * (fx[p] + fx[p - row] + (fx[p + 1] + fx[p + 1 - row])) +
+                          (b[p] - b[p - row]) * PER_CELL);
       m->h1[p] = m->h[p] - dt * ((fx[p + 1] - fx[p] + (fy[p + row] - fy[p])) * PER_CELL);
     }
   exchange_halos(m, m->h1, m->u1, m->v1);

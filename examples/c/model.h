@@ -15,15 +15,15 @@
    (i, j) has its depth h in the centre, u on its west edge, v on its south edge. */
 struct model {
   MPI_Comm comm;
-  int nx, ny;                    /* the whole grid */
-  int ni, nj;                    /* this rank's part */
-  int i0, j0;                    /* its first point in the whole grid, from 0 */
-  int west, east, south, north;  /* the neighbours' ranks */
+  int nx, ny;                   /* the whole grid */
+  int ni, nj;                   /* this rank's part */
+  int i0, j0;                   /* its first point in the whole grid, from 0 */
+  int west, east, south, north; /* the neighbours' ranks */
   int step;
-  double *h, *u, *v;             /* the state */
-  double *h1, *u1, *v1;          /* within a time step */
-  double *fx, *fy, *q, *b;       /* fluxes, potential vorticity, Bernoulli function */
-  double *to, *from;             /* halo messages */
+  double *h, *u, *v;       /* the state */
+  double *h1, *u1, *v1;    /* within a time step */
+  double *fx, *fy, *q, *b; /* fluxes, potential vorticity, Bernoulli function */
+  double *to, *from;       /* halo messages */
 };
 
 /* Collective over comm. */
@@ -31,7 +31,8 @@ void model_create(struct model* m, MPI_Comm comm, int nx, int ny);
 void model_free(struct model* m);
 void model_step(struct model* m);
 
-/* ni x nj values without halo: relative vorticity (s-1) on the south-west corners, speed (m s-1) in the centres. */
+/* ni x nj values without halo: relative vorticity (s-1) on the south-west corners, speed (m s-1) in the
+ * centres. */
 void model_vorticity(const struct model* m, double* vorticity);
 void model_speed(const struct model* m, double* speed);
 

@@ -53,7 +53,8 @@ static int read_settings(int argc, char** argv, struct settings* s) {
   return s->nx >= 8 && s->ny >= 8 && s->fields_every > 0 && s->surface_every > 0;
 }
 
-static void add_coordinate(afterbay_schema* schema, const char* name, const char* long_name, int n, double first) {
+static void add_coordinate(afterbay_schema* schema, const char* name, const char* long_name, int n,
+                           double first) {
   double* values = malloc((size_t)n * sizeof *values);
   for (int i = 0; i < n; ++i) values[i] = (i + first) * CELL;
   check(afterbay_schema_add_dimension(schema, name, (uint64_t)n));
@@ -64,8 +65,8 @@ static void add_coordinate(afterbay_schema* schema, const char* name, const char
   free(values);
 }
 
-static void add_field(afterbay_schema* schema, const char* name, const char* y, const char* x, const char* units,
-                      const char* long_name) {
+static void add_field(afterbay_schema* schema, const char* name, const char* y, const char* x,
+                      const char* units, const char* long_name) {
   const char* dimensions[3] = {"time", y, x};
   check(afterbay_schema_add_variable(schema, name, AFTERBAY_FLOAT32, 3, dimensions));
   check(afterbay_schema_set_decomposition(schema, name, "cells"));
@@ -99,8 +100,8 @@ static afterbay_schema* describe_grid(const struct model* m, const char* title) 
   return schema;
 }
 
-static void open_collection(struct output* out, const char* name, afterbay_schema* schema, const char* directory,
-                            afterbay_collection** collection, afterbay_file** file) {
+static void open_collection(struct output* out, const char* name, afterbay_schema* schema,
+                            const char* directory, afterbay_collection** collection, afterbay_file** file) {
   const afterbay_collection_options where = {.directory = directory, .existing = "replace"};
   check(afterbay_collection_define(out->session, name, schema, &where, collection));
   afterbay_schema_free(schema);
@@ -194,8 +195,9 @@ int main(int argc, char** argv) {
   int server;
   MPI_Init(&argc, &argv);
   if (!read_settings(argc, argv, &s)) {
-    fprintf(stderr, "usage: shallow_water_c [--grid NXxNY] [--steps N] [--fields-every N] [--surface-every N] "
-                    "[--directory DIR] [--afterbay.NAME=VALUE]\n");
+    fprintf(stderr,
+            "usage: shallow_water_c [--grid NXxNY] [--steps N] [--fields-every N] [--surface-every N] "
+            "[--directory DIR] [--afterbay.NAME=VALUE]\n");
     MPI_Finalize();
     return 2;
   }

@@ -120,12 +120,12 @@ void Model::advance(double dt) {
   const Field &fx = fx_, &fy = fy_, &q = q_, &b = b_;
   for (int j = 1; j <= nj; ++j) {
     for (std::size_t p = at(1, j); p <= at(ni, j); ++p) {
-      next_.u[p] = now_.u[p] + dt * (0.125 * (q[p] + q[p + row]) *
-                                         (fy[p] + fy[p - 1] + (fy[p + row] + fy[p + row - 1])) -
-                                     (b[p] - b[p - 1]) * per_cell);
-      next_.v[p] = now_.v[p] - dt * (0.125 * (q[p] + q[p + 1]) *
-                                         (fx[p] + fx[p - row] + (fx[p + 1] + fx[p + 1 - row])) +
-                                     (b[p] - b[p - row]) * per_cell);
+      next_.u[p] = now_.u[p] +
+                   dt * (0.125 * (q[p] + q[p + row]) * (fy[p] + fy[p - 1] + (fy[p + row] + fy[p + row - 1])) -
+                         (b[p] - b[p - 1]) * per_cell);
+      next_.v[p] = now_.v[p] -
+                   dt * (0.125 * (q[p] + q[p + 1]) * (fx[p] + fx[p - row] + (fx[p + 1] + fx[p + 1 - row])) +
+                         (b[p] - b[p - row]) * per_cell);
       next_.h[p] = now_.h[p] - dt * ((fx[p + 1] - fx[p] + (fy[p + row] - fy[p])) * per_cell);
     }
   }

@@ -37,10 +37,10 @@ class Model {
   [[nodiscard]] const double* u() const { return now_.u.data(); }
   [[nodiscard]] const double* v() const { return now_.v.data(); }
 
-  int nx, ny;           ///< the whole grid
-  int ni = 0, nj = 0;   ///< this rank's part
-  int i0 = 0, j0 = 0;   ///< its first point in the whole grid, from 0
-  int steps = 0;        ///< done
+  int nx, ny;          ///< the whole grid
+  int ni = 0, nj = 0;  ///< this rank's part
+  int i0 = 0, j0 = 0;  ///< its first point in the whole grid, from 0
+  int steps = 0;       ///< done
 
  private:
   using Field = std::vector<double>;

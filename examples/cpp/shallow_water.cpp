@@ -52,7 +52,8 @@ Settings read_settings(const std::vector<std::string>& arguments) {
   return s;
 }
 
-void add_coordinate(Schema& schema, const std::string& name, const std::string& long_name, int n, double first) {
+void add_coordinate(Schema& schema, const std::string& name, const std::string& long_name, int n,
+                    double first) {
   std::vector<double> values(static_cast<std::size_t>(n));
   for (int i = 0; i < n; ++i) values[static_cast<std::size_t>(i)] = (i + first) * shallow_water::cell;
   schema.dimension(name, static_cast<std::uint64_t>(n));
@@ -168,9 +169,11 @@ class Output {
       auto* values = static_cast<float*>(part.data);
       for (std::uint64_t j = 0; j < part.count[0]; ++j) {
         for (std::uint64_t i = 0; i < part.count[1]; ++i) {
-          const auto place = static_cast<std::int64_t>(j) * part.strides[0] + static_cast<std::int64_t>(i) * part.strides[1];
-          values[place] = static_cast<float>(model_.vorticity(static_cast<int>(part.start[1] + i) - model_.i0 + 1,
-                                                              static_cast<int>(part.start[0] + j) - model_.j0 + 1));
+          const auto place =
+              static_cast<std::int64_t>(j) * part.strides[0] + static_cast<std::int64_t>(i) * part.strides[1];
+          values[place] =
+              static_cast<float>(model_.vorticity(static_cast<int>(part.start[1] + i) - model_.i0 + 1,
+                                                  static_cast<int>(part.start[0] + j) - model_.j0 + 1));
         }
       }
     }

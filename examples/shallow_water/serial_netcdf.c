@@ -19,12 +19,13 @@ static void check(int status, const char* what) {
   MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-static int define(const struct serial_file* file, const char* name, nc_type type, int rank, const int* dimensions,
-                  const char* units, const char* long_name) {
+static int define(const struct serial_file* file, const char* name, nc_type type, int rank,
+                  const int* dimensions, const char* units, const char* long_name) {
   int variable;
   check(nc_def_var(file->id, name, type, rank, dimensions, &variable), name);
   if (units != NULL) check(nc_put_att_text(file->id, variable, "units", strlen(units), units), name);
-  if (long_name != NULL) check(nc_put_att_text(file->id, variable, "long_name", strlen(long_name), long_name), name);
+  if (long_name != NULL)
+    check(nc_put_att_text(file->id, variable, "long_name", strlen(long_name), long_name), name);
   return variable;
 }
 
@@ -34,8 +35,8 @@ static int dimension(const struct serial_file* file, const char* name) {
   return id;
 }
 
-static void coordinate(const struct serial_file* file, const char* name, const char* long_name, int n, double first,
-                       double cell) {
+static void coordinate(const struct serial_file* file, const char* name, const char* long_name, int n,
+                       double first, double cell) {
   int id;
   check(nc_def_dim(file->id, name, (size_t)n, &id), name);
   const int variable = define(file, name, NC_DOUBLE, 1, &id, "m", long_name);

@@ -69,13 +69,13 @@ enum afterbay_error {
 
 /* All that is known of an error. Text is never NULL; empty: not known. */
 typedef struct afterbay_error_info {
-  int code;             /* enum afterbay_error */
-  int rank;             /* rank in the session's communicator; -1: not known */
-  int native;           /* errno, or the code of MPI, netCDF or HDF5; 0: none */
-  const char* message;  /* what happened and what to do */
+  int code;            /* enum afterbay_error */
+  int rank;            /* rank in the session's communicator; -1: not known */
+  int native;          /* errno, or the code of MPI, netCDF or HDF5; 0: none */
+  const char* message; /* what happened and what to do */
   const char* file;
   const char* variable;
-  const char* text;     /* all in one: place, message, code, and what was being done */
+  const char* text; /* all in one: place, message, code, and what was being done */
 } afterbay_error_info;
 
 /* The text of this thread's last error; "" when no call has failed. Holds until the thread's next
@@ -96,18 +96,18 @@ int afterbay_error_set(int code, const char* message, const char* variable);
 
 /* The atomic types of netCDF-4. A list of values of a type is an array of the C type at its side. */
 enum afterbay_type {
-  AFTERBAY_INT8 = 1,     /* int8_t */
-  AFTERBAY_TEXT = 2,     /* char; NC_CHAR */
-  AFTERBAY_INT16 = 3,    /* int16_t */
-  AFTERBAY_INT32 = 4,    /* int32_t */
-  AFTERBAY_FLOAT32 = 5,  /* float */
-  AFTERBAY_FLOAT64 = 6,  /* double */
-  AFTERBAY_UINT8 = 7,    /* uint8_t */
-  AFTERBAY_UINT16 = 8,   /* uint16_t */
-  AFTERBAY_UINT32 = 9,   /* uint32_t */
-  AFTERBAY_INT64 = 10,   /* int64_t */
-  AFTERBAY_UINT64 = 11,  /* uint64_t */
-  AFTERBAY_STRING = 12   /* const char*; NC_STRING */
+  AFTERBAY_INT8 = 1,    /* int8_t */
+  AFTERBAY_TEXT = 2,    /* char; NC_CHAR */
+  AFTERBAY_INT16 = 3,   /* int16_t */
+  AFTERBAY_INT32 = 4,   /* int32_t */
+  AFTERBAY_FLOAT32 = 5, /* float */
+  AFTERBAY_FLOAT64 = 6, /* double */
+  AFTERBAY_UINT8 = 7,   /* uint8_t */
+  AFTERBAY_UINT16 = 8,  /* uint16_t */
+  AFTERBAY_UINT32 = 9,  /* uint32_t */
+  AFTERBAY_INT64 = 10,  /* int64_t */
+  AFTERBAY_UINT64 = 11, /* uint64_t */
+  AFTERBAY_STRING = 12  /* const char*; NC_STRING */
 };
 
 /* Bytes of an element in memory; 0 for AFTERBAY_STRING and for other numbers. */
@@ -154,15 +154,18 @@ int afterbay_schema_add_variable(afterbay_schema* schema, const char* name, int 
 int afterbay_schema_set_attribute(afterbay_schema* schema, const char* variable, const char* name, int type,
                                   size_t count, const void* values);
 /* The same for text that ends with NUL. */
-int afterbay_schema_set_text(afterbay_schema* schema, const char* variable, const char* name, const char* text);
+int afterbay_schema_set_text(afterbay_schema* schema, const char* variable, const char* name,
+                             const char* text);
 /* The fill value: one value of `type`, the variable's type. Default: netCDF's own for the type. */
 int afterbay_schema_set_fill(afterbay_schema* schema, const char* variable, int type, const void* value);
 /* Chunk lengths, one a dimension (1 for the unlimited one). Default: chosen by the library. */
-int afterbay_schema_set_chunk(afterbay_schema* schema, const char* variable, int rank, const uint64_t* lengths);
+int afterbay_schema_set_chunk(afterbay_schema* schema, const char* variable, int rank,
+                              const uint64_t* lengths);
 /* zlib level 0 (off) to 9, with or without byte shuffle before; netCDF-4 only. */
 int afterbay_schema_set_deflate(afterbay_schema* schema, const char* variable, int level, int shuffle);
 /* The decomposition of the variable's trailing dimensions. Default: every rank holds everything. */
-int afterbay_schema_set_decomposition(afterbay_schema* schema, const char* variable, const char* decomposition);
+int afterbay_schema_set_decomposition(afterbay_schema* schema, const char* variable,
+                                      const char* decomposition);
 /* Values written once when a file is created (coordinates), `count` of the variable's type; such a
    variable is never put. */
 int afterbay_schema_set_constant(afterbay_schema* schema, const char* variable, int type, size_t count,
@@ -173,9 +176,10 @@ int afterbay_schema_set_constant(afterbay_schema* schema, const char* variable, 
 int afterbay_changes_create(afterbay_changes** changes);
 void afterbay_changes_free(afterbay_changes* changes);
 /* Sets or replaces an attribute in one file. `variable` NULL: of the file. */
-int afterbay_changes_set_attribute(afterbay_changes* changes, const char* variable, const char* name, int type,
-                                   size_t count, const void* values);
-int afterbay_changes_set_text(afterbay_changes* changes, const char* variable, const char* name, const char* text);
+int afterbay_changes_set_attribute(afterbay_changes* changes, const char* variable, const char* name,
+                                   int type, size_t count, const void* values);
+int afterbay_changes_set_text(afterbay_changes* changes, const char* variable, const char* name,
+                              const char* text);
 int afterbay_changes_remove_attribute(afterbay_changes* changes, const char* variable, const char* name);
 /* Replaces constant values: as many as the schema gave, of the same type. */
 int afterbay_changes_set_constant(afterbay_changes* changes, const char* variable, int type, size_t count,
@@ -183,8 +187,9 @@ int afterbay_changes_set_constant(afterbay_changes* changes, const char* variabl
 
 /* ---- Session ------------------------------------------------------------------------------ */
 
-/* Opened by afterbay_session_open (afterbay/mpi.h). Freeing a session that was not finalized tells the servers that
-   this rank gave up: files stay unpublished. Collections and files may be freed before or after. */
+/* Opened by afterbay_session_open (afterbay/mpi.h). Freeing a session that was not finalized tells the
+   servers that this rank gave up: files stay unpublished. Collections and files may be freed before or after.
+ */
 void afterbay_session_free(afterbay_session* session);
 
 /* *server = 1: call afterbay_session_serve and nothing else. */
@@ -225,8 +230,9 @@ enum afterbay_gaps {
 /* This rank's part of a global index space of `rank` (1 to 7) dimensions, under a name: lists of
    `rank` lengths. A count of 0 in any dimension: this rank holds nothing. Overlap and gaps between
    ranks are reported by afterbay_session_start. */
-int afterbay_decomposition_define(afterbay_session* session, const char* name, int rank, const uint64_t* global,
-                                  const uint64_t* start, const uint64_t* count, int gaps);
+int afterbay_decomposition_define(afterbay_session* session, const char* name, int rank,
+                                  const uint64_t* global, const uint64_t* start, const uint64_t* count,
+                                  int gaps);
 
 /* ---- Collection --------------------------------------------------------------------------- */
 
@@ -282,8 +288,8 @@ typedef struct afterbay_memory {
 int afterbay_file_put(afterbay_file* file, const char* variable, uint64_t record, int type, const void* data,
                       const afterbay_memory* memory);
 /* As afterbay_file_put, but AFTERBAY_WOULD_BLOCK instead of waiting; nothing was then taken. */
-int afterbay_file_try_put(afterbay_file* file, const char* variable, uint64_t record, int type, const void* data,
-                          const afterbay_memory* memory);
+int afterbay_file_try_put(afterbay_file* file, const char* variable, uint64_t record, int type,
+                          const void* data, const afterbay_memory* memory);
 /* All values of a string variable; those of the lowest model rank count. */
 int afterbay_file_put_strings(afterbay_file* file, const char* variable, uint64_t record, size_t count,
                               const char* const* values);

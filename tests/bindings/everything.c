@@ -15,16 +15,16 @@ static void fail(const char* what, int line) {
   MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-#define HOLDS(condition)                        \
-  do {                                          \
+#define HOLDS(condition)                          \
+  do {                                            \
     if (!(condition)) fail(#condition, __LINE__); \
   } while (0)
 #define OK(call) HOLDS((call) == AFTERBAY_OK)
 
 /* The call fails with `code`, and the error's text contains `part`. */
-#define FAILS(call, expected, part)                                   \
-  do {                                                                \
-    HOLDS((call) == (expected));                                      \
+#define FAILS(call, expected, part)                                        \
+  do {                                                                     \
+    HOLDS((call) == (expected));                                           \
     if (strstr(afterbay_last_error(), part) == NULL) fail(part, __LINE__); \
   } while (0)
 
@@ -35,9 +35,9 @@ static int value(int record, int y, int x) { return record * NY * NX + y * NX + 
 static const struct {
   const char* name;
   int type;
-} numeric[] = {{"int8", AFTERBAY_INT8},     {"int16", AFTERBAY_INT16},     {"int32", AFTERBAY_INT32},
-               {"int64", AFTERBAY_INT64},   {"uint8", AFTERBAY_UINT8},     {"uint16", AFTERBAY_UINT16},
-               {"uint32", AFTERBAY_UINT32}, {"uint64", AFTERBAY_UINT64},   {"float32", AFTERBAY_FLOAT32},
+} numeric[] = {{"int8", AFTERBAY_INT8},      {"int16", AFTERBAY_INT16},   {"int32", AFTERBAY_INT32},
+               {"int64", AFTERBAY_INT64},    {"uint8", AFTERBAY_UINT8},   {"uint16", AFTERBAY_UINT16},
+               {"uint32", AFTERBAY_UINT32},  {"uint64", AFTERBAY_UINT64}, {"float32", AFTERBAY_FLOAT32},
                {"float64", AFTERBAY_FLOAT64}};
 enum { NUMERIC = sizeof numeric / sizeof *numeric };
 
@@ -244,17 +244,21 @@ static void put_fixed(afterbay_file* file) {
 static void try_schema_errors(afterbay_schema* schema) {
   const double one = 1;
   afterbay_error_info info;
-  FAILS(afterbay_schema_set_text(schema, "hallo", "units", "m"), AFTERBAY_UNKNOWN_NAME, "did you mean \"halo\"");
+  FAILS(afterbay_schema_set_text(schema, "hallo", "units", "m"), AFTERBAY_UNKNOWN_NAME,
+        "did you mean \"halo\"");
   afterbay_last_error_info(&info);
   HOLDS(info.code == AFTERBAY_UNKNOWN_NAME && strcmp(info.variable, "hallo") == 0 && info.rank == -1 &&
         info.native == 0 && strlen(info.message) > 0 && strcmp(info.file, "") == 0 &&
         strcmp(info.text, afterbay_last_error()) == 0);
   FAILS(afterbay_schema_add_variable(schema, "bad", 99, 0, NULL), AFTERBAY_WRONG_TYPE, "99");
-  FAILS(afterbay_schema_add_variable(schema, "bad", AFTERBAY_INT8, -1, NULL), AFTERBAY_INVALID_ARGUMENT, "-1");
-  FAILS(afterbay_schema_add_variable(schema, "bad", AFTERBAY_INT8, 1, NULL), AFTERBAY_INVALID_ARGUMENT, "dimensions");
+  FAILS(afterbay_schema_add_variable(schema, "bad", AFTERBAY_INT8, -1, NULL), AFTERBAY_INVALID_ARGUMENT,
+        "-1");
+  FAILS(afterbay_schema_add_variable(schema, "bad", AFTERBAY_INT8, 1, NULL), AFTERBAY_INVALID_ARGUMENT,
+        "dimensions");
   FAILS(afterbay_schema_add_dimension(schema, NULL, 1), AFTERBAY_INVALID_ARGUMENT, "`name`");
   FAILS(afterbay_schema_set_fill(schema, "hallo", AFTERBAY_FLOAT64, &one), AFTERBAY_UNKNOWN_NAME, "halo");
-  FAILS(afterbay_schema_set_constant(schema, "x", AFTERBAY_FLOAT64, 1, NULL), AFTERBAY_INVALID_ARGUMENT, "values");
+  FAILS(afterbay_schema_set_constant(schema, "x", AFTERBAY_FLOAT64, 1, NULL), AFTERBAY_INVALID_ARGUMENT,
+        "values");
   FAILS(afterbay_schema_create(NULL), AFTERBAY_INVALID_ARGUMENT, "schema");
   HOLDS(strcmp(afterbay_error_name(AFTERBAY_NO_SPACE), "no_space") == 0);
   HOLDS(strcmp(afterbay_error_name(12345), "unknown") == 0);
@@ -269,15 +273,18 @@ static void try_put_errors(afterbay_file* file) {
   const uint64_t small[] = {1, 1}, offset[] = {0, 0};
   const afterbay_memory wrong = {.rank = 2, .shape = small, .offset = offset};
   afterbay_error_info info;
-  FAILS(afterbay_file_put(file, "flaot64", 0, AFTERBAY_FLOAT64, field, NULL), AFTERBAY_UNKNOWN_NAME, "float64");
+  FAILS(afterbay_file_put(file, "flaot64", 0, AFTERBAY_FLOAT64, field, NULL), AFTERBAY_UNKNOWN_NAME,
+        "float64");
   FAILS(afterbay_file_put(file, "names", 0, AFTERBAY_FLOAT64, field, NULL), AFTERBAY_WRONG_TYPE, "names");
   FAILS(afterbay_file_put(file, "label", 0, AFTERBAY_FLOAT64, field, NULL), AFTERBAY_WRONG_TYPE, "label");
   afterbay_last_error_info(&info);
   HOLDS(strcmp(info.variable, "label") == 0);
-  FAILS(afterbay_file_put(file, "float64", 0, AFTERBAY_FLOAT64, field, &wrong), AFTERBAY_INVALID_ARGUMENT, "float64");
+  FAILS(afterbay_file_put(file, "float64", 0, AFTERBAY_FLOAT64, field, &wrong), AFTERBAY_INVALID_ARGUMENT,
+        "float64");
   HOLDS(afterbay_file_put(file, "x", 0, AFTERBAY_FLOAT64, field, NULL) != AFTERBAY_OK); /* a constant */
   FAILS(afterbay_file_put(NULL, "x", 0, AFTERBAY_FLOAT64, field, NULL), AFTERBAY_INVALID_ARGUMENT, "`file`");
-  FAILS(afterbay_file_put(file, NULL, 0, AFTERBAY_FLOAT64, field, NULL), AFTERBAY_INVALID_ARGUMENT, "`variable`");
+  FAILS(afterbay_file_put(file, NULL, 0, AFTERBAY_FLOAT64, field, NULL), AFTERBAY_INVALID_ARGUMENT,
+        "`variable`");
 }
 
 static void try_option_errors(MPI_Comm comm) {
@@ -298,9 +305,11 @@ static void run_model(afterbay_session* session) {
   const uint64_t global[] = {NY, NX}, start[] = {0, (uint64_t)i0}, count[] = {NY, (uint64_t)ni};
   const uint64_t part_start[] = {2, 3}, part_count[] = {my_rank == 0 ? 2 : 0, my_rank == 0 ? 4 : 0};
   const afterbay_collection_options where = {.file = "{collection}_{step:04}_{member:02}_{date:%Y%m%d}.nc",
-                                             .directory = "out", .store = "netcdf4", .existing = "refuse"};
-  const afterbay_file_name name = {.date = "2001-02-03T04:05:06", .has_step = 1, .has_member = 1, .step = 12,
-                                   .member = 3};
+                                             .directory = "out",
+                                             .store = "netcdf4",
+                                             .existing = "refuse"};
+  const afterbay_file_name name = {
+      .date = "2001-02-03T04:05:06", .has_step = 1, .has_member = 1, .step = 12, .member = 3};
   const char* text;
   int complete = -1;
   afterbay_schema* schema;
@@ -309,7 +318,8 @@ static void run_model(afterbay_session* session) {
   afterbay_ticket flushed, closed;
 
   OK(afterbay_decomposition_define(session, "grid", 2, global, start, count, AFTERBAY_GAPS_REFUSED));
-  OK(afterbay_decomposition_define(session, "part", 2, global, part_start, part_count, AFTERBAY_GAPS_ALLOWED));
+  OK(afterbay_decomposition_define(session, "part", 2, global, part_start, part_count,
+                                   AFTERBAY_GAPS_ALLOWED));
   OK(afterbay_schema_create(&schema));
   add_dimensions(schema);
   add_fields(schema);
