@@ -35,8 +35,9 @@ std::size_t widest_dimension(const Boxes& boxes, std::span<const std::uint32_t> 
   std::size_t widest = 0;
   std::uint64_t width = 0;
   for (std::size_t i = 0; i < boxes[which[0]].rank(); ++i) {
-    const auto [least, most] = std::minmax_element(
-        which.begin(), which.end(), [&](auto a, auto b) { return middle(boxes[a], i) < middle(boxes[b], i); });
+    const auto [least, most] = std::minmax_element(which.begin(), which.end(), [&](auto a, auto b) {
+      return middle(boxes[a], i) < middle(boxes[b], i);
+    });
     const std::uint64_t here = middle(boxes[*most], i) - middle(boxes[*least], i);
     if (here > width) {
       width = here;
@@ -68,8 +69,8 @@ void subtract(const Box& from, const Box& hole, std::vector<Box>& parts) {
 
 /// A place to cut `within` at a face of one of the boxes, near the middle of them; false: no face
 /// lies inside.
-bool cut_of(const BoxTree& tree, const Box& within, std::span<const std::uint32_t> which, std::size_t& dimension,
-            std::uint64_t& at) {
+bool cut_of(const BoxTree& tree, const Box& within, std::span<const std::uint32_t> which,
+            std::size_t& dimension, std::uint64_t& at) {
   std::size_t most = 0;
   for (std::size_t i = 0; i < within.rank(); ++i) {
     std::vector<std::uint64_t> faces;

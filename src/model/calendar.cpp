@@ -78,11 +78,13 @@ bool take_time(Reader& reader, Date& date) {
 Result<Date> parse_date(std::string_view text) {
   Date date;
   Reader reader(text);
-  if (take_day(reader, date) && (reader.done() || (reader.take_any("T ") && take_time(reader, date)))) return date;
-  return fail(ErrorCode::invalid_argument,
-              "'{}' is not a date that is understood: write it as 2026-11-21 or 2026-11-21T06:00:00 (ISO 8601, month "
-              "1-12, day 1-31, no time zone)",
-              text);
+  if (take_day(reader, date) && (reader.done() || (reader.take_any("T ") && take_time(reader, date))))
+    return date;
+  return fail(
+      ErrorCode::invalid_argument,
+      "'{}' is not a date that is understood: write it as 2026-11-21 or 2026-11-21T06:00:00 (ISO 8601, month "
+      "1-12, day 1-31, no time zone)",
+      text);
 }
 
 Result<> check_date_format(std::string_view format) {
@@ -90,7 +92,8 @@ Result<> check_date_format(std::string_view format) {
     const std::string_view code = format.substr(at, 2);
     if (code.size() != 2 || std::string_view("YmdHMS%").find(code[1]) == std::string_view::npos)
       return fail(ErrorCode::invalid_argument,
-                  "date format '{}': '{}' is unknown; %Y, %m, %d, %H, %M, %S and %% can be used", format, code);
+                  "date format '{}': '{}' is unknown; %Y, %m, %d, %H, %M, %S and %% can be used", format,
+                  code);
   }
   return {};
 }
@@ -103,7 +106,9 @@ std::string format_date(const Date& date, std::string_view format) {
       continue;
     }
     switch (format[++at]) {
-      case 'Y': text += fmt::format("{}{:04}", date.year < 0 ? "-" : "", date.year < 0 ? -date.year : date.year); break;
+      case 'Y':
+        text += fmt::format("{}{:04}", date.year < 0 ? "-" : "", date.year < 0 ? -date.year : date.year);
+        break;
       case 'm': text += fmt::format("{:02}", date.month); break;
       case 'd': text += fmt::format("{:02}", date.day); break;
       case 'H': text += fmt::format("{:02}", date.hour); break;

@@ -21,9 +21,9 @@ struct Date {
 };
 
 /// ISO 8601, extended or basic: "2026-11-21", "20261121", "2026-11-21T06:00:00", "20261121T0600",
-/// a space for the T. Years of four digits, or with a sign and four or more; month 1-12, day 1-31 whatever the
-/// month (360-day calendars have a 30th of February), up to 23:59:59. Fractions of a second are
-/// dropped; a time zone is refused, save "Z".
+/// a space for the T. Years of four digits, or with a sign and four or more; month 1-12, day 1-31 whatever
+/// the month (360-day calendars have a 30th of February), up to 23:59:59. Fractions of a second are dropped;
+/// a time zone is refused, save "Z".
 Result<Date> parse_date(std::string_view text);
 
 /// %Y (four digits or more), %m, %d, %H, %M, %S and %% only.

@@ -11,8 +11,9 @@ namespace {
 tl::unexpected<Error> no_such_variable(const Schema& schema, const std::string& name) {
   std::vector<std::string> names;
   for (const Variable& variable : schema.variables) names.push_back(variable.name);
-  return fail(make_error(ErrorCode::unknown_name, "a change is for variable '{}', which the schema does not have{}",
-                         name, did_you_mean(name, names))
+  return fail(make_error(ErrorCode::unknown_name,
+                         "a change is for variable '{}', which the schema does not have{}", name,
+                         did_you_mean(name, names))
                   .in_variable(name));
 }
 
@@ -21,8 +22,9 @@ tl::unexpected<Error> no_such_attribute(const std::vector<Attribute>& attributes
   std::vector<std::string> names;
   for (const Attribute& attribute : attributes) names.push_back(attribute.name);
   const std::string owner = variable.empty() ? "the file" : fmt::format("variable '{}'", variable);
-  return fail(make_error(ErrorCode::unknown_name, "attribute '{}' is to be removed from {}, which does not have it{}",
-                         name, owner, did_you_mean(name, names))
+  return fail(make_error(ErrorCode::unknown_name,
+                         "attribute '{}' is to be removed from {}, which does not have it{}", name, owner,
+                         did_you_mean(name, names))
                   .in_variable(variable));
 }
 
@@ -38,7 +40,8 @@ Result<> change_attribute(Schema& schema, const SchemaChanges::AttributeChange& 
     variable != nullptr ? void(variable->attribute(name, values)) : void(schema.attribute(name, values));
     return {};
   }
-  const auto found = std::find_if(attributes.begin(), attributes.end(), [&](const auto& a) { return a.name == name; });
+  const auto found =
+      std::find_if(attributes.begin(), attributes.end(), [&](const auto& a) { return a.name == name; });
   if (found == attributes.end()) return no_such_attribute(attributes, change.variable, name);
   attributes.erase(found);
   return {};
@@ -49,12 +52,14 @@ Result<> change_constant(Schema& schema, const SchemaChanges::ConstantChange& ch
   if (variable == nullptr) return no_such_variable(schema, change.variable);
   const Values& old = variable->constant;
   if (old.empty())
-    return fail(make_error(ErrorCode::conflict,
-                           "variable '{}' has no constant values that a file could change: it is written by put",
-                           change.variable)
-                    .in_variable(change.variable));
+    return fail(
+        make_error(ErrorCode::conflict,
+                   "variable '{}' has no constant values that a file could change: it is written by put",
+                   change.variable)
+            .in_variable(change.variable));
   if (old.type != change.constant.type)
-    return fail(make_error(ErrorCode::wrong_type, "the new values of variable '{}' are {}, they must be {} as before",
+    return fail(make_error(ErrorCode::wrong_type,
+                           "the new values of variable '{}' are {}, they must be {} as before",
                            change.variable, name_of(change.constant.type), name_of(old.type))
                     .in_variable(change.variable));
   if (old.count() != change.constant.count())

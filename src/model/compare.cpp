@@ -75,11 +75,13 @@ class Differences {
     if (a == b) return;
     const std::string text_a = text_of(a), text_b = text_of(b);
     if (text_a != text_b) return compare(what, text_a, text_b);
-    lines_.push_back(fmt::format("{}: {} values, different from number {} on", what, a.count(), first_different(a, b)));
+    lines_.push_back(
+        fmt::format("{}: {} values, different from number {} on", what, a.count(), first_different(a, b)));
   }
   /// Named things of one kind: those that only one side has, the others by `compare_two`.
   template <class T, class Compare>
-  void compare_lists(const std::string& kind, const std::vector<T>& a, const std::vector<T>& b, Compare compare_two) {
+  void compare_lists(const std::string& kind, const std::vector<T>& a, const std::vector<T>& b,
+                     Compare compare_two) {
     const auto find = [](const std::vector<T>& list, const std::string& name) {
       for (const T& item : list)
         if (item.name == name) return &item;
@@ -130,17 +132,22 @@ std::string length_text(const Dimension& dimension) {
 
 void compare_attributes(Differences& out, const std::string& prefix, const std::vector<Attribute>& a,
                         const std::vector<Attribute>& b) {
-  out.compare_lists(prefix + "attribute", a, b, [&](const std::string& what, const Attribute& x, const Attribute& y) {
-    out.compare(what, x.values, y.values);
-  });
+  out.compare_lists(prefix + "attribute", a, b,
+                    [&](const std::string& what, const Attribute& x, const Attribute& y) {
+                      out.compare(what, x.values, y.values);
+                    });
 }
 
 void compare_variables(Differences& out, const std::string& what, const Variable& a, const Variable& b) {
-  const auto dimensions = [](const Variable& v) { return fmt::format("dimensions ({})", fmt::join(v.dimensions, ", ")); };
+  const auto dimensions = [](const Variable& v) {
+    return fmt::format("dimensions ({})", fmt::join(v.dimensions, ", "));
+  };
   const auto chunk = [](const Variable& v) {
     return v.chunk.empty() ? std::string("chosen") : fmt::format("({})", fmt::join(v.chunk, ", "));
   };
-  const auto decomposed = [](const Variable& v) { return v.decomposition.empty() ? "whole" : v.decomposition; };
+  const auto decomposed = [](const Variable& v) {
+    return v.decomposition.empty() ? "whole" : v.decomposition;
+  };
   out.compare(what, fmt::format("type {}", name_of(a.type)), fmt::format("type {}", name_of(b.type)));
   out.compare(what, dimensions(a), dimensions(b));
   out.compare(what + " fill value", a.fill, b.fill);

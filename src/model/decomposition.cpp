@@ -45,7 +45,8 @@ Box first_gap(const BoxTree& tree, const Box& domain) {
   }
   for (std::size_t i = domain.rank(); i-- > 0;) {
     const std::uint64_t room = domain.start[i] + domain.count[i] - gap.start[i];
-    gap.count[i] = 1 + largest(room - 1, [&](std::uint64_t n) { return tree.covered(prefix(gap, i, n + 1)) == 0; });
+    gap.count[i] =
+        1 + largest(room - 1, [&](std::uint64_t n) { return tree.covered(prefix(gap, i, n + 1)) == 0; });
   }
   return gap;
 }
@@ -54,14 +55,16 @@ std::optional<Error> outside(std::string_view name, const Index& global, const R
   const Box& box = block.box;
   if (box.start.size != global.size || box.count.size != global.size)
     return make_error(ErrorCode::conflict,
-                      "decomposition '{}': rank {} has {} dimensions, but the global index space has {}: all ranks must "
+                      "decomposition '{}': rank {} has {} dimensions, but the global index space has {}: all "
+                      "ranks must "
                       "give the same global lengths",
                       name, block.rank, box.rank(), global.size)
         .at_rank(block.rank);
   for (std::size_t i = 0; i < global.size; ++i)
     if (box.count[i] > global[i] || box.start[i] > global[i] - box.count[i])
       return make_error(ErrorCode::invalid_argument,
-                        "decomposition '{}': rank {} holds indices [{}, {}) of dimension {}, but only [0, {}) exist: "
+                        "decomposition '{}': rank {} holds indices [{}, {}) of dimension {}, but only [0, "
+                        "{}) exist: "
                         "check start and count",
                         name, block.rank, box.start[i], box.start[i] + box.count[i], i, global[i])
           .at_rank(block.rank);
@@ -78,7 +81,8 @@ std::optional<Error> overlap(std::string_view name, const BoxTree& tree, std::sp
     if (other == i) continue;
     const Box common = intersect(blocks[i].box, blocks[other].box);
     return make_error(ErrorCode::conflict,
-                      "decomposition '{}': ranks {} and {} both hold {} ({} points, from index ranges {} and {}): every "
+                      "decomposition '{}': ranks {} and {} both hold {} ({} points, from index ranges {} and "
+                      "{}): every "
                       "point must belong to one rank, leave halos out of start and count",
                       name, blocks[i].rank, blocks[other].rank, text_of(common), common.points(),
                       text_of(blocks[i].box), text_of(blocks[other].box))
@@ -90,10 +94,11 @@ std::optional<Error> overlap(std::string_view name, const BoxTree& tree, std::sp
 std::optional<Error> missing(std::string_view name, const BoxTree& tree, const Box& domain) {
   const std::uint64_t covered = tree.covered(domain);
   if (covered == domain.points()) return std::nullopt;
-  return make_error(ErrorCode::conflict,
-                    "decomposition '{}': {} of {} points belong to no rank, the first are {}: correct start and count, "
-                    "or allow gaps so that they get the fill value",
-                    name, domain.points() - covered, domain.points(), text_of(first_gap(tree, domain)));
+  return make_error(
+      ErrorCode::conflict,
+      "decomposition '{}': {} of {} points belong to no rank, the first are {}: correct start and count, "
+      "or allow gaps so that they get the fill value",
+      name, domain.points() - covered, domain.points(), text_of(first_gap(tree, domain)));
 }
 
 /// Whether the product of the lengths can be counted in 63 bits.
@@ -119,16 +124,18 @@ std::string text_of(const Box& box) {
 Result<> check_block(std::string_view name, const Block& block) {
   const std::size_t rank = block.global.size();
   if (rank == 0 || rank > max_rank)
-    return fail(ErrorCode::invalid_argument, "decomposition '{}' has {} dimensions: 1 to {} are possible", name, rank,
-                max_rank);
+    return fail(ErrorCode::invalid_argument, "decomposition '{}' has {} dimensions: 1 to {} are possible",
+                name, rank, max_rank);
   if (block.start.size() != rank || block.count.size() != rank)
     return fail(ErrorCode::invalid_argument,
-                "decomposition '{}' gives {} global lengths, {} starts and {} counts: give one of each for every dimension",
+                "decomposition '{}' gives {} global lengths, {} starts and {} counts: give one of each for "
+                "every dimension",
                 name, rank, block.start.size(), block.count.size());
   const Index global(block.global);
   for (std::size_t i = 0; i < rank; ++i)
     if (global[i] == 0)
-      return fail(ErrorCode::invalid_argument, "decomposition '{}': global length of dimension {} is 0", name, i);
+      return fail(ErrorCode::invalid_argument, "decomposition '{}': global length of dimension {} is 0", name,
+                  i);
   if (!countable(global))
     return fail(ErrorCode::invalid_argument, "decomposition '{}' has more points than 2^63", name);
   const Box box{Index(block.start), Index(block.count)};
@@ -136,8 +143,8 @@ Result<> check_block(std::string_view name, const Block& block) {
   for (std::size_t i = 0; i < rank; ++i)
     if (box.count[i] > global[i] || box.start[i] > global[i] - box.count[i])
       return fail(ErrorCode::invalid_argument,
-                  "decomposition '{}': start {} and count {} in dimension {} go beyond the global length {}", name,
-                  box.start[i], box.count[i], i, global[i]);
+                  "decomposition '{}': start {} and count {} in dimension {} go beyond the global length {}",
+                  name, box.start[i], box.count[i], i, global[i]);
   return {};
 }
 
@@ -178,18 +185,22 @@ Result<> check_fit(const Schema& schema, const Variable& variable, std::string_v
     if (dimension != nullptr && !dimension->is_unlimited()) dimensions.push_back(dimension);
   }
   if (global.size() > dimensions.size())
-    return fail(make_error(ErrorCode::conflict,
-                           "variable '{}' has {} dimensions besides the unlimited one, too few for decomposition '{}' of {}",
-                           variable.name, dimensions.size(), decomposition, global.size())
-                    .in_variable(variable.name));
+    return fail(
+        make_error(
+            ErrorCode::conflict,
+            "variable '{}' has {} dimensions besides the unlimited one, too few for decomposition '{}' of {}",
+            variable.name, dimensions.size(), decomposition, global.size())
+            .in_variable(variable.name));
   const std::size_t leading = dimensions.size() - global.size();
   for (std::size_t i = 0; i < global.size(); ++i)
     if (dimensions[leading + i]->length != global[i])
-      return fail(make_error(ErrorCode::conflict,
-                             "variable '{}': dimension '{}' has length {}, but dimension {} of decomposition '{}' has {}",
-                             variable.name, dimensions[leading + i]->name, dimensions[leading + i]->length, i,
-                             decomposition, global[i])
-                      .in_variable(variable.name));
+      return fail(
+          make_error(
+              ErrorCode::conflict,
+              "variable '{}': dimension '{}' has length {}, but dimension {} of decomposition '{}' has {}",
+              variable.name, dimensions[leading + i]->name, dimensions[leading + i]->length, i, decomposition,
+              global[i])
+              .in_variable(variable.name));
   return {};
 }
 

@@ -36,7 +36,8 @@ Strides strides_of(const MemoryLayout& memory, const Index& count) {
 
 std::ptrdiff_t offset_of(const Index& at, const Index& origin, const Strides& strides) {
   std::ptrdiff_t offset = 0;
-  for (std::size_t i = 0; i < at.size; ++i) offset += static_cast<std::ptrdiff_t>(at[i] - origin[i]) * strides[i];
+  for (std::size_t i = 0; i < at.size; ++i)
+    offset += static_cast<std::ptrdiff_t>(at[i] - origin[i]) * strides[i];
   return offset;
 }
 
@@ -114,8 +115,8 @@ bool wants_streaming(const Move& move, const Rows& rows) {
   if (move.dims == 0 || rows.to_stride <= 0) return false;
   const auto element_bytes = static_cast<std::uint64_t>(rows.to_stride);
   const std::uint64_t row_bytes = rows.length * element_bytes;
-  const bool apart = rows.outer_dims > 0 &&
-                     move.to_strides[rows.outer_dims - 1] != static_cast<std::ptrdiff_t>(row_bytes);
+  const bool apart =
+      rows.outer_dims > 0 && move.to_strides[rows.outer_dims - 1] != static_cast<std::ptrdiff_t>(row_bytes);
   return move.points * element_bytes >= streaming_move_bytes &&
          row_bytes >= (apart ? streaming_row_bytes : streaming_dense_row_bytes);
 }
@@ -127,7 +128,8 @@ void fence() {
 #endif
 }
 
-std::uint64_t run_rows(const Move& move, const Rows& rows, RowFunction convert, const std::byte* from, std::byte* to) {
+std::uint64_t run_rows(const Move& move, const Rows& rows, RowFunction convert, const std::byte* from,
+                       std::byte* to) {
   std::array<std::uint64_t, max_dimensions> at{};
   std::uint64_t bad = 0;
   while (true) {
@@ -147,10 +149,11 @@ std::uint64_t run_rows(const Move& move, const Rows& rows, RowFunction convert, 
 
 Result<> check_list(std::string_view what, std::size_t length, const Index& count) {
   if (length == 0 || length == count.size) return {};
-  return fail(ErrorCode::invalid_argument,
-              "the memory layout's {} has {} values, but the part to write has {} dimensions (without the record "
-              "dimension): give one value for each, or none",
-              what, length, count.size);
+  return fail(
+      ErrorCode::invalid_argument,
+      "the memory layout's {} has {} values, but the part to write has {} dimensions (without the record "
+      "dimension): give one value for each, or none",
+      what, length, count.size);
 }
 
 }  // namespace
@@ -160,29 +163,34 @@ Result<> check(const MemoryLayout& memory, const Index& count) {
   AFTERBAY_TRY(check_list("offset", memory.offset.size(), count));
   AFTERBAY_TRY(check_list("strides", memory.strides.size(), count));
   if (memory.shape.empty() && memory.strides.empty() && !memory.offset.empty())
-    return fail(ErrorCode::invalid_argument,
-                "the memory layout has an offset but neither the array's shape nor strides: give one of them");
+    return fail(
+        ErrorCode::invalid_argument,
+        "the memory layout has an offset but neither the array's shape nor strides: give one of them");
   if (memory.shape.empty() || count.product() == 0) return {};
   for (std::size_t i = 0; i < count.size; ++i) {
     const std::uint64_t offset = memory.offset.empty() ? 0 : memory.offset[i];
     if (memory.shape[i] < count[i] || offset > memory.shape[i] - count[i])
-      return fail(ErrorCode::invalid_argument,
-                  "in dimension {} the part needs {} values from offset {} on, but the array in memory has only {}: "
-                  "check the memory layout's shape and offset",
-                  i, count[i], offset, memory.shape[i]);
+      return fail(
+          ErrorCode::invalid_argument,
+          "in dimension {} the part needs {} values from offset {} on, but the array in memory has only {}: "
+          "check the memory layout's shape and offset",
+          i, count[i], offset, memory.shape[i]);
     if (memory.offset.empty() && memory.shape[i] != count[i])
       return fail(ErrorCode::invalid_argument,
-                  "in dimension {} the array in memory has {} values, the part to write {}: hand over the part alone, or "
+                  "in dimension {} the array in memory has {} values, the part to write {}: hand over the "
+                  "part alone, or "
                   "say by the memory layout's offset where in the array it lies",
                   i, memory.shape[i], count[i]);
   }
   return {};
 }
 
-Move gather(const Box& mine, const MemoryLayout& memory, const Box& piece, const Index& stored, ElementBytes bytes) {
+Move gather(const Box& mine, const MemoryLayout& memory, const Box& piece, const Index& stored,
+            ElementBytes bytes) {
   const Box common = intersect(mine, piece);
   if (common.empty()) return {};
-  return between(common, in_memory(mine, memory, common, bytes.from), in_piece(piece, stored, common, bytes.to));
+  return between(common, in_memory(mine, memory, common, bytes.from),
+                 in_piece(piece, stored, common, bytes.to));
 }
 
 Move pack(const Box& mine, const MemoryLayout& memory, const Box& piece, ElementBytes bytes) {
@@ -207,8 +215,9 @@ std::uint64_t execute(const Move& move, const void* from, std::byte* to, Kernel 
   if (move.empty()) return 0;
   const Rows rows(move);
   const bool streams = kernel.streaming != nullptr && wants_streaming(move, rows);
-  const std::uint64_t bad = run_rows(move, rows, streams ? kernel.streaming : kernel.row,
-                                     static_cast<const std::byte*>(from) + move.from_offset, to + move.to_offset);
+  const std::uint64_t bad =
+      run_rows(move, rows, streams ? kernel.streaming : kernel.row,
+               static_cast<const std::byte*>(from) + move.from_offset, to + move.to_offset);
   if (streams) fence();
   return bad;
 }

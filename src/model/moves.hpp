@@ -19,7 +19,7 @@ namespace afterbay::model {
 struct Move {
   std::uint64_t points = 0;
   std::uint32_t dims = 0;
-  std::array<std::uint64_t, max_dimensions> counts{};       ///< slowest first
+  std::array<std::uint64_t, max_dimensions> counts{};         ///< slowest first
   std::array<std::ptrdiff_t, max_dimensions> from_strides{};  ///< bytes
   std::array<std::ptrdiff_t, max_dimensions> to_strides{};    ///< bytes
   std::ptrdiff_t from_offset = 0;  ///< bytes, from the source pointer to the first value
@@ -34,8 +34,8 @@ struct ElementBytes {
 };
 
 /// Can a part of `count` values a dimension lie in memory like that? Lists must be empty or of
-/// the part's rank; offset + count within shape, which without an offset must be the count. Strides may be negative or 0. Empty parts and
-/// scalars are fine.
+/// the part's rank; offset + count within shape, which without an offset must be the count. Strides may be
+/// negative or 0. Empty parts and scalars are fine.
 Result<> check(const MemoryLayout& memory, const Index& count);
 
 /// From the rank's array (part `mine` of the variable, laid out as `memory`, which `check`

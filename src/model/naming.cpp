@@ -30,8 +30,8 @@ Result<int> digits_of(std::string_view name, std::string_view spec) {
   const auto [end, error] = std::from_chars(spec.data(), spec.data() + spec.size(), digits);
   if (error != std::errc{} || end != spec.data() + spec.size() || digits < 1 || digits > most_digits)
     return fail(ErrorCode::invalid_argument,
-                "'{{{}:{}}}': a number of places from 1 to {} is expected after the colon, as in {{{}:04}}", name, spec,
-                most_digits, name);
+                "'{{{}:{}}}': a number of places from 1 to {} is expected after the colon, as in {{{}:04}}",
+                name, spec, most_digits, name);
   return digits;
 }
 
@@ -47,10 +47,12 @@ Result<Token> parse_token(std::string_view text) {
     if (!has_spec) return token;
     AFTERBAY_TRY_ASSIGN(token.digits, digits_of(token.name, spec));
   } else if (token.name != "collection") {
-    return fail(ErrorCode::unknown_name, "'{{{}}}' is unknown{}; {{{}}} can be used, and {{{{ and }}}} for braces", text,
+    return fail(ErrorCode::unknown_name,
+                "'{{{}}}' is unknown{}; {{{}}} can be used, and {{{{ and }}}} for braces", text,
                 did_you_mean(token.name, token_names), fmt::join(token_names, "}, {"));
   } else if (has_spec) {
-    return fail(ErrorCode::invalid_argument, "'{{{}}}': the collection's name has no format, write {{collection}}", text);
+    return fail(ErrorCode::invalid_argument,
+                "'{{{}}}': the collection's name has no format, write {{collection}}", text);
   }
   return token;
 }
@@ -72,11 +74,13 @@ Result<std::vector<Part>> parse(std::string_view pattern) {
       literal(c);
       ++at;
     } else if (c == '}') {
-      return fail(ErrorCode::invalid_argument, "the '}}' at place {} closes nothing: write }}}} for a brace", at);
+      return fail(ErrorCode::invalid_argument, "the '}}' at place {} closes nothing: write }}}} for a brace",
+                  at);
     } else {
       const std::size_t close = pattern.find('}', at);
       if (close == std::string_view::npos)
-        return fail(ErrorCode::invalid_argument, "the '{{' at place {} is not closed: write {{{{ for a brace", at);
+        return fail(ErrorCode::invalid_argument, "the '{{' at place {} is not closed: write {{{{ for a brace",
+                    at);
       AFTERBAY_TRY_ASSIGN(Token token, parse_token(pattern.substr(at + 1, close - at - 1)));
       parts.emplace_back(std::move(token));
       at = close;
@@ -96,14 +100,15 @@ Result<std::vector<Part>> parse_named(std::string_view pattern) {
 
 /// A sign before, then at least that many digits.
 std::string padded(std::int64_t value, int digits) {
-  const auto magnitude = value < 0 ? 0 - static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value);
+  const auto magnitude =
+      value < 0 ? 0 - static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value);
   return fmt::format("{}{:0{}}", value < 0 ? "-" : "", magnitude, digits);
 }
 
 Result<std::string> value_of(const Token& token, std::string_view collection, const FileName& values) {
   const auto absent = [&] {
-    return fail(ErrorCode::invalid_argument, "it contains {{{}}}, but no {} was given when the file was opened",
-                token.name, token.name);
+    return fail(ErrorCode::invalid_argument,
+                "it contains {{{}}}, but no {} was given when the file was opened", token.name, token.name);
   };
   if (token.name == "collection") return std::string(collection);
   if (token.name == "date") {
@@ -118,7 +123,8 @@ Result<std::string> value_of(const Token& token, std::string_view collection, co
 
 Result<> check_name(const std::string& name) {
   if (name.find('\0') != std::string::npos)
-    return fail(ErrorCode::invalid_argument, "file name '{}' contains a NUL character", name.substr(0, name.find('\0')));
+    return fail(ErrorCode::invalid_argument, "file name '{}' contains a NUL character",
+                name.substr(0, name.find('\0')));
   if (name.empty() || name.back() == '/')
     return fail(ErrorCode::invalid_argument, "'{}' is not the name of a file", name);
   return {};
@@ -142,8 +148,8 @@ Result<std::string> file_name(std::string_view pattern, std::string_view collect
       }
       auto value = value_of(std::get<Token>(part), collection, values);
       if (!value) {
-        value.error().message = fmt::format("file name template '{}' of collection '{}': {}", pattern, collection,
-                                            value.error().message);
+        value.error().message = fmt::format("file name template '{}' of collection '{}': {}", pattern,
+                                            collection, value.error().message);
         return fail(std::move(value).error());
       }
       name += *value;

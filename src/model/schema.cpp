@@ -8,7 +8,8 @@ namespace {
 
 template <class List>
 auto* find_by_name(List& list, std::string_view name) noexcept {
-  const auto found = std::find_if(list.begin(), list.end(), [&](const auto& item) { return item.name == name; });
+  const auto found =
+      std::find_if(list.begin(), list.end(), [&](const auto& item) { return item.name == name; });
   return found == list.end() ? nullptr : &*found;
 }
 
@@ -45,8 +46,12 @@ Schema& Schema::attribute(std::string name, Values values) {
   return *this;
 }
 
-const Dimension* Schema::find_dimension(std::string_view name) const noexcept { return find_by_name(dimensions, name); }
-const Variable* Schema::find_variable(std::string_view name) const noexcept { return find_by_name(variables, name); }
+const Dimension* Schema::find_dimension(std::string_view name) const noexcept {
+  return find_by_name(dimensions, name);
+}
+const Variable* Schema::find_variable(std::string_view name) const noexcept {
+  return find_by_name(variables, name);
+}
 Variable* Schema::find_variable(std::string_view name) noexcept { return find_by_name(variables, name); }
 
 }  // namespace afterbay

@@ -69,8 +69,9 @@ class Validation {
  private:
   template <class... Args>
   void problem(const Variable& variable, ErrorCode code, fmt::format_string<Args...> format, Args&&... args) {
-    problems_.add(code, variable.name,
-                  fmt::format("variable '{}' {}", variable.name, fmt::format(format, std::forward<Args>(args)...)));
+    problems_.add(
+        code, variable.name,
+        fmt::format("variable '{}' {}", variable.name, fmt::format(format, std::forward<Args>(args)...)));
   }
 
   void dimensions() {
@@ -79,16 +80,19 @@ class Validation {
     for (const Dimension& dimension : schema_.dimensions) {
       const auto& name = dimension.name;
       if (const std::string wrong = name_problem(name); !wrong.empty())
-        problems_.add(ErrorCode::invalid_argument, {}, fmt::format("dimension '{}': its name {}", name, wrong));
+        problems_.add(ErrorCode::invalid_argument, {},
+                      fmt::format("dimension '{}': its name {}", name, wrong));
       if (!seen.insert(name).second)
-        problems_.add(ErrorCode::conflict, {},
-                      fmt::format("dimension '{}' is defined twice: every dimension needs a name of its own", name));
+        problems_.add(
+            ErrorCode::conflict, {},
+            fmt::format("dimension '{}' is defined twice: every dimension needs a name of its own", name));
       if (!dimension.is_unlimited()) continue;
       if (!first_unlimited.empty())
-        problems_.add(ErrorCode::invalid_argument, {},
-                      fmt::format("dimension '{}' is unlimited and '{}' too: one unlimited dimension is possible, give "
-                                  "the other its length (which must not be 0)",
-                                  name, first_unlimited));
+        problems_.add(
+            ErrorCode::invalid_argument, {},
+            fmt::format("dimension '{}' is unlimited and '{}' too: one unlimited dimension is possible, give "
+                        "the other its length (which must not be 0)",
+                        name, first_unlimited));
       if (first_unlimited.empty()) first_unlimited = name;
     }
     for (const Dimension& dimension : schema_.dimensions) length(dimension);
@@ -108,13 +112,15 @@ class Validation {
   void sizes() {
     const Variable* last_fixed = nullptr;
     const Variable* last_record = nullptr;
-    for (const Variable& variable : schema_.variables) (has_records(variable) ? last_record : last_fixed) = &variable;
+    for (const Variable& variable : schema_.variables)
+      (has_records(variable) ? last_record : last_fixed) = &variable;
     for (const Variable& variable : schema_.variables) {
       const double bytes = bytes_of(variable);
       const Variable* exempt = last_record != nullptr ? last_record : last_fixed;
       if (bytes > 4294967292.0 && &variable != exempt)
         problem(variable, ErrorCode::resources,
-                "has {:.0f} bytes{}, but cdf2 can hold 4294967292 unless it is the last variable: use cdf5 or netcdf4",
+                "has {:.0f} bytes{}, but cdf2 can hold 4294967292 unless it is the last variable: use cdf5 "
+                "or netcdf4",
                 bytes, has_records(variable) ? " a record" : "");
     }
   }
@@ -151,8 +157,8 @@ class Validation {
     if (const std::string wrong = name_problem(variable.name); !wrong.empty())
       problem(variable, ErrorCode::invalid_argument, "has an impossible name: it {}", wrong);
     if (!can_hold(format_, variable.type))
-      problem(variable, ErrorCode::wrong_type, "is {}, but {} holds {}", name_of(variable.type), name_of(format_),
-              held_types(format_));
+      problem(variable, ErrorCode::wrong_type, "is {}, but {} holds {}", name_of(variable.type),
+              name_of(format_), held_types(format_));
     attributes(fmt::format("variable '{}':", variable.name), variable.name, variable.attributes);
     fill(variable);
     filters(variable);
@@ -170,8 +176,8 @@ class Validation {
       const Dimension* dimension = schema_.find_dimension(name);
       if (dimension == nullptr) {
         known = false;
-        problem(variable, ErrorCode::unknown_name, "has the dimension '{}', which the schema does not have{}", name,
-                did_you_mean(name, dimension_names_));
+        problem(variable, ErrorCode::unknown_name, "has the dimension '{}', which the schema does not have{}",
+                name, did_you_mean(name, dimension_names_));
       } else if (!dimension->is_unlimited()) {
         ++fixed;
       } else if (i != 0) {
@@ -180,8 +186,8 @@ class Validation {
       }
     }
     if (fixed > max_rank)
-      problem(variable, ErrorCode::invalid_argument, "has {} dimensions besides the unlimited one: at most {} are possible",
-              fixed, max_rank);
+      problem(variable, ErrorCode::invalid_argument,
+              "has {} dimensions besides the unlimited one: at most {} are possible", fixed, max_rank);
     return known;
   }
 
@@ -193,7 +199,8 @@ class Validation {
     if (variable.fill.empty()) return;
     fill_value(variable, "fill value", variable.fill);
     if (among_attributes != variable.attributes.end() && !(among_attributes->values == variable.fill))
-      problem(variable, ErrorCode::conflict, "has a fill value and another one as attribute '_FillValue': give it once");
+      problem(variable, ErrorCode::conflict,
+              "has a fill value and another one as attribute '_FillValue': give it once");
   }
 
   void fill_value(const Variable& variable, std::string_view what, const Values& values) {
@@ -201,7 +208,8 @@ class Validation {
       problem(variable, ErrorCode::wrong_type, "is {}, but its {} is {}: both must have the same type",
               name_of(variable.type), what, name_of(values.type));
     if (values.count() != 1)
-      problem(variable, ErrorCode::invalid_argument, "has a {} of {} elements: it must be one", what, values.count());
+      problem(variable, ErrorCode::invalid_argument, "has a {} of {} elements: it must be one", what,
+              values.count());
   }
 
   void filters(const Variable& variable) {
@@ -210,8 +218,8 @@ class Validation {
               variable.deflate);
     const bool filtered = variable.deflate != 0 || variable.shuffle;
     if (filtered && is_classic(format_))
-      problem(variable, ErrorCode::invalid_argument, "asks for deflate or shuffle, which {} does not have: use netcdf4",
-              name_of(format_));
+      problem(variable, ErrorCode::invalid_argument,
+              "asks for deflate or shuffle, which {} does not have: use netcdf4", name_of(format_));
     else if (filtered && (variable.type == Type::string || variable.dimensions.empty()))
       problem(variable, ErrorCode::invalid_argument, "asks for deflate or shuffle, which {} cannot have",
               variable.type == Type::string ? "strings" : "a scalar");
@@ -221,29 +229,33 @@ class Validation {
   void chunk(const Variable& variable) {
     if (variable.chunk.empty()) return;
     if (variable.chunk.size() != variable.dimensions.size())
-      return problem(variable, ErrorCode::invalid_argument, "has {} chunk lengths for {} dimensions: give one for each",
-                     variable.chunk.size(), variable.dimensions.size());
+      return problem(variable, ErrorCode::invalid_argument,
+                     "has {} chunk lengths for {} dimensions: give one for each", variable.chunk.size(),
+                     variable.dimensions.size());
     for (std::size_t i = 0; i < variable.chunk.size(); ++i) {
       const Dimension& dimension = *schema_.find_dimension(variable.dimensions[i]);
       const std::uint64_t length = variable.chunk[i];
       if (length == 0 || (!dimension.is_unlimited() && length > dimension.length))
         problem(variable, ErrorCode::invalid_argument, "has chunk length {} along '{}': {} possible", length,
                 dimension.name,
-                dimension.is_unlimited() ? std::string("1 or more are") : fmt::format("1 to {} are", dimension.length));
+                dimension.is_unlimited() ? std::string("1 or more are")
+                                         : fmt::format("1 to {} are", dimension.length));
     }
   }
 
   void constant(const Variable& variable) {
     if (variable.constant.empty()) return;
     if (variable.constant.type != variable.type)
-      problem(variable, ErrorCode::wrong_type, "is {}, but its constant values are {}: both must have the same type",
-              name_of(variable.type), name_of(variable.constant.type));
+      problem(variable, ErrorCode::wrong_type,
+              "is {}, but its constant values are {}: both must have the same type", name_of(variable.type),
+              name_of(variable.constant.type));
     std::uint64_t points = 1;
     for (const std::string& name : variable.dimensions) {
       const Dimension& dimension = *schema_.find_dimension(name);
       if (dimension.is_unlimited())
-        return problem(variable, ErrorCode::invalid_argument,
-                       "has constant values and the unlimited dimension '{}': put its values record by record", name);
+        return problem(
+            variable, ErrorCode::invalid_argument,
+            "has constant values and the unlimited dimension '{}': put its values record by record", name);
       if (__builtin_mul_overflow(points, dimension.length, &points))
         return problem(variable, ErrorCode::invalid_argument, "has too many points for constant values");
     }
@@ -251,8 +263,8 @@ class Validation {
       problem(variable, ErrorCode::invalid_argument, "has {} constant values, but its dimensions make {}",
               variable.constant.count(), points);
     if (!variable.decomposition.empty())
-      problem(variable, ErrorCode::conflict, "has constant values and decomposition '{}': it can have one of them",
-              variable.decomposition);
+      problem(variable, ErrorCode::conflict,
+              "has constant values and decomposition '{}': it can have one of them", variable.decomposition);
   }
 
   const Schema& schema_;
@@ -265,7 +277,8 @@ class Validation {
 
 std::string name_problem(std::string_view name) {
   if (name.empty()) return "is empty";
-  if (name.size() > longest_name) return fmt::format("has {} bytes, at most {} are possible", name.size(), longest_name);
+  if (name.size() > longest_name)
+    return fmt::format("has {} bytes, at most {} are possible", name.size(), longest_name);
   const char first = name.front();
   if (!is_letter_or_digit(first) && first != '_' && static_cast<unsigned char>(first) < 0x80)
     return "must begin with a letter, a digit or '_'";

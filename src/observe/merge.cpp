@@ -17,7 +17,8 @@ struct Times {
   std::vector<std::uint64_t> children_ns;
   std::uint64_t roots_ns = 0;
 
-  explicit Times(const RankProfile& profile) : inclusive_ns(profile.timers.size()), children_ns(inclusive_ns) {
+  explicit Times(const RankProfile& profile)
+      : inclusive_ns(profile.timers.size()), children_ns(inclusive_ns) {
     for (std::size_t i = profile.timers.size(); i-- > 0;) {  // children come after their parents
       const TimerRecord& timer = profile.timers[i];
       // Never run itself: its children's sum. A wait there is part of what its neighbours measured.
@@ -119,7 +120,8 @@ class RoleMerge {
                             [&](const CounterRow& have) { return have.name == counter.name; });
     if (row == report_.counters.end())
       row = report_.counters.insert(row, {counter.name, counter.kind, 0, counter.value, rank});
-    row->total = counter.kind == CounterKind::sum ? row->total + counter.value : std::max(row->total, counter.value);
+    row->total =
+        counter.kind == CounterKind::sum ? row->total + counter.value : std::max(row->total, counter.value);
     if (counter.value > row->largest) {
       row->largest = counter.value;
       row->largest_rank = rank;
@@ -153,7 +155,8 @@ Report merge(std::span<const RankProfile> profiles) {
     if (std::any_of(profiles.begin(), profiles.end(), [&](const RankProfile& p) { return p.role == first; }))
       roles.emplace_back(std::string(first));
   for (const RankProfile& profile : profiles) {
-    auto role = std::find_if(roles.begin(), roles.end(), [&](const RoleMerge& r) { return r.role() == profile.role; });
+    auto role = std::find_if(roles.begin(), roles.end(),
+                             [&](const RoleMerge& r) { return r.role() == profile.role; });
     if (role == roles.end()) role = roles.insert(role, RoleMerge(profile.role));
     role->add(profile);
   }

@@ -47,7 +47,8 @@ RankProfile Profile::snapshot(int rank, std::string role) const {
   profile.memory_high_water_bytes = memory_high_water_bytes();
   const std::scoped_lock lock(mutex_);
   for (const Timer& timer : timers_)
-    profile.timers.push_back({timer.name_, timer.parent_, timer.inclusive_ns(), timer.count(), timer.bytes()});
+    profile.timers.push_back(
+        {timer.name_, timer.parent_, timer.inclusive_ns(), timer.count(), timer.bytes()});
   for (const Counter& counter : counters_)
     profile.counters.push_back({counter.name_, counter.kind_, counter.value()});
   return profile;

@@ -28,7 +28,9 @@ class Timer {
     if (bytes != 0) bytes_.fetch_add(bytes, std::memory_order_relaxed);
     if (trace_ != nullptr) trace_->add(index_, start_ns, end_ns, bytes);
   }
-  [[nodiscard]] std::uint64_t inclusive_ns() const noexcept { return inclusive_ns_.load(std::memory_order_relaxed); }
+  [[nodiscard]] std::uint64_t inclusive_ns() const noexcept {
+    return inclusive_ns_.load(std::memory_order_relaxed);
+  }
   [[nodiscard]] std::uint64_t count() const noexcept { return count_.load(std::memory_order_relaxed); }
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_.load(std::memory_order_relaxed); }
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
@@ -69,7 +71,8 @@ class Counter {
   /// Keeps the largest value seen.
   void peak(std::uint64_t value) noexcept {
     std::uint64_t seen = value_.load(std::memory_order_relaxed);
-    while (seen < value && !value_.compare_exchange_weak(seen, value, std::memory_order_relaxed)) {}
+    while (seen < value && !value_.compare_exchange_weak(seen, value, std::memory_order_relaxed)) {
+    }
   }
   [[nodiscard]] std::uint64_t value() const noexcept { return value_.load(std::memory_order_relaxed); }
 
@@ -90,11 +93,11 @@ inline void peak(Counter* counter, std::uint64_t value) noexcept {
 
 /// Names of counters that the report gives a place of their own; others are listed by name.
 namespace counters {
-inline constexpr std::string_view bytes = "bytes";               ///< sum: payload put / taken in
+inline constexpr std::string_view bytes = "bytes";                  ///< sum: payload put / taken in
 inline constexpr std::string_view written_bytes = "written bytes";  ///< sum: on files
 inline constexpr std::string_view direct_bytes = "direct bytes";    ///< sum: of these, by O_DIRECT
-inline constexpr std::string_view messages = "messages";         ///< sum: sent
-inline constexpr std::string_view backlog = "peak backlog";      ///< peak, bytes
+inline constexpr std::string_view messages = "messages";            ///< sum: sent
+inline constexpr std::string_view backlog = "peak backlog";         ///< peak, bytes
 }  // namespace counters
 
 class Profile {

@@ -23,7 +23,8 @@ std::string backlog_text(const Progress& now) {
   const auto backlog = static_cast<double>(now.backlog_bytes);
   if (now.backlog_limit_bytes == 0) return text_of_bytes(backlog);
   const auto limit = static_cast<double>(now.backlog_limit_bytes);
-  return fmt::format("{} of {} ({:.0f} %)", text_of_bytes(backlog), text_of_bytes(limit), 100 * backlog / limit);
+  return fmt::format("{} of {} ({:.0f} %)", text_of_bytes(backlog), text_of_bytes(limit),
+                     100 * backlog / limit);
 }
 
 }  // namespace

@@ -17,7 +17,9 @@ struct TimerRecord {
   std::uint64_t count = 0;
   std::uint64_t bytes = 0;
   template <class A>
-  void fields(A& a) { a(name, parent, inclusive_ns, count, bytes); }
+  void fields(A& a) {
+    a(name, parent, inclusive_ns, count, bytes);
+  }
 };
 
 struct CounterRecord {
@@ -25,7 +27,9 @@ struct CounterRecord {
   CounterKind kind = CounterKind::sum;
   std::uint64_t value = 0;
   template <class A>
-  void fields(A& a) { a(name, kind, value); }
+  void fields(A& a) {
+    a(name, kind, value);
+  }
 };
 
 struct RankProfile {
@@ -36,7 +40,9 @@ struct RankProfile {
   std::vector<TimerRecord> timers;
   std::vector<CounterRecord> counters;
   template <class A>
-  void fields(A& a) { a(rank, role, elapsed_ns, memory_high_water_bytes, timers, counters); }
+  void fields(A& a) {
+    a(rank, role, elapsed_ns, memory_high_water_bytes, timers, counters);
+  }
 };
 
 struct TraceEvent {
@@ -46,17 +52,21 @@ struct TraceEvent {
   std::uint64_t duration_ns = 0;
   std::uint64_t bytes = 0;
   template <class A>
-  void fields(A& a) { a(name, thread, start_ns, duration_ns, bytes); }
+  void fields(A& a) {
+    a(name, thread, start_ns, duration_ns, bytes);
+  }
 };
 
 struct RankTrace {
   std::int32_t rank = 0;
   std::string role;
-  std::uint64_t dropped = 0;            ///< older events that the ring had no room for
+  std::uint64_t dropped = 0;  ///< older events that the ring had no room for
   std::vector<std::string> names;
-  std::vector<TraceEvent> events;       ///< oldest first; start_ns is time of day, so that nodes agree
+  std::vector<TraceEvent> events;  ///< oldest first; start_ns is time of day, so that nodes agree
   template <class A>
-  void fields(A& a) { a(rank, role, dropped, names, events); }
+  void fields(A& a) {
+    a(rank, role, dropped, names, events);
+  }
 };
 
 }  // namespace afterbay::observe

@@ -17,9 +17,9 @@ namespace afterbay::observe {
 struct Row {
   std::string name;
   std::uint32_t depth = 0;
-  double inclusive = 0;  ///< mean over the role's ranks
+  double inclusive = 0;          ///< mean over the role's ranks
   double inclusive_percent = 0;  ///< of the elapsed time
-  double exclusive = 0;  ///< inclusive without the children's, mean
+  double exclusive = 0;          ///< inclusive without the children's, mean
   double exclusive_percent = 0;
   double max_exclusive = 0;
   double min_exclusive = 0;
@@ -41,8 +41,8 @@ struct CounterRow {
 struct RoleReport {
   std::string role;
   std::uint32_t ranks = 0;
-  double elapsed = 0;  ///< longest of the ranks
-  double inside = 0;   ///< in timers without a parent, mean
+  double elapsed = 0;                         ///< longest of the ranks
+  double inside = 0;                          ///< in timers without a parent, mean
   std::uint64_t memory_high_water_bytes = 0;  ///< of one process, the largest
   std::int32_t memory_high_water_rank = 0;
   std::vector<Row> rows;  ///< depth first

@@ -13,18 +13,19 @@ namespace {
 std::string indented(const Row& row) { return std::string(2 * row.depth, '-') + row.name; }
 
 std::string row_line(const Row& row, std::size_t width) {
-  return fmt::format("{:<{}} {:>11.6f} {:>6.2f} {:>11.6f} {:>6.2f} {:>11.6f} {:>11.6f} {:>6} {:>6} {:>9} {:>10}\n",
-                     indented(row), width, row.inclusive, row.inclusive_percent, row.exclusive, row.exclusive_percent,
-                     row.max_exclusive, row.min_exclusive, row.max_rank, row.min_rank, row.count,
-                     row.bytes == 0 ? "-" : text_of_bytes(static_cast<double>(row.bytes)));
+  return fmt::format(
+      "{:<{}} {:>11.6f} {:>6.2f} {:>11.6f} {:>6.2f} {:>11.6f} {:>11.6f} {:>6} {:>6} {:>9} {:>10}\n",
+      indented(row), width, row.inclusive, row.inclusive_percent, row.exclusive, row.exclusive_percent,
+      row.max_exclusive, row.min_exclusive, row.max_rank, row.min_rank, row.count,
+      row.bytes == 0 ? "-" : text_of_bytes(static_cast<double>(row.bytes)));
 }
 
 std::string timers_table(const RoleReport& role) {
   std::size_t width = 20;
   for (const Row& row : role.rows) width = std::max(width, indented(row).size());
-  std::string text = fmt::format("{:<{}} {:>11} {:>6} {:>11} {:>6} {:>11} {:>11} {:>6} {:>6} {:>9} {:>10}\n", "Name",
-                                 width, "Inclusive", "% Incl", "Exclusive", "% Excl", "Max Excl", "Min Excl", "Max PE",
-                                 "Min PE", "Count", "Bytes");
+  std::string text = fmt::format("{:<{}} {:>11} {:>6} {:>11} {:>6} {:>11} {:>11} {:>6} {:>6} {:>9} {:>10}\n",
+                                 "Name", width, "Inclusive", "% Incl", "Exclusive", "% Excl", "Max Excl",
+                                 "Min Excl", "Max PE", "Min PE", "Count", "Bytes");
   for (const Row& row : role.rows) text += row_line(row, width);
   return text;
 }
@@ -32,7 +33,8 @@ std::string timers_table(const RoleReport& role) {
 std::string value_text(const RoleReport& role, const CounterRow& counter) {
   const auto total = static_cast<double>(counter.total);
   if (counter.name == counters::bytes || counter.name == counters::written_bytes)
-    return fmt::format("{} ({} over the elapsed time)", text_of_bytes(total), text_of_rate(total, role.elapsed));
+    return fmt::format("{} ({} over the elapsed time)", text_of_bytes(total),
+                       text_of_rate(total, role.elapsed));
   const bool is_bytes = counter.name == counters::direct_bytes || counter.name == counters::backlog;
   const std::string value = is_bytes ? text_of_bytes(total) : fmt::to_string(counter.total);
   return counter.kind == CounterKind::peak ? fmt::format("{} (rank {})", value, counter.largest_rank) : value;
@@ -43,7 +45,8 @@ std::string summary(const RoleReport& role) {
   for (const CounterRow& counter : role.counters)
     text += fmt::format("  {:<20} {}\n", counter.name, value_text(role, counter));
   text += fmt::format("  {:<20} {} (rank {})\n", "memory high water",
-                      text_of_bytes(static_cast<double>(role.memory_high_water_bytes)), role.memory_high_water_rank);
+                      text_of_bytes(static_cast<double>(role.memory_high_water_bytes)),
+                      role.memory_high_water_rank);
   return text;
 }
 
@@ -52,8 +55,8 @@ std::string heading(const RoleReport& role) {
   const std::string ranks = fmt::format("{}: {} rank{}, {:.3f} s elapsed", role.role, role.ranks,
                                         role.ranks == 1 ? "" : "s", role.elapsed);
   if (role.role != "model") return ranks + " (seconds are means over the ranks)\n";
-  return ranks + fmt::format(", {:.3f} s of it in Afterbay ({:.2f} %; seconds are means over the ranks)\n", role.inside,
-                             percent);
+  return ranks + fmt::format(", {:.3f} s of it in Afterbay ({:.2f} %; seconds are means over the ranks)\n",
+                             role.inside, percent);
 }
 
 }  // namespace

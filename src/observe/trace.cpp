@@ -12,13 +12,14 @@ namespace afterbay::observe {
 namespace {
 
 std::uint64_t time_of_day_ns() {
-  return static_cast<std::uint64_t>(
-      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
-          .count());
+  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                        std::chrono::system_clock::now().time_since_epoch())
+                                        .count());
 }
 
 // Event by event, so that the whole trace never exists as a tree. Viewers want microseconds.
-void append_event(std::string& out, const RankTrace& trace, const TraceEvent& event, std::uint64_t origin_ns) {
+void append_event(std::string& out, const RankTrace& trace, const TraceEvent& event,
+                  std::uint64_t origin_ns) {
   const std::string name = event.name < trace.names.size() ? trace.names[event.name] : "?";
   const nlohmann::json line = {{"name", name},
                                {"cat", trace.role},
@@ -33,7 +34,8 @@ void append_event(std::string& out, const RankTrace& trace, const TraceEvent& ev
 
 void append_process(std::string& out, const RankTrace& trace, bool first) {
   const std::string name = trace.role + " rank " + std::to_string(trace.rank);
-  nlohmann::json line = {{"name", "process_name"}, {"ph", "M"}, {"pid", trace.rank}, {"args", {{"name", name}}}};
+  nlohmann::json line = {
+      {"name", "process_name"}, {"ph", "M"}, {"pid", trace.rank}, {"args", {{"name", name}}}};
   if (trace.dropped > 0) line["args"]["dropped"] = trace.dropped;
   out += (first ? "\n" : ",\n") + line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
@@ -49,7 +51,8 @@ std::uint32_t Trace::thread_number() {
   return number;
 }
 
-void Trace::add(std::uint32_t name, std::uint64_t start_ns, std::uint64_t end_ns, std::uint64_t bytes) noexcept {
+void Trace::add(std::uint32_t name, std::uint64_t start_ns, std::uint64_t end_ns,
+                std::uint64_t bytes) noexcept {
   const std::scoped_lock lock(mutex_);
   ring_[added_++ % ring_.size()] = {name, thread_number(), start_ns, end_ns - start_ns, bytes};
 }

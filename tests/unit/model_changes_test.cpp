@@ -19,7 +19,9 @@ Schema base() {
   Schema schema;
   schema.dimension("time", unlimited).dimension("lat", 3);
   schema.attribute("title", "a run").attribute("version", 2);
-  schema.variable("lat", Type::float64, {"lat"}).with_constant(std::vector<double>{-60, 0, 60}).attribute("units", "degrees_north");
+  schema.variable("lat", Type::float64, {"lat"})
+      .with_constant(std::vector<double>{-60, 0, 60})
+      .attribute("units", "degrees_north");
   schema.variable("T", Type::float32, {"time", "lat"}).with_fill(-999.0F).attribute("units", "K").on("grid");
   return schema;
 }
@@ -42,8 +44,10 @@ TEST(ModelChanges, constants_are_replaced_with_the_same_shape_only) {
   const auto change = [](const char* variable, Values values) {
     return apply(base(), SchemaChanges().constant(variable, std::move(values)));
   };
-  EXPECT_EQ(change("lat", std::vector<double>{1, 2, 3})->find_variable("lat")->constant, Values(std::vector<double>{1, 2, 3}));
-  EXPECT_THAT(change("lat", std::vector<double>{1, 2}).error().message, HasSubstr("variable 'lat' has 3 values, but a change gives 2"));
+  EXPECT_EQ(change("lat", std::vector<double>{1, 2, 3})->find_variable("lat")->constant,
+            Values(std::vector<double>{1, 2, 3}));
+  EXPECT_THAT(change("lat", std::vector<double>{1, 2}).error().message,
+              HasSubstr("variable 'lat' has 3 values, but a change gives 2"));
   const Error type = change("lat", std::vector<float>{1, 2, 3}).error();
   EXPECT_EQ(type.code, ErrorCode::wrong_type);
   EXPECT_THAT(type.message, HasSubstr("are float32, they must be float64"));
@@ -56,7 +60,8 @@ TEST(ModelChanges, unknown_names_are_refused_with_the_near_one) {
   EXPECT_THAT(variable.message, AllOf(HasSubstr("'lta'"), HasSubstr("did you mean \"lat\"")));
   EXPECT_THAT(apply(base(), SchemaChanges().attribute("T", "unit", Values{})).error().message,
               AllOf(HasSubstr("'unit' is to be removed from variable 'T'"), HasSubstr("\"units\"")));
-  EXPECT_THAT(apply(base(), SchemaChanges().attribute("titel", Values{})).error().message, HasSubstr("from the file"));
+  EXPECT_THAT(apply(base(), SchemaChanges().attribute("titel", Values{})).error().message,
+              HasSubstr("from the file"));
   EXPECT_THAT(apply(base(), SchemaChanges().constant("lon", 1)).error().message, HasSubstr("'lon'"));
 }
 
@@ -71,16 +76,21 @@ std::vector<std::pair<std::string, std::function<void(Schema&)>>> every_change()
       {"variable 'lat': only here", [](Schema& s) { s.variables.erase(s.variables.begin()); }},
       {"variable number 0: lat here, T there", [](Schema& s) { std::swap(s.variables[0], s.variables[1]); }},
       {"variable 'T': type float32 here, type float64 there", [=](Schema& s) { t(s).type = Type::float64; }},
-      {"variable 'T': dimensions (time, lat) here, dimensions (lat, time) there", [=](Schema& s) { t(s).dimensions = {"lat", "time"}; }},
+      {"variable 'T': dimensions (time, lat) here, dimensions (lat, time) there",
+       [=](Schema& s) { t(s).dimensions = {"lat", "time"}; }},
       {"variable 'T' fill value: float32 -999 here, none there", [=](Schema& s) { t(s).fill = {}; }},
       {"variable 'T' chunk: chosen here, (1, 3) there", [=](Schema& s) { t(s).chunk = {1, 3}; }},
       {"variable 'T' deflate: 0 here, 1 there", [=](Schema& s) { t(s).deflate = 1; }},
       {"variable 'T' shuffle: false here, true there", [=](Schema& s) { t(s).shuffle = true; }},
       {"variable 'T' decomposition: grid here, whole there", [=](Schema& s) { t(s).decomposition.clear(); }},
-      {"variable 'T' attribute 'units': text \"K\" here, text \"C\" there", [=](Schema& s) { t(s).attribute("units", "C"); }},
-      {"variable 'lat' constant values: float64 -60, 0, 60 here, float64 -60, 0, 61 there", [](Schema& s) { s.variables[0].with_constant(std::vector<double>{-60, 0, 61}); }},
-      {"global attribute 'title': text \"a run\" here, text \"b\" there", [](Schema& s) { s.attribute("title", "b"); }},
-      {"global attribute 'version': int32 2 here, int16 2 there", [](Schema& s) { s.attribute("version", std::int16_t{2}); }},
+      {"variable 'T' attribute 'units': text \"K\" here, text \"C\" there",
+       [=](Schema& s) { t(s).attribute("units", "C"); }},
+      {"variable 'lat' constant values: float64 -60, 0, 60 here, float64 -60, 0, 61 there",
+       [](Schema& s) { s.variables[0].with_constant(std::vector<double>{-60, 0, 61}); }},
+      {"global attribute 'title': text \"a run\" here, text \"b\" there",
+       [](Schema& s) { s.attribute("title", "b"); }},
+      {"global attribute 'version': int32 2 here, int16 2 there",
+       [](Schema& s) { s.attribute("version", std::int16_t{2}); }},
       {"global attribute 'x': only there", [](Schema& s) { s.attribute("x", 1); }},
   };
 }
@@ -115,7 +125,9 @@ TEST(ModelChanges, the_hash_tells_schemas_apart) {
 }
 
 /// Ranks on different machines compare hashes: the value is part of the protocol.
-TEST(ModelChanges, the_hash_of_the_empty_schema_is_fixed) { EXPECT_EQ(hash(Schema{}), 0x743df94ee4c78a2aull); }
+TEST(ModelChanges, the_hash_of_the_empty_schema_is_fixed) {
+  EXPECT_EQ(hash(Schema{}), 0x743df94ee4c78a2aull);
+}
 
 }  // namespace
 }  // namespace afterbay::model

@@ -42,16 +42,20 @@ std::vector<T> interesting() {
   if constexpr (std::is_signed_v<T>) values.insert(values.end(), {T{-1}, T{-100}, T{-128}});
   if constexpr (sizeof(T) > 1) values.insert(values.end(), {T{128}, T{255}, T{256}, T{32767}});
   if constexpr (sizeof(T) >= 4) {
-    for (const double edge : {32768.0, 65535.0, 65536.0, 2147483520.0}) values.push_back(static_cast<T>(edge));
+    for (const double edge : {32768.0, 65535.0, 65536.0, 2147483520.0})
+      values.push_back(static_cast<T>(edge));
   }
   if constexpr (std::is_floating_point_v<T>) {
-    for (const double edge : {-0.5, 0.5, -1.5, 127.5, -128.5, 255.5, 2147483648.0, -2147483648.0, -2147483904.0,
-                              9223372036854775807.0, -9223372036854775808.0, 18446744073709551615.0, 1e30, -1e30})
+    for (const double edge :
+         {-0.5, 0.5, -1.5, 127.5, -128.5, 255.5, 2147483648.0, -2147483648.0, -2147483904.0,
+          9223372036854775807.0, -9223372036854775808.0, 18446744073709551615.0, 1e30, -1e30})
       values.push_back(static_cast<T>(edge));
-    values.insert(values.end(), {Limits::quiet_NaN(), Limits::infinity(), -Limits::infinity(), Limits::denorm_min()});
+    values.insert(values.end(),
+                  {Limits::quiet_NaN(), Limits::infinity(), -Limits::infinity(), Limits::denorm_min()});
   }
   if constexpr (std::is_same_v<T, double>)
-    values.insert(values.end(), {3.4028234663852886e38, 3.4028235677973366e38, 3.402823669209385e38, 1e39, -1e39});
+    values.insert(values.end(),
+                  {3.4028234663852886e38, 3.4028235677973366e38, 3.402823669209385e38, 1e39, -1e39});
   return values;
 }
 
@@ -60,12 +64,13 @@ void check_pair(bool swap) {
   const Kernel convert = kernel(type_of<From>, type_of<To>, swap);
   ASSERT_TRUE(convert);
   const std::vector<From> edges = interesting<From>();
-  for (const std::size_t count : {std::size_t{1}, std::size_t{7}, std::size_t{31}, std::size_t{256}, std::size_t{1000}}) {
+  for (const std::size_t count :
+       {std::size_t{1}, std::size_t{7}, std::size_t{31}, std::size_t{256}, std::size_t{1000}}) {
     std::vector<From> from(count);
     for (std::size_t i = 0; i < count; ++i) from[i] = edges[(i * 7 + count) % edges.size()];
     std::vector<std::byte> to(count * sizeof(To) + 1);
-    const std::uint64_t bad = convert.row(to.data() + 1, reinterpret_cast<const std::byte*>(from.data()), count,
-                                          sizeof(To), sizeof(From));
+    const std::uint64_t bad = convert.row(to.data() + 1, reinterpret_cast<const std::byte*>(from.data()),
+                                          count, sizeof(To), sizeof(From));
     std::uint64_t expected_bad = 0;
     for (std::size_t i = 0; i < count; ++i) {
       const To value = bytes_as<To>(to.data() + 1 + i * sizeof(To), swap);
@@ -74,10 +79,12 @@ void check_pair(bool swap) {
       } else if (std::isnan(static_cast<long double>(from[i]))) {
         EXPECT_TRUE(std::isnan(static_cast<long double>(value)));
       } else {
-        EXPECT_EQ(value, static_cast<To>(from[i])) << name_of(type_of<From>) << " -> " << name_of(type_of<To>);
+        EXPECT_EQ(value, static_cast<To>(from[i]))
+            << name_of(type_of<From>) << " -> " << name_of(type_of<To>);
       }
     }
-    EXPECT_EQ(bad, expected_bad) << name_of(type_of<From>) << " -> " << name_of(type_of<To>) << " of " << count;
+    EXPECT_EQ(bad, expected_bad) << name_of(type_of<From>) << " -> " << name_of(type_of<To>) << " of "
+                                 << count;
   }
 }
 
@@ -144,7 +151,8 @@ TEST(ModelKernels, copies_are_exact_and_stay_in_bounds) {
                          expected.begin() + static_cast<std::ptrdiff_t>(at + (i + 1) * size));
           const auto stride = static_cast<std::ptrdiff_t>(size);
           EXPECT_EQ(row(to.data() + at, from.data() + trial % 9, count, stride, stride), 0u);
-          ASSERT_EQ(to, expected) << "size " << size << " swap " << swap << " count " << count << " at " << at;
+          ASSERT_EQ(to, expected) << "size " << size << " swap " << swap << " count " << count << " at "
+                                  << at;
         }
       }
     }

@@ -119,7 +119,7 @@ Array make_array(Random& random, const Box& mine, Type type) {
   return array;
 }
 
-constexpr Type numbers[] = {Type::int8,  Type::int16,  Type::int32,  Type::int64,   Type::uint8,
+constexpr Type numbers[] = {Type::int8,   Type::int16,  Type::int32,  Type::int64,   Type::uint8,
                             Type::uint16, Type::uint32, Type::uint64, Type::float32, Type::float64};
 
 struct Trial {
@@ -150,7 +150,9 @@ struct Trial {
       seen[position] = true;
     });
     for (std::size_t i = 0; i < bytes.size(); ++i)
-      if (!seen[i / size]) { ASSERT_EQ(bytes[i], std::byte{0xee}) << "byte " << i; }
+      if (!seen[i / size]) {
+        ASSERT_EQ(bytes[i], std::byte{0xee}) << "byte " << i;
+      }
   }
   [[nodiscard]] std::vector<std::byte> empty_piece() const {
     return std::vector<std::byte>(stored.product() * size_of(to), std::byte{0xee});
@@ -167,7 +169,8 @@ TEST(ModelMoves, gather_places_exactly_the_common_points) {
     const Move move =
         gather(trial.mine, array.memory, trial.piece, trial.stored, {size_of(trial.from), size_of(trial.to)});
     EXPECT_EQ(move.points, intersect(trial.mine, trial.piece).points());
-    EXPECT_EQ(execute(move, array.bytes.data() + array.pointer, bytes.data(), kernel(trial.from, trial.to, trial.swap)),
+    EXPECT_EQ(execute(move, array.bytes.data() + array.pointer, bytes.data(),
+                      kernel(trial.from, trial.to, trial.swap)),
               0u);
     trial.expect_piece(bytes);
   }
@@ -180,8 +183,8 @@ TEST(ModelMoves, pack_then_scatter_is_gather) {
     const Array array = make_array(random, trial.mine, trial.from);
     const ElementBytes sizes{size_of(trial.from), size_of(trial.to)};
     std::vector<std::byte> packed(intersect(trial.mine, trial.piece).points() * sizes.to);
-    execute(pack(trial.mine, array.memory, trial.piece, sizes), array.bytes.data() + array.pointer, packed.data(),
-            kernel(trial.from, trial.to, trial.swap));
+    execute(pack(trial.mine, array.memory, trial.piece, sizes), array.bytes.data() + array.pointer,
+            packed.data(), kernel(trial.from, trial.to, trial.swap));
     std::vector<std::byte> bytes = trial.empty_piece();
     execute(scatter(trial.mine, trial.piece, trial.stored, sizes.to), packed.data(), bytes.data(),
             copy_kernel(sizes.to, false));
@@ -238,8 +241,8 @@ TEST(ModelMoves, long_rows_apart_arrive_whole) {
       const Box mine{index({0, side * columns}), index({rows, columns})};
       std::vector<float> in(rows * columns);
       for (std::size_t i = 0; i < in.size(); ++i) in[i] = static_cast<float>(2 * i + side);
-      execute(gather(mine, {}, piece, piece.count, {4, 4}), in.data(), reinterpret_cast<std::byte*>(out.data()),
-              kernel(Type::float32, Type::float32, swap));
+      execute(gather(mine, {}, piece, piece.count, {4, 4}), in.data(),
+              reinterpret_cast<std::byte*>(out.data()), kernel(Type::float32, Type::float32, swap));
     }
     if (swap) {
       const std::vector<float> swapped = out;
@@ -267,8 +270,8 @@ TEST(ModelMoves, values_out_of_range_are_counted_over_all_rows) {
   const std::vector<double> in{0, 1, 1e9, 2, 3, -1e9, 4, 5, 6, 7, 8, 40000};
   std::vector<std::int16_t> out(12);
   const MemoryLayout memory{{}, {}, {4, 1}};
-  EXPECT_EQ(execute(gather(all, memory, all, all.count, {8, 2}), in.data(), reinterpret_cast<std::byte*>(out.data()),
-                    kernel(Type::float64, Type::int16, false)),
+  EXPECT_EQ(execute(gather(all, memory, all, all.count, {8, 2}), in.data(),
+                    reinterpret_cast<std::byte*>(out.data()), kernel(Type::float64, Type::int16, false)),
             3u);
 }
 
@@ -279,13 +282,16 @@ TEST(ModelMoves, a_memory_layout_that_cannot_be_is_refused) {
   EXPECT_TRUE(check({{6, 8}, {2, 2}, {}}, count));
   EXPECT_TRUE(check({{}, {}, {-6, 0}}, count));
   EXPECT_TRUE(check({{1, 1}, {5, 5}, {}}, index({0, 6}))) << "a part of no points lies anywhere";
-  EXPECT_THAT(check({{6, 8}, {3, 2}, {}}, count).error().message,
-              HasSubstr("dimension 0 the part needs 4 values from offset 3 on, but the array in memory has only 6"));
+  EXPECT_THAT(
+      check({{6, 8}, {3, 2}, {}}, count).error().message,
+      HasSubstr("dimension 0 the part needs 4 values from offset 3 on, but the array in memory has only 6"));
   EXPECT_THAT(check({{3, 8}, {}, {}}, count).error().message, HasSubstr("dimension 0"));
-  EXPECT_THAT(check({{4, 8}, {}, {}}, count).error().message, HasSubstr("dimension 1 the array in memory has 8 values"));
+  EXPECT_THAT(check({{4, 8}, {}, {}}, count).error().message,
+              HasSubstr("dimension 1 the array in memory has 8 values"));
   EXPECT_TRUE(check({{4, 8}, {0, 0}, {}}, count)) << "an offset says that the part is meant to be smaller";
   EXPECT_THAT(check({{6, 8, 9}, {}, {}}, count).error().message, HasSubstr("shape has 3 values"));
-  EXPECT_THAT(check({{}, {1, 1}, {}}, count).error().message, HasSubstr("neither the array's shape nor strides"));
+  EXPECT_THAT(check({{}, {1, 1}, {}}, count).error().message,
+              HasSubstr("neither the array's shape nor strides"));
   EXPECT_THAT(check({{}, {}, {1}}, count).error().message, HasSubstr("strides has 1 values"));
 }
 

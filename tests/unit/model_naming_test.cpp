@@ -45,7 +45,8 @@ TEST(ModelNaming, a_given_name_is_taken_as_it_is) {
 }
 
 TEST(ModelNaming, values_that_are_missing_are_named) {
-  EXPECT_THAT(name("h_{step}.nc"), AllOf(HasSubstr("'h_{step}.nc' of collection 'history'"), HasSubstr("contains {step}, but no step was given")));
+  EXPECT_THAT(name("h_{step}.nc"), AllOf(HasSubstr("'h_{step}.nc' of collection 'history'"),
+                                         HasSubstr("contains {step}, but no step was given")));
   EXPECT_THAT(name("h_{member:03}.nc"), HasSubstr("no member was given"));
   EXPECT_THAT(name("h_{date:%Y}.nc"), HasSubstr("no date was given"));
   EXPECT_THAT(name("{date}", with_date("yesterday")), HasSubstr("'yesterday' is not a date"));
@@ -58,8 +59,9 @@ TEST(ModelNaming, templates_are_checked_without_values) {
   };
   EXPECT_EQ(check("{collection}_{date:%Y%m%d_%H}_m{member:03}_{step:06}_{{}}.nc"), "accepted");
   EXPECT_EQ(check(""), "accepted");
-  EXPECT_THAT(check("{setp}.nc"), AllOf(HasSubstr("file name template '{setp}.nc'"), HasSubstr("'{setp}' is unknown"), HasSubstr("did you mean \"step\""),
-                                        HasSubstr("{collection}, {step}, {member}, {date}")));
+  EXPECT_THAT(check("{setp}.nc"),
+              AllOf(HasSubstr("file name template '{setp}.nc'"), HasSubstr("'{setp}' is unknown"),
+                    HasSubstr("did you mean \"step\""), HasSubstr("{collection}, {step}, {member}, {date}")));
   EXPECT_THAT(check("{}"), HasSubstr("'{}' is unknown"));
   EXPECT_THAT(check("{step:abc}"), HasSubstr("a number of places from 1 to 20"));
   EXPECT_THAT(check("{step:-3}"), HasSubstr("a number of places"));
@@ -85,9 +87,10 @@ TEST(ModelNaming, dates_of_any_calendar_are_read) {
   EXPECT_EQ(date("+12026-01-02"), (Date{12026, 1, 2}));
   EXPECT_EQ(date("-0044-03-15"), (Date{-44, 3, 15}));
   EXPECT_EQ(format_date(date("-0044-03-15"), "%Y%m%d"), "-00440315");
-  for (const char* wrong : {"", "2026", "2026-13-01", "2026-00-01", "2026-01-32", "2026-01-00", "2026-1-1", "26-01-01",
-                            "2026-01-01T24", "2026-01-01T23:60", "2026-01-01T23:59:60", "2026-01-01T06:00:00+01:00",
-                            "2026-01-01x", "2026-01-01T", "2026-01-0106", "2026-01-01T06:0", "2026-0101"})
+  for (const char* wrong :
+       {"", "2026", "2026-13-01", "2026-00-01", "2026-01-32", "2026-01-00", "2026-1-1", "26-01-01",
+        "2026-01-01T24", "2026-01-01T23:60", "2026-01-01T23:59:60", "2026-01-01T06:00:00+01:00",
+        "2026-01-01x", "2026-01-01T", "2026-01-0106", "2026-01-01T06:0", "2026-0101"})
     EXPECT_FALSE(parse_date(wrong)) << wrong;
 }
 

@@ -18,7 +18,10 @@ Schema good() {
   schema.dimension("time", unlimited).dimension("lat", 3).dimension("lon", 4);
   schema.attribute("title", "a run");
   schema.variable("lat", Type::float64, {"lat"}).with_constant(std::vector<double>{-60, 0, 60});
-  schema.variable("T", Type::float32, {"time", "lat", "lon"}).with_fill(-999.0F).attribute("units", "K").on("grid");
+  schema.variable("T", Type::float32, {"time", "lat", "lon"})
+      .with_fill(-999.0F)
+      .attribute("units", "K")
+      .on("grid");
   schema.variable("scalar", Type::int32, {});
   return schema;
 }
@@ -42,7 +45,8 @@ TEST(ModelValidate, a_good_schema_is_valid_in_every_format) {
 }
 
 TEST(ModelValidate, names_follow_the_netcdf_users_guide) {
-  for (const char* name : {"T", "_x", "2m", "a b", "T-2.m", "Größe", "温度", "a@b", "x+y"}) EXPECT_EQ(name_problem(name), "") << name;
+  for (const char* name : {"T", "_x", "2m", "a b", "T-2.m", "Größe", "温度", "a@b", "x+y"})
+    EXPECT_EQ(name_problem(name), "") << name;
   EXPECT_THAT(name_problem(""), HasSubstr("empty"));
   EXPECT_THAT(name_problem("-x"), HasSubstr("must begin"));
   EXPECT_THAT(name_problem(" x"), HasSubstr("must begin"));
@@ -54,57 +58,84 @@ TEST(ModelValidate, names_follow_the_netcdf_users_guide) {
   EXPECT_THAT(name_problem("a\xc0\xaf"), HasSubstr("not UTF-8"));
   EXPECT_THAT(name_problem("a\xed\xa0\x80"), HasSubstr("not UTF-8"));
   EXPECT_THAT(name_problem(std::string(257, 'x')), HasSubstr("257 bytes"));
-  EXPECT_THAT(after([](Schema& s, Variable&) { s.dimension("a/b", 2); }), HasSubstr("dimension 'a/b': its name contains '/'"));
-  EXPECT_THAT(after([](Schema&, Variable& t) { t.attribute("a/b", 2); }), HasSubstr("attribute 'a/b': its name contains"));
-  EXPECT_THAT(after([](Schema& s, Variable&) { s.variable("a/b", Type::int8, {}); }), HasSubstr("variable 'a/b' has an impossible name"));
+  EXPECT_THAT(after([](Schema& s, Variable&) { s.dimension("a/b", 2); }),
+              HasSubstr("dimension 'a/b': its name contains '/'"));
+  EXPECT_THAT(after([](Schema&, Variable& t) { t.attribute("a/b", 2); }),
+              HasSubstr("attribute 'a/b': its name contains"));
+  EXPECT_THAT(after([](Schema& s, Variable&) { s.variable("a/b", Type::int8, {}); }),
+              HasSubstr("variable 'a/b' has an impossible name"));
 }
 
 TEST(ModelValidate, names_are_given_once) {
-  EXPECT_THAT(after([](Schema& s, Variable&) { s.dimension("lat", 3); }), HasSubstr("dimension 'lat' is defined twice"));
-  EXPECT_THAT(after([](Schema& s, Variable&) { s.variable("T", Type::int8, {}); }), HasSubstr("variable 'T' is defined twice"));
-  EXPECT_THAT(after([](Schema&, Variable& t) { t.attributes.push_back({"units", "C"}); }), HasSubstr("variable 'T': attribute 'units' is given twice"));
-  EXPECT_THAT(after([](Schema& s, Variable&) { s.attributes.push_back({"title", "b"}); }), HasSubstr("global attribute 'title' is given twice"));
+  EXPECT_THAT(after([](Schema& s, Variable&) { s.dimension("lat", 3); }),
+              HasSubstr("dimension 'lat' is defined twice"));
+  EXPECT_THAT(after([](Schema& s, Variable&) { s.variable("T", Type::int8, {}); }),
+              HasSubstr("variable 'T' is defined twice"));
+  EXPECT_THAT(after([](Schema&, Variable& t) { t.attributes.push_back({"units", "C"}); }),
+              HasSubstr("variable 'T': attribute 'units' is given twice"));
+  EXPECT_THAT(after([](Schema& s, Variable&) { s.attributes.push_back({"title", "b"}); }),
+              HasSubstr("global attribute 'title' is given twice"));
 }
 
 TEST(ModelValidate, dimensions_must_be_known_and_the_unlimited_one_first) {
   const std::string unknown = after([](Schema&, Variable& t) { t.dimensions[2] = "lom"; });
-  EXPECT_THAT(unknown, AllOf(HasSubstr("variable 'T' has the dimension 'lom'"), HasSubstr("did you mean \"lon\"")));
-  EXPECT_THAT(after([](Schema&, Variable& t) { t.dimensions = {"lat", "time", "lon"}; }), HasSubstr("unlimited dimension 'time' at place 1: it must come first"));
-  EXPECT_THAT(after([](Schema& s, Variable&) { s.dimension("station", 0); }), AllOf(HasSubstr("'station' is unlimited and 'time' too"), HasSubstr("must not be 0")));
-  EXPECT_EQ(after([](Schema&, Variable& t) { t.dimensions = {"time", "lat", "lat", "lat", "lat", "lat", "lat", "lat"}; }), "valid");
-  EXPECT_THAT(after([](Schema&, Variable& t) { t.dimensions.assign(8, "lat"); }), HasSubstr("8 dimensions besides the unlimited one: at most 7"));
+  EXPECT_THAT(unknown,
+              AllOf(HasSubstr("variable 'T' has the dimension 'lom'"), HasSubstr("did you mean \"lon\"")));
+  EXPECT_THAT(after([](Schema&, Variable& t) { t.dimensions = {"lat", "time", "lon"}; }),
+              HasSubstr("unlimited dimension 'time' at place 1: it must come first"));
+  EXPECT_THAT(after([](Schema& s, Variable&) { s.dimension("station", 0); }),
+              AllOf(HasSubstr("'station' is unlimited and 'time' too"), HasSubstr("must not be 0")));
+  EXPECT_EQ(after([](Schema&, Variable& t) {
+              t.dimensions = {"time", "lat", "lat", "lat", "lat", "lat", "lat", "lat"};
+            }),
+            "valid");
+  EXPECT_THAT(after([](Schema&, Variable& t) { t.dimensions.assign(8, "lat"); }),
+              HasSubstr("8 dimensions besides the unlimited one: at most 7"));
 }
 
 TEST(ModelValidate, types_must_fit_the_format) {
   const auto with_string = [](Schema& s, Variable&) { s.variable("names", Type::string, {"lat"}); };
   EXPECT_EQ(after(with_string), "valid");
   EXPECT_EQ(after(with_string, Format::memory), "valid");
-  EXPECT_THAT(after(with_string, Format::cdf5), HasSubstr("variable 'names' is string, but cdf5 holds all types but string"));
+  EXPECT_THAT(after(with_string, Format::cdf5),
+              HasSubstr("variable 'names' is string, but cdf5 holds all types but string"));
   const auto with_int64 = [](Schema&, Variable& t) { t.attribute("count", std::int64_t{1}); };
   EXPECT_EQ(after(with_int64, Format::cdf5), "valid");
-  EXPECT_THAT(after(with_int64, Format::cdf2), HasSubstr("variable 'T': attribute 'count' is int64, but cdf2 holds int8, text, int16"));
+  EXPECT_THAT(after(with_int64, Format::cdf2),
+              HasSubstr("variable 'T': attribute 'count' is int64, but cdf2 holds int8, text, int16"));
   const auto uint8 = [](Schema& s, Variable&) { s.variable("mask", Type::uint8, {"lat"}); };
   EXPECT_EQ(after(uint8, Format::cdf5), "valid");
   EXPECT_THAT(after(uint8, Format::cdf2), HasSubstr("variable 'mask' is uint8"));
-  const auto strings = [](Schema& s, Variable&) { s.attribute("authors", std::vector<std::string>{"a", "b"}); };
+  const auto strings = [](Schema& s, Variable&) {
+    s.attribute("authors", std::vector<std::string>{"a", "b"});
+  };
   EXPECT_EQ(after(strings), "valid");
   EXPECT_THAT(after(strings, Format::cdf2), HasSubstr("global attribute 'authors' is string"));
 }
 
 TEST(ModelValidate, fill_values_have_the_type_of_the_variable) {
-  EXPECT_THAT(after([](Schema&, Variable& t) { t.with_fill(-999.0); }), HasSubstr("variable 'T' is float32, but its fill value is float64"));
-  EXPECT_THAT(after([](Schema&, Variable& t) { t.with_fill(std::vector<float>{1, 2}); }), HasSubstr("fill value of 2 elements: it must be one"));
-  EXPECT_THAT(after([](Schema&, Variable& t) { t.attribute("_FillValue", -999); }), HasSubstr("its attribute '_FillValue' is int32"));
-  EXPECT_THAT(after([](Schema&, Variable& t) { t.attribute("_FillValue", 1.0F); }), HasSubstr("another one as attribute '_FillValue'"));
+  EXPECT_THAT(after([](Schema&, Variable& t) { t.with_fill(-999.0); }),
+              HasSubstr("variable 'T' is float32, but its fill value is float64"));
+  EXPECT_THAT(after([](Schema&, Variable& t) { t.with_fill(std::vector<float>{1, 2}); }),
+              HasSubstr("fill value of 2 elements: it must be one"));
+  EXPECT_THAT(after([](Schema&, Variable& t) { t.attribute("_FillValue", -999); }),
+              HasSubstr("its attribute '_FillValue' is int32"));
+  EXPECT_THAT(after([](Schema&, Variable& t) { t.attribute("_FillValue", 1.0F); }),
+              HasSubstr("another one as attribute '_FillValue'"));
   EXPECT_EQ(after([](Schema&, Variable& t) { t.attribute("_FillValue", -999.0F); }), "valid");
 }
 
 TEST(ModelValidate, constants_have_the_variables_type_and_shape) {
-  const auto lat = [](auto change) { return after([&](Schema& s, Variable&) { change(*s.find_variable("lat")); }); };
-  EXPECT_THAT(lat([](Variable& v) { v.with_constant(std::vector<double>{1, 2}); }), HasSubstr("variable 'lat' has 2 constant values, but its dimensions make 3"));
-  EXPECT_THAT(lat([](Variable& v) { v.with_constant(std::vector<float>{1, 2, 3}); }), HasSubstr("is float64, but its constant values are float32"));
+  const auto lat = [](auto change) {
+    return after([&](Schema& s, Variable&) { change(*s.find_variable("lat")); });
+  };
+  EXPECT_THAT(lat([](Variable& v) { v.with_constant(std::vector<double>{1, 2}); }),
+              HasSubstr("variable 'lat' has 2 constant values, but its dimensions make 3"));
+  EXPECT_THAT(lat([](Variable& v) { v.with_constant(std::vector<float>{1, 2, 3}); }),
+              HasSubstr("is float64, but its constant values are float32"));
   EXPECT_THAT(lat([](Variable& v) { v.on("grid"); }), HasSubstr("constant values and decomposition 'grid'"));
-  EXPECT_THAT(after([](Schema&, Variable& t) { t.with_constant(1.0F); }), HasSubstr("constant values and the unlimited dimension 'time'"));
+  EXPECT_THAT(after([](Schema&, Variable& t) { t.with_constant(1.0F); }),
+              HasSubstr("constant values and the unlimited dimension 'time'"));
   EXPECT_EQ(after([](Schema& s, Variable&) { s.find_variable("scalar")->with_constant(7); }), "valid");
   const auto strings = [](Schema& s, Variable&) {
     s.variable("names", Type::string, {"lat"}).with_constant(std::vector<std::string>{"a", "b", "c"});
@@ -115,18 +146,25 @@ TEST(ModelValidate, constants_have_the_variables_type_and_shape) {
 TEST(ModelValidate, chunks_and_filters_must_be_possible) {
   EXPECT_EQ(after([](Schema&, Variable& t) { t.with_chunk({1, 3, 2}).with_deflate(9); }), "valid");
   EXPECT_EQ(after([](Schema&, Variable& t) { t.with_chunk({6, 3, 2}); }), "valid");
-  EXPECT_THAT(after([](Schema&, Variable& t) { t.with_chunk({3, 2}); }), HasSubstr("has 2 chunk lengths for 3 dimensions"));
-  EXPECT_THAT(after([](Schema&, Variable& t) { t.with_chunk({1, 4, 2}); }), HasSubstr("chunk length 4 along 'lat': 1 to 3 are possible"));
-  EXPECT_THAT(after([](Schema&, Variable& t) { t.with_chunk({0, 3, 2}); }), HasSubstr("chunk length 0 along 'time'"));
-  EXPECT_THAT(after([](Schema&, Variable& t) { t.with_deflate(10); }), HasSubstr("deflate level 10: 0 (off) to 9"));
+  EXPECT_THAT(after([](Schema&, Variable& t) { t.with_chunk({3, 2}); }),
+              HasSubstr("has 2 chunk lengths for 3 dimensions"));
+  EXPECT_THAT(after([](Schema&, Variable& t) { t.with_chunk({1, 4, 2}); }),
+              HasSubstr("chunk length 4 along 'lat': 1 to 3 are possible"));
+  EXPECT_THAT(after([](Schema&, Variable& t) { t.with_chunk({0, 3, 2}); }),
+              HasSubstr("chunk length 0 along 'time'"));
+  EXPECT_THAT(after([](Schema&, Variable& t) { t.with_deflate(10); }),
+              HasSubstr("deflate level 10: 0 (off) to 9"));
   EXPECT_THAT(after([](Schema&, Variable& t) { t.with_deflate(-1); }), HasSubstr("deflate level -1"));
-  EXPECT_THAT(after([](Schema&, Variable& t) { t.with_deflate(1); }, Format::cdf5), HasSubstr("deflate or shuffle, which cdf5 does not have"));
-  EXPECT_THAT(after([](Schema& s, Variable&) { s.find_variable("scalar")->with_deflate(1); }), HasSubstr("a scalar cannot have"));
+  EXPECT_THAT(after([](Schema&, Variable& t) { t.with_deflate(1); }, Format::cdf5),
+              HasSubstr("deflate or shuffle, which cdf5 does not have"));
+  EXPECT_THAT(after([](Schema& s, Variable&) { s.find_variable("scalar")->with_deflate(1); }),
+              HasSubstr("a scalar cannot have"));
 }
 
 TEST(ModelValidate, cdf2_limits_lengths_and_sizes) {
   const auto long_dimension = [](Schema& s, Variable&) { s.dimension("points", 1ull << 31); };
-  EXPECT_THAT(after(long_dimension, Format::cdf2), HasSubstr("dimension 'points' has length 2147483648, but cdf2 can hold at most 2147483644"));
+  EXPECT_THAT(after(long_dimension, Format::cdf2),
+              HasSubstr("dimension 'points' has length 2147483648, but cdf2 can hold at most 2147483644"));
   EXPECT_EQ(after(long_dimension, Format::cdf5), "valid");
   Schema large;
   large.dimension("time", unlimited).dimension("x", 1 << 16).dimension("y", 1 << 15);
@@ -142,7 +180,8 @@ TEST(ModelValidate, all_problems_come_at_once) {
   schema.find_variable("T")->dimensions[2] = "nowhere";
   schema.find_variable("lat")->with_fill(1);
   const Error error = validate(schema, Format::netcdf4).error();
-  EXPECT_THAT(error.message, AllOf(HasSubstr("(2 problems)"), HasSubstr("'nowhere'"), HasSubstr("'lat' is float64")));
+  EXPECT_THAT(error.message,
+              AllOf(HasSubstr("(2 problems)"), HasSubstr("'nowhere'"), HasSubstr("'lat' is float64")));
   EXPECT_EQ(error.code, ErrorCode::invalid_argument);
   EXPECT_EQ(error.variable, "");
 

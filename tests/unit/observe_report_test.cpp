@@ -25,7 +25,9 @@ std::vector<RankProfile> three_ranks() {
   one.memory_high_water_bytes = 120 << 20;
   one.timers[1].inclusive_ns = 500 * ms;
   RankProfile server{2, "server", 10'000 * ms, 512 << 20, {}, {}};
-  server.timers = {{"write", -1, 4'000 * ms, 10, 1200 << 20}, {"encode", 0, 1'000 * ms, 10, 0}, {"publish", -1, 500 * ms, 1, 0}};
+  server.timers = {{"write", -1, 4'000 * ms, 10, 1200 << 20},
+                   {"encode", 0, 1'000 * ms, 10, 0},
+                   {"publish", -1, 500 * ms, 1, 0}};
   server.counters = {{"written bytes", CounterKind::sum, 1200 << 20},
                      {"direct bytes", CounterKind::sum, 1 << 30},
                      {"peak backlog", CounterKind::peak, 64 << 20},
@@ -100,7 +102,8 @@ TEST(ObserveReport, means_are_over_all_ranks_and_extremes_over_those_that_have_t
 }
 
 TEST(ObserveReport, threads_below_a_timer_may_take_longer_than_it) {
-  const RankProfile server{0, "server", 1000 * ms, 0, {{"write", -1, 100 * ms, 1, 0}, {"encode", 0, 300 * ms, 4, 0}}, {}};
+  const RankProfile server{
+      0, "server", 1000 * ms, 0, {{"write", -1, 100 * ms, 1, 0}, {"encode", 0, 300 * ms, 4, 0}}, {}};
   const Report report = merge(std::vector{server});
   EXPECT_EQ(report.roles[0].rows[1].exclusive, 0.0);
   EXPECT_TRUE(table(merge({})).empty());
@@ -111,7 +114,8 @@ TEST(ObserveProgress, a_line_tells_where_the_run_is) {
   const Progress now{12, 18, 3, 3u << 30, 2u << 30, 64 << 20, 512 << 20};
   EXPECT_EQ(progress_line(now, before),
             "00:12  step 18  files 3  backlog 64.0 MiB of 512.0 MiB (12 %)  in 1.00 GiB/s  out 512.0 MiB/s");
-  EXPECT_EQ(progress_line({.elapsed_s = 3725}, {.elapsed_s = 3725}), "1:02:05  step 0  files 0  backlog 0 B  in -  out -");
+  EXPECT_EQ(progress_line({.elapsed_s = 3725}, {.elapsed_s = 3725}),
+            "1:02:05  step 0  files 0  backlog 0 B  in -  out -");
 }
 
 TEST(ObserveProgress, quantities_are_readable) {

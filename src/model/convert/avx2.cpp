@@ -17,7 +17,9 @@ namespace {
 #include "model/convert/rows.inc"
 
 using Lanes = __m256i;
-inline Lanes load(const std::byte* from) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)); }
+inline Lanes load(const std::byte* from) {
+  return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
+}
 inline void store(std::byte* to, Lanes value) { _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), value); }
 inline void stream(std::byte* to, Lanes value) { _mm256_stream_si256(reinterpret_cast<__m256i*>(to), value); }
 

@@ -12,15 +12,15 @@
 
 namespace afterbay::model::convert {
 
-inline constexpr std::size_t block_values = 256;      ///< values converted between two prefetches
+inline constexpr std::size_t block_values = 256;  ///< values converted between two prefetches
 inline constexpr std::size_t cache_line_bytes = 64;
 inline constexpr std::size_t prefetch_ahead_bytes = 1024;
 
 template <class T>
-using BitsOf = std::conditional_t<
-    sizeof(T) == 1, std::uint8_t,
-    std::conditional_t<sizeof(T) == 2, std::uint16_t,
-                       std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>>;
+using BitsOf =
+    std::conditional_t<sizeof(T) == 1, std::uint8_t,
+                       std::conditional_t<sizeof(T) == 2, std::uint16_t,
+                                          std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>>;
 
 /// A hint only: the bytes may lie beyond the source's end.
 [[gnu::always_inline]] inline void prefetch(const std::byte* from, std::size_t bytes) {
