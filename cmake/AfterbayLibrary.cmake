@@ -1,8 +1,9 @@
-# afterbay_library(<folder> [SOURCES ...] [LINKS ...])
+# afterbay_library(<folder> [SOURCES ...] [LINKS ...] [APART ...])
 #
 # The target afterbay_<folder>: a static library of one folder of src/, header-only folders become
 # interface libraries. SOURCES defaults to every .cpp below the folder. LINKS names other folders
-# (base, model, ...) or CMake targets. Which folders may be named stands in tools/check_layers.py.
+# (base, model, ...) or CMake targets. APART: sources that cannot share a translation unit with others
+# (AFTERBAY_UNITY: the sanitizer presets compile several files at once, which halves their build). Which folders may be named stands in tools/check_layers.py.
 
 set(AFTERBAY_FOLDERS base model config mpi wire transport client codec storage server observe session
   CACHE INTERNAL "folders of src/ in the order of their dependencies")
@@ -21,7 +22,7 @@ function(afterbay_targets result)
 endfunction()
 
 function(afterbay_library folder)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINKS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINKS;APART")
   if(NOT arg_SOURCES)
     file(GLOB_RECURSE arg_SOURCES CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
   endif()
@@ -34,6 +35,8 @@ function(afterbay_library folder)
     add_library(${target} STATIC ${arg_SOURCES})
     target_link_libraries(${target} PUBLIC ${links} PRIVATE afterbay_options)
     set(scope PUBLIC)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ${AFTERBAY_UNITY} UNITY_BUILD_BATCH_SIZE 8)
+    set_source_files_properties(${arg_APART} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
     set_property(GLOBAL APPEND PROPERTY AFTERBAY_STATIC_LIBRARIES ${target})
   else()
     add_library(${target} INTERFACE)

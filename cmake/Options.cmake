@@ -17,11 +17,17 @@ if(PROJECT_IS_TOP_LEVEL)
   find_program(AFTERBAY_CCACHE ccache)
   mark_as_advanced(AFTERBAY_CCACHE)
   if(AFTERBAY_CCACHE)
+    # Without this sloppiness ccache takes no file that uses a precompiled header.
+    set(launcher "${CMAKE_COMMAND}" -E env "CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime"
+      "${AFTERBAY_CCACHE}")
     foreach(language C CXX)
       if(NOT CMAKE_${language}_COMPILER_LAUNCHER)
-        set(CMAKE_${language}_COMPILER_LAUNCHER "${AFTERBAY_CCACHE}")
+        set(CMAKE_${language}_COMPILER_LAUNCHER "${launcher}")
       endif()
     endforeach()
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+      add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess>")
+    endif()
   endif()
 endif()
 

@@ -93,6 +93,7 @@ jobs() {
 
 # build_preset PRESET [TARGET...]; further CMake options in configure_options.
 configure_options=()
+export CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=1 # another clone of the project finds what this one compiled
 build_preset() {
   local preset=$1 dir=$root/build/$1
   shift
