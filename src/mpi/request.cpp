@@ -10,10 +10,17 @@
 
 namespace afterbay::mpi {
 
-void BackOff::sleep(std::chrono::nanoseconds most) {
-  std::this_thread::sleep_for(std::min<std::chrono::nanoseconds>(next_, most));
-  next_ = std::min(next_ * 2, longest_);
+BackOff::BackOff(Time shortest, Time longest) noexcept
+    : shortest_(shortest), longest_(longest), begin_ns_(now_ns()) {}
+
+std::chrono::nanoseconds BackOff::pause() const noexcept {
+  const std::chrono::nanoseconds waited(now_ns() - begin_ns_);
+  return std::clamp<std::chrono::nanoseconds>(waited / 8, shortest_, longest_);
 }
+
+void BackOff::sleep(std::chrono::nanoseconds most) const { std::this_thread::sleep_for(std::min(pause(), most)); }
+
+void BackOff::reset() noexcept { begin_ns_ = now_ns(); }
 
 Request::~Request() { assert(!active() && "an MPI operation in flight must be completed or abandoned with its buffers"); }
 
@@ -26,7 +33,7 @@ Result<bool> Request::test() {
 
 Result<void> Request::wait_until(std::chrono::milliseconds limit, const char* what) {
   const std::uint64_t end = now_ns() + static_cast<std::uint64_t>(limit.count()) * 1'000'000;
-  BackOff back_off;
+  const BackOff back_off;
   for (;;) {
     AFTERBAY_TRY_ASSIGN(const bool done, test());
     if (done) return {};

@@ -5,26 +5,30 @@
 #include <mpi.h>
 
 #include <chrono>
+#include <cstdint>
 #include <utility>
 
 #include "base/result.hpp"
 
 namespace afterbay::mpi {
 
-/// Sleeps of growing length between looks at something that can only be polled.
+/// Sleeps between looks at something that can only be polled: an eighth of the time waited so far,
+/// within bounds. So a wait costs few looks, and ends late by an eighth at most.
 class BackOff {
  public:
   using Time = std::chrono::microseconds;
-  explicit BackOff(Time shortest = Time(20), Time longest = Time(1000)) noexcept
-      : shortest_(shortest), longest_(longest), next_(shortest) {}
+  explicit BackOff(Time shortest = Time(20), Time longest = Time(2000)) noexcept;
+  /// The next sleep.
+  [[nodiscard]] std::chrono::nanoseconds pause() const noexcept;
   /// Sleeps, at most `most`.
-  void sleep(std::chrono::nanoseconds most = std::chrono::hours(1));
-  void reset() noexcept { next_ = shortest_; }
+  void sleep(std::chrono::nanoseconds most = std::chrono::hours(1)) const;
+  /// Something happened: the wait begins anew.
+  void reset() noexcept;
 
  private:
   Time shortest_;
   Time longest_;
-  Time next_;
+  std::uint64_t begin_ns_;
 };
 
 class Request {

@@ -149,6 +149,8 @@ class ServerPort {
   virtual void send(std::size_t peer, std::span<const std::byte> message) = 0;
   /// Moves what the transport must move by itself (MPI progress, kept messages). True: did something.
   virtual bool pump() = 0;
+  /// Whether messages wait for a rank to take them, or for room; `pump` moves them.
+  [[nodiscard]] virtual bool sending() const = 0;
   /// Sleeps until a doorbell, `wake`, or `most` has passed (MPI pairs: bounded back-off).
   virtual void wait(Millis most) = 0;
   /// Wakes `wait` from another thread (workers).

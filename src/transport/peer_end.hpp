@@ -21,6 +21,7 @@ class PeerEnd {
   virtual void pop() = 0;
   virtual void send(std::span<const std::byte> message) = 0;
   virtual bool pump() = 0;
+  [[nodiscard]] virtual bool sending() const = 0;
   /// Fails when the rank is gone and has left nothing to read.
   virtual Result<void> check_alive() = 0;
   /// The rank ended in order: it is watched no longer and holds nobody up.

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Transports between real processes: set-up, data and messages over shared memory, MPI and both.
 #include <gmock/gmock.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 
 #include "base/clock.hpp"
 #include "ranks/rank_test.hpp"
@@ -171,6 +173,36 @@ RANK_TEST(TransportNodes, forced_shared_memory_between_nodes_is_refused, 4) {
   EXPECT_EQ(connection.error().code, ErrorCode::invalid_argument);
   EXPECT_THAT(connection.error().message, ::testing::HasSubstr("different nodes"));
 }
+
+/// Seconds of processor time that this process has used.
+double cpu_seconds() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& t) { return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6; };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+/// Share of a core that this process uses while `wait` is called again and again for two seconds.
+double cpu_share(const std::function<void()>& wait) {
+  const double cpu = cpu_seconds();
+  const std::uint64_t begin = now_ns();
+  while (now_ns() - begin < 2'000'000'000) wait();
+  return (cpu_seconds() - cpu) / (static_cast<double>(now_ns() - begin) * 1e-9);
+}
+
+void expect_idle(TransportChoice choice) {
+  Connection connection = connected(dedicated(1, choice));
+  const double share = connection.port ? cpu_share([&] { connection.port->wait(200ms); })
+                                       : cpu_share([&] { connection.links[0]->wait(200ms); });
+  std::printf("rank %d idle: %.3f %% of a core\n", rank(), share * 100);
+  EXPECT_LT(share, connection.port ? 0.01 : 0.03);
+  MPI_Request request = MPI_REQUEST_NULL;  // a barrier that does not spin beside those who still measure
+  MPI_Ibarrier(comm(), &request);
+  for (int done = 0; done == 0; ::usleep(1000)) MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+}
+
+RANK_TEST(TransportIdle, a_server_with_shared_memory_uses_no_core, 3) { expect_idle(TransportChoice::shm); }
+RANK_TEST(TransportIdle, a_server_with_mpi_uses_less_than_a_hundredth_of_a_core, 3) { expect_idle(TransportChoice::mpi); }
 
 RANK_TEST(TransportSetUp, full_shared_memory_is_reported_on_all_ranks, 3) {
   ConnectOptions options = dedicated(1);

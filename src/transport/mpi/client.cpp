@@ -12,6 +12,8 @@ namespace {
 
 constexpr std::uint64_t most_part_bytes = 64u << 10;  // of a message
 constexpr std::uint64_t ping_every_ns = 250'000'000;
+constexpr mpi::BackOff::Time shortest_pause{20};
+constexpr mpi::BackOff::Time longest_pause{10'000};
 constexpr Millis farewell{2000};  // for segments under way when the link is closed
 
 }  // namespace
@@ -33,7 +35,8 @@ MpiClientLink::MpiClientLink(std::shared_ptr<const mpi::Communicator> comm, MpiC
       segments_(options_.sizes.segments),
       credits_(options_.sizes.segments),
       ping_(std::make_unique<SegmentHeader>()),
-      process_(options_.process) {
+      process_(options_.process),
+      quiet_(shortest_pause, longest_pause) {
   options_.rank_links->add(*this);
   for (std::size_t i = 0; i < segments_.size(); ++i) segments_[i].data = memory_.data() + i * capacity_;
 }
@@ -107,6 +110,7 @@ Result<void> MpiClientLink::send_segment(Segment& segment) {
   --credits_;
   ++segments_sent_;
   order_sent_ = order_;
+  quiet_.reset();
   return {};
 }
 
@@ -140,6 +144,7 @@ void MpiClientLink::take_batch(std::span<const std::byte> batch) {
   server_failed_ = server_failed_ || (header.flags & BatchHeader::failed) != 0;
   server_ended_ = server_ended_ || (header.flags & BatchHeader::ended) != 0;
   batch = batch.subspan(sizeof header);
+  if (!batch.empty()) quiet_.reset();
   while (batch.size() >= sizeof(std::uint64_t)) {
     const auto bytes = read_header<std::uint64_t>(batch.data());
     batch = batch.subspan(sizeof bytes);
@@ -321,13 +326,12 @@ Result<std::optional<Bytes>> MpiClientLink::receive() {
 
 void MpiClientLink::wait(Millis most) {
   const std::uint64_t end = now_ns() + static_cast<std::uint64_t>(std::max<Millis::rep>(most.count(), 0)) * 1'000'000;
-  mpi::BackOff back_off;
   while (flush() && inbox_.empty()) {
     options_.rank_links->keep_moving(*this);
     if ((idle_ && idle_()) || !ping_if_due()) return;
     const std::uint64_t now = now_ns();
     if (now >= end) return;
-    back_off.sleep(std::chrono::nanoseconds(end - now));
+    quiet_.sleep(std::chrono::nanoseconds(end - now));
   }
 }
 

@@ -123,6 +123,7 @@ class MpiClientLink final : public ClientLink, private RankLinks::Member {
 
   ProcessWatch process_;
   std::function<bool()> idle_;
+  mpi::BackOff quiet_;  ///< since the last segment or message
   std::uint64_t waited_ns_ = 0;
   std::uint64_t segments_sent_ = 0;
 };

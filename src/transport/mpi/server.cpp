@@ -69,20 +69,21 @@ Result<void> MpiPeer::begin_receive(MPI_Message message, std::size_t bytes) {
 bool MpiPeer::complete_receives() {
   bool moved = false;
   for (Incoming& incoming : incoming_) {
-    if (incoming.pinged) continue;
+    if (incoming.arrived) continue;
     const Result<bool> done = incoming.request.test();
     if (!done) note_failure(done.error());
     if (!done || !*done) continue;
-    incoming.pinged = moved = true;
-    if (incoming.bytes.size() >= sizeof(SegmentHeader) &&
-        read_header<SegmentHeader>(incoming.bytes.data()).kind == SegmentKind::ping)
-      flags_due_ |= BatchHeader::pong;
+    incoming.arrived = true;
+    const bool ping = incoming.bytes.size() >= sizeof(SegmentHeader) &&
+                      read_header<SegmentHeader>(incoming.bytes.data()).kind == SegmentKind::ping;
+    if (ping) flags_due_ |= BatchHeader::pong;
+    moved = moved || !ping;
   }
   return moved;
 }
 
 bool MpiPeer::begin_segment() {
-  if (incoming_.empty() || !incoming_.front().pinged) return false;
+  if (incoming_.empty() || !incoming_.front().arrived) return false;
   const Bytes& bytes = incoming_.front().bytes;
   if (bytes.size() >= sizeof(SegmentHeader)) segment_ = read_header<SegmentHeader>(bytes.data());
   const bool data = segment_.kind == SegmentKind::data;
@@ -115,7 +116,7 @@ bool MpiPeer::work() {
       end_segment();
     else if (!next_item())
       break;
-    moved = true;
+    moved = moved || segment_.kind == SegmentKind::data;
   }
   return moved;
 }
@@ -238,12 +239,13 @@ bool MpiPeer::flush_batch() {
   const Result<bool> done = batch_request_.test();
   if (!done) note_failure(done.error());
   if (!done || !*done || !batch_is_due()) return false;
+  const bool only_a_pong = kept_.empty() && credits_due_ == 0;
   fill_batch();
   auto sent = mpi::check(MPI_Issend(batch_.data(), static_cast<int>(batch_.size()), MPI_BYTE, options_.rank, down_tag,
                                     comm_->get(), batch_request_.handle()),
                          "MPI_Issend");
   if (!sent) note_failure(std::move(sent).error());
-  return true;
+  return !only_a_pong;
 }
 
 bool MpiPeer::pump() {
@@ -284,17 +286,17 @@ Result<bool> MpiNetwork::take_one() {
   if (peer == peers_.end())
     return fail(ErrorCode::internal, "rank {} sent a segment but is no model rank over MPI", status.MPI_SOURCE);
   AFTERBAY_TRY(peer->second->begin_receive(message, static_cast<std::size_t>(bytes)));
+  if (static_cast<std::size_t>(bytes) > sizeof(SegmentHeader)) moved_ = true;
   return true;
 }
 
 bool MpiNetwork::progress() {
-  bool moved = false;
+  moved_ = false;
   for (;;) {
     const Result<bool> took = take_one();
     if (!took)
       for (auto& [rank, peer] : peers_) peer->note_failure(took.error());
-    if (!took || !*took) return moved;
-    moved = true;
+    if (!took || !*took) return moved_;
   }
 }
 

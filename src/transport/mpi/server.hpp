@@ -44,6 +44,9 @@ class MpiPeer final : public PeerEnd {
   void pop() override;
   void send(std::span<const std::byte> message) override;
   bool pump() override;
+  [[nodiscard]] bool sending() const override {
+    return !failure_ && (!kept_.empty() || batch_request_.active());
+  }
   Result<void> check_alive() override;
   void forget() override;
   void fail() override;
@@ -58,10 +61,11 @@ class MpiPeer final : public PeerEnd {
   struct Incoming {
     Bytes bytes;
     mpi::Request request;
-    bool pinged = false;  ///< looked at for a ping that wants an answer
+    bool arrived = false;
   };
 
   bool complete_receives();
+  /// Pings count as nothing done, so that ranks that wait do not keep an idle server awake.
   /// Works on until a message is to be handed out, room is missing or nothing is left; true: did something.
   bool work();
   bool begin_segment();
@@ -112,10 +116,12 @@ class MpiNetwork final : public Network {
   bool progress() override;
 
  private:
+  /// True: there was a message.
   Result<bool> take_one();
 
   std::shared_ptr<const mpi::Communicator> comm_;
   std::unordered_map<int, MpiPeer*> peers_;
+  bool moved_ = false;  ///< more than pings
 };
 
 }  // namespace afterbay::transport::network

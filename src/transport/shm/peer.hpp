@@ -22,6 +22,7 @@ class ShmPeer final : public PeerEnd {
   void pop() override;
   void send(std::span<const std::byte> message) override;
   bool pump() override;
+  [[nodiscard]] bool sending() const override { return !kept_.empty(); }
   Result<void> check_alive() override;
   void forget() override;
   void fail() override {}  // the segment tells it

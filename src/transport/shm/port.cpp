@@ -10,8 +10,10 @@ namespace {
 
 using std::chrono::microseconds;
 using std::chrono::nanoseconds;
+// Between two looks at the network: an eighth of the time it has been quiet. To wake up costs some 30 us of
+// processor time wherever it was measured, a look 1 us: only rare wake-ups keep an idle server below 1 % of a core.
 constexpr nanoseconds shortest_pause = microseconds(50);
-constexpr nanoseconds longest_pause = microseconds(2000);
+constexpr nanoseconds longest_pause = microseconds(10'000);
 
 }  // namespace
 
@@ -19,7 +21,7 @@ Port::Port(std::shared_ptr<Segment> segment)
     : segment_(std::move(segment)),
       pool_(segment_),
       bell_seen_(segment_->header().doorbell.count()),
-      pause_(shortest_pause) {}
+      quiet_since_ns_(now_ns()) {}
 
 Port::~Port() {
   segment_->header().life.store(Life::ended, std::memory_order_seq_cst);
@@ -41,7 +43,12 @@ void Port::fail() {
 bool Port::pump() {
   bool moved = network_ && network_->progress();
   for (auto& peer : peers_) moved = peer->pump() || moved;
+  if (moved && network_) quiet_since_ns_ = now_ns();
   return moved;
+}
+
+nanoseconds Port::pause(std::uint64_t now) const {
+  return std::clamp<nanoseconds>(nanoseconds(now - quiet_since_ns_) / 8, shortest_pause, longest_pause);
 }
 
 /// Sleeps unless the doorbell has rung since the last sleep ended.
@@ -58,16 +65,12 @@ void Port::wait(Millis most) {
   EventCount& bell = segment_->header().doorbell;
   const std::uint64_t end = now_ns() + static_cast<std::uint64_t>(std::max<Millis::rep>(most.count(), 0)) * 1'000'000;
   for (;;) {
-    if (pump()) {
-      pause_ = shortest_pause;
-      break;
-    }
+    if (pump()) break;
     const std::uint64_t now = now_ns();
     if (now >= end) break;
     const nanoseconds left(end - now);
-    sleep(network_ ? std::min(left, pause_) : left);
+    sleep(network_ ? std::min(left, pause(now)) : left);
     if (bell.count() != bell_seen_) break;
-    if (network_) pause_ = std::min(pause_ * 2, longest_pause);
   }
   bell_seen_ = bell.count();
 }
@@ -81,6 +84,10 @@ std::optional<LostPeer> Port::lost_peer() {
 }
 
 void Port::mark_progress() { segment_->header().progress.fetch_add(1, std::memory_order_relaxed); }
+
+bool Port::sending() const {
+  return std::any_of(peers_.begin(), peers_.end(), [](const auto& peer) { return peer->sending(); });
+}
 
 std::uint64_t Port::messages() const {
   std::uint64_t sum = 0;

@@ -31,6 +31,7 @@ class Port final : public ServerPort {
   void pop(std::size_t peer) override { peers_[peer]->pop(); }
   void send(std::size_t peer, std::span<const std::byte> message) override { peers_[peer]->send(message); }
   bool pump() override;
+  [[nodiscard]] bool sending() const override;
   void wait(Millis most) override;
   void wake() override;
   std::optional<LostPeer> lost_peer() override;
@@ -42,6 +43,7 @@ class Port final : public ServerPort {
   [[nodiscard]] std::uint64_t messages() const override;
 
  private:
+  [[nodiscard]] std::chrono::nanoseconds pause(std::uint64_t now) const;
   void sleep(std::chrono::nanoseconds most);
   void ring_all();
 
@@ -51,7 +53,7 @@ class Port final : public ServerPort {
   std::unique_ptr<Network> network_;              ///< outlives the ends that use it
   std::vector<std::unique_ptr<PeerEnd>> peers_;
   std::uint32_t bell_seen_ = 0;
-  std::chrono::nanoseconds pause_;                ///< between two polls of the network
+  std::uint64_t quiet_since_ns_;                  ///< the network last moved
 };
 
 }  // namespace afterbay::transport::shm
