@@ -56,7 +56,7 @@ void Server::create(OutputFile& file, const SchemaChanges& changes) {
   file.state = OutputFile::State::creating;
   timers_of(*file.collection);
   workers_.submit([this, id = file.id, path = file.path, collection = file.collection, changes] {
-    const observe::Timed timed(timers_.create);
+    observe::Timed timed(timers_.create);
     Event result;
     result.file = id;
     storage::FileRequest request;
@@ -74,6 +74,7 @@ void Server::create(OutputFile& file, const SchemaChanges& changes) {
     } else {
       result.error = std::move(schema).error();
     }
+    timed.stop();  // before the ingest thread may end the run
     event(std::move(result));
   });
 }
@@ -215,7 +216,7 @@ void Server::publish_if_complete(OutputFile& file) {
   file.state = OutputFile::State::publishing;
   const CollectionTimers timers = timers_of(*file.collection);
   workers_.submit([this, timers, &file] {
-    const observe::Timed timed(timers.publish);
+    observe::Timed timed(timers.publish);
     Event result;
     result.file = file.id;
     result.published = true;
@@ -226,6 +227,7 @@ void Server::publish_if_complete(OutputFile& file) {
     } else {
       result.error = std::move(cost).error();
     }
+    timed.stop();
     event(std::move(result));
   });
 }
