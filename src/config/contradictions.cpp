@@ -27,12 +27,11 @@ class Finder {
                       said("memory.server"), print_bytes(large), said("memory.small_share"),
                       said("memory.block"), print_bytes(enough_for_two_blocks())));
     }
-    if (memory.small_share == 0) return;
     if (memory.small_block_bytes >= memory.block_bytes) {
       conflict({"memory.small_block", "memory.block"},
                fmt::format("{}, but {}; small blocks must be smaller", said("memory.small_block"),
                            said("memory.block")));
-    } else if (memory.small_blocks() < 2) {
+    } else if (memory.small_share > 0 && memory.small_blocks() < 2) {
       conflict({"memory.small_block", "memory.server", "memory.small_share"},
                fmt::format("{} and {} leave {} for small blocks; that must hold at least two, but {}; raise "
                            "memory.server or memory.small_share, or set memory.small_share to 0 for none",

@@ -96,6 +96,14 @@ void sort_overrides(std::vector<CollectionOverride>& overrides) {
                    [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
 }
 
+/// Forgets a setting that means nothing with the topology, which a higher source has chosen.
+void leave_out(Config& config, const std::string& name) {
+  if (config.origin(name).source == Source::fallback) return;
+  const auto* setting = find_setting(session_settings(), name);
+  (void)setting->assign(config, setting->print(Config{}));
+  config.origins.erase(name);
+}
+
 /// Defaults that depend on other settings: they must not contradict what somebody has set.
 void follow_block_size(Config& config) {
   const std::uint64_t block = config.memory.block_bytes;
@@ -144,6 +152,7 @@ Result<Config> load(const Sources& sources) {
   follow_block_size(config);
   find_contradictions(config, problems);
   if (!problems.empty()) return fail(problems.error());
+  leave_out(config, config.topology == Topology::inline_ ? "servers" : "inline.mode");
   return config;
 }
 

@@ -37,8 +37,8 @@ std::vector<std::string> unknown_collections(const Config& config, std::span<con
   for (const CollectionOverride& item : config.overrides) {
     if (is_glob(item.pattern) || has(defined, item.pattern) || has(seen, item.pattern)) continue;
     seen.push_back(item.pattern);
-    lines.push_back(fmt::format("{}: the model has defined no collection \"{}\"{}", item.origin.place, item.pattern,
-                                did_you_mean(item.pattern, defined)));
+    lines.push_back(fmt::format("{}: the model has defined no collection \"{}\"{}", item.origin.place,
+                                item.pattern, did_you_mean(item.pattern, defined)));
   }
   return lines;
 }

@@ -7,10 +7,11 @@ import subprocess
 import sys
 import unittest
 
-from _cli import BUILD, COMMAND, OK, WRONG, CommandTest
+from _cli import BUILD, COMMAND, OK, CommandTest
 
 MODEL = BUILD / "examples" / "shallow_water_c"
 RUN = ("--grid", "61x43", "--steps", "12", "--fields-every", "4", "--surface-every", "3")
+TIMED_OUT = 124
 FILES = ("fields.nc", "surface.nc")
 
 
@@ -25,9 +26,16 @@ def mpirun(*programs, settings=None):
 
 
 class ServeBesideModel(CommandTest):
-    def finished(self, done, code=OK):
-        self.assertEqual(done.returncode, code, f"\nstdout: {done.stdout}\nstderr: {done.stderr}")
+    def finished(self, done):
+        self.assertEqual(done.returncode, OK, f"\nstdout: {done.stdout}\nstderr: {done.stderr}")
         return done
+
+    def refused(self, done, *parts):
+        """The job failed within its time. Open MPI's mpirun may itself crash when several ranks abort, so that
+        its exit code says no more than that."""
+        self.assertNotIn(done.returncode, (OK, TIMED_OUT), done.stderr)
+        for part in parts:
+            self.assertIn(part, done.stderr)
 
     def model(self, directory):
         pathlib.Path(directory).mkdir()
@@ -56,16 +64,14 @@ class ServeBesideModel(CommandTest):
 
     def test_other_settings_than_the_model(self):
         done = mpirun((2, *self.model("other")), (1, COMMAND, "serve", "--afterbay.memory.server=64MiB"))
-        self.finished(done, WRONG)
-        self.assertIn("different settings", done.stderr)
-        self.assertIn("give all ranks the same configuration", done.stderr)
+        self.refused(done, "afterbay serve: process 2: ", "different settings",
+                     "give all ranks the same configuration")
         self.assertEqual(list(pathlib.Path("other").iterdir()), [])
 
     def test_other_number_of_servers_than_configured(self):
         done = mpirun((2, *self.model("number"), "--afterbay.servers=2"),
                       (1, COMMAND, "serve", "--afterbay.servers=2"))
-        self.finished(done, WRONG)
-        self.assertIn("1 of 3 ranks are server processes, but 'servers' is 2 (--afterbay.servers)", done.stderr)
+        self.refused(done, "1 of 3 ranks are server processes, but 'servers' is 2 (--afterbay.servers)")
 
 
 if __name__ == "__main__":

@@ -49,7 +49,7 @@ TEST(ConfigContradictions, SmallBlocksAreSmaller) {
   EXPECT_THAT(contradiction({{"memory.small_block", "2MiB"}, {"memory.server", "20MiB"}}).message,
               HasSubstr("leave 2560KiB for small blocks; that must hold at least two"));
   Sources sources = no_environment();
-  sources.settings = {{"memory.small_block", "4MiB"}, {"memory.small_share", "0"}};
+  sources.settings = {{"memory.server", "8MiB"}, {"memory.small_share", "0"}};
   EXPECT_TRUE(load(sources));
 }
 
@@ -82,6 +82,8 @@ TEST(ConfigContradictions, AHigherSourceMaySwitchTheTopology) {
   Sources sources = dedicated.sources();
   sources.arguments = {"--afterbay.topology=inline"};
   EXPECT_EQ(load(sources).value().check_against(4).value().servers, 0);
+  EXPECT_EQ(load(sources).value().servers, Config().servers);
+  EXPECT_EQ(load(sources).value().origin("servers").source, Source::fallback);
   sources.arguments.push_back("--afterbay.servers=2");
   EXPECT_FALSE(load(sources));
 }

@@ -29,9 +29,11 @@ TEST(ConfigNames, VariablesThatTheCollectionDoesNotHave) {
   ASSERT_FALSE(checked);
   EXPECT_EQ(checked.error().code, ErrorCode::unknown_name);
   EXPECT_THAT(checked.error().message, HasSubstr("2 problems"));
-  EXPECT_THAT(checked.error().message,
-              HasSubstr("set in code: collections.h.variables.temprature.deflate: the collection \"h\" has no variable "
-                        "\"temprature\"; did you mean \"temperature\"?"));
+  EXPECT_THAT(
+      checked.error().message,
+      HasSubstr(
+          "set in code: collections.h.variables.temprature.deflate: the collection \"h\" has no variable "
+          "\"temprature\"; did you mean \"temperature\"?"));
   EXPECT_THAT(checked.error().message, HasSubstr("has no variable \"salt\""));
 }
 
@@ -47,8 +49,9 @@ TEST(ConfigNames, CollectionsThatTheModelHasNotDefined) {
                                    {"collections.histroy.existing", "replace"},
                                    {"collections.rest*.store", "cdf5"},
                                    {"collections.daily.store", "cdf5"}});
-  EXPECT_THAT(unknown_collections(config, std::vector<std::string>{"history", "daily"}),
-              ElementsAre("set in code: the model has defined no collection \"histroy\"; did you mean \"history\"?"));
+  EXPECT_THAT(
+      unknown_collections(config, std::vector<std::string>{"history", "daily"}),
+      ElementsAre("set in code: the model has defined no collection \"histroy\"; did you mean \"history\"?"));
   EXPECT_THAT(unknown_collections(config, std::vector<std::string>{"histroy", "daily"}), IsEmpty());
 }
 
