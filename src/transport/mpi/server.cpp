@@ -10,7 +10,7 @@
 namespace afterbay::transport::network {
 namespace {
 
-constexpr Millis farewell{500};  // for the last batch
+constexpr Millis farewell{200};  // for the last batch
 
 bool passes(shm::Refusal refusal) {
   return refusal == shm::Refusal::older_instance || refusal == shm::Refusal::no_block ||
@@ -37,7 +37,7 @@ MpiPeer::~MpiPeer() {
   if (batch_request_.active()) static_cast<void>(new Bytes(std::move(batch_)));  // MPI may still read it
   batch_request_.abandon();
   for (Incoming& incoming : incoming_) {
-    if (incoming.request.active()) static_cast<void>(new Bytes(std::move(incoming.bytes)));
+    if (incoming.request.active()) static_cast<void>(new Bytes(std::move(incoming.buffer)));
     incoming.request.abandon();
   }
 }
@@ -59,9 +59,10 @@ Bytes MpiPeer::spare_buffer() {
 
 Result<void> MpiPeer::begin_receive(MPI_Message message, std::size_t bytes) {
   Incoming& incoming = incoming_.emplace_back();
-  if (bytes > sizeof(SegmentHeader)) incoming.bytes = spare_buffer();
-  incoming.bytes.resize(bytes);
-  return mpi::check(MPI_Imrecv(incoming.bytes.data(), static_cast<int>(bytes), MPI_BYTE, &message,
+  if (bytes > sizeof(SegmentHeader)) incoming.buffer = spare_buffer();
+  if (incoming.buffer.size() < bytes) incoming.buffer.resize(bytes);
+  incoming.bytes = bytes;
+  return mpi::check(MPI_Imrecv(incoming.buffer.data(), static_cast<int>(bytes), MPI_BYTE, &message,
                                incoming.request.handle()),
                     "MPI_Imrecv");
 }
@@ -74,8 +75,8 @@ bool MpiPeer::complete_receives() {
     if (!done) note_failure(done.error());
     if (!done || !*done) continue;
     incoming.arrived = true;
-    const bool ping = incoming.bytes.size() >= sizeof(SegmentHeader) &&
-                      read_header<SegmentHeader>(incoming.bytes.data()).kind == SegmentKind::ping;
+    const bool ping = incoming.bytes >= sizeof(SegmentHeader) &&
+                      read_header<SegmentHeader>(incoming.buffer.data()).kind == SegmentKind::ping;
     if (ping) flags_due_ |= BatchHeader::pong;
     moved = moved || !ping;
   }
@@ -84,14 +85,14 @@ bool MpiPeer::complete_receives() {
 
 bool MpiPeer::begin_segment() {
   if (incoming_.empty() || !incoming_.front().arrived) return false;
-  const Bytes& bytes = incoming_.front().bytes;
+  const std::span<const std::byte> bytes(incoming_.front().buffer.data(), incoming_.front().bytes);
   if (bytes.size() >= sizeof(SegmentHeader)) segment_ = read_header<SegmentHeader>(bytes.data());
   const bool data = segment_.kind == SegmentKind::data;
   if (bytes.size() < sizeof(SegmentHeader) || (data && bytes.size() != alignment + segment_.bytes)) {
     broken("a segment of bytes", bytes.size());
     return false;
   }
-  items_ = data ? std::span<const std::byte>(bytes).subspan(alignment) : std::span<const std::byte>{};
+  items_ = data ? bytes.subspan(alignment) : std::span<const std::byte>{};
   in_segment_ = true;
   return true;
 }
@@ -102,7 +103,7 @@ void MpiPeer::end_segment() {
     ++credits_due_;
     ++messages_;
     progress_.fetch_add(1, std::memory_order_relaxed);
-    if (spare_.size() < options_.sizes.segments) spare_.push_back(std::move(incoming_.front().bytes));
+    if (spare_.size() < options_.sizes.segments) spare_.push_back(std::move(incoming_.front().buffer));
   }
   incoming_.pop_front();
   in_segment_ = false;
@@ -233,17 +234,19 @@ void MpiPeer::fill_batch() {
   flags_due_ = 0;
 }
 
-/// Sends what is due. A synchronous send: one batch at a time is under way until the rank takes it, so
-/// that a rank that computes for long does not make the network buffer without bound.
+/// Sends what is due, one batch at a time. With messages it is a synchronous send, under way until the rank
+/// takes it: a rank that computes for long does not make the network buffer without bound. Credits and signs
+/// of life are few and small, and may cross with the end of the rank, who then never takes them.
 bool MpiPeer::flush_batch() {
   const Result<bool> done = batch_request_.test();
   if (!done) note_failure(done.error());
   if (!done || !*done || !batch_is_due()) return false;
   const bool only_a_pong = kept_.empty() && credits_due_ == 0;
   fill_batch();
-  auto sent = mpi::check(MPI_Issend(batch_.data(), static_cast<int>(batch_.size()), MPI_BYTE, options_.rank, down_tag,
-                                    comm_->get(), batch_request_.handle()),
-                         "MPI_Issend");
+  const auto start = batch_.size() > sizeof(BatchHeader) ? MPI_Issend : MPI_Isend;
+  auto sent = mpi::check(start(batch_.data(), static_cast<int>(batch_.size()), MPI_BYTE, options_.rank, down_tag,
+                               comm_->get(), batch_request_.handle()),
+                         "MPI_Isend");
   if (!sent) note_failure(std::move(sent).error());
   return !only_a_pong;
 }

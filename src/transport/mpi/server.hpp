@@ -59,7 +59,8 @@ class MpiPeer final : public PeerEnd {
 
  private:
   struct Incoming {
-    Bytes bytes;
+    Bytes buffer;             ///< only ever grows
+    std::uint64_t bytes = 0;  ///< of the message in it
     mpi::Request request;
     bool arrived = false;
   };
