@@ -9,6 +9,8 @@ namespace {
 
 constexpr std::uint64_t watch_interval_ns = 250'000'000;
 constexpr transport::Millis longest_sleep{200};
+constexpr transport::Millis goodbye_sleep{2};
+constexpr std::uint64_t goodbye_after_failure_ns = 2'000'000'000;
 constexpr int most_messages_a_turn = 256;
 
 }  // namespace
@@ -53,10 +55,8 @@ bool Server::step() {
   did = take_messages() || did;
   did = workers_.run_one() || did;
   did = take_events() || did;
-  if (did) {
-    complete_tickets();
-    finish_if_done();
-  }
+  if (did) complete_tickets();
+  if (did || said_goodbye_) finish_if_done();
   if (const std::uint64_t now = now_ns(); now >= next_watch_ns_) {
     next_watch_ns_ = now + watch_interval_ns;
     watch();
@@ -66,7 +66,7 @@ bool Server::step() {
 
 void Server::wait() {
   const observe::Timed timed(timers_.wait);
-  port_->wait(longest_sleep);
+  port_->wait(said_goodbye_ ? goodbye_sleep : longest_sleep);
 }
 
 bool Server::take_messages() {
@@ -290,14 +290,17 @@ Result<> Server::end_peer(std::size_t peer) {
   return {};
 }
 
+/// The last messages must have been taken before the server may stop moving them. It does not wait
+/// here: the rank that hosts an inline server takes its own.
 void Server::finish_if_done() {
   if (finished_ || peers_ended_ < peers_.size() || !files_.empty()) return;
-  if (!failure_) {
+  if (!said_goodbye_) {
+    said_goodbye_ = true;
+    goodbye_until_ns_ = now_ns() + (failure_ ? goodbye_after_failure_ns : stall_.limit_ns());
     const auto bye = wire::encode(wire::Bye{});
-    for (std::size_t p = 0; p < peers_.size(); ++p) port_->send(p, bye);
+    for (std::size_t p = 0; p < peers_.size() && !failure_; ++p) port_->send(p, bye);
   }
-  const std::uint64_t until = now_ns() + stall_.limit_ns();
-  while (port_->pump() && now_ns() < until) {}
+  if (port_->sending() && now_ns() < goodbye_until_ns_) return;
   observe::add(timers_.messages, port_->messages());
   observe::peak(timers_.backlog, port_->frames().peak_used_bytes());
   finished_ = true;

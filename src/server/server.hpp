@@ -131,6 +131,8 @@ class Server {
   std::size_t peers_ended_ = 0;
   std::optional<Error> failure_;
   bool finished_ = false;
+  bool said_goodbye_ = false;
+  std::uint64_t goodbye_until_ns_ = 0;
 
   std::mutex events_mutex_;
   std::vector<Event> events_;  ///< guarded by events_mutex_

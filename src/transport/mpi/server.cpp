@@ -230,6 +230,7 @@ void MpiPeer::fill_batch() {
     kept_.pop_front();
   }
   std::memcpy(batch_.data(), &header, sizeof header);
+  batch_has_messages_ = header.bytes != 0;
   credits_due_ = 0;
   flags_due_ = 0;
 }

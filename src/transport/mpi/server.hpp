@@ -45,7 +45,8 @@ class MpiPeer final : public PeerEnd {
   void send(std::span<const std::byte> message) override;
   bool pump() override;
   [[nodiscard]] bool sending() const override {
-    return !failure_ && (!kept_.empty() || batch_request_.active());
+    // A batch of credits or an answer to a ping may never be taken: the rank may have all it needs.
+    return !failure_ && (!kept_.empty() || (batch_has_messages_ && batch_request_.active()));
   }
   Result<void> check_alive() override;
   void forget() override;
@@ -102,6 +103,7 @@ class MpiPeer final : public PeerEnd {
   std::uint32_t credits_due_ = 0;
   std::uint32_t flags_due_ = 0;
   Bytes batch_;
+  bool batch_has_messages_ = false;
   mpi::Request batch_request_;
 
   std::optional<Error> failure_;
