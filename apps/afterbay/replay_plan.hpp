@@ -33,7 +33,7 @@ std::vector<std::uint64_t> most_even_parts(std::span<const std::uint64_t> global
 
 enum class Played {
   constant,    ///< given with the schema
-  strings,     ///< handed over whole, as strings
+  strings,     ///< every rank holds all, as strings
   whole,       ///< every rank holds all
   decomposed,  ///< every rank holds its part
 };

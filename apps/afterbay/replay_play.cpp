@@ -135,10 +135,10 @@ class Player {
     result_.bytes += buffer_.size();
   }
 
-  /// The first rank's strings count; the others hand over nothing.
+  /// Every rank has all strings, as a model would.
   void play_strings(OutputFile& file, const Part& part, std::uint64_t record) {
     std::vector<std::string> strings;
-    if (session_.model_rank() == 0) {
+    {
       const Timed timed(result_.read_s);
       strings = value_or_throw(input_.read_strings(*part.input, part.start, part.count));
     }
