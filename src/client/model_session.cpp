@@ -44,7 +44,7 @@ Result<> ModelSession::decomposition(const std::string& name, const Block& block
   AFTERBAY_TRY(check_usable());
   for (const Decomposition& known : decompositions_)
     if (known.name == name) return fail(ErrorCode::conflict, "decomposition '{}' is registered already", name);
-  if (auto good = model::check_block(name, block); !good) return fail(std::move(good).error().at_rank(place_.session_rank));
+  if (auto good = model::check_block(name, block); !good) return told(std::move(good).error().at_rank(place_.session_rank));
   decompositions_.push_back({static_cast<std::uint32_t>(decompositions_.size()), name, block, coverage});
   return {};
 }
@@ -55,7 +55,7 @@ Result<Collection*> ModelSession::collection(const std::string& name, const Sche
     if (known->name() == name) return fail(ErrorCode::conflict, "collection '{}' is defined already", name);
   Collection::Definition definition{static_cast<std::uint32_t>(collections_.size()), name, schema, options};
   auto made = Collection::make(std::move(definition), config_, decompositions_, place_.model_rank, links_.size());
-  if (!made) return fail(std::move(made).error().at_rank(place_.session_rank).add(fmt::format("defining collection '{}'", name)));
+  if (!made) return told(std::move(made).error().at_rank(place_.session_rank).add(fmt::format("defining collection '{}'", name)));
   (*made)->put_timer = profile_.timer(name, observed_.put);
   collections_.push_back(std::move(*made));
   return collections_.back().get();
@@ -89,7 +89,7 @@ Result<std::shared_ptr<File>> ModelSession::open(Collection& collection, const F
   AFTERBAY_TRY_ASSIGN(std::string path, collection.path(name));
   for (const auto& open : open_files_)
     if (open->path == path)
-      return fail(Error(ErrorCode::conflict, fmt::format("file '{}' is open already, in collection '{}': close it first, "
+      return told(Error(ErrorCode::conflict, fmt::format("file '{}' is open already, in collection '{}': close it first, "
                                                          "or give the collections different names", path,
                                                          open->collection->name()))
                       .in_file(path).at_rank(place_.session_rank));
@@ -199,7 +199,7 @@ Result<bool> ModelSession::put(File& file, std::string_view variable, std::uint6
                                const MemoryLayout& memory, bool may_wait) {
   observe::Timed timed(file.collection->put_timer);
   const auto failed = [&](Error error) {
-    return fail(error.in_file(file.path).in_variable(std::string(variable)).at_rank(place_.session_rank));
+    return told(error.in_file(file.path).in_variable(std::string(variable)).at_rank(place_.session_rank));
   };
   auto handover = begin(file, variable, record, type, memory);
   if (!handover) return failed(std::move(handover).error());
@@ -229,7 +229,7 @@ Result<bool> ModelSession::put(File& file, std::string_view variable, std::uint6
 Result<> ModelSession::put_strings(File& file, std::string_view variable, std::uint64_t record, std::span<const std::string> values) {
   observe::Timed timed(file.collection->put_timer);
   const auto failed = [&](Error error) {
-    return fail(error.in_file(file.path).in_variable(std::string(variable)).at_rank(place_.session_rank));
+    return told(error.in_file(file.path).in_variable(std::string(variable)).at_rank(place_.session_rank));
   };
   if (auto usable = check_usable(); !usable) return failed(std::move(usable).error());
   if (file.closed) return failed(Error(ErrorCode::bad_state, "the file is closed on this rank: open it again before putting"));
@@ -246,7 +246,7 @@ Result<> ModelSession::put_strings(File& file, std::string_view variable, std::u
 
 Result<std::optional<ModelSession::Direct>> ModelSession::acquire(File& file, std::string_view variable, std::uint64_t record, Type type) {
   const auto failed = [&](Error error) {
-    return fail(error.in_file(file.path).in_variable(std::string(variable)).at_rank(place_.session_rank));
+    return told(error.in_file(file.path).in_variable(std::string(variable)).at_rank(place_.session_rank));
   };
   if (auto state = file.collection->framed_variable(variable); !state) return failed(std::move(state).error());
   const bool same_type = file.collection->schema().find_variable(variable)->type == type;
@@ -383,7 +383,7 @@ void ModelSession::abandon(const std::string& reason) noexcept {
   finalized_ = true;
   for (auto& link : links_) {
     try {
-      const auto bytes = wire::encode(wire::Abandon{reason});
+      const auto bytes = wire::encode(wire::Abandon{last_error_ ? reason + ", after: " + last_error_->text() : reason});
       if (link->send(bytes, true)) (void)link->flush();
     } catch (...) {  // the process is on its way out; the server notices that too
     }
@@ -446,6 +446,11 @@ Result<> ModelSession::handle(std::size_t server, std::span<const std::byte> mes
 Error ModelSession::remember(Error error) {
   if (!failure_) failure_ = std::move(error);
   return *failure_;
+}
+
+tl::unexpected<Error> ModelSession::told(Error error) {
+  last_error_ = error;
+  return fail(std::move(error));
 }
 
 Error ModelSession::explain(std::size_t server, Error error) {

@@ -104,6 +104,8 @@ class ModelSession {
   /// After a link's call failed: the server's own account of it, if it sent one.
   Error explain(std::size_t server, Error error);
   Error remember(Error error);
+  /// An error that this rank's caller is about to see: if the rank gives up, the others learn it.
+  tl::unexpected<Error> told(Error error);
   template <class Message>
   Result<> send(std::size_t server, const Message& message, bool wake);
 
@@ -140,7 +142,8 @@ class ModelSession {
   std::map<std::uint64_t, std::size_t> pending_;  ///< ticket -> servers that have not answered
   std::vector<bool> bye_;
   bool finalized_ = false;
-  std::optional<Error> failure_;
+  std::optional<Error> failure_;    ///< the session cannot go on
+  std::optional<Error> last_error_;  ///< of a call; the session may go on
   std::function<bool()> idle_;
 
   struct {
