@@ -179,10 +179,9 @@ static void run_model(afterbay_session* session, const struct settings* s) {
   start_output(&out, &m, s->directory);
   for (int n = 0; n <= s->steps; ++n) {
     if (n > 0) model_step(&m);
-    const int fields = m.step % s->fields_every == 0, surface = m.step % s->surface_every == 0;
-    if (fields) write_fields(&out, &m);
-    if (surface) write_surface(&out, &m);
-    if (fields || surface) check(afterbay_session_end_step(session));
+    if (m.step % s->fields_every == 0) write_fields(&out, &m);
+    if (m.step % s->surface_every == 0) write_surface(&out, &m);
+    check(afterbay_session_end_step(session));
   }
   finish_output(&out);
   model_free(&m);

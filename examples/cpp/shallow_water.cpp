@@ -190,10 +190,9 @@ void run_model(Session& session, const Settings& s) {
   Output output(session, model, s.directory);
   for (int n = 0; n <= s.steps; ++n) {
     if (n > 0) model.step();
-    const bool fields = model.steps % s.fields_every == 0, surface = model.steps % s.surface_every == 0;
-    if (fields) output.write_fields();
-    if (surface) output.write_surface();
-    if (fields || surface) session.end_step();
+    if (model.steps % s.fields_every == 0) output.write_fields();
+    if (model.steps % s.surface_every == 0) output.write_surface();
+    session.end_step();
   }
   output.close();
   session.finalize();

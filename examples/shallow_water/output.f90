@@ -12,7 +12,7 @@ module shallow_water_output
     procedure(with_model), deferred :: start          !< once, before the first step
     procedure(with_model), deferred :: write_fields   !< a record of `fields`
     procedure(with_model), deferred :: write_surface  !< a record of `surface`
-    procedure(alone), deferred :: end_step            !< after every step that wrote something
+    procedure(alone), deferred :: end_step            !< after every step of the model
     procedure(alone), deferred :: close               !< the model has nothing more to write
     procedure(alone), deferred :: finish              !< returns when the files are complete
   end type

@@ -74,7 +74,7 @@ contains
     began = MPI_Wtime()
     if (mod(m%step, s%fields_every) == 0) call out%write_fields(m)
     if (mod(m%step, s%surface_every) == 0) call out%write_surface(m)
-    if (mod(m%step, s%fields_every) == 0 .or. mod(m%step, s%surface_every) == 0) call out%end_step()
+    call out%end_step()
     blocked = blocked + (MPI_Wtime() - began)
   end subroutine
 
