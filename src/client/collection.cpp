@@ -2,6 +2,7 @@
 #include "client/collection.hpp"
 
 #include "base/suggest.hpp"
+#include "config/names.hpp"
 #include "model/changes.hpp"
 #include "model/decomposition.hpp"
 #include "model/naming.hpp"
@@ -66,6 +67,7 @@ Result<std::unique_ptr<Collection>> Collection::make(Definition definition, cons
   AFTERBAY_TRY_ASSIGN(const config::Existing asked_existing, existing_of(definition.options.existing));
   it.format_ = settings.store.value_or(asked_format);
   it.existing_ = settings.existing.value_or(asked_existing);
+  AFTERBAY_TRY(config::check_variables(config, it.name_, variable_names(it.schema_)));
   override_variables(it.schema_, settings);
   AFTERBAY_TRY(model::check_template(it.template_));
   AFTERBAY_TRY(model::validate(it.schema_, it.format_));
