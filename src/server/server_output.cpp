@@ -252,12 +252,9 @@ Result<> Server::handle(Event& event) {
   progress_.bytes_taken = timers_.bytes != nullptr ? timers_.bytes->value() : 0;
   progress_.bytes_written = timers_.written != nullptr ? timers_.written->value() : 0;
   if (event.published) return published(*file, std::move(event.error));
-  if (event.error) {
-    fail(event.error->in_file(file->path));  // gives the file up too, when nothing else uses it
-    return {};
-  }
-  if (failure_) {
-    if (give_up(*file)) files_.erase(event.file);
+  if (event.error) fail(event.error->in_file(file->path));
+  if (failure_) {  // the first failure may have given the file up already
+    if (const auto at = files_.find(event.file); at != files_.end() && give_up(at->second)) files_.erase(at);
     return {};
   }
   publish_if_complete(*file);
