@@ -28,7 +28,7 @@ class Row:
     kind: str  #: "afterbay", "baseline" or "yardstick"
     program: str
     ranks: int  #: processes, I/O servers among them
-    arguments: tuple[str, ...] = ()
+    arguments: tuple[str, ...] = ()  #: {dir} stands for the run's directory; a report.json there is kept
     mpirun: tuple[str, ...] = ()
     choice: str = ""  #: rows of the same choice are alternatives: the best one stays
     alternative: str = ""  #: what this alternative is called
@@ -137,6 +137,12 @@ def lookup(run: dict, path: str) -> float | None:
     return value if isinstance(value, (int, float)) else None
 
 
+def waited_s(report: dict) -> float:
+    """From Afterbay's report: how long the model ranks (of each wait the longest) waited inside put."""
+    timers = report.get("model", {}).get("timers", [])
+    return sum(timer["max_exclusive_s"] for timer in timers if timer["name"].startswith("wait: "))
+
+
 class Runner:
     """Runs rows: programs from `build`, files under `scratch`."""
 
@@ -196,13 +202,15 @@ class Runner:
         directory.mkdir(parents=True)
         os.sync()  # the last row's deletions are not this row's cost
         command = ["mpirun", "--oversubscribe", "--bind-to", "none", *row.mpirun, "-np", str(row.ranks),
-                   str(self.build / row.program), "--dir", str(directory), *row.arguments]
+                   str(self.build / row.program), "--dir", str(directory),
+                   *(argument.replace("{dir}", str(directory)) for argument in row.arguments)]
         try:
             output = self._execute(row, command)
             metrics = self._parse(row, output)
             extra = directory / "report.json"
             if extra.is_file():
                 metrics["report"] = json.loads(extra.read_text())
+                metrics["waited_s"] = waited_s(metrics["report"])
             if verify and row.verify:
                 wrong = verify(row, directory)
                 if wrong:

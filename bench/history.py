@@ -25,6 +25,7 @@ MPI_IO = ("ompio", "romio321")
 FORMATS = {"netcdf4": "netCDF-4", "cdf5": "CDF-5"}
 LAYOUTS = ((1, 1), (4, 1), (4, 2))  #: model ranks, servers
 RAW = ("raw1", "raw2")
+REPORT = "--afterbay.report.json={dir}/report.json"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -77,12 +78,12 @@ def scenario_rows(grid: str, compute_ms: float) -> list[Row]:
     for model, servers in LAYOUTS:
         for store, format_name in FORMATS.items():
             rows.append(row(f"afterbay/{model}+{servers}/{store}", f"Afterbay {model}+{servers} {format_name}", "afterbay",
-                            "afterbay_history", model + servers, "--mode", "dedicated", "--servers", str(servers),
+                            "afterbay_history", model + servers, REPORT, "--mode", "dedicated", "--servers", str(servers),
                             "--format", store, verify=True, group=f"afterbay/{model}", model=model))
         if servers == 1:
             for mode in ("synchronous", "thread"):
                 rows.append(row(f"inline-{mode}/{model}", f"Afterbay inline {mode}, {model} {plural(model)}", "afterbay",
-                                "afterbay_history", model, "--mode", mode, verify=True, group=f"afterbay/{model}"))
+                                "afterbay_history", model, REPORT, "--mode", mode, verify=True, group=f"afterbay/{model}"))
     return rows
 
 
@@ -128,8 +129,11 @@ def blocked_against_copy(results: Results, grid: str, compute_ms: float) -> list
         for store, format_name in FORMATS.items():
             key = f"{scenario}/afterbay/{model}+{servers}/{store}"
             ratios = results.ratios(key, "blocked_s.max", key, "copy_s.max")
+            note = room_note(results, grid, compute_ms)
+            if (waited := results.median(key, "waited_s") or 0) > 0.001:
+                note += f"; the model waited {waited:.3f} s for room"
             found.append(results.median_check(f"{scenario}, {model}+{servers} {format_name}: blocked / memcpy", ratios, "<=", 1.15,
-                                             room_note(results, grid, compute_ms)))
+                                             note))
     return found
 
 

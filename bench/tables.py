@@ -34,7 +34,7 @@ def median_text(values: list[float], form: str = "{:.2f}") -> str:
 
 def scenario_table(results: Results, scenario: str, disk: str | None) -> str:
     """`disk`: the row that end-to-end times are compared with; a copy in the same run has its own column."""
-    header = ["", "end s", "min-max", "GB/s", "vs disk", "blocked s", "min-max", "mean rank", "copy s", "blocked/copy", "cpu s"]
+    header = ["", "end s", "min-max", "GB/s", "vs disk", "blocked s", "min-max", "mean rank", "copy s", "blocked/copy", "waited s", "backlog MB", "cpu s"]
     lines = []
     group = None
     for row in results.in_scenario(scenario):
@@ -54,6 +54,8 @@ def _line(results: Results, row: Row, disk: str | None) -> list[str]:
     return [row.label, median_text(ends, "{:.3f}"), spread(ends), median_text(rates), median_text(against_disk),
             median_text(blocked, "{:.3f}"), spread(blocked), seconds(results.median(row.key, "blocked_s.mean")),
             seconds(results.median(row.key, "copy_s.max")), median_text(against_copy),
+            seconds(results.median(row.key, "waited_s")),
+            median_text([value / 1e6 for value in results.values(row.key, "report.server.counters.peak backlog.largest")], "{:.0f}"),
             median_text(results.values(row.key, "cpu_s"))]
 
 

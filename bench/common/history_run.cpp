@@ -19,12 +19,26 @@ double timed(Work&& work) {
   return now_s() - start;
 }
 
+template <class Work>
+double timed(ThreadUse& use, Work&& work) {
+  const ThreadUse before = thread_use();
+  const double elapsed = timed(work);
+  use += thread_use() - before;
+  return elapsed;
+}
+
 double sum(const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
 
 double reduced(double value, MPI_Op operation, MPI_Comm model) {
   double result = 0;
   MPI_Allreduce(&value, &result, 1, MPI_DOUBLE, operation, model);
   return result;
+}
+
+nlohmann::json across_ranks(const ThreadUse& use, MPI_Comm model) {
+  return {{"waits", reduced(static_cast<double>(use.waits), MPI_SUM, model)},
+          {"preemptions", reduced(static_cast<double>(use.preemptions), MPI_SUM, model)},
+          {"cpu_s_max", reduced(use.cpu_s, MPI_MAX, model)}};
 }
 
 /// max: the slowest rank's total; mean: over ranks; step max: what a model that waits for its
@@ -65,13 +79,13 @@ Timings run_history(const Options& options, MPI_Comm model, Fields& fields, Hist
     const int record = step % options.records;
     fields.stamp(step);
     compute();
-    timings.blocked_s.push_back(timed([&] {
+    timings.blocked_s.push_back(timed(timings.blocked_use, [&] {
       if (record == 0) writer.open(file);
       writer.put(fields, file, record);
       if (record == options.records - 1) writer.close(file);
     }));
     compute();
-    if (with_compute) timings.copy_s.push_back(timed([&] { copies->copy(fields); }));
+    if (with_compute) timings.copy_s.push_back(timed(timings.copy_use, [&] { copies->copy(fields); }));
   }
   timings.finish_s = timed([&] { writer.finish(); });
   timings.end_s = now_s() - start;
@@ -92,7 +106,11 @@ void report(const Options& options, MPI_Comm model, const Timings& timings, cons
   line["finish_s"] = reduced(timings.finish_s, MPI_MAX, model);
   line["cpu_s"] = reduced(timings.cpu_s, MPI_SUM, model);
   line["blocked_s"] = across_ranks(timings.blocked_s, model);
-  if (!timings.copy_s.empty()) line["copy_s"] = across_ranks(timings.copy_s, model);
+  line["blocked_use"] = across_ranks(timings.blocked_use, model);
+  if (!timings.copy_s.empty()) {
+    line["copy_s"] = across_ranks(timings.copy_s, model);
+    line["copy_use"] = across_ranks(timings.copy_use, model);
+  }
   if (rank == 0) {
     std::printf("BENCH %s\n", line.dump().c_str());
     std::fflush(stdout);

@@ -10,6 +10,17 @@ double now_s();
 /// User and system time of this process and all its threads, in seconds.
 double process_cpu_s();
 
+/// How often the calling thread left its core, by itself (waiting) and not (another was given the core), and
+/// how long it ran. Tells a call that waits from one that is merely not scheduled.
+struct ThreadUse {
+  long waits = 0;
+  long preemptions = 0;
+  double cpu_s = 0;
+  ThreadUse& operator+=(const ThreadUse& other);
+  friend ThreadUse operator-(const ThreadUse& later, const ThreadUse& earlier);
+};
+ThreadUse thread_use();
+
 /// Keeps the calling thread computing for `ms` of wall time.
 void compute_for(double ms);
 
