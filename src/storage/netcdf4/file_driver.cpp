@@ -71,11 +71,15 @@ herr_t read_bytes(H5FD_t* file, H5FD_mem_t, hid_t, haddr_t offset, size_t count,
 
 herr_t write_bytes(H5FD_t* file, H5FD_mem_t kind, hid_t, haddr_t offset, size_t count, const void* buffer) {
   const bool raw = kind == H5FD_MEM_DRAW;
-  return driver_of(file).write(raw, offset, {static_cast<const std::byte*>(buffer), count}) ? 0 : -1;
+  driver_of(file).write(raw, offset, {static_cast<const std::byte*>(buffer), count});
+  return 0;
 }
 
 /// Only at the end: before that other threads write behind what HDF5 believes to be the end.
-herr_t truncate_file(H5FD_t* file, hid_t, hbool_t closing) { return !closing || driver_of(file).truncate() ? 0 : -1; }
+herr_t truncate_file(H5FD_t* file, hid_t, hbool_t closing) {
+  if (closing) driver_of(file).truncate();
+  return 0;
+}
 
 H5FD_class_t driver_class() {
   H5FD_class_t kind{};
@@ -132,20 +136,28 @@ bool FileDriver::Capture::take(std::uint64_t offset, std::span<const std::byte> 
   return true;
 }
 
-bool FileDriver::write(bool raw, std::uint64_t offset, std::span<const std::byte> bytes) {
-  if (raw && capture_ != nullptr && capture_->take(offset, bytes)) return true;
-  return note(writer_.write_structure(offset, bytes));
+void FileDriver::write(bool raw, std::uint64_t offset, std::span<const std::byte> bytes) {
+  if (raw && capture_ != nullptr && capture_->take(offset, bytes)) return;
+  if (!failure_) note(writer_.write_structure(offset, bytes));
 }
 
 bool FileDriver::read(std::uint64_t offset, std::span<std::byte> bytes) { return note(writer_.read(offset, bytes)); }
 
-bool FileDriver::truncate() { return note(writer_.truncate(end_of_allocation)); }
+void FileDriver::truncate() {
+  if (!failure_) note(writer_.truncate(end_of_allocation));
+}
 
 std::uint64_t FileDriver::size_bytes() const { return writer_.size_bytes().value_or(0); }
 
 bool FileDriver::note(Result<> result) {
   if (!result && !failure_) failure_ = std::move(result).error();
   return result.has_value();
+}
+
+Result<> FileDriver::check(const std::string& doing) const {
+  if (!failure_) return {};
+  Error error = *failure_;
+  return fail(std::move(error.add("while HDF5 was to " + doing)));
 }
 
 Error FileDriver::error(const std::string& doing) {

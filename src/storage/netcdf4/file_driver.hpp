@@ -50,11 +50,14 @@ class FileDriver {
 
   /// The failure of a read or write that HDF5 asked for, if there was one, else HDF5's own error.
   Error error(const std::string& doing);
+  /// Whether all that HDF5 wrote is written. HDF5 itself never hears of a failed write: it would keep
+  /// the file open for ever and come back to it when the process ends.
+  Result<> check(const std::string& doing) const;
 
   // Called by HDF5 (through file_driver.cpp).
-  bool write(bool raw, std::uint64_t offset, std::span<const std::byte> bytes);
+  void write(bool raw, std::uint64_t offset, std::span<const std::byte> bytes);
   bool read(std::uint64_t offset, std::span<std::byte> bytes);
-  bool truncate();
+  void truncate();
   [[nodiscard]] std::uint64_t size_bytes() const;
   std::uint64_t end_of_allocation = 0;
 

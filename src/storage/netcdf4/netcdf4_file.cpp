@@ -75,7 +75,7 @@ Result<> Netcdf4File::open_datasets() {
                         Dataset::open(file_.get(), *driver_, schema_.variables[v], layout_->variables[v]));
     datasets_.push_back(std::move(dataset));
   }
-  return {};
+  return driver_->check("open the file");
 }
 
 std::string Netcdf4File::engine() const { return writer_ && writer_->direct() ? "direct" : "buffered"; }
@@ -116,6 +116,7 @@ Result<WriteCost> Netcdf4File::write_pieces(std::span<const PieceWrite> pieces) 
       AFTERBAY_TRY_ASSIGN(const Extent extent, place(job));
       extents.push_back(extent);
     }
+    AFTERBAY_TRY(driver_->check("place data"));
   }
   AFTERBAY_TRY(writer_->write(extents, cost));
   for (const PieceWrite& piece : pieces) ledger_.mark(*piece.piece, piece.record);
@@ -179,6 +180,7 @@ Result<WriteCost> Netcdf4File::write_strings(std::uint32_t variable, std::uint64
     const Stopwatch watch(cost.place_ns);
     const Hdf5Section section;
     AFTERBAY_TRY(in_file(datasets_[variable].write_strings(record, values), part_.path()));
+    AFTERBAY_TRY(in_file(driver_->check("write strings"), part_.path()));
     std::vector<bool>& written = strings_written_[variable];
     const std::uint64_t index = layout_->variables[variable].record ? record : 0;
     if (written.size() <= index) written.resize(index + 1);
@@ -309,7 +311,7 @@ Result<> Netcdf4File::close_library(std::uint64_t records) {
   }
   datasets_.clear();
   if (H5Fclose(file_.release()) < 0) return fail(driver_->error("close the file"));
-  return {};
+  return driver_->check("close the file");
 }
 
 void Netcdf4File::abandon() noexcept {
