@@ -13,12 +13,14 @@ namespace afterbay::mpi {
 BackOff::BackOff(Time shortest, Time longest) noexcept
     : shortest_(shortest), longest_(longest), begin_ns_(now_ns()) {}
 
-std::chrono::nanoseconds BackOff::pause() const noexcept {
+std::chrono::nanoseconds BackOff::pause(bool transferring) const noexcept {
   const std::chrono::nanoseconds waited(now_ns() - begin_ns_);
-  return std::clamp<std::chrono::nanoseconds>(waited / 8, shortest_, longest_);
+  return std::clamp<std::chrono::nanoseconds>(waited / (transferring ? 64 : 8), shortest_, longest_);
 }
 
-void BackOff::sleep(std::chrono::nanoseconds most) const { std::this_thread::sleep_for(std::min(pause(), most)); }
+void BackOff::sleep(std::chrono::nanoseconds most, bool transferring) const {
+  std::this_thread::sleep_for(std::min(pause(transferring), most));
+}
 
 void BackOff::reset() noexcept { begin_ns_ = now_ns(); }
 
@@ -29,6 +31,15 @@ Result<bool> Request::test() {
   int done = 0;
   AFTERBAY_TRY(check(MPI_Test(&request_, &done, MPI_STATUS_IGNORE), "MPI_Test"));
   return done != 0;
+}
+
+Result<bool> Request::test_eagerly() {
+  constexpr int looks = 16;
+  for (int i = 1; i < looks; ++i) {
+    AFTERBAY_TRY_ASSIGN(const bool done, test());
+    if (done) return true;
+  }
+  return test();
 }
 
 Result<void> Request::wait_until(std::chrono::milliseconds limit, const char* what) {

@@ -13,15 +13,16 @@
 namespace afterbay::mpi {
 
 /// Sleeps between looks at something that can only be polled: an eighth of the time waited so far,
-/// within bounds. So a wait costs few looks, and ends late by an eighth at most.
+/// within bounds. So a wait costs few looks, and ends late by an eighth at most. While data are under way
+/// it is a 64th: a transfer moves on only when somebody looks.
 class BackOff {
  public:
   using Time = std::chrono::microseconds;
   explicit BackOff(Time shortest = Time(20), Time longest = Time(2000)) noexcept;
   /// The next sleep.
-  [[nodiscard]] std::chrono::nanoseconds pause() const noexcept;
+  [[nodiscard]] std::chrono::nanoseconds pause(bool transferring) const noexcept;
   /// Sleeps, at most `most`.
-  void sleep(std::chrono::nanoseconds most = std::chrono::hours(1)) const;
+  void sleep(std::chrono::nanoseconds most = std::chrono::hours(1), bool transferring = false) const;
   /// Something happened: the wait begins anew.
   void reset() noexcept;
 
@@ -49,6 +50,8 @@ class Request {
 
   /// True when the operation is complete (or there is none).
   Result<bool> test();
+  /// The same, looking several times: each look moves a transfer on by a piece.
+  Result<bool> test_eagerly();
   /// Sleeps until the operation is complete; `timed_out` naming `what` after `limit`. Until it is
   /// complete the operation's buffers must stay, also after a failure: see `abandon`.
   Result<void> wait_until(std::chrono::milliseconds limit, const char* what);

@@ -38,6 +38,8 @@ class Network {
   virtual ~Network() = default;
   /// True: something moved.
   virtual bool progress() = 0;
+  /// Data are under way that come in only as `progress` is called.
+  [[nodiscard]] virtual bool transferring() const = 0;
 };
 
 }  // namespace afterbay::transport

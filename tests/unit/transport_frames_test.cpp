@@ -252,6 +252,27 @@ TEST(ThreadHubOrder, a_rank_that_has_ended_holds_nobody_up) {
   put(*hub.clients[0], {0, 0, 200, 0, 9}, 0);
 }
 
+// Two ranks, each waiting on another server for the slower one, which is the other: the servers must
+// hear that both have come further, though neither rank put anything there.
+TEST(ThreadHubOrder, ranks_that_wait_on_two_servers_do_not_wait_for_each_other) {
+  std::vector<std::shared_ptr<RankLinks>> ranks = {std::make_shared<RankLinks>(), std::make_shared<RankLinks>()};
+  std::vector<ThreadHub> hubs;
+  for (std::size_t s = 0; s < 2; ++s) {
+    hubs.push_back(ThreadHub::make(2, {sizes_of(1), WaitPolicy{20s}, false, s, ranks}).value());
+    ASSERT_TRUE(hubs[s].port->frames().declare(std::vector<FrameDeclaration>(1, FrameDeclaration{200, {1}})));
+  }
+  const std::uint64_t begin = now_ns();
+  {
+    std::jthread first([&] {
+      put(*hubs[0].clients[0], {0, 0, 200, 0, 10}, 0);
+      hubs[0].clients[0]->set_position(12);
+      for (ThreadHub& hub : hubs) ASSERT_TRUE(hub.clients[0]->flush());
+    });
+    std::jthread second([&] { put(*hubs[1].clients[1], {0, 0, 200, 0, 11}, 0); });
+  }
+  EXPECT_LT(now_ns() - begin, 5'000'000'000u);
+}
+
 /// What a rank writes into its bytes of a piece.
 std::uint64_t word_of(std::size_t rank, std::uint32_t frame, std::uint32_t piece, std::uint64_t seq) {
   return (((seq * 64 + frame) * 16 + piece) * 16 + rank) * 0x9E37'79B9'7F4A'7C15ULL;

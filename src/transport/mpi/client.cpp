@@ -75,10 +75,14 @@ Result<void> MpiClientLink::poll() {
   return send_ready();
 }
 
+bool MpiClientLink::sending() const {
+  return std::ranges::any_of(segments_, [](const Segment& s) { return s.stage == Stage::sending; });
+}
+
 Result<void> MpiClientLink::complete_sends() {
   for (Segment& segment : segments_) {
     if (segment.stage != Stage::sending) continue;
-    AFTERBAY_TRY_ASSIGN(const bool done, segment.request.test());
+    AFTERBAY_TRY_ASSIGN(const bool done, waiting_ ? segment.request.test_eagerly() : segment.request.test());
     if (!done) continue;
     segment.stage = Stage::empty;
     segment.used = alignment;
@@ -197,8 +201,7 @@ bool MpiClientLink::make_item_room(std::uint64_t bytes) {
 /// Waiting for a segment that only the caller can complete would never end.
 Result<void> MpiClientLink::check_open_parts(std::uint64_t bytes) const {
   const Segment& oldest = segments_[next_to_send_];
-  const bool moving = std::ranges::any_of(segments_, [](const Segment& s) { return s.stage == Stage::sending; });
-  if (moving || oldest.open == 0) return {};
+  if (sending() || oldest.open == 0) return {};
   return fail(ErrorCode::resources,
               "{}: {} acquired parts fill all {} staging segments of {} bytes, there is no room for {} more bytes; commit "
               "some first or raise `segments`",
@@ -215,6 +218,7 @@ Result<void> MpiClientLink::wait_for_item_room(std::uint64_t bytes) {
   StallClock stall(options_.policy.deadline, progress_);
   mpi::BackOff back_off;
   Result<void> result = check_open_parts(bytes);
+  waiting_ = true;
   while (result && (result = poll()) && !make_item_room(bytes)) {
     result = check_server();
     if (result) result = ping_if_due();
@@ -224,8 +228,9 @@ Result<void> MpiClientLink::wait_for_item_room(std::uint64_t bytes) {
                     "stuck, or the network down?",
                     options_.server, options_.policy.deadline.count(), segments_.size());
     options_.rank_links->keep_moving(*this);
-    if (result && !(idle_ && idle_())) back_off.sleep();
+    if (result && !(idle_ && idle_())) back_off.sleep(longest_pause, sending());
   }
+  waiting_ = false;
   waited_ns_ += now_ns() - begin;
   return result;
 }
@@ -331,7 +336,7 @@ void MpiClientLink::wait(Millis most) {
     if ((idle_ && idle_()) || !ping_if_due()) return;
     const std::uint64_t now = now_ns();
     if (now >= end) return;
-    quiet_.sleep(std::chrono::nanoseconds(end - now));
+    quiet_.sleep(std::chrono::nanoseconds(end - now), sending());
   }
 }
 

@@ -78,6 +78,7 @@ class MpiClientLink final : public ClientLink, private RankLinks::Member {
   /// Moves everything that can move: sends, replies, credits.
   Result<void> poll();
   Result<void> complete_sends();
+  [[nodiscard]] bool sending() const;
   Result<void> send_ready();
   Result<void> send_segment(Segment& segment);
   Result<void> take_replies();
@@ -124,6 +125,7 @@ class MpiClientLink final : public ClientLink, private RankLinks::Member {
   ProcessWatch process_;
   std::function<bool()> idle_;
   mpi::BackOff quiet_;  ///< since the last segment or message
+  bool waiting_ = false;  ///< in wait_for_item_room: then transfers are pushed on
   std::uint64_t waited_ns_ = 0;
   std::uint64_t segments_sent_ = 0;
 };

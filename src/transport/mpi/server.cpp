@@ -71,7 +71,7 @@ bool MpiPeer::complete_receives() {
   bool moved = false;
   for (Incoming& incoming : incoming_) {
     if (incoming.arrived) continue;
-    const Result<bool> done = incoming.request.test();
+    const Result<bool> done = incoming.request.test_eagerly();
     if (!done) note_failure(done.error());
     if (!done || !*done) continue;
     incoming.arrived = true;
@@ -292,6 +292,10 @@ Result<bool> MpiNetwork::take_one() {
   AFTERBAY_TRY(peer->second->begin_receive(message, static_cast<std::size_t>(bytes)));
   if (static_cast<std::size_t>(bytes) > sizeof(SegmentHeader)) moved_ = true;
   return true;
+}
+
+bool MpiNetwork::transferring() const {
+  return std::ranges::any_of(peers_, [](const auto& entry) { return entry.second->receiving(); });
 }
 
 bool MpiNetwork::progress() {

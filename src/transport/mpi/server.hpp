@@ -57,6 +57,7 @@ class MpiPeer final : public PeerEnd {
   /// Begins to receive a message that was found for this rank.
   Result<void> begin_receive(MPI_Message message, std::size_t bytes);
   void note_failure(Error error);
+  [[nodiscard]] bool receiving() const { return !failure_ && !incoming_.empty() && !incoming_.back().arrived; }
 
  private:
   struct Incoming {
@@ -117,6 +118,7 @@ class MpiNetwork final : public Network {
   explicit MpiNetwork(std::shared_ptr<const mpi::Communicator> comm) : comm_(std::move(comm)) {}
   void add(int rank, MpiPeer& peer) { peers_.emplace(rank, &peer); }
   bool progress() override;
+  [[nodiscard]] bool transferring() const override;
 
  private:
   /// True: there was a message.
