@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/block_writer/block_writer.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "codec/aligned_buffer.hpp"
+
+namespace afterbay::storage {
+namespace {
+
+constexpr std::size_t page = 4096;
+
+/// Notes every write.
+class RecordingDisk : public Disk {
+ public:
+  struct Call {
+    std::uint64_t offset;
+    std::size_t count;
+    bool direct;
+  };
+  int open(const char* path, int flags, mode_t mode) override {
+    const int number = Disk::open(path, flags, mode);
+    if ((flags & O_DIRECT) != 0) direct_ = number;
+    return number;
+  }
+  ssize_t write(int descriptor, const std::byte* bytes, std::size_t count, off_t offset) override {
+    calls.push_back({static_cast<std::uint64_t>(offset), count, descriptor == direct_});
+    return Disk::write(descriptor, bytes, count, offset);
+  }
+  std::vector<Call> calls;
+
+ private:
+  int direct_ = -1;
+};
+
+class BlockWriterTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = (std::filesystem::current_path() / "block_XXXXXX").string();
+    const int number = ::mkstemp(pattern.data());
+    ASSERT_GE(number, 0);
+    path_ = pattern;
+    file_ = Descriptor(number);
+    for (std::size_t i = 0; i < memory_.size(); ++i) memory_.data()[i] = static_cast<std::byte>(i * 7 + i / page);
+  }
+  void TearDown() override { std::filesystem::remove(path_); }
+
+  void open(DirectIo direct_io) {
+    auto opened = BlockWriter::open(file_.get(), path_, direct_io, disk_);
+    ASSERT_TRUE(opened) << opened.error().text();
+    writer_ = std::move(*opened);
+  }
+  [[nodiscard]] Extent extent(std::uint64_t offset, std::size_t from, std::size_t count) const {
+    return {offset, memory_.bytes().subspan(from, count)};
+  }
+  WriteCost write(const std::vector<Extent>& extents) {
+    WriteCost cost;
+    const auto written = writer_->write(extents, cost);
+    EXPECT_TRUE(written) << (written ? "" : written.error().text());
+    return cost;
+  }
+  void expect_bytes(const Extent& extent) {
+    std::vector<std::byte> bytes(extent.bytes.size());
+    ASSERT_TRUE(writer_->read(extent.offset, bytes));
+    EXPECT_EQ(std::memcmp(bytes.data(), extent.bytes.data(), bytes.size()), 0) << extent.offset;
+  }
+
+  std::string path_;
+  Descriptor file_;
+  std::shared_ptr<RecordingDisk> disk_ = std::make_shared<RecordingDisk>();
+  std::unique_ptr<BlockWriter> writer_;
+  codec::AlignedBuffer memory_{1u << 20};
+};
+
+TEST_F(BlockWriterTest, writes_whole_pages_direct_and_the_ends_buffered) {
+  open(DirectIo::automatic);
+  if (!writer_->direct()) GTEST_SKIP() << "this file system refuses O_DIRECT";
+  const Extent odd = extent(3 * page + 100, 100, 100 * page);
+  const WriteCost cost = write({odd});
+  EXPECT_EQ(cost.bytes_out, 100 * page);
+  EXPECT_EQ(cost.direct_bytes, 99 * page);
+  expect_bytes(odd);
+  ASSERT_EQ(disk_->calls.size(), 3u);
+  EXPECT_FALSE(disk_->calls[0].direct);
+  EXPECT_EQ(disk_->calls[0].count, page - 100);
+  EXPECT_TRUE(disk_->calls[1].direct);
+  EXPECT_EQ(disk_->calls[1].offset, 4 * page);
+  EXPECT_FALSE(disk_->calls[2].direct);
+  EXPECT_EQ(disk_->calls[2].count, 100u);
+}
+
+TEST_F(BlockWriterTest, writes_nothing_around_the_extent) {
+  open(DirectIo::automatic);
+  const Extent before = extent(0, 0, 300000);
+  write({before});
+  const Extent inside = extent(page + 10, 10 + 400000 / page * page, 200000);  // congruent, ends inside a page
+  write({inside});
+  expect_bytes(inside);
+  expect_bytes({0, before.bytes.first(page + 10)});
+  expect_bytes({page + 10 + 200000, before.bytes.subspan(page + 10 + 200000)});
+}
+
+TEST_F(BlockWriterTest, joins_neighbours_in_memory_and_file_only) {
+  open(DirectIo::off);
+  write({extent(0, 0, 1000), extent(1000, 1000, 500), extent(1500, 1500, 500)});
+  ASSERT_EQ(disk_->calls.size(), 1u);
+  EXPECT_EQ(disk_->calls[0].count, 2000u);
+  disk_->calls.clear();
+  write({extent(5000, 0, 1000), extent(6000, 2000, 500), extent(9000, 2500, 500)});
+  EXPECT_EQ(disk_->calls.size(), 3u);
+  expect_bytes(extent(6000, 2000, 500));
+  expect_bytes(extent(9000, 2500, 500));
+}
+
+TEST_F(BlockWriterTest, goes_through_the_page_cache_where_memory_and_file_are_not_congruent) {
+  open(DirectIo::automatic);
+  const Extent shifted = extent(8 * page, 1, 64 * page);
+  EXPECT_EQ(write({shifted}).direct_bytes, 0u);
+  expect_bytes(shifted);
+}
+
+TEST_F(BlockWriterTest, never_uses_direct_io_when_it_is_off) {
+  open(DirectIo::off);
+  EXPECT_FALSE(writer_->direct());
+  const Extent all = extent(0, 0, 64 * page);
+  EXPECT_EQ(write({all}).direct_bytes, 0u);
+  expect_bytes(all);
+}
+
+TEST_F(BlockWriterTest, reads_zeros_after_the_end) {
+  open(DirectIo::off);
+  write({extent(0, 0, 10)});
+  std::vector<std::byte> bytes(20, std::byte{9});
+  ASSERT_TRUE(writer_->read(0, bytes));
+  EXPECT_EQ(bytes[9], memory_.data()[9]);
+  EXPECT_EQ(bytes[10], std::byte{0});
+  EXPECT_EQ(bytes[19], std::byte{0});
+}
+
+}  // namespace
+}  // namespace afterbay::storage
