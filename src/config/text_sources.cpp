@@ -92,8 +92,9 @@ void read_environment(const std::map<std::string, std::string>& environment, std
     if (!variable.starts_with(variable_prefix) || has_other_use(variable)) continue;
     const Origin origin{Source::environment, variable};
     const auto& table = session_settings();
-    const auto setting = std::find_if(
-        table.begin(), table.end(), [&](const auto& row) { return environment_name(row.name) == variable; });
+    const auto setting = std::find_if(table.begin(), table.end(), [&wanted = variable](const auto& row) {
+      return environment_name(row.name) == wanted;
+    });
     if (setting != table.end()) {
       add(setting->name, value, origin, found, problems);
     } else if (variable == environment_name(collections_key)) {

@@ -40,8 +40,8 @@ Result<> change_attribute(Schema& schema, const SchemaChanges::AttributeChange& 
     variable != nullptr ? void(variable->attribute(name, values)) : void(schema.attribute(name, values));
     return {};
   }
-  const auto found =
-      std::find_if(attributes.begin(), attributes.end(), [&](const auto& a) { return a.name == name; });
+  const auto found = std::find_if(attributes.begin(), attributes.end(),
+                                  [&wanted = name](const auto& a) { return a.name == wanted; });
   if (found == attributes.end()) return no_such_attribute(attributes, change.variable, name);
   attributes.erase(found);
   return {};
