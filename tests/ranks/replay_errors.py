@@ -112,7 +112,7 @@ def test_command_line(inputs):
 
 def test_runs(inputs):
     source = str(inputs["every_classic"])
-    said = expect("repeat", 0, "3 files, 9 records", "5 model ranks and 1 server", "(lat,lon): 7 x 9 points in",
+    said = expect("repeat", 0, "3 files, 9 records", "5 model ranks, 1 server", "(lat,lon): 7 x 9 points in",
                   arguments=[source, "out/out.nc", "--store", "cdf2", "--repeat", "3", "--verify"], processes=6,
                   left=["out.nc", "out.2.nc", "out.3.nc"])
     if said.count(": equal: ") != 3:
