@@ -227,9 +227,11 @@ class Runner:
                                    start_new_session=True)
         try:
             output, errors = process.communicate(timeout=self.timeout_s)
-        except subprocess.TimeoutExpired:
+        except BaseException as reason:  # interrupted, too: no run outlives the driver
             os.killpg(process.pid, signal.SIGKILL)
             process.communicate()
+            if not isinstance(reason, subprocess.TimeoutExpired):
+                raise
             raise RuntimeError(f"did not end within {self.timeout_s:g} s: {' '.join(command)}") from None
         if process.returncode != 0:
             tail = "\n    ".join((output + errors).strip().splitlines()[-12:])

@@ -29,8 +29,8 @@ class HistoryWriter {
 
 /// What one rank measured.
 struct Timings {
-  ThreadUse blocked_use;  ///< what the calling thread did in the time of blocked_s
-  ThreadUse copy_use;     ///< and of copy_s
+  ThreadUse blocked_use;          ///< what the calling thread did in the time of blocked_s
+  ThreadUse copy_use;             ///< and of copy_s
   double setup_s = 0;             ///< before the clock of the run starts: session, buffers
   double end_s = 0;               ///< first open to durable files
   double finish_s = 0;            ///< of that: the last part, waiting for durable files
