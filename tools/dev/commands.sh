@@ -33,7 +33,7 @@ dev_demo() {
 }
 
 dev_test() {
-  need_packages "${build_packages[@]}" "${test_packages[@]}"
+  need_packages "${build_packages[@]}" "${test_packages[@]}" "${reader_packages[@]}"
   need_python
   mpi_environment
   if [ $# -gt 0 ]; then
