@@ -266,8 +266,8 @@ void Server::fail(Error error) {
   failed_at_ns_ = now_ns();
   logger_.error("{}", failure_->text());
   const auto bytes = wire::encode(wire::Failed{*failure_});
-  for (std::size_t p = 0; p < peers_.size(); ++p)
-    if (!peers_[p].ended) port_->send(p, bytes);
+  // Ranks that have finalized wait for their files to be published: they are told too.
+  for (std::size_t p = 0; p < peers_.size(); ++p) port_->send(p, bytes);
   port_->fail();
   for (auto it = files_.begin(); it != files_.end();) it = give_up(it->second) ? files_.erase(it) : std::next(it);
   tickets_ = {};
