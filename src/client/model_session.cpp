@@ -5,6 +5,7 @@
 
 #include "base/clock.hpp"
 #include "base/suggest.hpp"
+#include "config/names.hpp"
 #include "model/decomposition.hpp"
 
 namespace afterbay::client {
@@ -65,6 +66,7 @@ Result<> ModelSession::start() {
   AFTERBAY_TRY(check_usable());
   if (decompositions_sent_ == decompositions_.size() && collections_sent_ == collections_.size()) return {};
   const observe::Timed timed(observed_.define);
+  warn_of_unknown_collections();
   ++define_serial_;
   for (std::size_t s = 0; s < links_.size(); ++s) {
     for (std::size_t d = decompositions_sent_; d < decompositions_.size(); ++d) {
@@ -80,6 +82,14 @@ Result<> ModelSession::start() {
   collections_sent_ = collections_.size();
   return wait_until([this] { return std::ranges::all_of(defined_, [this](auto n) { return n == define_serial_; }); },
                     "the servers' answer to the definitions");
+}
+
+/// Settings for a collection that the model has not defined are most likely mistyped.
+void ModelSession::warn_of_unknown_collections() const {
+  if (place_.model_rank != 0) return;
+  std::vector<std::string> names;
+  for (const auto& collection : collections_) names.push_back(collection->name());
+  for (const std::string& line : config::unknown_collections(config_, names)) logger_.warning("{}", line);
 }
 
 // ---- files and records

@@ -98,6 +98,7 @@ class ModelSession {
 
  private:
   Result<> check_usable() const;
+  void warn_of_unknown_collections() const;
   /// Reads what servers sent; fails with the session's error if one of them failed.
   Result<> poll();
   Result<> handle(std::size_t server, std::span<const std::byte> message);

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 
@@ -63,6 +64,7 @@ class BlockWriter {
   DirectIo policy_;
   std::shared_ptr<Disk> disk_;
   Descriptor direct_descriptor_;
+  std::mutex direct_turn_;  ///< one direct write of a file at a time: see write_direct
   std::atomic<bool> direct_{false};
 };
 
