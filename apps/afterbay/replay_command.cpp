@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <memory>
-#include <string_view>
 
 #include "command.hpp"
 #include "compare_report.hpp"
@@ -20,13 +18,6 @@ struct ReplayOptions {
   int servers = 0;  ///< 0: as the settings say
   bool verify = false;
 };
-
-/// Whether this process is the one of the job that speaks before MPI has started.
-bool speaks_for_the_job() {
-  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"})
-    if (const char* rank = std::getenv(name)) return std::string_view(rank) == "0";
-  return true;
-}
 
 /// 1 is for files that differ: what else would be `wrong` is a file or a setting that will not do.
 Exit exit_of_failure(const Error& error) {
@@ -48,11 +39,14 @@ Exit replay(const ReplayOptions& options, const Invocation& invocation) {
   if (options.servers > 0) request.arguments.push_back(fmt::format("--afterbay.servers={}", options.servers));
   const auto config =
       config::load({.settings = {}, .config_file = {}, .environment = {}, .arguments = request.arguments});
-  if (!config) {
-    if (speaks_for_the_job()) complain("replay", config.error().text());
-    return exit_of_failure(config.error());
+  ReplayJob job(config ? *config : config::Config{});
+  if (!config) {  // on all processes alike: one says it, and none ends (which would end the job) before it
+                  // has
+    const Exit code = exit_of_failure(config.error());
+    if (job.rank() == 0) complain("replay", config.error().text());
+    job.leave(static_cast<int>(code));
+    return code;
   }
-  ReplayJob job(*config);
   const Result<Playback> playback = job.run(request);
   if (!playback) {
     const Exit code = exit_of_failure(playback.error());
