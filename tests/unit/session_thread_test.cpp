@@ -33,9 +33,11 @@ std::vector<T> read(const std::filesystem::path& file, const char* variable) {
     count *= length;
   }
   std::vector<T> values(count);
-  if constexpr (std::is_same_v<T, float>) EXPECT_EQ(nc_get_var_float(id, var, values.data()), NC_NOERR);
-  if constexpr (std::is_same_v<T, double>) EXPECT_EQ(nc_get_var_double(id, var, values.data()), NC_NOERR);
-  if constexpr (std::is_same_v<T, int>) EXPECT_EQ(nc_get_var_int(id, var, values.data()), NC_NOERR);
+  int got = NC_EBADTYPE;
+  if constexpr (std::is_same_v<T, float>) got = nc_get_var_float(id, var, values.data());
+  if constexpr (std::is_same_v<T, double>) got = nc_get_var_double(id, var, values.data());
+  if constexpr (std::is_same_v<T, int>) got = nc_get_var_int(id, var, values.data());
+  EXPECT_EQ(got, NC_NOERR) << variable;
   nc_close(id);
   return values;
 }
@@ -133,9 +135,14 @@ TEST_P(ThreadSession, HistoryFilesHoldWhatTheRanksPut) {
   }
 }
 
+std::string name_of_layout(const testing::TestParamInfo<Layout>& info) {
+  return std::string(info.param.store) + "_" + std::to_string(info.param.models) + "_and_" + std::to_string(info.param.servers);
+}
+
 INSTANTIATE_TEST_SUITE_P(Layouts, ThreadSession,
                          testing::Values(Layout{1, 1, "netcdf4", "1MiB"}, Layout{4, 1, "netcdf4", "1MiB"}, Layout{4, 2, "netcdf4", "8MiB"},
-                                         Layout{1, 1, "cdf5", "1MiB"}, Layout{4, 1, "cdf5", "1MiB"}, Layout{6, 3, "cdf2", "1MiB"}));
+                                         Layout{1, 1, "cdf5", "1MiB"}, Layout{4, 1, "cdf5", "1MiB"}, Layout{6, 3, "cdf2", "1MiB"}),
+                         name_of_layout);
 
 }  // namespace
 }  // namespace afterbay::test
