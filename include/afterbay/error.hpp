@@ -41,11 +41,26 @@ struct Error {
   Error() = default;
   Error(ErrorCode code_in, std::string message_in) : code(code_in), message(std::move(message_in)) {}
 
-  Error& in_file(std::string name) { if (file.empty()) file = std::move(name); return *this; }
-  Error& in_variable(std::string name) { if (variable.empty()) variable = std::move(name); return *this; }
-  Error& at_rank(int number) { if (rank < 0) rank = number; return *this; }
-  Error& with_native(int value) { native = value; return *this; }
-  Error& add(std::string line) { context.push_back(std::move(line)); return *this; }
+  Error& in_file(std::string name) {
+    if (file.empty()) file = std::move(name);
+    return *this;
+  }
+  Error& in_variable(std::string name) {
+    if (variable.empty()) variable = std::move(name);
+    return *this;
+  }
+  Error& at_rank(int number) {
+    if (rank < 0) rank = number;
+    return *this;
+  }
+  Error& with_native(int value) {
+    native = value;
+    return *this;
+  }
+  Error& add(std::string line) {
+    context.push_back(std::move(line));
+    return *this;
+  }
 
   /// All in one text: message, context, rank, file, variable, native code.
   [[nodiscard]] std::string text() const;

@@ -25,20 +25,25 @@ struct Values {
 
   Values() = default;
   Values(std::string_view text) : type(Type::text) { assign(text.data(), text.size()); }  // NOLINT
-  Values(const char* text) : Values(std::string_view(text)) {}                             // NOLINT
-  Values(const std::string& text) : Values(std::string_view(text)) {}                      // NOLINT
+  Values(const char* text) : Values(std::string_view(text)) {}                            // NOLINT
+  Values(const std::string& text) : Values(std::string_view(text)) {}                     // NOLINT
   template <class T>
     requires(std::is_arithmetic_v<T>)
-  Values(T value) : type(type_of<T>) { assign(&value, 1); }  // NOLINT
+  Values(T value) : type(type_of<T>) {
+    assign(&value, 1);
+  }  // NOLINT
   template <class T>
     requires(std::is_arithmetic_v<T>)
-  Values(std::span<const T> values) : type(type_of<T>) { assign(values.data(), values.size()); }  // NOLINT
+  Values(std::span<const T> values) : type(type_of<T>) {
+    assign(values.data(), values.size());
+  }  // NOLINT
   template <class T>
     requires(std::is_arithmetic_v<T>)
   Values(const std::vector<T>& values) : Values(std::span<const T>(values)) {}  // NOLINT
   template <class T>
     requires(std::is_arithmetic_v<T>)
-  Values(std::initializer_list<T> values) : Values(std::span<const T>(values.begin(), values.size())) {}  // NOLINT
+  Values(std::initializer_list<T> values)
+      : Values(std::span<const T>(values.begin(), values.size())) {}  // NOLINT
   /// NC_STRING values (a vector of std::string); a single std::string is `text`, as in the NUG.
   Values(std::vector<std::string> values) : type(Type::string), strings(std::move(values)) {}  // NOLINT
 
@@ -110,11 +115,27 @@ struct Variable {
   Values constant;
 
   Variable& attribute(std::string attribute_name, Values values);
-  Variable& with_fill(Values value) { fill = std::move(value); return *this; }
-  Variable& with_chunk(std::vector<std::uint64_t> lengths) { chunk = std::move(lengths); return *this; }
-  Variable& with_deflate(int level, bool with_shuffle = true) { deflate = level; shuffle = with_shuffle; return *this; }
-  Variable& on(std::string decomposition_name) { decomposition = std::move(decomposition_name); return *this; }
-  Variable& with_constant(Values values) { constant = std::move(values); return *this; }
+  Variable& with_fill(Values value) {
+    fill = std::move(value);
+    return *this;
+  }
+  Variable& with_chunk(std::vector<std::uint64_t> lengths) {
+    chunk = std::move(lengths);
+    return *this;
+  }
+  Variable& with_deflate(int level, bool with_shuffle = true) {
+    deflate = level;
+    shuffle = with_shuffle;
+    return *this;
+  }
+  Variable& on(std::string decomposition_name) {
+    decomposition = std::move(decomposition_name);
+    return *this;
+  }
+  Variable& with_constant(Values values) {
+    constant = std::move(values);
+    return *this;
+  }
   friend bool operator==(const Variable&, const Variable&) = default;
 };
 

@@ -42,8 +42,8 @@ struct SessionOptions {
   /// Settings from code, by their dotted names ("servers", "memory.server", ...): the lowest
   /// precedence after the defaults; then the YAML file, the environment, the command line.
   std::vector<std::pair<std::string, std::string>> settings;
-  std::string config_file;              ///< YAML; empty: AFTERBAY_CONFIG, else none
-  std::vector<std::string> arguments;   ///< the program's arguments; only --afterbay.* are looked at
+  std::string config_file;             ///< YAML; empty: AFTERBAY_CONFIG, else none
+  std::vector<std::string> arguments;  ///< the program's arguments; only --afterbay.* are looked at
 
   SessionOptions& set(std::string setting, std::string value) {
     settings.emplace_back(std::move(setting), std::move(value));
@@ -57,8 +57,8 @@ struct SessionOptions {
 
 /// How a collection's files are stored; the configuration can override each by collection name.
 struct CollectionOptions {
-  std::string file;      ///< name template; see `FileName`. Empty: "{collection}.nc"
-  std::string directory; ///< put before the name; empty: the working directory
+  std::string file;                 ///< name template; see `FileName`. Empty: "{collection}.nc"
+  std::string directory;            ///< put before the name; empty: the working directory
   std::string store = "netcdf4";    ///< netcdf4, cdf5, cdf2, memory
   std::string existing = "refuse";  ///< refuse, replace, append
 };
@@ -128,12 +128,14 @@ class OutputFile {
 /// a Slot destroyed without it hands nothing over and the record stays incomplete.
 class Slot {
  public:
-  /// A box of the rank's part: element (i, j, ...) of it is at data + i*strides[0] + j*strides[1] + ... elements.
+  /// A box of the rank's part: element (i, j, ...) of it is at data + i*strides[0] + j*strides[1] + ...
+  /// elements.
   struct Part {
     void* data = nullptr;
-    std::vector<std::uint64_t> start;  ///< in the global index space of the variable, without the record dimension
+    std::vector<std::uint64_t>
+        start;  ///< in the global index space of the variable, without the record dimension
     std::vector<std::uint64_t> count;
-    std::vector<std::int64_t> strides; ///< elements
+    std::vector<std::int64_t> strides;  ///< elements
   };
   [[nodiscard]] const std::vector<Part>& parts() const;
   /// True: the parts lie in the server's buffer. False: in a private one, copied by commit (other

@@ -66,18 +66,54 @@ constexpr std::string_view name_of(Type type) noexcept {
 
 template <class T>
 struct TypeOf;
-template <> struct TypeOf<std::int8_t> { static constexpr Type value = Type::int8; };
-template <> struct TypeOf<char> { static constexpr Type value = Type::text; };
-template <> struct TypeOf<std::int16_t> { static constexpr Type value = Type::int16; };
-template <> struct TypeOf<std::int32_t> { static constexpr Type value = Type::int32; };
-template <> struct TypeOf<float> { static constexpr Type value = Type::float32; };
-template <> struct TypeOf<double> { static constexpr Type value = Type::float64; };
-template <> struct TypeOf<std::uint8_t> { static constexpr Type value = Type::uint8; };
-template <> struct TypeOf<std::uint16_t> { static constexpr Type value = Type::uint16; };
-template <> struct TypeOf<std::uint32_t> { static constexpr Type value = Type::uint32; };
-template <> struct TypeOf<std::int64_t> { static constexpr Type value = Type::int64; };
-template <> struct TypeOf<std::uint64_t> { static constexpr Type value = Type::uint64; };
-template <> struct TypeOf<std::string> { static constexpr Type value = Type::string; };
+template <>
+struct TypeOf<std::int8_t> {
+  static constexpr Type value = Type::int8;
+};
+template <>
+struct TypeOf<char> {
+  static constexpr Type value = Type::text;
+};
+template <>
+struct TypeOf<std::int16_t> {
+  static constexpr Type value = Type::int16;
+};
+template <>
+struct TypeOf<std::int32_t> {
+  static constexpr Type value = Type::int32;
+};
+template <>
+struct TypeOf<float> {
+  static constexpr Type value = Type::float32;
+};
+template <>
+struct TypeOf<double> {
+  static constexpr Type value = Type::float64;
+};
+template <>
+struct TypeOf<std::uint8_t> {
+  static constexpr Type value = Type::uint8;
+};
+template <>
+struct TypeOf<std::uint16_t> {
+  static constexpr Type value = Type::uint16;
+};
+template <>
+struct TypeOf<std::uint32_t> {
+  static constexpr Type value = Type::uint32;
+};
+template <>
+struct TypeOf<std::int64_t> {
+  static constexpr Type value = Type::int64;
+};
+template <>
+struct TypeOf<std::uint64_t> {
+  static constexpr Type value = Type::uint64;
+};
+template <>
+struct TypeOf<std::string> {
+  static constexpr Type value = Type::string;
+};
 
 /// The netCDF type of the C++ type T; a compile error for types that netCDF does not have.
 template <class T>

@@ -9,16 +9,18 @@ namespace afterbay {
 
 /// Nanoseconds of the monotonic clock.
 inline std::uint64_t now_ns() noexcept {
-  return static_cast<std::uint64_t>(
-      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
-          .count());
+  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                        std::chrono::steady_clock::now().time_since_epoch())
+                                        .count());
 }
 
 /// Measures how long a number that tells of progress has stood still.
 class StallClock {
  public:
   StallClock(std::chrono::milliseconds limit, std::uint64_t progress) noexcept
-      : limit_ns_(static_cast<std::uint64_t>(limit.count()) * 1'000'000), progress_(progress), since_ns_(now_ns()) {}
+      : limit_ns_(static_cast<std::uint64_t>(limit.count()) * 1'000'000),
+        progress_(progress),
+        since_ns_(now_ns()) {}
 
   /// Nanoseconds since the number last changed.
   std::uint64_t stalled_ns(std::uint64_t progress) noexcept {

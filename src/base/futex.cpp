@@ -14,7 +14,8 @@ static_assert(sizeof(std::atomic<std::uint32_t>) == sizeof(std::uint32_t));
 static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
-void futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t expected, std::chrono::nanoseconds most) {
+void futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t expected,
+                std::chrono::nanoseconds most) {
   if (most.count() <= 0) return;
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(most);
   const timespec limit{static_cast<time_t>(seconds.count()), static_cast<long>((most - seconds).count())};

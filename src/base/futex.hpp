@@ -10,7 +10,8 @@
 namespace afterbay {
 
 /// Sleeps while `word` holds `expected`, at most `most`; may return early.
-void futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t expected, std::chrono::nanoseconds most);
+void futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t expected,
+                std::chrono::nanoseconds most);
 /// Wakes all that sleep on `word`.
 void futex_wake_all(std::atomic<std::uint32_t>& word);
 

@@ -32,17 +32,17 @@ inline tl::unexpected<Error> fail(Error error) { return tl::unexpected<Error>(st
 }  // namespace afterbay
 
 /// Returns the Error of `expression` from the enclosing function, if it has one.
-#define AFTERBAY_TRY(expression)                                           \
-  do {                                                                     \
-    if (auto afterbay_try_result = (expression); !afterbay_try_result)     \
-      return ::tl::unexpected(std::move(afterbay_try_result).error());     \
+#define AFTERBAY_TRY(expression)                                       \
+  do {                                                                 \
+    if (auto afterbay_try_result = (expression); !afterbay_try_result) \
+      return ::tl::unexpected(std::move(afterbay_try_result).error()); \
   } while (false)
 
 #define AFTERBAY_CONCAT_(a, b) a##b
 #define AFTERBAY_CONCAT(a, b) AFTERBAY_CONCAT_(a, b)
 /// `AFTERBAY_TRY_ASSIGN(auto x, f())`: x is the value of f(), or the Error is returned.
-#define AFTERBAY_TRY_ASSIGN(declaration, expression)                                        \
-  auto AFTERBAY_CONCAT(afterbay_try_, __LINE__) = (expression);                             \
-  if (!AFTERBAY_CONCAT(afterbay_try_, __LINE__))                                            \
-    return ::tl::unexpected(std::move(AFTERBAY_CONCAT(afterbay_try_, __LINE__)).error());   \
+#define AFTERBAY_TRY_ASSIGN(declaration, expression)                                      \
+  auto AFTERBAY_CONCAT(afterbay_try_, __LINE__) = (expression);                           \
+  if (!AFTERBAY_CONCAT(afterbay_try_, __LINE__))                                          \
+    return ::tl::unexpected(std::move(AFTERBAY_CONCAT(afterbay_try_, __LINE__)).error()); \
   declaration = *std::move(AFTERBAY_CONCAT(afterbay_try_, __LINE__))

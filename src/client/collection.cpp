@@ -36,7 +36,8 @@ Result<Format> parse_format(const std::string& word) {
 void override_variables(Schema& schema, const config::CollectionSettings& settings) {
   for (Variable& variable : schema.variables) {
     const config::VariableSettings chosen = settings.settings_for(variable.name);
-    const bool compressible = !variable.dimensions.empty() && variable.type != Type::string && variable.constant.empty();
+    const bool compressible =
+        !variable.dimensions.empty() && variable.type != Type::string && variable.constant.empty();
     if (chosen.chunk) variable.chunk = *chosen.chunk;
     if (chosen.deflate && compressible) variable.deflate = *chosen.deflate;
     if (chosen.shuffle && compressible) variable.shuffle = *chosen.shuffle;
@@ -51,8 +52,8 @@ bool same(const PutPlan& plan, Type type, const MemoryLayout& memory) {
 }  // namespace
 
 Result<std::unique_ptr<Collection>> Collection::make(Definition definition, const config::Config& config,
-                                                     const std::vector<Decomposition>& decompositions, int model_rank,
-                                                     std::size_t servers) {
+                                                     const std::vector<Decomposition>& decompositions,
+                                                     int model_rank, std::size_t servers) {
   auto collection = std::make_unique<Collection>();
   Collection& it = *collection;
   const config::CollectionSettings settings = config.settings_for(definition.name);
@@ -95,14 +96,18 @@ Result<> Collection::resolve(const std::vector<Decomposition>& decompositions, i
     for (std::size_t d = 0; d < decompositions.size(); ++d)
       if (names[d] == variable.decomposition) state.decomposition = static_cast<int>(d);
     if (state.decomposition < 0)
-      return fail(Error(ErrorCode::unknown_name,
-                        fmt::format("variable '{}' of collection '{}' lies on decomposition '{}', which has not been "
-                                    "registered{}",
-                                    variable.name, name_, variable.decomposition,
-                                    did_you_mean(variable.decomposition, names)))
-                      .in_variable(variable.name));
-    auto box = model::box_for(schema_, variable, decompositions[static_cast<std::size_t>(state.decomposition)].block);
-    if (!box) return fail(std::move(box).error().in_variable(variable.name).add(fmt::format("in collection '{}'", name_)));
+      return fail(
+          Error(ErrorCode::unknown_name,
+                fmt::format("variable '{}' of collection '{}' lies on decomposition '{}', which has not been "
+                            "registered{}",
+                            variable.name, name_, variable.decomposition,
+                            did_you_mean(variable.decomposition, names)))
+              .in_variable(variable.name));
+    auto box = model::box_for(schema_, variable,
+                              decompositions[static_cast<std::size_t>(state.decomposition)].block);
+    if (!box)
+      return fail(
+          std::move(box).error().in_variable(variable.name).add(fmt::format("in collection '{}'", name_)));
     state.mine = *box;
     state.contributes = layout_->variables[v].framed && !state.mine.empty();
   }
@@ -137,9 +142,10 @@ Result<std::string> Collection::path(const FileName& file_name) const {
 
 Result<std::uint32_t> Collection::index_of(std::string_view variable) const {
   if (const auto found = by_name_.find(variable); found != by_name_.end()) return found->second;
-  return fail(Error(ErrorCode::unknown_name, fmt::format("collection '{}' has no variable '{}'{}", name_, variable,
-                                                         did_you_mean(variable, variable_names(schema_))))
-                  .in_variable(std::string(variable)));
+  return fail(
+      Error(ErrorCode::unknown_name, fmt::format("collection '{}' has no variable '{}'{}", name_, variable,
+                                                 did_you_mean(variable, variable_names(schema_))))
+          .in_variable(std::string(variable)));
 }
 
 Result<VariableState*> Collection::framed_variable(std::string_view variable) {
@@ -148,7 +154,8 @@ Result<VariableState*> Collection::framed_variable(std::string_view variable) {
   const bool strings = schema_.variables[v].type == Type::string;
   return fail(Error(strings ? ErrorCode::wrong_type : ErrorCode::bad_state,
                     strings ? fmt::format("variable '{}' holds strings: use put_strings", variable)
-                            : fmt::format("variable '{}' is constant: its values were given with the schema", variable))
+                            : fmt::format("variable '{}' is constant: its values were given with the schema",
+                                          variable))
                   .in_variable(std::string(variable)));
 }
 
@@ -156,9 +163,9 @@ Result<std::uint32_t> Collection::string_variable(std::string_view variable) con
   AFTERBAY_TRY_ASSIGN(const std::uint32_t v, index_of(variable));
   const Variable& found = schema_.variables[v];
   if (found.type == Type::string && found.constant.empty()) return v;
-  return fail(Error(ErrorCode::wrong_type, fmt::format("variable '{}' is of type {}{}, not a string variable to be put",
-                                                       variable, name_of(found.type),
-                                                       found.constant.empty() ? "" : " and constant"))
+  return fail(Error(ErrorCode::wrong_type,
+                    fmt::format("variable '{}' is of type {}{}, not a string variable to be put", variable,
+                                name_of(found.type), found.constant.empty() ? "" : " and constant"))
                   .in_variable(std::string(variable)));
 }
 
@@ -179,8 +186,8 @@ Result<std::unique_ptr<PutPlan>> Collection::make_plan(const VariableState& vari
   plan->memory = memory;
   plan->kernel = model::kernel(type, in_schema.type, model::needs_swap(layout_->big_endian));
   if (!plan->kernel)
-    return fail(ErrorCode::wrong_type, "data of type {} cannot be put into variable '{}' of type {}", name_of(type),
-                in_schema.name, name_of(in_schema.type));
+    return fail(ErrorCode::wrong_type, "data of type {} cannot be put into variable '{}' of type {}",
+                name_of(type), in_schema.name, name_of(in_schema.type));
   if (!variable.contributes) return plan;
   const model::ElementBytes bytes{size_of(type), size_of(in_schema.type)};
   const model::VariableLayout& layout = layout_->variables[variable.index];

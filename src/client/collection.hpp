@@ -107,7 +107,8 @@ class Collection {
  private:
   Result<> resolve(const std::vector<Decomposition>& decompositions, int model_rank);
   Result<std::uint32_t> index_of(std::string_view variable) const;
-  Result<std::unique_ptr<PutPlan>> make_plan(const VariableState& variable, Type type, const MemoryLayout& memory) const;
+  Result<std::unique_ptr<PutPlan>> make_plan(const VariableState& variable, Type type,
+                                             const MemoryLayout& memory) const;
 
   std::uint32_t id_ = 0;
   std::string name_;

@@ -11,16 +11,24 @@
 namespace afterbay::client {
 namespace {
 
-constexpr std::size_t most_open_records = 32;  ///< of one collection on one server; half of LinkSizes::instances
+constexpr std::size_t most_open_records =
+    32;  ///< of one collection on one server; half of LinkSizes::instances
 constexpr transport::Millis wait_slice{50};
 
 /// Servers notice first what is missing and say it better; a rank that hears nothing gives up later.
-std::chrono::milliseconds patience(const config::Config& config) { return config.deadline + config.deadline / 4; }
+std::chrono::milliseconds patience(const config::Config& config) {
+  return config.deadline + config.deadline / 4;
+}
 
 }  // namespace
 
-ModelSession::ModelSession(Place place, const config::Config& config, Links links, observe::Profile& profile, Logger logger)
-    : place_(place), config_(config), links_(std::move(links)), profile_(profile), logger_(std::move(logger)) {
+ModelSession::ModelSession(Place place, const config::Config& config, Links links, observe::Profile& profile,
+                           Logger logger)
+    : place_(place),
+      config_(config),
+      links_(std::move(links)),
+      profile_(profile),
+      logger_(std::move(logger)) {
   defined_.resize(links_.size(), 0);
   bye_.resize(links_.size(), false);
   observed_.define = profile_.timer("define");
@@ -44,19 +52,27 @@ void ModelSession::set_idle(std::function<bool()> idle) {
 Result<> ModelSession::decomposition(const std::string& name, const Block& block, const Coverage& coverage) {
   AFTERBAY_TRY(check_usable());
   for (const Decomposition& known : decompositions_)
-    if (known.name == name) return fail(ErrorCode::conflict, "decomposition '{}' is registered already", name);
-  if (auto good = model::check_block(name, block); !good) return told(std::move(good).error().at_rank(place_.session_rank));
+    if (known.name == name)
+      return fail(ErrorCode::conflict, "decomposition '{}' is registered already", name);
+  if (auto good = model::check_block(name, block); !good)
+    return told(std::move(good).error().at_rank(place_.session_rank));
   decompositions_.push_back({static_cast<std::uint32_t>(decompositions_.size()), name, block, coverage});
   return {};
 }
 
-Result<Collection*> ModelSession::collection(const std::string& name, const Schema& schema, const CollectionOptions& options) {
+Result<Collection*> ModelSession::collection(const std::string& name, const Schema& schema,
+                                             const CollectionOptions& options) {
   AFTERBAY_TRY(check_usable());
   for (const auto& known : collections_)
     if (known->name() == name) return fail(ErrorCode::conflict, "collection '{}' is defined already", name);
   Collection::Definition definition{static_cast<std::uint32_t>(collections_.size()), name, schema, options};
-  auto made = Collection::make(std::move(definition), config_, decompositions_, place_.model_rank, links_.size());
-  if (!made) return told(std::move(made).error().at_rank(place_.session_rank).add(fmt::format("defining collection '{}'", name)));
+  auto made =
+      Collection::make(std::move(definition), config_, decompositions_, place_.model_rank, links_.size());
+  if (!made)
+    return told(std::move(made)
+                    .error()
+                    .at_rank(place_.session_rank)
+                    .add(fmt::format("defining collection '{}'", name)));
   (*made)->put_timer = profile_.timer(name, observed_.put);
   collections_.push_back(std::move(*made));
   return collections_.back().get();
@@ -74,14 +90,16 @@ Result<> ModelSession::start() {
       AFTERBAY_TRY(send(s, wire::DefineDecomposition{it.id, it.name, it.coverage, it.block}, false));
     }
     for (std::size_t c = collections_sent_; c < collections_.size(); ++c)
-      if (collections_[c]->serves(s)) AFTERBAY_TRY(send(s, collections_[c]->message(place_.model_rank == 0), false));
+      if (collections_[c]->serves(s))
+        AFTERBAY_TRY(send(s, collections_[c]->message(place_.model_rank == 0), false));
     AFTERBAY_TRY(send(s, wire::DefineEnd{define_serial_}, true));
     if (auto sent = links_[s]->flush(); !sent) return fail(explain(s, std::move(sent).error()));
   }
   decompositions_sent_ = decompositions_.size();
   collections_sent_ = collections_.size();
-  return wait_until([this] { return std::ranges::all_of(defined_, [this](auto n) { return n == define_serial_; }); },
-                    "the servers' answer to the definitions");
+  return wait_until(
+      [this] { return std::ranges::all_of(defined_, [this](auto n) { return n == define_serial_; }); },
+      "the servers' answer to the definitions");
 }
 
 /// Settings for a collection that the model has not defined are most likely mistyped.
@@ -94,15 +112,18 @@ void ModelSession::warn_of_unknown_collections() const {
 
 // ---- files and records
 
-Result<std::shared_ptr<File>> ModelSession::open(Collection& collection, const FileName& name, const SchemaChanges& changes) {
+Result<std::shared_ptr<File>> ModelSession::open(Collection& collection, const FileName& name,
+                                                 const SchemaChanges& changes) {
   AFTERBAY_TRY(start());
   AFTERBAY_TRY_ASSIGN(std::string path, collection.path(name));
   for (const auto& open : open_files_)
     if (open->path == path)
-      return told(Error(ErrorCode::conflict, fmt::format("file '{}' is open already, in collection '{}': close it first, "
-                                                         "or give the collections different names", path,
-                                                         open->collection->name()))
-                      .in_file(path).at_rank(place_.session_rank));
+      return told(Error(ErrorCode::conflict,
+                        fmt::format("file '{}' is open already, in collection '{}': close it first, "
+                                    "or give the collections different names",
+                                    path, open->collection->name()))
+                      .in_file(path)
+                      .at_rank(place_.session_rank));
   auto file = std::make_shared<File>();
   file->id = next_file_++;
   file->collection = &collection;
@@ -122,18 +143,21 @@ Result<std::uint64_t> ModelSession::begin_record(File& file, std::uint64_t recor
   if (state.open.size() >= most_open_records) {  // the oldest is taken to be complete, on every rank alike
     state.ended_seq = state.open.front().seq + 1;
     state.open.erase(state.open.begin());
-    AFTERBAY_TRY(send(file.server, wire::EndRecords{step_, {{file.collection->id(), state.ended_seq}}}, false));
+    AFTERBAY_TRY(
+        send(file.server, wire::EndRecords{step_, {{file.collection->id(), state.ended_seq}}}, false));
   }
   const std::uint64_t seq = state.next_seq++;
   state.open.push_back({file.id, record, fixed, seq, {}});
-  AFTERBAY_TRY(send(file.server, wire::BeginRecord{file.collection->id(), seq, file.id, record, fixed}, false));
+  AFTERBAY_TRY(
+      send(file.server, wire::BeginRecord{file.collection->id(), seq, file.id, record, fixed}, false));
   return seq;
 }
 
 Result<Handover> ModelSession::begin(File& file, std::string_view variable, std::uint64_t record, Type type,
                                      const MemoryLayout& memory) {
   AFTERBAY_TRY(check_usable());
-  if (file.closed) return fail(ErrorCode::bad_state, "the file is closed on this rank: open it again before putting");
+  if (file.closed)
+    return fail(ErrorCode::bad_state, "the file is closed on this rank: open it again before putting");
   Collection& collection = *file.collection;
   AFTERBAY_TRY_ASSIGN(VariableState* const state, collection.framed_variable(variable));
   AFTERBAY_TRY_ASSIGN(const PutPlan* const plan, collection.plan(*state, type, memory));
@@ -179,8 +203,10 @@ Result<std::uint64_t> ModelSession::copy_pieces(const Handover& handover, const 
     auto landing = link.reserve(place, in_frame, part.packed_bytes, true);
     if (!landing) return fail(explain(server, std::move(landing).error()));
     out_of_range += landing->packed ? model::execute(part.pack, data, landing->base, handover.plan->kernel)
-                                    : model::execute(part.gather, data, landing->base + piece.frame_offset, handover.plan->kernel);
-    if (auto done = link.commit(place, in_frame); !done) return fail(explain(server, std::move(done).error()));
+                                    : model::execute(part.gather, data, landing->base + piece.frame_offset,
+                                                     handover.plan->kernel);
+    if (auto done = link.commit(place, in_frame); !done)
+      return fail(explain(server, std::move(done).error()));
   }
   return out_of_range;
 }
@@ -191,7 +217,8 @@ Result<> ModelSession::mark_put(const Handover& handover) {
     if (open.seq != handover.seq) continue;
     if (open.put.empty()) open.put.resize(handover.file->collection->schema().variables.size(), false);
     if (open.put[handover.variable->index])
-      return fail(ErrorCode::conflict, "the variable was put already for record {} in this step", handover.record);
+      return fail(ErrorCode::conflict, "the variable was put already for record {} in this step",
+                  handover.record);
     open.put[handover.variable->index] = true;
   }
   return {};
@@ -202,11 +229,12 @@ Result<> ModelSession::finish(const Handover& handover) {
   links_[handover.file->server]->set_position(handover.position + 1);
   if (handover.plan->pieces.empty()) return {};
   observe::add(observed_.bytes, handover.plan->packed_bytes);
-  return send(handover.file->server, wire::Put{handover.file->collection->id(), handover.seq, handover.variable->index}, false);
+  return send(handover.file->server,
+              wire::Put{handover.file->collection->id(), handover.seq, handover.variable->index}, false);
 }
 
-Result<bool> ModelSession::put(File& file, std::string_view variable, std::uint64_t record, const void* data, Type type,
-                               const MemoryLayout& memory, bool may_wait) {
+Result<bool> ModelSession::put(File& file, std::string_view variable, std::uint64_t record, const void* data,
+                               Type type, const MemoryLayout& memory, bool may_wait) {
   observe::Timed timed(file.collection->put_timer);
   const auto failed = [&](Error error) {
     return told(error.in_file(file.path).in_variable(std::string(variable)).at_rank(place_.session_rank));
@@ -214,7 +242,8 @@ Result<bool> ModelSession::put(File& file, std::string_view variable, std::uint6
   auto handover = begin(file, variable, record, type, memory);
   if (!handover) return failed(std::move(handover).error());
   if (data == nullptr && !handover->plan->pieces.empty())
-    return failed(make_error(ErrorCode::invalid_argument, "the data pointer is null, but this rank holds {} points",
+    return failed(make_error(ErrorCode::invalid_argument,
+                             "the data pointer is null, but this rank holds {} points",
                              handover->variable->mine.points()));
   if (!may_wait) {
     auto room = has_room(*handover);
@@ -230,35 +259,43 @@ Result<bool> ModelSession::put(File& file, std::string_view variable, std::uint6
   if (auto finished = finish(*handover); !finished) return failed(std::move(finished).error());
   timed.bytes(handover->plan->packed_bytes);
   if (*out_of_range > 0)
-    return failed(make_error(ErrorCode::wrong_type,
-                             "{} values of type {} are out of range of the file's type {}; the rest of the field was written",
-                             *out_of_range, name_of(type), name_of(file.collection->schema().variables[handover->variable->index].type)));
+    return failed(make_error(
+        ErrorCode::wrong_type,
+        "{} values of type {} are out of range of the file's type {}; the rest of the field was written",
+        *out_of_range, name_of(type),
+        name_of(file.collection->schema().variables[handover->variable->index].type)));
   return true;
 }
 
-Result<> ModelSession::put_strings(File& file, std::string_view variable, std::uint64_t record, std::span<const std::string> values) {
+Result<> ModelSession::put_strings(File& file, std::string_view variable, std::uint64_t record,
+                                   std::span<const std::string> values) {
   observe::Timed timed(file.collection->put_timer);
   const auto failed = [&](Error error) {
     return told(error.in_file(file.path).in_variable(std::string(variable)).at_rank(place_.session_rank));
   };
   if (auto usable = check_usable(); !usable) return failed(std::move(usable).error());
-  if (file.closed) return failed(Error(ErrorCode::bad_state, "the file is closed on this rank: open it again before putting"));
+  if (file.closed)
+    return failed(
+        Error(ErrorCode::bad_state, "the file is closed on this rank: open it again before putting"));
   auto index = file.collection->string_variable(variable);
   if (!index) return failed(std::move(index).error());
   const model::VariableLayout& layout = file.collection->layout().variables[*index];
   if (values.size() != layout.shape.product())
-    return failed(make_error(ErrorCode::invalid_argument, "expected {} strings, found {}", layout.shape.product(), values.size()));
+    return failed(make_error(ErrorCode::invalid_argument, "expected {} strings, found {}",
+                             layout.shape.product(), values.size()));
   if (place_.model_rank != 0) return {};
   const wire::PutStrings message{file.id, layout.record ? record : 0, *index, {values.begin(), values.end()}};
   if (auto sent = send(file.server, message, true); !sent) return failed(std::move(sent).error());
   return {};
 }
 
-Result<std::optional<ModelSession::Direct>> ModelSession::acquire(File& file, std::string_view variable, std::uint64_t record, Type type) {
+Result<std::optional<ModelSession::Direct>> ModelSession::acquire(File& file, std::string_view variable,
+                                                                  std::uint64_t record, Type type) {
   const auto failed = [&](Error error) {
     return told(error.in_file(file.path).in_variable(std::string(variable)).at_rank(place_.session_rank));
   };
-  if (auto state = file.collection->framed_variable(variable); !state) return failed(std::move(state).error());
+  if (auto state = file.collection->framed_variable(variable); !state)
+    return failed(std::move(state).error());
   const bool same_type = file.collection->schema().find_variable(variable)->type == type;
   const bool same_order = !model::needs_swap(file.collection->layout().big_endian) || size_of(type) == 1;
   if (!same_type || !same_order || links_[file.server]->name() == "mpi") return std::optional<Direct>();
@@ -343,7 +380,8 @@ Result<Ticket> ModelSession::close(File& file) {
   std::erase_if(open, [&](const ServerState::OpenRecord& record) { return record.file == file.id; });
   std::erase_if(open_files_, [&](const std::shared_ptr<File>& other) { return other->id == file.id; });
   AFTERBAY_TRY(send(file.server, wire::CloseFile{file.id, file.close_ticket}, true));
-  if (auto sent = links_[file.server]->flush(); !sent) return fail(explain(file.server, std::move(sent).error()));
+  if (auto sent = links_[file.server]->flush(); !sent)
+    return fail(explain(file.server, std::move(sent).error()));
   return Ticket{file.close_ticket};
 }
 
@@ -360,7 +398,8 @@ Result<> ModelSession::wait(Ticket ticket) {
     AFTERBAY_TRY(send(s, wire::Waiting{ticket.number}, true));
     if (auto sent = links_[s]->flush(); !sent) return fail(explain(s, std::move(sent).error()));
   }
-  return wait_until([&] { return !pending_.contains(ticket.number); }, fmt::format("ticket {}", ticket.number));
+  return wait_until([&] { return !pending_.contains(ticket.number); },
+                    fmt::format("ticket {}", ticket.number));
 }
 
 Result<> ModelSession::finalize() {
@@ -380,7 +419,8 @@ Result<> ModelSession::finalize() {
                           "the servers to publish all files"));
   for (const auto& link : links_) {
     const std::uint64_t now = now_ns();
-    if (observe::Timer* const timer = profile_.wait("room in the server", observed_.put); timer && link->waited_ns() > 0)
+    if (observe::Timer* const timer = profile_.wait("room in the server", observed_.put);
+        timer && link->waited_ns() > 0)
       timer->add(now - link->waited_ns(), now);
     observe::add(observed_.messages, link->messages());
   }
@@ -393,7 +433,8 @@ void ModelSession::abandon(const std::string& reason) noexcept {
   finalized_ = true;
   for (auto& link : links_) {
     try {
-      const auto bytes = wire::encode(wire::Abandon{last_error_ ? reason + ", after: " + last_error_->text() : reason});
+      const auto bytes =
+          wire::encode(wire::Abandon{last_error_ ? reason + ", after: " + last_error_->text() : reason});
       if (link->send(bytes, true)) (void)link->flush();
     } catch (...) {  // the process is on its way out; the server notices that too
     }
@@ -416,7 +457,8 @@ Result<> ModelSession::check_usable() const {
 template <class Message>
 Result<> ModelSession::send(std::size_t server, const Message& message, bool wake) {
   const auto bytes = wire::encode(message);
-  if (auto sent = links_[server]->send(bytes, wake); !sent) return fail(explain(server, std::move(sent).error()));
+  if (auto sent = links_[server]->send(bytes, wake); !sent)
+    return fail(explain(server, std::move(sent).error()));
   return {};
 }
 
@@ -437,18 +479,21 @@ Result<> ModelSession::handle(std::size_t server, std::span<const std::byte> mes
   const auto kind = wire::kind_of(message);
   if (kind == wire::Defined::kind) {
     AFTERBAY_TRY_ASSIGN(const wire::Defined defined, wire::decode<wire::Defined>(message));
-    for (const auto& base : defined.bases) collections_.at(base.collection)->servers[server].first_frame = base.first_frame;
+    for (const auto& base : defined.bases)
+      collections_.at(base.collection)->servers[server].first_frame = base.first_frame;
     defined_[server] = defined.serial;
   } else if (kind == wire::Done::kind) {
     AFTERBAY_TRY_ASSIGN(const wire::Done done, wire::decode<wire::Done>(message));
-    if (const auto it = pending_.find(done.ticket); it != pending_.end() && --it->second == 0) pending_.erase(it);
+    if (const auto it = pending_.find(done.ticket); it != pending_.end() && --it->second == 0)
+      pending_.erase(it);
   } else if (kind == wire::Bye::kind) {
     bye_[server] = true;
   } else if (kind == wire::Failed::kind) {
     AFTERBAY_TRY_ASSIGN(wire::Failed failed, wire::decode<wire::Failed>(message));
     return fail(remember(std::move(failed.error)));
   } else {
-    return fail(remember(make_error(ErrorCode::internal, "I/O server {} sent a message of unknown kind", server)));
+    return fail(
+        remember(make_error(ErrorCode::internal, "I/O server {} sent a message of unknown kind", server)));
   }
   return {};
 }
@@ -494,10 +539,12 @@ Result<> ModelSession::wait_until(const std::function<bool()>& reached, const st
       if (auto alive = links_[s]->check_alive(); !alive && !bye_[s]) {
         AFTERBAY_TRY(poll());  // it may have said goodbye, or why it went
         if (reached()) return {};
-        if (!bye_[s]) return fail(explain(s, std::move(alive).error().add(fmt::format("while waiting for {}", what))));
+        if (!bye_[s])
+          return fail(explain(s, std::move(alive).error().add(fmt::format("while waiting for {}", what))));
       }
     if (clock.expired(progress()))
-      return fail(remember(make_error(ErrorCode::timed_out, "waited {} s for {}, and no I/O server made progress (deadline {} s)",
+      return fail(remember(make_error(ErrorCode::timed_out,
+                                      "waited {} s for {}, and no I/O server made progress (deadline {} s)",
                                       clock.limit_ns() / 1'000'000'000, what, config_.deadline.count() / 1000)
                                .at_rank(place_.session_rank)));
     if (idle_ && idle_()) continue;

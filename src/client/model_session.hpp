@@ -56,7 +56,8 @@ class ModelSession {
   };
   using Links = std::vector<std::unique_ptr<transport::ClientLink>>;
 
-  ModelSession(Place place, const config::Config& config, Links links, observe::Profile& profile, Logger logger);
+  ModelSession(Place place, const config::Config& config, Links links, observe::Profile& profile,
+               Logger logger);
 
   [[nodiscard]] const Place& place() const noexcept { return place_; }
   [[nodiscard]] std::size_t servers() const noexcept { return links_.size(); }
@@ -66,14 +67,17 @@ class ModelSession {
   void set_synchronous(bool on) noexcept { synchronous_ = on; }
 
   Result<> decomposition(const std::string& name, const Block& block, const Coverage& coverage);
-  Result<Collection*> collection(const std::string& name, const Schema& schema, const CollectionOptions& options);
+  Result<Collection*> collection(const std::string& name, const Schema& schema,
+                                 const CollectionOptions& options);
   Result<> start();
 
-  Result<std::shared_ptr<File>> open(Collection& collection, const FileName& name, const SchemaChanges& changes);
+  Result<std::shared_ptr<File>> open(Collection& collection, const FileName& name,
+                                     const SchemaChanges& changes);
   /// False: there was no room and may_wait is false.
   Result<bool> put(File& file, std::string_view variable, std::uint64_t record, const void* data, Type type,
                    const MemoryLayout& memory, bool may_wait);
-  Result<> put_strings(File& file, std::string_view variable, std::uint64_t record, std::span<const std::string> values);
+  Result<> put_strings(File& file, std::string_view variable, std::uint64_t record,
+                       std::span<const std::string> values);
 
   /// For acquire: this rank's pieces of a variable, as places in the server's frames, when data of
   /// `type` can be computed there as they are; nothing otherwise (the caller puts from a buffer).
@@ -81,7 +85,8 @@ class ModelSession {
     Handover handover;
     std::vector<std::byte*> frames;  ///< one a piece of the plan: where the frame's data begin
   };
-  Result<std::optional<Direct>> acquire(File& file, std::string_view variable, std::uint64_t record, Type type);
+  Result<std::optional<Direct>> acquire(File& file, std::string_view variable, std::uint64_t record,
+                                        Type type);
   Result<> commit(const Direct& direct);
 
   Result<> end_step();
@@ -110,7 +115,8 @@ class ModelSession {
   template <class Message>
   Result<> send(std::size_t server, const Message& message, bool wake);
 
-  Result<Handover> begin(File& file, std::string_view variable, std::uint64_t record, Type type, const MemoryLayout& memory);
+  Result<Handover> begin(File& file, std::string_view variable, std::uint64_t record, Type type,
+                         const MemoryLayout& memory);
   Result<std::uint64_t> begin_record(File& file, std::uint64_t record, bool fixed);
   transport::FrameSlot slot(const Handover& handover, const PiecePlan& piece) const;
   Result<> mark_put(const Handover& handover);
@@ -143,7 +149,7 @@ class ModelSession {
   std::map<std::uint64_t, std::size_t> pending_;  ///< ticket -> servers that have not answered
   std::vector<bool> bye_;
   bool finalized_ = false;
-  std::optional<Error> failure_;    ///< the session cannot go on
+  std::optional<Error> failure_;     ///< the session cannot go on
   std::optional<Error> last_error_;  ///< of a call; the session may go on
   std::function<bool()> idle_;
 

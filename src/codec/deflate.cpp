@@ -30,11 +30,12 @@ Result<> inflate(std::span<const std::byte> input, std::span<std::byte> output) 
   uLongf produced = output.size();
   const int status = uncompress(as_bytes(output), &produced, as_bytes(input), input.size());
   if (status == Z_OK && produced == output.size()) return {};
-  return fail(make_error(ErrorCode::format,
-                         "{} bytes of compressed data do not expand to the {} bytes expected (zlib status {}): "
-                         "the data are damaged or not a zlib stream",
-                         input.size(), output.size(), status)
-                  .with_native(status));
+  return fail(
+      make_error(ErrorCode::format,
+                 "{} bytes of compressed data do not expand to the {} bytes expected (zlib status {}): "
+                 "the data are damaged or not a zlib stream",
+                 input.size(), output.size(), status)
+          .with_native(status));
 }
 
 }  // namespace afterbay::codec

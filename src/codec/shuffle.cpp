@@ -26,8 +26,8 @@ void scatter(const std::byte* input, std::size_t count, std::size_t element_byte
 Result<> check(std::size_t input, std::size_t element_bytes, std::size_t output) {
   if (element_bytes == 0) return fail(ErrorCode::invalid_argument, "shuffle: elements of 0 bytes");
   if (input != output)
-    return fail(ErrorCode::invalid_argument, "shuffle: {} bytes in but room for {} bytes out; they must be equal",
-                input, output);
+    return fail(ErrorCode::invalid_argument,
+                "shuffle: {} bytes in but room for {} bytes out; they must be equal", input, output);
   return {};
 }
 

@@ -47,7 +47,8 @@ Result<std::uint64_t> checked_bytes(const Index& shape, std::uint64_t element_by
 
 class LayoutMaker {
  public:
-  LayoutMaker(const Schema& schema, Format format, const LayoutSizes& sizes) : schema_(schema), sizes_(sizes) {
+  LayoutMaker(const Schema& schema, Format format, const LayoutSizes& sizes)
+      : schema_(schema), sizes_(sizes) {
     layout_.format = format;
     layout_.big_endian = is_classic(format);
   }
@@ -70,18 +71,21 @@ class LayoutMaker {
     for (std::size_t d = 0; d < variable.dimensions.size(); ++d) {
       const Dimension* dimension = schema_.find_dimension(variable.dimensions[d]);
       if (dimension == nullptr)
-        return fail(ErrorCode::unknown_name, "variable '{}' uses dimension '{}', which the schema does not have",
-                    variable.name, variable.dimensions[d]);
+        return fail(ErrorCode::unknown_name,
+                    "variable '{}' uses dimension '{}', which the schema does not have", variable.name,
+                    variable.dimensions[d]);
       if (!dimension->is_unlimited()) {
         if (result.shape.size == max_dimensions)
-          return fail(ErrorCode::invalid_argument, "variable '{}' has more than {} dimensions", variable.name, max_dimensions);
+          return fail(ErrorCode::invalid_argument, "variable '{}' has more than {} dimensions", variable.name,
+                      max_dimensions);
         result.shape.push_back(dimension->length);
       } else if (d == 0) {
         result.record = true;
       } else {
-        return fail(ErrorCode::invalid_argument,
-                    "variable '{}' has the unlimited dimension '{}' as number {}: it must come first (C order)",
-                    variable.name, dimension->name, d + 1);
+        return fail(
+            ErrorCode::invalid_argument,
+            "variable '{}' has the unlimited dimension '{}' as number {}: it must come first (C order)",
+            variable.name, dimension->name, d + 1);
       }
     }
     result.framed = variable.type != Type::string && variable.constant.empty();
@@ -102,13 +106,14 @@ class LayoutMaker {
     if (variable.chunk.empty()) {
       result.chunk = cut(result.shape, element, std::min(sizes_.chunk_bytes, sizes_.frame_bytes));
       // A chunk of a few bytes a record would cost more in the index than in data.
-      if (result.record && result.slab_bytes < page_bytes) result.record_span = page_bytes / result.slab_bytes;
+      if (result.record && result.slab_bytes < page_bytes)
+        result.record_span = page_bytes / result.slab_bytes;
       return {};
     }
     const std::size_t expected = result.shape.size + (result.record ? 1 : 0);
     if (variable.chunk.size() != expected)
-      return fail(ErrorCode::invalid_argument, "variable '{}' has {} dimensions but {} chunk lengths", variable.name,
-                  expected, variable.chunk.size());
+      return fail(ErrorCode::invalid_argument, "variable '{}' has {} dimensions but {} chunk lengths",
+                  variable.name, expected, variable.chunk.size());
     std::span<const std::uint64_t> lengths(variable.chunk);
     if (result.record) {
       result.record_span = std::max<std::uint64_t>(1, lengths[0]);
@@ -118,10 +123,11 @@ class LayoutMaker {
     for (std::size_t d = 0; d < result.chunk.size; ++d)
       result.chunk[d] = std::clamp<std::uint64_t>(result.chunk[d], 1, result.shape[d]);
     if (const std::uint64_t bytes = result.chunk.product() * element; bytes > sizes_.frame_bytes)
-      return fail(ErrorCode::resources,
-                  "a chunk of variable '{}' takes {} bytes of a record, more than the {} bytes that a server's block "
-                  "holds: give smaller chunk lengths or raise memory.block",
-                  variable.name, bytes, sizes_.frame_bytes);
+      return fail(
+          ErrorCode::resources,
+          "a chunk of variable '{}' takes {} bytes of a record, more than the {} bytes that a server's block "
+          "holds: give smaller chunk lengths or raise memory.block",
+          variable.name, bytes, sizes_.frame_bytes);
     return {};
   }
 
@@ -161,15 +167,17 @@ class LayoutMaker {
   }
 
   Result<> cut_variable(std::uint32_t v, VariableLayout& variable) {
-    const Index part =
-        variable.chunked ? variable.chunk : cut(variable.shape, size_of(schema_.variables[v].type), sizes_.frame_bytes);
+    const Index part = variable.chunked
+                           ? variable.chunk
+                           : cut(variable.shape, size_of(schema_.variables[v].type), sizes_.frame_bytes);
     Index grid = part;
     std::uint64_t pieces = 1;
     for (std::size_t d = 0; d < part.size; ++d) {
       grid[d] = (variable.shape[d] + part[d] - 1) / part[d];
       pieces *= grid[d];
       if (pieces > max_pieces)
-        return fail(ErrorCode::resources, "variable '{}' is cut into more than {} pieces a record: give larger chunk lengths",
+        return fail(ErrorCode::resources,
+                    "variable '{}' is cut into more than {} pieces a record: give larger chunk lengths",
                     schema_.variables[v].name, max_pieces);
     }
     variable.first_piece = static_cast<std::uint32_t>(layout_.pieces.size());
@@ -185,7 +193,8 @@ class LayoutMaker {
     return {};
   }
 
-  void add_piece(std::uint32_t v, const VariableLayout& variable, const Index& part, const Index& at, std::uint32_t number) {
+  void add_piece(std::uint32_t v, const VariableLayout& variable, const Index& part, const Index& at,
+                 std::uint32_t number) {
     Piece piece;
     piece.variable = v;
     piece.number = number;

@@ -27,14 +27,14 @@ struct LayoutSizes {
 };
 
 struct Piece {
-  std::uint32_t variable = 0;     ///< index in the schema
-  std::uint32_t number = 0;       ///< index among the variable's pieces
-  std::uint32_t frame = 0;        ///< index in FileLayout::frames
-  Box box;                        ///< valid points, in the variable's dimensions without the record dimension
-  Index stored;                   ///< stored lengths (>= box.count: edge chunks are padded); same rank as box
-  std::uint64_t bytes = 0;        ///< stored bytes
-  std::uint64_t frame_offset = 0; ///< where the piece begins in its frame
-  std::uint64_t slab_offset = 0;  ///< where it begins in the variable's record (dense storage only)
+  std::uint32_t variable = 0;  ///< index in the schema
+  std::uint32_t number = 0;    ///< index among the variable's pieces
+  std::uint32_t frame = 0;     ///< index in FileLayout::frames
+  Box box;                     ///< valid points, in the variable's dimensions without the record dimension
+  Index stored;                ///< stored lengths (>= box.count: edge chunks are padded); same rank as box
+  std::uint64_t bytes = 0;     ///< stored bytes
+  std::uint64_t frame_offset = 0;  ///< where the piece begins in its frame
+  std::uint64_t slab_offset = 0;   ///< where it begins in the variable's record (dense storage only)
 };
 
 struct Frame {
@@ -48,11 +48,11 @@ struct Frame {
 
 /// How one variable is stored.
 struct VariableLayout {
-  bool record = false;       ///< has the unlimited dimension
-  bool framed = false;       ///< numeric or text, put by ranks; false: constant or string
-  bool chunked = false;      ///< HDF5 chunks; else dense
-  Index shape;               ///< lengths without the record dimension (scalar: rank 0)
-  Index chunk;               ///< chunk lengths without the record dimension, when chunked
+  bool record = false;               ///< has the unlimited dimension
+  bool framed = false;               ///< numeric or text, put by ranks; false: constant or string
+  bool chunked = false;              ///< HDF5 chunks; else dense
+  Index shape;                       ///< lengths without the record dimension (scalar: rank 0)
+  Index chunk;                       ///< chunk lengths without the record dimension, when chunked
   std::uint64_t record_span = 1;     ///< chunk length along the record dimension
   std::uint64_t slab_bytes = 0;      ///< dense bytes of one record
   std::uint64_t section_offset = 0;  ///< classic: begin, from the start of its section
@@ -66,7 +66,7 @@ struct FileLayout {
   std::vector<VariableLayout> variables;  ///< one a schema variable, same order
   std::vector<Piece> pieces;              ///< by frame, then by place in the frame
   std::vector<Frame> frames;
-  std::uint64_t record_bytes = 0;         ///< classic: distance between records
+  std::uint64_t record_bytes = 0;  ///< classic: distance between records
 
   [[nodiscard]] std::span<const Piece> pieces_of(const Frame& frame) const {
     return {pieces.data() + frame.first_piece, frame.piece_count};

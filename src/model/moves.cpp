@@ -176,10 +176,11 @@ Result<> check(const MemoryLayout& memory, const Index& count) {
           "check the memory layout's shape and offset",
           i, count[i], offset, memory.shape[i]);
     if (memory.offset.empty() && memory.shape[i] != count[i])
-      return fail(ErrorCode::invalid_argument,
-                  "in dimension {} the array in memory has {} values, the part to write {}: hand over the part "
-                  "alone, or say by the memory layout's offset where in the array it lies",
-                  i, memory.shape[i], count[i]);
+      return fail(
+          ErrorCode::invalid_argument,
+          "in dimension {} the array in memory has {} values, the part to write {}: hand over the part "
+          "alone, or say by the memory layout's offset where in the array it lies",
+          i, memory.shape[i], count[i]);
   }
   return {};
 }

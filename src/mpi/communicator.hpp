@@ -40,7 +40,8 @@ class Communicator {
   /// Collective: everybody's bytes, of any length, in the order of ranks.
   [[nodiscard]] Result<std::vector<Bytes>> all_gather(std::span<const std::byte> own, Millis limit) const;
   /// Collective: the same on `root` only, nothing elsewhere.
-  [[nodiscard]] Result<std::vector<Bytes>> gather(std::span<const std::byte> own, int root, Millis limit) const;
+  [[nodiscard]] Result<std::vector<Bytes>> gather(std::span<const std::byte> own, int root,
+                                                  Millis limit) const;
   /// Collective: root's bytes.
   [[nodiscard]] Result<Bytes> broadcast(std::span<const std::byte> from_root, int root, Millis limit) const;
 

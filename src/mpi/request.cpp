@@ -24,7 +24,9 @@ void BackOff::sleep(std::chrono::nanoseconds most, bool transferring) const {
 
 void BackOff::reset() noexcept { begin_ns_ = now_ns(); }
 
-Request::~Request() { assert(!active() && "an MPI operation in flight must be completed or abandoned with its buffers"); }
+Request::~Request() {
+  assert(!active() && "an MPI operation in flight must be completed or abandoned with its buffers");
+}
 
 Result<bool> Request::test() {
   if (!active()) return true;
@@ -50,8 +52,8 @@ Result<void> Request::wait_until(std::chrono::milliseconds limit, const char* wh
     if (done) return {};
     if (now_ns() >= end)
       return fail(ErrorCode::timed_out,
-                  "{} did not end within {} ms: some rank does not take part; see the other ranks' output", what,
-                  limit.count());
+                  "{} did not end within {} ms: some rank does not take part; see the other ranks' output",
+                  what, limit.count());
     back_off.sleep();
   }
 }

@@ -57,11 +57,13 @@ Result<> Catalog::add(std::size_t peer, const wire::DefineDecomposition& message
     it.global = global;
     it.boxes.resize(ranks());
   } else if (it.name != message.name || !(it.global == global) || !(it.coverage == message.coverage)) {
-    return fail(make_error(ErrorCode::conflict,
-                           "model rank {} registers decomposition '{}' over {} points, model rank 0 '{}' over {}: name, "
-                           "global lengths and coverage must be equal on all ranks",
-                           peer, message.name, global.product(), it.name, it.global.product())
-                    .at_rank(session_rank(peer)));
+    return fail(
+        make_error(
+            ErrorCode::conflict,
+            "model rank {} registers decomposition '{}' over {} points, model rank 0 '{}' over {}: name, "
+            "global lengths and coverage must be equal on all ranks",
+            peer, message.name, global.product(), it.name, it.global.product())
+            .at_rank(session_rank(peer)));
   }
   it.boxes[peer] = model::box_of(message.block);
   ++it.described;
@@ -79,13 +81,16 @@ Result<> Catalog::add(std::size_t peer, const wire::DefineCollection& message) {
     it.decompositions = message.decompositions;
     it.format = format_of(message.store).value_or(Format::netcdf4);
     new_collections_.push_back(message.id);
-  } else if (it.name != message.name || it.schema_hash != message.schema_hash || it.existing != message.existing ||
-             it.decompositions != message.decompositions || name_of(it.format) != message.store) {
-    return fail(make_error(ErrorCode::conflict,
-                           "model rank {} defines collection '{}' otherwise than another rank does (there '{}'): schema, "
-                           "store and options must be equal on all ranks",
-                           peer, message.name, it.name)
-                    .at_rank(session_rank(peer)));
+  } else if (it.name != message.name || it.schema_hash != message.schema_hash ||
+             it.existing != message.existing || it.decompositions != message.decompositions ||
+             name_of(it.format) != message.store) {
+    return fail(
+        make_error(
+            ErrorCode::conflict,
+            "model rank {} defines collection '{}' otherwise than another rank does (there '{}'): schema, "
+            "store and options must be equal on all ranks",
+            peer, message.name, it.name)
+            .at_rank(session_rank(peer)));
   }
   if (message.schema) it.schema = *message.schema;
   return {};
@@ -94,8 +99,9 @@ Result<> Catalog::add(std::size_t peer, const wire::DefineCollection& message) {
 Result<bool> Catalog::end(std::size_t peer, const wire::DefineEnd& message) {
   if (ended_ == 0) serial_ = message.serial;
   if (message.serial != serial_)
-    return fail(make_error(ErrorCode::conflict, "model rank {} sends its definitions number {} while others send number {}",
-                           peer, message.serial, serial_)
+    return fail(make_error(ErrorCode::conflict,
+                           "model rank {} sends its definitions number {} while others send number {}", peer,
+                           message.serial, serial_)
                     .at_rank(session_rank(peer)));
   return ++ended_ == ranks();
 }
@@ -114,7 +120,8 @@ Result<wire::Defined> Catalog::complete(transport::FramePool& frames) {
       declarations.push_back({frame.bytes, {first, first + frame.piece_count}});
     }
     auto declared = frames.declare(declarations);
-    if (!declared) return fail(std::move(declared).error().add(fmt::format("defining collection '{}'", collection.name)));
+    if (!declared)
+      return fail(std::move(declared).error().add(fmt::format("defining collection '{}'", collection.name)));
     collection.first_frame = *declared;
     owners_.resize(collection.first_frame + declarations.size(), &collection);
     answer.bases.push_back({id, collection.first_frame});
@@ -163,12 +170,14 @@ Result<> Catalog::describe_piece(ServedCollection& it, std::uint32_t index) cons
     it.expected[index] = 0;
     decomposition.tree.for_each(within, [&](std::uint32_t) { return ++it.expected[index], true; });
     if (decomposition.coverage.gaps_allowed)
-      for (const model::Box& gap : model::gaps(decomposition.tree, within)) unwritten.push_back(with_leading(piece.box, gap));
+      for (const model::Box& gap : model::gaps(decomposition.tree, within))
+        unwritten.push_back(with_leading(piece.box, gap));
   }
   if (it.expected[index] == 0 || unwritten.empty()) return {};
   PieceFill fill{index, {}};
   const model::Box stored{piece.box.start, piece.stored};
-  for (const model::Box& box : unwritten) fill.moves.push_back(model::fill(box, stored, piece.stored, element));
+  for (const model::Box& box : unwritten)
+    fill.moves.push_back(model::fill(box, stored, piece.stored, element));
   it.fills.push_back(std::move(fill));
   return {};
 }
@@ -191,7 +200,8 @@ model::Box Catalog::part(const ServedCollection& collection, std::uint32_t varia
   return whole;
 }
 
-bool Catalog::contributes(const ServedCollection& collection, std::uint32_t variable, std::size_t peer) const {
+bool Catalog::contributes(const ServedCollection& collection, std::uint32_t variable,
+                          std::size_t peer) const {
   if (const std::int32_t d = collection.decompositions[variable]; d >= 0)
     return !decompositions_.at(static_cast<std::uint32_t>(d)).boxes[peer].empty();
   return peer == 0;
@@ -210,7 +220,8 @@ bool Catalog::scatter(std::size_t peer, const transport::FrameSlot& slot, std::u
   if (piece_in_frame >= in_layout.piece_count) return false;
   const model::Piece& piece = collection->layout->pieces[in_layout.first_piece + piece_in_frame];
   const std::size_t element = size_of(collection->schema.variables[piece.variable].type);
-  const model::Move move = model::scatter(part(*collection, piece.variable, peer), piece.box, piece.stored, element);
+  const model::Move move =
+      model::scatter(part(*collection, piece.variable, peer), piece.box, piece.stored, element);
   if (move.points * element != packed.size()) return false;
   model::execute(move, packed.data(), frame + piece.frame_offset, model::copy_kernel(element, false));
   return true;

@@ -36,9 +36,9 @@ struct ServedCollection {
   std::vector<std::int32_t> decompositions;  ///< one a variable; -1: Whole
   std::shared_ptr<const model::FileLayout> layout;
   std::uint32_t first_frame = 0;
-  std::vector<PieceFill> fills;                        ///< sorted by piece
-  std::vector<std::vector<std::byte>> fill_values;     ///< one a variable, in file byte order
-  std::vector<std::uint32_t> expected;                 ///< contributions, one a piece
+  std::vector<PieceFill> fills;                     ///< sorted by piece
+  std::vector<std::vector<std::byte>> fill_values;  ///< one a variable, in file byte order
+  std::vector<std::uint32_t> expected;              ///< contributions, one a piece
 };
 
 class Catalog {
@@ -57,7 +57,8 @@ class Catalog {
   [[nodiscard]] const ServedCollection* find(std::uint32_t id) const;
   /// The collection that owns a frame of the pool.
   [[nodiscard]] const ServedCollection* owner(std::uint32_t pool_frame) const;
-  [[nodiscard]] bool contributes(const ServedCollection& collection, std::uint32_t variable, std::size_t peer) const;
+  [[nodiscard]] bool contributes(const ServedCollection& collection, std::uint32_t variable,
+                                 std::size_t peer) const;
   [[nodiscard]] std::uint32_t contributors(const ServedCollection& collection, std::uint32_t variable) const;
   /// Puts a packed contribution in its place; false when it does not fit what was defined.
   [[nodiscard]] bool scatter(std::size_t peer, const transport::FrameSlot& slot, std::uint32_t piece,
@@ -72,7 +73,7 @@ class Catalog {
     model::Index global;
     std::vector<model::Box> boxes;  ///< one a model rank
     std::size_t described = 0;
-    std::uint32_t holders = 0;      ///< ranks that hold points
+    std::uint32_t holders = 0;  ///< ranks that hold points
     model::BoxTree tree;
     bool checked = false;
   };
@@ -80,7 +81,8 @@ class Catalog {
   Result<> check(ServedDecomposition& decomposition) const;
   Result<> describe(ServedCollection& collection) const;
   Result<> describe_piece(ServedCollection& collection, std::uint32_t index) const;
-  [[nodiscard]] model::Box part(const ServedCollection& collection, std::uint32_t variable, std::size_t peer) const;
+  [[nodiscard]] model::Box part(const ServedCollection& collection, std::uint32_t variable,
+                                std::size_t peer) const;
 
   std::vector<int> session_ranks_;
   const config::Config& config_;

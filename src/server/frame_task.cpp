@@ -21,13 +21,15 @@ void clear_between(const std::vector<storage::PieceWrite>& writes) {
   for (std::size_t i = 1; i < writes.size(); ++i) {
     auto* end = const_cast<std::byte*>(writes[i - 1].bytes.data() + writes[i - 1].bytes.size());
     const std::byte* next = writes[i].bytes.data();
-    if (next > end && static_cast<std::uint64_t>(next - end) < model::page_bytes) std::memset(end, 0, static_cast<std::size_t>(next - end));
+    if (next > end && static_cast<std::uint64_t>(next - end) < model::page_bytes)
+      std::memset(end, 0, static_cast<std::size_t>(next - end));
   }
 }
 
 }  // namespace
 
-Result<storage::WriteCost> write_frame_task(const FrameTask& task, storage::File& file, observe::Timer* fill_timer) {
+Result<storage::WriteCost> write_frame_task(const FrameTask& task, storage::File& file,
+                                            observe::Timer* fill_timer) {
   if (task.pieces.empty()) return storage::WriteCost{};
   const model::FileLayout& layout = *task.collection->layout;
   const model::Frame& frame = layout.frames[layout.pieces[task.pieces.front()].frame];

@@ -19,6 +19,7 @@ struct FrameTask {
 };
 
 /// Runs in a worker.
-Result<storage::WriteCost> write_frame_task(const FrameTask& task, storage::File& file, observe::Timer* fill_timer);
+Result<storage::WriteCost> write_frame_task(const FrameTask& task, storage::File& file,
+                                            observe::Timer* fill_timer);
 
 }  // namespace afterbay::server

@@ -17,8 +17,8 @@ namespace afterbay::server {
 
 struct OutputFile {
   enum class State {
-    announced,   ///< the lowest model rank has not opened it yet: changes are not known
-    creating,    ///< a worker makes the structure
+    announced,  ///< the lowest model rank has not opened it yet: changes are not known
+    creating,   ///< a worker makes the structure
     open,
     publishing,
   };

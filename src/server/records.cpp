@@ -20,7 +20,9 @@ std::string text_of_ranks(const std::vector<int>& ranks) {
 Result<> Records::begin(std::size_t peer, const wire::BeginRecord& message) {
   const ServedCollection* collection = catalog_.find(message.collection);
   if (collection == nullptr)
-    return fail(ErrorCode::internal, "model rank {} began a record of collection {}, which is not defined here", peer, message.collection);
+    return fail(ErrorCode::internal,
+                "model rank {} began a record of collection {}, which is not defined here", peer,
+                message.collection);
   auto [at, is_new] = records_[message.collection].try_emplace(message.seq);
   Record& it = at->second;
   if (is_new) {
@@ -32,23 +34,27 @@ Result<> Records::begin(std::size_t peer, const wire::BeginRecord& message) {
     return {};
   }
   if (it.file == message.file && it.record == message.record && it.fixed == (message.fixed != 0)) return {};
-  return fail(make_error(ErrorCode::conflict,
-                         "model rank {} hands over record {} of its file number {} where other ranks hand over record {} of file "
-                         "number {} of collection '{}': every rank must put the same records in the same order",
-                         peer, message.record, message.file, it.record, it.file, collection->name)
-                  .at_rank(catalog_.session_rank(peer)));
+  return fail(
+      make_error(ErrorCode::conflict,
+                 "model rank {} hands over record {} of its file number {} where other ranks hand over "
+                 "record {} of file "
+                 "number {} of collection '{}': every rank must put the same records in the same order",
+                 peer, message.record, message.file, it.record, it.file, collection->name)
+          .at_rank(catalog_.session_rank(peer)));
 }
 
 Result<> Records::put(std::size_t peer, const wire::Put& message) {
   Record* it = find(message.collection, message.seq);
   const ServedCollection* collection = catalog_.find(message.collection);
   if (it == nullptr || collection == nullptr || message.variable >= it->put.size())
-    return fail(ErrorCode::internal, "model rank {} handed over a variable of a record that is not open here", peer);
+    return fail(ErrorCode::internal, "model rank {} handed over a variable of a record that is not open here",
+                peer);
   std::vector<bool>& ranks = it->put[message.variable];
   if (ranks.empty()) ranks.resize(catalog_.ranks());
   if (ranks[peer])
-    return fail(Error(ErrorCode::conflict, fmt::format("model rank {} handed over variable '{}' twice for record {} (one step)", peer,
-                                                       collection->schema.variables[message.variable].name, it->record))
+    return fail(Error(ErrorCode::conflict,
+                      fmt::format("model rank {} handed over variable '{}' twice for record {} (one step)",
+                                  peer, collection->schema.variables[message.variable].name, it->record))
                     .in_variable(collection->schema.variables[message.variable].name)
                     .at_rank(catalog_.session_rank(peer)));
   ranks[peer] = true;
@@ -107,7 +113,8 @@ std::string Records::missing(const ServedCollection& collection, const Record& r
   if (v < 0) return "";
   std::vector<int> absent;
   for (std::size_t r = 0; r < catalog_.ranks(); ++r)
-    if (!record.put[static_cast<std::size_t>(v)][r] && catalog_.contributes(collection, static_cast<std::uint32_t>(v), r))
+    if (!record.put[static_cast<std::size_t>(v)][r] &&
+        catalog_.contributes(collection, static_cast<std::uint32_t>(v), r))
       absent.push_back(static_cast<int>(r));
   return fmt::format("{} did not put variable '{}'{}, while other ranks did", text_of_ranks(absent),
                      collection.schema.variables[static_cast<std::size_t>(v)].name,

@@ -54,8 +54,8 @@ class Records {
   [[nodiscard]] int incomplete_variable(const ServedCollection& collection, const Record& record) const;
 
   const Catalog& catalog_;
-  std::map<std::uint32_t, std::map<std::uint64_t, Record>> records_;       ///< by collection, then seq
-  std::map<std::uint32_t, std::vector<std::uint64_t>> bounds_;  ///< by collection, then model rank
+  std::map<std::uint32_t, std::map<std::uint64_t, Record>> records_;  ///< by collection, then seq
+  std::map<std::uint32_t, std::vector<std::uint64_t>> bounds_;        ///< by collection, then model rank
 };
 
 /// "model rank 3", "model ranks 1, 2 and 5", "model ranks 1, 2, 5 and 12 others".

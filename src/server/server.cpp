@@ -15,8 +15,8 @@ constexpr int most_messages_a_turn = 256;
 
 }  // namespace
 
-Server::Server(Place place, const config::Config& config, std::unique_ptr<transport::ServerPort> port, Stores stores,
-               std::size_t threads, observe::Profile& profile, Logger logger)
+Server::Server(Place place, const config::Config& config, std::unique_ptr<transport::ServerPort> port,
+               Stores stores, std::size_t threads, observe::Profile& profile, Logger logger)
     : place_(std::move(place)),
       config_(config),
       port_(std::move(port)),
@@ -27,15 +27,20 @@ Server::Server(Place place, const config::Config& config, std::unique_ptr<transp
       peers_(place_.session_ranks.size()),
       stall_(config.deadline, 0),
       workers_(threads) {
-  timers_ = {profile.timer("wait_message"), profile.timer("ingest"), profile.timer("create"), profile.timer("write"),
-             profile.timer("publish"), profile.counter(observe::counters::bytes),
-             profile.counter(observe::counters::written_bytes), profile.counter(observe::counters::direct_bytes),
+  timers_ = {profile.timer("wait_message"),
+             profile.timer("ingest"),
+             profile.timer("create"),
+             profile.timer("write"),
+             profile.timer("publish"),
+             profile.counter(observe::counters::bytes),
+             profile.counter(observe::counters::written_bytes),
+             profile.counter(observe::counters::direct_bytes),
              profile.counter(observe::counters::messages),
-             profile.counter(observe::counters::backlog, observe::CounterKind::peak), profile.counter("files published")};
+             profile.counter(observe::counters::backlog, observe::CounterKind::peak),
+             profile.counter("files published")};
   port_->set_scatter([this](std::size_t peer, const transport::FrameSlot& slot, std::uint32_t piece,
-                            std::span<const std::byte> packed, std::byte* frame) {
-    return catalog_.scatter(peer, slot, piece, packed, frame);
-  });
+                            std::span<const std::byte> packed,
+                            std::byte* frame) { return catalog_.scatter(peer, slot, piece, packed, frame); });
   progress_.backlog_limit_bytes = port_->frames().capacity_bytes();
 }
 
@@ -118,24 +123,29 @@ Result<> Server::handle(std::size_t peer, std::span<const std::byte> message) {
   if (kind == wire::Finalize::kind || kind == wire::Abandon::kind) {
     if (kind == wire::Abandon::kind && !failure_)
       AFTERBAY_TRY(with(std::type_identity<wire::Abandon>(), [&](wire::Abandon m) -> Result<> {
-        fail(make_error(ErrorCode::peer_lost, "model rank {} gave up: {}", peer, m.reason).at_rank(catalog_.session_rank(peer)));
+        fail(make_error(ErrorCode::peer_lost, "model rank {} gave up: {}", peer, m.reason)
+                 .at_rank(catalog_.session_rank(peer)));
         return {};
       }));
     return end_peer(peer);
   }
   if (kind == wire::FrameReady::kind)
-    return with(std::type_identity<wire::FrameReady>(), [&](wire::FrameReady m) { return frame_ready(m.frame, m.seq); });
+    return with(std::type_identity<wire::FrameReady>(),
+                [&](wire::FrameReady m) { return frame_ready(m.frame, m.seq); });
   if (failure_) return {};  // what comes now cannot be used
   if (kind == wire::DefineDecomposition::kind)
-    return with(std::type_identity<wire::DefineDecomposition>(), [&](const auto& m) { return catalog_.add(peer, m); });
+    return with(std::type_identity<wire::DefineDecomposition>(),
+                [&](const auto& m) { return catalog_.add(peer, m); });
   if (kind == wire::DefineCollection::kind)
-    return with(std::type_identity<wire::DefineCollection>(), [&](const auto& m) { return catalog_.add(peer, m); });
+    return with(std::type_identity<wire::DefineCollection>(),
+                [&](const auto& m) { return catalog_.add(peer, m); });
   if (kind == wire::DefineEnd::kind)
     return with(std::type_identity<wire::DefineEnd>(), [&](const auto& m) { return define(peer, m); });
   if (kind == wire::OpenFile::kind)
     return with(std::type_identity<wire::OpenFile>(), [&](auto m) { return open(peer, std::move(m)); });
   if (kind == wire::BeginRecord::kind)
-    return with(std::type_identity<wire::BeginRecord>(), [&](const auto& m) { return records_.begin(peer, m); });
+    return with(std::type_identity<wire::BeginRecord>(),
+                [&](const auto& m) { return records_.begin(peer, m); });
   if (kind == wire::Put::kind)
     return with(std::type_identity<wire::Put>(), [&](const auto& m) { return records_.put(peer, m); });
   if (kind == wire::PutStrings::kind)
@@ -151,7 +161,8 @@ Result<> Server::handle(std::size_t peer, std::span<const std::byte> message) {
       tickets_.waiters.push_back({peer, m.ticket, now_ns()});
       return {};
     });
-  return afterbay::fail(ErrorCode::internal, "model rank {} sent a message of unknown kind {}", peer, static_cast<std::uint32_t>(kind));
+  return afterbay::fail(ErrorCode::internal, "model rank {} sent a message of unknown kind {}", peer,
+                        static_cast<std::uint32_t>(kind));
 }
 
 Result<> Server::define(std::size_t peer, const wire::DefineEnd& message) {
@@ -176,7 +187,8 @@ void Server::complete_tickets() {
     for (const std::uint64_t id : ticket.files)
       if (files_.contains(id)) return false;
     for (const auto& [collection, bound] : ticket.bounds)
-      if (const auto& records = records_.of(collection); !records.empty() && records.begin()->first < bound) return false;
+      if (const auto& records = records_.of(collection); !records.empty() && records.begin()->first < bound)
+        return false;
     return true;
   };
   std::erase_if(tickets_.open, [&](const Ticket& ticket) {
@@ -188,7 +200,8 @@ void Server::complete_tickets() {
 
 void Server::done(std::size_t peer, std::uint64_t ticket) {
   port_->send(peer, wire::encode(wire::Done{ticket}));
-  std::erase_if(tickets_.waiters, [&](const Waiter& waiter) { return waiter.peer == peer && waiter.number == ticket; });
+  std::erase_if(tickets_.waiters,
+                [&](const Waiter& waiter) { return waiter.peer == peer && waiter.number == ticket; });
 }
 
 // ---- deadlines and the end
@@ -208,12 +221,14 @@ void Server::watch() {
     return;
   }
   const bool nobody_moves = stall_.expired(activity_);
-  const bool no_room = port_->frames().used_bytes() + config_.memory.block_bytes > port_->frames().capacity_bytes();
+  const bool no_room =
+      port_->frames().used_bytes() + config_.memory.block_bytes > port_->frames().capacity_bytes();
   const bool waited_for = std::ranges::any_of(tickets_.waiters, [&](const Waiter& waiter) {
     return now - waiter.since_ns > stall_.limit_ns() && !writing();
   });
   const bool some_ended = peers_ended_ > 0 && peers_ended_ < peers_.size();
-  if (!waited_for && !(nobody_moves && !writing() && (no_room || some_ended || !tickets_.waiters.empty()))) return;
+  if (!waited_for && !(nobody_moves && !writing() && (no_room || some_ended || !tickets_.waiters.empty())))
+    return;
   fail(missing_error());
 }
 
@@ -228,7 +243,8 @@ bool Server::writing() const {
 Error Server::missing_error() {
   const auto seconds = static_cast<double>(config_.deadline.count()) / 1000;
   const auto late = [&](std::string what) {
-    return make_error(ErrorCode::timed_out, "{}, and nothing came for {} s (the setting 'deadline')", what, seconds)
+    return make_error(ErrorCode::timed_out, "{}, and nothing came for {} s (the setting 'deadline')", what,
+                      seconds)
         .at_rank(place_.session_rank);
   };
   for (auto& [id, records] : records_.all()) {
@@ -236,24 +252,30 @@ Error Server::missing_error() {
     for (const auto& [seq, record] : records)
       if (const std::string missing = records_.missing(collection, record); !missing.empty()) {
         const auto file = files_.find(record.file);
-        return late(missing).in_file(file == files_.end() ? collection.name : file->second.path)
+        return late(missing)
+            .in_file(file == files_.end() ? collection.name : file->second.path)
             .in_variable(records_.missing_variable(collection, record));
       }
   }
   for (const auto& [id, file] : files_)
     if (file.closed_by > 0 && file.closed_by < peers_.size())
-      return late(fmt::format("{} did not close the file, while other ranks did", text_of_ranks(file.not_closed()))).in_file(file.path);
+      return late(fmt::format("{} did not close the file, while other ranks did",
+                              text_of_ranks(file.not_closed())))
+          .in_file(file.path);
   std::vector<int> behind;
   for (auto& [id, records] : records_.all())
     if (behind.empty() && !records.empty()) behind = records_.not_ended(id, records.begin()->first);
-  if (!behind.empty()) return late(fmt::format("{} did not end the step, while other ranks wait for it", text_of_ranks(behind)));
+  if (!behind.empty())
+    return late(fmt::format("{} did not end the step, while other ranks wait for it", text_of_ranks(behind)));
   std::vector<int> absent;
   for (std::size_t p = 0; p < peers_.size(); ++p)
     if (!peers_[p].ended) absent.push_back(static_cast<int>(p));
-  if (peers_ended_ > 0) return late(fmt::format("{} did not finalize, while other ranks did", text_of_ranks(absent)));
-  return late(fmt::format("ranks wait for room in the server's memory ({} of {} bytes in use) and no record is complete: "
-                          "put variables in the same order on all ranks, or raise memory.server",
-                          port_->frames().used_bytes(), port_->frames().capacity_bytes()));
+  if (peers_ended_ > 0)
+    return late(fmt::format("{} did not finalize, while other ranks did", text_of_ranks(absent)));
+  return late(fmt::format(
+      "ranks wait for room in the server's memory ({} of {} bytes in use) and no record is complete: "
+      "put variables in the same order on all ranks, or raise memory.server",
+      port_->frames().used_bytes(), port_->frames().capacity_bytes()));
 }
 
 /// The session cannot go on: every rank learns why, files in the making stay unpublished.
@@ -262,14 +284,16 @@ void Server::fail(Error error) {
     logger_.debug("a later error: {}", error.text());
     return;
   }
-  failure_ = std::move(error.at_rank(place_.session_rank).add(fmt::format("I/O server {} stops writing", place_.number)));
+  failure_ = std::move(
+      error.at_rank(place_.session_rank).add(fmt::format("I/O server {} stops writing", place_.number)));
   failed_at_ns_ = now_ns();
   logger_.error("{}", failure_->text());
   const auto bytes = wire::encode(wire::Failed{*failure_});
   // Ranks that have finalized wait for their files to be published: they are told too.
   for (std::size_t p = 0; p < peers_.size(); ++p) port_->send(p, bytes);
   port_->fail();
-  for (auto it = files_.begin(); it != files_.end();) it = give_up(it->second) ? files_.erase(it) : std::next(it);
+  for (auto it = files_.begin(); it != files_.end();)
+    it = give_up(it->second) ? files_.erase(it) : std::next(it);
   tickets_ = {};
 }
 
@@ -277,7 +301,9 @@ void Server::fail(Error error) {
 bool Server::give_up(OutputFile& file) {
   file.pending -= file.waiting.size();
   file.waiting.clear();
-  if (file.pending > 0 || file.state == OutputFile::State::creating || file.state == OutputFile::State::publishing) return false;
+  if (file.pending > 0 || file.state == OutputFile::State::creating ||
+      file.state == OutputFile::State::publishing)
+    return false;
   if (file.file) file.file->abandon();
   return true;
 }

@@ -43,8 +43,8 @@ using Stores = std::function<storage::Store&(Format)>;
 class Server {
  public:
   /// `threads`: workers; 0: tasks run inside step().
-  Server(Place place, const config::Config& config, std::unique_ptr<transport::ServerPort> port, Stores stores,
-         std::size_t threads, observe::Profile& profile, Logger logger);
+  Server(Place place, const config::Config& config, std::unique_ptr<transport::ServerPort> port,
+         Stores stores, std::size_t threads, observe::Profile& profile, Logger logger);
   ~Server();
 
   /// Does what there is to do now; false when there was nothing.
@@ -74,7 +74,8 @@ class Server {
     observe::Counter *bytes, *written, *direct, *messages, *backlog, *files;
   };
   struct CollectionTimers {
-    observe::Timer *write = nullptr, *fill = nullptr, *encode = nullptr, *library = nullptr, *disk = nullptr, *publish = nullptr;
+    observe::Timer *write = nullptr, *fill = nullptr, *encode = nullptr, *library = nullptr, *disk = nullptr,
+                   *publish = nullptr;
   };
 
   bool take_messages();
@@ -92,8 +93,8 @@ class Server {
   Result<OutputFile*> file_of(std::uint64_t id);
   void create(OutputFile& file, const SchemaChanges& changes);
   /// Queues the write of a frame: the pieces given by index in the layout.
-  void write_frame(OutputFile& file, const ServedCollection& collection, std::uint64_t seq, const transport::FrameView& view,
-                   std::vector<std::uint32_t> pieces);
+  void write_frame(OutputFile& file, const ServedCollection& collection, std::uint64_t seq,
+                   const transport::FrameView& view, std::vector<std::uint32_t> pieces);
   void account(const storage::WriteCost& cost, const CollectionTimers& timers);
   void submit(OutputFile& file, std::function<void()> task);
   Result<> end_record(const ServedCollection& collection, std::uint64_t seq);

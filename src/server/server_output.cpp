@@ -24,7 +24,8 @@ Server::CollectionTimers& Server::timers_of(const ServedCollection& collection) 
 
 Result<OutputFile*> Server::file_of(std::uint64_t id) {
   if (const auto at = files_.find(id); at != files_.end()) return &at->second;
-  return afterbay::fail(ErrorCode::internal, "file number {} is not open on I/O server {}", id, place_.number);
+  return afterbay::fail(ErrorCode::internal, "file number {} is not open on I/O server {}", id,
+                        place_.number);
 }
 
 // ---- opening
@@ -32,7 +33,9 @@ Result<OutputFile*> Server::file_of(std::uint64_t id) {
 Result<> Server::open(std::size_t peer, wire::OpenFile message) {
   const ServedCollection* collection = catalog_.find(message.collection);
   if (collection == nullptr)
-    return afterbay::fail(ErrorCode::internal, "model rank {} opens '{}' of a collection that is not defined here", peer, message.path);
+    return afterbay::fail(ErrorCode::internal,
+                          "model rank {} opens '{}' of a collection that is not defined here", peer,
+                          message.path);
   auto [at, is_new] = files_.try_emplace(message.file);
   OutputFile& file = at->second;
   if (is_new) {
@@ -41,12 +44,14 @@ Result<> Server::open(std::size_t peer, wire::OpenFile message) {
     file.path = message.path;
     file.closed.resize(peers_.size(), false);
   } else if (file.path != message.path || file.collection != collection) {
-    return afterbay::fail(make_error(ErrorCode::conflict,
-                                     "model rank {} opens '{}' where another rank opens '{}': every rank must open the same files in "
-                                     "the same order",
-                                     peer, message.path, file.path)
-                              .in_file(message.path)
-                              .at_rank(catalog_.session_rank(peer)));
+    return afterbay::fail(
+        make_error(
+            ErrorCode::conflict,
+            "model rank {} opens '{}' where another rank opens '{}': every rank must open the same files in "
+            "the same order",
+            peer, message.path, file.path)
+            .in_file(message.path)
+            .at_rank(catalog_.session_rank(peer)));
   }
   if (message.changes) create(file, *message.changes);
   return {};
@@ -92,7 +97,8 @@ void Server::submit(OutputFile& file, std::function<void()> task) {
 Result<> Server::frame_ready(std::uint32_t pool_frame, std::uint64_t seq) {
   const ServedCollection* collection = catalog_.owner(pool_frame);
   const auto view = port_->frames().find(pool_frame, seq);
-  if (collection == nullptr || !view) return afterbay::fail(ErrorCode::internal, "frame {} number {} is ready but unknown", pool_frame, seq);
+  if (collection == nullptr || !view)
+    return afterbay::fail(ErrorCode::internal, "frame {} number {} is ready but unknown", pool_frame, seq);
   Record* record = records_.find(collection->id, seq);
   if (failure_ || record == nullptr) {
     port_->frames().release(*view);
@@ -109,8 +115,8 @@ Result<> Server::frame_ready(std::uint32_t pool_frame, std::uint64_t seq) {
   return {};
 }
 
-void Server::write_frame(OutputFile& file, const ServedCollection& collection, std::uint64_t seq, const transport::FrameView& view,
-                         std::vector<std::uint32_t> pieces) {
+void Server::write_frame(OutputFile& file, const ServedCollection& collection, std::uint64_t seq,
+                         const transport::FrameView& view, std::vector<std::uint32_t> pieces) {
   Record& record = *records_.find(collection.id, seq);
   ++record.writes;
   const CollectionTimers timers = timers_of(collection);
@@ -166,7 +172,8 @@ Result<> Server::end_records(std::size_t peer, const wire::EndRecords& message) 
   for (const auto& bound : message.bounds) {
     const ServedCollection* collection = catalog_.find(bound.collection);
     if (collection == nullptr) continue;  // served elsewhere
-    for (const std::uint64_t seq : records_.end(peer, bound.collection, bound.next_seq)) AFTERBAY_TRY(end_record(*collection, seq));
+    for (const std::uint64_t seq : records_.end(peer, bound.collection, bound.next_seq))
+      AFTERBAY_TRY(end_record(*collection, seq));
   }
   return {};
 }
@@ -179,9 +186,10 @@ Result<> Server::end_record(const ServedCollection& collection, std::uint64_t se
   record.ended = true;
   AFTERBAY_TRY_ASSIGN(OutputFile* const file, file_of(record.file));
   if (const std::string missing = records_.missing(collection, record); !missing.empty())
-    return afterbay::fail(make_error(ErrorCode::conflict, "{} before the step ended or the file was closed", missing)
-                              .in_file(file->path)
-                              .in_variable(records_.missing_variable(collection, record)));
+    return afterbay::fail(
+        make_error(ErrorCode::conflict, "{} before the step ended or the file was closed", missing)
+            .in_file(file->path)
+            .in_variable(records_.missing_variable(collection, record)));
   for (std::uint32_t f = 0; f < record.scheduled.size(); ++f) {
     if (record.scheduled[f]) continue;
     const auto view = port_->frames().find(collection.first_frame + f, seq);
@@ -189,7 +197,8 @@ Result<> Server::end_record(const ServedCollection& collection, std::uint64_t se
     const model::Frame& frame = collection.layout->frames[f];
     std::vector<std::uint32_t> pieces;
     for (std::uint32_t p = 0; p < frame.piece_count; ++p)
-      if (port_->frames().state(*view, p) == transport::PieceState::complete) pieces.push_back(frame.first_piece + p);
+      if (port_->frames().state(*view, p) == transport::PieceState::complete)
+        pieces.push_back(frame.first_piece + p);
     record.scheduled[f] = true;
     write_frame(*file, collection, seq, *view, std::move(pieces));
   }

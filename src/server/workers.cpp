@@ -6,7 +6,8 @@
 namespace afterbay::server {
 namespace {
 
-/// A thread that wakes does not push a computing model rank off its core. Where it is refused nothing changes.
+/// A thread that wakes does not push a computing model rank off its core. Where it is refused nothing
+/// changes.
 void yield_to_the_model() {
   const sched_param none{};
   (void)sched_setscheduler(0, SCHED_BATCH, &none);
@@ -15,14 +16,16 @@ void yield_to_the_model() {
 }  // namespace
 
 Workers::Workers(std::size_t threads) {
-  for (std::size_t i = 0; i < threads; ++i) threads_.emplace_back([this](const std::stop_token& stop) { run(stop); });
+  for (std::size_t i = 0; i < threads; ++i)
+    threads_.emplace_back([this](const std::stop_token& stop) { run(stop); });
 }
 
 Workers::~Workers() {
   for (std::jthread& thread : threads_) thread.request_stop();
   ready_.notify_all();
   threads_.clear();  // joins
-  while (run_one()) {}
+  while (run_one()) {
+  }
 }
 
 void Workers::submit(Task task) {

@@ -13,7 +13,8 @@ T unwrap(Result<T> result) {
 
 template <class State>
 State& alive(const std::shared_ptr<State>& state, const char* what) {
-  if (state == nullptr) throw Failure(make_error(ErrorCode::bad_state, "the {} handle is empty: it was never opened", what));
+  if (state == nullptr)
+    throw Failure(make_error(ErrorCode::bad_state, "the {} handle is empty: it was never opened", what));
   return *state;
 }
 
@@ -26,7 +27,8 @@ std::shared_ptr<client::ModelSession> session_of(const std::weak_ptr<client::Mod
 /// Row-major strides, in elements, of an array of `shape`.
 std::vector<std::int64_t> dense_strides(const model::Index& shape) {
   std::vector<std::int64_t> strides(shape.size, 1);
-  for (std::size_t d = shape.size; d-- > 1;) strides[d - 1] = strides[d] * static_cast<std::int64_t>(shape[d]);
+  for (std::size_t d = shape.size; d-- > 1;)
+    strides[d - 1] = strides[d] * static_cast<std::int64_t>(shape[d]);
   return strides;
 }
 
@@ -63,8 +65,10 @@ Session::~Session() = default;
 bool Session::is_server() const { return state_->model == nullptr; }
 
 void Session::serve() {
-  if (!is_server()) throw Failure(Error(ErrorCode::bad_state, "this rank is a model rank: only I/O servers call serve()"));
-  if (!state_->server) throw Failure(Error(ErrorCode::bad_state, "this server has served its session already"));
+  if (!is_server())
+    throw Failure(Error(ErrorCode::bad_state, "this rank is a model rank: only I/O servers call serve()"));
+  if (!state_->server)
+    throw Failure(Error(ErrorCode::bad_state, "this server has served its session already"));
   unwrap(state_->server->run());
   state_->ended = true;
   unwrap(state_->report());
@@ -78,7 +82,8 @@ void Session::decomposition(const std::string& name, const Block& block, const C
   unwrap(state_->model_side().decomposition(name, block, coverage));
 }
 
-Collection Session::collection(const std::string& name, const Schema& schema, const CollectionOptions& options) {
+Collection Session::collection(const std::string& name, const Schema& schema,
+                               const CollectionOptions& options) {
   auto state = std::make_shared<Collection::State>();
   state->collection = unwrap(state_->model_side().collection(name, schema, options));
   state->session = state_->model;
@@ -121,13 +126,14 @@ const std::string& Collection::name() const {
 
 // ---- OutputFile
 
-bool OutputFile::put_raw(std::string_view variable, std::uint64_t record, const void* data, Type type, const MemoryLayout& memory,
-                         bool may_wait) {
+bool OutputFile::put_raw(std::string_view variable, std::uint64_t record, const void* data, Type type,
+                         const MemoryLayout& memory, bool may_wait) {
   State& it = alive(state_, "file");
   return unwrap(session_of(it.session)->put(*it.file, variable, record, data, type, memory, may_wait));
 }
 
-void OutputFile::put_strings(std::string_view variable, std::uint64_t record, std::span<const std::string> values) {
+void OutputFile::put_strings(std::string_view variable, std::uint64_t record,
+                             std::span<const std::string> values) {
   State& it = alive(state_, "file");
   unwrap(session_of(it.session)->put_strings(*it.file, variable, record, values));
 }
@@ -167,7 +173,9 @@ bool Slot::direct() const { return alive(state_, "slot").direct.has_value(); }
 
 void Slot::commit() {
   State& it = alive(state_, "slot");
-  if (it.committed) throw Failure(Error(ErrorCode::bad_state, "the slot has been committed already").in_variable(it.variable));
+  if (it.committed)
+    throw Failure(
+        Error(ErrorCode::bad_state, "the slot has been committed already").in_variable(it.variable));
   it.committed = true;
   if (it.direct)
     unwrap(session_of(it.session)->commit(*it.direct));

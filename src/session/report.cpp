@@ -17,7 +17,9 @@ struct AccountMessage {
   static constexpr wire::Kind kind{200};
   Account account;
   template <class A>
-  void fields(A& a) { a(account); }
+  void fields(A& a) {
+    a(account);
+  }
 };
 
 Result<> write_text(const std::string& path, const std::string& text, const char* setting) {
@@ -25,7 +27,8 @@ Result<> write_text(const std::string& path, const std::string& text, const char
   file << text;
   file.close();
   if (file) return {};
-  return fail(make_error(ErrorCode::io, "the report cannot be written to '{}' ({}): {}", path, setting, std::strerror(errno))
+  return fail(make_error(ErrorCode::io, "the report cannot be written to '{}' ({}): {}", path, setting,
+                         std::strerror(errno))
                   .in_file(path)
                   .with_native(errno));
 }
@@ -49,14 +52,17 @@ Result<> report(const Account& mine, const config::Config& config, Group& group)
     for (auto& trace : one.account.traces) all.traces.push_back(std::move(trace));
   }
   const observe::Report joined = observe::merge(all.profiles);
-  const bool table = config.report.table == config::ReportTable::on ||
-                     (config.report.table == config::ReportTable::automatic && anything_written(all.profiles));
+  const bool table =
+      config.report.table == config::ReportTable::on ||
+      (config.report.table == config::ReportTable::automatic && anything_written(all.profiles));
   if (table) {
     fmt::print("{}", observe::table(joined));
     std::fflush(stdout);
   }
-  if (!config.report.json.empty()) AFTERBAY_TRY(write_text(config.report.json, observe::json(joined), "report.json"));
-  if (!config.report.trace.empty()) AFTERBAY_TRY(write_text(config.report.trace, observe::trace_json(all.traces), "report.trace"));
+  if (!config.report.json.empty())
+    AFTERBAY_TRY(write_text(config.report.json, observe::json(joined), "report.json"));
+  if (!config.report.trace.empty())
+    AFTERBAY_TRY(write_text(config.report.trace, observe::trace_json(all.traces), "report.trace"));
   return {};
 }
 

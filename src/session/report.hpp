@@ -17,7 +17,9 @@ struct Account {
   std::vector<observe::RankProfile> profiles;
   std::vector<observe::RankTrace> traces;
   template <class A>
-  void fields(A& a) { a(profiles, traces); }
+  void fields(A& a) {
+    a(profiles, traces);
+  }
 };
 
 /// Collective. Rank 0 prints the table and writes the files that the configuration asks for.

@@ -18,6 +18,7 @@ struct RankRole {
 
 /// `wishes` and `nodes` (any numbers, equal on the same node) have one entry a rank. Fails with the
 /// arithmetic when it cannot work: no model ranks, more servers than ranks, inline with server processes.
-Result<std::vector<RankRole>> assign_roles(const std::vector<Role>& wishes, const std::vector<int>& nodes, const config::Config& config);
+Result<std::vector<RankRole>> assign_roles(const std::vector<Role>& wishes, const std::vector<int>& nodes,
+                                           const config::Config& config);
 
 }  // namespace afterbay::session

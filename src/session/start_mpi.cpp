@@ -18,7 +18,8 @@ constexpr std::chrono::milliseconds first_deadline{60'000};  ///< before the con
 
 class MpiGroup : public session::Group {
  public:
-  MpiGroup(mpi::Communicator comm, std::chrono::milliseconds deadline) : comm_(std::move(comm)), deadline_(deadline) {}
+  MpiGroup(mpi::Communicator comm, std::chrono::milliseconds deadline)
+      : comm_(std::move(comm)), deadline_(deadline) {}
   ~MpiGroup() override {
     if (model_comm != MPI_COMM_NULL && mpi::is_running()) MPI_Comm_free(&model_comm);
   }
@@ -46,43 +47,63 @@ struct Greeting {
   int node = 0;               ///< lowest rank on this rank's node
   std::vector<double> sizes;  ///< settings that must be equal on all ranks, as numbers
   template <class A>
-  void fields(A& a) { a(error, role, topology, node, sizes); }
+  void fields(A& a) {
+    a(error, role, topology, node, sizes);
+  }
 };
 
 std::vector<double> common_settings(const config::Config& config) {
   const auto number = [](auto value) { return static_cast<double>(value); };
   const config::Memory& memory = config.memory;
-  return {number(config.servers),     number(memory.server_bytes), number(memory.block_bytes),     number(memory.small_block_bytes),
-          memory.small_share,         number(memory.link_bytes),   number(memory.ring_bytes),      number(config.chunk_bytes),
-          number(config.transport),   number(config.inline_mode),  number(config.deadline.count()), number(config.placement)};
+  return {number(config.servers),
+          number(memory.server_bytes),
+          number(memory.block_bytes),
+          number(memory.small_block_bytes),
+          memory.small_share,
+          number(memory.link_bytes),
+          number(memory.ring_bytes),
+          number(config.chunk_bytes),
+          number(config.transport),
+          number(config.inline_mode),
+          number(config.deadline.count()),
+          number(config.placement)};
 }
 
 /// The lowest rank on this rank's node, real or declared.
 Result<int> node_of(const mpi::Communicator& comm, const config::Config* config) {
   int lowest = comm.rank();
   MPI_Comm node = MPI_COMM_NULL;
-  AFTERBAY_TRY(mpi::check(MPI_Comm_split_type(comm.get(), MPI_COMM_TYPE_SHARED, comm.rank(), MPI_INFO_NULL, &node), "MPI_Comm_split_type"));
+  AFTERBAY_TRY(
+      mpi::check(MPI_Comm_split_type(comm.get(), MPI_COMM_TYPE_SHARED, comm.rank(), MPI_INFO_NULL, &node),
+                 "MPI_Comm_split_type"));
   const int code = MPI_Bcast(&lowest, 1, MPI_INT, 0, node);
   MPI_Comm_free(&node);
   AFTERBAY_TRY(mpi::check(code, "MPI_Bcast"));
   if (config != nullptr && config->nodes.size() == static_cast<std::size_t>(comm.size())) {
     lowest = 0;
-    while (config->nodes[static_cast<std::size_t>(lowest)] != config->nodes[static_cast<std::size_t>(comm.rank())]) ++lowest;
+    while (config->nodes[static_cast<std::size_t>(lowest)] !=
+           config->nodes[static_cast<std::size_t>(comm.rank())])
+      ++lowest;
   }
   return lowest;
 }
 
 /// Everyone's greeting; the first rank's error when one has an error or other settings.
-Result<std::vector<Greeting>> agree(const mpi::Communicator& comm, const Greeting& mine, std::chrono::milliseconds deadline) {
+Result<std::vector<Greeting>> agree(const mpi::Communicator& comm, const Greeting& mine,
+                                    std::chrono::milliseconds deadline) {
   AFTERBAY_TRY_ASSIGN(const auto bytes, comm.all_gather(wire::encode(mine), deadline));
   std::vector<Greeting> all;
   for (std::size_t r = 0; r < bytes.size(); ++r) {
     AFTERBAY_TRY_ASSIGN(Greeting one, wire::decode<Greeting>(bytes[r]));
     if (one.error) return fail(one.error->at_rank(static_cast<int>(r)));
     if (r > 0 && (one.sizes != all[0].sizes || one.topology != all[0].topology))
-      return fail(make_error(ErrorCode::conflict, "rank {} and rank 0 have different settings (topology, servers, memory, chunk, transport, "
-                                                  "deadline or placement): give all ranks the same configuration",
-                             r).at_rank(static_cast<int>(r)));
+      return fail(
+          make_error(
+              ErrorCode::conflict,
+              "rank {} and rank 0 have different settings (topology, servers, memory, chunk, transport, "
+              "deadline or placement): give all ranks the same configuration",
+              r)
+              .at_rank(static_cast<int>(r)));
     all.push_back(std::move(one));
   }
   return all;
@@ -101,17 +122,21 @@ transport::LinkSizes link_sizes(const config::Memory& memory) {
 
 /// Inline with a thread that must talk MPI needs an MPI that any thread may call.
 Result<> check_threads(const config::Config& config, const std::vector<Greeting>& all) {
-  if (config.topology != config::Topology::inline_ || config.inline_mode != config::InlineMode::thread) return {};
+  if (config.topology != config::Topology::inline_ || config.inline_mode != config::InlineMode::thread)
+    return {};
   bool several = config.transport == config::Transport::mpi;
   for (const Greeting& one : all) several = several || one.node != all[0].node;
   int provided = MPI_THREAD_SINGLE;
   MPI_Query_thread(&provided);
   if (!several || provided == MPI_THREAD_MULTIPLE) return {};
-  return fail(ErrorCode::conflict, "inline servers in a thread talk MPI over several nodes, which needs MPI_THREAD_MULTIPLE: initialise MPI "
-                                   "with it, or set inline.mode to synchronous, or topology to dedicated");
+  return fail(ErrorCode::conflict,
+              "inline servers in a thread talk MPI over several nodes, which needs MPI_THREAD_MULTIPLE: "
+              "initialise MPI "
+              "with it, or set inline.mode to synchronous, or topology to dedicated");
 }
 
-transport::ConnectOptions connect_options(const mpi::Communicator& comm, const config::Config& config, const session::RankRole& role) {
+transport::ConnectOptions connect_options(const mpi::Communicator& comm, const config::Config& config,
+                                          const session::RankRole& role) {
   transport::ConnectOptions options;
   options.comm = comm.get();
   options.model = role.model;
@@ -119,7 +144,8 @@ transport::ConnectOptions connect_options(const mpi::Communicator& comm, const c
   if (!config.nodes.empty()) options.declared_node = config.nodes[static_cast<std::size_t>(comm.rank())];
   options.transport = static_cast<transport::TransportChoice>(config.transport);
   options.sizes = link_sizes(config.memory);
-  options.policy.deadline = config.deadline + config.deadline / 2;  // servers and sessions notice first, and say more
+  options.policy.deadline =
+      config.deadline + config.deadline / 2;  // servers and sessions notice first, and say more
   return options;
 }
 
@@ -131,13 +157,16 @@ class Starter {
     AFTERBAY_TRY_ASSIGN(mpi::Communicator comm, mpi::Communicator::duplicate(parent_, first_deadline));
     auto config = config::load({options_.settings, options_.config_file, std::nullopt, options_.arguments});
     AFTERBAY_TRY(greet(comm, config));
-    state_ = std::make_unique<Session::State>(options_.name, std::make_unique<config::Config>(std::move(*config)));
+    state_ =
+        std::make_unique<Session::State>(options_.name, std::make_unique<config::Config>(std::move(*config)));
     const session::RankRole role = roles_[static_cast<std::size_t>(comm.rank())];
-    AFTERBAY_TRY_ASSIGN(transport::Connection connection, transport::connect(connect_options(comm, *state_->config, role)));
+    AFTERBAY_TRY_ASSIGN(transport::Connection connection,
+                        transport::connect(connect_options(comm, *state_->config, role)));
     AFTERBAY_TRY(make_group(std::move(comm), role));
     if (connection.port) make_server(std::move(connection.port));
     if (role.model) make_model(std::move(connection.links));
-    if (role.model && role.server) state_->host_server(state_->config->inline_mode == config::InlineMode::thread);
+    if (role.model && role.server)
+      state_->host_server(state_->config->inline_mode == config::InlineMode::thread);
     return std::move(state_);
   }
 
@@ -153,9 +182,11 @@ class Starter {
       mine.topology = static_cast<std::uint8_t>(config->topology);
       mine.sizes = common_settings(*config);
       if (!config->nodes.empty() && config->nodes.size() != static_cast<std::size_t>(comm.size()))
-        mine.error = make_error(ErrorCode::conflict, "'nodes' declares {} ranks, the communicator has {}", config->nodes.size(), comm.size());
+        mine.error = make_error(ErrorCode::conflict, "'nodes' declares {} ranks, the communicator has {}",
+                                config->nodes.size(), comm.size());
     }
-    AFTERBAY_TRY_ASSIGN(const std::vector<Greeting> all, agree(comm, mine, config ? config->deadline : first_deadline));
+    AFTERBAY_TRY_ASSIGN(const std::vector<Greeting> all,
+                        agree(comm, mine, config ? config->deadline : first_deadline));
     AFTERBAY_TRY(check_threads(*config, all));
     std::vector<Role> wishes;
     std::vector<int> nodes;
@@ -169,7 +200,8 @@ class Starter {
 
   Result<> make_group(mpi::Communicator comm, const session::RankRole& role) {
     auto group = std::make_unique<MpiGroup>(std::move(comm), state_->config->deadline);
-    AFTERBAY_TRY(mpi::check(MPI_Comm_split(group->comm().get(), role.model ? 0 : MPI_UNDEFINED, group->rank(), &group->model_comm),
+    AFTERBAY_TRY(mpi::check(MPI_Comm_split(group->comm().get(), role.model ? 0 : MPI_UNDEFINED, group->rank(),
+                                           &group->model_comm),
                             "MPI_Comm_split"));
     rank_ = group->rank();
     state_->group = std::move(group);
@@ -186,8 +218,9 @@ class Starter {
     const bool hosted = roles_[static_cast<std::size_t>(rank_)].model;
     const auto threads = hosted ? 0 : static_cast<std::size_t>(state_->config->writers);
     auto stores = [state = state_.get()](Format format) -> storage::Store& { return state->store(format); };
-    state_->server = std::make_unique<server::Server>(std::move(place), *state_->config, std::move(port), stores, threads,
-                                                      state_->server_profile, Logger({options_.name, "server", rank_}, state_->config->log));
+    state_->server = std::make_unique<server::Server>(
+        std::move(place), *state_->config, std::move(port), stores, threads, state_->server_profile,
+        Logger({options_.name, "server", rank_}, state_->config->log));
   }
 
   void make_model(client::ModelSession::Links links) {
@@ -197,8 +230,9 @@ class Starter {
       ++place.model_size;
       if (r < rank_) ++place.model_rank;
     }
-    state_->model = std::make_shared<client::ModelSession>(place, *state_->config, std::move(links), state_->model_profile,
-                                                           Logger({options_.name, "model", rank_}, state_->config->log));
+    state_->model = std::make_shared<client::ModelSession>(
+        place, *state_->config, std::move(links), state_->model_profile,
+        Logger({options_.name, "model", rank_}, state_->config->log));
     const bool inline_ = state_->config->topology == config::Topology::inline_;
     state_->model->set_synchronous(inline_ && state_->config->inline_mode == config::InlineMode::synchronous);
   }
@@ -213,7 +247,8 @@ class Starter {
 }  // namespace
 
 Session open_session(MPI_Comm comm, const SessionOptions& options) {
-  if (!mpi::is_running()) throw Failure(Error(ErrorCode::bad_state, "MPI is not running: call MPI_Init before open_session"));
+  if (!mpi::is_running())
+    throw Failure(Error(ErrorCode::bad_state, "MPI is not running: call MPI_Init before open_session"));
   auto state = Starter(comm, options).start();
   if (!state) throw Failure(std::move(state).error().add("opening session '" + options.name + "'"));
   return Session(std::move(*state));

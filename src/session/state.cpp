@@ -6,11 +6,13 @@ namespace {
 
 constexpr std::size_t trace_events = 1u << 16;  ///< of one process; older ones are dropped
 
-std::size_t events_kept(const config::Config& config) { return config.report.trace.empty() ? 0 : trace_events; }
+std::size_t events_kept(const config::Config& config) {
+  return config.report.trace.empty() ? 0 : trace_events;
+}
 
 bool profile_wanted(const config::Config& config) {
-  return config.report.table != config::ReportTable::off || !config.report.json.empty() || !config.report.trace.empty() ||
-         config.report.progress_ms.count() > 0;
+  return config.report.table != config::ReportTable::off || !config.report.json.empty() ||
+         !config.report.trace.empty() || config.report.progress_ms.count() > 0;
 }
 
 }  // namespace
@@ -25,7 +27,8 @@ Session::State::~State() {
   if (model && !ended && (!group || group->usable())) {
     model->abandon("its session was destroyed without finalize");
     if (server && !host.joinable())
-      while (server->step()) {}  // so that the other ranks learn of it
+      while (server->step()) {
+      }  // so that the other ranks learn of it
   }
   release();
 }

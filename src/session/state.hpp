@@ -33,8 +33,8 @@ struct Session::State {
   std::map<Format, std::unique_ptr<storage::Store>> stores;
   std::mutex stores_mutex;
 
-  std::unique_ptr<server::Server> server;  ///< of this process: dedicated, or hosted (inline)
-  std::jthread host;                       ///< inline, thread mode
+  std::unique_ptr<server::Server> server;       ///< of this process: dedicated, or hosted (inline)
+  std::jthread host;                            ///< inline, thread mode
   std::shared_ptr<client::ModelSession> model;  ///< null on dedicated servers; handles keep weak references
   bool ended = false;
 

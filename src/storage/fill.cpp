@@ -35,7 +35,8 @@ Values default_fill(Type type) {
 Values fill_of(const Variable& variable) {
   if (!variable.fill.empty()) return variable.fill;
   for (const Attribute& attribute : variable.attributes)
-    if (attribute.name == "_FillValue" && attribute.values.type == variable.type && attribute.values.count() == 1)
+    if (attribute.name == "_FillValue" && attribute.values.type == variable.type &&
+        attribute.values.count() == 1)
       return attribute.values;
   return default_fill(variable.type);
 }

@@ -11,13 +11,15 @@ namespace {
 Result<> check_constant(const Variable& variable, const model::VariableLayout& layout) {
   const std::uint64_t expected = layout.shape.product();
   if (layout.record)
-    return fail(make_error(ErrorCode::invalid_argument,
-                           "variable '{}' has constant values and the unlimited dimension: put its values record by "
-                           "record, or take the unlimited dimension away",
-                           variable.name)
-                    .in_variable(variable.name));
+    return fail(
+        make_error(ErrorCode::invalid_argument,
+                   "variable '{}' has constant values and the unlimited dimension: put its values record by "
+                   "record, or take the unlimited dimension away",
+                   variable.name)
+            .in_variable(variable.name));
   if (variable.constant.type != variable.type)
-    return fail(make_error(ErrorCode::wrong_type, "variable '{}' is of type {} but its constant values are of type {}",
+    return fail(make_error(ErrorCode::wrong_type,
+                           "variable '{}' is of type {} but its constant values are of type {}",
                            variable.name, name_of(variable.type), name_of(variable.constant.type))
                     .in_variable(variable.name));
   if (variable.constant.count() != expected)
@@ -53,8 +55,8 @@ Result<> check_request(const FileRequest& request, Format format) {
   if (request.path.empty()) return fail(ErrorCode::invalid_argument, "a file without a name: give a path");
   if (!request.layout) return fail(ErrorCode::invalid_argument, "{}: no layout is given", request.path);
   if (request.layout->format != format)
-    return fail(ErrorCode::invalid_argument, "{}: the layout is for {} files, the store writes {}", request.path,
-                name_of(request.layout->format), name_of(format));
+    return fail(ErrorCode::invalid_argument, "{}: the layout is for {} files, the store writes {}",
+                request.path, name_of(request.layout->format), name_of(format));
   if (request.layout->variables.size() != request.schema.variables.size())
     return fail(ErrorCode::invalid_argument, "{}: the layout has {} variables, the schema {}", request.path,
                 request.layout->variables.size(), request.schema.variables.size());
@@ -65,21 +67,24 @@ Result<> check_request(const FileRequest& request, Format format) {
 }
 
 Result<OpenPart> open_part(const FileRequest& request) {
-  AFTERBAY_TRY_ASSIGN(PartFile part, in_file(PartFile::claim(request.path, request.existing, request.make_directories,
-                                                            request.disk),
-                                            request.path));
+  AFTERBAY_TRY_ASSIGN(PartFile part, in_file(PartFile::claim(request.path, request.existing,
+                                                             request.make_directories, request.disk),
+                                             request.path));
   return in_file(fill_part(request, std::move(part)), request.path);
 }
 
-Result<> check_pieces(const model::FileLayout& layout, const Schema& schema, std::span<const PieceWrite> pieces) {
+Result<> check_pieces(const model::FileLayout& layout, const Schema& schema,
+                      std::span<const PieceWrite> pieces) {
   for (const PieceWrite& write : pieces) {
     if (write.piece == nullptr || write.piece->variable >= layout.variables.size() ||
         write.piece->number >= layout.variables[write.piece->variable].piece_count)
-      return fail(ErrorCode::invalid_argument, "a piece that does not belong to the file's layout is written");
+      return fail(ErrorCode::invalid_argument,
+                  "a piece that does not belong to the file's layout is written");
     if (write.bytes.size() != write.piece->bytes) {
       const std::string& name = schema.variables[write.piece->variable].name;
-      return fail(make_error(ErrorCode::invalid_argument, "piece {} of variable '{}' has {} bytes, but {} are given",
-                             write.piece->number, name, write.piece->bytes, write.bytes.size())
+      return fail(make_error(ErrorCode::invalid_argument,
+                             "piece {} of variable '{}' has {} bytes, but {} are given", write.piece->number,
+                             name, write.piece->bytes, write.bytes.size())
                       .in_variable(name));
     }
   }
@@ -93,19 +98,20 @@ Result<> check_strings(const model::FileLayout& layout, const Schema& schema, st
                 schema.variables.size());
   const std::string& name = schema.variables[variable].name;
   if (schema.variables[variable].type != Type::string)
-    return fail(make_error(ErrorCode::wrong_type, "variable '{}' is of type {}, but strings are written", name,
-                           name_of(schema.variables[variable].type))
+    return fail(make_error(ErrorCode::wrong_type, "variable '{}' is of type {}, but strings are written",
+                           name, name_of(schema.variables[variable].type))
                     .in_variable(name));
   const std::uint64_t expected = layout.variables[variable].shape.product();
   if (count != expected)
-    return fail(make_error(ErrorCode::invalid_argument, "variable '{}' has {} strings a record, but {} are given", name,
-                           expected, count)
+    return fail(make_error(ErrorCode::invalid_argument,
+                           "variable '{}' has {} strings a record, but {} are given", name, expected, count)
                     .in_variable(name));
   return {};
 }
 
 Error closed_error(const std::string& path) {
-  return make_error(ErrorCode::bad_state, "{} was published or abandoned: it takes no more data", path).in_file(path);
+  return make_error(ErrorCode::bad_state, "{} was published or abandoned: it takes no more data", path)
+      .in_file(path);
 }
 
 }  // namespace afterbay::storage

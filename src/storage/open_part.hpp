@@ -30,7 +30,8 @@ Result<> check_request(const FileRequest& request, Format format);
 Result<OpenPart> open_part(const FileRequest& request);
 
 /// Refuses pieces that do not belong to the layout or whose bytes have a wrong length.
-Result<> check_pieces(const model::FileLayout& layout, const Schema& schema, std::span<const PieceWrite> pieces);
+Result<> check_pieces(const model::FileLayout& layout, const Schema& schema,
+                      std::span<const PieceWrite> pieces);
 
 /// Refuses string values for anything but a string variable, or of a wrong number.
 Result<> check_strings(const model::FileLayout& layout, const Schema& schema, std::uint32_t variable,

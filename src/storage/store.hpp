@@ -21,13 +21,13 @@ enum class Existing { refuse, replace, append };  ///< what to do when the final
 enum class DirectIo { automatic, on, off };       ///< O_DIRECT: try, insist, never
 
 struct FileRequest {
-  std::string path;                            ///< final name; work is done in `path + ".part"`
-  Schema schema;                               ///< per-file changes already applied
+  std::string path;  ///< final name; work is done in `path + ".part"`
+  Schema schema;     ///< per-file changes already applied
   std::shared_ptr<const model::FileLayout> layout;
   Existing existing = Existing::refuse;
   DirectIo direct_io = DirectIo::automatic;
-  bool make_directories = true;                ///< create missing parent directories
-  std::shared_ptr<Disk> disk;                  ///< system calls of fault tests; null: the real ones
+  bool make_directories = true;  ///< create missing parent directories
+  std::shared_ptr<Disk> disk;    ///< system calls of fault tests; null: the real ones
 };
 
 /// One piece's bytes in stored layout and byte order (`piece->bytes` of them).

@@ -27,11 +27,12 @@ using Millis = std::chrono::milliseconds;
 
 /// One instance of a frame: which one, of which record, and how it lies in its buffer.
 struct FrameSlot {
-  std::uint32_t frame = 0;      ///< number in the server's frame table
-  std::uint64_t seq = 0;        ///< the collection's running number of (file, record)
-  std::uint64_t bytes = 0;      ///< bytes of the frame
-  std::uint64_t phase = 0;      ///< bytes to skip at the buffer's start (FileLayout::phase)
-  std::uint64_t position = 0;   ///< the rank's place in its own order of puts; equal for the same put on every rank
+  std::uint32_t frame = 0;  ///< number in the server's frame table
+  std::uint64_t seq = 0;    ///< the collection's running number of (file, record)
+  std::uint64_t bytes = 0;  ///< bytes of the frame
+  std::uint64_t phase = 0;  ///< bytes to skip at the buffer's start (FileLayout::phase)
+  std::uint64_t position =
+      0;  ///< the rank's place in its own order of puts; equal for the same put on every rank
 };
 
 /// Where a rank writes its part of a piece.
@@ -56,16 +57,16 @@ class ClientLink {
   /// With may_wait=false returns would_block instead of waiting. Fails when the server failed.
   virtual Result<Landing> reserve(const FrameSlot& slot, std::uint32_t piece, std::uint64_t packed_bytes,
                                   bool may_wait) = 0;
-  /// Whether reserve of all of `slots` (together `packed_bytes` of this rank's parts) would not wait now; takes
-  /// the room if so (frames stay allocated for whoever puts first). For try_put.
+  /// Whether reserve of all of `slots` (together `packed_bytes` of this rank's parts) would not wait now;
+  /// takes the room if so (frames stay allocated for whoever puts first). For try_put.
   virtual Result<bool> make_room(std::span<const FrameSlot> slots, std::uint64_t packed_bytes) = 0;
   /// The part reserved last for (slot, piece) is complete; the landing must not be touched again.
   virtual Result<void> commit(const FrameSlot& slot, std::uint32_t piece) = 0;
-  /// Says that this rank will reserve nothing more before `position` (FrameSlot::position) on this link: ranks
-  /// ahead wait for the slowest when memory runs short. Call it when a put begins (with its position) and when
-  /// its part for this link has ended (with the next one), also where the rank holds nothing. The rank's other
-  /// links hear of it when the rank waits or flushes. Cheap; never waits. Within a put a rank reserves frames
-  /// in ascending order of their numbers, and serves one link after the other.
+  /// Says that this rank will reserve nothing more before `position` (FrameSlot::position) on this link:
+  /// ranks ahead wait for the slowest when memory runs short. Call it when a put begins (with its position)
+  /// and when its part for this link has ended (with the next one), also where the rank holds nothing. The
+  /// rank's other links hear of it when the rank waits or flushes. Cheap; never waits. Within a put a rank
+  /// reserves frames in ascending order of their numbers, and serves one link after the other.
   virtual void set_position(std::uint64_t position) = 0;
 
   /// The next message from the server, if any has arrived.
@@ -80,15 +81,15 @@ class ClientLink {
   /// Called instead of sleeping while this link must wait (the inline topology runs its server there);
   /// returns whether it did something.
   virtual void set_idle(std::function<bool()> idle) = 0;
-  [[nodiscard]] virtual std::string name() const = 0;  ///< "shm", "mpi", "thread"
+  [[nodiscard]] virtual std::string name() const = 0;         ///< "shm", "mpi", "thread"
   [[nodiscard]] virtual std::uint64_t waited_ns() const = 0;  ///< total time blocked waiting for room
   [[nodiscard]] virtual std::uint64_t messages() const = 0;   ///< sent over the network or ring
 };
 
 /// Which frames a server knows of: registered once per collection, before any rank may use them.
 struct FrameDeclaration {
-  std::uint64_t bytes = 0;                         ///< frame bytes without phase
-  std::vector<std::uint32_t> expected;             ///< contributions a piece needs; 0: nobody holds it
+  std::uint64_t bytes = 0;              ///< frame bytes without phase
+  std::vector<std::uint32_t> expected;  ///< contributions a piece needs; 0: nobody holds it
 };
 
 /// A frame instance as the server sees it.
@@ -109,8 +110,8 @@ class FramePool {
   /// Registers frames; returns the number of the first. Fails (resources) when the table is full or
   /// a frame exceeds the largest block, with the arithmetic.
   virtual Result<std::uint32_t> declare(std::span<const FrameDeclaration> frames) = 0;
-  /// The instance, made if need be; nullopt when no block is free or the slot's ring entry is still in use by an
-  /// older instance. For ranks whose data come by messages.
+  /// The instance, made if need be; nullopt when no block is free or the slot's ring entry is still in use by
+  /// an older instance. For ranks whose data come by messages.
   virtual std::optional<FrameView> acquire(const FrameSlot& slot) = 0;
   /// Counts one contribution to a piece; true when this completed the whole frame.
   virtual bool contribute(const FrameView& view, std::uint32_t piece) = 0;
@@ -171,16 +172,16 @@ class ServerPort {
 
 /// Sizes that both ends of a link must agree on; from the configuration.
 struct LinkSizes {
-  std::uint64_t memory_bytes = 512u << 20;   ///< all blocks of one server
-  std::uint64_t block_bytes = 4u << 20;      ///< a large block (frame and phase fit in it)
+  std::uint64_t memory_bytes = 512u << 20;  ///< all blocks of one server
+  std::uint64_t block_bytes = 4u << 20;     ///< a large block (frame and phase fit in it)
   std::uint64_t small_block_bytes = 256u << 10;
-  double small_share = 1.0 / 8;              ///< part of memory_bytes cut into small blocks
-  std::uint64_t ring_bytes = 256u << 10;     ///< model -> server messages of one rank
-  std::uint64_t reply_bytes = 64u << 10;     ///< server -> model messages of one rank
-  std::uint32_t instances = 64;              ///< instances of one frame at a time (power of two)
-  std::uint32_t max_frames = 1u << 16;       ///< frames of all collections
-  std::uint64_t segment_bytes = 4u << 20;    ///< MPI: one staging segment
-  std::uint32_t segments = 2;                ///< MPI: staging segments a pair
+  double small_share = 1.0 / 8;            ///< part of memory_bytes cut into small blocks
+  std::uint64_t ring_bytes = 256u << 10;   ///< model -> server messages of one rank
+  std::uint64_t reply_bytes = 64u << 10;   ///< server -> model messages of one rank
+  std::uint32_t instances = 64;            ///< instances of one frame at a time (power of two)
+  std::uint32_t max_frames = 1u << 16;     ///< frames of all collections
+  std::uint64_t segment_bytes = 4u << 20;  ///< MPI: one staging segment
+  std::uint32_t segments = 2;              ///< MPI: staging segments a pair
 };
 
 struct WaitPolicy {

@@ -10,28 +10,49 @@
 namespace afterbay::wire {
 
 template <class A>
-void fields(A& a, Values& v) { a(v.type, v.bytes, v.strings); }
-template <class A>
-void fields(A& a, Attribute& v) { a(v.name, v.values); }
-template <class A>
-void fields(A& a, Dimension& v) { a(v.name, v.length); }
-template <class A>
-void fields(A& a, Variable& v) {
-  a(v.name, v.type, v.dimensions, v.attributes, v.fill, v.chunk, v.deflate, v.shuffle, v.decomposition, v.constant);
+void fields(A& a, Values& v) {
+  a(v.type, v.bytes, v.strings);
 }
 template <class A>
-void fields(A& a, Schema& v) { a(v.dimensions, v.variables, v.attributes); }
+void fields(A& a, Attribute& v) {
+  a(v.name, v.values);
+}
 template <class A>
-void fields(A& a, SchemaChanges::AttributeChange& v) { a(v.variable, v.attribute); }
+void fields(A& a, Dimension& v) {
+  a(v.name, v.length);
+}
 template <class A>
-void fields(A& a, SchemaChanges::ConstantChange& v) { a(v.variable, v.constant); }
+void fields(A& a, Variable& v) {
+  a(v.name, v.type, v.dimensions, v.attributes, v.fill, v.chunk, v.deflate, v.shuffle, v.decomposition,
+    v.constant);
+}
 template <class A>
-void fields(A& a, SchemaChanges& v) { a(v.attributes, v.constants); }
+void fields(A& a, Schema& v) {
+  a(v.dimensions, v.variables, v.attributes);
+}
 template <class A>
-void fields(A& a, Block& v) { a(v.global, v.start, v.count); }
+void fields(A& a, SchemaChanges::AttributeChange& v) {
+  a(v.variable, v.attribute);
+}
 template <class A>
-void fields(A& a, Coverage& v) { a(v.gaps_allowed); }
+void fields(A& a, SchemaChanges::ConstantChange& v) {
+  a(v.variable, v.constant);
+}
 template <class A>
-void fields(A& a, Error& v) { a(v.code, v.message, v.context, v.rank, v.native, v.file, v.variable); }
+void fields(A& a, SchemaChanges& v) {
+  a(v.attributes, v.constants);
+}
+template <class A>
+void fields(A& a, Block& v) {
+  a(v.global, v.start, v.count);
+}
+template <class A>
+void fields(A& a, Coverage& v) {
+  a(v.gaps_allowed);
+}
+template <class A>
+void fields(A& a, Error& v) {
+  a(v.code, v.message, v.context, v.rank, v.native, v.file, v.variable);
+}
 
 }  // namespace afterbay::wire

@@ -18,7 +18,9 @@ struct FrameReady {
   std::uint64_t seq = 0;
 
   template <class A>
-  void fields(A& a) { a(frame, seq); }
+  void fields(A& a) {
+    a(frame, seq);
+  }
 };
 
 }  // namespace afterbay::wire

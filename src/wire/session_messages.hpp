@@ -21,20 +21,24 @@ struct DefineDecomposition {
   Coverage coverage;
   Block block;  ///< the sender's part
   template <class A>
-  void fields(A& a) { a(id, name, coverage, block); }
+  void fields(A& a) {
+    a(id, name, coverage, block);
+  }
 };
 
 struct DefineCollection {
   static constexpr Kind kind{101};
   std::uint32_t id = 0;
   std::string name;
-  std::string store;     ///< name of a model::Format
+  std::string store;          ///< name of a model::Format
   std::uint8_t existing = 0;  ///< storage::Existing
   std::uint64_t schema_hash = 0;
   std::vector<std::int32_t> decompositions;  ///< one a variable: id, or -1 for Whole
   std::optional<Schema> schema;              ///< from the lowest model rank only
   template <class A>
-  void fields(A& a) { a(id, name, store, existing, schema_hash, decompositions, schema); }
+  void fields(A& a) {
+    a(id, name, store, existing, schema_hash, decompositions, schema);
+  }
 };
 
 /// Ends a batch of definitions.
@@ -42,7 +46,9 @@ struct DefineEnd {
   static constexpr Kind kind{102};
   std::uint64_t serial = 0;
   template <class A>
-  void fields(A& a) { a(serial); }
+  void fields(A& a) {
+    a(serial);
+  }
 };
 
 // ---- model rank -> server: output
@@ -54,7 +60,9 @@ struct OpenFile {
   std::string path;
   std::optional<SchemaChanges> changes;  ///< from the lowest model rank only
   template <class A>
-  void fields(A& a) { a(file, collection, path, changes); }
+  void fields(A& a) {
+    a(file, collection, path, changes);
+  }
 };
 
 /// The rank's first put for (file, record): what `seq` means for this collection on this server.
@@ -66,7 +74,9 @@ struct BeginRecord {
   std::uint64_t record = 0;
   std::uint8_t fixed = 0;  ///< 1: the variables without the record dimension
   template <class A>
-  void fields(A& a) { a(collection, seq, file, record, fixed); }
+  void fields(A& a) {
+    a(collection, seq, file, record, fixed);
+  }
 };
 
 /// The rank handed over all its part of a variable; its pieces were counted before.
@@ -76,7 +86,9 @@ struct Put {
   std::uint64_t seq = 0;
   std::uint32_t variable = 0;
   template <class A>
-  void fields(A& a) { a(collection, seq, variable); }
+  void fields(A& a) {
+    a(collection, seq, variable);
+  }
 };
 
 /// All elements of a string variable, from the lowest model rank.
@@ -87,7 +99,9 @@ struct PutStrings {
   std::uint32_t variable = 0;
   std::vector<std::string> values;
   template <class A>
-  void fields(A& a) { a(file, record, variable, values); }
+  void fields(A& a) {
+    a(file, record, variable, values);
+  }
 };
 
 /// Everything with a smaller seq has been handed over by this rank.
@@ -97,12 +111,16 @@ struct EndRecords {
     std::uint32_t collection = 0;
     std::uint64_t next_seq = 0;
     template <class A>
-    void fields(A& a) { a(collection, next_seq); }
+    void fields(A& a) {
+      a(collection, next_seq);
+    }
   };
   std::uint64_t step = 0;
   std::vector<Bound> bounds;
   template <class A>
-  void fields(A& a) { a(step, bounds); }
+  void fields(A& a) {
+    a(step, bounds);
+  }
 };
 
 struct CloseFile {
@@ -110,14 +128,18 @@ struct CloseFile {
   std::uint64_t file = 0;
   std::uint64_t ticket = 0;  ///< Done is sent for it when the file is published
   template <class A>
-  void fields(A& a) { a(file, ticket); }
+  void fields(A& a) {
+    a(file, ticket);
+  }
 };
 
 struct Flush {
   static constexpr Kind kind{116};
   std::uint64_t ticket = 0;
   template <class A>
-  void fields(A& a) { a(ticket); }
+  void fields(A& a) {
+    a(ticket);
+  }
 };
 
 /// The rank now waits for a ticket; the server tells what is missing if nothing moves.
@@ -125,7 +147,9 @@ struct Waiting {
   static constexpr Kind kind{117};
   std::uint64_t ticket = 0;
   template <class A>
-  void fields(A& a) { a(ticket); }
+  void fields(A& a) {
+    a(ticket);
+  }
 };
 
 struct Finalize {
@@ -139,7 +163,9 @@ struct Abandon {
   static constexpr Kind kind{119};
   std::string reason;
   template <class A>
-  void fields(A& a) { a(reason); }
+  void fields(A& a) {
+    a(reason);
+  }
 };
 
 // ---- server -> model rank
@@ -150,19 +176,25 @@ struct Defined {
     std::uint32_t collection = 0;
     std::uint32_t first_frame = 0;
     template <class A>
-    void fields(A& a) { a(collection, first_frame); }
+    void fields(A& a) {
+      a(collection, first_frame);
+    }
   };
   std::uint64_t serial = 0;
   std::vector<Base> bases;
   template <class A>
-  void fields(A& a) { a(serial, bases); }
+  void fields(A& a) {
+    a(serial, bases);
+  }
 };
 
 struct Done {
   static constexpr Kind kind{151};
   std::uint64_t ticket = 0;
   template <class A>
-  void fields(A& a) { a(ticket); }
+  void fields(A& a) {
+    a(ticket);
+  }
 };
 
 /// The session cannot go on: every later call fails with this.
@@ -170,7 +202,9 @@ struct Failed {
   static constexpr Kind kind{152};
   Error error;
   template <class A>
-  void fields(A& a) { a(error); }
+  void fields(A& a) {
+    a(error);
+  }
 };
 
 /// All is published; the server ends.

@@ -46,7 +46,8 @@ class CdfStoreTest : public testing::TestWithParam<Format> {
   }
 
   static std::vector<std::pair<std::size_t, std::uint64_t>> all_jobs(const storage::FileRequest& request,
-                                                                     std::uint64_t first, std::uint64_t records) {
+                                                                     std::uint64_t first,
+                                                                     std::uint64_t records) {
     std::vector<std::pair<std::size_t, std::uint64_t>> jobs;
     for (std::uint64_t record = first; record < records; ++record)
       for (std::size_t f = 0; f < request.layout->frames.size(); ++f)
@@ -133,8 +134,9 @@ TEST_P(CdfStoreTest, the_netcdf_library_can_go_on_with_our_files) {
   ok(nc_close(id));
   const ReadFile file = read_netcdf(path());
   EXPECT_EQ(file.records, 3u);
-  EXPECT_TRUE(file.variables.at("b").values ==
-              expected_values(request.schema, *request.layout, 4, 3, [](std::uint64_t) { return true; }, source));
+  EXPECT_TRUE(
+      file.variables.at("b").values ==
+      expected_values(request.schema, *request.layout, 4, 3, [](std::uint64_t) { return true; }, source));
 }
 
 TEST_P(CdfStoreTest, says_what_the_format_cannot_hold) {

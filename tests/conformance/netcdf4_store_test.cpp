@@ -70,7 +70,8 @@ TEST_F(Netcdf4StoreTest, chunks_and_filters_are_as_declared_and_decode) {
       EXPECT_EQ(shuffle != 0, variable.shuffle) << variable.name;
     }
     EXPECT_EQ(storage, NC_CHUNKED) << variable.name;
-    for (std::size_t d = 0; d < variable.chunk.size(); ++d) EXPECT_EQ(chunk[d], variable.chunk[d]) << variable.name;
+    for (std::size_t d = 0; d < variable.chunk.size(); ++d)
+      EXPECT_EQ(chunk[d], variable.chunk[d]) << variable.name;
   }
   nc_close(id);
 }
@@ -82,7 +83,9 @@ TEST_F(Netcdf4StoreTest, keeps_data_that_deflate_would_make_larger) {
   const ReadFile file = read_netcdf(path());
   for (std::uint32_t v = 0; v < request.schema.variables.size(); ++v)
     EXPECT_TRUE(file.variables.at(request.schema.variables[v].name).values.bytes ==
-                expected_values(request.schema, *request.layout, v, 4, [](std::uint64_t) { return true; }, source).bytes)
+                expected_values(
+                    request.schema, *request.layout, v, 4, [](std::uint64_t) { return true; }, source)
+                    .bytes)
         << request.schema.variables[v].name;
 }
 
@@ -135,7 +138,8 @@ void make_by_netcdf(const std::string& path, const Schema& schema, int endian, s
     ok(nc_def_var(id, variable.name.c_str(), type, static_cast<int>(ids.size()), ids.data(), &number));
     if (type != NC_CHAR && type != NC_BYTE) ok(nc_def_var_endian(id, number, endian));
     for (const Attribute& attribute : variable.attributes)
-      ok(nc_put_att_text(id, number, attribute.name.c_str(), attribute.values.count(), attribute.values.text().data()));
+      ok(nc_put_att_text(id, number, attribute.name.c_str(), attribute.values.count(),
+                         attribute.values.text().data()));
   }
   ok(nc_enddef(id));
   for (std::uint32_t v = 0; v < schema.variables.size(); ++v) {
@@ -169,7 +173,9 @@ TEST_F(Netcdf4StoreTest, appends_to_files_that_others_stored_differently) {
 TEST_F(Netcdf4StoreTest, says_and_looks_as_what_netcdf_would_have_written) {
   Schema schema;
   schema.dimension("time", unlimited).dimension("y", 12).dimension("x", 10).dimension("unused", 3);
-  schema.variable("time", Type::float64, {"time"}).with_chunk({512}).attribute("units", "days since 2000-01-01");
+  schema.variable("time", Type::float64, {"time"})
+      .with_chunk({512})
+      .attribute("units", "days since 2000-01-01");
   schema.variable("y", Type::float32, {"y"});
   schema.variable("x", Type::float32, {"y", "x"});  // has a dimension's name but is not its coordinate
   schema.variable("t", Type::float32, {"time", "y", "x"}).with_chunk({1, 12, 10}).attribute("units", "K");
@@ -181,9 +187,10 @@ TEST_F(Netcdf4StoreTest, says_and_looks_as_what_netcdf_would_have_written) {
   expect_contents(read_netcdf(path("ours/f.nc")), request, 2, source);
   EXPECT_EQ(output_of("ncdump " + path("ours/f.nc")), output_of("ncdump " + path("theirs/f.nc")));
   const std::string special = output_of("ncdump -hs " + path("ours/f.nc"));
-  for (const char* text : {"t:_Storage = \"chunked\"", "t:_ChunkSizes = 1, 12, 10", "t:_Endianness = \"little\"",
-                           "time:_ChunkSizes = 512", "y:_Storage = \"contiguous\"", ":_IsNetcdf4 = 1",
-                           ":_SuperblockVersion = 2", ":_Format = \"netCDF-4\"", "_NCProperties = \"version=2,"})
+  for (const char* text :
+       {"t:_Storage = \"chunked\"", "t:_ChunkSizes = 1, 12, 10", "t:_Endianness = \"little\"",
+        "time:_ChunkSizes = 512", "y:_Storage = \"contiguous\"", ":_IsNetcdf4 = 1", ":_SuperblockVersion = 2",
+        ":_Format = \"netCDF-4\"", "_NCProperties = \"version=2,"})
     EXPECT_NE(special.find(text), std::string::npos) << text << " not in\n" << special;
   const std::string dumped = output_of("h5dump -H " + path("ours/f.nc"));
   EXPECT_NE(dumped.find("DATASET \"t\""), std::string::npos);
@@ -213,7 +220,8 @@ TEST_F(Netcdf4StoreTest, the_netcdf_library_can_go_on_with_our_files) {
   for (std::uint32_t v = 0; v < request.schema.variables.size(); ++v) {
     if (!request.layout->variables[v].record) continue;
     EXPECT_TRUE(file.variables.at(request.schema.variables[v].name).values ==
-                expected_values(request.schema, *request.layout, v, 5, [](std::uint64_t r) { return r != 3; }, source))
+                expected_values(
+                    request.schema, *request.layout, v, 5, [](std::uint64_t r) { return r != 3; }, source))
         << request.schema.variables[v].name;
   }
 }

@@ -2,7 +2,6 @@
 // What can go wrong under a store: full and unwritable disks, failing devices, interrupted and short writes.
 #include <gtest/gtest.h>
 
-#include <cerrno>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/fsuid.h>
@@ -10,6 +9,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <cerrno>
 
 #include <algorithm>
 #include <atomic>
@@ -27,12 +27,12 @@ using storage::Existing;
 /// Fails calls as told; all others are real.
 class FaultyDisk : public storage::Disk {
  public:
-  std::atomic<int> write_error{0};   ///< errno of every write from number `writes_before` on
+  std::atomic<int> write_error{0};  ///< errno of every write from number `writes_before` on
   std::atomic<int> writes_before{0};
   std::atomic<int> sync_error{0};
   std::atomic<int> rename_error{0};
-  std::atomic<bool> short_writes{false};      ///< at most 4097 bytes a call, and EINTR in between
-  std::atomic<bool> refuses_direct{false};    ///< EINVAL when opened with O_DIRECT
+  std::atomic<bool> short_writes{false};    ///< at most 4097 bytes a call, and EINTR in between
+  std::atomic<bool> refuses_direct{false};  ///< EINVAL when opened with O_DIRECT
   std::atomic<bool> refuses_direct_writes{false};
   std::atomic<int> writes{0};
 
@@ -165,8 +165,8 @@ TEST_P(StoreFaults, writes_without_direct_io_when_told_to) {
 
 /// Whichever write is the first to fail: an error with the right code, and no file under its name.
 TEST_P(StoreFaults, every_failing_write_is_reported) {
-  for (const auto& [number, code] :
-       {std::pair{ENOSPC, ErrorCode::no_space}, std::pair{EDQUOT, ErrorCode::no_space}, std::pair{EIO, ErrorCode::io}}) {
+  for (const auto& [number, code] : {std::pair{ENOSPC, ErrorCode::no_space},
+                                     std::pair{EDQUOT, ErrorCode::no_space}, std::pair{EIO, ErrorCode::io}}) {
     disk_ = std::make_shared<FaultyDisk>();
     ASSERT_TRUE(write(request(Existing::replace)));
     std::filesystem::remove(path());
@@ -230,7 +230,8 @@ TEST_P(StoreFaults, makes_missing_directories_or_says_that_they_are_missing) {
 }
 
 TEST_P(StoreFaults, says_why_a_directory_cannot_be_written) {
-  std::filesystem::permissions(directory_.path(), std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
+  std::filesystem::permissions(directory_.path(),
+                               std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
   const uid_t nobody = 65534;
   const bool root = ::geteuid() == 0;
   if (root) {
@@ -249,7 +250,8 @@ TEST_P(StoreFaults, says_why_a_directory_cannot_be_written) {
 TEST_P(StoreFaults, a_full_disk_gives_no_space) {
   const std::string mounted = path("small");
   std::filesystem::create_directory(mounted);
-  if (::mount("tmpfs", mounted.c_str(), "tmpfs", 0, "size=400k") != 0) GTEST_SKIP() << "needs the right to mount";
+  if (::mount("tmpfs", mounted.c_str(), "tmpfs", 0, "size=400k") != 0)
+    GTEST_SKIP() << "needs the right to mount";
   auto made = request();
   made.disk.reset();
   made.path = mounted + "/out.nc";

@@ -33,7 +33,9 @@ Type type_of_number(nc_type number) {
   }
 }
 
-void ok(int status, const std::string& what) { ASSERT_EQ(status, NC_NOERR) << what << ": " << nc_strerror(status); }
+void ok(int status, const std::string& what) {
+  ASSERT_EQ(status, NC_NOERR) << what << ": " << nc_strerror(status);
+}
 
 template <class T>
 void put_number(std::byte* to, double value) {
@@ -77,7 +79,8 @@ Values read_attribute(int id, int variable, const char* name) {
   return values;
 }
 
-ReadVariable read_variable(int id, int number, const std::vector<Dimension>& dimensions, std::uint64_t records) {
+ReadVariable read_variable(int id, int number, const std::vector<Dimension>& dimensions,
+                           std::uint64_t records) {
   ReadVariable variable;
   nc_type type = NC_NAT;
   int rank = 0;
@@ -129,7 +132,8 @@ Source sample_data(const Schema& schema, const model::FileLayout& layout) {
     const std::uint64_t points = layout.variables[v].shape.product();
     std::vector<std::byte> bytes(points * size_of(type));
     for (std::uint64_t i = 0; i < points; ++i)
-      put_value(type, bytes.data() + i * size_of(type), static_cast<double>((i * 13 + record * 31 + v * 7) % 119));
+      put_value(type, bytes.data() + i * size_of(type),
+                static_cast<double>((i * 13 + record * 31 + v * 7) % 119));
     return bytes;
   };
 }
@@ -160,8 +164,8 @@ storage::FileRequest request_of(const std::string& path, const Schema& schema, F
   return request;
 }
 
-Result<storage::WriteCost> write_frame(storage::File& file, const storage::FileRequest& request, std::size_t number,
-                                       std::uint64_t record, const Source& source) {
+Result<storage::WriteCost> write_frame(storage::File& file, const storage::FileRequest& request,
+                                       std::size_t number, std::uint64_t record, const Source& source) {
   const model::FileLayout& layout = *request.layout;
   const model::Frame& frame = layout.frames[number];
   const std::uint64_t phase = layout.phase(frame, record);
@@ -258,7 +262,8 @@ ReadFile read_memory(const storage::MemoryStore& store, const std::string& path)
   }
   file.dimensions = found->schema.dimensions;
   file.records = found->records;
-  for (const Attribute& attribute : found->schema.attributes) file.attributes[attribute.name] = attribute.values;
+  for (const Attribute& attribute : found->schema.attributes)
+    file.attributes[attribute.name] = attribute.values;
   for (std::size_t v = 0; v < found->variables.size(); ++v) {
     const Variable& variable = found->schema.variables[v];
     ReadVariable& read = file.variables[variable.name];
@@ -275,15 +280,20 @@ ReadFile read_memory(const storage::MemoryStore& store, const std::string& path)
   return file;
 }
 
-Values expected_values(const Schema& schema, const model::FileLayout& layout, std::uint32_t v, std::uint64_t records,
-                       const std::function<bool(std::uint64_t)>& written, const Source& source) {
-  static const std::map<Type, Values> defaults{
-      {Type::int8, Values(std::int8_t{NC_FILL_BYTE})},    {Type::text, Values::raw(Type::text, "\0", 1)},
-      {Type::int16, Values(std::int16_t{NC_FILL_SHORT})}, {Type::int32, Values(std::int32_t{NC_FILL_INT})},
-      {Type::float32, Values(NC_FILL_FLOAT)},             {Type::float64, Values(NC_FILL_DOUBLE)},
-      {Type::uint8, Values(std::uint8_t{NC_FILL_UBYTE})}, {Type::uint16, Values(std::uint16_t{NC_FILL_USHORT})},
-      {Type::uint32, Values(std::uint32_t{NC_FILL_UINT})}, {Type::int64, Values(std::int64_t{NC_FILL_INT64})},
-      {Type::uint64, Values(std::uint64_t{NC_FILL_UINT64})}};
+Values expected_values(const Schema& schema, const model::FileLayout& layout, std::uint32_t v,
+                       std::uint64_t records, const std::function<bool(std::uint64_t)>& written,
+                       const Source& source) {
+  static const std::map<Type, Values> defaults{{Type::int8, Values(std::int8_t{NC_FILL_BYTE})},
+                                               {Type::text, Values::raw(Type::text, "\0", 1)},
+                                               {Type::int16, Values(std::int16_t{NC_FILL_SHORT})},
+                                               {Type::int32, Values(std::int32_t{NC_FILL_INT})},
+                                               {Type::float32, Values(NC_FILL_FLOAT)},
+                                               {Type::float64, Values(NC_FILL_DOUBLE)},
+                                               {Type::uint8, Values(std::uint8_t{NC_FILL_UBYTE})},
+                                               {Type::uint16, Values(std::uint16_t{NC_FILL_USHORT})},
+                                               {Type::uint32, Values(std::uint32_t{NC_FILL_UINT})},
+                                               {Type::int64, Values(std::int64_t{NC_FILL_INT64})},
+                                               {Type::uint64, Values(std::uint64_t{NC_FILL_UINT64})}};
   const Variable& variable = schema.variables[v];
   const Values fill = variable.fill.empty() ? defaults.at(variable.type) : variable.fill;
   Values values;
@@ -311,10 +321,10 @@ void expect_contents(const ReadFile& file, const storage::FileRequest& request, 
     EXPECT_EQ(read.type, variable.type) << variable.name;
     EXPECT_EQ(read.dimensions, variable.dimensions) << variable.name;
     if (variable.type == Type::string) continue;
-    const Values expected =
-        variable.constant.empty()
-            ? expected_values(request.schema, *request.layout, v, records, [](std::uint64_t) { return true; }, source)
-            : variable.constant;
+    const Values expected = variable.constant.empty() ? expected_values(
+                                                            request.schema, *request.layout, v, records,
+                                                            [](std::uint64_t) { return true; }, source)
+                                                      : variable.constant;
     EXPECT_TRUE(read.values == expected) << "values of '" << variable.name << "' differ";
   }
 }

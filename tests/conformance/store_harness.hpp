@@ -85,7 +85,8 @@ ReadFile read_memory(const storage::MemoryStore& store, const std::string& path)
 
 /// Expected values of a whole variable: `source` for the records in `written`, the fill value elsewhere.
 Values expected_values(const Schema& schema, const model::FileLayout& layout, std::uint32_t variable,
-                       std::uint64_t records, const std::function<bool(std::uint64_t)>& written, const Source& source);
+                       std::uint64_t records, const std::function<bool(std::uint64_t)>& written,
+                       const Source& source);
 
 /// Compares every number variable with what the source gives for `records` records.
 void expect_contents(const ReadFile& file, const storage::FileRequest& request, std::uint64_t records,

@@ -55,7 +55,8 @@ class StoreConformance : public testing::TestWithParam<Format> {
   }
 
   [[nodiscard]] ReadFile read(const std::string& name) const {
-    return format() == Format::memory ? read_memory(*storage::memory_store_of(*store_), name) : read_netcdf(name);
+    return format() == Format::memory ? read_memory(*storage::memory_store_of(*store_), name)
+                                      : read_netcdf(name);
   }
 
   /// Writes `records` whole records and the fixed variables, and publishes.
@@ -63,7 +64,8 @@ class StoreConformance : public testing::TestWithParam<Format> {
     auto file = create(request);
     ASSERT_NE(file, nullptr);
     write_fixed(*file, request, source);
-    for (std::uint64_t record = file->records(); record < records; ++record) write_record(*file, request, record, source);
+    for (std::uint64_t record = file->records(); record < records; ++record)
+      write_record(*file, request, record, source);
     publish(*file);
   }
 
@@ -203,7 +205,8 @@ TEST_P(StoreConformance, fills_records_and_pieces_that_were_never_written) {
   const auto expect = [&](const std::string& name, const std::function<bool(std::uint64_t)>& written) {
     for (std::uint32_t v = 0; v < schema.variables.size(); ++v) {
       if (schema.variables[v].name != name) continue;
-      EXPECT_TRUE(result.variables.at(name).values == expected_values(schema, *request.layout, v, 5, written, source))
+      EXPECT_TRUE(result.variables.at(name).values ==
+                  expected_values(schema, *request.layout, v, 5, written, source))
           << name;
     }
   };
@@ -288,7 +291,8 @@ TEST_P(StoreConformance, appends_records_to_its_own_file) {
   EXPECT_EQ(result.records, 8u);
   for (std::uint32_t v = 0; v < schema.variables.size(); ++v)
     EXPECT_TRUE(result.variables.at(schema.variables[v].name).values ==
-                expected_values(schema, *second.layout, v, 8, [](std::uint64_t r) { return r != 6; }, source))
+                expected_values(
+                    schema, *second.layout, v, 8, [](std::uint64_t r) { return r != 6; }, source))
         << schema.variables[v].name;
 }
 
@@ -297,7 +301,9 @@ TEST_P(StoreConformance, rewrites_records_when_appending) {
   const auto first = request_of(path(), schema, format());
   const Source source = sample_data(first.schema, *first.layout);
   write_all(first, 4, source);
-  const Source other = [&](std::uint32_t v, std::uint64_t record) { return source(v, record < 2 ? record : record + 50); };
+  const Source other = [&](std::uint32_t v, std::uint64_t record) {
+    return source(v, record < 2 ? record : record + 50);
+  };
   const auto second = request_of(path(), schema, format(), Existing::append);
   auto file = create(second);
   ASSERT_NE(file, nullptr);
@@ -332,10 +338,12 @@ TEST_P(StoreConformance, lists_what_differs_when_a_file_cannot_be_appended_to) {
   EXPECT_EQ(refused.error().file, path());
   for (const char* text :
        {"dimension 'lat': length 5 wanted, 4 in the file", "dimension 'old' is in the file but not wanted",
-        "variable 't': type float64 wanted, float32 in the file", "variable 'w' is wanted but not in the file",
-        "variable 'q' is in the file but not wanted", "attribute 't:units': text \"degC\" wanted, text \"K\" in the file",
+        "variable 't': type float64 wanted, float32 in the file",
+        "variable 'w' is wanted but not in the file", "variable 'q' is in the file but not wanted",
+        "attribute 't:units': text \"degC\" wanted, text \"K\" in the file",
         "global attribute 'title': text \"second\" wanted, text \"first\" in the file"})
-    EXPECT_NE(refused.error().message.find(text), std::string::npos) << text << " not in:\n" << refused.error().message;
+    EXPECT_NE(refused.error().message.find(text), std::string::npos) << text << " not in:\n"
+                                                                     << refused.error().message;
   EXPECT_EQ(refused.error().message.find("history"), std::string::npos);
   EXPECT_FALSE(file_exists(path() + ".part"));
   EXPECT_EQ(read(path()).records, 1u);
@@ -411,7 +419,8 @@ TEST_P(StoreConformance, writes_strings_or_says_that_the_format_has_none) {
   Schema schema;
   schema.dimension("time", unlimited).dimension("station", 3);
   schema.variable("n", Type::int32, {"time"});
-  schema.variable("name", Type::string, {"station"}).with_constant(Values(std::vector<std::string>{"a", "", "Zug\xc3\xbcrich"}));
+  schema.variable("name", Type::string, {"station"})
+      .with_constant(Values(std::vector<std::string>{"a", "", "Zug\xc3\xbcrich"}));
   schema.variable("given", Type::string, {"station"});
   schema.variable("label", Type::string, {"time", "station"});
   schema.variable("note", Type::string, {"time"});

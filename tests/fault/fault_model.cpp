@@ -39,10 +39,12 @@ struct Run {
     std::ofstream file("outcome." + std::to_string(run.rank) + ".tmp");
     file << outcome << "\n";
   }
-  std::filesystem::rename("outcome." + std::to_string(run.rank) + ".tmp", "outcome." + std::to_string(run.rank));
+  std::filesystem::rename("outcome." + std::to_string(run.rank) + ".tmp",
+                          "outcome." + std::to_string(run.rank));
   for (int i = 0; i < 600; ++i) {
     int there = 0;
-    for (int r = 0; r < run.size; ++r) there += std::filesystem::exists("outcome." + std::to_string(r)) ? 1 : 0;
+    for (int r = 0; r < run.size; ++r)
+      there += std::filesystem::exists("outcome." + std::to_string(r)) ? 1 : 0;
     if (there >= run.size - run.victims) break;
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
@@ -79,7 +81,8 @@ void model(Run& run, Session& session) {
   const int rank = session.model_rank();
   const Block block = block_of(run, rank, session.model_size());
   session.decomposition("grid", block);
-  const CollectionOptions options{.file = "out.nc", .directory = run.directory, .store = run.store, .existing = "refuse"};
+  const CollectionOptions options{
+      .file = "out.nc", .directory = run.directory, .store = run.store, .existing = "refuse"};
   Collection history = session.collection("history", schema(), options);
   Collection other = session.collection("other", schema(), options);
   OutputFile file = history.open();

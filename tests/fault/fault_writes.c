@@ -34,5 +34,9 @@ static ssize_t write_or_fail(const char* name, int fd, const void* data, size_t 
   return ((pwrite_function)dlsym(RTLD_NEXT, name))(fd, data, bytes, offset);
 }
 
-ssize_t pwrite(int fd, const void* data, size_t bytes, off_t offset) { return write_or_fail("pwrite", fd, data, bytes, offset); }
-ssize_t pwrite64(int fd, const void* data, size_t bytes, off_t offset) { return write_or_fail("pwrite64", fd, data, bytes, offset); }
+ssize_t pwrite(int fd, const void* data, size_t bytes, off_t offset) {
+  return write_or_fail("pwrite", fd, data, bytes, offset);
+}
+ssize_t pwrite64(int fd, const void* data, size_t bytes, off_t offset) {
+  return write_or_fail("pwrite64", fd, data, bytes, offset);
+}

@@ -85,7 +85,9 @@ int run_on_all_ranks() {
   const int skipping = sum_over_ranks(skipped ? 1 : 0, deadline);
   if (failing == 0) MPI_Comm_free(&test_comm());
   if (rank() == 0) {
-    if (!ran) std::fprintf(stderr, "the filter must name exactly one test, it names %d\n", outcome.test_to_run_count());
+    if (!ran)
+      std::fprintf(stderr, "the filter must name exactly one test, it names %d\n",
+                   outcome.test_to_run_count());
     std::printf("%d of %d ranks failed\n", failing, size());
   }
   if (failing > 0) return 1;

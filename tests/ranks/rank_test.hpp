@@ -23,6 +23,6 @@ class RankTestEntry {
 
 }  // namespace afterbay::testing
 
-#define RANK_TEST(suite, name, ranks)                                                            \
+#define RANK_TEST(suite, name, ranks)                                                                     \
   static const ::afterbay::testing::RankTestEntry rank_test_entry_##suite##_##name(#suite, #name, ranks); \
   TEST(suite, name)

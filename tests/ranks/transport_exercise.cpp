@@ -26,13 +26,17 @@ struct Note {
   std::uint64_t number = 0;
   std::vector<std::byte> text;
   template <class A>
-  void fields(A& a) { a(number, text); }
+  void fields(A& a) {
+    a(number, text);
+  }
 };
 struct Bye {
   static constexpr wire::Kind kind{102};
   std::uint64_t contributions = 0;
   template <class A>
-  void fields(A& a) { a(contributions); }
+  void fields(A& a) {
+    a(contributions);
+  }
 };
 
 std::uint64_t word_of(std::size_t peer, std::uint32_t frame, std::uint32_t piece, std::uint64_t seq) {
@@ -51,9 +55,10 @@ FrameSlot slot_of(const Exercise& e, std::size_t peers, std::uint32_t frame, std
 /// One server's part.
 class Served {
  public:
-  Served(ServerPort& port, const Exercise& exercise) : port_(port), e_(exercise), notes_(port.peers()), left_(port.peers()) {
-    port_.set_scatter([this](std::size_t peer, const FrameSlot&, std::uint32_t piece, std::span<const std::byte> packed,
-                             std::byte* frame) {
+  Served(ServerPort& port, const Exercise& exercise)
+      : port_(port), e_(exercise), notes_(port.peers()), left_(port.peers()) {
+    port_.set_scatter([this](std::size_t peer, const FrameSlot&, std::uint32_t piece,
+                             std::span<const std::byte> packed, std::byte* frame) {
       std::memcpy(frame + (piece * port_.peers() + peer) * e_.words * 8, packed.data(), packed.size());
       ++scattered_;
       return packed.size() == e_.words * 8;
@@ -137,7 +142,8 @@ class Served {
 /// One model rank's part with all servers.
 class Putting {
  public:
-  Putting(std::vector<std::unique_ptr<ClientLink>>& links, std::size_t self, std::size_t peers, const Exercise& e)
+  Putting(std::vector<std::unique_ptr<ClientLink>>& links, std::size_t self, std::size_t peers,
+          const Exercise& e)
       : links_(links), self_(self), peers_(peers), e_(e) {}
 
   void put_all() {
@@ -176,7 +182,8 @@ class Putting {
       for (std::uint32_t p = 0; p < e_.pieces; ++p)
         if (holds(self_, f, p, peers_)) put_piece(link, slot_of(e_, peers_, f, seq), p);
     const std::size_t bytes = e_.message_bytes * (seq % 4) / 2;
-    ASSERT_TRUE(link.send(wire::encode(Note{seq, std::vector<std::byte>(bytes, std::byte(seq))}), seq % 2 == 0));
+    ASSERT_TRUE(
+        link.send(wire::encode(Note{seq, std::vector<std::byte>(bytes, std::byte(seq))}), seq % 2 == 0));
   }
 
   void put_piece(ClientLink& link, const FrameSlot& slot, std::uint32_t piece) {

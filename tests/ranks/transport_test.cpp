@@ -127,7 +127,8 @@ RANK_TEST(TransportRanks, two_sessions_in_the_same_processes, 3) {
 
 RANK_TEST(TransportRanks, a_session_may_follow_another, 3) {
   for (int i = 0; i < 3; ++i) {
-    Connection connection = connected(dedicated(1, i == 1 ? TransportChoice::mpi : TransportChoice::automatic));
+    Connection connection =
+        connected(dedicated(1, i == 1 ? TransportChoice::mpi : TransportChoice::automatic));
     run_exercise(connection, {});
   }
 }
@@ -149,7 +150,8 @@ RANK_TEST(TransportNodes, pairs_share_memory_within_a_node_only, 6) {
   const auto hosts = host_names();
   Connection connection = connected(dedicated(2));
   for (std::size_t s = 0; s < connection.links.size(); ++s)
-    EXPECT_EQ(connection.links[s]->name(), (hosts[4 + s] == hosts[static_cast<std::size_t>(rank())] ? "shm" : "mpi"));
+    EXPECT_EQ(connection.links[s]->name(),
+              (hosts[4 + s] == hosts[static_cast<std::size_t>(rank())] ? "shm" : "mpi"));
   Exercise exercise;
   exercise.message_bytes = 100'000;
   run_exercise(connection, exercise);
@@ -178,7 +180,9 @@ RANK_TEST(TransportNodes, forced_shared_memory_between_nodes_is_refused, 4) {
 double cpu_seconds() {
   rusage usage{};
   ::getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& t) { return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6; };
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
+  };
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
@@ -202,7 +206,9 @@ void expect_idle(TransportChoice choice) {
 }
 
 RANK_TEST(TransportIdle, a_server_with_shared_memory_uses_no_core, 3) { expect_idle(TransportChoice::shm); }
-RANK_TEST(TransportIdle, a_server_with_mpi_uses_less_than_a_hundredth_of_a_core, 3) { expect_idle(TransportChoice::mpi); }
+RANK_TEST(TransportIdle, a_server_with_mpi_uses_less_than_a_hundredth_of_a_core, 3) {
+  expect_idle(TransportChoice::mpi);
+}
 
 RANK_TEST(TransportSetUp, full_shared_memory_is_reported_on_all_ranks, 3) {
   ConnectOptions options = dedicated(1);

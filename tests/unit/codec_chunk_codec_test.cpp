@@ -30,7 +30,8 @@ std::vector<std::byte> noise(std::size_t size_bytes) {
 }
 
 /// Places an encoded chunk in an HDF5 file with the same filters declared, and lets HDF5 read it.
-std::vector<std::byte> decoded_by_hdf5(const ChunkCodec& codec, const EncodedChunk& chunk, std::size_t size_bytes) {
+std::vector<std::byte> decoded_by_hdf5(const ChunkCodec& codec, const EncodedChunk& chunk,
+                                       std::size_t size_bytes) {
   const hid_t type = H5Tcreate(H5T_OPAQUE, codec.element_bytes);
   const hsize_t count = size_bytes / codec.element_bytes;
   const hid_t space = H5Screate_simple(1, &count, nullptr);
@@ -43,7 +44,8 @@ std::vector<std::byte> decoded_by_hdf5(const ChunkCodec& codec, const EncodedChu
   const hid_t file = H5Fcreate("codec_test.h5", H5F_ACC_TRUNC, H5P_DEFAULT, access);
   hid_t dataset = H5Dcreate2(file, "d", type, space, H5P_DEFAULT, creation, H5P_DEFAULT);
   const hsize_t start = 0;
-  EXPECT_GE(H5Dwrite_chunk(dataset, H5P_DEFAULT, chunk.skipped, &start, chunk.bytes.size(), chunk.bytes.data()), 0);
+  EXPECT_GE(
+      H5Dwrite_chunk(dataset, H5P_DEFAULT, chunk.skipped, &start, chunk.bytes.size(), chunk.bytes.data()), 0);
   // Opened anew: HDF5 1.10 forgets the filter mask of a chunk that it placed itself just before.
   H5Dclose(dataset);
   dataset = H5Dopen2(file, "d", H5P_DEFAULT);

@@ -24,9 +24,11 @@ class LocalRun {
   using Settings = std::vector<std::pair<std::string, std::string>>;
   using Model = std::function<void(Session& session, int rank)>;
 
-  LocalRun(int models, int servers, Settings settings = {}) : models_(models), servers_(servers), settings_(std::move(settings)) {}
+  LocalRun(int models, int servers, Settings settings = {})
+      : models_(models), servers_(servers), settings_(std::move(settings)) {}
 
-  /// Runs `model` on every rank (it need not finalize). Returns what each rank threw, then what each server returned.
+  /// Runs `model` on every rank (it need not finalize). Returns what each rank threw, then what each server
+  /// returned.
   std::vector<std::optional<Error>> run(const Model& model) {
     std::vector<std::optional<Error>> errors(static_cast<std::size_t>(models_ + servers_));
     std::vector<transport::ThreadHub> hubs;
@@ -35,11 +37,16 @@ class LocalRun {
     {
       std::vector<std::jthread> threads;
       for (int s = 0; s < servers_; ++s)
-        threads.emplace_back([&, s] { errors[static_cast<std::size_t>(models_ + s)] = serve(std::move(hubs[static_cast<std::size_t>(s)].port), s); });
+        threads.emplace_back([&, s] {
+          errors[static_cast<std::size_t>(models_ + s)] =
+              serve(std::move(hubs[static_cast<std::size_t>(s)].port), s);
+        });
       for (int r = 0; r < models_; ++r) {
         client::ModelSession::Links links;
         for (auto& one : hubs) links.push_back(std::move(one.clients[static_cast<std::size_t>(r)]));
-        threads.emplace_back([&, r, mine = std::move(links)]() mutable { errors[static_cast<std::size_t>(r)] = play(model, r, std::move(mine)); });
+        threads.emplace_back([&, r, mine = std::move(links)]() mutable {
+          errors[static_cast<std::size_t>(r)] = play(model, r, std::move(mine));
+        });
       }
     }
     return errors;
@@ -66,8 +73,9 @@ class LocalRun {
     sizes.small_block_bytes = config.memory.small_block_bytes;
     sizes.small_share = config.memory.small_share;
     sizes.ring_bytes = config.memory.ring_bytes;
-    auto made = transport::ThreadHub::make(static_cast<std::size_t>(models_),
-                                           {.sizes = sizes, .policy = {config.deadline}, .populate = false, .server = server});
+    auto made = transport::ThreadHub::make(
+        static_cast<std::size_t>(models_),
+        {.sizes = sizes, .policy = {config.deadline}, .populate = false, .server = server});
     if (!made) throw Failure(std::move(made).error());
     return std::move(*made);
   }
@@ -77,16 +85,18 @@ class LocalRun {
     server::Place place{number, models_ + number, {}};
     for (int r = 0; r < models_; ++r) place.session_ranks.push_back(r);
     auto source = stores ? stores : [&](Format format) -> storage::Store& { return state.store(format); };
-    server::Server server(place, *state.config, std::move(port), source, static_cast<std::size_t>(state.config->writers),
-                          state.server_profile, Logger({"test", "server", models_ + number}, LogLevel::error));
+    server::Server server(place, *state.config, std::move(port), source,
+                          static_cast<std::size_t>(state.config->writers), state.server_profile,
+                          Logger({"test", "server", models_ + number}, LogLevel::error));
     if (auto served = server.run(); !served) return served.error();
     return std::nullopt;
   }
 
   std::optional<Error> play(const Model& model, int rank, client::ModelSession::Links links) const {
     auto state = std::make_unique<Session::State>("test", config());
-    state->model = std::make_shared<client::ModelSession>(client::ModelSession::Place{rank, rank, models_}, *state->config,
-                                                          std::move(links), state->model_profile, Logger({"test", "model", rank}, LogLevel::error));
+    state->model = std::make_shared<client::ModelSession>(
+        client::ModelSession::Place{rank, rank, models_}, *state->config, std::move(links),
+        state->model_profile, Logger({"test", "model", rank}, LogLevel::error));
     Session session(std::move(state));
     try {
       model(session, rank);

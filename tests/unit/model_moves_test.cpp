@@ -285,8 +285,9 @@ TEST(ModelMoves, a_memory_layout_that_cannot_be_is_refused) {
   EXPECT_THAT(
       check({{6, 8}, {3, 2}, {}}, count).error().message,
       HasSubstr("dimension 0 the part needs 4 values from offset 3 on, but the array in memory has only 6"));
-  EXPECT_THAT(check({{4, 8}, {}, {}}, count).error().message,
-              HasSubstr("dimension 1 the array in memory has 8 values, the part to write 6: hand over the part"));
+  EXPECT_THAT(
+      check({{4, 8}, {}, {}}, count).error().message,
+      HasSubstr("dimension 1 the array in memory has 8 values, the part to write 6: hand over the part"));
   EXPECT_THAT(check({{3, 8}, {}, {}}, count).error().message, HasSubstr("dimension 0"));
   EXPECT_THAT(check({{4, 8}, {}, {}}, count).error().message,
               HasSubstr("dimension 1 the array in memory has 8 values"));

@@ -49,7 +49,8 @@ class BlockWriterTest : public testing::Test {
     ASSERT_GE(number, 0);
     path_ = pattern;
     file_ = Descriptor(number);
-    for (std::size_t i = 0; i < memory_.size(); ++i) memory_.data()[i] = static_cast<std::byte>(i * 7 + i / page);
+    for (std::size_t i = 0; i < memory_.size(); ++i)
+      memory_.data()[i] = static_cast<std::byte>(i * 7 + i / page);
   }
   void TearDown() override { std::filesystem::remove(path_); }
 
@@ -101,7 +102,8 @@ TEST_F(BlockWriterTest, writes_nothing_around_the_extent) {
   open(DirectIo::automatic);
   const Extent before = extent(0, 0, 300000);
   write({before});
-  const Extent inside = extent(page + 10, 10 + 400000 / page * page, 200000);  // congruent, ends inside a page
+  const Extent inside =
+      extent(page + 10, 10 + 400000 / page * page, 200000);  // congruent, ends inside a page
   write({inside});
   expect_bytes(inside);
   expect_bytes({0, before.bytes.first(page + 10)});

@@ -26,10 +26,11 @@ using Missing = std::vector<std::pair<std::uint32_t, std::uint64_t>>;
 
 Missing missing_of(const Ledger& ledger) {
   Missing missing;
-  const auto visited = ledger.for_each_missing([&](const model::Piece& piece, std::uint64_t record) -> Result<> {
-    missing.emplace_back(piece.variable, record);
-    return {};
-  });
+  const auto visited =
+      ledger.for_each_missing([&](const model::Piece& piece, std::uint64_t record) -> Result<> {
+        missing.emplace_back(piece.variable, record);
+        return {};
+      });
   EXPECT_TRUE(visited);
   return missing;
 }
@@ -86,7 +87,8 @@ TEST(FillPattern, repeats_the_element_from_any_offset) {
   for (const std::uint64_t offset : {0u, 4u, 4092u, 8192u}) {
     const auto bytes = big.at(offset, 12);
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(bytes.data()) % 4096, offset % 4096);
-    for (std::size_t i = 0; i < 12; ++i) EXPECT_EQ(std::to_integer<int>(bytes[i]), static_cast<int>(i % 4) + 1);
+    for (std::size_t i = 0; i < 12; ++i)
+      EXPECT_EQ(std::to_integer<int>(bytes[i]), static_cast<int>(i % 4) + 1);
   }
 }
 

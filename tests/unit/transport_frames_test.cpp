@@ -203,7 +203,8 @@ TEST(ThreadHubFrames, a_wait_for_room_ends_at_the_deadline_and_says_why) {
   ThreadHub hub = make_hub(2, sizes_of(2), 200ms);
   ASSERT_TRUE(hub.port->frames().declare(std::vector<FrameDeclaration>(3, FrameDeclaration{200, {2}})));
   put(*hub.clients[0], {0, 0, 200, 0, 0}, 0);
-  put(*hub.clients[0], {1, 0, 200, 0, 0}, 0);  // the last block: given after half the deadline, as nobody moves
+  put(*hub.clients[0], {1, 0, 200, 0, 0},
+      0);  // the last block: given after half the deadline, as nobody moves
   const auto result = hub.clients[0]->reserve({2, 0, 200, 0, 0}, 0, 8, true);
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().code, ErrorCode::timed_out);
@@ -255,7 +256,8 @@ TEST(ThreadHubOrder, a_rank_that_has_ended_holds_nobody_up) {
 // Two ranks, each waiting on another server for the slower one, which is the other: the servers must
 // hear that both have come further, though neither rank put anything there.
 TEST(ThreadHubOrder, ranks_that_wait_on_two_servers_do_not_wait_for_each_other) {
-  std::vector<std::shared_ptr<RankLinks>> ranks = {std::make_shared<RankLinks>(), std::make_shared<RankLinks>()};
+  std::vector<std::shared_ptr<RankLinks>> ranks = {std::make_shared<RankLinks>(),
+                                                   std::make_shared<RankLinks>()};
   std::vector<ThreadHub> hubs;
   for (std::size_t s = 0; s < 2; ++s) {
     hubs.push_back(ThreadHub::make(2, {sizes_of(1), WaitPolicy{20s}, false, s, ranks}).value());

@@ -157,11 +157,13 @@ TEST(TransportGeometry, parts_do_not_overlap_and_blocks_are_aligned) {
   EXPECT_LE(g.frames_at + sizes.max_frames * sizeof(FrameRecord), g.expected_at);
   EXPECT_LE(g.expected_at + g.max_pieces * 4, g.table_at);
   EXPECT_LE(g.table_at + std::uint64_t{sizes.max_frames} * sizes.instances * 8, g.meta_at);
-  EXPECT_LE(g.classes[small_blocks].counters_at + g.classes[small_blocks].count * g.classes[small_blocks].pieces * 4,
+  EXPECT_LE(g.classes[small_blocks].counters_at +
+                g.classes[small_blocks].count * g.classes[small_blocks].pieces * 4,
             g.classes[large_blocks].at);
   EXPECT_EQ(g.classes[large_blocks].at % (2 << 20), 0u);
   EXPECT_EQ(g.classes[small_blocks].at % (2 << 20), 0u);
-  EXPECT_LE(g.classes[small_blocks].at + g.classes[small_blocks].count * g.classes[small_blocks].bytes, g.total_bytes);
+  EXPECT_LE(g.classes[small_blocks].at + g.classes[small_blocks].count * g.classes[small_blocks].bytes,
+            g.total_bytes);
 }
 
 TEST(TransportGeometry, sizes_that_cannot_be_are_named) {
@@ -171,8 +173,10 @@ TEST(TransportGeometry, sizes_that_cannot_be_are_named) {
     const auto geometry = make_geometry(sizes, 1);
     return geometry ? std::string() : geometry.error().message;
   };
-  EXPECT_NE(refused([](LinkSizes& s) { s.block_bytes = 1000; }).find("block_bytes is 1000"), std::string::npos);
-  EXPECT_NE(refused([](LinkSizes& s) { s.small_block_bytes = 8 << 20; }).find("small_block_bytes"), std::string::npos);
+  EXPECT_NE(refused([](LinkSizes& s) { s.block_bytes = 1000; }).find("block_bytes is 1000"),
+            std::string::npos);
+  EXPECT_NE(refused([](LinkSizes& s) { s.small_block_bytes = 8 << 20; }).find("small_block_bytes"),
+            std::string::npos);
   EXPECT_NE(refused([](LinkSizes& s) { s.instances = 3; }).find("power of two"), std::string::npos);
   EXPECT_NE(refused([](LinkSizes& s) { s.memory_bytes = 1 << 20; }).find("at least"), std::string::npos);
   EXPECT_NE(refused([](LinkSizes& s) { s.small_share = 1.0; }).find("small_share"), std::string::npos);

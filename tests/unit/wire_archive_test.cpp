@@ -12,7 +12,9 @@ struct Inner {
   std::int32_t a = 0;
   std::string text;
   template <class A>
-  void fields(A& archive) { archive(a, text); }
+  void fields(A& archive) {
+    archive(a, text);
+  }
   bool operator==(const Inner&) const = default;
 };
 
@@ -26,12 +28,15 @@ struct Everything {
   std::optional<std::uint64_t> nothing;
   std::vector<std::byte> bytes;
   template <class A>
-  void fields(A& archive) { archive(number, list, inners, names, maybe, nothing, bytes); }
+  void fields(A& archive) {
+    archive(number, list, inners, names, maybe, nothing, bytes);
+  }
   bool operator==(const Everything&) const = default;
 };
 
 Everything example() {
-  return {-1.5e300, {1, 2, 65535}, {{-7, "seven"}, {8, ""}}, {"a", "", "ccc"}, Inner{3, "x"}, std::nullopt, {std::byte{9}}};
+  return {-1.5e300,     {1, 2, 65535}, {{-7, "seven"}, {8, ""}}, {"a", "", "ccc"}, Inner{3, "x"},
+          std::nullopt, {std::byte{9}}};
 }
 
 TEST(WireArchive, messages_come_back_as_they_were) {
@@ -53,7 +58,8 @@ TEST(WireArchive, the_kind_is_checked) {
 
 TEST(WireArchive, a_message_cut_off_anywhere_is_refused) {
   const auto bytes = encode(example());
-  for (std::size_t n = 0; n < bytes.size(); ++n) EXPECT_FALSE(decode<Everything>(std::span(bytes).first(n))) << n;
+  for (std::size_t n = 0; n < bytes.size(); ++n)
+    EXPECT_FALSE(decode<Everything>(std::span(bytes).first(n))) << n;
 }
 
 // A length that claims more than there is must neither be read nor allocated.

@@ -43,7 +43,8 @@ bool follows(const Extent& first, const Extent& second) {
 
 Result<std::unique_ptr<BlockWriter>> BlockWriter::open(int descriptor, std::string path, DirectIo direct_io,
                                                        std::shared_ptr<Disk> disk) {
-  std::unique_ptr<BlockWriter> writer(new BlockWriter(descriptor, std::move(path), direct_io, std::move(disk)));
+  std::unique_ptr<BlockWriter> writer(
+      new BlockWriter(descriptor, std::move(path), direct_io, std::move(disk)));
   if (direct_io != DirectIo::off) AFTERBAY_TRY(writer->open_direct());
   return writer;
 }
@@ -84,7 +85,8 @@ Result<> BlockWriter::write_one(const Extent& extent, WriteCost& cost) {
   const std::uint64_t first_page = round_up(extent.offset);
   const std::uint64_t last_page = round_down(end);
   cost.bytes_out += extent.bytes.size();
-  if (!direct() || !congruent(extent) || last_page < first_page + least_direct_bytes) return write_buffered(extent);
+  if (!direct() || !congruent(extent) || last_page < first_page + least_direct_bytes)
+    return write_buffered(extent);
   AFTERBAY_TRY(write_buffered(part_of(extent, extent.offset, first_page)));
   AFTERBAY_TRY_ASSIGN(const std::uint64_t direct_bytes, write_direct(part_of(extent, first_page, last_page)));
   cost.direct_bytes += direct_bytes;
@@ -98,9 +100,8 @@ Result<std::uint64_t> BlockWriter::write_direct(const Extent& pages) {
   const std::lock_guard turn(direct_turn_);
   std::uint64_t done = 0;
   while (done < pages.bytes.size()) {
-    const ssize_t written =
-        disk_->write(direct_descriptor_.get(), pages.bytes.data() + done, pages.bytes.size() - done,
-                     static_cast<off_t>(pages.offset + done));
+    const ssize_t written = disk_->write(direct_descriptor_.get(), pages.bytes.data() + done,
+                                         pages.bytes.size() - done, static_cast<off_t>(pages.offset + done));
     if (written < 0 && errno == EINTR) continue;
     if (written < 0 && (errno == EINVAL || errno == EOPNOTSUPP)) {
       AFTERBAY_TRY(refused(errno));
@@ -108,7 +109,8 @@ Result<std::uint64_t> BlockWriter::write_direct(const Extent& pages) {
     }
     if (written <= 0) return fail(system_error(written < 0 ? errno : ENOSPC, "write to", path_));
     done += static_cast<std::uint64_t>(written);
-    if (written % static_cast<ssize_t>(page_bytes) != 0) return done;  // a short write that ends inside a page
+    if (written % static_cast<ssize_t>(page_bytes) != 0)
+      return done;  // a short write that ends inside a page
   }
   return done;
 }

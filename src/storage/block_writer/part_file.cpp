@@ -29,8 +29,10 @@ std::string directory_of(const std::string& path) {
 }
 
 Error exists_error(const std::string& path) {
-  return make_error(ErrorCode::exists,
-                    "{} exists already: remove it, choose another name, or declare it as replaced or appended to", path)
+  return make_error(
+             ErrorCode::exists,
+             "{} exists already: remove it, choose another name, or declare it as replaced or appended to",
+             path)
       .with_native(EEXIST)
       .in_file(path);
 }
@@ -39,8 +41,8 @@ Error exists_error(const std::string& path) {
 bool same_file(int descriptor, const std::string& path) {
   struct stat opened {};
   struct stat named {};
-  return ::fstat(descriptor, &opened) == 0 && ::stat(path.c_str(), &named) == 0 && opened.st_dev == named.st_dev &&
-         opened.st_ino == named.st_ino;
+  return ::fstat(descriptor, &opened) == 0 && ::stat(path.c_str(), &named) == 0 &&
+         opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
 }
 
 /// Copies all bytes; gives 0 or errno.
@@ -94,12 +96,13 @@ Result<> PartFile::open_and_lock() {
     if (!descriptor_.open()) return fail(system_error(errno, "create", part_path_));
     if (::flock(descriptor_.get(), LOCK_EX | LOCK_NB) != 0) {
       if (errno == EWOULDBLOCK)
-        return fail(make_error(ErrorCode::conflict,
-                               "{} is being written by another writer, in this process or another: give the files "
-                               "different names, or wait until that run has ended",
-                               part_path_)
-                        .with_native(EWOULDBLOCK)
-                        .in_file(path_));
+        return fail(
+            make_error(ErrorCode::conflict,
+                       "{} is being written by another writer, in this process or another: give the files "
+                       "different names, or wait until that run has ended",
+                       part_path_)
+                .with_native(EWOULDBLOCK)
+                .in_file(path_));
       if (errno != ENOSYS && errno != ENOLCK && errno != EOPNOTSUPP && errno != EINTR)
         return fail(system_error(errno, "lock", part_path_));
     }
@@ -107,8 +110,8 @@ Result<> PartFile::open_and_lock() {
     if (disk_->truncate(descriptor_.get(), 0) != 0) return fail(system_error(errno, "empty", part_path_));
     return {};
   }
-  return fail(make_error(ErrorCode::conflict, "{} is renamed or removed by others as fast as it is made: stop them",
-                         part_path_)
+  return fail(make_error(ErrorCode::conflict,
+                         "{} is renamed or removed by others as fast as it is made: stop them", part_path_)
                   .in_file(path_));
 }
 
@@ -138,9 +141,11 @@ void PartFile::discard() noexcept {
 }
 
 Result<> PartFile::publish() {
-  if (disk_->sync(descriptor_.get()) != 0) return fail(system_error(errno, "make durable (fsync)", part_path_));
+  if (disk_->sync(descriptor_.get()) != 0)
+    return fail(system_error(errno, "make durable (fsync)", part_path_));
   if (disk_->rename(part_path_.c_str(), path_.c_str(), existing_ != Existing::refuse) != 0) {
-    if (errno == EEXIST) return fail(exists_error(path_).add("it appeared while " + part_path_ + " was written"));
+    if (errno == EEXIST)
+      return fail(exists_error(path_).add("it appeared while " + part_path_ + " was written"));
     return fail(system_error(errno, "rename " + part_path_ + " to", path_));
   }
   auto synced = sync_directory();

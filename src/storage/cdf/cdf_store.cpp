@@ -48,7 +48,8 @@ class CdfFile : public File {
     return in_file(write_pieces(pieces), part_.path());
   }
 
-  Result<WriteCost> write_strings(std::uint32_t variable, std::uint64_t, std::span<const std::string> values) override {
+  Result<WriteCost> write_strings(std::uint32_t variable, std::uint64_t,
+                                  std::span<const std::string> values) override {
     AFTERBAY_TRY(check_strings(*layout_, schema_, variable, values.size()));
     return fail(make_error(ErrorCode::wrong_type, "{} files cannot hold strings", name_of(layout_->format))
                     .in_file(part_.path()));
@@ -72,12 +73,14 @@ class CdfFile : public File {
     part_.discard();
   }
 
-  [[nodiscard]] std::string engine() const override { return writer_ && writer_->direct() ? "direct" : "buffered"; }
+  [[nodiscard]] std::string engine() const override {
+    return writer_ && writer_->direct() ? "direct" : "buffered";
+  }
 
  private:
   Result<CdfHeader> parse_structure(const Structure& structure) {
-    AFTERBAY_TRY_ASSIGN(auto memory, BlockWriter::open(structure.file.get(), "the temporary structure", DirectIo::off,
-                                                       Disk::real()));
+    AFTERBAY_TRY_ASSIGN(auto memory, BlockWriter::open(structure.file.get(), "the temporary structure",
+                                                       DirectIo::off, Disk::real()));
     return read_cdf_header(*memory);
   }
 
@@ -93,7 +96,8 @@ class CdfFile : public File {
   }
 
   [[nodiscard]] std::uint64_t offset_of(const model::Piece& piece, std::uint64_t record) const {
-    const std::uint64_t record_offset = layout_->variables[piece.variable].record ? record * header_.record_bytes : 0;
+    const std::uint64_t record_offset =
+        layout_->variables[piece.variable].record ? record * header_.record_bytes : 0;
     return begins_[piece.variable] + record_offset + piece.slab_offset;
   }
 

@@ -28,7 +28,8 @@ class Cursor {
   std::uint64_t number(std::size_t size_bytes) {
     if (!has(size_bytes)) return 0;
     std::uint64_t value = 0;
-    for (std::size_t i = 0; i < size_bytes; ++i) value = value << 8 | std::to_integer<std::uint64_t>(bytes_[at_++]);
+    for (std::size_t i = 0; i < size_bytes; ++i)
+      value = value << 8 | std::to_integer<std::uint64_t>(bytes_[at_++]);
     return value;
   }
   std::uint32_t tag() { return static_cast<std::uint32_t>(number(4)); }
@@ -46,7 +47,8 @@ class Cursor {
   }
   void wide(bool is_wide) { wide_ = is_wide; }
   void damaged(std::string what) {
-    if (!problem_) problem_ = make_error(ErrorCode::format, "damaged header of a classic netCDF file: {}", what);
+    if (!problem_)
+      problem_ = make_error(ErrorCode::format, "damaged header of a classic netCDF file: {}", what);
   }
   [[nodiscard]] bool good() const { return !problem_; }
   [[nodiscard]] Error problem() const { return *problem_; }
@@ -68,7 +70,8 @@ class Cursor {
 std::uint64_t list(Cursor& cursor, std::uint32_t expected) {
   const std::uint32_t tag = cursor.tag();
   const std::uint64_t count = cursor.count();
-  if (tag != expected && (tag != 0 || count != 0)) cursor.damaged(fmt::format("list tag {} instead of {}", tag, expected));
+  if (tag != expected && (tag != 0 || count != 0))
+    cursor.damaged(fmt::format("list tag {} instead of {}", tag, expected));
   return count;
 }
 
@@ -78,9 +81,12 @@ void skip_attributes(Cursor& cursor) {
     cursor.name();
     const std::uint64_t size = element_bytes(cursor.tag());
     const std::uint64_t elements = cursor.count();
-    if (size == 0) cursor.damaged("an attribute of unknown type");
-    else if (elements > std::numeric_limits<std::uint64_t>::max() / size - 3) cursor.damaged("an attribute of absurd size");
-    else cursor.skip(padded(elements * size));
+    if (size == 0)
+      cursor.damaged("an attribute of unknown type");
+    else if (elements > std::numeric_limits<std::uint64_t>::max() / size - 3)
+      cursor.damaged("an attribute of absurd size");
+    else
+      cursor.skip(padded(elements * size));
   }
 }
 
@@ -91,9 +97,12 @@ CdfVariable read_variable(Cursor& cursor, const std::vector<std::uint64_t>& leng
   std::uint64_t points = 1;
   for (std::uint64_t d = 0; d < rank && cursor.good(); ++d) {
     const std::uint64_t dimension = cursor.count();
-    if (dimension >= lengths.size()) cursor.damaged("variable '" + variable.name + "' uses a dimension that is not there");
-    else if (lengths[dimension] == 0) variable.record = true;
-    else points *= lengths[dimension];
+    if (dimension >= lengths.size())
+      cursor.damaged("variable '" + variable.name + "' uses a dimension that is not there");
+    else if (lengths[dimension] == 0)
+      variable.record = true;
+    else
+      points *= lengths[dimension];
   }
   skip_attributes(cursor);
   variable.slab_bytes = points * element_bytes(cursor.tag());
@@ -120,8 +129,10 @@ std::uint64_t CdfHeader::file_bytes(std::uint64_t record_count, std::uint64_t he
   std::uint64_t end = header_bytes;
   std::uint64_t first_record = std::numeric_limits<std::uint64_t>::max();
   for (const CdfVariable& variable : variables) {
-    if (variable.record) first_record = std::min(first_record, variable.begin);
-    else end = std::max(end, variable.begin + padded(variable.slab_bytes));
+    if (variable.record)
+      first_record = std::min(first_record, variable.begin);
+    else
+      end = std::max(end, variable.begin + padded(variable.slab_bytes));
   }
   if (record_bytes != 0) end = std::max(end, first_record + record_count * record_bytes);
   return end;
@@ -172,7 +183,8 @@ Result<CdfHeader> read_cdf_header(BlockWriter& file) {
 
 std::vector<std::byte> encode_record_count(int version, std::uint64_t records) {
   std::vector<std::byte> bytes(version == 5 ? 8 : 4);
-  for (std::size_t i = bytes.size(); i-- > 0; records >>= 8) bytes[i] = static_cast<std::byte>(records & 0xff);
+  for (std::size_t i = bytes.size(); i-- > 0; records >>= 8)
+    bytes[i] = static_cast<std::byte>(records & 0xff);
   return bytes;
 }
 

@@ -18,9 +18,10 @@ bool holds(Format format, Type type) {
 
 Result<> check_type(Format format, Type type, const std::string& what) {
   if (holds(format, type)) return {};
-  return fail(ErrorCode::wrong_type, "{} is of type {}, which {} files cannot hold: use {}", what, name_of(type),
-              name_of(format),
-              type == Type::string ? "text or the format netcdf4" : "int32, float64 or the format cdf5 or netcdf4");
+  return fail(
+      ErrorCode::wrong_type, "{} is of type {}, which {} files cannot hold: use {}", what, name_of(type),
+      name_of(format),
+      type == Type::string ? "text or the format netcdf4" : "int32, float64 or the format cdf5 or netcdf4");
 }
 
 Result<> check_attributes(Format format, const std::vector<Attribute>& attributes, const std::string& owner) {
@@ -34,9 +35,10 @@ Result<> check_variable(Format format, const Variable& variable, const model::Va
   AFTERBAY_TRY(check_type(format, variable.type, what));
   AFTERBAY_TRY(check_attributes(format, variable.attributes, what));
   if (format == Format::cdf2 && layout.slab_bytes > most_cdf2_variable_bytes)
-    return fail(ErrorCode::invalid_argument,
-                "{} has {} bytes{}, but cdf2 files hold at most {} of one variable: use cdf5 or netcdf4, or split it",
-                what, layout.slab_bytes, layout.record ? " a record" : "", most_cdf2_variable_bytes);
+    return fail(
+        ErrorCode::invalid_argument,
+        "{} has {} bytes{}, but cdf2 files hold at most {} of one variable: use cdf5 or netcdf4, or split it",
+        what, layout.slab_bytes, layout.record ? " a record" : "", most_cdf2_variable_bytes);
   return {};
 }
 
@@ -45,7 +47,8 @@ Result<> check_variable(Format format, const Variable& variable, const model::Va
 Result<> check_classic_limits(const Schema& schema, const model::FileLayout& layout) {
   for (const Dimension& dimension : schema.dimensions)
     if (layout.format == Format::cdf2 && dimension.length > most_cdf2_dimension)
-      return fail(ErrorCode::invalid_argument, "dimension '{}' has length {}, but cdf2 files hold at most {}: use cdf5 or netcdf4",
+      return fail(ErrorCode::invalid_argument,
+                  "dimension '{}' has length {}, but cdf2 files hold at most {}: use cdf5 or netcdf4",
                   dimension.name, dimension.length, most_cdf2_dimension);
   AFTERBAY_TRY(check_attributes(layout.format, schema.attributes, "the file"));
   for (std::size_t v = 0; v < schema.variables.size(); ++v) {

@@ -26,7 +26,8 @@ void scatter(const model::Piece& piece, const model::Index& shape, std::size_t e
       source = source * piece.stored[d] + at[d];
       target = target * shape[d] + piece.box.start[d] + at[d];
     }
-    std::memcpy(to.data() + target * element_bytes, from.data() + source * element_bytes, row * element_bytes);
+    std::memcpy(to.data() + target * element_bytes, from.data() + source * element_bytes,
+                row * element_bytes);
     for (std::size_t d = rank < 2 ? 0 : rank - 1; d-- > 0;) {
       if (++at[d] < piece.box.count[d]) break;
       at[d] = 0;
@@ -37,7 +38,10 @@ void scatter(const model::Piece& piece, const model::Index& shape, std::size_t e
 class MemoryPart : public File {
  public:
   MemoryPart(const FileRequest& request, std::shared_ptr<MemoryStore::Registry> registry)
-      : path_(request.path), existing_(request.existing), layout_(request.layout), registry_(std::move(registry)) {
+      : path_(request.path),
+        existing_(request.existing),
+        layout_(request.layout),
+        registry_(std::move(registry)) {
     file_.schema = request.schema;
     file_.variables.resize(request.schema.variables.size());
     for (std::size_t v = 0; v < file_.variables.size(); ++v) begin_variable(v);
@@ -62,7 +66,8 @@ class MemoryPart : public File {
       const model::VariableLayout& layout = layout_->variables[write.piece->variable];
       if (layout.record) grow(write.record + 1);
       auto& data = file_.variables[write.piece->variable].records[layout.record ? write.record : 0];
-      scatter(*write.piece, layout.shape, size_of(file_.schema.variables[write.piece->variable].type), write.bytes, data);
+      scatter(*write.piece, layout.shape, size_of(file_.schema.variables[write.piece->variable].type),
+              write.bytes, data);
       cost.bytes_in += write.bytes.size();
     }
     cost.bytes_out = cost.bytes_in;
@@ -90,7 +95,8 @@ class MemoryPart : public File {
     open_ = false;
     registry_->open.erase(path_);
     if (existing_ == Existing::refuse && registry_->published.contains(path_))
-      return fail(make_error(ErrorCode::exists, "{} exists already: choose another name", path_).in_file(path_));
+      return fail(
+          make_error(ErrorCode::exists, "{} exists already: choose another name", path_).in_file(path_));
     registry_->published[path_] = std::make_shared<const MemoryFile>(std::move(file_));
     return WriteCost{};
   }
@@ -112,8 +118,10 @@ class MemoryPart : public File {
     add_record(v);
     auto& data = file_.variables[v];
     if (variable.constant.empty()) return;
-    if (variable.type == Type::string) data.strings[0] = variable.constant.strings;
-    else data.records[0] = variable.constant.bytes;
+    if (variable.type == Type::string)
+      data.strings[0] = variable.constant.strings;
+    else
+      data.records[0] = variable.constant.bytes;
     if (variable.type != Type::string) to_file_order(data.records[0], size_of(variable.type), false);
   }
 
@@ -149,8 +157,11 @@ class MemoryPart : public File {
 
 Error taken_error(const std::string& path, ErrorCode code) {
   return (code == ErrorCode::exists
-              ? make_error(code, "{} exists already: choose another name, or declare it as replaced or appended to", path)
-              : make_error(code, "{} is being written by another writer: give the files different names", path))
+              ? make_error(code,
+                           "{} exists already: choose another name, or declare it as replaced or appended to",
+                           path)
+              : make_error(code, "{} is being written by another writer: give the files different names",
+                           path))
       .in_file(path);
 }
 
@@ -161,7 +172,8 @@ MemoryStore::MemoryStore() : registry_(std::make_shared<Registry>()) {}
 Result<std::unique_ptr<File>> MemoryStore::create(const FileRequest& request) {
   AFTERBAY_TRY(check_request(request, Format::memory));
   std::shared_ptr<const MemoryFile> existing = find(request.path);
-  if (existing && request.existing == Existing::refuse) return fail(taken_error(request.path, ErrorCode::exists));
+  if (existing && request.existing == Existing::refuse)
+    return fail(taken_error(request.path, ErrorCode::exists));
   if (existing && request.existing == Existing::append) {
     const auto differences = schema_differences(request.schema, existing->schema);
     if (!differences.empty())
@@ -171,7 +183,8 @@ Result<std::unique_ptr<File>> MemoryStore::create(const FileRequest& request) {
   }
   {
     const std::lock_guard lock(registry_->mutex);
-    if (!registry_->open.insert(request.path).second) return fail(taken_error(request.path, ErrorCode::conflict));
+    if (!registry_->open.insert(request.path).second)
+      return fail(taken_error(request.path, ErrorCode::conflict));
   }
   auto file = std::make_unique<MemoryPart>(request, registry_);
   if (existing && request.existing == Existing::append) file->begin_with(*existing);
@@ -199,8 +212,8 @@ Result<std::vector<std::byte>> MemoryStore::record(const std::string& path, cons
     if (file->schema.variables[v].name != variable) continue;
     const auto& records = file->variables[v].records;
     if (record < records.size()) return records[record];
-    return fail(ErrorCode::invalid_argument, "variable '{}' of '{}' has {} records; record {} is asked for", variable, path,
-                records.size(), record);
+    return fail(ErrorCode::invalid_argument, "variable '{}' of '{}' has {} records; record {} is asked for",
+                variable, path, records.size(), record);
   }
   return fail(ErrorCode::unknown_name, "'{}' has no variable '{}'", path, variable);
 }

@@ -6,8 +6,9 @@
 
 namespace afterbay::storage {
 
-std::optional<AssembledChunk> ChunkAssembly::add(const model::Piece& piece, std::uint64_t record, std::uint64_t span,
-                                                 std::span<const std::byte> bytes, const FillPattern& fill) {
+std::optional<AssembledChunk> ChunkAssembly::add(const model::Piece& piece, std::uint64_t record,
+                                                 std::uint64_t span, std::span<const std::byte> bytes,
+                                                 const FillPattern& fill) {
   const ChunkKey key{piece.variable, piece.number, record / span * span};
   std::shared_ptr<Open> chunk;
   {

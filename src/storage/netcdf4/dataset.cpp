@@ -79,10 +79,11 @@ Result<> Dataset::inspect() {
 
 Result<> Dataset::inspect_chunks(hid_t creation_list) {
   std::vector<hsize_t> chunk(lengths_.size());
-  if (H5Pget_chunk(creation_list, static_cast<int>(chunk.size()), chunk.data()) < 0) return fail(error("find the chunks of"));
+  if (H5Pget_chunk(creation_list, static_cast<int>(chunk.size()), chunk.data()) < 0)
+    return fail(error("find the chunks of"));
   const std::size_t record_rank = layout_->record ? 1 : 0;
-  if (!std::equal(chunk.begin() + static_cast<std::ptrdiff_t>(record_rank), chunk.end(), layout_->chunk.begin(),
-                  layout_->chunk.end()))
+  if (!std::equal(chunk.begin() + static_cast<std::ptrdiff_t>(record_rank), chunk.end(),
+                  layout_->chunk.begin(), layout_->chunk.end()))
     return {};
   AFTERBAY_TRY_ASSIGN(const bool known, inspect_filters(creation_list));
   if (!known) return {};
@@ -99,12 +100,15 @@ Result<bool> Dataset::inspect_filters(hid_t creation_list) {
     unsigned flags = 0;
     std::array<unsigned, 8> values{};
     std::size_t value_count = values.size();
-    const H5Z_filter_t filter =
-        H5Pget_filter2(creation_list, static_cast<unsigned>(i), &flags, &value_count, values.data(), 0, nullptr, nullptr);
+    const H5Z_filter_t filter = H5Pget_filter2(creation_list, static_cast<unsigned>(i), &flags, &value_count,
+                                               values.data(), 0, nullptr, nullptr);
     if (filter < 0) return fail(error("find the filters of"));
-    if (filter == H5Z_FILTER_SHUFFLE && i == 0) codec_.shuffle = true;
-    else if (filter == H5Z_FILTER_DEFLATE && i == count - 1) codec_.deflate = static_cast<int>(std::max(1u, values[0]));
-    else return false;
+    if (filter == H5Z_FILTER_SHUFFLE && i == 0)
+      codec_.shuffle = true;
+    else if (filter == H5Z_FILTER_DEFLATE && i == count - 1)
+      codec_.deflate = static_cast<int>(std::max(1u, values[0]));
+    else
+      return false;
   }
   return true;
 }
@@ -128,7 +132,8 @@ Result<std::uint64_t> Dataset::place_chunk(const model::Piece& piece, std::uint6
   if (H5Dwrite_chunk(id_.get(), H5P_DEFAULT, skipped, at.data(), bytes.size(), bytes.data()) < 0)
     return fail(error("place a chunk of"));
   if (!capture.offset())
-    return fail(make_error(ErrorCode::internal, "HDF5 gave no place to a chunk of variable '{}'", name_).in_variable(name_));
+    return fail(make_error(ErrorCode::internal, "HDF5 gave no place to a chunk of variable '{}'", name_)
+                    .in_variable(name_));
   return *capture.offset();
 }
 
@@ -146,7 +151,8 @@ Result<std::uint64_t> Dataset::place_dense(std::uint64_t size_bytes) {
   if (H5Dwrite(id_.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, placeholder.bytes().data()) < 0)
     return fail(error("allocate"));
   if (!capture.offset())
-    return fail(make_error(ErrorCode::internal, "HDF5 gave no place to variable '{}'", name_).in_variable(name_));
+    return fail(
+        make_error(ErrorCode::internal, "HDF5 gave no place to variable '{}'", name_).in_variable(name_));
   dense_offset_ = capture.offset();
   return *dense_offset_;
 }
@@ -170,13 +176,15 @@ Result<Hdf5Id> Dataset::select(const model::Box& box, std::uint64_t record) {
   return space;
 }
 
-Result<> Dataset::write_through(const model::Piece& piece, std::uint64_t record, std::span<const std::byte> bytes) {
+Result<> Dataset::write_through(const model::Piece& piece, std::uint64_t record,
+                                std::span<const std::byte> bytes) {
   AFTERBAY_TRY_ASSIGN(const Hdf5Id in_file, select(piece.box, record));
   std::vector<hsize_t> stored(piece.stored.begin(), piece.stored.end());
   std::vector<hsize_t> count(piece.box.count.begin(), piece.box.count.end());
   const std::vector<hsize_t> start(stored.size(), 0);
-  const Hdf5Id in_memory(stored.empty() ? H5Screate(H5S_SCALAR)
-                                        : H5Screate_simple(static_cast<int>(stored.size()), stored.data(), nullptr));
+  const Hdf5Id in_memory(stored.empty()
+                             ? H5Screate(H5S_SCALAR)
+                             : H5Screate_simple(static_cast<int>(stored.size()), stored.data(), nullptr));
   if (!stored.empty() &&
       H5Sselect_hyperslab(in_memory.get(), H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr) < 0)
     return fail(error("select a part of"));

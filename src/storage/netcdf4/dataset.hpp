@@ -43,8 +43,8 @@ class Dataset {
   /// Makes the chunk of `piece` that holds `record` have `stored_bytes` in the file and gives their
   /// offset; an uncompressed chunk that is there keeps its place. `skipped` as EncodedChunk's.
   /// `bytes` is only an address range, never read.
-  Result<std::uint64_t> place_chunk(const model::Piece& piece, std::uint64_t record, std::span<const std::byte> bytes,
-                                    std::uint32_t skipped);
+  Result<std::uint64_t> place_chunk(const model::Piece& piece, std::uint64_t record,
+                                    std::span<const std::byte> bytes, std::uint32_t skipped);
 
   /// Offset of a dense variable's first byte; space is allocated at the first call.
   Result<std::uint64_t> place_dense(std::uint64_t size_bytes);

@@ -141,7 +141,9 @@ void FileDriver::write(bool raw, std::uint64_t offset, std::span<const std::byte
   if (!failure_) note(writer_.write_structure(offset, bytes));
 }
 
-bool FileDriver::read(std::uint64_t offset, std::span<std::byte> bytes) { return note(writer_.read(offset, bytes)); }
+bool FileDriver::read(std::uint64_t offset, std::span<std::byte> bytes) {
+  return note(writer_.read(offset, bytes));
+}
 
 void FileDriver::truncate() {
   if (!failure_) note(writer_.truncate(end_of_allocation));

@@ -23,7 +23,8 @@ Error hdf5_error(const std::string& doing) {
   std::string text;
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_first, &text);
   H5Eclear2(H5E_DEFAULT);
-  return make_error(ErrorCode::format, "cannot {}: {} (HDF5)", doing, text.empty() ? "unknown failure" : text);
+  return make_error(ErrorCode::format, "cannot {}: {} (HDF5)", doing,
+                    text.empty() ? "unknown failure" : text);
 }
 
 }  // namespace afterbay::storage

@@ -18,7 +18,8 @@ class Stopwatch {
   Stopwatch& operator=(const Stopwatch&) = delete;
   ~Stopwatch() {
     total_ns_ += static_cast<std::uint64_t>(
-        std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - start_).count());
+        std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - start_)
+            .count());
   }
 
  private:
@@ -32,7 +33,8 @@ struct Run {
   std::uint64_t count = 0;
 };
 
-std::vector<Run> missing_runs(const Ledger& ledger, const model::Piece& piece, std::uint64_t first, std::uint64_t end) {
+std::vector<Run> missing_runs(const Ledger& ledger, const model::Piece& piece, std::uint64_t first,
+                              std::uint64_t end) {
   std::vector<Run> runs;
   for (std::uint64_t record = first; record < end; ++record) {
     if (ledger.has(piece, record)) continue;
@@ -84,7 +86,8 @@ std::string Netcdf4File::engine() const { return writer_ && writer_->direct() ? 
 Placement Netcdf4File::placement_of(const model::Piece& piece, std::uint64_t record) const {
   const Dataset& dataset = datasets_[piece.variable];
   if (dataset.placement() != Placement::chunks || !appended_) return dataset.placement();
-  const bool old = !layout_->variables[piece.variable].record || record / dataset.span() * dataset.span() < present_;
+  const bool old =
+      !layout_->variables[piece.variable].record || record / dataset.span() * dataset.span() < present_;
   return old ? Placement::library : Placement::chunks;
 }
 
@@ -131,7 +134,8 @@ Result<Netcdf4File::Job> Netcdf4File::prepare(const PieceWrite& piece) {
   std::optional<AssembledChunk> whole;
   std::span<const std::byte> chunk = piece.bytes;
   if (dataset.span() > 1) {
-    whole = assembly_.add(*piece.piece, piece.record, dataset.span(), piece.bytes, fills_[piece.piece->variable]);
+    whole =
+        assembly_.add(*piece.piece, piece.record, dataset.span(), piece.bytes, fills_[piece.piece->variable]);
     job.write = whole.has_value();
     if (!whole) return job;
     chunk = whole->bytes.bytes();
@@ -140,7 +144,8 @@ Result<Netcdf4File::Job> Netcdf4File::prepare(const PieceWrite& piece) {
   return job;
 }
 
-/// Finds the place of a piece in the file; inside an Hdf5Section. What HDF5 wrote itself gives an empty extent.
+/// Finds the place of a piece in the file; inside an Hdf5Section. What HDF5 wrote itself gives an empty
+/// extent.
 Result<Extent> Netcdf4File::place(const Job& job) {
   const model::Piece& piece = *job.piece.piece;
   Dataset& dataset = datasets_[piece.variable];
@@ -149,7 +154,8 @@ Result<Extent> Netcdf4File::place(const Job& job) {
       AFTERBAY_TRY(dataset.write_through(piece, job.piece.record, job.piece.bytes));
       return Extent{};
     case Placement::dense: {
-      AFTERBAY_TRY_ASSIGN(const std::uint64_t offset, dataset.place_dense(layout_->variables[piece.variable].slab_bytes));
+      AFTERBAY_TRY_ASSIGN(const std::uint64_t offset,
+                          dataset.place_dense(layout_->variables[piece.variable].slab_bytes));
       return Extent{offset + piece.slab_offset, job.piece.bytes};
     }
     case Placement::chunks: break;
@@ -158,9 +164,11 @@ Result<Extent> Netcdf4File::place(const Job& job) {
     AFTERBAY_TRY_ASSIGN(const std::uint64_t chunk, place_span(piece, job.piece.record));
     return Extent{chunk + job.piece.record % dataset.span() * piece.bytes, job.piece.bytes};
   }
-  const std::span<const std::byte> bytes = job.encoded ? std::as_const(job.encoded->bytes).bytes() : job.piece.bytes;
-  AFTERBAY_TRY_ASSIGN(const std::uint64_t offset,
-                      dataset.place_chunk(piece, job.piece.record, bytes, job.encoded ? job.encoded->skipped : 0));
+  const std::span<const std::byte> bytes =
+      job.encoded ? std::as_const(job.encoded->bytes).bytes() : job.piece.bytes;
+  AFTERBAY_TRY_ASSIGN(
+      const std::uint64_t offset,
+      dataset.place_chunk(piece, job.piece.record, bytes, job.encoded ? job.encoded->skipped : 0));
   return Extent{offset, bytes};
 }
 
@@ -239,7 +247,8 @@ Result<> Netcdf4File::fill_missing(WriteCost& cost) {
       for (const model::Piece& piece : pieces)
         if (!has(piece)) AFTERBAY_TRY(fill_piece({&piece, 0, {}}, cost));
     }
-    if (datasets_[v].placement() == Placement::chunks && datasets_[v].span() > 1 && !datasets_[v].codec().active())
+    if (datasets_[v].placement() == Placement::chunks && datasets_[v].span() > 1 &&
+        !datasets_[v].codec().active())
       for (const model::Piece& piece : pieces) AFTERBAY_TRY(fill_span(v, piece, cost));
   }
   return {};

@@ -59,7 +59,9 @@ class Netcdf4File : public File {
   Result<> fill_strings();
   Result<> fill_piece(const PieceWrite& target, WriteCost& cost);
   Result<> close_library(std::uint64_t records);
-  [[nodiscard]] const Variable& variable_of(const model::Piece& piece) const { return schema_.variables[piece.variable]; }
+  [[nodiscard]] const Variable& variable_of(const model::Piece& piece) const {
+    return schema_.variables[piece.variable];
+  }
 
   Schema schema_;
   std::shared_ptr<const model::FileLayout> layout_;

@@ -63,7 +63,8 @@ class ScratchFile {
   static Result<ScratchFile> make(std::uint64_t size_bytes, const std::string& beside) {
     const char* temporary = std::getenv("TMPDIR");  // NOLINT(concurrency-mt-unsafe): nobody sets it here
     int number = ENOSPC;
-    for (const std::string& directory : {std::string("/dev/shm"), std::string(temporary != nullptr ? temporary : "/tmp"), beside}) {
+    for (const std::string& directory :
+         {std::string("/dev/shm"), std::string(temporary != nullptr ? temporary : "/tmp"), beside}) {
       struct statvfs room {};
       if (::statvfs(directory.c_str(), &room) != 0) continue;
       if (directory != beside && room.f_bavail * room.f_frsize < size_bytes) continue;
@@ -123,7 +124,8 @@ class Builder {
     for (const std::string& name : variable.dimensions) {
       const auto found = dimensions_.find(name);
       if (found == dimensions_.end())
-        return fail(ErrorCode::unknown_name, "{} uses dimension '{}', which the schema does not have", what, name);
+        return fail(ErrorCode::unknown_name, "{} uses dimension '{}', which the schema does not have", what,
+                    name);
       ids.push_back(found->second);
     }
     int number = 0;
@@ -158,10 +160,12 @@ class Builder {
       for (const std::uint64_t length : layout.chunk) chunk.push_back(length);
     }
     AFTERBAY_TRY(check_netcdf(
-        nc_def_var_chunking(id_, number, layout.chunked ? NC_CHUNKED : NC_CONTIGUOUS, chunk.data()), "chunk " + what));
+        nc_def_var_chunking(id_, number, layout.chunked ? NC_CHUNKED : NC_CONTIGUOUS, chunk.data()),
+        "chunk " + what));
     if (layout.chunked && (variable.deflate > 0 || variable.shuffle))
-      AFTERBAY_TRY(check_netcdf(nc_def_var_deflate(id_, number, variable.shuffle, variable.deflate > 0, variable.deflate),
-                                "compress " + what));
+      AFTERBAY_TRY(check_netcdf(
+          nc_def_var_deflate(id_, number, variable.shuffle, variable.deflate > 0, variable.deflate),
+          "compress " + what));
     return {};
   }
 
@@ -181,13 +185,15 @@ class Builder {
     const char* name = attribute.name.c_str();
     if (values.type == Type::string) {
       if (classic_)
-        return fail(ErrorCode::wrong_type, "{} is of type string, which {} files cannot hold: give it as text", what,
+        return fail(ErrorCode::wrong_type,
+                    "{} is of type string, which {} files cannot hold: give it as text", what,
                     name_of(layout_.format));
       std::vector<const char*> text = pointers_to(values.strings);
       return check_netcdf(nc_put_att_string(id_, variable, name, text.size(), text.data()), "write " + what);
     }
     return check_netcdf(
-        nc_put_att(id_, variable, name, netcdf_type(values.type), values.count(), values.bytes.data()), "write " + what);
+        nc_put_att(id_, variable, name, netcdf_type(values.type), values.count(), values.bytes.data()),
+        "write " + what);
   }
 
   Result<> end_classic_definitions() {
@@ -205,7 +211,8 @@ class Builder {
       const int status = variable.type == Type::string
                              ? nc_put_var_string(id_, variables_[v], text.data())
                              : nc_put_var(id_, variables_[v], variable.constant.bytes.data());
-      if (auto put = check_netcdf(status, what); !put) return fail(std::move(put).error().in_variable(variable.name));
+      if (auto put = check_netcdf(status, what); !put)
+        return fail(std::move(put).error().in_variable(variable.name));
     }
     return {};
   }
@@ -220,7 +227,8 @@ class Builder {
 
 }  // namespace
 
-Result<Structure> build_structure(const Schema& schema, const model::FileLayout& layout, const std::string& beside) {
+Result<Structure> build_structure(const Schema& schema, const model::FileLayout& layout,
+                                  const std::string& beside) {
   AFTERBAY_TRY_ASSIGN(ScratchFile scratch, ScratchFile::make(bytes_needed(schema), beside));
   {
     const LibraryLock lock;
@@ -233,7 +241,8 @@ Result<Structure> build_structure(const Schema& schema, const model::FileLayout&
   }
   Structure structure{scratch.take(), 0};
   struct stat status {};
-  if (::fstat(structure.file.get(), &status) != 0) return fail(system_error(errno, "find the size of", scratch.path()));
+  if (::fstat(structure.file.get(), &status) != 0)
+    return fail(system_error(errno, "find the size of", scratch.path()));
   structure.size_bytes = static_cast<std::uint64_t>(status.st_size);
   return structure;
 }
@@ -242,7 +251,8 @@ Result<> copy_structure(const Structure& structure, std::uint64_t size_bytes, Bl
   constexpr std::uint64_t step_bytes = 1u << 20;
   codec::AlignedBuffer buffer(std::min(size_bytes, step_bytes));
   const auto disk = Disk::real();
-  AFTERBAY_TRY_ASSIGN(auto source, BlockWriter::open(structure.file.get(), "the temporary structure", DirectIo::off, disk));
+  AFTERBAY_TRY_ASSIGN(
+      auto source, BlockWriter::open(structure.file.get(), "the temporary structure", DirectIo::off, disk));
   for (std::uint64_t at = 0; at < size_bytes; at += step_bytes) {
     const std::span<std::byte> part = buffer.bytes().first(std::min(step_bytes, size_bytes - at));
     AFTERBAY_TRY(source->read(at, part));

@@ -25,7 +25,8 @@ struct Structure {
 /// with the fixed and the record section beginning on a page.
 /// `beside` is the directory of last resort for the temporary file.
 /// Takes the library lock. Errors name the variable.
-Result<Structure> build_structure(const Schema& schema, const model::FileLayout& layout, const std::string& beside);
+Result<Structure> build_structure(const Schema& schema, const model::FileLayout& layout,
+                                  const std::string& beside);
 
 /// Writes the first `size_bytes` of the structure to the file.
 Result<> copy_structure(const Structure& structure, std::uint64_t size_bytes, BlockWriter& writer);

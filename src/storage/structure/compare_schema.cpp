@@ -63,7 +63,8 @@ std::string text_of(const Values& values) {
 
 template <class Item>
 const Item* find(const std::vector<Item>& items, const std::string& name) {
-  const auto found = std::find_if(items.begin(), items.end(), [&](const Item& item) { return item.name == name; });
+  const auto found =
+      std::find_if(items.begin(), items.end(), [&](const Item& item) { return item.name == name; });
   return found == items.end() ? nullptr : &*found;
 }
 
@@ -72,17 +73,21 @@ class Comparison {
   std::vector<std::string> compare(const Schema& wanted, const Schema& found) {
     both(wanted.dimensions, found.dimensions, "dimension",
          [&](const Dimension& a, const Dimension& b) { dimension(a, b); });
-    both(wanted.variables, found.variables, "variable", [&](const Variable& a, const Variable& b) { variable(a, b); });
+    both(wanted.variables, found.variables, "variable",
+         [&](const Variable& a, const Variable& b) { variable(a, b); });
     attributes("global attribute", wanted.attributes, found.attributes, true);
     return std::move(differences_);
   }
 
  private:
   template <class Item, class Compare>
-  void both(const std::vector<Item>& wanted, const std::vector<Item>& found, std::string_view kind, Compare&& compare) {
+  void both(const std::vector<Item>& wanted, const std::vector<Item>& found, std::string_view kind,
+            Compare&& compare) {
     for (const Item& item : wanted) {
-      if (const Item* other = find(found, item.name)) compare(item, *other);
-      else say("{} '{}' is wanted but not in the file", kind, item.name);
+      if (const Item* other = find(found, item.name))
+        compare(item, *other);
+      else
+        say("{} '{}' is wanted but not in the file", kind, item.name);
     }
     for (const Item& item : found)
       if (find(wanted, item.name) == nullptr) say("{} '{}' is in the file but not wanted", kind, item.name);
@@ -90,12 +95,14 @@ class Comparison {
 
   void dimension(const Dimension& wanted, const Dimension& found) {
     if (wanted.length != found.length)
-      say("dimension '{}': length {} wanted, {} in the file", wanted.name, length_of(wanted), length_of(found));
+      say("dimension '{}': length {} wanted, {} in the file", wanted.name, length_of(wanted),
+          length_of(found));
   }
 
   void variable(const Variable& wanted, const Variable& found) {
     if (wanted.type != found.type)
-      say("variable '{}': type {} wanted, {} in the file", wanted.name, name_of(wanted.type), name_of(found.type));
+      say("variable '{}': type {} wanted, {} in the file", wanted.name, name_of(wanted.type),
+          name_of(found.type));
     if (wanted.dimensions != found.dimensions)
       say("variable '{}': dimensions {} wanted, {} in the file", wanted.name, joined(wanted.dimensions),
           joined(found.dimensions));
@@ -104,12 +111,13 @@ class Comparison {
     const Attribute* given = find(wanted.attributes, "_FillValue");
     const Values fill = wanted.fill.empty() && given != nullptr ? given->values : wanted.fill;
     if (fill != found.fill && !(fill.empty() && found.fill.empty()))
-      say("variable '{}': fill value {} wanted, {} in the file", wanted.name, text_of(fill), text_of(found.fill));
+      say("variable '{}': fill value {} wanted, {} in the file", wanted.name, text_of(fill),
+          text_of(found.fill));
     attributes("attribute '" + wanted.name + ":", listed, found.attributes, false);
   }
 
-  void attributes(const std::string& kind, const std::vector<Attribute>& wanted, const std::vector<Attribute>& found,
-                  bool global) {
+  void attributes(const std::string& kind, const std::vector<Attribute>& wanted,
+                  const std::vector<Attribute>& found, bool global) {
     const auto stable = [&](const Attribute& attribute) {
       return !global || std::find(unstable_attributes.begin(), unstable_attributes.end(), attribute.name) ==
                             unstable_attributes.end();
@@ -120,9 +128,11 @@ class Comparison {
     for (const Attribute& attribute : wanted) {
       if (!stable(attribute)) continue;
       const Attribute* other = find(found, attribute.name);
-      if (other == nullptr) say("{} is wanted but not in the file", label(attribute));
+      if (other == nullptr)
+        say("{} is wanted but not in the file", label(attribute));
       else if (other->values != attribute.values)
-        say("{}: {} wanted, {} in the file", label(attribute), text_of(attribute.values), text_of(other->values));
+        say("{}: {} wanted, {} in the file", label(attribute), text_of(attribute.values),
+            text_of(other->values));
     }
     for (const Attribute& attribute : found)
       if (stable(attribute) && find(wanted, attribute.name) == nullptr)
@@ -141,13 +151,14 @@ class Comparison {
 std::string value_difference(const std::string& variable, const Values& wanted, const Values& found) {
   if (wanted == found) return {};
   if (wanted.type != found.type || wanted.count() != found.count())
-    return fmt::format("variable '{}': {} constant values wanted, {} in the file", variable, wanted.count(), found.count());
+    return fmt::format("variable '{}': {} constant values wanted, {} in the file", variable, wanted.count(),
+                       found.count());
   const std::size_t element_bytes = size_of(wanted.type);
   for (std::size_t i = 0; i < wanted.count(); ++i) {
     const bool equal = wanted.type == Type::string
                            ? wanted.strings[i] == found.strings[i]
-                           : std::memcmp(wanted.bytes.data() + i * element_bytes, found.bytes.data() + i * element_bytes,
-                                         element_bytes) == 0;
+                           : std::memcmp(wanted.bytes.data() + i * element_bytes,
+                                         found.bytes.data() + i * element_bytes, element_bytes) == 0;
     if (!equal)
       return fmt::format("variable '{}': constant value {} is {} as wanted, {} in the file", variable, i,
                          element_text(wanted, i), element_text(found, i));
@@ -173,8 +184,8 @@ Result<std::uint64_t> check_appendable(const std::string& path, const Schema& wa
   AFTERBAY_TRY_ASSIGN(const FoundFile found, read_schema(path));
   std::vector<std::string> differences = schema_differences(wanted, found.schema);
   if (found.format != format)
-    differences.insert(differences.begin(),
-                       fmt::format("format: {} wanted, {} in the file", name_of(format), name_of(found.format)));
+    differences.insert(differences.begin(), fmt::format("format: {} wanted, {} in the file", name_of(format),
+                                                        name_of(found.format)));
   if (differences.empty())
     for (const Variable& variable : wanted.variables) {
       if (variable.constant.empty()) continue;

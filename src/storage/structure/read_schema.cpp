@@ -27,7 +27,8 @@ struct NetcdfStrings {
 
 Result<Type> known_type(nc_type number, const std::string& what) {
   if (const auto type = type_of_netcdf(number)) return *type;
-  return fail(ErrorCode::format, "{} is of a user-defined type, which only the program that wrote it can extend", what);
+  return fail(ErrorCode::format,
+              "{} is of a user-defined type, which only the program that wrote it can extend", what);
 }
 
 class Reader {
@@ -54,13 +55,17 @@ class Reader {
     int format = 0;
     AFTERBAY_TRY(check_netcdf(nc_inq_format(id_, &format), "find the format"));
     if (format == NC_FORMAT_CLASSIC)
-      return fail(ErrorCode::format, "it is in the classic format (CDF-1), which is not written any more: convert it (nccopy -k cdf5)");
+      return fail(
+          ErrorCode::format,
+          "it is in the classic format (CDF-1), which is not written any more: convert it (nccopy -k cdf5)");
     found_.format = format == NC_FORMAT_64BIT_OFFSET ? Format::cdf2
                     : format == NC_FORMAT_64BIT_DATA ? Format::cdf5
                                                      : Format::netcdf4;
     int groups = 0;
-    if (found_.format == Format::netcdf4) AFTERBAY_TRY(check_netcdf(nc_inq_grps(id_, &groups, nullptr), "count the groups"));
-    if (groups > 0) return fail(ErrorCode::format, "it has {} groups; only files without groups can be extended", groups);
+    if (found_.format == Format::netcdf4)
+      AFTERBAY_TRY(check_netcdf(nc_inq_grps(id_, &groups, nullptr), "count the groups"));
+    if (groups > 0)
+      return fail(ErrorCode::format, "it has {} groups; only files without groups can be extended", groups);
     return {};
   }
 
@@ -69,13 +74,16 @@ class Reader {
     AFTERBAY_TRY(check_netcdf(nc_inq_ndims(id_, &count), "count the dimensions"));
     std::vector<int> unlimited_ids(static_cast<std::size_t>(count) + 1);
     int unlimited_count = 0;
-    AFTERBAY_TRY(check_netcdf(nc_inq_unlimdims(id_, &unlimited_count, unlimited_ids.data()), "find the unlimited dimension"));
+    AFTERBAY_TRY(check_netcdf(nc_inq_unlimdims(id_, &unlimited_count, unlimited_ids.data()),
+                              "find the unlimited dimension"));
     if (unlimited_count > 1)
-      return fail(ErrorCode::format, "it has {} unlimited dimensions; only one can be extended", unlimited_count);
+      return fail(ErrorCode::format, "it has {} unlimited dimensions; only one can be extended",
+                  unlimited_count);
     for (int number = 0; number < count; ++number) {
       char name[NC_MAX_NAME + 1] = {};
       std::size_t length = 0;
-      AFTERBAY_TRY(check_netcdf(nc_inq_dim(id_, number, name, &length), "read dimension " + std::to_string(number)));
+      AFTERBAY_TRY(
+          check_netcdf(nc_inq_dim(id_, number, name, &length), "read dimension " + std::to_string(number)));
       const bool grows = unlimited_count == 1 && unlimited_ids[0] == number;
       if (grows) found_.records = length;
       found_.schema.dimensions.push_back({name, grows ? unlimited : length});
@@ -98,8 +106,10 @@ class Reader {
       variable.dimensions.push_back(found_.schema.dimensions[static_cast<std::size_t>(ids[d])].name);
     for (int a = 0; a < attributes; ++a) {
       AFTERBAY_TRY_ASSIGN(Attribute attribute, read_attribute(number, a));
-      if (attribute.name == "_FillValue") variable.fill = std::move(attribute.values);
-      else variable.attributes.push_back(std::move(attribute));
+      if (attribute.name == "_FillValue")
+        variable.fill = std::move(attribute.values);
+      else
+        variable.attributes.push_back(std::move(attribute));
     }
     found_.schema.variables.push_back(std::move(variable));
     return {};
@@ -157,7 +167,9 @@ Result<Values> read_all(int id, const std::string& name) {
   return values;
 }
 
-Error about(Error error, const std::string& path) { return std::move(error.in_file(path).add("while reading " + path)); }
+Error about(Error error, const std::string& path) {
+  return std::move(error.in_file(path).add("while reading " + path));
+}
 
 }  // namespace
 

@@ -23,7 +23,8 @@ Result<std::unique_ptr<MpiClientLink>> MpiClientLink::make(std::shared_ptr<const
   const std::uint64_t bytes = segment_capacity(options.sizes) * options.sizes.segments;
   AFTERBAY_TRY_ASSIGN(shm::Mapping memory, shm::Mapping::anonymous(bytes));
   memory.populate();
-  return std::unique_ptr<MpiClientLink>(new MpiClientLink(std::move(comm), std::move(options), std::move(memory)));
+  return std::unique_ptr<MpiClientLink>(
+      new MpiClientLink(std::move(comm), std::move(options), std::move(memory)));
 }
 
 MpiClientLink::MpiClientLink(std::shared_ptr<const mpi::Communicator> comm, MpiClientOptions options,
@@ -104,8 +105,9 @@ Result<void> MpiClientLink::send_ready() {
 Result<void> MpiClientLink::send_segment(Segment& segment) {
   const SegmentHeader header{SegmentKind::data, 0, segment.used - alignment, order_};
   std::memcpy(segment.data, &header, sizeof header);
-  AFTERBAY_TRY(mpi::check(MPI_Isend(segment.data, static_cast<int>(segment.used), MPI_BYTE, options_.server_rank, up_tag,
-                                    comm_->get(), segment.request.handle()), "MPI_Isend"));
+  AFTERBAY_TRY(mpi::check(MPI_Isend(segment.data, static_cast<int>(segment.used), MPI_BYTE,
+                                    options_.server_rank, up_tag, comm_->get(), segment.request.handle()),
+                          "MPI_Isend"));
   const std::size_t next = (next_to_send_ + 1) % segments_.size();
   if (filling_ == next_to_send_) filling_ = next;
   next_to_send_ = next;
@@ -124,14 +126,15 @@ Result<void> MpiClientLink::take_replies() {
       int found = 0;
       MPI_Message message = MPI_MESSAGE_NULL;
       MPI_Status status;
-      AFTERBAY_TRY(mpi::check(MPI_Improbe(options_.server_rank, down_tag, comm_->get(), &found, &message, &status),
-                              "MPI_Improbe"));
+      AFTERBAY_TRY(
+          mpi::check(MPI_Improbe(options_.server_rank, down_tag, comm_->get(), &found, &message, &status),
+                     "MPI_Improbe"));
       if (found == 0) return {};
       int bytes = 0;
       MPI_Get_count(&status, MPI_BYTE, &bytes);
       incoming_.resize(static_cast<std::size_t>(bytes));
-      AFTERBAY_TRY(mpi::check(MPI_Imrecv(incoming_.data(), bytes, MPI_BYTE, &message, incoming_request_.handle()),
-                              "MPI_Imrecv"));
+      AFTERBAY_TRY(mpi::check(
+          MPI_Imrecv(incoming_.data(), bytes, MPI_BYTE, &message, incoming_request_.handle()), "MPI_Imrecv"));
     }
     AFTERBAY_TRY_ASSIGN(const bool done, incoming_request_.test());
     if (!done) return {};
@@ -160,8 +163,9 @@ void MpiClientLink::take_batch(std::span<const std::byte> batch) {
 
 Result<void> MpiClientLink::ping() {
   *ping_ = SegmentHeader{SegmentKind::ping, 0, 0, order_};
-  AFTERBAY_TRY(mpi::check(MPI_Isend(ping_.get(), static_cast<int>(sizeof *ping_), MPI_BYTE, options_.server_rank, up_tag,
-                                    comm_->get(), ping_request_.handle()), "MPI_Isend"));
+  AFTERBAY_TRY(mpi::check(MPI_Isend(ping_.get(), static_cast<int>(sizeof *ping_), MPI_BYTE,
+                                    options_.server_rank, up_tag, comm_->get(), ping_request_.handle()),
+                          "MPI_Isend"));
   ping_answered_ = false;
   pinged_ns_ = now_ns();
   order_sent_ = order_;
@@ -203,13 +207,15 @@ Result<void> MpiClientLink::check_open_parts(std::uint64_t bytes) const {
   const Segment& oldest = segments_[next_to_send_];
   if (sending() || oldest.open == 0) return {};
   return fail(ErrorCode::resources,
-              "{}: {} acquired parts fill all {} staging segments of {} bytes, there is no room for {} more bytes; commit "
+              "{}: {} acquired parts fill all {} staging segments of {} bytes, there is no room for {} more "
+              "bytes; commit "
               "some first or raise `segments`",
               options_.server, open_.size(), segments_.size(), capacity_, bytes);
 }
 
 Result<void> MpiClientLink::check_server() {
-  if (server_failed_) return fail(ErrorCode::bad_state, "{} has failed; its message says why", options_.server);
+  if (server_failed_)
+    return fail(ErrorCode::bad_state, "{} has failed; its message says why", options_.server);
   return check_alive();
 }
 
@@ -223,10 +229,11 @@ Result<void> MpiClientLink::wait_for_item_room(std::uint64_t bytes) {
     result = check_server();
     if (result) result = ping_if_due();
     if (result && stall.expired(progress_))
-      result = fail(ErrorCode::timed_out,
-                    "{}: no sign of progress for {} ms while waiting for it to take one of {} staging segments; is it "
-                    "stuck, or the network down?",
-                    options_.server, options_.policy.deadline.count(), segments_.size());
+      result = fail(
+          ErrorCode::timed_out,
+          "{}: no sign of progress for {} ms while waiting for it to take one of {} staging segments; is it "
+          "stuck, or the network down?",
+          options_.server, options_.policy.deadline.count(), segments_.size());
     options_.rank_links->keep_moving(*this);
     if (result && !(idle_ && idle_())) back_off.sleep(longest_pause, sending());
   }
@@ -246,7 +253,8 @@ std::byte* MpiClientLink::append(const ItemHeader& header) {
 Result<void> MpiClientLink::send(std::span<const std::byte> message, bool wake) {
   std::size_t from = 0;
   do {
-    const std::size_t bytes = std::min<std::size_t>({message.size() - from, most_part_bytes, capacity_ - 2 * alignment});
+    const std::size_t bytes =
+        std::min<std::size_t>({message.size() - from, most_part_bytes, capacity_ - 2 * alignment});
     if (!make_item_room(item_bytes(bytes))) AFTERBAY_TRY(wait_for_item_room(item_bytes(bytes)));
     const bool last = from + bytes == message.size();
     std::byte* at = append({last ? ItemKind::message : ItemKind::part, 0, bytes, {}});
@@ -273,7 +281,8 @@ Result<Landing> MpiClientLink::reserve(const FrameSlot& slot, std::uint32_t piec
                                        bool may_wait) {
   const std::uint64_t bytes = item_bytes(packed_bytes);
   if (bytes > capacity_ - alignment)
-    return fail(ErrorCode::resources, "{}: a part of {} bytes does not fit into a staging segment of {} bytes (segment_bytes)",
+    return fail(ErrorCode::resources,
+                "{}: a part of {} bytes does not fit into a staging segment of {} bytes (segment_bytes)",
                 options_.server, packed_bytes, capacity_);
   options_.rank_links->note(slot.position);
   note_order(shm::order_of(slot.position, slot.frame));
@@ -282,7 +291,8 @@ Result<Landing> MpiClientLink::reserve(const FrameSlot& slot, std::uint32_t piec
     if (!make_item_room(bytes)) {
       if (!may_wait) {
         AFTERBAY_TRY(check_server());
-        return fail(ErrorCode::would_block, "{}: all {} staging segments are full now", options_.server, segments_.size());
+        return fail(ErrorCode::would_block, "{}: all {} staging segments are full now", options_.server,
+                    segments_.size());
       }
       AFTERBAY_TRY(wait_for_item_room(bytes));
     }
@@ -300,8 +310,9 @@ Result<bool> MpiClientLink::make_room(std::span<const FrameSlot> slots, std::uin
   if (usable && room_in(segment) >= bytes) return true;
   const Segment& next = segments_[(filling_ + 1) % segments_.size()];
   if (usable && next.stage == Stage::empty && capacity_ - alignment >= bytes) return true;
-  if (usable && bytes > capacity_ - alignment &&
-      std::ranges::none_of(segments_, [](const Segment& s) { return s.stage == Stage::ready || s.stage == Stage::sending; }))
+  if (usable && bytes > capacity_ - alignment && std::ranges::none_of(segments_, [](const Segment& s) {
+        return s.stage == Stage::ready || s.stage == Stage::sending;
+      }))
     return true;  // larger than a segment: when nothing is under way
   AFTERBAY_TRY(check_server());
   return false;
@@ -312,8 +323,9 @@ Result<void> MpiClientLink::commit(const FrameSlot& slot, std::uint32_t piece) {
     return part.frame == slot.frame && part.seq == slot.seq && part.piece == piece;
   });
   if (found == open_.rend())
-    return fail(ErrorCode::internal, "{}: piece {} of frame {} of record number {} is committed but not reserved",
-                options_.server, piece, slot.frame, slot.seq);
+    return fail(ErrorCode::internal,
+                "{}: piece {} of frame {} of record number {} is committed but not reserved", options_.server,
+                piece, slot.frame, slot.seq);
   Segment& segment = segments_[found->segment];
   --segment.open;
   open_.erase(std::next(found).base());
@@ -330,7 +342,8 @@ Result<std::optional<Bytes>> MpiClientLink::receive() {
 }
 
 void MpiClientLink::wait(Millis most) {
-  const std::uint64_t end = now_ns() + static_cast<std::uint64_t>(std::max<Millis::rep>(most.count(), 0)) * 1'000'000;
+  const std::uint64_t end =
+      now_ns() + static_cast<std::uint64_t>(std::max<Millis::rep>(most.count(), 0)) * 1'000'000;
   while (flush() && inbox_.empty()) {
     options_.rank_links->keep_moving(*this);
     if ((idle_ && idle_()) || !ping_if_due()) return;
@@ -341,10 +354,13 @@ void MpiClientLink::wait(Millis most) {
 }
 
 Result<void> MpiClientLink::check_alive() {
-  if (server_ended_) return fail(ErrorCode::peer_lost, "{} has ended; its own message says why", options_.server);
+  if (server_ended_)
+    return fail(ErrorCode::peer_lost, "{} has ended; its own message says why", options_.server);
   if (!process_.running())
-    return fail(ErrorCode::peer_lost, "{}, process {} on this machine, has died; see its output and the kernel log (out of memory?)",
-                options_.server, process_.pid());
+    return fail(
+        ErrorCode::peer_lost,
+        "{}, process {} on this machine, has died; see its output and the kernel log (out of memory?)",
+        options_.server, process_.pid());
   return {};
 }
 

@@ -26,7 +26,7 @@ struct MpiClientOptions {
   std::string server = "the I/O server";  ///< as errors name it
   LinkSizes sizes;
   WaitPolicy policy;
-  ProcessId process;                      ///< the server's, when it runs on this machine
+  ProcessId process;  ///< the server's, when it runs on this machine
   std::shared_ptr<RankLinks> rank_links = std::make_shared<RankLinks>();  ///< all links of this rank
 };
 
@@ -63,7 +63,7 @@ class MpiClientLink final : public ClientLink, private RankLinks::Member {
     std::uint64_t used = alignment;  ///< the header's place counts
     std::uint32_t open = 0;          ///< parts reserved and not yet committed
     Stage stage = Stage::empty;
-    bool flush = false;              ///< to be sent though not full
+    bool flush = false;  ///< to be sent though not full
     mpi::Request request;
   };
   struct OpenPart {
@@ -102,7 +102,7 @@ class MpiClientLink final : public ClientLink, private RankLinks::Member {
   MpiClientOptions options_;
   std::uint64_t capacity_;
   shm::Mapping memory_;
-  std::vector<Segment> segments_;   ///< used in turn
+  std::vector<Segment> segments_;  ///< used in turn
   std::size_t filling_ = 0;
   std::size_t next_to_send_ = 0;
   std::vector<OpenPart> open_;
@@ -124,7 +124,7 @@ class MpiClientLink final : public ClientLink, private RankLinks::Member {
 
   ProcessWatch process_;
   std::function<bool()> idle_;
-  mpi::BackOff quiet_;  ///< since the last segment or message
+  mpi::BackOff quiet_;    ///< since the last segment or message
   bool waiting_ = false;  ///< in wait_for_item_room: then transfers are pushed on
   std::uint64_t waited_ns_ = 0;
   std::uint64_t segments_sent_ = 0;

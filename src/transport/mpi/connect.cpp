@@ -32,7 +32,9 @@ struct StepReport {
   std::string segment;  ///< servers: name of the shared memory; empty: none
 
   template <class A>
-  void fields(A& a) { a(code, native, message, segment); }
+  void fields(A& a) {
+    a(code, native, message, segment);
+  }
 };
 
 /// One rank's way through the set-up.
@@ -119,7 +121,8 @@ class SetUp {
     const auto& models = roster_.models();
     const auto self = static_cast<std::size_t>(std::ranges::find(models, rank()) - models.begin());
     for (std::size_t i = 0; i < roster_.servers().size(); ++i) {
-      AFTERBAY_TRY_ASSIGN(auto link, roster_.shares_memory(rank(), roster_.servers()[i]) ? share(i, self) : dial(i));
+      AFTERBAY_TRY_ASSIGN(auto link,
+                          roster_.shares_memory(rank(), roster_.servers()[i]) ? share(i, self) : dial(i));
       connection_.links.push_back(std::move(link));
     }
     return {};
@@ -128,13 +131,15 @@ class SetUp {
   Result<std::unique_ptr<ClientLink>> share(std::size_t server, std::size_t self) {
     std::shared_ptr<shm::Segment> segment = segment_;
     if (roster_.servers()[server] != rank()) {
-      AFTERBAY_TRY_ASSIGN(shm::Mapping mapping, shm::Mapping::open(segment_names_[server], geometry_.total_bytes));
+      AFTERBAY_TRY_ASSIGN(shm::Mapping mapping,
+                          shm::Mapping::open(segment_names_[server], geometry_.total_bytes));
       mapping.populate();
       AFTERBAY_TRY_ASSIGN(shm::Segment attached, shm::Segment::attach(std::move(mapping), geometry_));
       segment = std::make_shared<shm::Segment>(std::move(attached));
     }
     return std::make_unique<shm::ShmClientLink>(
-        std::move(segment), shm::ClientOptions{self, options_.policy, "shm", server_label(server), rank_links_});
+        std::move(segment),
+        shm::ClientOptions{self, options_.policy, "shm", server_label(server), rank_links_});
   }
 
   Result<std::unique_ptr<ClientLink>> dial(std::size_t server) {
@@ -146,7 +151,8 @@ class SetUp {
   /// Collective: fails on all ranks when `own` failed on one, naming the first that did.
   Result<void> agree(const Result<void>& own) {
     StepReport report;
-    if (!own) report = {static_cast<std::int32_t>(own.error().code), own.error().native, own.error().message, {}};
+    if (!own)
+      report = {static_cast<std::int32_t>(own.error().code), own.error().native, own.error().message, {}};
     report.segment = segment_name_;
     AFTERBAY_TRY_ASSIGN(const auto all, comm_->all_gather(wire::encode(report), options_.policy.deadline));
     segment_names_.clear();

@@ -24,15 +24,15 @@ struct ConnectOptions {
   bool server = false;               ///< this rank is an I/O server; both: inline
   std::optional<int> declared_node;  ///< for tests: ranks of different declared nodes never share memory
   TransportChoice transport = TransportChoice::automatic;
-  LinkSizes sizes;                   ///< the same on all ranks
-  WaitPolicy policy;                 ///< the deadline bounds each step of the set-up too
+  LinkSizes sizes;    ///< the same on all ranks
+  WaitPolicy policy;  ///< the deadline bounds each step of the set-up too
 };
 
 /// What a rank got. Destroy both ends before MPI_Finalize, in any order.
 struct Connection {
   std::vector<std::unique_ptr<ClientLink>> links;  ///< model ranks: one a server, in the order of their ranks
-  std::unique_ptr<ServerPort> port;                ///< servers: peers are all model ranks in the order of ranks
-  std::uint64_t segment_bytes = 0;                 ///< servers: memory of the segment
+  std::unique_ptr<ServerPort> port;  ///< servers: peers are all model ranks in the order of ranks
+  std::uint64_t segment_bytes = 0;   ///< servers: memory of the segment
 };
 
 /// Collective over `options.comm`, by the MPI thread. Fails on every rank when it fails on one, and

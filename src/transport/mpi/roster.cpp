@@ -20,9 +20,9 @@ std::uint64_t digest(std::string_view text, std::uint64_t value = 0xCBF2'9CE4'84
 }
 
 std::uint64_t digest_of(const LinkSizes& s) {
-  return digest(fmt::format("{} {} {} {} {} {} {} {} {} {}", s.memory_bytes, s.block_bytes, s.small_block_bytes,
-                            std::bit_cast<std::uint64_t>(s.small_share), s.ring_bytes, s.reply_bytes, s.instances,
-                            s.max_frames, s.segment_bytes, s.segments));
+  return digest(fmt::format("{} {} {} {} {} {} {} {} {} {}", s.memory_bytes, s.block_bytes,
+                            s.small_block_bytes, std::bit_cast<std::uint64_t>(s.small_share), s.ring_bytes,
+                            s.reply_bytes, s.instances, s.max_frames, s.segment_bytes, s.segments));
 }
 
 std::span<const std::byte> bytes_of(const RankCard& card) {
@@ -39,7 +39,8 @@ std::uint64_t machine_number() {
   std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
   struct stat info {};
   const std::uint64_t memory = ::stat("/dev/shm", &info) == 0 ? info.st_dev : 0;
-  return digest(fmt::format("{} {} {}", std::string_view(name, static_cast<std::size_t>(length)), boot, memory));
+  return digest(
+      fmt::format("{} {} {}", std::string_view(name, static_cast<std::size_t>(length)), boot, memory));
 }
 
 Result<Roster> Roster::exchange(const mpi::Communicator& comm, const ConnectOptions& options) {
@@ -56,7 +57,8 @@ Result<Roster> Roster::exchange(const mpi::Communicator& comm, const ConnectOpti
   roster.cards_.resize(all.size());
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (all[i].size() != sizeof(RankCard))
-      return fail(ErrorCode::conflict, "rank {} uses another version of the library than rank {}", i, comm.rank());
+      return fail(ErrorCode::conflict, "rank {} uses another version of the library than rank {}", i,
+                  comm.rank());
     std::memcpy(&roster.cards_[i], all[i].data(), sizeof(RankCard));
     if (roster.cards_[i].model != 0) roster.models_.push_back(static_cast<int>(i));
     if (roster.cards_[i].server != 0) roster.servers_.push_back(static_cast<int>(i));
@@ -67,25 +69,31 @@ Result<Roster> Roster::exchange(const mpi::Communicator& comm, const ConnectOpti
 
 Result<void> Roster::check() const {
   if (models_.empty() || servers_.empty())
-    return fail(ErrorCode::invalid_argument, "of {} ranks {} are model ranks and {} I/O servers: at least one of each is needed",
+    return fail(ErrorCode::invalid_argument,
+                "of {} ranks {} are model ranks and {} I/O servers: at least one of each is needed",
                 cards_.size(), models_.size(), servers_.size());
   for (std::size_t i = 1; i < cards_.size(); ++i) {
     if (cards_[i].settings != cards_[0].settings || cards_[i].transport != cards_[0].transport)
-      return fail(make_error(ErrorCode::conflict,
-                             "rank {} has other transport settings (sizes or choice of transport) than rank 0; give all "
-                             "ranks the same configuration",
-                             i)
-                      .at_rank(static_cast<int>(i)));
+      return fail(
+          make_error(
+              ErrorCode::conflict,
+              "rank {} has other transport settings (sizes or choice of transport) than rank 0; give all "
+              "ranks the same configuration",
+              i)
+              .at_rank(static_cast<int>(i)));
     if ((cards_[i].declared_node < 0) != (cards_[0].declared_node < 0))
-      return fail(ErrorCode::conflict, "rank {} and rank 0 differ in whether their node is declared; declare all or none", i);
+      return fail(ErrorCode::conflict,
+                  "rank {} and rank 0 differ in whether their node is declared; declare all or none", i);
   }
   if (static_cast<TransportChoice>(cards_[0].transport) != TransportChoice::shm) return {};
   for (const int server : servers_)
     for (const int model : models_)
       if (!same_machine(model, server))
         return fail(ErrorCode::invalid_argument,
-                    "shared memory was demanded for all pairs, but model rank {} and the I/O server at rank {} run on "
-                    "different nodes (or containers with their own /dev/shm); use the transport `auto`, or place an I/O "
+                    "shared memory was demanded for all pairs, but model rank {} and the I/O server at rank "
+                    "{} run on "
+                    "different nodes (or containers with their own /dev/shm); use the transport `auto`, or "
+                    "place an I/O "
                     "server on each node",
                     model, server);
   return {};

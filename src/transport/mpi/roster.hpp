@@ -17,9 +17,9 @@ struct RankCard {
   std::uint8_t model = 0;
   std::uint8_t server = 0;
   std::uint8_t transport = 0;
-  std::int32_t declared_node = -1;   ///< -1: not declared
-  std::uint64_t machine = 0;         ///< equal where processes can share memory
-  std::uint64_t settings = 0;        ///< digest of the sizes
+  std::int32_t declared_node = -1;  ///< -1: not declared
+  std::uint64_t machine = 0;        ///< equal where processes can share memory
+  std::uint64_t settings = 0;       ///< digest of the sizes
   ProcessId process;
 };
 

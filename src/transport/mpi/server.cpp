@@ -19,8 +19,8 @@ bool passes(shm::Refusal refusal) {
 
 }  // namespace
 
-MpiPeer::MpiPeer(std::shared_ptr<const mpi::Communicator> comm, shm::Port& port, std::atomic<std::uint64_t>& progress,
-                 MpiPeerOptions options)
+MpiPeer::MpiPeer(std::shared_ptr<const mpi::Communicator> comm, shm::Port& port,
+                 std::atomic<std::uint64_t>& progress, MpiPeerOptions options)
     : comm_(std::move(comm)),
       port_(port),
       progress_(progress),
@@ -32,7 +32,8 @@ MpiPeer::~MpiPeer() {
     if (!forgotten_) flags_due_ |= BatchHeader::ended;
     const std::uint64_t end = now_ns() + static_cast<std::uint64_t>(farewell.count()) * 1'000'000;
     mpi::BackOff back_off;
-    while ((flush_batch(), batch_request_.active() || batch_is_due()) && !failure_ && now_ns() < end) back_off.sleep();
+    while ((flush_batch(), batch_request_.active() || batch_is_due()) && !failure_ && now_ns() < end)
+      back_off.sleep();
   }
   if (batch_request_.active()) static_cast<void>(new Bytes(std::move(batch_)));  // MPI may still read it
   batch_request_.abandon();
@@ -47,7 +48,8 @@ void MpiPeer::note_failure(Error error) {
 }
 
 void MpiPeer::broken(const char* what, std::uint64_t value) {
-  note_failure(make_error(ErrorCode::internal, "{} sent {} {}, which cannot be", options_.label, what, value));
+  note_failure(
+      make_error(ErrorCode::internal, "{} sent {} {}, which cannot be", options_.label, what, value));
 }
 
 Bytes MpiPeer::spare_buffer() {
@@ -176,12 +178,14 @@ bool MpiPeer::contribute(const ItemHeader& item, std::span<const std::byte> pack
   const auto view = room_for(slot);
   if (!view) {
     if (!passes(view.error()))
-      note_failure(make_error(ErrorCode::bad_state,
-                              "{} sent a part of frame {} of record number {}, which was given up or does not fit",
-                              options_.label, slot.frame, slot.seq));
+      note_failure(
+          make_error(ErrorCode::bad_state,
+                     "{} sent a part of frame {} of record number {}, which was given up or does not fit",
+                     options_.label, slot.frame, slot.seq));
     return false;
   }
-  if (!port_.scatter() || !port_.scatter()(options_.peer, slot, item.piece, packed, view->buffer.data() + slot.phase)) {
+  if (!port_.scatter() ||
+      !port_.scatter()(options_.peer, slot, item.piece, packed, view->buffer.data() + slot.phase)) {
     broken("an unreadable part of frame", slot.frame);
     return false;
   }
@@ -221,7 +225,8 @@ bool MpiPeer::batch_is_due() const {
 void MpiPeer::fill_batch() {
   BatchHeader header{credits_due_, flags_due_, progress_.load(std::memory_order_relaxed), 0};
   batch_.resize(sizeof header);
-  while (!kept_.empty() && (header.bytes == 0 || header.bytes + kept_.front().size() <= options_.sizes.reply_bytes)) {
+  while (!kept_.empty() &&
+         (header.bytes == 0 || header.bytes + kept_.front().size() <= options_.sizes.reply_bytes)) {
     const std::uint64_t bytes = kept_.front().size();
     const auto* length = reinterpret_cast<const std::byte*>(&bytes);
     batch_.insert(batch_.end(), length, length + sizeof bytes);
@@ -245,8 +250,8 @@ bool MpiPeer::flush_batch() {
   const bool only_a_pong = kept_.empty() && credits_due_ == 0;
   fill_batch();
   const auto start = batch_.size() > sizeof(BatchHeader) ? MPI_Issend : MPI_Isend;
-  auto sent = mpi::check(start(batch_.data(), static_cast<int>(batch_.size()), MPI_BYTE, options_.rank, down_tag,
-                               comm_->get(), batch_request_.handle()),
+  auto sent = mpi::check(start(batch_.data(), static_cast<int>(batch_.size()), MPI_BYTE, options_.rank,
+                               down_tag, comm_->get(), batch_request_.handle()),
                          "MPI_Isend");
   if (!sent) note_failure(std::move(sent).error());
   return !only_a_pong;
@@ -263,9 +268,10 @@ Result<void> MpiPeer::check_alive() {
   if (forgotten_ || current_) return {};
   if (failure_) return afterbay::fail(*failure_);
   if (process_.running() || peek()) return {};
-  return afterbay::fail(ErrorCode::peer_lost,
-                        "{}, process {} on this machine, has died; see its output and the kernel log (out of memory?)",
-                        options_.label, process_.pid());
+  return afterbay::fail(
+      ErrorCode::peer_lost,
+      "{}, process {} on this machine, has died; see its output and the kernel log (out of memory?)",
+      options_.label, process_.pid());
 }
 
 void MpiPeer::forget() {
@@ -282,13 +288,15 @@ Result<bool> MpiNetwork::take_one() {
   int found = 0;
   MPI_Message message = MPI_MESSAGE_NULL;
   MPI_Status status;
-  AFTERBAY_TRY(mpi::check(MPI_Improbe(MPI_ANY_SOURCE, up_tag, comm_->get(), &found, &message, &status), "MPI_Improbe"));
+  AFTERBAY_TRY(mpi::check(MPI_Improbe(MPI_ANY_SOURCE, up_tag, comm_->get(), &found, &message, &status),
+                          "MPI_Improbe"));
   if (found == 0) return false;
   int bytes = 0;
   MPI_Get_count(&status, MPI_BYTE, &bytes);
   const auto peer = peers_.find(status.MPI_SOURCE);
   if (peer == peers_.end())
-    return fail(ErrorCode::internal, "rank {} sent a segment but is no model rank over MPI", status.MPI_SOURCE);
+    return fail(ErrorCode::internal, "rank {} sent a segment but is no model rank over MPI",
+                status.MPI_SOURCE);
   AFTERBAY_TRY(peer->second->begin_receive(message, static_cast<std::size_t>(bytes)));
   if (static_cast<std::size_t>(bytes) > sizeof(SegmentHeader)) moved_ = true;
   return true;

@@ -25,18 +25,18 @@ namespace afterbay::transport::network {
 
 struct MpiPeerOptions {
   std::size_t peer = 0;
-  int rank = 0;                          ///< in the transport's communicator
-  std::string label = "a model rank";    ///< as errors name it
+  int rank = 0;                        ///< in the transport's communicator
+  std::string label = "a model rank";  ///< as errors name it
   LinkSizes sizes;
   WaitPolicy policy;
-  ProcessId process;                     ///< the rank's, when it runs on this machine
+  ProcessId process;  ///< the rank's, when it runs on this machine
 };
 
 class MpiPeer final : public PeerEnd {
  public:
   /// `port` owns this end. `progress` is the server's counter of what it does.
-  MpiPeer(std::shared_ptr<const mpi::Communicator> comm, shm::Port& port, std::atomic<std::uint64_t>& progress,
-          MpiPeerOptions options);
+  MpiPeer(std::shared_ptr<const mpi::Communicator> comm, shm::Port& port,
+          std::atomic<std::uint64_t>& progress, MpiPeerOptions options);
   /// Tells the rank that the server has ended, if it did not end before.
   ~MpiPeer() override;
 
@@ -57,7 +57,9 @@ class MpiPeer final : public PeerEnd {
   /// Begins to receive a message that was found for this rank.
   Result<void> begin_receive(MPI_Message message, std::size_t bytes);
   void note_failure(Error error);
-  [[nodiscard]] bool receiving() const { return !failure_ && !incoming_.empty() && !incoming_.back().arrived; }
+  [[nodiscard]] bool receiving() const {
+    return !failure_ && !incoming_.empty() && !incoming_.back().arrived;
+  }
 
  private:
   struct Incoming {
@@ -89,18 +91,18 @@ class MpiPeer final : public PeerEnd {
   MpiPeerOptions options_;
   ProcessWatch process_;
 
-  std::deque<Incoming> incoming_;     ///< in order of arrival
-  std::vector<Bytes> spare_;          ///< buffers that are free
-  bool in_segment_ = false;           ///< the first of `incoming_` is being worked through
+  std::deque<Incoming> incoming_;  ///< in order of arrival
+  std::vector<Bytes> spare_;       ///< buffers that are free
+  bool in_segment_ = false;        ///< the first of `incoming_` is being worked through
   SegmentHeader segment_;
   std::span<const std::byte> items_;  ///< what is left of it
   Bytes assembly_;                    ///< parts of a message so far
   bool assembling_ = false;
-  Bytes own_message_;                 ///< FrameReady
+  Bytes own_message_;  ///< FrameReady
   std::optional<std::span<const std::byte>> current_;
   std::optional<StallClock> parked_;
 
-  std::deque<Bytes> kept_;            ///< messages to the rank
+  std::deque<Bytes> kept_;  ///< messages to the rank
   std::uint32_t credits_due_ = 0;
   std::uint32_t flags_due_ = 0;
   Bytes batch_;

@@ -45,18 +45,21 @@ struct ItemHeader {
 inline constexpr std::uint64_t alignment = 64;
 static_assert(sizeof(SegmentHeader) <= alignment && sizeof(ItemHeader) <= alignment);
 
-constexpr std::uint64_t padded(std::uint64_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
+constexpr std::uint64_t padded(std::uint64_t bytes) {
+  return (bytes + alignment - 1) / alignment * alignment;
+}
 constexpr std::uint64_t item_bytes(std::uint64_t payload) { return alignment + padded(payload); }
 
 /// Bytes of a staging segment: at least one whole frame must fit.
 constexpr std::uint64_t segment_capacity(const LinkSizes& sizes) {
-  const std::uint64_t payload = sizes.segment_bytes > sizes.block_bytes ? sizes.segment_bytes : sizes.block_bytes;
+  const std::uint64_t payload =
+      sizes.segment_bytes > sizes.block_bytes ? sizes.segment_bytes : sizes.block_bytes;
   return alignment + item_bytes(payload);
 }
 
 struct BatchHeader {
   enum Flags : std::uint32_t { pong = 1, failed = 2, ended = 4 };
-  std::uint32_t credits = 0;   ///< given back
+  std::uint32_t credits = 0;  ///< given back
   std::uint32_t flags = 0;
   std::uint64_t progress = 0;  ///< the server's counter of what it does
   std::uint64_t bytes = 0;     ///< of the messages: each a u64 length and its bytes

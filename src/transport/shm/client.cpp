@@ -10,13 +10,14 @@ namespace afterbay::transport::shm {
 namespace {
 
 using std::chrono::milliseconds;
-constexpr milliseconds slice{100};      // between two looks at whether the server lives
-constexpr milliseconds idle_slice{2};   // the same with a server inside this rank, which must run too
+constexpr milliseconds slice{100};       // between two looks at whether the server lives
+constexpr milliseconds idle_slice{2};    // the same with a server inside this rank, which must run too
 constexpr milliseconds moving_slice{1};  // the same when other links of this rank must be moved by polling
 
 /// Whether it helps to wait.
 bool passes(Refusal refusal) {
-  return refusal == Refusal::older_instance || refusal == Refusal::no_block || refusal == Refusal::slower_rank;
+  return refusal == Refusal::older_instance || refusal == Refusal::no_block ||
+         refusal == Refusal::slower_rank;
 }
 
 }  // namespace
@@ -85,8 +86,9 @@ Result<void> ShmClientLink::send(std::span<const std::byte> message, bool wake) 
           return up_.message_done() ? Step::done : Step::again;
         },
         [&] {
-          return fmt::format("waiting for room for a message of {} bytes in a ring of {} bytes; is the server stuck?",
-                             message.size(), segment_->geometry().sizes.ring_bytes);
+          return fmt::format(
+              "waiting for room for a message of {} bytes in a ring of {} bytes; is the server stuck?",
+              message.size(), segment_->geometry().sizes.ring_bytes);
         });
     self_.up_is_full.store(0, std::memory_order_relaxed);
     AFTERBAY_TRY(std::move(done));
@@ -105,13 +107,13 @@ Landing ShmClientLink::landing(std::uint32_t block, const FrameSlot& slot) const
   return Landing{segment_->block(block) + slot.phase, false};
 }
 
-Result<Landing> ShmClientLink::reserve(const FrameSlot& slot, std::uint32_t piece, std::uint64_t /*packed_bytes*/,
-                                       bool may_wait) {
+Result<Landing> ShmClientLink::reserve(const FrameSlot& slot, std::uint32_t piece,
+                                       std::uint64_t /*packed_bytes*/, bool may_wait) {
   options_.rank_links->note(slot.position);
   table_.publish(order_of(slot.position, slot.frame));
   if (table_.is_frame(slot.frame) && piece >= segment_->frame(slot.frame).pieces)
-    return fail(ErrorCode::internal, "{}: frame {} has {} pieces, piece {} was asked for", options_.server, slot.frame,
-                segment_->frame(slot.frame).pieces, piece);
+    return fail(ErrorCode::internal, "{}: frame {} has {} pieces, piece {} was asked for", options_.server,
+                slot.frame, segment_->frame(slot.frame).pieces, piece);
   const auto block = table_.acquire(slot);
   if (block) return landing(*block, slot);
   const Refusal refusal = block.error();
@@ -168,12 +170,13 @@ Result<std::uint32_t> ShmClientLink::wait_for_block(const FrameSlot& slot) {
 Result<void> ShmClientLink::commit(const FrameSlot& slot, std::uint32_t piece) {
   const auto block = table_.find(slot.frame, slot.seq);
   if (!block)
-    return fail(ErrorCode::internal, "{}: frame {} of record number {} is committed but not reserved", options_.server,
-                slot.frame, slot.seq);
+    return fail(ErrorCode::internal, "{}: frame {} of record number {} is committed but not reserved",
+                options_.server, slot.frame, slot.seq);
   const Counted counted = table_.count(*block, piece);
   if (counted.too_many)
     return fail(ErrorCode::conflict,
-                "{}: piece {} of frame {} of record number {} was given more parts than the ranks hold; was a variable put "
+                "{}: piece {} of frame {} of record number {} was given more parts than the ranks hold; was "
+                "a variable put "
                 "twice for one record?",
                 options_.server, piece, slot.frame, slot.seq);
   if (!counted.frame_complete) return {};
@@ -222,7 +225,8 @@ Result<void> ShmClientLink::check_alive() {
   if (header_.life.load(std::memory_order_acquire) == Life::ended)
     return fail(ErrorCode::peer_lost, "{} has ended; its own message says why", options_.server);
   if (!server_.running())
-    return fail(ErrorCode::peer_lost, "{}, process {} on this node, has died; see its output and the kernel log (out of memory?)",
+    return fail(ErrorCode::peer_lost,
+                "{}, process {} on this node, has died; see its output and the kernel log (out of memory?)",
                 options_.server, server_.pid());
   return {};
 }
@@ -237,24 +241,28 @@ Error ShmClientLink::refused(Refusal refusal, const FrameSlot& slot) const {
   if (refusal == Refusal::unknown_frame)
     return make_error(ErrorCode::internal, "{} has not declared frame {}", options_.server, slot.frame);
   if (refusal == Refusal::newer_instance)
-    return make_error(ErrorCode::bad_state,
-                      "{}: record number {} is {} or more records behind what other ranks put, and was given up (frame {})",
-                      options_.server, slot.seq, segment_->geometry().sizes.instances, slot.frame);
+    return make_error(
+        ErrorCode::bad_state,
+        "{}: record number {} is {} or more records behind what other ranks put, and was given up (frame {})",
+        options_.server, slot.seq, segment_->geometry().sizes.instances, slot.frame);
   const BlockClassGeometry& large = segment_->geometry().classes[large_blocks];
   return make_error(ErrorCode::resources,
-                    "{}: frame {} needs {} + {} bytes and {} pieces, a block holds {} bytes and {} pieces", options_.server,
-                    slot.frame, slot.phase, slot.bytes, segment_->frame(slot.frame).pieces, large.bytes, large.pieces);
+                    "{}: frame {} needs {} + {} bytes and {} pieces, a block holds {} bytes and {} pieces",
+                    options_.server, slot.frame, slot.phase, slot.bytes, segment_->frame(slot.frame).pieces,
+                    large.bytes, large.pieces);
 }
 
 std::string ShmClientLink::reason(Refusal refusal, const FrameSlot& slot) const {
   if (refusal == Refusal::older_instance)
     return fmt::format("frame {} of the record {} before number {} is not yet written", slot.frame,
                        segment_->geometry().sizes.instances, slot.seq);
-  const std::string who = refusal == Refusal::slower_rank ? "the last of them are kept for ranks that are behind"
-                                                         : "all of them are in use";
-  return fmt::format("{} of {} bytes of the server's memory hold frames, {}; if the server writes, give it more memory, "
-                     "else some rank has not put its part",
-                     table_.used_bytes(), segment_->geometry().block_memory_bytes(), who);
+  const std::string who = refusal == Refusal::slower_rank
+                              ? "the last of them are kept for ranks that are behind"
+                              : "all of them are in use";
+  return fmt::format(
+      "{} of {} bytes of the server's memory hold frames, {}; if the server writes, give it more memory, "
+      "else some rank has not put its part",
+      table_.used_bytes(), segment_->geometry().block_memory_bytes(), who);
 }
 
 }  // namespace afterbay::transport::shm

@@ -16,10 +16,10 @@
 namespace afterbay::transport::shm {
 
 struct ClientOptions {
-  std::size_t peer = 0;                     ///< this rank's place among the server's model ranks
+  std::size_t peer = 0;  ///< this rank's place among the server's model ranks
   WaitPolicy policy;
   std::string transport = "shm";
-  std::string server = "the I/O server";    ///< as errors name it: "I/O server 0 (rank 4)"
+  std::string server = "the I/O server";  ///< as errors name it: "I/O server 0 (rank 4)"
   std::shared_ptr<RankLinks> rank_links = std::make_shared<RankLinks>();  ///< all links of this rank
 };
 

@@ -9,9 +9,13 @@ namespace {
 constexpr std::uint64_t block_bits = 24;
 constexpr std::uint64_t block_mask = (std::uint64_t{1} << block_bits) - 1;
 
-constexpr std::uint64_t entry_of(std::uint64_t seq, std::uint32_t block) { return (seq + 1) << block_bits | (block + 1); }
+constexpr std::uint64_t entry_of(std::uint64_t seq, std::uint32_t block) {
+  return (seq + 1) << block_bits | (block + 1);
+}
 constexpr std::uint64_t seq_plus_one(std::uint64_t entry) { return entry >> block_bits; }
-constexpr std::uint32_t block_in(std::uint64_t entry) { return static_cast<std::uint32_t>((entry & block_mask) - 1); }
+constexpr std::uint32_t block_in(std::uint64_t entry) {
+  return static_cast<std::uint32_t>((entry & block_mask) - 1);
+}
 
 }  // namespace
 
@@ -21,11 +25,12 @@ tl::expected<std::uint32_t, Refusal> FrameTable::acquire(const FrameSlot& slot, 
   const std::uint64_t held = entry.load(std::memory_order_acquire);
   if (seq_plus_one(held) == slot.seq + 1) return block_in(held);
   if (held == 0) return make(slot, entry, last_too);
-  return tl::unexpected(seq_plus_one(held) > slot.seq + 1 ? Refusal::newer_instance : Refusal::older_instance);
+  return tl::unexpected(seq_plus_one(held) > slot.seq + 1 ? Refusal::newer_instance
+                                                          : Refusal::older_instance);
 }
 
-tl::expected<std::uint32_t, Refusal> FrameTable::make(const FrameSlot& slot, std::atomic<std::uint64_t>& entry,
-                                                      bool last_too) {
+tl::expected<std::uint32_t, Refusal> FrameTable::make(const FrameSlot& slot,
+                                                      std::atomic<std::uint64_t>& entry, bool last_too) {
   const auto kind = class_for(slot);
   if (!kind) return tl::unexpected(kind.error());
   const auto block = take(*kind, order_of(slot.position, slot.frame), last_too);
@@ -43,7 +48,8 @@ tl::expected<std::uint32_t, Refusal> FrameTable::make(const FrameSlot& slot, std
   }
   give_back(*block);  // another rank was first
   if (seq_plus_one(nothing) == slot.seq + 1) return block_in(nothing);
-  return tl::unexpected(seq_plus_one(nothing) > slot.seq + 1 ? Refusal::newer_instance : Refusal::older_instance);
+  return tl::unexpected(seq_plus_one(nothing) > slot.seq + 1 ? Refusal::newer_instance
+                                                             : Refusal::older_instance);
 }
 
 tl::expected<BlockClass, Refusal> FrameTable::class_for(const FrameSlot& slot) const noexcept {
@@ -57,7 +63,8 @@ tl::expected<BlockClass, Refusal> FrameTable::class_for(const FrameSlot& slot) c
   return tl::unexpected(Refusal::too_large);
 }
 
-tl::expected<std::uint32_t, Refusal> FrameTable::take(BlockClass kind, std::uint64_t order, bool last_too) noexcept {
+tl::expected<std::uint32_t, Refusal> FrameTable::take(BlockClass kind, std::uint64_t order,
+                                                      bool last_too) noexcept {
   FreeBlocks& free = header_.free[kind];
   const std::uint32_t reserve = segment_.geometry().classes[kind].reserve;
   std::uint32_t count = free.count.load(std::memory_order_seq_cst);
@@ -71,7 +78,8 @@ tl::expected<std::uint32_t, Refusal> FrameTable::take(BlockClass kind, std::uint
     const std::uint32_t block = static_cast<std::uint32_t>(head) - 1;
     const std::uint64_t next = segment_.meta(block).next.load(std::memory_order_relaxed);
     const std::uint64_t tag = (head >> 32) + 1;
-    if (free.head.compare_exchange_weak(head, tag << 32 | next, std::memory_order_acq_rel, std::memory_order_acquire))
+    if (free.head.compare_exchange_weak(head, tag << 32 | next, std::memory_order_acq_rel,
+                                        std::memory_order_acquire))
       return block;
   }
 }
@@ -82,8 +90,8 @@ void FrameTable::give_back(std::uint32_t block) noexcept {
   std::uint64_t head = free.head.load(std::memory_order_relaxed);
   do {
     meta.next.store(static_cast<std::uint32_t>(head), std::memory_order_relaxed);
-  } while (!free.head.compare_exchange_weak(head, ((head >> 32) + 1) << 32 | (block + 1), std::memory_order_acq_rel,
-                                            std::memory_order_relaxed));
+  } while (!free.head.compare_exchange_weak(head, ((head >> 32) + 1) << 32 | (block + 1),
+                                            std::memory_order_acq_rel, std::memory_order_relaxed));
   free.count.fetch_add(1, std::memory_order_seq_cst);
   header_.space.notify();
 }

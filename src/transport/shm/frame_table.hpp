@@ -65,7 +65,8 @@ class FrameTable {
   [[nodiscard]] std::uint64_t used_bytes() const noexcept;
 
  private:
-  tl::expected<std::uint32_t, Refusal> make(const FrameSlot& slot, std::atomic<std::uint64_t>& entry, bool last_too);
+  tl::expected<std::uint32_t, Refusal> make(const FrameSlot& slot, std::atomic<std::uint64_t>& entry,
+                                            bool last_too);
   tl::expected<BlockClass, Refusal> class_for(const FrameSlot& slot) const noexcept;
   tl::expected<std::uint32_t, Refusal> take(BlockClass kind, std::uint64_t order, bool last_too) noexcept;
   void give_back(std::uint32_t block) noexcept;

@@ -28,7 +28,8 @@ Result<void> check(const LinkSizes& sizes, std::size_t peers) {
   if (sizes.small_block_bytes > sizes.block_bytes)
     return refuse("small_block_bytes", sizes.small_block_bytes, "at most block_bytes");
   if (!(sizes.small_share >= 0.0 && sizes.small_share < 1.0))
-    return fail(ErrorCode::invalid_argument, "transport size small_share is {}, it must be in [0, 1)", sizes.small_share);
+    return fail(ErrorCode::invalid_argument, "transport size small_share is {}, it must be in [0, 1)",
+                sizes.small_share);
   if (sizes.ring_bytes < 1024) return refuse("ring_bytes", sizes.ring_bytes, "at least 1024");
   if (sizes.reply_bytes < 1024) return refuse("reply_bytes", sizes.reply_bytes, "at least 1024");
   if (!std::has_single_bit(sizes.instances)) return refuse("instances", sizes.instances, "a power of two");
@@ -39,20 +40,25 @@ Result<void> check(const LinkSizes& sizes, std::size_t peers) {
 }
 
 /// How many pieces a block of `bytes` provides counters for: one for each 512 bytes.
-std::uint32_t pieces_in(std::uint64_t bytes) { return static_cast<std::uint32_t>(std::max<std::uint64_t>(bytes / 512, 64)); }
+std::uint32_t pieces_in(std::uint64_t bytes) {
+  return static_cast<std::uint32_t>(std::max<std::uint64_t>(bytes / 512, 64));
+}
 
 Result<void> cut_memory(Geometry& geometry) {
   const LinkSizes& sizes = geometry.sizes;
-  const auto for_small = static_cast<std::uint64_t>(static_cast<double>(sizes.memory_bytes) * sizes.small_share);
+  const auto for_small =
+      static_cast<std::uint64_t>(static_cast<double>(sizes.memory_bytes) * sizes.small_share);
   const std::uint64_t small = for_small / sizes.small_block_bytes;
   const std::uint64_t large = (sizes.memory_bytes - small * sizes.small_block_bytes) / sizes.block_bytes;
   if (large == 0 || large + small > most_blocks)
     return fail(ErrorCode::invalid_argument,
-                "a server's memory of {} bytes, {} of it in blocks of {} bytes, makes {} blocks of {} bytes: give it at "
+                "a server's memory of {} bytes, {} of it in blocks of {} bytes, makes {} blocks of {} bytes: "
+                "give it at "
                 "least {} bytes, or larger blocks",
-                sizes.memory_bytes, small * sizes.small_block_bytes, sizes.small_block_bytes, large, sizes.block_bytes,
-                sizes.block_bytes + small * sizes.small_block_bytes);
-  const auto set = [](BlockClassGeometry& kind, std::uint64_t count, std::uint64_t bytes, std::uint32_t first) {
+                sizes.memory_bytes, small * sizes.small_block_bytes, sizes.small_block_bytes, large,
+                sizes.block_bytes, sizes.block_bytes + small * sizes.small_block_bytes);
+  const auto set = [](BlockClassGeometry& kind, std::uint64_t count, std::uint64_t bytes,
+                      std::uint32_t first) {
     kind.count = static_cast<std::uint32_t>(count);
     kind.first = first;
     kind.bytes = bytes;
@@ -87,7 +93,8 @@ Result<Geometry> make_geometry(const LinkSizes& sizes, std::size_t peers) {
   geometry.rings_at = take(peers * (geometry.sizes.ring_bytes + geometry.sizes.reply_bytes), page_bytes);
   geometry.frames_at = take(sizes.max_frames * sizeof(FrameRecord), page_bytes);
   geometry.expected_at = take(geometry.max_pieces * sizeof(std::uint32_t), page_bytes);
-  geometry.table_at = take(std::uint64_t{sizes.max_frames} * sizes.instances * sizeof(std::uint64_t), page_bytes);
+  geometry.table_at =
+      take(std::uint64_t{sizes.max_frames} * sizes.instances * sizeof(std::uint64_t), page_bytes);
   geometry.meta_at = take(geometry.blocks() * sizeof(BlockMeta), page_bytes);
   for (BlockClassGeometry& kind : geometry.classes)
     kind.counters_at = take(std::uint64_t{kind.count} * kind.pieces * sizeof(std::uint32_t), page_bytes);

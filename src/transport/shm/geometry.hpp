@@ -29,7 +29,7 @@ struct BlockClassGeometry {
 };
 
 struct Geometry {
-  LinkSizes sizes;           ///< ring_bytes and reply_bytes rounded up to powers of two
+  LinkSizes sizes;  ///< ring_bytes and reply_bytes rounded up to powers of two
   std::uint32_t peers = 0;
   std::uint32_t max_pieces = 0;  ///< pieces of all frames
   std::array<BlockClassGeometry, 2> classes;

@@ -46,11 +46,12 @@ std::string free_memory_text(int fd) {
 }
 
 Error no_room(const std::string& name, std::uint64_t bytes, int fd, int code) {
-  return make_error(ErrorCode::no_space,
-                    "shared memory {} of {:.1f} MiB cannot be made: {}; in /dev/shm {}. Give the servers less "
-                    "memory, use fewer servers a node, or enlarge it (mount -o remount,size=... /dev/shm; for "
-                    "containers --shm-size)",
-                    name, static_cast<double>(bytes) / mib, std::strerror(code), free_memory_text(fd))
+  return make_error(
+             ErrorCode::no_space,
+             "shared memory {} of {:.1f} MiB cannot be made: {}; in /dev/shm {}. Give the servers less "
+             "memory, use fewer servers a node, or enlarge it (mount -o remount,size=... /dev/shm; for "
+             "containers --shm-size)",
+             name, static_cast<double>(bytes) / mib, std::strerror(code), free_memory_text(fd))
       .with_native(code);
 }
 
@@ -74,8 +75,9 @@ Result<Mapping> Mapping::map(int fd, std::uint64_t bytes, const std::string& wha
   void* at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, kind, fd, 0);
   if (at == MAP_FAILED) {
     const int code = errno;
-    return fail(make_error(ErrorCode::resources, "{} of {:.1f} MiB cannot be mapped: {}. Give the servers less memory",
-                           what, static_cast<double>(bytes) / mib, std::strerror(code))
+    return fail(make_error(ErrorCode::resources,
+                           "{} of {:.1f} MiB cannot be mapped: {}. Give the servers less memory", what,
+                           static_cast<double>(bytes) / mib, std::strerror(code))
                     .with_native(code));
   }
   ::madvise(at, bytes, MADV_HUGEPAGE);  // a wish: many systems do not give huge pages to shared memory
@@ -88,8 +90,9 @@ Result<Mapping> Mapping::create(const std::string& name, std::uint64_t bytes) {
   const Descriptor fd(::shm_open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   if (fd.get() < 0) {
     const int code = errno;
-    return fail(make_error(ErrorCode::resources, "shared memory {} cannot be made: {}", name, std::strerror(code))
-                    .with_native(code));
+    return fail(
+        make_error(ErrorCode::resources, "shared memory {} cannot be made: {}", name, std::strerror(code))
+            .with_native(code));
   }
   int code = 0;
   do {
@@ -109,15 +112,17 @@ Result<Mapping> Mapping::open(const std::string& name, std::uint64_t bytes) {
   struct stat info {};
   if (fd.get() < 0 || ::fstat(fd.get(), &info) != 0) {
     const int code = errno;
-    return fail(make_error(ErrorCode::resources,
-                           "shared memory {} of the I/O server cannot be opened: {}. Do all ranks of this node see "
-                           "the same /dev/shm?",
-                           name, std::strerror(code))
-                    .with_native(code));
+    return fail(
+        make_error(ErrorCode::resources,
+                   "shared memory {} of the I/O server cannot be opened: {}. Do all ranks of this node see "
+                   "the same /dev/shm?",
+                   name, std::strerror(code))
+            .with_native(code));
   }
   if (static_cast<std::uint64_t>(info.st_size) != bytes)
-    return fail(ErrorCode::conflict, "shared memory {} has {} bytes, expected {}: do all ranks have the same configuration?",
-                name, info.st_size, bytes);
+    return fail(ErrorCode::conflict,
+                "shared memory {} has {} bytes, expected {}: do all ranks have the same configuration?", name,
+                info.st_size, bytes);
   return map(fd.get(), bytes, "shared memory " + name);
 }
 

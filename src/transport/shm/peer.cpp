@@ -56,8 +56,10 @@ Result<void> ShmPeer::check_alive() {
   if (forgotten_ || !gone() || up_.front()) return {};
   if (slot_.life.load(std::memory_order_acquire) == Life::ended)
     return afterbay::fail(ErrorCode::peer_lost, "{} has ended without finalizing its session", rank_);
-  return afterbay::fail(ErrorCode::peer_lost, "{}, process {} on this node, has died; see its output and the kernel log (out of memory?)",
-              rank_, slot_.process.pid);
+  return afterbay::fail(
+      ErrorCode::peer_lost,
+      "{}, process {} on this node, has died; see its output and the kernel log (out of memory?)", rank_,
+      slot_.process.pid);
 }
 
 void ShmPeer::forget() {

@@ -11,11 +11,13 @@ Pool::Pool(std::shared_ptr<Segment> segment) : segment_(std::move(segment)), tab
 Result<void> Pool::check(const FrameDeclaration& frame, std::size_t index) const {
   const BlockClassGeometry& large = segment_->geometry().classes[large_blocks];
   if (frame.bytes == 0 || frame.bytes > large.bytes)
-    return fail(ErrorCode::resources, "frame {} of the collection has {} bytes, a block holds 1 to {} (block_bytes)",
-                index, frame.bytes, large.bytes);
+    return fail(ErrorCode::resources,
+                "frame {} of the collection has {} bytes, a block holds 1 to {} (block_bytes)", index,
+                frame.bytes, large.bytes);
   if (frame.expected.size() > large.pieces)
     return fail(ErrorCode::resources,
-                "frame {} of the collection has {} pieces, a block has counters for {} (one for each 512 bytes); join "
+                "frame {} of the collection has {} pieces, a block has counters for {} (one for each 512 "
+                "bytes); join "
                 "small variables or use larger blocks",
                 index, frame.expected.size(), large.pieces);
   return {};
@@ -31,19 +33,22 @@ Result<std::uint32_t> Pool::declare(std::span<const FrameDeclaration> frames) {
     pieces += frames[i].expected.size();
   }
   if (first + frames.size() > geometry.sizes.max_frames)
-    return fail(ErrorCode::resources, "the collection has {} frames, the server's table has room for {} of {} (max_frames)",
+    return fail(ErrorCode::resources,
+                "the collection has {} frames, the server's table has room for {} of {} (max_frames)",
                 frames.size(), geometry.sizes.max_frames - first, geometry.sizes.max_frames);
   if (pieces_used_ + pieces > geometry.max_pieces)
-    return fail(ErrorCode::resources,
-                "the collection has {} pieces, the server's table has room for {} of {} (16 times max_frames)", pieces,
-                geometry.max_pieces - pieces_used_, geometry.max_pieces);
+    return fail(
+        ErrorCode::resources,
+        "the collection has {} pieces, the server's table has room for {} of {} (16 times max_frames)",
+        pieces, geometry.max_pieces - pieces_used_, geometry.max_pieces);
   for (std::size_t i = 0; i < frames.size(); ++i) {
     const std::vector<std::uint32_t>& expected = frames[i].expected;
     FrameRecord& record = segment_->frame(first + static_cast<std::uint32_t>(i));
     record.bytes = frames[i].bytes;
     record.first_piece = pieces_used_;
     record.pieces = static_cast<std::uint32_t>(expected.size());
-    record.goal = static_cast<std::uint32_t>(std::ranges::count_if(expected, [](std::uint32_t n) { return n != 0; }));
+    record.goal =
+        static_cast<std::uint32_t>(std::ranges::count_if(expected, [](std::uint32_t n) { return n != 0; }));
     std::ranges::copy(expected, segment_->expected(record));
     pieces_used_ += record.pieces;
   }
@@ -81,12 +86,16 @@ std::optional<FrameView> Pool::find(std::uint32_t frame, std::uint64_t seq) cons
   return block ? std::optional<FrameView>(view(*block)) : std::nullopt;
 }
 
-PieceState Pool::state(const FrameView& view, std::uint32_t piece) const { return table_.state(view.block, piece); }
+PieceState Pool::state(const FrameView& view, std::uint32_t piece) const {
+  return table_.state(view.block, piece);
+}
 
 void Pool::release(const FrameView& view) { table_.release(view.block); }
 
 std::uint64_t Pool::capacity_bytes() const { return segment_->geometry().block_memory_bytes(); }
 
-std::uint64_t Pool::peak_used_bytes() const { return segment_->header().peak_bytes.load(std::memory_order_relaxed); }
+std::uint64_t Pool::peak_used_bytes() const {
+  return segment_->header().peak_bytes.load(std::memory_order_relaxed);
+}
 
 }  // namespace afterbay::transport::shm

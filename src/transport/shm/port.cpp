@@ -10,8 +10,9 @@ namespace {
 
 using std::chrono::microseconds;
 using std::chrono::nanoseconds;
-// Between two looks at the network: an eighth of the time it has been quiet, a 64th while data are under way. To wake up costs some 30 us of
-// processor time wherever it was measured, a look 1 us: only rare wake-ups keep an idle server below 1 % of a core.
+// Between two looks at the network: an eighth of the time it has been quiet, a 64th while data are under way.
+// To wake up costs some 30 us of processor time wherever it was measured, a look 1 us: only rare wake-ups
+// keep an idle server below 1 % of a core.
 constexpr nanoseconds shortest_pause = microseconds(50);
 constexpr nanoseconds longest_pause = microseconds(10'000);
 
@@ -64,7 +65,8 @@ void Port::sleep(nanoseconds most) {
 
 void Port::wait(Millis most) {
   EventCount& bell = segment_->header().doorbell;
-  const std::uint64_t end = now_ns() + static_cast<std::uint64_t>(std::max<Millis::rep>(most.count(), 0)) * 1'000'000;
+  const std::uint64_t end =
+      now_ns() + static_cast<std::uint64_t>(std::max<Millis::rep>(most.count(), 0)) * 1'000'000;
   for (;;) {
     if (pump()) break;
     const std::uint64_t now = now_ns();

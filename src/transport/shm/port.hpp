@@ -26,7 +26,9 @@ class Port final : public ServerPort {
   [[nodiscard]] const Scatter& scatter() const noexcept { return scatter_; }
 
   [[nodiscard]] std::size_t peers() const override { return peers_.size(); }
-  [[nodiscard]] std::string transport_of(std::size_t peer) const override { return peers_[peer]->transport(); }
+  [[nodiscard]] std::string transport_of(std::size_t peer) const override {
+    return peers_[peer]->transport();
+  }
   std::optional<std::span<const std::byte>> peek(std::size_t peer) override { return peers_[peer]->peek(); }
   void pop(std::size_t peer) override { peers_[peer]->pop(); }
   void send(std::size_t peer, std::span<const std::byte> message) override { peers_[peer]->send(message); }
@@ -50,10 +52,10 @@ class Port final : public ServerPort {
   std::shared_ptr<Segment> segment_;
   Pool pool_;
   Scatter scatter_;
-  std::unique_ptr<Network> network_;              ///< outlives the ends that use it
+  std::unique_ptr<Network> network_;  ///< outlives the ends that use it
   std::vector<std::unique_ptr<PeerEnd>> peers_;
   std::uint32_t bell_seen_ = 0;
-  std::uint64_t quiet_since_ns_;                  ///< the network last moved
+  std::uint64_t quiet_since_ns_;  ///< the network last moved
 };
 
 }  // namespace afterbay::transport::shm

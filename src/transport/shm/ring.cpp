@@ -17,7 +17,9 @@ struct PartHeader {
 };
 static_assert(sizeof(PartHeader) == 8);
 
-constexpr std::uint64_t ring_bytes_of(std::uint64_t payload) { return sizeof(PartHeader) + (payload + 7) / 8 * 8; }
+constexpr std::uint64_t ring_bytes_of(std::uint64_t payload) {
+  return sizeof(PartHeader) + (payload + 7) / 8 * 8;
+}
 
 }  // namespace
 

@@ -30,7 +30,7 @@ class RingWriter {
 
   RingCursor& cursor_;
   std::span<std::byte> ring_;
-  std::uint64_t most_part_;      ///< most bytes of a part
+  std::uint64_t most_part_;  ///< most bytes of a part
   std::uint64_t written_ = 0;
   std::uint64_t read_seen_ = 0;  ///< the reader has come at least this far
   bool done_ = false;
@@ -39,7 +39,8 @@ class RingWriter {
 /// The reader's end. After a read it rings `bell` when the writer has set `is_full`.
 class RingReader {
  public:
-  RingReader(RingCursor& cursor, std::span<std::byte> ring, std::atomic<std::uint32_t>& is_full, EventCount& bell);
+  RingReader(RingCursor& cursor, std::span<std::byte> ring, std::atomic<std::uint32_t>& is_full,
+             EventCount& bell);
 
   /// The oldest complete message, valid until `pop`.
   std::optional<std::span<const std::byte>> front();

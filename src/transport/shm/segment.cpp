@@ -12,7 +12,8 @@ constexpr std::uint32_t segment_version = 1;
 
 }  // namespace
 
-Segment::Segment(Mapping mapping, const Geometry& geometry) : mapping_(std::move(mapping)), geometry_(geometry) {
+Segment::Segment(Mapping mapping, const Geometry& geometry)
+    : mapping_(std::move(mapping)), geometry_(geometry) {
   header_ = reinterpret_cast<SegmentHeader*>(base());
   peers_ = reinterpret_cast<PeerSlot*>(base() + geometry_.peers_at);
   frames_ = reinterpret_cast<FrameRecord*>(base() + geometry_.frames_at);
@@ -48,11 +49,14 @@ Result<Segment> Segment::attach(Mapping mapping, const Geometry& geometry) {
   const SegmentHeader& header = segment.header();
   if (header.life.load(std::memory_order_acquire) != Life::present || header.magic != segment_magic)
     return fail(ErrorCode::internal, "the I/O server's shared memory is not ready");
-  if (header.version != segment_version || header.total_bytes != geometry.total_bytes || header.peers != geometry.peers)
+  if (header.version != segment_version || header.total_bytes != geometry.total_bytes ||
+      header.peers != geometry.peers)
     return fail(ErrorCode::conflict,
-                "the I/O server's shared memory has version {}, {} bytes, {} model ranks; this rank expects {}, {}, {}: "
+                "the I/O server's shared memory has version {}, {} bytes, {} model ranks; this rank expects "
+                "{}, {}, {}: "
                 "do all processes have the same configuration and the same library?",
-                header.version, header.total_bytes, header.peers, segment_version, geometry.total_bytes, geometry.peers);
+                header.version, header.total_bytes, header.peers, segment_version, geometry.total_bytes,
+                geometry.peers);
   return segment;
 }
 

@@ -66,7 +66,7 @@ struct FrameRecord {
   std::uint64_t bytes = 0;
   std::uint32_t first_piece = 0;  ///< place in the table of expected counts
   std::uint32_t pieces = 0;
-  std::uint32_t goal = 0;         ///< pieces that somebody holds
+  std::uint32_t goal = 0;  ///< pieces that somebody holds
 };
 
 /// A block, free or holding a frame's instance.

@@ -19,8 +19,9 @@ Result<ThreadHub> ThreadHub::make(std::size_t clients, const Options& options) {
   for (std::size_t i = 0; i < clients; ++i) {
     port->add(std::make_unique<shm::ShmPeer>(segment, i, "thread", fmt::format("model rank {}", i)));
     hub.clients.push_back(std::make_unique<shm::ShmClientLink>(
-        segment, shm::ClientOptions{i, options.policy, "thread", fmt::format("I/O server {}", options.server),
-                                    options.rank_links.empty() ? std::make_shared<RankLinks>() : options.rank_links[i]}));
+        segment, shm::ClientOptions{
+                     i, options.policy, "thread", fmt::format("I/O server {}", options.server),
+                     options.rank_links.empty() ? std::make_shared<RankLinks>() : options.rank_links[i]}));
   }
   hub.port = std::move(port);
   return hub;

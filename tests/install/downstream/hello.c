@@ -9,12 +9,13 @@ static int check(int code, const char* what) {
   if (code != AFTERBAY_OK) fprintf(stderr, "hello: %s: %s\n", what, afterbay_last_error());
   return code;
 }
-#define TRY(call)                           \
-  do {                                      \
+#define TRY(call)                            \
+  do {                                       \
     if (check((call), #call) != 0) return 1; \
   } while (0)
 
-static int write_records(afterbay_session* session, afterbay_collection* collection, uint64_t start, uint64_t count) {
+static int write_records(afterbay_session* session, afterbay_collection* collection, uint64_t start,
+                         uint64_t count) {
   double signal[POINTS];
   afterbay_file* file = NULL;
   TRY(afterbay_collection_open(collection, NULL, NULL, &file));
@@ -58,7 +59,8 @@ int main(int argc, char** argv) {
   afterbay_session* session = NULL;
   int failed = check(afterbay_options_create(&options), "options") != 0 ||
                check(afterbay_options_set(options, "servers", "1"), "servers") != 0 ||
-               check(afterbay_session_open(MPI_COMM_WORLD, options, &session), "open") != 0 || write_hello(session);
+               check(afterbay_session_open(MPI_COMM_WORLD, options, &session), "open") != 0 ||
+               write_hello(session);
   afterbay_session_free(session);
   afterbay_options_free(options);
   MPI_Finalize();

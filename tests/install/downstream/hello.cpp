@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes two records of eight points from all model ranks; the last rank is the I/O server.
-#include <afterbay/afterbay.hpp>
 #include <afterbay/version.h>
+#include <afterbay/afterbay.hpp>
 
 #include <cstdint>
 #include <cstdio>
@@ -9,7 +9,8 @@
 #include <vector>
 
 static void write_hello(int argc, char** argv) {
-  auto session = afterbay::open_session(MPI_COMM_WORLD, afterbay::SessionOptions{}.set("servers", "1").with_arguments(argc, argv));
+  auto session = afterbay::open_session(
+      MPI_COMM_WORLD, afterbay::SessionOptions{}.set("servers", "1").with_arguments(argc, argv));
   if (session.is_server()) {
     session.serve();
     return;
