@@ -14,6 +14,7 @@ namespace {
 constexpr std::size_t most_open_records =
     32;  ///< of one collection on one server; half of LinkSizes::instances
 constexpr transport::Millis wait_slice{50};
+using transport::Wake;
 
 /// Servers notice first what is missing and say it better; a rank that hears nothing gives up later.
 std::chrono::milliseconds patience(const config::Config& config) {
@@ -87,12 +88,12 @@ Result<> ModelSession::start() {
   for (std::size_t s = 0; s < links_.size(); ++s) {
     for (std::size_t d = decompositions_sent_; d < decompositions_.size(); ++d) {
       const Decomposition& it = decompositions_[d];
-      AFTERBAY_TRY(send(s, wire::DefineDecomposition{it.id, it.name, it.coverage, it.block}, false));
+      AFTERBAY_TRY(send(s, wire::DefineDecomposition{it.id, it.name, it.coverage, it.block}, Wake::no));
     }
     for (std::size_t c = collections_sent_; c < collections_.size(); ++c)
       if (collections_[c]->serves(s))
-        AFTERBAY_TRY(send(s, collections_[c]->message(place_.model_rank == 0), false));
-    AFTERBAY_TRY(send(s, wire::DefineEnd{define_serial_}, true));
+        AFTERBAY_TRY(send(s, collections_[c]->message(place_.model_rank == 0), Wake::no));
+    AFTERBAY_TRY(send(s, wire::DefineEnd{define_serial_}, Wake::now));
     if (auto sent = links_[s]->flush(); !sent) return fail(explain(s, std::move(sent).error()));
   }
   decompositions_sent_ = decompositions_.size();
@@ -131,7 +132,7 @@ Result<std::shared_ptr<File>> ModelSession::open(Collection& collection, const F
   file->path = std::move(path);
   wire::OpenFile message{file->id, collection.id(), file->path, std::nullopt};
   if (place_.model_rank == 0) message.changes = changes;
-  AFTERBAY_TRY(send(file->server, message, place_.model_rank == 0));
+  AFTERBAY_TRY(send(file->server, message, place_.model_rank == 0 ? Wake::with_flush : Wake::no));
   open_files_.push_back(file);
   return file;
 }
@@ -144,12 +145,12 @@ Result<std::uint64_t> ModelSession::begin_record(File& file, std::uint64_t recor
     state.ended_seq = state.open.front().seq + 1;
     state.open.erase(state.open.begin());
     AFTERBAY_TRY(
-        send(file.server, wire::EndRecords{step_, {{file.collection->id(), state.ended_seq}}}, false));
+        send(file.server, wire::EndRecords{step_, {{file.collection->id(), state.ended_seq}}}, Wake::no));
   }
   const std::uint64_t seq = state.next_seq++;
   state.open.push_back({file.id, record, fixed, seq, {}});
   AFTERBAY_TRY(
-      send(file.server, wire::BeginRecord{file.collection->id(), seq, file.id, record, fixed}, false));
+      send(file.server, wire::BeginRecord{file.collection->id(), seq, file.id, record, fixed}, Wake::no));
   return seq;
 }
 
@@ -230,7 +231,7 @@ Result<> ModelSession::finish(const Handover& handover) {
   if (handover.plan->pieces.empty()) return {};
   observe::add(observed_.bytes, handover.plan->packed_bytes);
   return send(handover.file->server,
-              wire::Put{handover.file->collection->id(), handover.seq, handover.variable->index}, false);
+              wire::Put{handover.file->collection->id(), handover.seq, handover.variable->index}, Wake::no);
 }
 
 Result<bool> ModelSession::put(File& file, std::string_view variable, std::uint64_t record, const void* data,
@@ -285,7 +286,7 @@ Result<> ModelSession::put_strings(File& file, std::string_view variable, std::u
                              layout.shape.product(), values.size()));
   if (place_.model_rank != 0) return {};
   const wire::PutStrings message{file.id, layout.record ? record : 0, *index, {values.begin(), values.end()}};
-  if (auto sent = send(file.server, message, true); !sent) return failed(std::move(sent).error());
+  if (auto sent = send(file.server, message, Wake::now); !sent) return failed(std::move(sent).error());
   return {};
 }
 
@@ -339,7 +340,7 @@ Result<> ModelSession::end_records(std::size_t server, std::uint64_t step) {
     state.ended_seq = state.next_seq;
     message.bounds.push_back({collection->id(), state.next_seq});
   }
-  AFTERBAY_TRY(send(server, message, true));
+  AFTERBAY_TRY(send(server, message, Wake::no));
   if (auto sent = links_[server]->flush(); !sent) return fail(explain(server, std::move(sent).error()));
   return {};
 }
@@ -363,7 +364,7 @@ Result<Ticket> ModelSession::flush() {
   pending_[ticket] = links_.size();
   for (std::size_t s = 0; s < links_.size(); ++s) {
     AFTERBAY_TRY(end_records(s, step_));
-    AFTERBAY_TRY(send(s, wire::Flush{ticket}, true));
+    AFTERBAY_TRY(send(s, wire::Flush{ticket}, Wake::now));
     if (auto sent = links_[s]->flush(); !sent) return fail(explain(s, std::move(sent).error()));
   }
   return Ticket{ticket};
@@ -379,7 +380,7 @@ Result<Ticket> ModelSession::close(File& file) {
   auto& open = file.collection->servers[file.server].open;
   std::erase_if(open, [&](const ServerState::OpenRecord& record) { return record.file == file.id; });
   std::erase_if(open_files_, [&](const std::shared_ptr<File>& other) { return other->id == file.id; });
-  AFTERBAY_TRY(send(file.server, wire::CloseFile{file.id, file.close_ticket}, true));
+  AFTERBAY_TRY(send(file.server, wire::CloseFile{file.id, file.close_ticket}, Wake::now));
   if (auto sent = links_[file.server]->flush(); !sent)
     return fail(explain(file.server, std::move(sent).error()));
   return Ticket{file.close_ticket};
@@ -395,7 +396,7 @@ Result<> ModelSession::wait(Ticket ticket) {
   AFTERBAY_TRY_ASSIGN(const bool complete, is_complete(ticket));
   if (complete) return {};
   for (std::size_t s = 0; s < links_.size(); ++s) {
-    AFTERBAY_TRY(send(s, wire::Waiting{ticket.number}, true));
+    AFTERBAY_TRY(send(s, wire::Waiting{ticket.number}, Wake::now));
     if (auto sent = links_[s]->flush(); !sent) return fail(explain(s, std::move(sent).error()));
   }
   return wait_until([&] { return !pending_.contains(ticket.number); },
@@ -412,7 +413,7 @@ Result<> ModelSession::finalize() {
   }
   for (std::size_t s = 0; s < links_.size(); ++s) {
     AFTERBAY_TRY(end_records(s, step_));
-    AFTERBAY_TRY(send(s, wire::Finalize{}, true));
+    AFTERBAY_TRY(send(s, wire::Finalize{}, Wake::now));
     if (auto sent = links_[s]->flush(); !sent) return fail(explain(s, std::move(sent).error()));
   }
   AFTERBAY_TRY(wait_until([this] { return std::ranges::all_of(bye_, [](bool said) { return said; }); },
@@ -435,7 +436,7 @@ void ModelSession::abandon(const std::string& reason) noexcept {
     try {
       const auto bytes =
           wire::encode(wire::Abandon{last_error_ ? reason + ", after: " + last_error_->text() : reason});
-      if (link->send(bytes, true)) (void)link->flush();
+      if (link->send(bytes, transport::Wake::now)) (void)link->flush();
     } catch (...) {  // the process is on its way out; the server notices that too
     }
   }
@@ -455,7 +456,7 @@ Result<> ModelSession::check_usable() const {
 }
 
 template <class Message>
-Result<> ModelSession::send(std::size_t server, const Message& message, bool wake) {
+Result<> ModelSession::send(std::size_t server, const Message& message, transport::Wake wake) {
   const auto bytes = wire::encode(message);
   if (auto sent = links_[server]->send(bytes, wake); !sent)
     return fail(explain(server, std::move(sent).error()));

@@ -113,7 +113,7 @@ class ModelSession {
   /// An error that this rank's caller is about to see: if the rank gives up, the others learn it.
   tl::unexpected<Error> told(Error error);
   template <class Message>
-  Result<> send(std::size_t server, const Message& message, bool wake);
+  Result<> send(std::size_t server, const Message& message, transport::Wake wake);
 
   Result<Handover> begin(File& file, std::string_view variable, std::uint64_t record, Type type,
                          const MemoryLayout& memory);

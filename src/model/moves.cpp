@@ -12,8 +12,8 @@ using Strides = std::array<std::ptrdiff_t, max_dimensions>;
 
 // Long rows go past the caches when the rows lie apart in the destination, where the hardware
 // fetches lines that nobody reads, or are long; see design/0002-copy-kernels.md.
-constexpr std::uint64_t streaming_move_bytes = 128 << 10;
-constexpr std::uint64_t streaming_row_bytes = 512;
+constexpr std::uint64_t large_move_bytes = 128 << 10;
+constexpr std::uint64_t streaming_row_bytes = 256;
 constexpr std::uint64_t streaming_dense_row_bytes = 4096;
 
 /// Strides, in elements, of a dense array in C order.
@@ -101,6 +101,9 @@ struct Rows {
   std::ptrdiff_t from_stride = 0;
   std::ptrdiff_t to_stride = 0;
   std::uint32_t outer_dims = 0;
+  std::ptrdiff_t bytes = 0;  ///< of a row in the destination
+  bool large = false;        ///< all rows together are
+  bool apart = false;        ///< there are gaps between the rows in the destination
 
   explicit Rows(const Move& move) {
     if (move.dims == 0) return;
@@ -108,18 +111,37 @@ struct Rows {
     length = move.counts[outer_dims];
     from_stride = move.from_strides[outer_dims];
     to_stride = move.to_strides[outer_dims];
+    if (to_stride <= 0) return;
+    bytes = to_stride * static_cast<std::ptrdiff_t>(length);
+    large = move.points * static_cast<std::uint64_t>(to_stride) >= large_move_bytes;
+    apart = outer_dims > 0 && move.to_strides[outer_dims - 1] != bytes;
+  }
+
+  [[nodiscard]] bool want_streaming() const noexcept {
+    return large &&
+           static_cast<std::uint64_t>(bytes) >= (apart ? streaming_row_bytes : streaming_dense_row_bytes);
   }
 };
 
-bool wants_streaming(const Move& move, const Rows& rows) {
-  if (move.dims == 0 || rows.to_stride <= 0) return false;
-  const auto element_bytes = static_cast<std::uint64_t>(rows.to_stride);
-  const std::uint64_t row_bytes = rows.length * element_bytes;
-  const bool apart =
-      rows.outer_dims > 0 && move.to_strides[rows.outer_dims - 1] != static_cast<std::ptrdiff_t>(row_bytes);
-  return move.points * element_bytes >= streaming_move_bytes &&
-         row_bytes >= (apart ? streaming_row_bytes : streaming_dense_row_bytes);
-}
+/// The lines in which a row begins and ends belong to its neighbours too: they must be fetched before they
+/// are written, and everything stored after them waits. Asked for early, they are there in time.
+class RowEnds {
+ public:
+  RowEnds(const Move& move, const Rows& rows) noexcept
+      : last_(rows.bytes - 1),
+        ahead_(rows.large && rows.apart ? rows_ahead * move.to_strides[rows.outer_dims - 1] : 0) {}
+  void fetch(const std::byte* row) const noexcept {
+    if (ahead_ == 0) return;
+    const std::uintptr_t later = reinterpret_cast<std::uintptr_t>(row) + static_cast<std::uintptr_t>(ahead_);
+    __builtin_prefetch(reinterpret_cast<const void*>(later), 1);
+    __builtin_prefetch(reinterpret_cast<const void*>(later + static_cast<std::uintptr_t>(last_)), 1);
+  }
+
+ private:
+  static constexpr std::ptrdiff_t rows_ahead = 4;
+  std::ptrdiff_t last_;
+  std::ptrdiff_t ahead_;  ///< bytes; 0: not worth it
+};
 
 /// Streamed stores must be seen before whatever the caller publishes next.
 void fence() {
@@ -130,9 +152,11 @@ void fence() {
 
 std::uint64_t run_rows(const Move& move, const Rows& rows, RowFunction convert, const std::byte* from,
                        std::byte* to) {
+  const RowEnds ends(move, rows);
   std::array<std::uint64_t, max_dimensions> at{};
   std::uint64_t bad = 0;
   while (true) {
+    ends.fetch(to);
     bad += convert(to, from, rows.length, rows.to_stride, rows.from_stride);
     std::uint32_t i = rows.outer_dims;
     for (; i > 0; --i) {
@@ -214,7 +238,7 @@ Move fill(const Box& target, const Box& piece, const Index& stored, std::size_t 
 std::uint64_t execute(const Move& move, const void* from, std::byte* to, Kernel kernel) {
   if (move.empty()) return 0;
   const Rows rows(move);
-  const bool streams = kernel.streaming != nullptr && wants_streaming(move, rows);
+  const bool streams = kernel.streaming != nullptr && rows.want_streaming();
   const std::uint64_t bad =
       run_rows(move, rows, streams ? kernel.streaming : kernel.row,
                static_cast<const std::byte*>(from) + move.from_offset, to + move.to_offset);

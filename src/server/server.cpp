@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "base/batch_thread.hpp"
+
 namespace afterbay::server {
 namespace {
 
@@ -47,6 +49,7 @@ Server::Server(Place place, const config::Config& config, std::unique_ptr<transp
 Server::~Server() = default;
 
 Result<> Server::run() {
+  const BatchThread beside_the_model;
   while (!finished()) {
     if (!step()) wait();
   }

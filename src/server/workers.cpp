@@ -1,19 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/workers.hpp"
 
-#include <sched.h>
+#include "base/batch_thread.hpp"
 
 namespace afterbay::server {
-namespace {
-
-/// A thread that wakes does not push a computing model rank off its core. Where it is refused nothing
-/// changes.
-void yield_to_the_model() {
-  const sched_param none{};
-  (void)sched_setscheduler(0, SCHED_BATCH, &none);
-}
-
-}  // namespace
 
 Workers::Workers(std::size_t threads) {
   for (std::size_t i = 0; i < threads; ++i)
@@ -49,7 +39,7 @@ bool Workers::run_one() {
 }
 
 void Workers::run(const std::stop_token& stop) {
-  yield_to_the_model();
+  const BatchThread beside_the_model;
   for (;;) {
     Task task;
     {

@@ -41,16 +41,22 @@ struct Landing {
   bool packed = false;
 };
 
+/// When the server is to learn of a message.
+enum class Wake {
+  no,          ///< when it looks by itself, or something else wakes it
+  with_flush,  ///< at this link's next flush, or when enough data have become ready
+  now
+};
+
 /// A model rank's end. Used by one thread. Waits end by the policy's deadline: when the server
 /// made no progress for so long, or died, the call fails naming server and operation.
 class ClientLink {
  public:
   virtual ~ClientLink() = default;
 
-  /// Queues a message. Blocks only while the (bounded) queue is full. `wake` rings the server's
-  /// doorbell; without it the message waits for the next one that does.
-  virtual Result<void> send(std::span<const std::byte> message, bool wake) = 0;
-  /// Hands everything queued to the network (MPI); nothing to do on a node but ring the doorbell.
+  /// Queues a message. Blocks only while the (bounded) queue is full.
+  virtual Result<void> send(std::span<const std::byte> message, Wake wake) = 0;
+  /// Hands everything queued to the network (MPI); on a node rings the doorbell if something asked for it.
   virtual Result<void> flush() = 0;
 
   /// Room for `packed_bytes` of this rank's part of piece `piece` (index in the frame).
@@ -60,7 +66,9 @@ class ClientLink {
   /// Whether reserve of all of `slots` (together `packed_bytes` of this rank's parts) would not wait now;
   /// takes the room if so (frames stay allocated for whoever puts first). For try_put.
   virtual Result<bool> make_room(std::span<const FrameSlot> slots, std::uint64_t packed_bytes) = 0;
-  /// The part reserved last for (slot, piece) is complete; the landing must not be touched again.
+  /// The part reserved last for (slot, piece) is complete; the landing must not be touched again. A server
+  /// on this node hears of it with the next flush: a server that is woken in the middle of a rank's puts
+  /// takes the cores from the ranks that are still copying.
   virtual Result<void> commit(const FrameSlot& slot, std::uint32_t piece) = 0;
   /// Says that this rank will reserve nothing more before `position` (FrameSlot::position) on this link:
   /// ranks ahead wait for the slowest when memory runs short. Call it when a put begins (with its position)

@@ -155,7 +155,7 @@ class Putting {
       }
       for (auto& link : links_) ASSERT_TRUE(link->flush());
     }
-    for (auto& link : links_) ASSERT_TRUE(link->send(wire::encode(Bye{count_}), true));
+    for (auto& link : links_) ASSERT_TRUE(link->send(wire::encode(Bye{count_}), transport::Wake::now));
   }
 
   /// True once all servers have answered.
@@ -182,8 +182,8 @@ class Putting {
       for (std::uint32_t p = 0; p < e_.pieces; ++p)
         if (holds(self_, f, p, peers_)) put_piece(link, slot_of(e_, peers_, f, seq), p);
     const std::size_t bytes = e_.message_bytes * (seq % 4) / 2;
-    ASSERT_TRUE(
-        link.send(wire::encode(Note{seq, std::vector<std::byte>(bytes, std::byte(seq))}), seq % 2 == 0));
+    ASSERT_TRUE(link.send(wire::encode(Note{seq, std::vector<std::byte>(bytes, std::byte(seq))}),
+                          seq % 2 == 0 ? transport::Wake::now : transport::Wake::with_flush));
   }
 
   void put_piece(ClientLink& link, const FrameSlot& slot, std::uint32_t piece) {

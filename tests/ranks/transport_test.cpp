@@ -282,7 +282,7 @@ RANK_TEST(TransportEnds, a_failed_server_ends_waits_over_mpi, 2) {
     const std::uint64_t begin = now_ns();
     Result<void> sent;
     const std::vector<std::byte> message(30'000);
-    while (sent) sent = connection.links[0]->send(message, true);
+    while (sent) sent = connection.links[0]->send(message, transport::Wake::now);
     EXPECT_EQ(sent.error().code, ErrorCode::bad_state) << sent.error().text();
     EXPECT_GT(now_ns() - begin, 300'000'000u);
   }
@@ -296,7 +296,7 @@ RANK_TEST(TransportEnds, a_silent_server_over_mpi_ends_waits_at_the_deadline, 2)
   if (!connection.port) {
     Result<void> sent;
     const std::vector<std::byte> message(30'000);
-    while (sent) sent = connection.links[0]->send(message, true);
+    while (sent) sent = connection.links[0]->send(message, transport::Wake::now);
     EXPECT_EQ(sent.error().code, ErrorCode::timed_out) << sent.error().text();
   }
   barrier();

@@ -56,8 +56,8 @@ std::optional<Bytes> take(ServerPort& port, std::size_t peer) {
 TEST(ThreadHubMessages, arrive_in_order_with_their_contents) {
   ThreadHub hub = make_hub(2, small_sizes());
   for (unsigned i = 0; i < 5; ++i) {
-    ASSERT_TRUE(hub.clients[0]->send(pattern(i * 100, i), false));
-    ASSERT_TRUE(hub.clients[1]->send(pattern(i * 50 + 1, 100 + i), true));
+    ASSERT_TRUE(hub.clients[0]->send(pattern(i * 100, i), Wake::with_flush));
+    ASSERT_TRUE(hub.clients[1]->send(pattern(i * 50 + 1, 100 + i), Wake::now));
   }
   for (unsigned i = 0; i < 5; ++i) {
     EXPECT_EQ(take(*hub.port, 0), pattern(i * 100, i));
@@ -71,8 +71,8 @@ TEST(ThreadHubMessages, arrive_in_order_with_their_contents) {
 
 TEST(ThreadHubMessages, peek_gives_the_same_message_until_it_is_popped) {
   ThreadHub hub = make_hub(1, small_sizes());
-  ASSERT_TRUE(hub.clients[0]->send(pattern(10, 1), true));
-  ASSERT_TRUE(hub.clients[0]->send(pattern(20, 2), true));
+  ASSERT_TRUE(hub.clients[0]->send(pattern(10, 1), Wake::now));
+  ASSERT_TRUE(hub.clients[0]->send(pattern(20, 2), Wake::now));
   EXPECT_EQ(hub.port->peek(0)->size(), 10u);
   EXPECT_EQ(hub.port->peek(0)->size(), 10u);
   hub.port->pop(0);
@@ -85,7 +85,7 @@ TEST(ThreadHubMessages, larger_than_the_ring_are_split_and_joined_both_ways) {
   std::atomic<bool> done{false};
   const std::size_t sizes[] = {0, 1, 7, 8, 503, 504, 505, 1015, 1016, 1017, 4096, 100'000, 3};
   std::jthread client([&] {
-    for (const std::size_t bytes : sizes) ASSERT_TRUE(hub.clients[0]->send(pattern(bytes, 7), true));
+    for (const std::size_t bytes : sizes) ASSERT_TRUE(hub.clients[0]->send(pattern(bytes, 7), Wake::now));
     for (const std::size_t bytes : sizes) {
       std::optional<Bytes> reply;
       while (!(reply = hub.clients[0]->receive().value())) hub.clients[0]->wait(1s);
@@ -107,7 +107,7 @@ TEST(ThreadHubMessages, a_full_ring_blocks_the_sender_until_the_server_reads) {
   std::atomic<int> sent{0};
   std::jthread client([&] {
     for (int i = 0; i < 100; ++i) {
-      ASSERT_TRUE(hub.clients[0]->send(pattern(500, static_cast<unsigned>(i)), false));
+      ASSERT_TRUE(hub.clients[0]->send(pattern(500, static_cast<unsigned>(i)), Wake::with_flush));
       ++sent;
     }
   });
@@ -128,7 +128,7 @@ TEST(ThreadHubMessages, a_sender_fails_after_the_deadline_when_nobody_reads) {
   ThreadHub hub = make_hub(1, small_sizes(), 150ms);
   Result<void> result;
   const std::uint64_t begin = now_ns();
-  for (int i = 0; i < 20 && result; ++i) result = hub.clients[0]->send(pattern(900, 1), true);
+  for (int i = 0; i < 20 && result; ++i) result = hub.clients[0]->send(pattern(900, 1), Wake::now);
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().code, ErrorCode::timed_out);
   EXPECT_NE(result.error().message.find("I/O server 0"), std::string::npos) << result.error().message;
@@ -147,15 +147,31 @@ TEST(ThreadHubWaiting, wait_sleeps_until_a_doorbell_or_a_wake) {
     hub.port->wait(10s);
     return now_ns() - begin;
   };
-  EXPECT_LT(woken_by([&] { ASSERT_TRUE(hub.clients[0]->send(pattern(3, 1), true)); }), 5'000'000'000u);
+  EXPECT_LT(woken_by([&] { ASSERT_TRUE(hub.clients[0]->send(pattern(3, 1), Wake::now)); }), 5'000'000'000u);
   EXPECT_LT(woken_by([&] { hub.port->wake(); }), 5'000'000'000u);
-  EXPECT_LT(woken_by([&] { ASSERT_TRUE(hub.clients[0]->flush()); }), 5'000'000'000u);
+  EXPECT_LT(woken_by([&] {
+              ASSERT_TRUE(hub.clients[0]->send(pattern(3, 1), Wake::with_flush));
+              ASSERT_TRUE(hub.clients[0]->flush());
+            }),
+            5'000'000'000u);
+}
+
+TEST(ThreadHubWaiting, a_flush_wakes_nobody_when_nothing_asked_for_it) {
+  ThreadHub hub = make_hub(1, small_sizes());
+  ASSERT_TRUE(hub.clients[0]->flush());
+  hub.port->wait(0ms);
+  ASSERT_TRUE(hub.clients[0]->send(pattern(3, 1), Wake::no));
+  ASSERT_TRUE(hub.clients[0]->flush());
+  const std::uint64_t begin = now_ns();
+  hub.port->wait(50ms);
+  EXPECT_GE(now_ns() - begin, 40'000'000u);
+  EXPECT_TRUE(take(*hub.port, 0));  // it is there all the same for a server that looks
 }
 
 TEST(ThreadHubWaiting, a_doorbell_before_the_sleep_is_not_lost) {
   ThreadHub hub = make_hub(1, small_sizes());
   for (int i = 0; i < 3; ++i) {
-    ASSERT_TRUE(hub.clients[0]->flush());
+    ASSERT_TRUE(hub.clients[0]->send(pattern(3, 1), Wake::now));
     const std::uint64_t begin = now_ns();
     hub.port->wait(10s);
     EXPECT_LT(now_ns() - begin, 5'000'000'000u);
@@ -169,7 +185,7 @@ TEST(ThreadHubWaiting, an_idle_callback_runs_instead_of_a_sleep) {
     ++calls;
     return take(*hub.port, 0).has_value();
   });
-  for (unsigned i = 0; i < 50; ++i) ASSERT_TRUE(hub.clients[0]->send(pattern(1000, i), true));
+  for (unsigned i = 0; i < 50; ++i) ASSERT_TRUE(hub.clients[0]->send(pattern(1000, i), Wake::now));
   EXPECT_GT(calls, 10);
 }
 
@@ -189,14 +205,14 @@ TEST(ThreadHubLife, a_waiting_client_is_woken_when_the_server_ends) {
     hub.port.reset();
   });
   Result<void> result;
-  for (int i = 0; i < 20 && result; ++i) result = hub.clients[0]->send(pattern(900, 1), true);
+  for (int i = 0; i < 20 && result; ++i) result = hub.clients[0]->send(pattern(900, 1), Wake::now);
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().code, ErrorCode::peer_lost);
 }
 
 TEST(ThreadHubLife, a_client_that_left_is_reported_once_its_messages_are_read) {
   ThreadHub hub = make_hub(2, small_sizes());
-  ASSERT_TRUE(hub.clients[1]->send(pattern(5, 5), true));
+  ASSERT_TRUE(hub.clients[1]->send(pattern(5, 5), Wake::now));
   hub.clients[1].reset();
   EXPECT_FALSE(hub.port->lost_peer());
   EXPECT_EQ(take(*hub.port, 1), pattern(5, 5));

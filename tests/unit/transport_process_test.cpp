@@ -87,7 +87,7 @@ TEST_F(ProcessDeath, a_killed_model_rank_is_reported_by_its_server) {
   port.add(std::make_unique<ShmPeer>(segment, 0, "shm", "model rank 0 (rank 3)"));
   Child rank([&] {
     auto* link = new ShmClientLink(attach().value(), {});  // never destroyed: the process is killed
-    static_cast<void>(link->send(Bytes(10), true));
+    static_cast<void>(link->send(Bytes(10), Wake::now));
   });
   const std::uint64_t begin = now_ns();
   while (!port.peek(0) && now_ns() - begin < 10'000'000'000) port.wait(100ms);
@@ -115,7 +115,7 @@ TEST_F(ProcessDeath, a_rank_that_waits_hears_of_its_killed_server_long_before_th
   });
   Result<void> sent;
   const std::uint64_t begin = now_ns();
-  while (sent) sent = link.send(Bytes(900), true);
+  while (sent) sent = link.send(Bytes(900), Wake::now);
   EXPECT_EQ(sent.error().code, ErrorCode::peer_lost);
   EXPECT_NE(sent.error().message.find("I/O server 0 (rank 4)"), std::string::npos) << sent.error().message;
   EXPECT_LT(now_ns() - begin, 5'000'000'000u);

@@ -250,7 +250,7 @@ std::byte* MpiClientLink::append(const ItemHeader& header) {
   return at + alignment;
 }
 
-Result<void> MpiClientLink::send(std::span<const std::byte> message, bool wake) {
+Result<void> MpiClientLink::send(std::span<const std::byte> message, Wake wake) {
   std::size_t from = 0;
   do {
     const std::size_t bytes =
@@ -261,7 +261,7 @@ Result<void> MpiClientLink::send(std::span<const std::byte> message, bool wake) 
     if (bytes != 0) std::memcpy(at, message.data() + from, bytes);
     from += bytes;
   } while (from < message.size());
-  return wake ? flush() : poll();
+  return wake == Wake::now ? flush() : poll();
 }
 
 Result<void> MpiClientLink::flush() {

@@ -37,7 +37,7 @@ class MpiClientLink final : public ClientLink, private RankLinks::Member {
   /// Waits a short while for segments under way; what is not taken by then is lost.
   ~MpiClientLink() override;
 
-  Result<void> send(std::span<const std::byte> message, bool wake) override;
+  Result<void> send(std::span<const std::byte> message, Wake wake) override;
   /// Sends what is staged, at once if there is a credit, else with the next call that finds one.
   Result<void> flush() override;
   Result<Landing> reserve(const FrameSlot& slot, std::uint32_t piece, std::uint64_t packed_bytes,

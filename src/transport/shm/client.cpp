@@ -10,8 +10,9 @@ namespace afterbay::transport::shm {
 namespace {
 
 using std::chrono::milliseconds;
-constexpr milliseconds slice{100};       // between two looks at whether the server lives
-constexpr milliseconds idle_slice{2};    // the same with a server inside this rank, which must run too
+constexpr milliseconds slice{100};     // between two looks at whether the server lives
+constexpr milliseconds idle_slice{2};  // the same with a server inside this rank, which must run too
+constexpr std::uint64_t most_ready_bytes = 16u << 20;  // of complete frames before the server is woken
 constexpr milliseconds moving_slice{1};  // the same when other links of this rank must be moved by polling
 
 /// Whether it helps to wait.
@@ -47,6 +48,7 @@ ShmClientLink::~ShmClientLink() {
 template <class Attempt, class What>
 Result<void> ShmClientLink::wait_until(EventCount& event, Attempt attempt, What what) {
   const std::uint64_t begin = now_ns();
+  ring();  // other ranks may have left it asleep beside complete frames
   const auto moved = [this] { return progress() + header_.space.count(); };
   StallClock stall(options_.policy.deadline, moved());
   Result<void> result;
@@ -71,12 +73,11 @@ Result<void> ShmClientLink::wait_until(EventCount& event, Attempt attempt, What 
   return result;
 }
 
-Result<void> ShmClientLink::send(std::span<const std::byte> message, bool wake) {
+Result<void> ShmClientLink::send(std::span<const std::byte> message, Wake wake) {
   std::size_t sent = up_.write(message, 0);
   ++messages_;
   if (!up_.message_done()) {
     self_.up_is_full.store(1, std::memory_order_seq_cst);
-    header_.doorbell.ring();  // whatever its urgency: the server must make room
     auto done = wait_until(
         self_.bell,
         [&](std::uint64_t) -> Result<Step> {
@@ -93,13 +94,20 @@ Result<void> ShmClientLink::send(std::span<const std::byte> message, bool wake) 
     self_.up_is_full.store(0, std::memory_order_relaxed);
     AFTERBAY_TRY(std::move(done));
   }
-  if (wake) header_.doorbell.ring();
+  if (wake == Wake::now) ring();
+  if (wake == Wake::with_flush) ring_on_flush_ = true;
   return {};
+}
+
+void ShmClientLink::ring() {
+  header_.doorbell.ring();
+  ring_on_flush_ = false;
+  ready_bytes_ = 0;
 }
 
 Result<void> ShmClientLink::flush() {
   catch_up(options_.rank_links->position());
-  header_.doorbell.ring();
+  if (ring_on_flush_) ring();
   return {};
 }
 
@@ -180,7 +188,9 @@ Result<void> ShmClientLink::commit(const FrameSlot& slot, std::uint32_t piece) {
                 "twice for one record?",
                 options_.server, piece, slot.frame, slot.seq);
   if (!counted.frame_complete) return {};
-  return send(wire::encode(wire::FrameReady{slot.frame, slot.seq}), true);
+  ready_bytes_ += slot.bytes;
+  return send(wire::encode(wire::FrameReady{slot.frame, slot.seq}),
+              ready_bytes_ < most_ready_bytes ? Wake::with_flush : Wake::now);
 }
 
 void ShmClientLink::set_position(std::uint64_t position) {

@@ -30,7 +30,7 @@ class ShmClientLink final : public ClientLink, private RankLinks::Member {
   /// Marks the rank as ended.
   ~ShmClientLink() override;
 
-  Result<void> send(std::span<const std::byte> message, bool wake) override;
+  Result<void> send(std::span<const std::byte> message, Wake wake) override;
   Result<void> flush() override;
   Result<Landing> reserve(const FrameSlot& slot, std::uint32_t piece, std::uint64_t packed_bytes,
                           bool may_wait) override;
@@ -57,6 +57,7 @@ class ShmClientLink final : public ClientLink, private RankLinks::Member {
   [[nodiscard]] Landing landing(std::uint32_t block, const FrameSlot& slot) const;
   /// Fails when waiting makes no sense: the server failed, ended or died.
   Result<void> check_server();
+  void ring();
   /// How long to sleep at most; lets the rank's other links move first.
   std::chrono::milliseconds slice_of_sleep();
   Result<std::uint32_t> wait_for_block(const FrameSlot& slot);
@@ -73,6 +74,8 @@ class ShmClientLink final : public ClientLink, private RankLinks::Member {
   ProcessWatch server_;
   std::function<bool()> idle_;
   std::uint32_t bell_seen_ = 0;
+  bool ring_on_flush_ = false;
+  std::uint64_t ready_bytes_ = 0;  ///< of frames that the server has not been woken for
   std::uint64_t waited_ns_ = 0;
   std::uint64_t messages_ = 0;
 };
