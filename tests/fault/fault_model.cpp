@@ -77,6 +77,15 @@ bool fault_at(const Run& run, const char* scenario, int rank, int at_rank, int s
   return run.scenario == scenario && rank == at_rank && step == 3;
 }
 
+bool fault_of_server(const Run& run) { return run.scenario == "kill_server" || run.scenario == "cut_server"; }
+
+/// In the middle of the run: the server's end, or (on emulated nodes) that of its node's network.
+void strike_server(const Run& run) {
+  std::this_thread::sleep_for(std::chrono::milliseconds(700));
+  if (run.scenario == "kill_server") kill(getpid(), SIGKILL);
+  std::ofstream("cut") << std::system("ip link set eth0 down") << "\n";
+}
+
 void model(Run& run, Session& session) {
   const int rank = session.model_rank();
   const Block block = block_of(run, rank, session.model_size());
@@ -99,7 +108,7 @@ void model(Run& run, Session& session) {
     if (!fault_at(run, "missing_rank", rank, 2, step)) file.put("temperature", record, values.data());
     file.put("pressure", record, values.data());
     session.end_step();
-    if (run.scenario == "kill_server") std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    if (fault_of_server(run)) std::this_thread::sleep_for(std::chrono::milliseconds(200));
     session.wait(session.flush());
   }
   file.close();
@@ -120,11 +129,7 @@ int main(int argc, char** argv) {
     Session session = open_session(MPI_COMM_WORLD, SessionOptions().with_arguments(argc, argv));
     if (session.is_server()) {
       std::jthread killer;
-      if (run.scenario == "kill_server")
-        killer = std::jthread([] {
-          std::this_thread::sleep_for(std::chrono::milliseconds(700));
-          kill(getpid(), SIGKILL);
-        });
+      if (fault_of_server(run)) killer = std::jthread([&run] { strike_server(run); });
       session.serve();
     } else {
       model(run, session);
