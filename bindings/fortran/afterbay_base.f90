@@ -129,7 +129,7 @@ contains
     end do
   end subroutine
 
-  !> An optional record number, counted from 1, as C counts: from 0. `valid` is false, and `ierr` or the
+  !> An optional record number, counted from 1, as C counts: from 0; absent: none. `valid` is false, and `ierr` or the
   !> end of the program tells why, when it is below 1.
   subroutine record_from_one(variable, record, from_zero, valid, ierr)
     character(*), intent(in) :: variable
@@ -138,7 +138,7 @@ contains
     logical, intent(out) :: valid
     integer, intent(out), optional :: ierr
     character(len=80) :: message
-    from_zero = 0
+    from_zero = -1  ! AFTERBAY_NO_RECORD
     valid = .true.
     if (.not. present(record)) return
     from_zero = int(record, c_int64_t) - 1

@@ -281,10 +281,13 @@ typedef struct afterbay_memory {
   const int64_t* strides;
 } afterbay_memory;
 
-/* Hands over this rank's part of `variable` for `record` (0 for a variable without the unlimited
-   dimension). Returns when `data` has been copied, converted from `type` to the file's type on the
-   way; blocks only while the server's memory is full. `memory` NULL: dense. Ranks that hold nothing
-   call it too; `data` may then be NULL. Not for AFTERBAY_STRING. */
+/* The record of a variable without the unlimited dimension (0 does as well). */
+#define AFTERBAY_NO_RECORD UINT64_MAX
+
+/* Hands over this rank's part of `variable` for `record`; a record can be put once while a file is
+   open. Returns when `data` has been copied, converted from `type` to the file's type on the way;
+   blocks only while the server's memory is full. `memory` NULL: dense. Ranks that hold nothing call it
+   too; `data` may then be NULL. Not for AFTERBAY_STRING. */
 int afterbay_file_put(afterbay_file* file, const char* variable, uint64_t record, int type, const void* data,
                       const afterbay_memory* memory);
 /* As afterbay_file_put, but AFTERBAY_WOULD_BLOCK instead of waiting; nothing was then taken. */

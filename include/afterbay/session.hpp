@@ -17,6 +17,7 @@
 // no call but open_session and finalize is an MPI collective. All errors are thrown as Failure.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -57,8 +58,8 @@ struct SessionOptions {
 
 /// How a collection's files are stored; the configuration can override each by collection name.
 struct CollectionOptions {
-  std::string file;                 ///< name template; see `FileName`. Empty: "{collection}.nc"
-  std::string directory;            ///< put before the name; empty: the working directory
+  std::string file = {};            ///< name template; see `FileName`. Empty: "{collection}.nc"
+  std::string directory = {};       ///< put before the name; empty: the working directory
   std::string store = "netcdf4";    ///< netcdf4, cdf5, cdf2, memory
   std::string existing = "refuse";  ///< refuse, replace, append
 };
@@ -66,11 +67,15 @@ struct CollectionOptions {
 /// Names a file: `name` as it is, or the collection's template with {collection}, {step} ({step:06}),
 /// {member} ({member:03}) and {date:%Y%m%d_%H} filled in.
 struct FileName {
-  std::string name;
-  std::optional<std::int64_t> step;
-  std::optional<std::int64_t> member;
-  std::optional<std::string> date;  ///< ISO 8601: "2026-11-21", "2026-11-21T06:00:00"; any year, no time zone
+  std::string name = {};
+  std::optional<std::int64_t> step = {};
+  std::optional<std::int64_t> member = {};
+  std::optional<std::string> date =
+      {};  ///< ISO 8601: "2026-11-21", "2026-11-21T06:00:00"; any year, no time zone
 };
+
+/// The record of a variable without the unlimited dimension.
+inline constexpr std::uint64_t no_record = ~std::uint64_t{0};
 
 /// A point in the order of what this rank handed over; see Session::wait.
 struct Ticket {
@@ -85,7 +90,8 @@ class OutputFile {
   /// Hands over this rank's part of `variable` for `record`; returns when the data have been copied
   /// (converted to the file's type on the way). `data` points to the start of the rank's array, whose
   /// layout is `memory` (dense by default). Blocks only while the server's memory is full.
-  /// Every model rank calls it, ranks that hold nothing too (data may then be null).
+  /// Every model rank calls it, ranks that hold nothing too (data may then be null). A record of a variable
+  /// may be put once between open and close.
   template <class T>
   void put(std::string_view variable, std::uint64_t record, const T* data, const MemoryLayout& memory = {}) {
     put_raw(variable, record, data, type_of<T>, memory, true);
@@ -93,7 +99,7 @@ class OutputFile {
   /// For a variable without the unlimited dimension.
   template <class T>
   void put(std::string_view variable, const T* data, const MemoryLayout& memory = {}) {
-    put_raw(variable, 0, data, type_of<T>, memory, true);
+    put_raw(variable, no_record, data, type_of<T>, memory, true);
   }
   /// As put, but returns false instead of waiting when there is no room now; nothing was then taken.
   template <class T>
@@ -155,8 +161,9 @@ class Collection {
  public:
   /// Opens a file of this collection; `changes` apply to this file only (the lowest model rank's count).
   OutputFile open(const FileName& name = {}, const SchemaChanges& changes = {});
-  OutputFile open(const std::string& name, const SchemaChanges& changes = {}) {
-    return open(FileName{name, {}, {}, {}}, changes);
+  template <std::convertible_to<std::string_view> Name>
+  OutputFile open(const Name& name, const SchemaChanges& changes = {}) {
+    return open(FileName{.name = std::string(std::string_view(name))}, changes);
   }
   [[nodiscard]] const std::string& name() const;
 
@@ -204,7 +211,8 @@ class Session {
 
   struct State;
   explicit Session(std::unique_ptr<State> state);
-  [[nodiscard]] State& state() { return *state_; }
+  /// Throws when the handle was moved from.
+  [[nodiscard]] State& state() const;
 
  private:
   std::unique_ptr<State> state_;

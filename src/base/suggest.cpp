@@ -43,7 +43,7 @@ std::optional<std::string> nearest(std::string_view name, std::span<const std::s
   std::size_t best_distance = most_edits(name.size()) + 1;
   for (const std::string& candidate : candidates) {
     const std::size_t distance = edit_distance(name, candidate);
-    if (distance < best_distance && distance < candidate.size()) {
+    if (distance < best_distance && distance < std::max(name.size(), candidate.size())) {
       best = &candidate;
       best_distance = distance;
     }

@@ -169,6 +169,25 @@ Result<std::uint32_t> Collection::string_variable(std::string_view variable) con
                   .in_variable(std::string(variable)));
 }
 
+Result<std::uint64_t> Collection::record_of(std::uint32_t variable, std::uint64_t record) const {
+  constexpr auto largest = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+  const std::string& name = schema_.variables[variable].name;
+  if (!layout_->variables[variable].record) {
+    if (record == 0 || record == no_record) return 0;
+    return fail(ErrorCode::invalid_argument,
+                "variable '{}' has no unlimited dimension, so it has no record {}: put it without a record",
+                name, static_cast<std::int64_t>(record));
+  }
+  if (record == no_record)
+    return fail(ErrorCode::invalid_argument,
+                "variable '{}' has the unlimited dimension: say which record (counted from 0) is put", name);
+  if (record > largest)
+    return fail(ErrorCode::invalid_argument,
+                "record {} of variable '{}' is negative: records are counted from 0",
+                static_cast<std::int64_t>(record), name);
+  return record;
+}
+
 Result<const PutPlan*> Collection::plan(VariableState& variable, Type type, const MemoryLayout& memory) {
   for (const auto& plan : variable.plans)
     if (same(*plan, type, memory)) return plan.get();

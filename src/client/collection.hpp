@@ -66,7 +66,6 @@ struct ServerState {
     std::uint64_t record = 0;
     bool fixed = false;
     std::uint64_t seq = 0;
-    std::vector<bool> put;  ///< variables handed over
   };
   std::vector<OpenRecord> open;  ///< in order of seq
 };
@@ -89,7 +88,7 @@ class Collection {
   [[nodiscard]] const Schema& schema() const noexcept { return schema_; }
   [[nodiscard]] const model::FileLayout& layout() const noexcept { return *layout_; }
   [[nodiscard]] bool serves(std::size_t server) const noexcept;
-  /// The server of this collection's next file (turns with placement `file`).
+  /// The server of this collection's next file of a new name (turns with placement `file`).
   [[nodiscard]] std::size_t server_of(std::uint64_t nth_file) const noexcept;
   [[nodiscard]] wire::DefineCollection message(bool with_schema) const;
   [[nodiscard]] Result<std::string> path(const FileName& file_name) const;
@@ -97,6 +96,8 @@ class Collection {
   /// A framed (numeric or text, not constant) variable by name.
   Result<VariableState*> framed_variable(std::string_view variable);
   Result<std::uint32_t> string_variable(std::string_view variable) const;
+  /// The record to put `variable` to, 0 for one without the unlimited dimension; refuses what makes no sense.
+  Result<std::uint64_t> record_of(std::uint32_t variable, std::uint64_t record) const;
   /// The plan for data of that type and layout; made and kept at first use.
   Result<const PutPlan*> plan(VariableState& variable, Type type, const MemoryLayout& memory);
 

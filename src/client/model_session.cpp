@@ -2,10 +2,12 @@
 #include "client/model_session.hpp"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "base/clock.hpp"
 #include "base/suggest.hpp"
 #include "config/names.hpp"
+#include "model/changes.hpp"
 #include "model/decomposition.hpp"
 
 namespace afterbay::client {
@@ -32,6 +34,7 @@ ModelSession::ModelSession(Place place, const config::Config& config, Links link
       logger_(std::move(logger)) {
   defined_.resize(links_.size(), 0);
   bye_.resize(links_.size(), false);
+  strings_put_.resize(links_.size(), 0);
   observed_.define = profile_.timer("define");
   observed_.put = profile_.timer("put");
   observed_.end_step = profile_.timer("end_step");
@@ -117,6 +120,10 @@ Result<std::shared_ptr<File>> ModelSession::open(Collection& collection, const F
                                                  const SchemaChanges& changes) {
   AFTERBAY_TRY(start());
   AFTERBAY_TRY_ASSIGN(std::string path, collection.path(name));
+  path = std::filesystem::path(path).lexically_normal().string();  // one spelling of one file
+  if (!changes.empty())
+    if (auto changed = model::apply(collection.schema(), changes); !changed)
+      return told(std::move(changed).error().in_file(path).at_rank(place_.session_rank));
   for (const auto& open : open_files_)
     if (open->path == path)
       return told(Error(ErrorCode::conflict,
@@ -128,13 +135,31 @@ Result<std::shared_ptr<File>> ModelSession::open(Collection& collection, const F
   auto file = std::make_shared<File>();
   file->id = next_file_++;
   file->collection = &collection;
-  file->server = collection.server_of(collection.files_opened++);
+  file->server = choose_server(collection, path);
   file->path = std::move(path);
+  AFTERBAY_TRY(wait_for_older(*file));
   wire::OpenFile message{file->id, collection.id(), file->path, std::nullopt};
   if (place_.model_rank == 0) message.changes = changes;
   AFTERBAY_TRY(send(file->server, message, place_.model_rank == 0 ? Wake::with_flush : Wake::no));
   open_files_.push_back(file);
   return file;
+}
+
+/// A path that was written before goes to the server that wrote it, where the collection may choose: that
+/// server publishes the older file first, without a wait here. A choice that every rank makes alike.
+std::size_t ModelSession::choose_server(Collection& collection, const std::string& path) {
+  const auto known = destinations_.find(std::hash<std::string>()(path));
+  if (known != destinations_.end() && collection.serves(known->second.server)) return known->second.server;
+  return collection.server_of(collection.files_opened++);
+}
+
+/// Two collections may give the same path to different servers, which know nothing of each other: the rank
+/// that begins files waits until the older one is published.
+Result<> ModelSession::wait_for_older(const File& file) {
+  Destination& it = destinations_[std::hash<std::string>()(file.path)];
+  const Destination older = std::exchange(it, {file.server, 0});
+  if (older.ticket == 0 || older.server == file.server || place_.model_rank != 0) return {};
+  return wait(Ticket{older.ticket});
 }
 
 Result<std::uint64_t> ModelSession::begin_record(File& file, std::uint64_t record, bool fixed) {
@@ -148,7 +173,7 @@ Result<std::uint64_t> ModelSession::begin_record(File& file, std::uint64_t recor
         send(file.server, wire::EndRecords{step_, {{file.collection->id(), state.ended_seq}}}, Wake::no));
   }
   const std::uint64_t seq = state.next_seq++;
-  state.open.push_back({file.id, record, fixed, seq, {}});
+  state.open.push_back({file.id, record, fixed, seq});
   AFTERBAY_TRY(
       send(file.server, wire::BeginRecord{file.collection->id(), seq, file.id, record, fixed}, Wake::no));
   return seq;
@@ -163,10 +188,19 @@ Result<Handover> ModelSession::begin(File& file, std::string_view variable, std:
   AFTERBAY_TRY_ASSIGN(VariableState* const state, collection.framed_variable(variable));
   AFTERBAY_TRY_ASSIGN(const PutPlan* const plan, collection.plan(*state, type, memory));
   const bool fixed = !collection.layout().variables[state->index].record;
-  if (fixed) record = 0;
+  AFTERBAY_TRY_ASSIGN(record, collection.record_of(state->index, record));
   AFTERBAY_TRY_ASSIGN(const std::uint64_t seq, begin_record(file, record, fixed));
   links_[file.server]->set_position(++position_);
+  remember_put(file, state->index, record);
   return Handover{&file, state, plan, record, seq, position_};
+}
+
+void ModelSession::remember_put(const File& file, std::uint32_t variable, std::uint64_t record) {
+  if (last_put_.file != file.id) last_put_.path = file.path;
+  last_put_.file = file.id;
+  last_put_.collection = file.collection;
+  last_put_.variable = variable;
+  last_put_.record = record;
 }
 
 transport::FrameSlot ModelSession::slot(const Handover& handover, const PiecePlan& part) const {
@@ -212,17 +246,18 @@ Result<std::uint64_t> ModelSession::copy_pieces(const Handover& handover, const 
   return out_of_range;
 }
 
-/// Refuses a second put of a variable to a record of the same step.
-Result<> ModelSession::mark_put(const Handover& handover) {
-  for (auto& open : handover.file->collection->servers[handover.file->server].open) {
-    if (open.seq != handover.seq) continue;
-    if (open.put.empty()) open.put.resize(handover.file->collection->schema().variables.size(), false);
-    if (open.put[handover.variable->index])
-      return fail(ErrorCode::conflict, "the variable was put already for record {} in this step",
-                  handover.record);
-    open.put[handover.variable->index] = true;
+/// Refuses a second put of a record: its bytes may be on their way to the file already.
+Result<> ModelSession::mark_put(File& file, std::uint32_t variable, std::uint64_t record) {
+  if (file.put.empty()) file.put.resize(file.collection->schema().variables.size());
+  if (!file.put[variable].contains(record)) {
+    file.put[variable].insert(record);
+    return {};
   }
-  return {};
+  if (!file.collection->layout().variables[variable].record)
+    return fail(ErrorCode::conflict, "the variable was put already: it can be put once while a file is open");
+  return fail(ErrorCode::conflict,
+              "record {} of the variable was put already: a record can be put once while a file is open",
+              record);
 }
 
 /// After the last piece: the log entry by which the server knows who has put what.
@@ -254,7 +289,8 @@ Result<bool> ModelSession::put(File& file, std::string_view variable, std::uint6
       return false;
     }
   }
-  if (auto marked = mark_put(*handover); !marked) return failed(std::move(marked).error());
+  if (auto marked = mark_put(file, handover->variable->index, handover->record); !marked)
+    return failed(std::move(marked).error());
   auto out_of_range = copy_pieces(*handover, data);
   if (!out_of_range) return failed(std::move(out_of_range).error());
   if (auto finished = finish(*handover); !finished) return failed(std::move(finished).error());
@@ -284,8 +320,13 @@ Result<> ModelSession::put_strings(File& file, std::string_view variable, std::u
   if (values.size() != layout.shape.product())
     return failed(make_error(ErrorCode::invalid_argument, "expected {} strings, found {}",
                              layout.shape.product(), values.size()));
+  const auto known = file.collection->record_of(*index, record);
+  if (!known) return failed(known.error());
+  if (auto marked = mark_put(file, *index, *known); !marked) return failed(std::move(marked).error());
+  ++strings_put_[file.server];
+  remember_put(file, *index, *known);
   if (place_.model_rank != 0) return {};
-  const wire::PutStrings message{file.id, layout.record ? record : 0, *index, {values.begin(), values.end()}};
+  const wire::PutStrings message{file.id, *known, *index, {values.begin(), values.end()}};
   if (auto sent = send(file.server, message, Wake::now); !sent) return failed(std::move(sent).error());
   return {};
 }
@@ -302,8 +343,11 @@ Result<std::optional<ModelSession::Direct>> ModelSession::acquire(File& file, st
   if (!same_type || !same_order || links_[file.server]->name() == "mpi") return std::optional<Direct>();
   auto handover = begin(file, variable, record, type, {});
   if (!handover) return failed(std::move(handover).error());
-  if (auto marked = mark_put(*handover); !marked) return failed(std::move(marked).error());
+  if (auto marked = mark_put(file, handover->variable->index, handover->record); !marked)
+    return failed(std::move(marked).error());
   Direct direct{*handover, {}};
+  slots_out_[direct.handover.position] = {
+      file.id, fmt::format("{}, variable {}, record {}", file.path, variable, record)};
   const model::FileLayout& layout = file.collection->layout();
   for (const PiecePlan& part : handover->plan->pieces) {
     const std::uint32_t in_frame = part.piece - layout.frames[layout.pieces[part.piece].frame].first_piece;
@@ -314,7 +358,20 @@ Result<std::optional<ModelSession::Direct>> ModelSession::acquire(File& file, st
   return std::optional<Direct>(std::move(direct));
 }
 
+void ModelSession::forget(const Direct& direct) noexcept { slots_out_.erase(direct.handover.position); }
+
+/// Memory that was lent must not go back to the server while the model may write to it.
+Result<> ModelSession::check_no_slot_out(const char* call, const File* file) {
+  for (const auto& [position, slot] : slots_out_)
+    if (file == nullptr || slot.file == file->id)
+      return told(make_error(ErrorCode::bad_state,
+                             "{} while a slot is out ({}): commit it or destroy it before", call, slot.what)
+                      .at_rank(place_.session_rank));
+  return {};
+}
+
 Result<> ModelSession::commit(const Direct& direct) {
+  forget(direct);
   const Handover& handover = direct.handover;
   observe::Timed timed(handover.file->collection->put_timer);
   AFTERBAY_TRY(check_usable());
@@ -347,6 +404,7 @@ Result<> ModelSession::end_records(std::size_t server, std::uint64_t step) {
 
 Result<> ModelSession::end_step() {
   const observe::Timed timed(observed_.end_step);
+  AFTERBAY_TRY(check_no_slot_out("end_step"));
   AFTERBAY_TRY(poll());
   ++step_;
   if (synchronous_) {
@@ -359,12 +417,14 @@ Result<> ModelSession::end_step() {
 
 Result<Ticket> ModelSession::flush() {
   const observe::Timed timed(observed_.flush);
+  AFTERBAY_TRY(check_no_slot_out("flush"));
   AFTERBAY_TRY(poll());
   const std::uint64_t ticket = ++next_ticket_;
-  pending_[ticket] = links_.size();
+  const bool any = !open_files_.empty();
+  pending_[ticket] = {links_.size(), any ? open_files_.front()->path : "", any ? open_files_.size() - 1 : 0};
   for (std::size_t s = 0; s < links_.size(); ++s) {
     AFTERBAY_TRY(end_records(s, step_));
-    AFTERBAY_TRY(send(s, wire::Flush{ticket}, Wake::now));
+    AFTERBAY_TRY(send(s, wire::Flush{ticket, strings_put_[s]}, Wake::now));
     if (auto sent = links_[s]->flush(); !sent) return fail(explain(s, std::move(sent).error()));
   }
   return Ticket{ticket};
@@ -373,10 +433,13 @@ Result<Ticket> ModelSession::flush() {
 Result<Ticket> ModelSession::close(File& file) {
   const observe::Timed timed(observed_.close);
   if (file.closed) return Ticket{file.close_ticket};
+  AFTERBAY_TRY(check_no_slot_out("close", &file));
   AFTERBAY_TRY(poll());
   file.closed = true;
   file.close_ticket = ++next_ticket_;
-  pending_[file.close_ticket] = 1;
+  pending_[file.close_ticket] = {1, file.path, 0};
+  if (const auto it = destinations_.find(std::hash<std::string>()(file.path)); it != destinations_.end())
+    it->second.ticket = file.close_ticket;
   auto& open = file.collection->servers[file.server].open;
   std::erase_if(open, [&](const ServerState::OpenRecord& record) { return record.file == file.id; });
   std::erase_if(open_files_, [&](const std::shared_ptr<File>& other) { return other->id == file.id; });
@@ -387,6 +450,10 @@ Result<Ticket> ModelSession::close(File& file) {
 }
 
 Result<bool> ModelSession::is_complete(Ticket ticket) {
+  if (ticket.number == 0 || ticket.number > next_ticket_)
+    return fail(ErrorCode::invalid_argument,
+                "there is no ticket {} in this session: close and flush give tickets, {} so far",
+                ticket.number, next_ticket_);
   AFTERBAY_TRY(poll());
   return !pending_.contains(ticket.number);
 }
@@ -399,8 +466,12 @@ Result<> ModelSession::wait(Ticket ticket) {
     AFTERBAY_TRY(send(s, wire::Waiting{ticket.number}, Wake::now));
     if (auto sent = links_[s]->flush(); !sent) return fail(explain(s, std::move(sent).error()));
   }
-  return wait_until([&] { return !pending_.contains(ticket.number); },
-                    fmt::format("ticket {}", ticket.number));
+  const Pending pending = pending_.contains(ticket.number) ? pending_.at(ticket.number) : Pending();
+  awaited_ = pending.file;
+  auto reached = wait_until([&] { return !pending_.contains(ticket.number); },
+                            fmt::format("ticket {}{}", ticket.number, pending.text()));
+  awaited_.clear();
+  return reached;
 }
 
 Result<> ModelSession::finalize() {
@@ -416,8 +487,17 @@ Result<> ModelSession::finalize() {
     AFTERBAY_TRY(send(s, wire::Finalize{}, Wake::now));
     if (auto sent = links_[s]->flush(); !sent) return fail(explain(s, std::move(sent).error()));
   }
+  Pending unpublished;
+  for (const auto& [ticket, one] : pending_) {
+    if (one.file.empty()) continue;
+    if (unpublished.file.empty())
+      unpublished.file = one.file;
+    else
+      ++unpublished.more;
+  }
+  awaited_ = unpublished.file;
   AFTERBAY_TRY(wait_until([this] { return std::ranges::all_of(bye_, [](bool said) { return said; }); },
-                          "the servers to publish all files"));
+                          "the servers to publish all files" + unpublished.text()));
   for (const auto& link : links_) {
     const std::uint64_t now = now_ns();
     if (observe::Timer* const timer = profile_.wait("room in the server", observed_.put);
@@ -435,7 +515,7 @@ void ModelSession::abandon(const std::string& reason) noexcept {
   for (auto& link : links_) {
     try {
       const auto bytes =
-          wire::encode(wire::Abandon{last_error_ ? reason + ", after: " + last_error_->text() : reason});
+          wire::encode(wire::Abandon{reason, failure_ ? failure_ : last_error_, failure_.has_value()});
       if (link->send(bytes, transport::Wake::now)) (void)link->flush();
     } catch (...) {  // the process is on its way out; the server notices that too
     }
@@ -457,8 +537,8 @@ Result<> ModelSession::check_usable() const {
 
 template <class Message>
 Result<> ModelSession::send(std::size_t server, const Message& message, transport::Wake wake) {
-  const auto bytes = wire::encode(message);
-  if (auto sent = links_[server]->send(bytes, wake); !sent)
+  wire::encode(message, encoded_);
+  if (auto sent = links_[server]->send(encoded_, wake); !sent)
     return fail(explain(server, std::move(sent).error()));
   return {};
 }
@@ -485,7 +565,7 @@ Result<> ModelSession::handle(std::size_t server, std::span<const std::byte> mes
     defined_[server] = defined.serial;
   } else if (kind == wire::Done::kind) {
     AFTERBAY_TRY_ASSIGN(const wire::Done done, wire::decode<wire::Done>(message));
-    if (const auto it = pending_.find(done.ticket); it != pending_.end() && --it->second == 0)
+    if (const auto it = pending_.find(done.ticket); it != pending_.end() && --it->second.servers == 0)
       pending_.erase(it);
   } else if (kind == wire::Bye::kind) {
     bye_[server] = true;
@@ -522,7 +602,30 @@ Error ModelSession::explain(std::size_t server, Error error) {
     if (error.code != ErrorCode::bad_state) break;
     links_[server]->wait(wait_slice);
   } while (now_ns() < until);
-  return remember(std::move(error.at_rank(place_.session_rank)));
+  return remember(with_work(std::move(error.at_rank(place_.session_rank))));
+}
+
+std::string ModelSession::Pending::text() const {
+  if (file.empty()) return "";
+  return more == 0 ? fmt::format(" ({})", file) : fmt::format(" ({} and {} more)", file, more);
+}
+
+Error ModelSession::with_work(Error error) const {
+  if (!awaited_.empty()) error.in_file(awaited_);
+  if (last_put_.collection != nullptr) {
+    const std::string& name = last_put_.collection->schema().variables[last_put_.variable].name;
+    error.in_file(last_put_.path);
+    if (error.file == last_put_.path) error.in_variable(name);
+    error.add(fmt::format("the last that this rank put was record {} of variable '{}' in {}",
+                          last_put_.record, name, last_put_.path));
+  }
+  if (!open_files_.empty()) {
+    error.in_file(open_files_.front()->path);
+    error.add(
+        fmt::format("not complete: {}{}", open_files_.front()->path,
+                    open_files_.size() > 1 ? fmt::format(" and {} more files", open_files_.size() - 1) : ""));
+  }
+  return error;
 }
 
 std::uint64_t ModelSession::progress() const {
@@ -544,10 +647,11 @@ Result<> ModelSession::wait_until(const std::function<bool()>& reached, const st
           return fail(explain(s, std::move(alive).error().add(fmt::format("while waiting for {}", what))));
       }
     if (clock.expired(progress()))
-      return fail(remember(make_error(ErrorCode::timed_out,
-                                      "waited {} s for {}, and no I/O server made progress (deadline {} s)",
-                                      clock.limit_ns() / 1'000'000'000, what, config_.deadline.count() / 1000)
-                               .at_rank(place_.session_rank)));
+      return fail(remember(
+          with_work(make_error(ErrorCode::timed_out,
+                               "waited {} s for {}, and no I/O server made progress (deadline {} s)",
+                               clock.limit_ns() / 1'000'000'000, what, config_.deadline.count() / 1000)
+                        .at_rank(place_.session_rank))));
     if (idle_ && idle_()) continue;
     links_[turn % links_.size()]->wait(links_.size() > 1 ? wait_slice / 5 : wait_slice);
   }

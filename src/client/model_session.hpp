@@ -15,12 +15,14 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "afterbay/session.hpp"
 #include "base/log.hpp"
 #include "base/result.hpp"
 #include "client/collection.hpp"
+#include "client/record_set.hpp"
 #include "config/config.hpp"
 #include "observe/profile.hpp"
 #include "transport/link.hpp"
@@ -35,6 +37,7 @@ struct File {
   std::string path;
   bool closed = false;
   std::uint64_t close_ticket = 0;
+  std::vector<RecordSet> put;  ///< one a variable: the records handed over
 };
 
 /// One variable of one record, about to be handed over.
@@ -88,6 +91,8 @@ class ModelSession {
   Result<std::optional<Direct>> acquire(File& file, std::string_view variable, std::uint64_t record,
                                         Type type);
   Result<> commit(const Direct& direct);
+  /// The slot will not be written to any more, nor committed.
+  void forget(const Direct& direct) noexcept;
 
   Result<> end_step();
   Result<Ticket> flush();
@@ -119,13 +124,19 @@ class ModelSession {
                          const MemoryLayout& memory);
   Result<std::uint64_t> begin_record(File& file, std::uint64_t record, bool fixed);
   transport::FrameSlot slot(const Handover& handover, const PiecePlan& piece) const;
-  Result<> mark_put(const Handover& handover);
+  Result<> mark_put(File& file, std::uint32_t variable, std::uint64_t record);
+  void remember_put(const File& file, std::uint32_t variable, std::uint64_t record);
   Result<bool> has_room(const Handover& handover);
   Result<std::uint64_t> copy_pieces(const Handover& handover, const void* data);
   Result<> finish(const Handover& handover);
+  Result<> check_no_slot_out(const char* call, const File* file = nullptr);
   Result<> end_records(std::size_t server, std::uint64_t step);
   Result<> wait_until(const std::function<bool()>& reached, const std::string& what);
   std::uint64_t progress() const;
+  std::size_t choose_server(Collection& collection, const std::string& path);
+  Result<> wait_for_older(const File& file);
+  /// Adds to an error which file and variable this rank was busy with.
+  Error with_work(Error error) const;
 
   Place place_;
   const config::Config& config_;
@@ -142,11 +153,37 @@ class ModelSession {
   std::vector<std::uint64_t> defined_;  ///< one a server: last serial acknowledged
 
   std::vector<std::shared_ptr<File>> open_files_;
+  struct SlotOut {
+    std::uint64_t file = 0;
+    std::string what;
+  };
+  std::map<std::uint64_t, SlotOut> slots_out_;  ///< acquired, neither committed nor forgotten, by position
+  std::vector<std::byte> encoded_;              ///< of the message being sent; its memory is kept
   std::uint64_t next_file_ = 0;
   std::uint64_t position_ = 0;
   std::uint64_t step_ = 0;
   std::uint64_t next_ticket_ = 0;
-  std::map<std::uint64_t, std::size_t> pending_;  ///< ticket -> servers that have not answered
+  struct Pending {
+    std::size_t servers = 0;  ///< that have not answered
+    std::string file;         ///< the first that it waits for
+    std::size_t more = 0;     ///< files
+    [[nodiscard]] std::string text() const;
+  };
+  std::map<std::uint64_t, Pending> pending_;  ///< by ticket
+  struct Destination {
+    std::size_t server = 0;
+    std::uint64_t ticket = 0;  ///< of its last close; 0: not closed yet
+  };
+  std::unordered_map<std::size_t, Destination> destinations_;  ///< of all files so far, by hash of the path
+  std::vector<std::uint64_t> strings_put_;                     ///< one a server
+  struct {
+    const Collection* collection = nullptr;
+    std::uint64_t file = ~std::uint64_t{0};
+    std::string path;
+    std::uint32_t variable = 0;
+    std::uint64_t record = 0;
+  } last_put_;
+  std::string awaited_;  ///< the file that a wait is about
   std::vector<bool> bye_;
   bool finalized_ = false;
   std::optional<Error> failure_;     ///< the session cannot go on

@@ -42,6 +42,7 @@ struct Memory {
   std::uint64_t block_bytes = std::uint64_t{4} << 20;
   std::uint64_t small_block_bytes = std::uint64_t{256} << 10;
   double small_share = 0.125;                           ///< part of server_bytes cut into small blocks
+  int frames = 1 << 16;                                 ///< that a server can know
   std::uint64_t link_bytes = std::uint64_t{8} << 20;    ///< MPI staging per pair of ranks
   std::uint64_t ring_bytes = std::uint64_t{256} << 10;  ///< control ring of a model rank, each direction
 
@@ -52,7 +53,7 @@ struct Memory {
     return small_class_bytes() / small_block_bytes;
   }
   [[nodiscard]] std::uint64_t blocks() const noexcept {
-    return (server_bytes - small_class_bytes()) / block_bytes;
+    return (server_bytes - small_blocks() * small_block_bytes) / block_bytes;
   }
 };
 

@@ -152,6 +152,11 @@ void add_memory(std::vector<Setting<Config>>& table) {
       session("memory.small_share", number_in(0, 0.9), AFTERBAY_FIELD(memory.small_share),
               "Part of `memory.server` that is cut into small blocks: 0.125 is an eighth, 0 means that "
               "there are none."));
+  table.push_back(session(
+      "memory.frames", integer_in(1, 1 << 24), AFTERBAY_FIELD(memory.frames),
+      "How many frames one server can know. A frame is the part of a record that goes to the disk in one "
+      "write, at most one `memory.block`: a variable has as many as it has blocks in a record. Each takes "
+      "some 600 bytes of shared memory. With larger blocks fewer are needed."));
   table.push_back(
       session("memory.link", size_in({.low = 64 * KiB, .high = 4 * GiB, .multiple = 8 * KiB}),
               AFTERBAY_FIELD(memory.link_bytes),

@@ -62,50 +62,56 @@ Session::Session(Session&&) noexcept = default;
 Session& Session::operator=(Session&&) noexcept = default;
 Session::~Session() = default;
 
-bool Session::is_server() const { return state_->model == nullptr; }
+Session::State& Session::state() const {
+  if (state_ == nullptr)
+    throw Failure(Error(ErrorCode::bad_state, "the session handle is empty: it was moved from"));
+  return *state_;
+}
+
+bool Session::is_server() const { return state().model == nullptr; }
 
 void Session::serve() {
   if (!is_server())
     throw Failure(Error(ErrorCode::bad_state, "this rank is a model rank: only I/O servers call serve()"));
-  if (!state_->server)
+  if (!state().server)
     throw Failure(Error(ErrorCode::bad_state, "this server has served its session already"));
-  unwrap(state_->server->run());
-  state_->ended = true;
-  unwrap(state_->report());
-  state_->release();
+  unwrap(state().server->run());
+  state().ended = true;
+  unwrap(state().report());
+  state().release();
 }
 
-int Session::model_rank() const { return state_->model_side().place().model_rank; }
-int Session::model_size() const { return state_->model_side().place().model_size; }
+int Session::model_rank() const { return state().model_side().place().model_rank; }
+int Session::model_size() const { return state().model_side().place().model_size; }
 
 void Session::decomposition(const std::string& name, const Block& block, const Coverage& coverage) {
-  unwrap(state_->model_side().decomposition(name, block, coverage));
+  unwrap(state().model_side().decomposition(name, block, coverage));
 }
 
 Collection Session::collection(const std::string& name, const Schema& schema,
                                const CollectionOptions& options) {
-  auto state = std::make_shared<Collection::State>();
-  state->collection = unwrap(state_->model_side().collection(name, schema, options));
-  state->session = state_->model;
-  return Collection(std::move(state));
+  auto handle = std::make_shared<Collection::State>();
+  handle->collection = unwrap(state().model_side().collection(name, schema, options));
+  handle->session = state().model;
+  return Collection(std::move(handle));
 }
 
-void Session::start() { unwrap(state_->model_side().start()); }
-void Session::end_step() { unwrap(state_->model_side().end_step()); }
-Ticket Session::flush() { return unwrap(state_->model_side().flush()); }
-void Session::wait(Ticket ticket) { unwrap(state_->model_side().wait(ticket)); }
-bool Session::is_complete(Ticket ticket) { return unwrap(state_->model_side().is_complete(ticket)); }
+void Session::start() { unwrap(state().model_side().start()); }
+void Session::end_step() { unwrap(state().model_side().end_step()); }
+Ticket Session::flush() { return unwrap(state().model_side().flush()); }
+void Session::wait(Ticket ticket) { unwrap(state().model_side().wait(ticket)); }
+bool Session::is_complete(Ticket ticket) { return unwrap(state().model_side().is_complete(ticket)); }
 
 void Session::finalize() {
-  if (state_->ended) return;
-  unwrap(state_->model_side().finalize());
-  if (state_->host.joinable()) state_->host.join();
-  while (state_->server && !state_->server->finished()) {  // hosted: other ranks may still be on their way
-    if (!state_->server->step()) state_->server->wait();
+  if (state().ended) return;
+  unwrap(state().model_side().finalize());
+  if (state().host.joinable()) state().host.join();
+  while (state().server && !state().server->finished()) {  // hosted: other ranks may still be on their way
+    if (!state().server->step()) state().server->wait();
   }
-  state_->ended = true;
-  unwrap(state_->report());
-  state_->release();
+  state().ended = true;
+  unwrap(state().report());
+  state().release();
 }
 
 // ---- Collection

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session/report.hpp"
 
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 
 #include "observe/profile.hpp"
@@ -33,6 +36,19 @@ Result<> write_text(const std::string& path, const std::string& text, const char
                   .with_native(errno));
 }
 
+Result<> check_writable(const std::string& path, const char* setting) {
+  if (path.empty()) return {};
+  const std::filesystem::path file(path);
+  const std::string directory = file.has_parent_path() ? file.parent_path().string() : ".";
+  const bool there = ::access(path.c_str(), F_OK) == 0;
+  if (::access(there ? path.c_str() : directory.c_str(), there ? W_OK : W_OK | X_OK) == 0) return {};
+  const int code = errno;
+  return fail(make_error(ErrorCode::io, "the report could not be written to '{}' ({}) at the end: {}", path,
+                         setting, std::strerror(code))
+                  .in_file(path)
+                  .with_native(code));
+}
+
 bool anything_written(const std::vector<observe::RankProfile>& profiles) {
   for (const auto& profile : profiles)
     for (const auto& counter : profile.counters)
@@ -41,6 +57,11 @@ bool anything_written(const std::vector<observe::RankProfile>& profiles) {
 }
 
 }  // namespace
+
+Result<> check_report_files(const config::Config& config) {
+  AFTERBAY_TRY(check_writable(config.report.json, "report.json"));
+  return check_writable(config.report.trace, "report.trace");
+}
 
 Result<> report(const Account& mine, const config::Config& config, Group& group) {
   AFTERBAY_TRY_ASSIGN(const auto gathered, group.gather(wire::encode(AccountMessage{mine})));

@@ -22,6 +22,9 @@ struct Account {
   }
 };
 
+/// Can the files that the configuration asks for be written by this process? Asked before the run.
+Result<> check_report_files(const config::Config& config);
+
 /// Collective. Rank 0 prints the table and writes the files that the configuration asks for.
 Result<> report(const Account& mine, const config::Config& config, Group& group);
 

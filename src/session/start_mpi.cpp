@@ -6,6 +6,7 @@
 #include "afterbay/mpi.hpp"
 #include "mpi/check.hpp"
 #include "mpi/communicator.hpp"
+#include "session/report.hpp"
 #include "session/roles.hpp"
 #include "session/state.hpp"
 #include "transport/mpi/connect.hpp"
@@ -14,7 +15,7 @@
 namespace afterbay {
 namespace {
 
-constexpr std::chrono::milliseconds first_deadline{60'000};  ///< before the configuration is known
+constexpr std::chrono::milliseconds unknown_deadline{60'000};  ///< when the configuration is wrong
 
 class MpiGroup : public session::Group {
  public:
@@ -55,17 +56,10 @@ struct Greeting {
 std::vector<double> common_settings(const config::Config& config) {
   const auto number = [](auto value) { return static_cast<double>(value); };
   const config::Memory& memory = config.memory;
-  return {number(config.servers),
-          number(memory.server_bytes),
-          number(memory.block_bytes),
-          number(memory.small_block_bytes),
-          memory.small_share,
-          number(memory.link_bytes),
-          number(memory.ring_bytes),
-          number(config.chunk_bytes),
-          number(config.transport),
-          number(config.inline_mode),
-          number(config.deadline.count()),
+  return {number(config.servers),           number(memory.server_bytes), number(memory.block_bytes),
+          number(memory.small_block_bytes), memory.small_share,          number(memory.frames),
+          number(memory.link_bytes),        number(memory.ring_bytes),   number(config.chunk_bytes),
+          number(config.transport),         number(config.inline_mode),  number(config.deadline.count()),
           number(config.placement)};
 }
 
@@ -115,6 +109,7 @@ transport::LinkSizes link_sizes(const config::Memory& memory) {
   sizes.block_bytes = memory.block_bytes;
   sizes.small_block_bytes = memory.small_block_bytes;
   sizes.small_share = memory.small_share;
+  sizes.max_frames = static_cast<std::uint32_t>(memory.frames);
   sizes.ring_bytes = memory.ring_bytes;
   sizes.segment_bytes = memory.link_bytes / sizes.segments;
   return sizes;
@@ -154,8 +149,9 @@ class Starter {
   Starter(MPI_Comm parent, const SessionOptions& options) : parent_(parent), options_(options) {}
 
   Result<std::unique_ptr<Session::State>> start() {
-    AFTERBAY_TRY_ASSIGN(mpi::Communicator comm, mpi::Communicator::duplicate(parent_, first_deadline));
     auto config = config::load({options_.settings, options_.config_file, std::nullopt, options_.arguments});
+    AFTERBAY_TRY_ASSIGN(mpi::Communicator comm,
+                        mpi::Communicator::duplicate(parent_, config ? config->deadline : unknown_deadline));
     AFTERBAY_TRY(greet(comm, config));
     state_ =
         std::make_unique<Session::State>(options_.name, std::make_unique<config::Config>(std::move(*config)));
@@ -184,9 +180,12 @@ class Starter {
       if (!config->nodes.empty() && config->nodes.size() != static_cast<std::size_t>(comm.size()))
         mine.error = make_error(ErrorCode::conflict, "'nodes' declares {} ranks, the communicator has {}",
                                 config->nodes.size(), comm.size());
+      if (comm.rank() == 0 && !mine.error)
+        if (auto writable = session::check_report_files(*config); !writable)
+          mine.error = std::move(writable).error();
     }
     AFTERBAY_TRY_ASSIGN(const std::vector<Greeting> all,
-                        agree(comm, mine, config ? config->deadline : first_deadline));
+                        agree(comm, mine, config ? config->deadline : unknown_deadline));
     AFTERBAY_TRY(check_threads(*config, all));
     std::vector<Role> wishes;
     std::vector<int> nodes;
@@ -249,6 +248,9 @@ class Starter {
 Session open_session(MPI_Comm comm, const SessionOptions& options) {
   if (!mpi::is_running())
     throw Failure(Error(ErrorCode::bad_state, "MPI is not running: call MPI_Init before open_session"));
+  if (comm == MPI_COMM_NULL)
+    throw Failure(Error(ErrorCode::invalid_argument,
+                        "open_session needs a communicator, this rank gave MPI_COMM_NULL"));
   auto state = Starter(comm, options).start();
   if (!state) throw Failure(std::move(state).error().add("opening session '" + options.name + "'"));
   return Session(std::move(*state));

@@ -72,6 +72,10 @@ struct Slot::State {
   std::optional<client::ModelSession::Direct> direct;
   std::vector<std::byte> buffer;  ///< private data, when not direct
   bool committed = false;
+
+  ~State() {
+    if (const auto held = session.lock(); held && direct && !committed) held->forget(*direct);
+  }
 };
 
 }  // namespace afterbay

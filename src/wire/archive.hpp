@@ -133,13 +133,19 @@ class Reader {
 
 enum class Kind : std::uint32_t;
 
-/// The kind, then the fields.
+/// The kind, then the fields; replaces what is in `bytes`, whose memory is used again.
+template <class Message>
+void encode(const Message& message, std::vector<std::byte>& bytes) {
+  bytes.clear();
+  Writer writer(bytes);
+  writer(Message::kind, message);
+}
+
 template <class Message>
 std::vector<std::byte> encode(const Message& message) {
   std::vector<std::byte> bytes;
   bytes.reserve(64);
-  Writer writer(bytes);
-  writer(Message::kind, message);
+  encode(message, bytes);
   return bytes;
 }
 

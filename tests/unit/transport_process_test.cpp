@@ -53,21 +53,23 @@ class ProcessDeath : public ::testing::Test {
  protected:
   void SetUp() override {
     geometry_ = make_geometry(sizes(), 1).value();
-    name_ = "/afterbay-test-" + std::to_string(::getpid());
+    auto memory = Mapping::create(geometry_.total_bytes);
+    ASSERT_TRUE(memory) << memory.error().text();
+    door_ = std::move(memory->door);
+    address_ = door_.address();
   }
-  void TearDown() override { Mapping::unlink(name_); }
 
   std::shared_ptr<Segment> format() {
-    auto mapping = Mapping::create(name_, geometry_.total_bytes);
+    auto mapping = Mapping::open(address_, geometry_.total_bytes);
     EXPECT_TRUE(mapping) << mapping.error().text();
     return std::make_shared<Segment>(Segment::format(*std::move(mapping), geometry_));
   }
   Result<std::shared_ptr<Segment>> attach() {
-    AFTERBAY_TRY_ASSIGN(Mapping mapping, Mapping::open(name_, geometry_.total_bytes));
+    AFTERBAY_TRY_ASSIGN(Mapping mapping, Mapping::open(address_, geometry_.total_bytes));
     AFTERBAY_TRY_ASSIGN(Segment segment, Segment::attach(std::move(mapping), geometry_));
     return std::make_shared<Segment>(std::move(segment));
   }
-  /// The segment once the other process has made it.
+  /// The segment once the other process has formatted it.
   std::shared_ptr<Segment> attach_soon() {
     const std::uint64_t begin = now_ns();
     while (now_ns() - begin < 10'000'000'000) {
@@ -78,7 +80,8 @@ class ProcessDeath : public ::testing::Test {
   }
 
   Geometry geometry_;
-  std::string name_;
+  Door door_;
+  std::string address_;
 };
 
 TEST_F(ProcessDeath, a_killed_model_rank_is_reported_by_its_server) {
@@ -122,27 +125,25 @@ TEST_F(ProcessDeath, a_rank_that_waits_hears_of_its_killed_server_long_before_th
 }
 
 TEST(SharedMapping, more_than_there_is_is_an_error_with_the_arithmetic) {
-  const std::string name = "/afterbay-test-" + std::to_string(::getpid()) + "-full";
-  const auto mapping = Mapping::create(name, std::uint64_t{1} << 45);
-  ASSERT_FALSE(mapping);
-  EXPECT_EQ(mapping.error().code, ErrorCode::no_space);
-  EXPECT_NE(mapping.error().message.find("33554432.0 MiB"), std::string::npos) << mapping.error().message;
-  EXPECT_NE(mapping.error().message.find("are free"), std::string::npos) << mapping.error().message;
-  EXPECT_FALSE(std::filesystem::exists("/dev/shm" + name));
+  const auto memory = Mapping::create(std::uint64_t{1} << 45);
+  ASSERT_FALSE(memory);
+  EXPECT_EQ(memory.error().code, ErrorCode::no_space);
+  EXPECT_NE(memory.error().message.find("33554432.0 MiB"), std::string::npos) << memory.error().message;
+  EXPECT_NE(memory.error().message.find("are free"), std::string::npos) << memory.error().message;
 }
 
 TEST(SharedMapping, processes_with_other_sizes_are_refused) {
-  const std::string name = "/afterbay-test-" + std::to_string(::getpid()) + "-sizes";
-  const auto mapping = Mapping::create(name, 8192);
-  ASSERT_TRUE(mapping);
-  EXPECT_FALSE(Mapping::create(name, 8192));
-  EXPECT_EQ(Mapping::open(name, 4096).error().code, ErrorCode::conflict);
-  const auto same = Mapping::open(name, 8192);
+  auto memory = Mapping::create(8192);
+  ASSERT_TRUE(memory);
+  const std::string address = memory->door.address();
+  EXPECT_EQ(Mapping::open(address, 4096).error().code, ErrorCode::conflict);
+  const auto same = Mapping::open(address, 8192);
   ASSERT_TRUE(same);
-  mapping->data()[5000] = std::byte{7};
+  memory->mapping.data()[5000] = std::byte{7};
   EXPECT_EQ(same->data()[5000], std::byte{7});
-  Mapping::unlink(name);
-  EXPECT_FALSE(Mapping::open(name, 8192));
+  memory->door = {};
+  EXPECT_FALSE(Mapping::open(address, 8192));
+  EXPECT_EQ(same->data()[5000], std::byte{7});  // who has mapped it keeps it
 }
 
 TEST(TransportGeometry, parts_do_not_overlap_and_blocks_are_aligned) {

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transport/mpi/connect.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <climits>
-#include <random>
 #include <string>
 #include <utility>
 
@@ -29,7 +26,7 @@ struct StepReport {
   std::int32_t code = 0;
   std::int32_t native = 0;
   std::string message;
-  std::string segment;  ///< servers: name of the shared memory; empty: none
+  std::string segment;  ///< servers: address of the shared memory; empty: none
 
   template <class A>
   void fields(A& a) {
@@ -53,7 +50,7 @@ class SetUp {
       attached = attach();
       attached = agree(attached);
     }
-    if (!segment_name_.empty()) shm::Mapping::unlink(segment_name_);
+    door_ = {};
     if (!named) return fail(std::move(named).error());
     AFTERBAY_TRY(std::move(attached));
     connection_.port = std::move(port_);
@@ -73,22 +70,20 @@ class SetUp {
     return shm::make_geometry(options_.sizes, roster_.models().size());
   }
 
-  /// A name that no other session or server on this node has.
-  static std::string fresh_name() {
-    std::random_device random;
-    return fmt::format("/afterbay-{}-{:08x}{:08x}", ::getpid(), random(), random());
+  /// Memory for this server's segment; shared, with an open door, when model ranks will map it.
+  Result<shm::Mapping> make_memory() {
+    const bool shared = std::ranges::any_of(
+        roster_.models(), [&](int model) { return model != rank() && roster_.shares_memory(model, rank()); });
+    if (!shared) return shm::Mapping::anonymous(geometry_.total_bytes);
+    AFTERBAY_TRY_ASSIGN(shm::SharedMemory memory, shm::Mapping::create(geometry_.total_bytes));
+    door_ = std::move(memory.door);
+    return std::move(memory.mapping);
   }
 
   Result<void> make_server() {
-    const bool shared = std::ranges::any_of(
-        roster_.models(), [&](int model) { return model != rank() && roster_.shares_memory(model, rank()); });
-    const std::string name = shared ? fresh_name() : std::string();
-    auto mapping = shared ? shm::Mapping::create(name, geometry_.total_bytes)
-                          : shm::Mapping::anonymous(geometry_.total_bytes);
-    if (!mapping) return fail(std::move(mapping).error());
-    segment_name_ = name;
-    mapping->populate();
-    segment_ = std::make_shared<shm::Segment>(shm::Segment::format(*std::move(mapping), geometry_));
+    AFTERBAY_TRY_ASSIGN(shm::Mapping mapping, make_memory());
+    mapping.populate();
+    segment_ = std::make_shared<shm::Segment>(shm::Segment::format(std::move(mapping), geometry_));
     port_ = std::make_unique<shm::Port>(segment_);
     connection_.segment_bytes = geometry_.total_bytes;
     add_peers();
@@ -132,7 +127,7 @@ class SetUp {
     std::shared_ptr<shm::Segment> segment = segment_;
     if (roster_.servers()[server] != rank()) {
       AFTERBAY_TRY_ASSIGN(shm::Mapping mapping,
-                          shm::Mapping::open(segment_names_[server], geometry_.total_bytes));
+                          shm::Mapping::open(addresses_[server], geometry_.total_bytes));
       mapping.populate();
       AFTERBAY_TRY_ASSIGN(shm::Segment attached, shm::Segment::attach(std::move(mapping), geometry_));
       segment = std::make_shared<shm::Segment>(std::move(attached));
@@ -153,9 +148,9 @@ class SetUp {
     StepReport report;
     if (!own)
       report = {static_cast<std::int32_t>(own.error().code), own.error().native, own.error().message, {}};
-    report.segment = segment_name_;
+    if (door_.fd() >= 0) report.segment = door_.address();
     AFTERBAY_TRY_ASSIGN(const auto all, comm_->all_gather(wire::encode(report), options_.policy.deadline));
-    segment_names_.clear();
+    addresses_.clear();
     for (std::size_t i = 0; i < all.size(); ++i) {
       AFTERBAY_TRY_ASSIGN(StepReport other, wire::decode<StepReport>(all[i]));
       if (other.code != 0)
@@ -163,7 +158,7 @@ class SetUp {
                         .with_native(other.native)
                         .at_rank(static_cast<int>(i))
                         .add("while ranks and I/O servers were connected"));
-      if (roster_.card(static_cast<int>(i)).server != 0) segment_names_.push_back(std::move(other.segment));
+      if (roster_.card(static_cast<int>(i)).server != 0) addresses_.push_back(std::move(other.segment));
     }
     return {};
   }
@@ -172,8 +167,8 @@ class SetUp {
   const ConnectOptions& options_;
   Roster roster_;
   shm::Geometry geometry_;
-  std::string segment_name_;                ///< of this rank's server
-  std::vector<std::string> segment_names_;  ///< of all servers
+  shm::Door door_;                      ///< to the memory of this rank's server, during the set-up
+  std::vector<std::string> addresses_;  ///< of all servers' memory
   std::shared_ptr<shm::Segment> segment_;
   std::unique_ptr<shm::Port> port_;
   std::shared_ptr<RankLinks> rank_links_ = std::make_shared<RankLinks>();

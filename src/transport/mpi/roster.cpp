@@ -37,10 +37,8 @@ std::uint64_t machine_number() {
   MPI_Get_processor_name(name, &length);
   std::string boot;
   std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
-  struct stat info {};
-  const std::uint64_t memory = ::stat("/dev/shm", &info) == 0 ? info.st_dev : 0;
-  return digest(
-      fmt::format("{} {} {}", std::string_view(name, static_cast<std::size_t>(length)), boot, memory));
+  return digest(fmt::format("{} {} {}", std::string_view(name, static_cast<std::size_t>(length)), boot,
+                            own_process().space));
 }
 
 Result<Roster> Roster::exchange(const mpi::Communicator& comm, const ConnectOptions& options) {
@@ -92,7 +90,7 @@ Result<void> Roster::check() const {
         return fail(ErrorCode::invalid_argument,
                     "shared memory was demanded for all pairs, but model rank {} and the I/O server at rank "
                     "{} run on "
-                    "different nodes (or containers with their own /dev/shm); use the transport `auto`, or "
+                    "different nodes (or in different containers); use the transport `auto`, or "
                     "place an I/O "
                     "server on each node",
                     model, server);

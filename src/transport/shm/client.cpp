@@ -189,8 +189,8 @@ Result<void> ShmClientLink::commit(const FrameSlot& slot, std::uint32_t piece) {
                 options_.server, piece, slot.frame, slot.seq);
   if (!counted.frame_complete) return {};
   ready_bytes_ += slot.bytes;
-  return send(wire::encode(wire::FrameReady{slot.frame, slot.seq}),
-              ready_bytes_ < most_ready_bytes ? Wake::with_flush : Wake::now);
+  wire::encode(wire::FrameReady{slot.frame, slot.seq}, encoded_);
+  return send(encoded_, ready_bytes_ < most_ready_bytes ? Wake::with_flush : Wake::now);
 }
 
 void ShmClientLink::set_position(std::uint64_t position) {

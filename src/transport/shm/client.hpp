@@ -75,6 +75,7 @@ class ShmClientLink final : public ClientLink, private RankLinks::Member {
   std::function<bool()> idle_;
   std::uint32_t bell_seen_ = 0;
   bool ring_on_flush_ = false;
+  Bytes encoded_;
   std::uint64_t ready_bytes_ = 0;  ///< of frames that the server has not been woken for
   std::uint64_t waited_ns_ = 0;
   std::uint64_t messages_ = 0;

@@ -31,9 +31,7 @@ tl::expected<std::uint32_t, Refusal> FrameTable::acquire(const FrameSlot& slot, 
 
 tl::expected<std::uint32_t, Refusal> FrameTable::make(const FrameSlot& slot,
                                                       std::atomic<std::uint64_t>& entry, bool last_too) {
-  const auto kind = class_for(slot);
-  if (!kind) return tl::unexpected(kind.error());
-  const auto block = take(*kind, order_of(slot.position, slot.frame), last_too);
+  const auto block = take_for(slot, last_too);
   if (!block) return block;
   BlockMeta& meta = segment_.meta(*block);
   meta.frame = slot.frame;
@@ -52,25 +50,34 @@ tl::expected<std::uint32_t, Refusal> FrameTable::make(const FrameSlot& slot,
                                                              : Refusal::older_instance);
 }
 
-tl::expected<BlockClass, Refusal> FrameTable::class_for(const FrameSlot& slot) const noexcept {
-  const Geometry& geometry = segment_.geometry();
-  const std::uint32_t pieces = segment_.frame(slot.frame).pieces;
-  const auto fits = [&](const BlockClassGeometry& kind) {
-    return kind.count != 0 && slot.bytes + slot.phase <= kind.bytes && pieces <= kind.pieces;
-  };
-  if (fits(geometry.classes[small_blocks])) return small_blocks;
-  if (fits(geometry.classes[large_blocks])) return large_blocks;
-  return tl::unexpected(Refusal::too_large);
+bool FrameTable::fits(const FrameSlot& slot, BlockClass kind) const noexcept {
+  const BlockClassGeometry& blocks = segment_.geometry().classes[kind];
+  return blocks.count != 0 && slot.bytes + slot.phase <= blocks.bytes &&
+         segment_.frame(slot.frame).pieces <= blocks.pieces;
 }
 
-tl::expected<std::uint32_t, Refusal> FrameTable::take(BlockClass kind, std::uint64_t order,
-                                                      bool last_too) noexcept {
+tl::expected<std::uint32_t, Refusal> FrameTable::take_for(const FrameSlot& slot, bool last_too) noexcept {
+  const bool small = fits(slot, small_blocks);
+  const bool large = fits(slot, large_blocks);
+  if (!small && !large) return tl::unexpected(Refusal::too_large);
+  const BlockClass kind = small ? small_blocks : large_blocks;
+  auto block = take(kind, false);
+  if (block) return block;
+  if (block.error() == Refusal::slower_rank &&
+      (last_too || nobody_before(order_of(slot.position, slot.frame))))
+    block = take(kind, true);
+  if (block || !small || !large) return block;
+  const auto spare = take(large_blocks, false);
+  return spare ? spare : block;
+}
+
+tl::expected<std::uint32_t, Refusal> FrameTable::take(BlockClass kind, bool reserve_too) noexcept {
   FreeBlocks& free = header_.free[kind];
   const std::uint32_t reserve = segment_.geometry().classes[kind].reserve;
   std::uint32_t count = free.count.load(std::memory_order_seq_cst);
   do {
     if (count == 0) return tl::unexpected(Refusal::no_block);
-    if (count <= reserve && !last_too && !nobody_before(order)) return tl::unexpected(Refusal::slower_rank);
+    if (count <= reserve && !reserve_too) return tl::unexpected(Refusal::slower_rank);
   } while (!free.count.compare_exchange_weak(count, count - 1, std::memory_order_seq_cst));
 
   std::uint64_t head = free.head.load(std::memory_order_acquire);

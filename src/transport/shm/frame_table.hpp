@@ -67,8 +67,11 @@ class FrameTable {
  private:
   tl::expected<std::uint32_t, Refusal> make(const FrameSlot& slot, std::atomic<std::uint64_t>& entry,
                                             bool last_too);
-  tl::expected<BlockClass, Refusal> class_for(const FrameSlot& slot) const noexcept;
-  tl::expected<std::uint32_t, Refusal> take(BlockClass kind, std::uint64_t order, bool last_too) noexcept;
+  [[nodiscard]] bool fits(const FrameSlot& slot, BlockClass kind) const noexcept;
+  /// A small block for what fits into one, else a large one; a large one too when the small ones are used up,
+  /// but never one of its reserve.
+  tl::expected<std::uint32_t, Refusal> take_for(const FrameSlot& slot, bool last_too) noexcept;
+  tl::expected<std::uint32_t, Refusal> take(BlockClass kind, bool reserve_too) noexcept;
   void give_back(std::uint32_t block) noexcept;
   [[nodiscard]] bool nobody_before(std::uint64_t order) const noexcept;
   void note_peak() noexcept;

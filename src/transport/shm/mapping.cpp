@@ -4,12 +4,14 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
-#include <atomic>
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <fstream>
+#include <limits>
+#include <optional>
 #include <utility>
 
 #ifndef MADV_POPULATE_WRITE
@@ -21,37 +23,36 @@ namespace {
 
 constexpr double mib = 1024.0 * 1024.0;
 
-/// A file descriptor that is closed at the end of the scope.
-class Descriptor {
- public:
-  explicit Descriptor(int fd) noexcept : fd_(fd) {}
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
+/// The number behind `key` in a file of the kernel's; nothing when there is none ("max").
+std::optional<std::uint64_t> number_in(const char* path, const std::string& key = {}) {
+  std::ifstream file(path);
+  for (std::string word; file >> word;) {
+    if (!key.empty() && word != key) continue;
+    std::uint64_t number = 0;
+    if (key.empty()) file.seekg(0);
+    if (file >> number) return number;
+    break;
   }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  [[nodiscard]] int get() const noexcept { return fd_; }
-
- private:
-  int fd_;
-};
-
-/// Free bytes of the file system that holds shared memory, in words.
-std::string free_memory_text(int fd) {
-  struct statvfs info {};
-  if (::fstatvfs(fd, &info) != 0) return "its size is not known";
-  const double block = static_cast<double>(info.f_frsize) / mib;
-  return fmt::format("{:.1f} MiB of {:.1f} MiB are free", static_cast<double>(info.f_bavail) * block,
-                     static_cast<double>(info.f_blocks) * block);
+  return std::nullopt;
 }
 
-Error no_room(const std::string& name, std::uint64_t bytes, int fd, int code) {
+/// Bytes that can still be had on this node, or in this process's control group if that is less.
+std::uint64_t available_bytes() {
+  const auto kib = number_in("/proc/meminfo", "MemAvailable:");
+  std::uint64_t bytes = kib ? *kib * 1024 : std::numeric_limits<std::uint64_t>::max();
+  const auto limit = number_in("/sys/fs/cgroup/memory.max");
+  const auto used = number_in("/sys/fs/cgroup/memory.current");
+  if (limit && used) bytes = std::min(bytes, *limit - std::min(*limit, *used));
+  return bytes;
+}
+
+Error no_room(std::uint64_t bytes, int code) {
   return make_error(
              ErrorCode::no_space,
-             "shared memory {} of {:.1f} MiB cannot be made: {}; in /dev/shm {}. Give the servers less "
-             "memory, use fewer servers a node, or enlarge it (mount -o remount,size=... /dev/shm; for "
-             "containers --shm-size)",
-             name, static_cast<double>(bytes) / mib, std::strerror(code), free_memory_text(fd))
+             "shared memory of {:.1f} MiB cannot be made: {}; {:.1f} MiB of memory are free here. Give "
+             "the servers less memory (memory.server) or use fewer servers a node",
+             static_cast<double>(bytes) / mib, std::strerror(code),
+             static_cast<double>(available_bytes()) / mib)
       .with_native(code);
 }
 
@@ -86,47 +87,41 @@ Result<Mapping> Mapping::map(int fd, std::uint64_t bytes, const std::string& wha
 
 Result<Mapping> Mapping::anonymous(std::uint64_t bytes) { return map(-1, bytes, "memory"); }
 
-Result<Mapping> Mapping::create(const std::string& name, std::uint64_t bytes) {
-  const Descriptor fd(::shm_open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-  if (fd.get() < 0) {
+Result<SharedMemory> Mapping::create(std::uint64_t bytes) {
+  if (bytes > available_bytes()) return fail(no_room(bytes, ENOMEM));
+  Door door(::memfd_create("afterbay", MFD_CLOEXEC));
+  if (door.fd() < 0) {
     const int code = errno;
-    return fail(
-        make_error(ErrorCode::resources, "shared memory {} cannot be made: {}", name, std::strerror(code))
-            .with_native(code));
+    return fail(make_error(ErrorCode::resources, "shared memory cannot be made: {}", std::strerror(code))
+                    .with_native(code));
   }
   int code = 0;
   do {
-    code = ::posix_fallocate(fd.get(), 0, static_cast<off_t>(bytes));
+    code = ::posix_fallocate(door.fd(), 0, static_cast<off_t>(bytes));
   } while (code == EINTR);
-  if (code != 0) {
-    unlink(name);
-    return fail(no_room(name, bytes, fd.get(), code));
-  }
-  auto mapping = map(fd.get(), bytes, "shared memory " + name);
-  if (!mapping) unlink(name);
-  return mapping;
+  if (code != 0) return fail(no_room(bytes, code));
+  AFTERBAY_TRY_ASSIGN(Mapping mapping, map(door.fd(), bytes, "shared memory"));
+  return SharedMemory{std::move(mapping), std::move(door)};
 }
 
-Result<Mapping> Mapping::open(const std::string& name, std::uint64_t bytes) {
-  const Descriptor fd(::shm_open(name.c_str(), O_RDWR | O_CLOEXEC, 0600));
+Result<Mapping> Mapping::open(const std::string& address, std::uint64_t bytes) {
+  const Door door(::open(address.c_str(), O_RDWR | O_CLOEXEC));
   struct stat info {};
-  if (fd.get() < 0 || ::fstat(fd.get(), &info) != 0) {
+  if (door.fd() < 0 || ::fstat(door.fd(), &info) != 0) {
     const int code = errno;
     return fail(
         make_error(ErrorCode::resources,
-                   "shared memory {} of the I/O server cannot be opened: {}. Do all ranks of this node see "
-                   "the same /dev/shm?",
-                   name, std::strerror(code))
+                   "the I/O server's shared memory {} cannot be opened: {}. Do all ranks of this node "
+                   "run as the same user, in one container? If not, set transport to mpi",
+                   address, std::strerror(code))
             .with_native(code));
   }
   if (static_cast<std::uint64_t>(info.st_size) != bytes)
     return fail(ErrorCode::conflict,
-                "shared memory {} has {} bytes, expected {}: do all ranks have the same configuration?", name,
-                info.st_size, bytes);
-  return map(fd.get(), bytes, "shared memory " + name);
+                "shared memory {} has {} bytes, expected {}: do all ranks have the same configuration?",
+                address, info.st_size, bytes);
+  return map(door.fd(), bytes, "shared memory " + address);
 }
-
-void Mapping::unlink(const std::string& name) noexcept { ::shm_unlink(name.c_str()); }
 
 void Mapping::populate() noexcept {
   int result = 0;
@@ -139,5 +134,18 @@ void Mapping::populate() noexcept {
     __atomic_fetch_or(reinterpret_cast<std::uint8_t*>(data_ + at), std::uint8_t{0}, __ATOMIC_RELAXED);
   }
 }
+
+Door::~Door() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+Door::Door(Door&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+
+Door& Door::operator=(Door&& other) noexcept {
+  std::swap(fd_, other.fd_);
+  return *this;
+}
+
+std::string Door::address() const { return fmt::format("/proc/{}/fd/{}", ::getpid(), fd_); }
 
 }  // namespace afterbay::transport::shm

@@ -34,13 +34,15 @@ Result<std::uint32_t> Pool::declare(std::span<const FrameDeclaration> frames) {
   }
   if (first + frames.size() > geometry.sizes.max_frames)
     return fail(ErrorCode::resources,
-                "the collection has {} frames, the server's table has room for {} of {} (max_frames)",
+                "the collection has {} frames (a variable has one for each block of a record), the server's "
+                "table has room for {} of {}: raise memory.frames, or memory.block to have fewer",
                 frames.size(), geometry.sizes.max_frames - first, geometry.sizes.max_frames);
   if (pieces_used_ + pieces > geometry.max_pieces)
-    return fail(
-        ErrorCode::resources,
-        "the collection has {} pieces, the server's table has room for {} of {} (16 times max_frames)",
-        pieces, geometry.max_pieces - pieces_used_, geometry.max_pieces);
+    return fail(ErrorCode::resources,
+                "the collection has {} pieces (chunks, or parts of a record), the server's table has room "
+                "for {} of {}: "
+                "give larger chunks, or raise memory.frames (a sixteenth of it)",
+                pieces, geometry.max_pieces - pieces_used_, geometry.max_pieces);
   for (std::size_t i = 0; i < frames.size(); ++i) {
     const std::vector<std::uint32_t>& expected = frames[i].expected;
     FrameRecord& record = segment_->frame(first + static_cast<std::uint32_t>(i));

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a session refuses, at once and on the rank that asked, and that it goes on afterwards.
+#include <gtest/gtest.h>
+
+#include "client/record_set.hpp"
+#include "local_run.hpp"
+
+namespace afterbay::test {
+namespace {
+
+Schema small_schema() {
+  Schema schema;
+  schema.dimension("time", unlimited).dimension("x", 4).dimension("name", 2);
+  schema.variable("t", Type::float32, {"time", "x"}).attribute("units", "K");
+  schema.variable("mask", Type::int32, {"x"});
+  schema.variable("label", Type::string, {"time", "name"});
+  return schema;
+}
+
+/// What `call` is refused with.
+std::string refusal(const std::function<void()>& call, ErrorCode code) {
+  try {
+    call();
+  } catch (const Failure& failure) {
+    EXPECT_EQ(failure.error().code, code) << failure.what();
+    return failure.what();
+  }
+  ADD_FAILURE() << "it was accepted";
+  return {};
+}
+
+/// Runs `model` with a file of `small_schema` on one rank; the session must end well.
+void with_file(const std::function<void(Session&, Collection&, OutputFile&)>& model) {
+  LocalRun run(1, 1, {{"memory.server", "1MiB"}, {"memory.block", "64KiB"}, {"deadline", "20s"}});
+  const auto errors = run.run([&](Session& session, int) {
+    Collection collection = session.collection("c", small_schema(), {.file = "{step}.nc", .store = "memory"});
+    OutputFile file = collection.open({.step = 0});
+    model(session, collection, file);
+    session.finalize();
+  });
+  for (const auto& error : errors) EXPECT_FALSE(error) << error->text();
+}
+
+const std::vector<float> field{1, 2, 3, 4};
+const std::vector<int> mask{1, 0, 1, 0};
+
+TEST(SessionRefusals, a_record_variable_wants_a_record) {
+  with_file([](Session&, Collection&, OutputFile& file) {
+    const auto text = refusal([&] { file.put("t", field.data()); }, ErrorCode::invalid_argument);
+    EXPECT_NE(text.find("variable 't' has the unlimited dimension"), std::string::npos) << text;
+    refusal([&] { file.put("t", static_cast<std::uint64_t>(-3), field.data()); },
+            ErrorCode::invalid_argument);
+    file.put("t", 0, field.data());
+  });
+}
+
+TEST(SessionRefusals, a_fixed_variable_has_no_records) {
+  with_file([](Session&, Collection&, OutputFile& file) {
+    const auto text = refusal([&] { file.put("mask", 7, mask.data()); }, ErrorCode::invalid_argument);
+    EXPECT_NE(text.find("no unlimited dimension"), std::string::npos) << text;
+    file.put("mask", mask.data());
+  });
+}
+
+TEST(SessionRefusals, a_record_is_put_once_while_a_file_is_open) {
+  with_file([](Session& session, Collection& collection, OutputFile& file) {
+    file.put("t", 0, field.data());
+    file.put("mask", mask.data());
+    session.end_step();
+    const auto text = refusal([&] { file.put("t", 0, field.data()); }, ErrorCode::conflict);
+    EXPECT_NE(text.find("record 0 of the variable was put already"), std::string::npos) << text;
+    EXPECT_NE(text.find("0.nc"), std::string::npos) << text;
+    refusal([&] { file.put("mask", mask.data()); }, ErrorCode::conflict);
+    file.put("t", 1, field.data());
+    OutputFile other = collection.open({.step = 1});
+    other.put("t", 0, field.data());
+  });
+}
+
+TEST(SessionRefusals, strings_are_put_once_a_record) {
+  with_file([](Session& session, Collection&, OutputFile& file) {
+    const std::vector<std::string> labels{"a", "b"};
+    file.put_strings("label", 0, labels);
+    session.end_step();
+    refusal([&] { file.put_strings("label", 0, labels); }, ErrorCode::conflict);
+    file.put_strings("label", 1, labels);
+  });
+}
+
+TEST(SessionRefusals, changes_of_unknown_variables_are_found_by_open) {
+  with_file([](Session&, Collection& collection, OutputFile& file) {
+    SchemaChanges changes;
+    changes.attribute("tt", "units", "degC");
+    const auto text = refusal([&] { collection.open({.step = 2}, changes); }, ErrorCode::unknown_name);
+    EXPECT_NE(text.find("did you mean \"t\""), std::string::npos) << text;
+    file.put("t", 0, field.data());
+  });
+}
+
+TEST(SessionRefusals, a_step_does_not_end_while_a_slot_is_out) {
+  with_file([](Session& session, Collection&, OutputFile& file) {
+    Slot slot = file.acquire("t", 0, Type::float32);
+    const auto text = refusal([&] { session.end_step(); }, ErrorCode::bad_state);
+    EXPECT_NE(text.find("variable t, record 0"), std::string::npos) << text;
+    refusal([&] { session.flush(); }, ErrorCode::bad_state);
+    refusal([&] { file.close(); }, ErrorCode::bad_state);
+    for (const auto& part : slot.parts()) std::fill_n(static_cast<float*>(part.data), part.count[0], 1.0F);
+    slot.commit();
+    session.end_step();
+    { const Slot given_up = file.acquire("t", 1, Type::float32); }
+    session.end_step();
+  });
+}
+
+TEST(SessionRefusals, an_empty_handle) {
+  LocalRun run(1, 1, {{"memory.server", "1MiB"}, {"memory.block", "64KiB"}});
+  run.run([&](Session& session, int) {
+    Session moved = std::move(session);
+    refusal([&] { session.end_step(); }, ErrorCode::bad_state);
+    moved.finalize();
+    session = std::move(moved);
+  });
+}
+
+TEST(SessionRefusals, a_ticket_that_nobody_gave) {
+  with_file([](Session& session, Collection&, OutputFile&) {
+    refusal([&] { session.wait(Ticket{999}); }, ErrorCode::invalid_argument);
+    refusal([&] { static_cast<void>(session.is_complete(Ticket{})); }, ErrorCode::invalid_argument);
+    session.wait(session.flush());
+  });
+}
+
+TEST(RecordSet, runs_grow_and_join) {
+  client::RecordSet set;
+  for (const std::uint64_t record : {5u, 7u, 6u, 0u, 1u, 9u}) set.insert(record);
+  for (const std::uint64_t record : {0u, 1u, 5u, 6u, 7u, 9u}) EXPECT_TRUE(set.contains(record)) << record;
+  for (const std::uint64_t record : {2u, 4u, 8u, 10u}) EXPECT_FALSE(set.contains(record)) << record;
+}
+
+}  // namespace
+}  // namespace afterbay::test
