@@ -1,46 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // A whole session in one process: model ranks and servers are threads, files are read back by netCDF-C.
 #include <gtest/gtest.h>
-#include <netcdf.h>
 
 #include <filesystem>
 #include <numeric>
 
 #include "local_run.hpp"
+#include "read_back.hpp"
 
 namespace afterbay::test {
 namespace {
-
-struct Directory {
-  std::filesystem::path path;
-  Directory() {
-    std::string name = (std::filesystem::temp_directory_path() / "afterbay_session_XXXXXX").string();
-    path = mkdtemp(name.data());
-  }
-  ~Directory() { std::filesystem::remove_all(path); }
-};
-
-template <class T>
-std::vector<T> read(const std::filesystem::path& file, const char* variable) {
-  int id = 0, var = 0, dims = 0, dim_ids[NC_MAX_VAR_DIMS];
-  EXPECT_EQ(nc_open(file.c_str(), NC_NOWRITE, &id), NC_NOERR) << file;
-  EXPECT_EQ(nc_inq_varid(id, variable, &var), NC_NOERR) << variable;
-  nc_inq_var(id, var, nullptr, nullptr, &dims, dim_ids, nullptr);
-  std::size_t count = 1;
-  for (int d = 0; d < dims; ++d) {
-    std::size_t length = 0;
-    nc_inq_dimlen(id, dim_ids[d], &length);
-    count *= length;
-  }
-  std::vector<T> values(count);
-  int got = NC_EBADTYPE;
-  if constexpr (std::is_same_v<T, float>) got = nc_get_var_float(id, var, values.data());
-  if constexpr (std::is_same_v<T, double>) got = nc_get_var_double(id, var, values.data());
-  if constexpr (std::is_same_v<T, int>) got = nc_get_var_int(id, var, values.data());
-  EXPECT_EQ(got, NC_NOERR) << variable;
-  nc_close(id);
-  return values;
-}
 
 constexpr std::uint64_t levels = 5, rows = 24, columns = 36;
 

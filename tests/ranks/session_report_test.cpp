@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a run tells at its end: the table once, the JSON report and the trace, which agree with the files.
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ranks/session_run.hpp"
+
+namespace afterbay::testing {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::uint64_t rows = 64, columns = 48, records = 6;
+constexpr std::uint64_t surface_bytes = records * rows * columns * sizeof(float);
+constexpr std::uint64_t state_bytes = records * rows * columns * sizeof(double);
+
+Collection collection_of(Session& session, const std::string& name, Type type, const std::string& store) {
+  Schema schema;
+  schema.dimension("time", unlimited).dimension("lat", rows).dimension("lon", columns);
+  schema.variable("x", type, {"time", "lat", "lon"}).on("grid");
+  return session.collection(name, schema, {.file = {}, .directory = {}, .store = store});
+}
+
+/// Two collections of four model ranks through one server; returns what this rank printed.
+std::string run_with_reports() {
+  SessionOptions options = small_session(1);
+  options.set("report.table", "auto").set("report.json", "report.json").set("report.trace", "trace.json");
+  ::testing::internal::CaptureStdout();
+  run_session(options, [](Session& session) {
+    const auto [row, count] = share(rows, session.model_size(), session.model_rank());
+    session.decomposition("grid", Block{{rows, columns}, {row, 0}, {count, columns}});
+    OutputFile surface = collection_of(session, "surface", Type::float32, "cdf5").open();
+    OutputFile state = collection_of(session, "state", Type::float64, "netcdf4").open();
+    const std::vector<float> height(count * columns, 1.5F);
+    const std::vector<double> depth(count * columns, 2.5);
+    for (std::uint64_t record = 0; record < records; ++record) {
+      surface.put("x", record, height.data());
+      state.put("x", record, depth.data());
+      session.end_step();
+    }
+    session.wait(session.flush());
+  });
+  return ::testing::internal::GetCapturedStdout();
+}
+
+Json parsed(const char* file) {
+  std::ifstream stream(file);
+  return Json::parse(stream);
+}
+
+std::size_t occurrences(const std::string& text, const std::string& word) {
+  std::size_t count = 0;
+  for (auto at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) ++count;
+  return count;
+}
+
+/// The timer at `path` of a role's part of the report.
+Json timer(const Json& role, const std::vector<std::string>& path) {
+  for (const Json& one : role["timers"])
+    if (one["path"] == path) return one;
+  ADD_FAILURE() << "no timer " << Json(path) << " in " << role["timers"].dump(1);
+  return {};
+}
+
+RANK_TEST(SessionReport, one_rank_prints_the_table_once, 5) {
+  const std::string printed = run_with_reports();
+  const std::size_t expected = rank() == 0 ? 1 : 0;
+  EXPECT_EQ(occurrences(printed, "model: 4 ranks"), expected) << printed;
+  EXPECT_EQ(occurrences(printed, "server: 1 rank,"), expected) << printed;
+  if (rank() != 0) {
+    EXPECT_EQ(printed, "");
+    return;
+  }
+  for (const char* line : {"Inclusive", "Max Excl", "Min PE", "----surface", "----state", "written bytes",
+                           "peak backlog", "memory high water", "messages"})
+    EXPECT_NE(printed.find(line), std::string::npos) << line << " is missing in\n" << printed;
+}
+
+void expect_role(const Json& role, const char* name, std::size_t ranks) {
+  EXPECT_EQ(role["ranks"], ranks);
+  EXPECT_GT(role["elapsed_s"], 0.0);
+  EXPECT_GT(role["memory_high_water_bytes"], 0u);
+  EXPECT_EQ(role["timers"][0]["path"], Json{name});
+  EXPECT_GT(role["counters"]["messages"]["total"], 0u);
+  for (const Json& one : role["timers"])
+    for (const char* key :
+         {"name", "path", "inclusive_s", "inclusive_percent", "exclusive_s", "exclusive_percent",
+          "max_exclusive_s", "min_exclusive_s", "max_rank", "min_rank", "count", "bytes"})
+      EXPECT_TRUE(one.contains(key)) << key << " is missing in " << one;
+}
+
+/// A file is its data, a header, and what alignment and the last chunk add.
+void expect_file_bytes(const char* file, std::uint64_t data) {
+  const std::uint64_t bytes = std::filesystem::file_size(file);
+  EXPECT_GE(bytes, data) << file;
+  EXPECT_LE(bytes, data + 64 * 1024) << file;
+}
+
+RANK_TEST(SessionReport, bytes_of_the_json_agree_with_the_files, 5) {
+  run_with_reports();
+  if (rank() != 0) return;
+  const Json report = parsed("report.json"), model = report["model"], server = report["server"];
+  expect_role(model, "model", 4);
+  expect_role(server, "server", 1);
+  EXPECT_EQ(model["counters"]["bytes"]["total"], surface_bytes + state_bytes);
+  EXPECT_EQ(server["counters"]["bytes"]["total"], surface_bytes + state_bytes);
+  EXPECT_EQ(timer(model, {"model", "put", "surface"})["bytes"], surface_bytes);
+  EXPECT_EQ(timer(model, {"model", "put", "surface"})["count"], 4 * records);
+  EXPECT_EQ(timer(model, {"model", "put", "state"})["bytes"], state_bytes);
+  EXPECT_EQ(timer(model, {"model", "end_step"})["count"], 4 * records);
+  const std::uint64_t surface = timer(server, {"server", "write", "surface"})["bytes"],
+                      state = timer(server, {"server", "write", "state"})["bytes"],
+                      written = server["counters"]["written bytes"]["total"];
+  EXPECT_GE(surface, surface_bytes);
+  EXPECT_GE(state, state_bytes);
+  EXPECT_GE(written, surface + state);  // and headers
+  EXPECT_LE(server["counters"]["direct bytes"]["total"], written);
+  EXPECT_GT(server["counters"]["peak backlog"]["largest"], 0u);
+  EXPECT_EQ(server["counters"]["files published"]["total"], 2u);
+  expect_file_bytes("surface.nc", surface_bytes);
+  expect_file_bytes("state.nc", state_bytes);
+  EXPECT_LE(written, std::filesystem::file_size("surface.nc") + std::filesystem::file_size("state.nc"));
+}
+
+/// Events of one thread lie one within the other or apart: what a viewer can draw.
+void expect_nested(std::vector<std::pair<double, double>> spans, const std::string& thread) {
+  constexpr double rounding_us = 0.01;
+  std::ranges::sort(spans, [](const auto& a, const auto& b) {
+    return a.first != b.first ? a.first < b.first : a.second > b.second;
+  });
+  std::vector<double> ends;
+  for (const auto& [from, to] : spans) {
+    while (!ends.empty() && ends.back() <= from + rounding_us) ends.pop_back();
+    if (!ends.empty()) {
+      EXPECT_LE(to, ends.back() + rounding_us) << "overlap on " << thread << " at " << from << " us";
+    }
+    ends.push_back(to);
+  }
+}
+
+RANK_TEST(SessionReport, events_of_the_trace_nest, 5) {
+  run_with_reports();
+  if (rank() != 0) return;
+  const Json trace = parsed("trace.json");
+  std::map<std::string, std::vector<std::pair<double, double>>> threads;
+  std::map<int, std::string> processes;
+  std::map<int, std::uint64_t> puts;  // bytes by rank
+  std::set<std::string> of_server;
+  for (const Json& event : trace["traceEvents"]) {
+    const int process = event["pid"];
+    if (event["ph"] == "M") {
+      processes[process] = event["args"]["name"];
+      continue;
+    }
+    EXPECT_EQ(event["ph"], "X");
+    const double from = event["ts"], duration = event["dur"];
+    EXPECT_GE(from, 0.0);
+    EXPECT_GE(duration, 0.0);
+    threads[event["pid"].dump() + "." + event["tid"].dump()].emplace_back(from, from + duration);
+    const std::string name = event["name"];
+    if (event["cat"] == "server") of_server.insert(name);
+    if (event["cat"] == "model" && (name.ends_with("surface") || name.ends_with("state")))
+      puts[process] += event["args"]["bytes"].get<std::uint64_t>();
+  }
+  for (int r = 0; r < 4; ++r) {
+    EXPECT_EQ(processes[r], "model rank " + std::to_string(r));
+    EXPECT_EQ(puts[r], (surface_bytes + state_bytes) / 4);
+  }
+  EXPECT_EQ(processes[4], "server rank 4");
+  EXPECT_TRUE(of_server.contains("create"));
+  EXPECT_TRUE(std::ranges::any_of(of_server, [](const auto& name) { return name.ends_with("surface"); }));
+  for (const auto& [thread, spans] : threads) expect_nested(spans, thread);
+}
+
+}  // namespace
+}  // namespace afterbay::testing
