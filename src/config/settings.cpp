@@ -111,7 +111,8 @@ void add_layout(std::vector<Setting<Config>>& table) {
       "placement", placement_kind(), AFTERBAY_FIELD(placement),
       "How files are shared out over several servers. With `collection` all files of a collection go to one "
       "server, "
-      "and collections to servers in turn. With `file` every collection's files go to all servers in turn."));
+      "and collections to servers in turn. With `file` every collection's files go to all servers in turn, "
+      "and a path that is opened again to the server that wrote it before."));
 }
 
 void add_transport(std::vector<Setting<Config>>& table) {
@@ -136,7 +137,8 @@ void add_memory(std::vector<Setting<Config>>& table) {
                           "and touched at the start. "
                           "When it is full, model ranks wait in `put`, and the report says for how long. It "
                           "should hold what the model "
-                          "hands over between two pauses of its output, usually one or two steps."));
+                          "hands over between two pauses of its output, usually one or two steps. Strings "
+                          "wait beside it, in up to an eighth as much (or one `put_strings`, if larger)."));
   table.push_back(session("memory.block", size_in({.low = 16 * KiB, .high = 4 * GiB, .multiple = 4 * KiB}),
                           AFTERBAY_FIELD(memory.block_bytes),
                           "Size of one block of a server's memory, in bytes: the most that goes to the disk "

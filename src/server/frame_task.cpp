@@ -26,6 +26,21 @@ void clear_between(const std::vector<storage::PieceWrite>& writes) {
   }
 }
 
+/// "T", or "T, ps and 3 more" for a frame of several variables.
+std::string variables_of(const FrameTask& task) {
+  constexpr std::size_t most = 3;
+  std::vector<std::string> names;
+  for (const std::uint32_t p : task.pieces) {
+    const std::string& name =
+        task.collection->schema.variables[task.collection->layout->pieces[p].variable].name;
+    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+  }
+  std::string text = names.front();
+  for (std::size_t i = 1; i < std::min(names.size(), most); ++i) text += ", " + names[i];
+  if (names.size() > most) text += fmt::format(" and {} more", names.size() - most);
+  return text;
+}
+
 }  // namespace
 
 Result<storage::WriteCost> write_frame_task(const FrameTask& task, storage::File& file,
@@ -45,7 +60,9 @@ Result<storage::WriteCost> write_frame_task(const FrameTask& task, storage::File
     }
     clear_between(writes);
   }
-  return file.write(writes);
+  auto cost = file.write(writes);
+  if (!cost) cost.error().in_variable(variables_of(task));
+  return cost;
 }
 
 }  // namespace afterbay::server

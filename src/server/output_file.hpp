@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,7 +18,7 @@ namespace afterbay::server {
 
 struct OutputFile {
   enum class State {
-    announced,  ///< the lowest model rank has not opened it yet: changes are not known
+    announced,  ///< not begun: its changes are not known yet, or an older file of its name is in the making
     creating,   ///< a worker makes the structure
     open,
     publishing,
@@ -27,6 +28,8 @@ struct OutputFile {
   const ServedCollection* collection = nullptr;
   std::string path;
   State state = State::announced;
+  std::optional<SchemaChanges> changes;  ///< from the lowest model rank; until it is begun
+  bool failed = false;                   ///< never to be published
   std::unique_ptr<storage::File> file;
   std::vector<std::function<void()>> waiting;  ///< tasks to submit once it is open
   std::size_t pending = 0;                     ///< tasks waiting or submitted
@@ -34,6 +37,12 @@ struct OutputFile {
   std::size_t closed_by = 0;
   std::vector<std::pair<std::size_t, std::uint64_t>> tickets;  ///< (model rank, ticket) of close
 
+  /// Every rank has closed it: all its data are here.
+  [[nodiscard]] bool closed_by_all() const noexcept { return closed_by == closed.size(); }
+  /// Tasks of it run, or will without anything more from the ranks.
+  [[nodiscard]] bool being_written() const noexcept {
+    return state == State::creating || state == State::publishing || (state == State::open && pending > 0);
+  }
   [[nodiscard]] std::vector<int> not_closed() const {
     std::vector<int> ranks;
     for (std::size_t r = 0; r < closed.size(); ++r)

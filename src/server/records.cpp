@@ -17,6 +17,8 @@ std::string text_of_ranks(const std::vector<int>& ranks) {
   return text;
 }
 
+std::string RecordPart::record_text() const { return fixed ? "" : fmt::format(" of record {}", record); }
+
 Result<> Records::begin(std::size_t peer, const wire::BeginRecord& message) {
   const ServedCollection* collection = catalog_.find(message.collection);
   if (collection == nullptr)
@@ -58,7 +60,16 @@ Result<> Records::put(std::size_t peer, const wire::Put& message) {
                     .in_variable(collection->schema.variables[message.variable].name)
                     .at_rank(catalog_.session_rank(peer)));
   ranks[peer] = true;
+  last_.resize(catalog_.ranks());
+  last_[peer] = {collection, message.variable, it->file, it->record, it->fixed};
   return {};
+}
+
+void Records::put_strings(std::size_t peer, const ServedCollection& collection,
+                          const wire::PutStrings& message) {
+  last_.resize(catalog_.ranks());
+  const bool fixed = !collection.layout->variables[message.variable].record;
+  last_[peer] = {&collection, message.variable, message.file, message.record, fixed};
 }
 
 std::vector<std::uint64_t> Records::end(std::size_t peer, std::uint32_t collection, std::uint64_t next_seq) {
@@ -84,6 +95,23 @@ std::vector<int> Records::not_ended(std::uint32_t collection, std::uint64_t seq)
   for (std::size_t r = 0; r < catalog_.ranks(); ++r)
     if (at == bounds_.end() || at->second[r] <= seq) ranks.push_back(static_cast<int>(r));
   return ranks;
+}
+
+std::optional<RecordPart> Records::awaited_from(std::size_t peer) const {
+  for (const auto& [id, records] : records_) {
+    const ServedCollection& collection = *catalog_.find(id);
+    for (const auto& [seq, record] : records)
+      for (std::uint32_t v = 0; v < record.put.size(); ++v)
+        if (!record.put[v].empty() && !record.put[v][peer] && catalog_.contributes(collection, v, peer))
+          return RecordPart{record.file, collection.schema.variables[v].name, record.record, record.fixed};
+  }
+  return std::nullopt;
+}
+
+std::optional<RecordPart> Records::last_put(std::size_t peer) const {
+  if (peer >= last_.size() || last_[peer].collection == nullptr) return std::nullopt;
+  const LastPut& it = last_[peer];
+  return RecordPart{it.file, it.collection->schema.variables[it.variable].name, it.record, it.fixed};
 }
 
 Record* Records::find(std::uint32_t collection, std::uint64_t seq) {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,6 +27,15 @@ struct Record {
   std::vector<std::vector<bool>> put;  ///< by variable, then by model rank; empty: nobody yet
 };
 
+/// A variable of a record of a file, for messages.
+struct RecordPart {
+  std::uint64_t file = 0;
+  std::string variable;
+  std::uint64_t record = 0;
+  bool fixed = false;
+  [[nodiscard]] std::string record_text() const;  ///< " of record 3"; "" for a fixed variable
+};
+
 class Records {
  public:
   explicit Records(const Catalog& catalog) : catalog_(catalog) {}
@@ -33,6 +43,8 @@ class Records {
   /// A rank's account of what `seq` means; conflict when another rank said otherwise.
   Result<> begin(std::size_t peer, const wire::BeginRecord& message);
   Result<> put(std::size_t peer, const wire::Put& message);
+  /// Strings belong to no record here; they count as the rank's last put.
+  void put_strings(std::size_t peer, const ServedCollection& collection, const wire::PutStrings& message);
   /// Moves the rank's bound and returns the numbers that every rank has now ended.
   std::vector<std::uint64_t> end(std::size_t peer, std::uint32_t collection, std::uint64_t next_seq);
 
@@ -40,6 +52,11 @@ class Records {
   [[nodiscard]] std::vector<std::pair<std::uint32_t, std::uint64_t>> bounds(std::size_t peer) const;
   /// Model ranks that have not ended `seq`.
   [[nodiscard]] std::vector<int> not_ended(std::uint32_t collection, std::uint64_t seq) const;
+
+  /// The first that other ranks have put and `peer` has not, though it holds a part.
+  [[nodiscard]] std::optional<RecordPart> awaited_from(std::size_t peer) const;
+  /// The last that `peer` put.
+  [[nodiscard]] std::optional<RecordPart> last_put(std::size_t peer) const;
 
   [[nodiscard]] Record* find(std::uint32_t collection, std::uint64_t seq);
   void erase(std::uint32_t collection, std::uint64_t seq);
@@ -56,6 +73,14 @@ class Records {
   const Catalog& catalog_;
   std::map<std::uint32_t, std::map<std::uint64_t, Record>> records_;  ///< by collection, then seq
   std::map<std::uint32_t, std::vector<std::uint64_t>> bounds_;        ///< by collection, then model rank
+  struct LastPut {
+    const ServedCollection* collection = nullptr;
+    std::uint32_t variable = 0;
+    std::uint64_t file = 0;
+    std::uint64_t record = 0;
+    bool fixed = false;
+  };
+  std::vector<LastPut> last_;  ///< by model rank
 };
 
 /// "model rank 3", "model ranks 1, 2 and 5", "model ranks 1, 2, 5 and 12 others".

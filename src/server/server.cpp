@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loop: messages in, events in, deadlines, the end. Files and frames are in server_output.cpp.
+// The loop: messages in, events in, tickets. Files and frames are in server_output.cpp, deadlines and the end
+// in server_end.cpp.
 #include "server/server.hpp"
 
 #include <algorithm>
@@ -10,10 +11,9 @@ namespace afterbay::server {
 namespace {
 
 constexpr std::uint64_t watch_interval_ns = 250'000'000;
-constexpr transport::Millis longest_sleep{200};
 constexpr transport::Millis goodbye_sleep{2};
-constexpr std::uint64_t goodbye_after_failure_ns = 2'000'000'000;
 constexpr int most_messages_a_turn = 256;
+constexpr std::uint64_t strings_share = 8;  ///< strings wait in up to this part of memory.server, beside it
 
 }  // namespace
 
@@ -26,6 +26,7 @@ Server::Server(Place place, const config::Config& config, std::unique_ptr<transp
       profile_(profile),
       logger_(std::move(logger)),
       catalog_(place_.session_ranks, config),
+      strings_(config.memory.server_bytes / strings_share),
       peers_(place_.session_ranks.size()),
       stall_(config.deadline, 0),
       workers_(threads) {
@@ -72,9 +73,9 @@ bool Server::step() {
   return did;
 }
 
-void Server::wait() {
+void Server::wait(transport::Millis most) {
   const observe::Timed timed(timers_.wait);
-  port_->wait(said_goodbye_ ? goodbye_sleep : longest_sleep);
+  port_->wait(said_goodbye_ ? std::min(most, goodbye_sleep) : most);
 }
 
 bool Server::take_messages() {
@@ -82,21 +83,29 @@ bool Server::take_messages() {
   for (std::size_t peer = 0; peer < peers_.size(); ++peer) {
     for (int i = 0; i < most_messages_a_turn; ++i) {
       const auto message = port_->peek(peer);
-      if (!message) break;
+      if (!message || must_wait(*message)) break;
       const observe::Timed timed(timers_.ingest);
       ++activity_;
       did = true;
-      if (auto handled = handle(peer, *message); !handled) fail(std::move(handled).error());
+      if (auto handled = handle(peer, *message); !handled) {
+        stop_trusting_ranks();
+        fail(std::move(handled).error());
+      }
       port_->pop(peer);
     }
   }
   return did;
 }
 
+/// Strings stay with the rank while too many wait here for the disk.
+bool Server::must_wait(std::span<const std::byte> message) const {
+  return wire::kind_of(message) == wire::PutStrings::kind && !failure_ && !strings_.has_room(message.size());
+}
+
 bool Server::take_events() {
   std::vector<Event> events;
   {
-    const std::lock_guard lock(events_mutex_);
+    const MutexLock lock(events_mutex_);
     events.swap(events_);
   }
   for (Event& event : events) {
@@ -109,58 +118,63 @@ bool Server::take_events() {
 /// From a worker: the ingest thread goes on with it.
 void Server::event(Event event) {
   {
-    const std::lock_guard lock(events_mutex_);
+    const MutexLock lock(events_mutex_);
     events_.push_back(std::move(event));
   }
   port_->mark_progress();
   port_->wake();
 }
 
+namespace {
+
+/// Decodes a Message and hands it to `action`.
+template <class Message, class Action>
+Result<> with(std::span<const std::byte> message, Action&& action) {
+  AFTERBAY_TRY_ASSIGN(Message decoded, wire::decode<Message>(message));
+  return action(std::move(decoded));
+}
+
+}  // namespace
+
 Result<> Server::handle(std::size_t peer, std::span<const std::byte> message) {
-  const auto with = [&]<class Message>(std::type_identity<Message>, auto&& action) -> Result<> {
-    AFTERBAY_TRY_ASSIGN(Message decoded, wire::decode<Message>(message));
-    return action(std::move(decoded));
-  };
   const wire::Kind kind = wire::kind_of(message).value_or(wire::Kind{0});
   port_->mark_progress();
-  if (kind == wire::Finalize::kind || kind == wire::Abandon::kind) {
-    if (kind == wire::Abandon::kind && !failure_)
-      AFTERBAY_TRY(with(std::type_identity<wire::Abandon>(), [&](wire::Abandon m) -> Result<> {
-        fail(make_error(ErrorCode::peer_lost, "model rank {} gave up: {}", peer, m.reason)
-                 .at_rank(catalog_.session_rank(peer)));
-        return {};
-      }));
-    return end_peer(peer);
-  }
+  if (kind == wire::Finalize::kind) return end_peer(peer);
+  if (kind == wire::Abandon::kind)
+    return with<wire::Abandon>(message, [&](wire::Abandon m) -> Result<> {
+      abandoned(peer, std::move(m));
+      return end_peer(peer);
+    });
   if (kind == wire::FrameReady::kind)
-    return with(std::type_identity<wire::FrameReady>(),
-                [&](wire::FrameReady m) { return frame_ready(m.frame, m.seq); });
-  if (failure_) return {};  // what comes now cannot be used
+    return with<wire::FrameReady>(message, [&](wire::FrameReady m) { return frame_ready(m.frame, m.seq); });
+  // After a failure, files that all ranks have closed are still published: what was sent for them counts.
+  if (!ranks_make_sense_) return {};
   if (kind == wire::DefineDecomposition::kind)
-    return with(std::type_identity<wire::DefineDecomposition>(),
-                [&](const auto& m) { return catalog_.add(peer, m); });
+    return with<wire::DefineDecomposition>(message, [&](const auto& m) { return catalog_.add(peer, m); });
   if (kind == wire::DefineCollection::kind)
-    return with(std::type_identity<wire::DefineCollection>(),
-                [&](const auto& m) { return catalog_.add(peer, m); });
+    return with<wire::DefineCollection>(message, [&](const auto& m) { return catalog_.add(peer, m); });
   if (kind == wire::DefineEnd::kind)
-    return with(std::type_identity<wire::DefineEnd>(), [&](const auto& m) { return define(peer, m); });
+    return with<wire::DefineEnd>(message, [&](const auto& m) { return define(peer, m); });
+  return handle_output(peer, kind, message);
+}
+
+Result<> Server::handle_output(std::size_t peer, wire::Kind kind, std::span<const std::byte> message) {
   if (kind == wire::OpenFile::kind)
-    return with(std::type_identity<wire::OpenFile>(), [&](auto m) { return open(peer, std::move(m)); });
+    return with<wire::OpenFile>(message, [&](auto m) { return open(peer, std::move(m)); });
   if (kind == wire::BeginRecord::kind)
-    return with(std::type_identity<wire::BeginRecord>(),
-                [&](const auto& m) { return records_.begin(peer, m); });
+    return with<wire::BeginRecord>(message, [&](const auto& m) { return records_.begin(peer, m); });
   if (kind == wire::Put::kind)
-    return with(std::type_identity<wire::Put>(), [&](const auto& m) { return records_.put(peer, m); });
+    return with<wire::Put>(message, [&](const auto& m) { return records_.put(peer, m); });
   if (kind == wire::PutStrings::kind)
-    return with(std::type_identity<wire::PutStrings>(), [&](auto m) { return put_strings(std::move(m)); });
+    return with<wire::PutStrings>(message, [&](auto m) { return put_strings(peer, std::move(m)); });
   if (kind == wire::EndRecords::kind)
-    return with(std::type_identity<wire::EndRecords>(), [&](const auto& m) { return end_records(peer, m); });
+    return with<wire::EndRecords>(message, [&](const auto& m) { return end_records(peer, m); });
   if (kind == wire::CloseFile::kind)
-    return with(std::type_identity<wire::CloseFile>(), [&](const auto& m) { return close(peer, m); });
+    return with<wire::CloseFile>(message, [&](const auto& m) { return close(peer, m); });
   if (kind == wire::Flush::kind)
-    return with(std::type_identity<wire::Flush>(), [&](const auto& m) { return flush(peer, m); });
+    return with<wire::Flush>(message, [&](const auto& m) { return flush(peer, m); });
   if (kind == wire::Waiting::kind)
-    return with(std::type_identity<wire::Waiting>(), [&](const auto& m) -> Result<> {
+    return with<wire::Waiting>(message, [&](const auto& m) -> Result<> {
       tickets_.waiters.push_back({peer, m.ticket, now_ns()});
       return {};
     });
@@ -178,7 +192,7 @@ Result<> Server::define(std::size_t peer, const wire::DefineEnd& message) {
 }
 
 Result<> Server::flush(std::size_t peer, const wire::Flush& message) {
-  Ticket ticket{peer, message.ticket, records_.bounds(peer), {}};
+  Ticket ticket{peer, message.ticket, records_.bounds(peer), {}, message.strings};
   for (const auto& [id, file] : files_)
     if (file.closed[peer]) ticket.files.push_back(id);
   tickets_.open.push_back(std::move(ticket));
@@ -187,6 +201,7 @@ Result<> Server::flush(std::size_t peer, const wire::Flush& message) {
 
 void Server::complete_tickets() {
   const auto complete = [this](const Ticket& ticket) {
+    if (!strings_.written_up_to(ticket.strings)) return false;
     for (const std::uint64_t id : ticket.files)
       if (files_.contains(id)) return false;
     for (const auto& [collection, bound] : ticket.bounds)
@@ -205,147 +220,6 @@ void Server::done(std::size_t peer, std::uint64_t ticket) {
   port_->send(peer, wire::encode(wire::Done{ticket}));
   std::erase_if(tickets_.waiters,
                 [&](const Waiter& waiter) { return waiter.peer == peer && waiter.number == ticket; });
-}
-
-// ---- deadlines and the end
-
-/// Lost ranks, and waits that nothing will end.
-void Server::watch() {
-  while (auto lost = port_->lost_peer()) {
-    if (!failure_) fail(lost->error.at_rank(catalog_.session_rank(lost->peer)));
-    (void)end_peer(lost->peer);
-  }
-  const std::uint64_t now = now_ns();
-  observe::peak(timers_.backlog, port_->frames().peak_used_bytes());
-  show_progress();
-  if (failure_) {
-    if (now - failed_at_ns_ > stall_.limit_ns()) peers_ended_ = peers_.size();  // ranks that never come back
-    finish_if_done();
-    return;
-  }
-  const bool nobody_moves = stall_.expired(activity_);
-  const bool no_room =
-      port_->frames().used_bytes() + config_.memory.block_bytes > port_->frames().capacity_bytes();
-  const bool waited_for = std::ranges::any_of(tickets_.waiters, [&](const Waiter& waiter) {
-    return now - waiter.since_ns > stall_.limit_ns() && !writing();
-  });
-  const bool some_ended = peers_ended_ > 0 && peers_ended_ < peers_.size();
-  if (!waited_for && !(nobody_moves && !writing() && (no_room || some_ended || !tickets_.waiters.empty())))
-    return;
-  fail(missing_error());
-}
-
-bool Server::writing() const {
-  return std::ranges::any_of(files_, [](const auto& entry) {
-    return entry.second.pending > 0 || entry.second.state == OutputFile::State::creating ||
-           entry.second.state == OutputFile::State::publishing;
-  });
-}
-
-/// What ranks wait for in vain, by name.
-Error Server::missing_error() {
-  const auto seconds = static_cast<double>(config_.deadline.count()) / 1000;
-  const auto late = [&](std::string what) {
-    return make_error(ErrorCode::timed_out, "{}, and nothing came for {} s (the setting 'deadline')", what,
-                      seconds)
-        .at_rank(place_.session_rank);
-  };
-  for (auto& [id, records] : records_.all()) {
-    const ServedCollection& collection = *catalog_.find(id);
-    for (const auto& [seq, record] : records)
-      if (const std::string missing = records_.missing(collection, record); !missing.empty()) {
-        const auto file = files_.find(record.file);
-        return late(missing)
-            .in_file(file == files_.end() ? collection.name : file->second.path)
-            .in_variable(records_.missing_variable(collection, record));
-      }
-  }
-  for (const auto& [id, file] : files_)
-    if (file.closed_by > 0 && file.closed_by < peers_.size())
-      return late(fmt::format("{} did not close the file, while other ranks did",
-                              text_of_ranks(file.not_closed())))
-          .in_file(file.path);
-  std::vector<int> behind;
-  for (auto& [id, records] : records_.all())
-    if (behind.empty() && !records.empty()) behind = records_.not_ended(id, records.begin()->first);
-  if (!behind.empty())
-    return late(fmt::format("{} did not end the step, while other ranks wait for it", text_of_ranks(behind)));
-  std::vector<int> absent;
-  for (std::size_t p = 0; p < peers_.size(); ++p)
-    if (!peers_[p].ended) absent.push_back(static_cast<int>(p));
-  if (peers_ended_ > 0)
-    return late(fmt::format("{} did not finalize, while other ranks did", text_of_ranks(absent)));
-  return late(fmt::format(
-      "ranks wait for room in the server's memory ({} of {} bytes in use) and no record is complete: "
-      "put variables in the same order on all ranks, or raise memory.server",
-      port_->frames().used_bytes(), port_->frames().capacity_bytes()));
-}
-
-/// The session cannot go on: every rank learns why, files in the making stay unpublished.
-void Server::fail(Error error) {
-  if (failure_) {
-    logger_.debug("a later error: {}", error.text());
-    return;
-  }
-  failure_ = std::move(
-      error.at_rank(place_.session_rank).add(fmt::format("I/O server {} stops writing", place_.number)));
-  failed_at_ns_ = now_ns();
-  logger_.error("{}", failure_->text());
-  const auto bytes = wire::encode(wire::Failed{*failure_});
-  // Ranks that have finalized wait for their files to be published: they are told too.
-  for (std::size_t p = 0; p < peers_.size(); ++p) port_->send(p, bytes);
-  port_->fail();
-  for (auto it = files_.begin(); it != files_.end();)
-    it = give_up(it->second) ? files_.erase(it) : std::next(it);
-  tickets_ = {};
-}
-
-/// Drops a file that will not be published; false while workers still use it.
-bool Server::give_up(OutputFile& file) {
-  file.pending -= file.waiting.size();
-  file.waiting.clear();
-  if (file.pending > 0 || file.state == OutputFile::State::creating ||
-      file.state == OutputFile::State::publishing)
-    return false;
-  if (file.file) file.file->abandon();
-  return true;
-}
-
-Result<> Server::end_peer(std::size_t peer) {
-  port_->forget(peer);
-  if (peers_[peer].ended) return {};
-  peers_[peer].ended = true;
-  ++peers_ended_;
-  return {};
-}
-
-/// The last messages must have been taken before the server may stop moving them. It does not wait
-/// here: the rank that hosts an inline server takes its own.
-void Server::finish_if_done() {
-  if (finished_ || peers_ended_ < peers_.size() || !files_.empty()) return;
-  if (!said_goodbye_) {
-    said_goodbye_ = true;
-    goodbye_until_ns_ = now_ns() + (failure_ ? goodbye_after_failure_ns : stall_.limit_ns());
-    const auto bye = wire::encode(wire::Bye{});
-    for (std::size_t p = 0; p < peers_.size() && !failure_; ++p) port_->send(p, bye);
-  }
-  if (port_->sending() && now_ns() < goodbye_until_ns_) return;
-  observe::add(timers_.messages, port_->messages());
-  observe::peak(timers_.backlog, port_->frames().peak_used_bytes());
-  finished_ = true;
-  next_shown_ns_ = 0;
-  show_progress();
-}
-
-void Server::show_progress() {
-  if (config_.report.progress_ms.count() == 0) return;
-  const std::uint64_t now = now_ns();
-  if (now < next_shown_ns_) return;
-  next_shown_ns_ = now + static_cast<std::uint64_t>(config_.report.progress_ms.count()) * 1'000'000;
-  progress_.elapsed_s = static_cast<double>(now - started_ns_) * 1e-9;
-  progress_.backlog_bytes = port_->frames().used_bytes();
-  fmt::print(stderr, "[I/O server {}] {}\n", place_.number, observe::progress_line(progress_, shown_));
-  shown_ = progress_;
 }
 
 }  // namespace afterbay::server

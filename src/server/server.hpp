@@ -9,7 +9,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,12 +16,14 @@
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "base/result.hpp"
+#include "base/thread_safety.hpp"
 #include "config/config.hpp"
 #include "observe/profile.hpp"
 #include "observe/progress.hpp"
 #include "server/catalog.hpp"
 #include "server/output_file.hpp"
 #include "server/records.hpp"
+#include "server/string_queue.hpp"
 #include "server/tickets.hpp"
 #include "server/workers.hpp"
 #include "storage/store.hpp"
@@ -49,8 +50,9 @@ class Server {
 
   /// Does what there is to do now; false when there was nothing.
   bool step();
-  /// Sleeps until there may be something to do.
-  void wait();
+  static constexpr transport::Millis longest_sleep{200};
+  /// Sleeps until there may be something to do, at most `most`.
+  void wait(transport::Millis most = longest_sleep);
   /// All model ranks have ended and all files are published or given up.
   [[nodiscard]] bool finished() const noexcept { return finished_; }
   /// step and wait until finished. The first error of the session, if any.
@@ -62,6 +64,7 @@ class Server {
   struct Event {
     std::uint64_t file = 0;
     std::optional<std::pair<std::uint32_t, std::uint64_t>> record;  ///< (collection, seq) of a written frame
+    std::uint64_t strings = 0;                                      ///< number of a written put of strings
     std::unique_ptr<storage::File> created;
     bool published = false;
     std::optional<Error> error;
@@ -79,19 +82,25 @@ class Server {
   };
 
   bool take_messages();
+  [[nodiscard]] bool must_wait(std::span<const std::byte> message) const;
   bool take_events();
   Result<> handle(std::size_t peer, std::span<const std::byte> message);
+  Result<> handle_output(std::size_t peer, wire::Kind kind, std::span<const std::byte> message);
   Result<> frame_ready(std::uint32_t pool_frame, std::uint64_t seq);
   Result<> define(std::size_t peer, const wire::DefineEnd& message);
   Result<> open(std::size_t peer, wire::OpenFile message);
-  Result<> put_strings(wire::PutStrings message);
+  Result<> put_strings(std::size_t peer, wire::PutStrings message);
   Result<> end_records(std::size_t peer, const wire::EndRecords& message);
   Result<> close(std::size_t peer, const wire::CloseFile& message);
   Result<> flush(std::size_t peer, const wire::Flush& message);
   Result<> end_peer(std::size_t peer);
+  void abandoned(std::size_t peer, wire::Abandon message);
 
   Result<OutputFile*> file_of(std::uint64_t id);
+  [[nodiscard]] bool is_dropped(std::uint64_t file) const;
+  void create_if_first(OutputFile& file);
   void create(OutputFile& file, const SchemaChanges& changes);
+  void forget_file(std::uint64_t id, bool published);
   /// Queues the write of a frame: the pieces given by index in the layout.
   void write_frame(OutputFile& file, const ServedCollection& collection, std::uint64_t seq,
                    const transport::FrameView& view, std::vector<std::uint32_t> pieces);
@@ -99,18 +108,23 @@ class Server {
   void submit(OutputFile& file, std::function<void()> task);
   Result<> end_record(const ServedCollection& collection, std::uint64_t seq);
   void publish_if_complete(OutputFile& file);
-  void event(Event event);
+  void event(Event event) AFTERBAY_EXCLUDES(events_mutex_);
   Result<> handle(Event& event);
 
-  Result<> published(OutputFile& file, std::optional<Error> error);
+  void published(OutputFile& file, std::optional<Error> error);
 
   void complete_tickets();
   void done(std::size_t peer, std::uint64_t ticket);
   void watch();
   [[nodiscard]] bool writing() const;
   [[nodiscard]] Error missing_error();
+  [[nodiscard]] Error late(std::string what) const;
+  Error name_unfinished(Error error, std::size_t peer);
   void fail(Error error);
-  bool give_up(OutputFile& file);
+  void stop_trusting_ranks();
+  void give_up_files();
+  [[nodiscard]] bool hopeless(const OutputFile& file) const;
+  static bool give_up(OutputFile& file);
   void finish_if_done();
   void show_progress();
   CollectionTimers& timers_of(const ServedCollection& collection);
@@ -127,16 +141,18 @@ class Server {
   Catalog catalog_;
   Records records_{catalog_};
   Tickets tickets_;
+  StringQueue strings_;
   std::map<std::uint64_t, OutputFile> files_;
   std::vector<Peer> peers_;
   std::size_t peers_ended_ = 0;
   std::optional<Error> failure_;
+  bool ranks_make_sense_ = true;  ///< nobody contradicted another rank: what they send can be used
   bool finished_ = false;
   bool said_goodbye_ = false;
   std::uint64_t goodbye_until_ns_ = 0;
 
-  std::mutex events_mutex_;
-  std::vector<Event> events_;  ///< guarded by events_mutex_
+  Mutex events_mutex_;
+  std::vector<Event> events_ AFTERBAY_GUARDED_BY(events_mutex_);
 
   std::uint64_t activity_ = 0;  ///< counts messages and events
   StallClock stall_;

@@ -28,6 +28,13 @@ Result<OutputFile*> Server::file_of(std::uint64_t id) {
                         place_.number);
 }
 
+/// After a failure: what ranks still send for this file is of no use.
+bool Server::is_dropped(std::uint64_t file) const {
+  if (!failure_) return false;
+  const auto at = files_.find(file);
+  return at == files_.end() || at->second.failed;
+}
+
 // ---- opening
 
 Result<> Server::open(std::size_t peer, wire::OpenFile message) {
@@ -53,8 +60,39 @@ Result<> Server::open(std::size_t peer, wire::OpenFile message) {
             .in_file(message.path)
             .at_rank(catalog_.session_rank(peer)));
   }
-  if (message.changes) create(file, *message.changes);
+  if (message.changes) {
+    file.changes = std::move(message.changes);
+    create_if_first(file);
+  }
   return {};
+}
+
+/// Begins a file, unless an older one of its name is in the making: that one is published first, so that
+/// close and open of the same path need no wait between them.
+void Server::create_if_first(OutputFile& file) {
+  if (file.state != OutputFile::State::announced || !file.changes || file.failed) return;
+  for (const auto& [id, other] : files_) {
+    if (id >= file.id) break;
+    if (other.path == file.path) return;
+  }
+  const SchemaChanges changes = std::move(*file.changes);
+  file.changes.reset();
+  create(file, changes);
+}
+
+/// Ends a file, and begins the next of its name. What builds on a file that was not published cannot be
+/// complete either.
+void Server::forget_file(std::uint64_t id, bool published) {
+  const std::string path = files_.at(id).path;
+  files_.erase(id);
+  for (auto next = files_.upper_bound(id); next != files_.end(); ++next) {
+    if (next->second.path != path) continue;
+    next->second.failed = next->second.failed || !published;
+    if (published) {
+      create_if_first(next->second);
+      return;
+    }
+  }
 }
 
 void Server::create(OutputFile& file, const SchemaChanges& changes) {
@@ -100,7 +138,7 @@ Result<> Server::frame_ready(std::uint32_t pool_frame, std::uint64_t seq) {
   if (collection == nullptr || !view)
     return afterbay::fail(ErrorCode::internal, "frame {} number {} is ready but unknown", pool_frame, seq);
   Record* record = records_.find(collection->id, seq);
-  if (failure_ || record == nullptr) {
+  if (record == nullptr || is_dropped(record->file)) {
     port_->frames().release(*view);
     return {};
   }
@@ -153,13 +191,33 @@ void Server::account(const storage::WriteCost& cost, const CollectionTimers& tim
   observe::add(timers_.direct, cost.direct_bytes);
 }
 
-Result<> Server::put_strings(wire::PutStrings message) {
+Result<> Server::put_strings(std::size_t peer, wire::PutStrings message) {
+  if (is_dropped(message.file)) return {};
   AFTERBAY_TRY_ASSIGN(OutputFile* const file, file_of(message.file));
-  submit(*file, [this, file, message = std::move(message)] {
+  if (message.variable >= file->collection->schema.variables.size())
+    return afterbay::fail(ErrorCode::internal,
+                          "model rank {} put strings into variable number {}, which is not there", peer,
+                          message.variable);
+  std::uint64_t bytes = 0;
+  for (const std::string& text : message.values) bytes += sizeof text + text.capacity();
+  const std::uint64_t number = strings_.add(bytes);
+  records_.put_strings(peer, *file->collection, message);
+  observe::peak(timers_.backlog, port_->frames().used_bytes() + strings_.bytes());
+  const CollectionTimers timers = timers_of(*file->collection);
+  submit(*file, [this, file, timers, number, message = std::move(message)] {
+    observe::Timed timed(timers.write);
     Event result;
     result.file = file->id;
-    if (auto cost = file->file->write_strings(message.variable, message.record, message.values); !cost)
-      result.error = std::move(cost).error();
+    result.strings = number;
+    auto cost = file->file->write_strings(message.variable, message.record, message.values);
+    if (cost) {
+      timed.bytes(cost->bytes_in);
+      account(*cost, timers);
+    } else {
+      result.error =
+          std::move(cost).error().in_variable(file->collection->schema.variables[message.variable].name);
+    }
+    timed.stop();
     event(std::move(result));
   });
   return {};
@@ -184,12 +242,15 @@ Result<> Server::end_record(const ServedCollection& collection, std::uint64_t se
   Record& record = *records_.find(collection.id, seq);
   if (record.ended) return {};
   record.ended = true;
+  if (is_dropped(record.file)) return {};
   AFTERBAY_TRY_ASSIGN(OutputFile* const file, file_of(record.file));
-  if (const std::string missing = records_.missing(collection, record); !missing.empty())
+  if (const std::string missing = records_.missing(collection, record); !missing.empty()) {
+    file->failed = true;
     return afterbay::fail(
         make_error(ErrorCode::conflict, "{} before the step ended or the file was closed", missing)
             .in_file(file->path)
             .in_variable(records_.missing_variable(collection, record)));
+  }
   for (std::uint32_t f = 0; f < record.scheduled.size(); ++f) {
     if (record.scheduled[f]) continue;
     const auto view = port_->frames().find(collection.first_frame + f, seq);
@@ -207,11 +268,13 @@ Result<> Server::end_record(const ServedCollection& collection, std::uint64_t se
 }
 
 Result<> Server::close(std::size_t peer, const wire::CloseFile& message) {
+  if (is_dropped(message.file)) return {};
   AFTERBAY_TRY_ASSIGN(OutputFile* const file, file_of(message.file));
   file->tickets.emplace_back(peer, message.ticket);
   if (file->closed[peer]) return {};
   file->closed[peer] = true;
-  if (++file->closed_by < peers_.size()) return {};
+  ++file->closed_by;
+  if (!file->closed_by_all()) return {};
   std::vector<std::uint64_t> of_file;
   for (const auto& [seq, record] : records_.of(file->collection->id))
     if (record.file == file->id) of_file.push_back(seq);
@@ -221,7 +284,7 @@ Result<> Server::close(std::size_t peer, const wire::CloseFile& message) {
 }
 
 void Server::publish_if_complete(OutputFile& file) {
-  if (file.state != OutputFile::State::open || file.closed_by < peers_.size() || file.pending > 0) return;
+  if (file.state != OutputFile::State::open || !file.closed_by_all() || file.pending > 0) return;
   file.state = OutputFile::State::publishing;
   const CollectionTimers timers = timers_of(*file.collection);
   workers_.submit([this, timers, &file] {
@@ -258,29 +321,35 @@ Result<> Server::handle(Event& event) {
     Record* record = records_.find(collection, seq);
     if (record != nullptr && --record->writes == 0 && record->ended) records_.erase(collection, seq);
   }
+  if (event.strings != 0) strings_.written(event.strings);
   progress_.bytes_taken = timers_.bytes != nullptr ? timers_.bytes->value() : 0;
   progress_.bytes_written = timers_.written != nullptr ? timers_.written->value() : 0;
-  if (event.published) return published(*file, std::move(event.error));
-  if (event.error) fail(event.error->in_file(file->path));
-  if (failure_) {  // the first failure may have given the file up already
-    if (const auto at = files_.find(event.file); at != files_.end() && give_up(at->second)) files_.erase(at);
+  if (event.error)
+    event.error->file = file->path;  // its final name, whatever it is called while it is written
+  if (event.published) {
+    published(*file, std::move(event.error));
     return {};
   }
-  publish_if_complete(*file);
+  if (event.error) {
+    file->failed = true;
+    fail(std::move(*event.error));
+  }
+  if (failure_) give_up_files();
+  if (const auto at = files_.find(event.file); at != files_.end() && !at->second.failed)
+    publish_if_complete(at->second);
   return {};
 }
 
-Result<> Server::published(OutputFile& file, std::optional<Error> error) {
+/// The end of a file in the state `publishing`, good or bad.
+void Server::published(OutputFile& file, std::optional<Error> error) {
   if (!error) {
     ++progress_.files_published;
     observe::add(timers_.files, 1);
     logger_.info("published {}", file.path);
     for (const auto& [peer, ticket] : file.tickets) done(peer, ticket);
   }
-  const std::string path = file.path;
-  files_.erase(file.id);
-  if (error) return afterbay::fail(error->in_file(path));
-  return {};
+  forget_file(file.id, !error);
+  if (error) fail(std::move(*error));
 }
 
 }  // namespace afterbay::server

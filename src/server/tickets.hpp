@@ -13,6 +13,7 @@ struct Ticket {
   std::uint64_t number = 0;
   std::vector<std::pair<std::uint32_t, std::uint64_t>> bounds;  ///< (collection, seq): all below are written
   std::vector<std::uint64_t> files;                             ///< published
+  std::uint64_t strings = 0;  ///< puts of strings: the first so many are written
 };
 
 /// A rank that said it waits, and since when.

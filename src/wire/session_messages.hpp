@@ -136,9 +136,10 @@ struct CloseFile {
 struct Flush {
   static constexpr Kind kind{116};
   std::uint64_t ticket = 0;
+  std::uint64_t strings = 0;  ///< puts of string variables by this rank, on this server, up to now
   template <class A>
   void fields(A& a) {
-    a(ticket);
+    a(ticket, strings);
   }
 };
 
@@ -162,9 +163,11 @@ struct Finalize {
 struct Abandon {
   static constexpr Kind kind{119};
   std::string reason;
+  std::optional<Error> cause;   ///< the error before it
+  bool session_failed = false;  ///< the cause is the session's, not only this rank's
   template <class A>
   void fields(A& a) {
-    a(reason);
+    a(reason, cause, session_failed);
   }
 };
 

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+// Deadlines, failures, and the end of a server.
+#include <algorithm>
+
+#include "server/server.hpp"
+
+namespace afterbay::server {
+namespace {
+
+constexpr std::uint64_t goodbye_after_failure_ns = 2'000'000'000;
+
+}  // namespace
+
+/// Lost ranks, and waits that nothing will end.
+void Server::watch() {
+  while (auto lost = port_->lost_peer()) {
+    if (!failure_) fail(name_unfinished(lost->error.at_rank(catalog_.session_rank(lost->peer)), lost->peer));
+    (void)end_peer(lost->peer);
+  }
+  const std::uint64_t now = now_ns();
+  observe::peak(timers_.backlog, port_->frames().peak_used_bytes());
+  show_progress();
+  if (failure_) {
+    if (now - failed_at_ns_ > stall_.limit_ns()) peers_ended_ = peers_.size();  // ranks that never come back
+    finish_if_done();
+    return;
+  }
+  const bool nobody_moves = stall_.expired(activity_);
+  const bool no_room =
+      port_->frames().used_bytes() + config_.memory.block_bytes > port_->frames().capacity_bytes();
+  const bool waited_for = std::ranges::any_of(tickets_.waiters, [&](const Waiter& waiter) {
+    return now - waiter.since_ns > stall_.limit_ns() && !writing();
+  });
+  const bool some_ended = peers_ended_ > 0 && peers_ended_ < peers_.size();
+  if (!waited_for && !(nobody_moves && !writing() && (no_room || some_ended || !tickets_.waiters.empty())))
+    return;
+  fail(missing_error());
+}
+
+bool Server::writing() const {
+  return std::ranges::any_of(files_, [](const auto& entry) { return entry.second.being_written(); });
+}
+
+Error Server::late(std::string what) const {
+  return make_error(ErrorCode::timed_out, "{}, and nothing came for {} s (the setting 'deadline')", what,
+                    static_cast<double>(config_.deadline.count()) / 1000)
+      .at_rank(place_.session_rank);
+}
+
+/// What ranks wait for in vain, by name.
+Error Server::missing_error() {
+  for (auto& [id, records] : records_.all()) {
+    const ServedCollection& collection = *catalog_.find(id);
+    for (const auto& [seq, record] : records)
+      if (const std::string missing = records_.missing(collection, record); !missing.empty()) {
+        const auto file = files_.find(record.file);
+        return late(missing)
+            .in_file(file == files_.end() ? collection.name : file->second.path)
+            .in_variable(records_.missing_variable(collection, record));
+      }
+  }
+  for (const Ticket& ticket : tickets_.open)
+    if (ticket.strings > strings_.taken())
+      return late(
+          fmt::format("model rank {} put {} string variables, model rank 0 only {}: every rank must call "
+                      "put_strings, and what model rank 0 gives is written",
+                      ticket.peer, ticket.strings, strings_.taken()));
+  for (const auto& [id, file] : files_)
+    if (file.closed_by > 0 && file.closed_by < peers_.size())
+      return late(fmt::format("{} did not close the file, while other ranks did",
+                              text_of_ranks(file.not_closed())))
+          .in_file(file.path);
+  std::vector<int> behind;
+  for (auto& [id, records] : records_.all())
+    if (behind.empty() && !records.empty()) behind = records_.not_ended(id, records.begin()->first);
+  if (!behind.empty())
+    return late(fmt::format("{} did not end the step, while other ranks wait for it", text_of_ranks(behind)));
+  std::vector<int> absent;
+  for (std::size_t p = 0; p < peers_.size(); ++p)
+    if (!peers_[p].ended) absent.push_back(static_cast<int>(p));
+  if (peers_ended_ > 0)
+    return late(fmt::format("{} did not finalize, while other ranks did", text_of_ranks(absent)));
+  return late(fmt::format(
+      "ranks wait for room in the server's memory ({} of {} bytes in use) and no record is complete: "
+      "put variables in the same order on all ranks, or raise memory.server",
+      port_->frames().used_bytes(), port_->frames().capacity_bytes()));
+}
+
+/// Adds to the error of a rank that ended early which file and variable it leaves incomplete.
+Error Server::name_unfinished(Error error, std::size_t peer) {
+  std::vector<const OutputFile*> unfinished;
+  for (const auto& [id, file] : files_)
+    if (!file.closed[peer]) unfinished.push_back(&file);
+  const auto path_of = [&](std::uint64_t id) {
+    const auto at = files_.find(id);
+    return at == files_.end() ? std::string() : at->second.path;
+  };
+  if (const auto awaited = records_.awaited_from(peer)) {
+    error.add(fmt::format("other ranks had put variable '{}'{}, model rank {} not yet", awaited->variable,
+                          awaited->record_text(), peer));
+    error.in_file(path_of(awaited->file)).in_variable(awaited->variable);
+  } else if (const auto last = records_.last_put(peer)) {
+    error.add(fmt::format("the last that model rank {} put was variable '{}'{}", peer, last->variable,
+                          last->record_text()));
+    error.in_file(path_of(last->file)).in_variable(last->variable);
+  }
+  if (unfinished.empty()) return error;
+  error.in_file(unfinished.front()->path);
+  error.add(
+      fmt::format("not complete: {}{}", unfinished.front()->path,
+                  unfinished.size() > 1 ? fmt::format(" and {} more files", unfinished.size() - 1) : ""));
+  return error;
+}
+
+/// A rank ended without finalize. When it only passes on a failure, say of another server, that is this
+/// server's failure too.
+void Server::abandoned(std::size_t peer, wire::Abandon message) {
+  if (failure_) return;
+  if (message.session_failed && message.cause) {
+    fail(message.cause->add(fmt::format("model rank {} passed this on", peer)));
+    return;
+  }
+  Error error = make_error(ErrorCode::peer_lost, "model rank {} gave up: {}{}", peer, message.reason,
+                           message.cause ? ", after: " + message.cause->text() : "")
+                    .at_rank(catalog_.session_rank(peer));
+  if (message.cause) error.in_file(message.cause->file).in_variable(message.cause->variable);
+  fail(name_unfinished(std::move(error), peer));
+}
+
+/// The session cannot go on: every rank learns why. Files that all ranks have closed, also by what is under
+/// way now, are still published; the others never.
+void Server::fail(Error error) {
+  if (failure_) {
+    logger_.debug("a later error: {}", error.text());
+    return;
+  }
+  failure_ = std::move(
+      error.at_rank(place_.session_rank).add(fmt::format("I/O server {} stops writing", place_.number)));
+  failed_at_ns_ = now_ns();
+  logger_.error("{}", failure_->text());
+  const auto bytes = wire::encode(wire::Failed{*failure_});
+  // Ranks that have finalized wait for their files to be published: they are told too.
+  for (std::size_t p = 0; p < peers_.size(); ++p) port_->send(p, bytes);
+  port_->fail();
+  tickets_ = {};
+  give_up_files();
+}
+
+/// Ranks contradicted each other: nothing that is not complete yet can become so.
+void Server::stop_trusting_ranks() {
+  ranks_make_sense_ = false;
+  for (auto& [id, file] : files_) file.failed = file.failed || !file.closed_by_all();
+}
+
+/// After a failure: drops the files that will never be complete.
+void Server::give_up_files() {
+  std::vector<std::uint64_t> dropped;
+  for (auto& [id, file] : files_)
+    if (hopeless(file) && give_up(file)) dropped.push_back(id);
+  for (const std::uint64_t id : dropped) forget_file(id, false);
+}
+
+bool Server::hopeless(const OutputFile& file) const {
+  return file.failed || (peers_ended_ == peers_.size() && !file.closed_by_all());
+}
+
+/// Drops a file that will not be published; false while workers still use it.
+bool Server::give_up(OutputFile& file) {
+  file.pending -= file.waiting.size();
+  file.waiting.clear();
+  if (file.pending > 0 || file.state == OutputFile::State::creating ||
+      file.state == OutputFile::State::publishing)
+    return false;
+  if (file.file) file.file->abandon();
+  return true;
+}
+
+Result<> Server::end_peer(std::size_t peer) {
+  port_->forget(peer);
+  if (peers_[peer].ended) return {};
+  peers_[peer].ended = true;
+  ++peers_ended_;
+  return {};
+}
+
+/// The last messages must have been taken before the server may stop moving them. It does not wait
+/// here: the rank that hosts an inline server takes its own.
+void Server::finish_if_done() {
+  if (finished_ || peers_ended_ < peers_.size()) return;
+  if (failure_) give_up_files();
+  if (!files_.empty()) return;
+  if (!said_goodbye_) {
+    said_goodbye_ = true;
+    goodbye_until_ns_ = now_ns() + (failure_ ? goodbye_after_failure_ns : stall_.limit_ns());
+    const auto bye = wire::encode(wire::Bye{});
+    for (std::size_t p = 0; p < peers_.size() && !failure_; ++p) port_->send(p, bye);
+  }
+  if (port_->sending() && now_ns() < goodbye_until_ns_) return;
+  observe::add(timers_.messages, port_->messages());
+  observe::peak(timers_.backlog, port_->frames().peak_used_bytes());
+  finished_ = true;
+  next_shown_ns_ = 0;
+  show_progress();
+}
+
+void Server::show_progress() {
+  if (config_.report.progress_ms.count() == 0) return;
+  const std::uint64_t now = now_ns();
+  if (now < next_shown_ns_) return;
+  next_shown_ns_ = now + static_cast<std::uint64_t>(config_.report.progress_ms.count()) * 1'000'000;
+  progress_.elapsed_s = static_cast<double>(now - started_ns_) * 1e-9;
+  progress_.backlog_bytes = port_->frames().used_bytes() + strings_.bytes();
+  fmt::print(stderr, "[I/O server {}] {}\n", place_.number, observe::progress_line(progress_, shown_));
+  shown_ = progress_;
+}
+
+}  // namespace afterbay::server

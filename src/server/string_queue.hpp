@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// StringQueue: strings that were handed over and are not yet in their files: the memory they take, and up to
+// which put all are written. They do not travel in frames, so the server's memory does not count them.
+// Used by the ingest thread.
+#pragma once
+
+#include <cstdint>
+#include <map>
+
+namespace afterbay::server {
+
+class StringQueue {
+ public:
+  explicit StringQueue(std::uint64_t limit_bytes) : limit_bytes_(limit_bytes) {}
+
+  /// Whether `bytes` more may be taken; a put that exceeds the limit by itself is taken alone.
+  [[nodiscard]] bool has_room(std::uint64_t bytes) const noexcept {
+    return waiting_.empty() || bytes_ + bytes <= limit_bytes_;
+  }
+  /// Takes a put of `bytes`; returns its running number, from 1.
+  std::uint64_t add(std::uint64_t bytes) {
+    bytes_ += bytes;
+    waiting_[++taken_] = bytes;
+    return taken_;
+  }
+  void written(std::uint64_t number) {
+    const auto at = waiting_.find(number);
+    if (at == waiting_.end()) return;
+    bytes_ -= at->second;
+    waiting_.erase(at);
+  }
+
+  /// Whether the first `puts` have been taken and written.
+  [[nodiscard]] bool written_up_to(std::uint64_t puts) const noexcept {
+    return taken_ >= puts && (waiting_.empty() || waiting_.begin()->first > puts);
+  }
+  [[nodiscard]] std::uint64_t taken() const noexcept { return taken_; }
+  [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
+
+ private:
+  std::uint64_t limit_bytes_;
+  std::uint64_t bytes_ = 0;
+  std::uint64_t taken_ = 0;
+  std::map<std::uint64_t, std::uint64_t> waiting_;  ///< bytes, by running number
+};
+
+}  // namespace afterbay::server
