@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
+#include <vector>
 
 #include "handles.hpp"
 
@@ -14,6 +15,14 @@ int afterbay_session_is_server(const afterbay_session* session, int* server) {
 
 int afterbay_session_serve(afterbay_session* session) {
   return guarded([&] { need(session, "session").session.serve(); });
+}
+
+int afterbay_sessions_serve(afterbay_session* const* sessions, size_t count) {
+  return guarded([&] {
+    std::vector<Session*> all;
+    for (size_t i = 0; i < count; ++i) all.push_back(&need(need(sessions, "sessions"), "session").session);
+    serve_all(all);
+  });
 }
 
 int afterbay_session_model_rank(const afterbay_session* session, int* rank) {

@@ -35,7 +35,7 @@ module afterbay
   use afterbay_c, only: afterbay_ticket
   use afterbay_schemas, only: afterbay_schema, afterbay_changes
   use afterbay_files, only: afterbay_collection, afterbay_file, afterbay_slot
-  use afterbay_sessions, only: afterbay_options, afterbay_session
+  use afterbay_sessions, only: afterbay_options, afterbay_session, afterbay_serve_all
   implicit none
   public
 end module

@@ -169,6 +169,11 @@ module afterbay_c
       type(c_ptr), value :: session
       integer(c_int), intent(out) :: size
     end function
+    integer(c_int) function afterbay_sessions_serve(sessions, count) bind(C)
+      import :: c_int, c_ptr, c_size_t
+      type(c_ptr), intent(in) :: sessions(*)
+      integer(c_size_t), value :: count
+    end function
     integer(c_int) function afterbay_session_serve(session) bind(C)
       import :: c_int, c_ptr
       type(c_ptr), value :: session

@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: Apache-2.0
 ! Options and session. AFTERBAY_HAVE_MPI_F08: the MPI library has the module mpi_f08.
 module afterbay_sessions
-  use, intrinsic :: iso_c_binding, only: c_associated, c_int, c_int32_t, c_int64_t, c_null_char, c_null_ptr, c_ptr
+  use, intrinsic :: iso_c_binding, only: c_associated, c_int, c_int32_t, c_int64_t, c_null_char, c_null_ptr, c_ptr, c_size_t
   use afterbay_base
   use afterbay_c
   use afterbay_files, only: afterbay_collection
@@ -11,7 +11,7 @@ module afterbay_sessions
 #endif
   implicit none
   private
-  public :: afterbay_options, afterbay_session
+  public :: afterbay_options, afterbay_session, afterbay_serve_all
 
   !> How a session is opened; `free` releases it.
   type :: afterbay_options
@@ -191,6 +191,20 @@ contains
     integer(c_int) :: code
     code = afterbay_session_serve(self%handle)
     call self%abandon()
+    call check(code, ierr)
+  end subroutine
+
+  !> Serves several sessions of this process side by side, until all their model ranks have finalized, and
+  !> closes them. For models that use several sessions at the same time.
+  subroutine afterbay_serve_all(sessions, ierr)
+    type(afterbay_session), intent(inout) :: sessions(:)
+    integer, intent(out), optional :: ierr
+    integer(c_int) :: code
+    integer :: i
+    code = afterbay_sessions_serve([(sessions(i)%handle, i=1, size(sessions))], size(sessions, kind=c_size_t))
+    do i = 1, size(sessions)
+      call sessions(i)%abandon()
+    end do
     call check(code, ierr)
   end subroutine
 

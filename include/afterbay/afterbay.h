@@ -196,6 +196,8 @@ void afterbay_session_free(afterbay_session* session);
 int afterbay_session_is_server(const afterbay_session* session, int* server);
 /* Serves until every model rank has finalized; the error is what went wrong in between. */
 int afterbay_session_serve(afterbay_session* session);
+/* Serves several sessions of this process side by side, until all their model ranks have finalized. */
+int afterbay_sessions_serve(afterbay_session* const* sessions, size_t count);
 /* This rank among the model ranks, and their number. */
 int afterbay_session_model_rank(const afterbay_session* session, int* rank);
 int afterbay_session_model_size(const afterbay_session* session, int* size);

@@ -179,7 +179,7 @@ class Collection {
 class Session {
  public:
   [[nodiscard]] bool is_server() const;  ///< true: call serve() and nothing else
-  /// Serves until every model rank has finalized; throws what went wrong.
+  /// Serves until every model rank has finalized; throws what went wrong. For several sessions see serve_all.
   void serve();
 
   [[nodiscard]] int model_rank() const;
@@ -217,5 +217,10 @@ class Session {
  private:
   std::unique_ptr<State> state_;
 };
+
+/// Serves several sessions of this process side by side, in this thread, until all their model ranks have
+/// finalized; then throws the first thing that went wrong, if any. For models that use several sessions with
+/// dedicated servers at the same time: served one after the other, the second would wait for the first to end.
+void serve_all(std::span<Session* const> sessions);
 
 }  // namespace afterbay

@@ -389,15 +389,16 @@ Result<> ModelSession::commit(const Direct& direct) {
 
 /// Tells `server` that everything put so far is handed over, and forgets the open records.
 Result<> ModelSession::end_records(std::size_t server, std::uint64_t step) {
-  wire::EndRecords message{step, {}};
+  ended_.step = step;
+  ended_.bounds.clear();
   for (auto& collection : collections_) {
     ServerState& state = collection->servers[server];
     state.open.clear();
     if (state.ended_seq == state.next_seq) continue;
     state.ended_seq = state.next_seq;
-    message.bounds.push_back({collection->id(), state.next_seq});
+    ended_.bounds.push_back({collection->id(), state.next_seq});
   }
-  AFTERBAY_TRY(send(server, message, Wake::no));
+  AFTERBAY_TRY(send(server, ended_, Wake::no));
   if (auto sent = links_[server]->flush(); !sent) return fail(explain(server, std::move(sent).error()));
   return {};
 }
@@ -571,7 +572,10 @@ Result<> ModelSession::handle(std::size_t server, std::span<const std::byte> mes
     bye_[server] = true;
   } else if (kind == wire::Failed::kind) {
     AFTERBAY_TRY_ASSIGN(wire::Failed failed, wire::decode<wire::Failed>(message));
-    return fail(remember(std::move(failed.error)));
+    // A server that lost a rank may have no file of this session open: then this rank says what it was busy
+    // with.
+    const bool names_no_file = failed.error.code == ErrorCode::peer_lost && failed.error.file.empty();
+    return fail(remember(names_no_file ? with_work(std::move(failed.error)) : std::move(failed.error)));
   } else {
     return fail(
         remember(make_error(ErrorCode::internal, "I/O server {} sent a message of unknown kind", server)));

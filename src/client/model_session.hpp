@@ -22,8 +22,8 @@
 #include "base/log.hpp"
 #include "base/result.hpp"
 #include "client/collection.hpp"
-#include "client/record_set.hpp"
 #include "config/config.hpp"
+#include "model/record_set.hpp"
 #include "observe/profile.hpp"
 #include "transport/link.hpp"
 
@@ -37,7 +37,7 @@ struct File {
   std::string path;
   bool closed = false;
   std::uint64_t close_ticket = 0;
-  std::vector<RecordSet> put;  ///< one a variable: the records handed over
+  std::vector<model::RecordSet> put;  ///< one a variable: the records handed over
 };
 
 /// One variable of one record, about to be handed over.
@@ -159,6 +159,7 @@ class ModelSession {
   };
   std::map<std::uint64_t, SlotOut> slots_out_;  ///< acquired, neither committed nor forgotten, by position
   std::vector<std::byte> encoded_;              ///< of the message being sent; its memory is kept
+  wire::EndRecords ended_;                      ///< likewise
   std::uint64_t next_file_ = 0;
   std::uint64_t position_ = 0;
   std::uint64_t step_ = 0;

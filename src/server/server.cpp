@@ -23,6 +23,7 @@ Server::Server(Place place, const config::Config& config, std::unique_ptr<transp
       config_(config),
       port_(std::move(port)),
       stores_(std::move(stores)),
+      chunk_memory_(std::make_shared<storage::ByteAllowance>(config.memory.chunks_bytes)),
       profile_(profile),
       logger_(std::move(logger)),
       catalog_(place_.session_ranks, config),

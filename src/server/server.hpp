@@ -26,6 +26,7 @@
 #include "server/string_queue.hpp"
 #include "server/tickets.hpp"
 #include "server/workers.hpp"
+#include "storage/byte_allowance.hpp"
 #include "storage/store.hpp"
 #include "transport/link.hpp"
 #include "wire/frame_messages.hpp"
@@ -133,6 +134,7 @@ class Server {
   const config::Config& config_;
   std::unique_ptr<transport::ServerPort> port_;
   Stores stores_;
+  std::shared_ptr<storage::ByteAllowance> chunk_memory_;  ///< of all files together
   observe::Profile& profile_;
   Logger logger_;
   Timers timers_{};

@@ -70,17 +70,6 @@ Session::State& Session::state() const {
 
 bool Session::is_server() const { return state().model == nullptr; }
 
-void Session::serve() {
-  if (!is_server())
-    throw Failure(Error(ErrorCode::bad_state, "this rank is a model rank: only I/O servers call serve()"));
-  if (!state().server)
-    throw Failure(Error(ErrorCode::bad_state, "this server has served its session already"));
-  unwrap(state().server->run());
-  state().ended = true;
-  unwrap(state().report());
-  state().release();
-}
-
 int Session::model_rank() const { return state().model_side().place().model_rank; }
 int Session::model_size() const { return state().model_side().place().model_size; }
 

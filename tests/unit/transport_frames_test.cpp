@@ -134,6 +134,23 @@ TEST(ThreadHubFrames, small_frames_take_small_blocks) {
   EXPECT_EQ(pool.used_bytes(), 20u << 10);
 }
 
+TEST(ThreadHubFrames, small_frames_take_spare_large_blocks_when_the_small_ones_are_used_up) {
+  LinkSizes sizes = sizes_of(0);
+  sizes.small_block_bytes = 4 << 10;
+  sizes.memory_bytes = 16 * sizes.block_bytes;
+  sizes.small_share = 0.125;  // 8 small blocks and 14 large ones, one of each kept for the slowest rank
+  ThreadHub hub = make_hub(2, sizes);
+  std::vector<FrameDeclaration> frames(30, FrameDeclaration{2000, {2}});
+  frames.push_back({9000, {2}});
+  ASSERT_TRUE(hub.port->frames().declare(frames));
+  std::uint32_t taken = 0;
+  while (taken < 30 && hub.clients[0]->reserve({taken, 0, 2000, 0, taken + 1}, 0, 8, false)) ++taken;
+  EXPECT_EQ(taken, 20u);
+  // The rank behind still gets the blocks kept for it, of either size.
+  EXPECT_TRUE(hub.clients[1]->reserve({20, 0, 2000, 0, 1}, 0, 8, false));
+  EXPECT_TRUE(hub.clients[1]->reserve({30, 0, 9000, 0, 1}, 0, 8, false));
+}
+
 TEST(ThreadHubFrames, no_room_is_would_block_or_a_wait_until_a_release) {
   ThreadHub hub = make_hub(1, sizes_of(1));
   FramePool& pool = hub.port->frames();
