@@ -109,10 +109,12 @@ void model(Run& run, Session& session) {
     file.put("pressure", record, values.data());
     session.end_step();
     if (fault_of_server(run)) std::this_thread::sleep_for(std::chrono::milliseconds(200));
-    session.wait(session.flush());
+    if (run.scenario != "nofinalize") session.wait(session.flush());
   }
   file.close();
+  if (run.scenario == "nofinalize") MPI_Barrier(model_comm(session));  // every rank has closed the file
   run.fault = Clock::now();
+  if (run.scenario == "nofinalize" && rank == 0) kill(getpid(), SIGKILL);
   session.finalize();
 }
 
@@ -124,7 +126,7 @@ int main(int argc, char** argv) {
   Run run{argv[1], argv[2], argv[3]};
   MPI_Comm_rank(MPI_COMM_WORLD, &run.rank);
   MPI_Comm_size(MPI_COMM_WORLD, &run.size);
-  run.victims = run.scenario.starts_with("kill_") ? 1 : 0;
+  run.victims = run.scenario.starts_with("kill_") || run.scenario == "nofinalize" ? 1 : 0;
   try {
     Session session = open_session(MPI_COMM_WORLD, SessionOptions().with_arguments(argc, argv));
     if (session.is_server()) {

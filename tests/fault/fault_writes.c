@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Preloaded into a server: the write after FAULT_AFTER bytes to a *.part file, and all later ones, fail
- * with errno FAULT_ERRNO. */
+ * with errno FAULT_ERRNO. With FAULT_WRITE_MS every write to such a file takes so long. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -26,6 +26,8 @@ static ssize_t write_or_fail(const char* name, int fd, const void* data, size_t 
   static _Atomic size_t written;
   const char* limit = getenv("FAULT_AFTER");
   const char* error = getenv("FAULT_ERRNO");
+  const char* pause_ms = getenv("FAULT_WRITE_MS");
+  if (pause_ms != NULL && is_part_file(fd)) usleep((useconds_t)atoi(pause_ms) * 1000);
   if (limit != NULL && error != NULL && is_part_file(fd) &&
       atomic_fetch_add(&written, bytes) + bytes > strtoul(limit, NULL, 10)) {
     errno = atoi(error);

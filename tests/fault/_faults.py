@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plays fault_model and holds what every rank that waits must say: rank, file, variable and cause."""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+BUILD = pathlib.Path(os.environ["AFTERBAY_BUILD"])
+MODEL = BUILD / "tests/fault/fault_model"
+SHIM = BUILD / "tests/fault/libfault_writes.so"
+DEADLINE_S = 2
+MODELS = 4
+ALL = list(range(MODELS))
+NOT_RUN = 77
+FILE = r"\bfile \S*out\.nc(?!\.part)"
+VARIABLE = r"\bvariable '?(temperature|pressure)"
+RANK = r"\brank \d"
+
+
+class Outcome:
+    def __init__(self, text):
+        lines = text.split("\n", 2)
+        self.code = lines[0].strip()
+        self.seconds = float(lines[1]) if self.code != "ok" else 0.0
+        self.text = lines[2] if self.code != "ok" else ""
+
+
+def play(scenario, *, servers=1, store="netcdf4", directory="out", settings=(), env=None, preload=None):
+    """Runs the model in a fresh directory; the directory, {rank: Outcome} and the run."""
+    work = pathlib.Path(tempfile.mkdtemp(prefix=scenario + "_", dir="."))
+    command = ["mpirun", "--oversubscribe", "--enable-recovery", "-np", str(MODELS + servers)]
+    for name, value in (env or {}).items():
+        command += ["-x", f"{name}={value}"]
+    if preload:
+        command += ["-x", f"LD_PRELOAD={preload}"]
+    command += [str(MODEL), scenario, directory, store, f"--afterbay.deadline={DEADLINE_S}s", "--afterbay.memory.server=8MiB",
+                "--afterbay.memory.block=256KiB", "--afterbay.memory.small_block=64KiB", "--afterbay.chunk=64KiB"]
+    if servers:
+        command.append(f"--afterbay.servers={servers}")
+    command += [f"--afterbay.{setting}" for setting in settings]
+    try:
+        run = subprocess.run(command, cwd=work, capture_output=True, text=True, timeout=90, check=False)
+    except subprocess.TimeoutExpired as hung:
+        sys.exit(f"{scenario}: HANGS: {hung}")
+    outcomes = {int(file.suffix[1:]): Outcome(file.read_text()) for file in work.glob("outcome.[0-9]*")}
+    return work, outcomes, run
+
+
+def expect(condition, scenario, message, outcomes):
+    if condition:
+        return
+    for rank, outcome in sorted(outcomes.items()):
+        print(f"  rank {rank}: {outcome.code} after {outcome.seconds:.1f} s: {outcome.text}")
+    sys.exit(f"{scenario}: {message}")
+
+
+def check(scenario, result, *, code, cause, file=FILE, variable=VARIABLE, rank=RANK, ranks=ALL, servers=(), published=(),
+          most_seconds=3 * DEADLINE_S + 4):
+    """Each of `ranks` failed with one of the codes, soon, naming rank, file, variable and all of `cause` (None: there is
+    none to name); `servers` with the same code; no file but `published` has its final name."""
+    work, outcomes, run = result
+    codes = [code] if isinstance(code, str) else code
+    words = [word for word in (rank, file, variable) if word] + ([cause] if isinstance(cause, str) else list(cause))
+    for number in ranks:
+        expect(number in outcomes, scenario, f"rank {number} reported nothing\n{run.stderr[-2000:]}", outcomes)
+        outcome = outcomes[number]
+        expect(outcome.code in codes, scenario, f"rank {number}: expected {codes}, found {outcome.code}", outcomes)
+        for word in words:
+            expect(re.search(word, outcome.text), scenario, f"rank {number}: no '{word}' in its message", outcomes)
+        expect(outcome.seconds < most_seconds, scenario, f"rank {number} waited {outcome.seconds} s", outcomes)
+    for number in servers:
+        expect(number in outcomes and outcomes[number].code in codes, scenario, f"server at rank {number} does not say {codes}", outcomes)
+    final = sorted(path.name for path in work.rglob("*.nc"))
+    expect(final == sorted(published), scenario, f"files under their final names: {final}", outcomes)
+    shutil.rmtree(work)
+    slowest = max(outcomes[number].seconds for number in ranks)
+    print(f"{scenario}: {codes[0]} on ranks {list(ranks)} within {slowest:.2f} s", flush=True)
+
+
+def failing_writes(number, **more):
+    """The plain run on a disk whose writes fail with errno `number` after the first megabyte."""
+    return play("plain", preload=SHIM, env={"FAULT_AFTER": "1000000", "FAULT_ERRNO": str(number)}, **more)
+
+
+def run_scenarios(scenarios):
+    for name in sys.argv[1:] or scenarios:
+        scenarios[name]()

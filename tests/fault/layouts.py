@@ -1,0 +1,39 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The faults of disks and processes on other layouts: over MPI, on two servers, and with inline servers."""
+from _faults import MODELS, check, failing_writes, play, run_scenarios
+
+LOST = ["peer_lost", "timed_out", "mpi"]
+INLINE = {"inline_synchronous": ("topology=inline", "inline.mode=synchronous"),
+          "inline_thread": ("topology=inline", "inline.mode=thread")}
+
+
+def lost_rank(name, processes=(), **layout):
+    check(f"{name}: killed model rank", play("kill_model", **layout), code="peer_lost", ranks=[0, 2, 3], rank="rank 1",
+          servers=processes, cause=["model rank 1", "not complete: out/out.nc"])
+
+
+def full_disk(name, ranks=range(MODELS), **layout):
+    check(f"{name}: full disk", failing_writes(28, **layout), code="no_space", ranks=ranks, cause="No space left")
+
+
+def over_mpi():
+    layout = {"settings": ("transport=mpi",)}
+    lost_rank("mpi", **layout)
+    full_disk("mpi", ranks=range(MODELS + 1), **layout)
+    check("mpi: killed server", play("kill_server", **layout), code=LOST, cause="I/O server 0")
+
+
+def two_servers():
+    """The second server has no part in the file; it ends with the first one's error and code all the same."""
+    lost_rank("4 + 2", processes=[4, 5], servers=2)
+    full_disk("4 + 2", ranks=range(MODELS + 2), servers=2)
+    full_disk("4 + 2 over mpi", ranks=range(MODELS + 2), servers=2, settings=("transport=mpi",))
+
+
+def inline(name):
+    lost_rank(name, servers=0, settings=INLINE[name])
+    full_disk(name, servers=0, settings=INLINE[name])
+
+
+run_scenarios({"over_mpi": over_mpi, "two_servers": two_servers, **{name: lambda name=name: inline(name) for name in INLINE}})
