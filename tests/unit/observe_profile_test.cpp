@@ -109,7 +109,7 @@ TEST(ObserveProfile, crosses_the_wire_unchanged) {
   const RankTrace received_trace = there_and_back(trace);
   ASSERT_EQ(received_trace.events.size(), 1u);
   EXPECT_EQ(received_trace.events[0].duration_ns, 7u);
-  EXPECT_EQ(received_trace.names, (std::vector<std::string>{"put", "history"}));
+  EXPECT_EQ(received_trace.names, (std::vector<std::string>{"put", "put history"}));
 }
 
 TEST(ThreadObserveProfile, threads_share_timers_counters_and_the_trace) {
