@@ -24,7 +24,9 @@ Result<EncodedChunk> encode(const ChunkCodec& codec, std::span<const std::byte> 
   }
   if (codec.deflate > 0) {
     AlignedBuffer packed(chunk.size());
-    AFTERBAY_TRY_ASSIGN(const std::size_t size_bytes, deflate(input, codec.deflate, packed.bytes()));
+    // Strictly smaller: HDF5 keeps the old filter mask of a chunk that is rewritten with the same size.
+    const std::span<std::byte> room = packed.bytes().first(chunk.empty() ? 0 : chunk.size() - 1);
+    AFTERBAY_TRY_ASSIGN(const std::size_t size_bytes, deflate(input, codec.deflate, room));
     if (size_bytes != 0) {
       packed.shrink(size_bytes);
       return EncodedChunk{std::move(packed), 0};
@@ -34,7 +36,12 @@ Result<EncodedChunk> encode(const ChunkCodec& codec, std::span<const std::byte> 
     plain = AlignedBuffer(chunk.size());
     std::memcpy(plain.data(), chunk.data(), chunk.size());
   }
-  return EncodedChunk{std::move(plain), codec.deflate > 0 ? deflate_bit(codec) : 0};
+  return EncodedChunk{std::move(plain), skipped_filters(codec, chunk.size(), chunk.size())};
+}
+
+std::uint32_t skipped_filters(const ChunkCodec& codec, std::uint64_t encoded_bytes,
+                              std::uint64_t chunk_bytes) noexcept {
+  return codec.deflate > 0 && encoded_bytes == chunk_bytes ? deflate_bit(codec) : 0;
 }
 
 Result<> decode(const ChunkCodec& codec, std::span<const std::byte> encoded, std::uint32_t skipped,

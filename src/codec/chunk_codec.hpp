@@ -28,8 +28,13 @@ struct EncodedChunk {
   std::uint32_t skipped = 0;
 };
 
-/// Encodes one chunk. Pure: any thread, no lock.
+/// Encodes one chunk. Pure: any thread, no lock. It has its own size when deflate was left out, and less
+/// when not: so the size alone tells what was skipped.
 Result<EncodedChunk> encode(const ChunkCodec& codec, std::span<const std::byte> chunk);
+
+/// `skipped` of a chunk of `chunk_bytes` that `encode` made `encoded_bytes` of.
+std::uint32_t skipped_filters(const ChunkCodec& codec, std::uint64_t encoded_bytes,
+                              std::uint64_t chunk_bytes) noexcept;
 
 /// Decodes what `encode` made into exactly `chunk.size()` bytes.
 Result<> decode(const ChunkCodec& codec, std::span<const std::byte> encoded, std::uint32_t skipped,

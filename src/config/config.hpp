@@ -41,10 +41,11 @@ struct Memory {
   std::uint64_t server_bytes = std::uint64_t{512} << 20;
   std::uint64_t block_bytes = std::uint64_t{4} << 20;
   std::uint64_t small_block_bytes = std::uint64_t{256} << 10;
-  double small_share = 0.125;                           ///< part of server_bytes cut into small blocks
-  int frames = 1 << 16;                                 ///< that a server can know
-  std::uint64_t link_bytes = std::uint64_t{8} << 20;    ///< MPI staging per pair of ranks
-  std::uint64_t ring_bytes = std::uint64_t{256} << 10;  ///< control ring of a model rank, each direction
+  double small_share = 0.125;                            ///< part of server_bytes cut into small blocks
+  int frames = 1 << 16;                                  ///< that a server can know
+  std::uint64_t chunks_bytes = std::uint64_t{64} << 20;  ///< packed chunks that wait for more records
+  std::uint64_t link_bytes = std::uint64_t{8} << 20;     ///< MPI staging per pair of ranks
+  std::uint64_t ring_bytes = std::uint64_t{256} << 10;   ///< control ring of a model rank, each direction
 
   [[nodiscard]] std::uint64_t small_class_bytes() const noexcept {
     return static_cast<std::uint64_t>(static_cast<double>(server_bytes) * small_share);

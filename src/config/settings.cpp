@@ -159,6 +159,13 @@ void add_memory(std::vector<Setting<Config>>& table) {
       "How many frames one server can know. A frame is the part of a record that goes to the disk in one "
       "write, at most one `memory.block`: a variable has as many as it has blocks in a record. Each takes "
       "some 600 bytes of shared memory. With larger blocks fewer are needed."));
+  table.push_back(session(
+      "memory.chunks", size_in({.low = 64 * KiB, .high = TiB}), AFTERBAY_FIELD(memory.chunks_bytes),
+      "Memory of one server, besides `memory.server`, for compressed netCDF-4 chunks that span several "
+      "records "
+      "and wait for more of them. It should hold one chunk of each such variable. When it is used up, chunks "
+      "go to the file unfinished and are read back, joined and written again, which costs time but no data. "
+      "The largest such chunk must fit."));
   table.push_back(
       session("memory.link", size_in({.low = 64 * KiB, .high = 4 * GiB, .multiple = 8 * KiB}),
               AFTERBAY_FIELD(memory.link_bytes),

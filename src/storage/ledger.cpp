@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 
 namespace afterbay::storage {
 
@@ -10,31 +11,11 @@ Ledger::Ledger(const model::FileLayout& layout, std::uint64_t present, bool fixe
     : layout_(layout), fixed_(layout.pieces.size(), fixed_present), records_(present) {
   for (const model::Piece& piece : layout.pieces)
     if (layout.variables[piece.variable].record) ++record_pieces_;
-  if (present > 0) complete_[0] = present;
+  complete_.insert(0, present);
 }
 
 std::size_t Ledger::index_of(const model::Piece& piece) const {
   return layout_.variables[piece.variable].first_piece + piece.number;
-}
-
-bool Ledger::complete(std::uint64_t record) const {
-  auto after = complete_.upper_bound(record);
-  return after != complete_.begin() && std::prev(after)->second > record;
-}
-
-void Ledger::add_complete(std::uint64_t record) {
-  std::uint64_t first = record;
-  std::uint64_t last = record + 1;
-  auto after = complete_.upper_bound(record);
-  if (after != complete_.end() && after->first == last) {
-    last = after->second;
-    after = complete_.erase(after);
-  }
-  if (after != complete_.begin() && std::prev(after)->second == first) {
-    first = std::prev(after)->first;
-    complete_.erase(std::prev(after));
-  }
-  complete_[first] = last;
 }
 
 void Ledger::mark(const model::Piece& piece, std::uint64_t record) {
@@ -44,20 +25,24 @@ void Ledger::mark(const model::Piece& piece, std::uint64_t record) {
     return;
   }
   records_ = std::max(records_, record + 1);
-  if (complete(record)) return;
+  if (complete_.contains(record)) return;
   Partial& partial = partial_[record];
   if (partial.written.empty()) partial.written.resize(layout_.pieces.size());
   if (partial.written[index_of(piece)]) return;
   partial.written[index_of(piece)] = true;
   if (++partial.count < record_pieces_) return;
   partial_.erase(record);
-  add_complete(record);
+  complete_.insert(record);
 }
 
 bool Ledger::has(const model::Piece& piece, std::uint64_t record) const {
   const std::lock_guard lock(mutex_);
+  return written(piece, record);
+}
+
+bool Ledger::written(const model::Piece& piece, std::uint64_t record) const {
   if (!layout_.variables[piece.variable].record) return fixed_[index_of(piece)];
-  if (complete(record)) return true;
+  if (complete_.contains(record)) return true;
   const auto found = partial_.find(record);
   return found != partial_.end() && found->second.written[index_of(piece)];
 }
@@ -72,25 +57,55 @@ void Ledger::reach(std::uint64_t records) {
   records_ = std::max(records_, records);
 }
 
-Result<> Ledger::for_each_missing(const Visit& visit) const {
+Result<> Ledger::for_each_missing(const Visit& visit, const VisitRecords& visit_absent) const {
   const std::lock_guard lock(mutex_);
   for (const model::Piece& piece : layout_.pieces)
     if (!layout_.variables[piece.variable].record && !fixed_[index_of(piece)]) AFTERBAY_TRY(visit(piece, 0));
   if (record_pieces_ == 0) return {};
-  for (std::uint64_t record = 0; record < records_; ++record) {
-    auto after = complete_.upper_bound(record);
-    if (after != complete_.begin() && std::prev(after)->second > record) {
-      record = std::prev(after)->second - 1;  // skip the whole interval
+  for (std::uint64_t record = 0; record < records_;) {
+    const auto after = complete_.runs().upper_bound(record);
+    if (after != complete_.runs().begin() && std::prev(after)->second > record) {
+      record = std::prev(after)->second;  // skip the whole interval
       continue;
     }
-    const auto partial = partial_.find(record);
+    const auto partial = partial_.lower_bound(record);
+    const bool absent = partial == partial_.end() || partial->first != record;
+    if (absent && visit_absent) {
+      std::uint64_t end = records_;
+      if (after != complete_.runs().end()) end = std::min(end, after->first);
+      if (partial != partial_.end()) end = std::min(end, partial->first);
+      AFTERBAY_TRY(visit_absent(record, end - record));
+      record = end;
+      continue;
+    }
     for (const model::Piece& piece : layout_.pieces) {
       if (!layout_.variables[piece.variable].record) continue;
-      if (partial != partial_.end() && partial->second.written[index_of(piece)]) continue;
+      if (!absent && partial->second.written[index_of(piece)]) continue;
       AFTERBAY_TRY(visit(piece, record));
     }
+    ++record;
   }
   return {};
+}
+
+std::vector<std::uint64_t> Ledger::partly_written(const model::Piece& piece, std::uint64_t begin,
+                                                  std::uint64_t span) const {
+  const std::lock_guard lock(mutex_);
+  std::set<std::uint64_t> stretches;  // only these can be: inside an interval all is written
+  for (const auto& [first, end] : complete_.runs()) {
+    stretches.insert(first / span * span);
+    stretches.insert((end - 1) / span * span);
+  }
+  for (const auto& [record, partial] : partial_)
+    if (partial.written[index_of(piece)]) stretches.insert(record / span * span);
+  std::vector<std::uint64_t> found;
+  for (auto first = stretches.lower_bound(begin); first != stretches.end(); ++first)
+    for (std::uint64_t record = *first; record < *first + span; ++record)
+      if (!written(piece, record)) {
+        found.push_back(*first);
+        break;
+      }
+  return found;
 }
 
 }  // namespace afterbay::storage

@@ -10,6 +10,7 @@
 
 #include "base/result.hpp"
 #include "model/layout.hpp"
+#include "model/record_set.hpp"
 
 namespace afterbay::storage {
 
@@ -28,15 +29,21 @@ class Ledger {
   void reach(std::uint64_t records);
 
   using Visit = std::function<Result<>(const model::Piece&, std::uint64_t record)>;
+  using VisitRecords = std::function<Result<>(std::uint64_t first, std::uint64_t count)>;
   /// Calls `visit` for each missing piece of records [0, records()) in file order, and with record 0
-  /// for each missing fixed piece; stops at the first failure. `visit` must not call the ledger.
-  Result<> for_each_missing(const Visit& visit) const;
+  /// for each missing fixed piece; stops at the first failure. Runs of records of which nothing was
+  /// written go to `visit_absent` instead, if it is given. Neither may call the ledger.
+  Result<> for_each_missing(const Visit& visit, const VisitRecords& visit_absent = {}) const;
+
+  /// Of the stretches of `span` records that begin at `begin`, which is a multiple of it, and later: the
+  /// first records of those of which some records of `piece`, but not all, were written.
+  [[nodiscard]] std::vector<std::uint64_t> partly_written(const model::Piece& piece, std::uint64_t begin,
+                                                          std::uint64_t span) const;
 
  private:
+  [[nodiscard]] bool written(const model::Piece& piece, std::uint64_t record) const;
   using Bits = std::vector<bool>;
   [[nodiscard]] std::size_t index_of(const model::Piece& piece) const;
-  [[nodiscard]] bool complete(std::uint64_t record) const;
-  void add_complete(std::uint64_t record);
 
   struct Partial {
     Bits written;
@@ -48,7 +55,7 @@ class Ledger {
   mutable std::mutex mutex_;
   Bits fixed_;
   std::uint64_t records_ = 0;
-  std::map<std::uint64_t, std::uint64_t> complete_;  ///< first record -> one past the last
+  model::RecordSet complete_;
   std::map<std::uint64_t, Partial> partial_;
 };
 

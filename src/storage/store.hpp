@@ -15,10 +15,13 @@
 
 namespace afterbay::storage {
 
+class ByteAllowance;
 class Disk;
 
 enum class Existing { refuse, replace, append };  ///< what to do when the final name exists
 enum class DirectIo { automatic, on, off };       ///< O_DIRECT: try, insist, never
+
+inline constexpr std::uint64_t default_chunk_memory_bytes = std::uint64_t{64} << 20;
 
 struct FileRequest {
   std::string path;  ///< final name; work is done in `path + ".part"`
@@ -28,6 +31,9 @@ struct FileRequest {
   DirectIo direct_io = DirectIo::automatic;
   bool make_directories = true;  ///< create missing parent directories
   std::shared_ptr<Disk> disk;    ///< system calls of fault tests; null: the real ones
+  /// Memory for compressed chunks that wait for more of their records, shared by the files that are given
+  /// the same one; null: default_chunk_memory_bytes for this file.
+  std::shared_ptr<ByteAllowance> chunk_memory;
 };
 
 /// One piece's bytes in stored layout and byte order (`piece->bytes` of them).

@@ -3,10 +3,15 @@
 #include <gtest/gtest.h>
 #include <netcdf.h>
 
+#include <atomic>
+#include <chrono>
+#include <cstring>
 #include <fstream>
 #include <map>
+#include <thread>
 
 #include "conformance/store_harness.hpp"
+#include "storage/byte_allowance.hpp"
 
 namespace afterbay::test {
 namespace {
@@ -115,6 +120,149 @@ TEST_F(Netcdf4StoreTest, appends_inside_chunks_of_several_records) {
   write(more, 7, source);
   write(more, 13, source);
   expect_contents(read_netcdf(path()), more, 13, source);
+}
+
+/// As `source`, but other values in one record.
+Source changed_in(const Source& source, std::uint64_t changed) {
+  return [source, changed](std::uint32_t v, std::uint64_t record) {
+    return source(v, record == changed ? record + 40 : record);
+  };
+}
+
+TEST_F(Netcdf4StoreTest, a_record_written_again_leaves_the_others_of_its_chunk_as_they_are) {
+  const auto request = request_of(path(), filtered_schema(), Format::netcdf4);
+  const Source source = sample_data(request.schema, *request.layout);
+  const Source changed = changed_in(source, 1);
+  auto file = store_->create(request);
+  ASSERT_TRUE(file) << file.error().text();
+  write_fixed(**file, request, source);
+  for (std::uint64_t record = 0; record < 7; ++record) write_record(**file, request, record, source);
+  write_record(**file, request, 1, changed);
+  ASSERT_TRUE((*file)->publish());
+  expect_contents(read_netcdf(path()), request, 7, changed);
+}
+
+TEST_F(Netcdf4StoreTest, overwrites_one_record_inside_a_chunk_when_appending) {
+  const auto request = request_of(path(), filtered_schema(), Format::netcdf4);
+  const Source source = sample_data(request.schema, *request.layout);
+  write(request, 7, source);
+  const Source changed = changed_in(source, 4);
+  const auto more = request_of(path(), filtered_schema(), Format::netcdf4, Existing::append);
+  auto file = store_->create(more);
+  ASSERT_TRUE(file) << file.error().text();
+  for (const std::uint64_t record : {8u, 4u, 7u}) write_record(**file, more, record, changed);
+  ASSERT_TRUE((*file)->publish());
+  expect_contents(read_netcdf(path()), more, 9, changed);
+}
+
+TEST_F(Netcdf4StoreTest, keeps_all_records_of_packed_chunks_when_memory_for_them_is_short) {
+  Schema schema;
+  schema.dimension("time", unlimited).dimension("y", 50).dimension("x", 30);
+  schema.variable("packed", Type::float32, {"time", "y", "x"}).with_chunk({16, 20, 30}).with_deflate(1);
+  schema.variable("series", Type::float64, {"time"}).with_chunk({8}).with_deflate(4);
+  auto request = request_of(path(), schema, Format::netcdf4);
+  const std::uint64_t chunk_bytes = 16 * 20 * 30 * 4;
+  request.chunk_memory = std::make_shared<storage::ByteAllowance>(2 * chunk_bytes);
+  for (const Source& source :
+       {sample_data(request.schema, *request.layout), noise_data(request.schema, *request.layout)}) {
+    auto file = store_->create(request);
+    ASSERT_TRUE(file) << file.error().text();
+    std::vector<std::uint64_t> order;  // each chunk is left and come back to
+    for (std::uint64_t record = 0; record < 48; ++record) order.push_back(record * 29 % 48);
+    const std::size_t frames = request.layout->frames.size();
+    std::atomic<std::size_t> next{0};
+    std::atomic<int> failures{0};
+    {
+      std::vector<std::jthread> threads;
+      for (int t = 0; t < 3; ++t)
+        threads.emplace_back([&] {
+          for (std::size_t n = next++; n < order.size() * frames; n = next++)
+            if (!write_frame(**file, request, n % frames, order[n / frames], source)) ++failures;
+        });
+    }
+    EXPECT_EQ(failures, 0);
+    ASSERT_TRUE((*file)->publish());
+    EXPECT_GT(request.chunk_memory->peak_bytes(), 0u);
+    EXPECT_LE(request.chunk_memory->peak_bytes(), 2 * chunk_bytes);
+    EXPECT_EQ(request.chunk_memory->used_bytes(), 0u);
+    const ReadFile result = read_netcdf(path());
+    for (std::uint32_t v = 0; v < 2; ++v)
+      EXPECT_TRUE(result.variables.at(schema.variables[v].name).values.bytes ==
+                  expected_values(
+                      schema, *request.layout, v, 48, [](std::uint64_t) { return true; }, source)
+                      .bytes)
+          << schema.variables[v].name;
+    output_of("h5dump -H " + path());
+    request.existing = Existing::replace;
+  }
+}
+
+TEST_F(Netcdf4StoreTest, refuses_packed_chunks_that_its_memory_cannot_hold) {
+  Schema schema;
+  schema.dimension("time", unlimited).dimension("x", 1000);
+  schema.variable("t", Type::float32, {"time", "x"}).with_chunk({1000, 1000}).with_deflate(1);
+  auto request = request_of(path(), schema, Format::netcdf4);
+  request.chunk_memory = std::make_shared<storage::ByteAllowance>(3'999'999);
+  const auto refused = store_->create(request);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::resources);
+  EXPECT_EQ(refused.error().variable, "t");
+  EXPECT_NE(refused.error().message.find("memory.chunks"), std::string::npos) << refused.error().message;
+  EXPECT_FALSE(file_exists(path() + ".part"));
+}
+
+TEST_F(Netcdf4StoreTest, hdf5_prints_nothing_when_a_file_is_opened_for_append) {
+  const auto request = request_of(path(), filtered_schema(), Format::netcdf4);
+  const Source source = sample_data(request.schema, *request.layout);
+  write(request, 3, source);
+  const auto more = request_of(path(), filtered_schema(), Format::netcdf4, Existing::append);
+  testing::internal::CaptureStderr();
+  std::jthread([&] { write(more, 5, source); }).join();  // as in a server: not the thread that began
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+  expect_contents(read_netcdf(path()), more, 5, source);
+}
+
+TEST_F(Netcdf4StoreTest, netcdf_calls_of_the_program_itself_print_nothing_either) {
+  const auto request = request_of(path(), filtered_schema(), Format::netcdf4);
+  const Source source = sample_data(request.schema, *request.layout);
+  write(request, 3, source);
+  testing::internal::CaptureStderr();
+  expect_contents(read_netcdf(path()), request, 3, source);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+}
+
+TEST_F(Netcdf4StoreTest, records_far_ahead_cost_nothing_for_those_left_out) {
+  constexpr std::uint64_t last = 900'000;
+  const auto request = request_of(path(), filtered_schema(), Format::netcdf4);
+  const Source source = sample_data(request.schema, *request.layout);
+  auto file = store_->create(request);
+  ASSERT_TRUE(file) << file.error().text();
+  write_record(**file, request, last, source);
+  const auto begun = std::chrono::steady_clock::now();
+  ASSERT_TRUE((*file)->publish());
+  EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(10));
+  EXPECT_LT(file_bytes(path()).size(), 1u << 20);
+  int id = -1;
+  ok(nc_open(path().c_str(), NC_NOWRITE, &id));
+  std::size_t records = 0;
+  int dimension = -1;
+  ok(nc_inq_dimid(id, "time", &dimension));
+  ok(nc_inq_dimlen(id, dimension, &records));
+  EXPECT_EQ(records, last + 1);
+  int number = -1;
+  ok(nc_inq_varid(id, "span", &number));
+  std::vector<double> values(50);
+  for (const std::uint64_t record : {last, last - 1, std::uint64_t{0}}) {
+    const std::size_t start[] = {record, 0};
+    const std::size_t count[] = {1, 50};
+    ok(nc_get_vara_double(id, number, start, count, values.data()));
+    const auto wanted = source(1, last);
+    if (record == last)
+      EXPECT_EQ(std::memcmp(values.data(), wanted.data(), wanted.size()), 0);
+    else
+      EXPECT_EQ(values, std::vector<double>(50, NC_FILL_DOUBLE)) << record;
+  }
+  nc_close(id);
 }
 
 /// Makes with netCDF-C what the schema says, storage left to its defaults or big-endian.

@@ -35,6 +35,7 @@ class FaultyDisk : public storage::Disk {
   std::atomic<bool> refuses_direct{false};  ///< EINVAL when opened with O_DIRECT
   std::atomic<bool> refuses_direct_writes{false};
   std::atomic<int> writes{0};
+  std::atomic<std::int64_t> free{-1};  ///< bytes free; -1: as many as there are
 
   int open(const char* path, int flags, mode_t mode) override {
     if (refuses_direct && (flags & O_DIRECT) != 0) {
@@ -62,6 +63,9 @@ class FaultyDisk : public storage::Disk {
     }
     const std::size_t most = descriptor == direct_descriptor_ ? std::size_t{64} << 10 : 4097;
     return Disk::write(descriptor, bytes, std::min(count, most), offset);
+  }
+  std::int64_t free_bytes(int descriptor) override {
+    return free < 0 ? Disk::free_bytes(descriptor) : free.load();
   }
   int sync(int descriptor) override { return failed(sync_error) ? -1 : Disk::sync(descriptor); }
   int rename(const char* from, const char* to, bool replace) override {
@@ -262,6 +266,30 @@ TEST_P(StoreFaults, a_full_disk_gives_no_space) {
   EXPECT_EQ(full.error().code, ErrorCode::no_space) << full.error().text();
   EXPECT_EQ(full.error().native, ENOSPC);
   EXPECT_FALSE(published);
+}
+
+TEST_P(StoreFaults, records_left_out_that_the_disk_has_no_room_for_are_refused_when_they_are_put) {
+  disk_->free = 100 << 20;
+  const auto made = request();
+  const Source source = sample_data(made.schema, *made.layout);
+  auto file = store_->create(made);
+  ASSERT_TRUE(file) << file.error().text();
+  std::size_t frame = 0;
+  while (!made.layout->frames[frame].record) ++frame;
+  const auto far = write_frame(**file, made, frame, 1000, source);  // 0.25 MiB a record
+  if (GetParam() == Format::netcdf4) {                              // whose absent records take no room
+    EXPECT_TRUE(far) << far.error().text();
+    return;
+  }
+  ASSERT_FALSE(far);
+  EXPECT_EQ(far.error().code, ErrorCode::no_space);
+  EXPECT_EQ(far.error().file, path());
+  EXPECT_EQ(far.error().variable, "t");
+  for (const std::string part : {"record 1000 of variable 't'", "1001 records of 262088 bytes",
+                                 "0.2 GiB in all", "the 104857600 bytes that are free"})
+    EXPECT_NE(far.error().message.find(part), std::string::npos) << far.error().message;
+  EXPECT_TRUE(write_frame(**file, made, frame, 100, source));
+  (*file)->abandon();
 }
 
 TEST_P(StoreFaults, a_writer_in_another_process_blocks_until_it_dies) {

@@ -237,6 +237,31 @@ TEST_P(StoreConformance, takes_records_in_any_order) {
   expect_contents(read(path()), request, 6, source);
 }
 
+TEST_P(StoreConformance, refuses_a_record_that_lies_absurdly_far_ahead_at_once) {
+  const auto request = request_of(path(), schema_of_types(format()), format());
+  const Source source = sample_data(request.schema, *request.layout);
+  auto file = create(request);
+  ASSERT_NE(file, nullptr);
+  write_fixed(*file, request, source);
+  for (std::uint64_t record = 0; record < 2; ++record) write_record(*file, request, record, source);
+  std::size_t frame = 0;
+  while (!request.layout->frames[frame].record) ++frame;
+  for (const std::uint64_t record :
+       {std::uint64_t{2'000'000'000}, std::uint64_t{20'260'101}, ~std::uint64_t{0}}) {
+    const auto refused = write_frame(*file, request, frame, record, source);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, ErrorCode::invalid_argument);
+    EXPECT_EQ(refused.error().file, path());
+    EXPECT_EQ(refused.error().variable.substr(0, 7), "record_") << refused.error().variable;
+    for (const std::string& part :
+         {"record " + std::to_string(record) + " of variable", std::string("the file has 2"),
+          std::string(" GiB in all"), std::string("not its date or time")})
+      EXPECT_NE(refused.error().message.find(part), std::string::npos) << refused.error().message;
+  }
+  publish(*file);
+  expect_contents(read(path()), request, 2, source);
+}
+
 TEST_P(StoreConformance, takes_pieces_from_several_threads) {
   Schema schema;
   schema.dimension("time", unlimited).dimension("z", 6).dimension("y", 100).dimension("x", 90);

@@ -81,6 +81,18 @@ TEST(ChunkCodec, hdf5_decodes_what_is_encoded) {
         }
 }
 
+TEST(ChunkCodec, the_size_tells_whether_deflate_was_left_out) {
+  const ChunkCodec codec{false, 1, 1};
+  for (std::size_t random = 0; random <= 64; ++random) {  // somewhere here deflate saves exactly nothing
+    std::vector<std::byte> plain(64);
+    std::copy_n(noise(64).begin(), random, plain.begin());
+    const auto encoded = encode(codec, plain);
+    ASSERT_TRUE(encoded);
+    EXPECT_EQ(encoded->bytes.size() == plain.size(), encoded->skipped != 0) << random;
+    EXPECT_EQ(skipped_filters(codec, encoded->bytes.size(), plain.size()), encoded->skipped) << random;
+  }
+}
+
 TEST(ChunkCodec, damaged_data_are_refused) {
   const ChunkCodec codec{true, 4, 4};
   const std::vector<std::byte> plain = smooth(4000);

@@ -2,7 +2,7 @@
 // What a session refuses, at once and on the rank that asked, and that it goes on afterwards.
 #include <gtest/gtest.h>
 
-#include "client/record_set.hpp"
+#include "model/record_set.hpp"
 #include "local_run.hpp"
 
 namespace afterbay::test {
@@ -131,7 +131,7 @@ TEST(SessionRefusals, a_ticket_that_nobody_gave) {
 }
 
 TEST(RecordSet, runs_grow_and_join) {
-  client::RecordSet set;
+  model::RecordSet set;
   for (const std::uint64_t record : {5u, 7u, 6u, 0u, 1u, 9u}) set.insert(record);
   for (const std::uint64_t record : {0u, 1u, 5u, 6u, 7u, 9u}) EXPECT_TRUE(set.contains(record)) << record;
   for (const std::uint64_t record : {2u, 4u, 8u, 10u}) EXPECT_FALSE(set.contains(record)) << record;

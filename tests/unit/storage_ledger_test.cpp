@@ -35,6 +35,47 @@ Missing missing_of(const Ledger& ledger) {
   return missing;
 }
 
+TEST(Ledger, gives_records_of_which_nothing_was_written_in_runs) {
+  const model::FileLayout layout = layout_of_two();
+  Ledger ledger(layout, 1, true);
+  const model::Piece& a = layout.pieces_of_variable(1)[0];
+  const model::Piece& b = layout.pieces_of_variable(2)[0];
+  ledger.mark(a, 500'000);
+  ledger.mark(a, 1'000'000);
+  ledger.mark(b, 1'000'000);
+  ledger.reach(2'000'000'000);
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> absent;
+  Missing missing;
+  ASSERT_TRUE(ledger.for_each_missing(
+      [&](const model::Piece& piece, std::uint64_t record) -> Result<> {
+        missing.emplace_back(piece.variable, record);
+        return {};
+      },
+      [&](std::uint64_t first, std::uint64_t count) -> Result<> {
+        absent.emplace_back(first, count);
+        return {};
+      }));
+  EXPECT_EQ(missing, (Missing{{2, 500'000}}));
+  EXPECT_EQ(absent, (std::vector<std::pair<std::uint64_t, std::uint64_t>>{
+                        {1, 499'999}, {500'001, 499'999}, {1'000'001, 1'998'999'999}}));
+}
+
+TEST(Ledger, finds_stretches_that_are_written_in_part_without_looking_at_every_record) {
+  const model::FileLayout layout = layout_of_two();
+  Ledger ledger(layout, 0, false);
+  const model::Piece& a = layout.pieces_of_variable(1)[0];
+  const model::Piece& b = layout.pieces_of_variable(2)[0];
+  for (std::uint64_t record = 6; record < 18; ++record) {
+    ledger.mark(a, record);
+    ledger.mark(b, record);
+  }
+  ledger.mark(a, 2'000'000'001);
+  EXPECT_EQ(ledger.partly_written(a, 0, 4), (std::vector<std::uint64_t>{4, 16, 2'000'000'000}));
+  EXPECT_EQ(ledger.partly_written(b, 0, 4), (std::vector<std::uint64_t>{4, 16}));
+  EXPECT_EQ(ledger.partly_written(a, 16, 4), (std::vector<std::uint64_t>{16, 2'000'000'000}));
+  EXPECT_EQ(ledger.partly_written(a, 0, 6), (std::vector<std::uint64_t>{1'999'999'998}));
+}
+
 TEST(Ledger, knows_what_was_not_written) {
   const model::FileLayout layout = layout_of_two();
   ASSERT_EQ(layout.pieces.size(), 3u);

@@ -160,4 +160,10 @@ Result<> BlockWriter::truncate(std::uint64_t size_bytes) {
   return {};
 }
 
+std::optional<std::uint64_t> BlockWriter::free_bytes() const {
+  const std::int64_t bytes = disk_->free_bytes(descriptor_);
+  if (bytes < 0) return std::nullopt;
+  return static_cast<std::uint64_t>(bytes);
+}
+
 }  // namespace afterbay::storage

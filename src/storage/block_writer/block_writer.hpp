@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -44,6 +45,8 @@ class BlockWriter {
 
   Result<std::uint64_t> size_bytes() const;
   Result<> truncate(std::uint64_t size_bytes);
+  /// Bytes that the file system still has for us; nothing when it does not say.
+  [[nodiscard]] std::optional<std::uint64_t> free_bytes() const;
 
   /// Whether large pieces go by O_DIRECT.
   [[nodiscard]] bool direct() const noexcept { return direct_.load(std::memory_order_relaxed); }

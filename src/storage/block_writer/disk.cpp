@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -41,6 +42,12 @@ int Disk::rename(const char* from, const char* to, bool replace) {
 
 int Disk::start_write_back(int descriptor, off_t offset, off_t count) {
   return ::sync_file_range(descriptor, offset, count, SYNC_FILE_RANGE_WRITE);
+}
+
+std::int64_t Disk::free_bytes(int descriptor) {
+  struct statvfs room {};
+  if (::fstatvfs(descriptor, &room) != 0) return -1;
+  return static_cast<std::int64_t>(room.f_bavail * room.f_frsize);
 }
 
 std::shared_ptr<Disk> Disk::real() { return std::make_shared<Disk>(); }

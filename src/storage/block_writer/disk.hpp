@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 
 namespace afterbay::storage {
@@ -23,6 +24,9 @@ class Disk {
   virtual int rename(const char* from, const char* to, bool replace);
   /// Starts writing a range of dirty pages to the device, without waiting.
   virtual int start_write_back(int descriptor, off_t offset, off_t count);
+
+  /// Bytes that this process may still write to the file system of a file.
+  virtual std::int64_t free_bytes(int descriptor);
 
   static std::shared_ptr<Disk> real();
 };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/cdf/cdf_store.hpp"
 
+#include <algorithm>
+#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -10,10 +12,15 @@
 #include "storage/fill.hpp"
 #include "storage/ledger.hpp"
 #include "storage/open_part.hpp"
+#include "storage/record_reach.hpp"
 #include "storage/structure/build_structure.hpp"
 
 namespace afterbay::storage {
 namespace {
+
+/// Up to this size never-written records are filled many at a time.
+constexpr std::uint64_t most_small_record_bytes = 1u << 20;
+constexpr std::uint64_t most_fill_bytes = 4u << 20;
 
 class CdfFile : public File {
  public:
@@ -101,16 +108,24 @@ class CdfFile : public File {
     return begins_[piece.variable] + record_offset + piece.slab_offset;
   }
 
+  Result<> check_record(std::uint32_t variable, std::uint64_t record) const {
+    AFTERBAY_TRY(check_reach(schema_, *layout_, variable, record, ledger_->records(),
+                             [this] { return writer_->free_bytes(); }));
+    if (!layout_->variables[variable].record || record < most_records(layout_->format)) return {};
+    const std::string& name = schema_.variables[variable].name;
+    return fail(make_error(ErrorCode::invalid_argument,
+                           "record {} of variable '{}' is more than a {} file can count", record, name,
+                           name_of(layout_->format))
+                    .in_variable(name));
+  }
+
   Result<WriteCost> write_pieces(std::span<const PieceWrite> pieces) {
     AFTERBAY_TRY(check_pieces(*layout_, schema_, pieces));
     WriteCost cost;
     std::vector<Extent> extents;
     extents.reserve(pieces.size());
     for (const PieceWrite& write : pieces) {
-      const bool record = layout_->variables[write.piece->variable].record;
-      if (record && write.record >= most_records(layout_->format))
-        return fail(ErrorCode::invalid_argument, "record {} is more than a {} file can count", write.record,
-                    name_of(layout_->format));
+      AFTERBAY_TRY(check_record(write.piece->variable, write.record));
       extents.push_back({offset_of(*write.piece, write.record), write.bytes});
       cost.bytes_in += write.bytes.size();
     }
@@ -132,13 +147,52 @@ class CdfFile : public File {
 
   Result<> fill_missing(WriteCost& cost) {
     std::vector<std::optional<FillPattern>> patterns(schema_.variables.size());
-    return ledger_->for_each_missing([&](const model::Piece& piece, std::uint64_t record) -> Result<> {
+    const auto fill_piece = [&](const model::Piece& piece, std::uint64_t record) -> Result<> {
       auto& pattern = patterns[piece.variable];
       if (!pattern) pattern.emplace(schema_.variables[piece.variable], true);
       const std::uint64_t offset = offset_of(piece, record);
       const Extent extent{offset, pattern->at(offset, piece.bytes)};
       return writer_->write({&extent, 1}, cost);
+    };
+    if (header_.record_bytes > most_small_record_bytes) return ledger_->for_each_missing(fill_piece);
+    std::vector<std::byte> records;
+    return ledger_->for_each_missing(fill_piece, [&](std::uint64_t first, std::uint64_t count) {
+      return fill_records(first, count, records, cost);
     });
+  }
+
+  /// Small records of which nothing was written, many in one write. `records` is kept between calls: as
+  /// many whole records as one write takes, full of fill values.
+  Result<> fill_records(std::uint64_t first, std::uint64_t count, std::vector<std::byte>& records,
+                        WriteCost& cost) {
+    const std::uint64_t step = std::max<std::uint64_t>(1, most_fill_bytes / header_.record_bytes);
+    const std::uint64_t begin = first_byte_of_records();
+    if (records.empty()) records = records_of_fill(step, begin);
+    for (const std::uint64_t end = first + count; first < end; first += step) {
+      const std::uint64_t bytes = std::min(step, end - first) * header_.record_bytes;
+      const Extent extent{begin + first * header_.record_bytes, std::span(records).first(bytes)};
+      AFTERBAY_TRY(writer_->write({&extent, 1}, cost));
+    }
+    return {};
+  }
+
+  [[nodiscard]] std::uint64_t first_byte_of_records() const {
+    std::uint64_t begin = std::numeric_limits<std::uint64_t>::max();
+    for (std::size_t v = 0; v < begins_.size(); ++v)
+      if (layout_->variables[v].record) begin = std::min(begin, begins_[v]);
+    return begin;
+  }
+
+  [[nodiscard]] std::vector<std::byte> records_of_fill(std::uint64_t count, std::uint64_t begin) const {
+    std::vector<std::byte> records(count * header_.record_bytes);
+    for (std::size_t v = 0; v < begins_.size(); ++v) {
+      if (!layout_->variables[v].record) continue;
+      const FillPattern pattern(schema_.variables[v], true);
+      const std::uint64_t bytes = layout_->variables[v].shape.product() * size_of(schema_.variables[v].type);
+      for (std::uint64_t r = 0; r < count; ++r)
+        pattern.apply(std::span(records).subspan(begins_[v] - begin + r * header_.record_bytes, bytes));
+    }
+    return records;
   }
 
   Result<WriteCost> finish() {

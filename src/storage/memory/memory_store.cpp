@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/memory/memory_store.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstring>
 #include <utility>
 
 #include "storage/fill.hpp"
 #include "storage/open_part.hpp"
+#include "storage/record_reach.hpp"
 #include "storage/structure/compare_schema.hpp"
 
 namespace afterbay::storage {
@@ -33,6 +36,13 @@ void scatter(const model::Piece& piece, const model::Index& shape, std::size_t e
       at[d] = 0;
     }
   }
+}
+
+std::optional<std::uint64_t> machine_memory_bytes() {
+  const long pages = ::sysconf(_SC_PHYS_PAGES);
+  const long page = ::sysconf(_SC_PAGESIZE);
+  if (pages <= 0 || page <= 0) return std::nullopt;
+  return static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page);
 }
 
 class MemoryPart : public File {
@@ -64,7 +74,10 @@ class MemoryPart : public File {
     WriteCost cost;
     for (const PieceWrite& write : pieces) {
       const model::VariableLayout& layout = layout_->variables[write.piece->variable];
-      if (layout.record) grow(write.record + 1);
+      if (layout.record) {
+        AFTERBAY_TRY(in_file(check_growth(write.piece->variable, write.record), path_));
+        grow(write.record + 1);
+      }
       auto& data = file_.variables[write.piece->variable].records[layout.record ? write.record : 0];
       scatter(*write.piece, layout.shape, size_of(file_.schema.variables[write.piece->variable].type),
               write.bytes, data);
@@ -80,7 +93,10 @@ class MemoryPart : public File {
     if (!open_) return fail(closed_error(path_));
     AFTERBAY_TRY(in_file(check_strings(*layout_, file_.schema, variable, values.size()), path_));
     const bool has_records = layout_->variables[variable].record;
-    if (has_records) grow(record + 1);
+    if (has_records) {
+      AFTERBAY_TRY(in_file(check_growth(variable, record), path_));
+      grow(record + 1);
+    }
     file_.variables[variable].strings[has_records ? record : 0].assign(values.begin(), values.end());
     WriteCost cost;
     for (const std::string& text : values) cost.bytes_in += text.size();
@@ -137,6 +153,10 @@ class MemoryPart : public File {
     }
     data.records.emplace_back(points * size_of(variable.type));
     FillPattern(variable, false).apply(data.records.back());
+  }
+
+  Result<> check_growth(std::uint32_t variable, std::uint64_t record) const {
+    return check_reach(file_.schema, *layout_, variable, record, file_.records, machine_memory_bytes);
   }
 
   void grow(std::uint64_t records) {

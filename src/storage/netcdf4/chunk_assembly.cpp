@@ -6,42 +6,123 @@
 
 namespace afterbay::storage {
 
-std::optional<AssembledChunk> ChunkAssembly::add(const model::Piece& piece, std::uint64_t record,
-                                                 std::uint64_t span, std::span<const std::byte> bytes,
-                                                 const FillPattern& fill) {
-  const ChunkKey key{piece.variable, piece.number, record / span * span};
-  std::shared_ptr<Open> chunk;
-  {
-    const std::lock_guard lock(mutex_);
-    auto& entry = open_[key];
-    if (!entry) {
-      entry = std::make_shared<Open>();
-      entry->bytes = codec::AlignedBuffer(span * piece.bytes);
-      fill.apply(entry->bytes.bytes());
-      entry->present.resize(span);
-      entry->missing = span;
-    }
-    chunk = entry;
-    ++chunk->copying;
-    if (!chunk->present[record - key.first_record]) {
-      chunk->present[record - key.first_record] = true;
-      --chunk->missing;
-    }
+class ChunkAssembly::Claim {
+ public:
+  /// With the assembly's mutex held, which the destructor takes: it must be free by then.
+  Claim(ChunkAssembly& assembly, Chunks::iterator at) : assembly_(&assembly), at_(at) {
+    at_->second.claimed = true;
   }
-  // Records have places of their own, so that threads copy side by side.
-  std::memcpy(chunk->bytes.data() + (record - key.first_record) * piece.bytes, bytes.data(), bytes.size());
-  const std::lock_guard lock(mutex_);
-  if (--chunk->copying > 0 || chunk->missing > 0) return std::nullopt;
-  open_.erase(key);
-  return AssembledChunk{key, std::move(chunk->bytes)};
+  Claim(Claim&& other) noexcept
+      : assembly_(std::exchange(other.assembly_, nullptr)), at_(other.at_), keep_(other.keep_) {}
+  Claim& operator=(Claim&&) = delete;
+  ~Claim() {
+    if (assembly_ == nullptr) return;
+    {
+      const std::lock_guard lock(assembly_->mutex_);
+      at_->second.claimed = false;
+      if (!keep_) {
+        assembly_->allowance_->give_back(at_->second.counted_bytes);
+        assembly_->chunks_.erase(at_);
+      }
+    }
+    assembly_->released_.notify_all();
+  }
+
+  [[nodiscard]] const ChunkKey& key() const { return at_->first; }
+  [[nodiscard]] Chunk& chunk() const { return at_->second; }
+  void keep() { keep_ = true; }
+
+ private:
+  ChunkAssembly* assembly_;
+  Chunks::iterator at_;
+  bool keep_ = false;
+};
+
+ChunkAssembly::~ChunkAssembly() {
+  for (const auto& [key, chunk] : chunks_) allowance_->give_back(chunk.counted_bytes);
 }
 
-std::vector<AssembledChunk> ChunkAssembly::take_rest() {
+Result<> ChunkAssembly::add(const model::Piece& piece, std::uint64_t record, std::uint64_t span,
+                            std::span<const std::byte> bytes, const FillPattern& fill, ChunkHome& home) {
+  const ChunkKey key{piece.variable, piece.number, record / span * span};
+  AFTERBAY_TRY_ASSIGN(Claim claimed, claim(key, span, span * piece.bytes, fill, home));
+  Chunk& chunk = claimed.chunk();
+  const std::uint64_t at = record - key.first_record;
+  std::memcpy(chunk.bytes.data() + at * piece.bytes, bytes.data(), bytes.size());
+  if (!chunk.present[at]) --chunk.missing;
+  chunk.present[at] = true;
+  if (chunk.counted_bytes > 0 && chunk.missing > 0) {
+    claimed.keep();
+    return {};
+  }
+  return store(claimed, home);
+}
+
+/// Notes the chunk as stored when it is, and before another thread can claim it.
+Result<> ChunkAssembly::store(const Claim& claimed, ChunkHome& home) {
+  const ChunkKey& key = claimed.key();
+  const Chunk& chunk = claimed.chunk();
+  AFTERBAY_TRY(home.store(key, chunk.bytes.bytes()));
   const std::lock_guard lock(mutex_);
-  std::vector<AssembledChunk> rest;
-  for (auto& [key, chunk] : open_) rest.push_back({key, std::move(chunk->bytes)});
-  open_.clear();
-  return rest;
+  stored_[{key.variable, key.piece}].insert(key.first_record / chunk.present.size());
+  return {};
+}
+
+/// A thread holds one claim at a time, so that none waits for another in a circle.
+Result<ChunkAssembly::Claim> ChunkAssembly::claim(const ChunkKey& key, std::uint64_t span,
+                                                  std::uint64_t size_bytes, const FillPattern& fill,
+                                                  ChunkHome& home) {
+  for (;;) {
+    std::unique_lock lock(mutex_);
+    auto at = chunks_.end();
+    released_.wait(lock, [&] {
+      at = chunks_.find(key);
+      return at == chunks_.end() || !at->second.claimed;
+    });
+    if (at != chunks_.end()) return Claim(*this, at);
+    const bool counted = allowance_->take(size_bytes);
+    if (!counted) {
+      if (const auto oldest = oldest_before(key.first_record); oldest != chunks_.end()) {
+        const Claim leaving(*this, oldest);
+        lock.unlock();
+        AFTERBAY_TRY(store(leaving, home));
+        continue;
+      }
+    }
+    Chunk& chunk = chunks_[key];
+    const bool stored = stored_[{key.variable, key.piece}].contains(key.first_record / span);
+    chunk.counted_bytes = counted ? size_bytes : 0;
+    Claim claimed(*this, chunks_.find(key));
+    lock.unlock();
+    chunk.bytes = codec::AlignedBuffer(size_bytes);
+    chunk.present.resize(span);
+    chunk.missing = span;
+    if (stored)
+      AFTERBAY_TRY(home.load(key, chunk.bytes.bytes()));
+    else
+      fill.apply(chunk.bytes.bytes());
+    return claimed;
+  }
+}
+
+/// Among the chunks that nobody works on.
+ChunkAssembly::Chunks::iterator ChunkAssembly::oldest_before(std::uint64_t first_record) {
+  auto oldest = chunks_.end();
+  for (auto at = chunks_.begin(); at != chunks_.end(); ++at) {
+    if (at->second.claimed || at->first.first_record >= first_record) continue;
+    if (oldest == chunks_.end() || at->first.first_record < oldest->first.first_record) oldest = at;
+  }
+  return oldest;
+}
+
+Result<> ChunkAssembly::store_rest(ChunkHome& home) {
+  while (!chunks_.empty()) {
+    std::unique_lock lock(mutex_);
+    const Claim leaving(*this, chunks_.begin());
+    lock.unlock();
+    AFTERBAY_TRY(store(leaving, home));
+  }
+  return {};
 }
 
 }  // namespace afterbay::storage

@@ -3,16 +3,20 @@
 #pragma once
 
 #include <compare>
+#include <condition_variable>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
+#include "base/result.hpp"
 #include "codec/aligned_buffer.hpp"
 #include "model/layout.hpp"
+#include "model/record_set.hpp"
+#include "storage/byte_allowance.hpp"
 #include "storage/fill.hpp"
 
 namespace afterbay::storage {
@@ -25,32 +29,59 @@ struct ChunkKey {
   friend auto operator<=>(const ChunkKey&, const ChunkKey&) = default;
 };
 
-/// A chunk's bytes, its records one after the other; those never given hold the fill value.
-struct AssembledChunk {
-  ChunkKey key;
-  codec::AlignedBuffer bytes;
+/// Where finished chunks lie: the file. Called by the threads that add, never by two for one chunk.
+class ChunkHome {
+ public:
+  virtual ~ChunkHome() = default;
+  /// Reads a chunk that was stored before.
+  virtual Result<> load(const ChunkKey& key, std::span<std::byte> chunk) = 0;
+  /// Writes a chunk, in the place of what was stored of it before.
+  virtual Result<> store(const ChunkKey& key, std::span<const std::byte> chunk) = 0;
 };
 
-/// Any number of threads may add pieces. Holds at most one chunk for each piece whose records arrive
-/// in order.
+/// Any number of threads may add records, in any order. In memory a chunk's records lie one after the
+/// other; those never given hold the fill value. A chunk is stored when it has all its records. One that
+/// was stored and gets another record is loaded first, so that nothing is ever lost.
+///
+/// What it holds between calls counts against the allowance, which other files share. When that is used
+/// up, the oldest chunk of records before the new one's is stored as it is; if there is none, the new
+/// record is merged into its chunk in the file at once (one chunk's memory for the time of the call).
 class ChunkAssembly {
  public:
-  /// Copies a record's piece into its chunk of `span` records; gives the chunk when it has all of them.
-  std::optional<AssembledChunk> add(const model::Piece& piece, std::uint64_t record, std::uint64_t span,
-                                    std::span<const std::byte> bytes, const FillPattern& fill);
-  /// Takes all chunks that are not whole, in the order of their keys.
-  std::vector<AssembledChunk> take_rest();
+  explicit ChunkAssembly(std::shared_ptr<ByteAllowance> allowance) : allowance_(std::move(allowance)) {}
+  ChunkAssembly(const ChunkAssembly&) = delete;
+  ChunkAssembly& operator=(const ChunkAssembly&) = delete;
+  ~ChunkAssembly();
+
+  /// Copies a record's piece into its chunk of `span` records. The chunk, or another one, may be stored
+  /// before this returns. May wait for a thread that works on the same chunk.
+  Result<> add(const model::Piece& piece, std::uint64_t record, std::uint64_t span,
+               std::span<const std::byte> bytes, const FillPattern& fill, ChunkHome& home);
+  /// Stores all chunks that are not whole, in the order of their keys. No thread may add meanwhile.
+  Result<> store_rest(ChunkHome& home);
 
  private:
-  struct Open {
+  struct Chunk {
     codec::AlignedBuffer bytes;
-    std::vector<bool> present;
+    std::vector<bool> present;  ///< records given since it is in memory
     std::uint64_t missing = 0;
-    std::uint64_t copying = 0;  ///< threads that copy into it just now
+    std::uint64_t counted_bytes = 0;  ///< of the allowance; 0: it leaves as soon as it has been added to
+    bool claimed = false;             ///< one thread loads, changes or stores it; others wait
   };
+  using Chunks = std::map<ChunkKey, Chunk>;
 
+  /// The right to work on a chunk. At its end the chunk is dropped, unless it was to be kept.
+  class Claim;
+  Result<Claim> claim(const ChunkKey& key, std::uint64_t span, std::uint64_t size_bytes,
+                      const FillPattern& fill, ChunkHome& home);
+  Result<> store(const Claim& claimed, ChunkHome& home);
+  Chunks::iterator oldest_before(std::uint64_t first_record);
+
+  std::shared_ptr<ByteAllowance> allowance_;
   std::mutex mutex_;
-  std::map<ChunkKey, std::shared_ptr<Open>> open_;
+  std::condition_variable released_;
+  Chunks chunks_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, model::RecordSet> stored_;  ///< by variable and piece
 };
 
 }  // namespace afterbay::storage

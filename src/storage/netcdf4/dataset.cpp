@@ -121,13 +121,19 @@ Result<> Dataset::extend(std::uint64_t records) {
   return {};
 }
 
-Result<std::uint64_t> Dataset::place_chunk(const model::Piece& piece, std::uint64_t record,
-                                           std::span<const std::byte> bytes, std::uint32_t skipped) {
-  AFTERBAY_TRY(extend(record + 1));
-  std::array<hsize_t, model::max_dimensions + 1> at{};
+/// Where the chunk of a piece that holds a record begins, in elements.
+Dataset::ChunkIndex Dataset::first_element(const model::Piece& piece, std::uint64_t record) const {
+  ChunkIndex at{};
   std::size_t d = 0;
   if (layout_->record) at[d++] = record / span_ * span_;
   for (const std::uint64_t start : piece.box.start) at[d++] = start;
+  return at;
+}
+
+Result<std::uint64_t> Dataset::place_chunk(const model::Piece& piece, std::uint64_t record,
+                                           std::span<const std::byte> bytes, std::uint32_t skipped) {
+  AFTERBAY_TRY(extend(record + 1));
+  const ChunkIndex at = first_element(piece, record);
   FileDriver::Capture capture(*driver_, bytes);
   if (H5Dwrite_chunk(id_.get(), H5P_DEFAULT, skipped, at.data(), bytes.size(), bytes.data()) < 0)
     return fail(error("place a chunk of"));
@@ -135,6 +141,24 @@ Result<std::uint64_t> Dataset::place_chunk(const model::Piece& piece, std::uint6
     return fail(make_error(ErrorCode::internal, "HDF5 gave no place to a chunk of variable '{}'", name_)
                     .in_variable(name_));
   return *capture.offset();
+}
+
+Result<StoredChunk> Dataset::find_chunk(const model::Piece& piece, std::uint64_t record) {
+  const ChunkIndex at = first_element(piece, record);
+  hsize_t size_bytes = 0;
+  if (H5Dget_chunk_storage_size(id_.get(), at.data(), &size_bytes) < 0)
+    return fail(error("look for a chunk of"));
+  AFTERBAY_TRY_ASSIGN(const PlaceholderBytes placeholder, PlaceholderBytes::reserve(size_bytes));
+  std::uint32_t skipped = 0;
+  FileDriver::Capture capture(*driver_, placeholder.bytes());
+  // The capture keeps HDF5 from writing to these bytes.
+  if (H5Dread_chunk(id_.get(), H5P_DEFAULT, at.data(), &skipped,
+                    const_cast<std::byte*>(placeholder.bytes().data())) < 0)
+    return fail(error("find a chunk of"));
+  if (!capture.offset())
+    return fail(make_error(ErrorCode::internal, "HDF5 read a chunk of variable '{}' from nowhere", name_)
+                    .in_variable(name_));
+  return StoredChunk{*capture.offset(), size_bytes};
 }
 
 Result<std::uint64_t> Dataset::place_dense(std::uint64_t size_bytes) {
@@ -157,9 +181,9 @@ Result<std::uint64_t> Dataset::place_dense(std::uint64_t size_bytes) {
   return *dense_offset_;
 }
 
-/// The part of the file's space that a box of a record is.
-Result<Hdf5Id> Dataset::select(const model::Box& box, std::uint64_t record) {
-  AFTERBAY_TRY(extend(record + 1));
+/// The part of the file's space that a box of `records` records is.
+Result<Hdf5Id> Dataset::select(const model::Box& box, std::uint64_t record, std::uint64_t records) {
+  AFTERBAY_TRY(extend(record + records));
   Hdf5Id space(H5Dget_space(id_.get()));
   if (!space.valid()) return fail(error("find the shape of"));
   if (lengths_.empty()) return space;
@@ -167,7 +191,7 @@ Result<Hdf5Id> Dataset::select(const model::Box& box, std::uint64_t record) {
   std::vector<hsize_t> count;
   if (layout_->record) {
     start.push_back(record);
-    count.push_back(1);
+    count.push_back(records);
   }
   start.insert(start.end(), box.start.begin(), box.start.end());
   count.insert(count.end(), box.count.begin(), box.count.end());
@@ -178,7 +202,7 @@ Result<Hdf5Id> Dataset::select(const model::Box& box, std::uint64_t record) {
 
 Result<> Dataset::write_through(const model::Piece& piece, std::uint64_t record,
                                 std::span<const std::byte> bytes) {
-  AFTERBAY_TRY_ASSIGN(const Hdf5Id in_file, select(piece.box, record));
+  AFTERBAY_TRY_ASSIGN(const Hdf5Id in_file, select(piece.box, record, 1));
   std::vector<hsize_t> stored(piece.stored.begin(), piece.stored.end());
   std::vector<hsize_t> count(piece.box.count.begin(), piece.box.count.end());
   const std::vector<hsize_t> start(stored.size(), 0);
@@ -195,7 +219,9 @@ Result<> Dataset::write_through(const model::Piece& piece, std::uint64_t record,
 
 Result<> Dataset::write_strings(std::uint64_t record, std::span<const std::string> values) {
   const model::Box whole{model::Index::filled(layout_->shape.size, 0), layout_->shape};
-  AFTERBAY_TRY_ASSIGN(const Hdf5Id in_file, select(whole, record));
+  const std::uint64_t record_strings = std::max<std::uint64_t>(1, layout_->shape.product());
+  const std::uint64_t records = std::max<std::uint64_t>(1, values.size() / record_strings);
+  AFTERBAY_TRY_ASSIGN(const Hdf5Id in_file, select(whole, record, records));
   const hsize_t count = values.size();
   const Hdf5Id in_memory(H5Screate_simple(1, &count, nullptr));
   const Hdf5Id type(H5Dget_type(id_.get()));

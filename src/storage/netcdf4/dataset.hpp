@@ -2,6 +2,7 @@
 // Dataset: one variable of an open netCDF-4 file: where its pieces lie.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -25,7 +26,13 @@ enum class Placement {
   library,  ///< stored otherwise (files made by others) or strings: written by HDF5 itself
 };
 
-/// All calls inside an Hdf5Section, but for the plain getters, which any thread may call.
+/// Where the encoded bytes of a chunk lie.
+struct StoredChunk {
+  std::uint64_t offset = 0;
+  std::uint64_t size_bytes = 0;
+};
+
+/// All calls under a LibraryLock, but for the plain getters, which any thread may call.
 class Dataset {
  public:
   static Result<Dataset> open(hid_t file, FileDriver& driver, const Variable& variable,
@@ -46,11 +53,16 @@ class Dataset {
   Result<std::uint64_t> place_chunk(const model::Piece& piece, std::uint64_t record,
                                     std::span<const std::byte> bytes, std::uint32_t skipped);
 
+  /// The chunk of `piece` that holds `record` and was placed before. It does not say which filters were
+  /// skipped: HDF5 1.10 does not know that of the chunk that was placed last.
+  Result<StoredChunk> find_chunk(const model::Piece& piece, std::uint64_t record);
+
   /// Offset of a dense variable's first byte; space is allocated at the first call.
   Result<std::uint64_t> place_dense(std::uint64_t size_bytes);
 
   /// Hands a piece (as the layout stores it, little-endian) to HDF5.
   Result<> write_through(const model::Piece& piece, std::uint64_t record, std::span<const std::byte> bytes);
+  /// All strings of as many records, from `record` on, as there are values for.
   Result<> write_strings(std::uint64_t record, std::span<const std::string> values);
 
   void close() noexcept { id_.reset(); }
@@ -61,7 +73,9 @@ class Dataset {
   Result<> inspect();
   Result<> inspect_chunks(hid_t creation_list);
   Result<bool> inspect_filters(hid_t creation_list);
-  Result<Hdf5Id> select(const model::Box& box, std::uint64_t record);
+  Result<Hdf5Id> select(const model::Box& box, std::uint64_t record, std::uint64_t count);
+  using ChunkIndex = std::array<hsize_t, model::max_dimensions + 1>;
+  [[nodiscard]] ChunkIndex first_element(const model::Piece& piece, std::uint64_t record) const;
   [[nodiscard]] Error error(const std::string& doing) const;
 
   FileDriver* driver_;

@@ -65,8 +65,9 @@ herr_t set_end_of_allocation(H5FD_t* file, H5FD_mem_t, haddr_t end) {
 
 haddr_t end_of_file(const H5FD_t* file, H5FD_mem_t) { return driver_of(file).size_bytes(); }
 
-herr_t read_bytes(H5FD_t* file, H5FD_mem_t, hid_t, haddr_t offset, size_t count, void* buffer) {
-  return driver_of(file).read(offset, {static_cast<std::byte*>(buffer), count}) ? 0 : -1;
+herr_t read_bytes(H5FD_t* file, H5FD_mem_t kind, hid_t, haddr_t offset, size_t count, void* buffer) {
+  const bool raw = kind == H5FD_MEM_DRAW;
+  return driver_of(file).read(raw, offset, {static_cast<std::byte*>(buffer), count}) ? 0 : -1;
 }
 
 herr_t write_bytes(H5FD_t* file, H5FD_mem_t kind, hid_t, haddr_t offset, size_t count, const void* buffer) {
@@ -127,12 +128,12 @@ Result<Hdf5Id> FileDriver::access_list() {
   return list;
 }
 
-bool FileDriver::Capture::take(std::uint64_t offset, std::span<const std::byte> written) {
+bool FileDriver::Capture::take(std::uint64_t offset, std::span<const std::byte> moved) {
   const std::less_equal<const std::byte*> not_after;
-  const bool inside = not_after(bytes_.data(), written.data()) &&
-                      not_after(written.data() + written.size(), bytes_.data() + bytes_.size());
+  const bool inside = not_after(bytes_.data(), moved.data()) &&
+                      not_after(moved.data() + moved.size(), bytes_.data() + bytes_.size());
   if (!inside) return false;
-  if (!offset_) offset_ = offset - static_cast<std::uint64_t>(written.data() - bytes_.data());
+  if (!offset_) offset_ = offset - static_cast<std::uint64_t>(moved.data() - bytes_.data());
   return true;
 }
 
@@ -141,7 +142,8 @@ void FileDriver::write(bool raw, std::uint64_t offset, std::span<const std::byte
   if (!failure_) note(writer_.write_structure(offset, bytes));
 }
 
-bool FileDriver::read(std::uint64_t offset, std::span<std::byte> bytes) {
+bool FileDriver::read(bool raw, std::uint64_t offset, std::span<std::byte> bytes) {
+  if (raw && capture_ != nullptr && capture_->take(offset, bytes)) return true;
   return note(writer_.read(offset, bytes));
 }
 

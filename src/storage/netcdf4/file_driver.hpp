@@ -14,7 +14,7 @@
 
 namespace afterbay::storage {
 
-/// What one open HDF5 file is connected to. Used only inside an Hdf5Section, and at the same address
+/// What one open HDF5 file is connected to. Used only under a LibraryLock, and at the same address
 /// as long as the HDF5 file is open.
 class FileDriver {
  public:
@@ -25,9 +25,9 @@ class FileDriver {
   /// A file access list for H5Fopen. Data of 64 KiB and more are placed on pages.
   Result<Hdf5Id> access_list();
 
-  /// While it lives, raw data that HDF5 writes from `bytes` are not written: only their place in the
-  /// file is noted. So HDF5 allocates and indexes, and the bytes themselves, never read here, go by
-  /// the block writer without the library lock.
+  /// While it lives, raw data that HDF5 writes from `bytes`, or reads into them, are neither written nor
+  /// read: only their place in the file is noted. So HDF5 allocates, indexes and finds, and the bytes
+  /// themselves, never touched here, go by the block writer without the library lock.
   class Capture {
    public:
     Capture(FileDriver& driver, std::span<const std::byte> bytes) : driver_(driver), bytes_(bytes) {
@@ -36,12 +36,12 @@ class FileDriver {
     Capture(const Capture&) = delete;
     Capture& operator=(const Capture&) = delete;
     ~Capture() { driver_.capture_ = nullptr; }
-    /// Offset in the file of the first byte; nothing when HDF5 wrote none of them.
+    /// Offset in the file of the first byte; nothing when HDF5 wrote or read none of them.
     [[nodiscard]] std::optional<std::uint64_t> offset() const noexcept { return offset_; }
 
    private:
     friend class FileDriver;
-    bool take(std::uint64_t offset, std::span<const std::byte> written);
+    bool take(std::uint64_t offset, std::span<const std::byte> moved);
 
     FileDriver& driver_;
     std::span<const std::byte> bytes_;
@@ -56,7 +56,7 @@ class FileDriver {
 
   // Called by HDF5 (through file_driver.cpp).
   void write(bool raw, std::uint64_t offset, std::span<const std::byte> bytes);
-  bool read(std::uint64_t offset, std::span<std::byte> bytes);
+  bool read(bool raw, std::uint64_t offset, std::span<std::byte> bytes);
   void truncate();
   [[nodiscard]] std::uint64_t size_bytes() const;
   std::uint64_t end_of_allocation = 0;

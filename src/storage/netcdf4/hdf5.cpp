@@ -12,13 +12,6 @@ herr_t keep_first(unsigned depth, const H5E_error2_t* entry, void* text) {
 
 }  // namespace
 
-Hdf5Section::Hdf5Section() {
-  H5Eget_auto2(H5E_DEFAULT, &print_, &print_data_);
-  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
-}
-
-Hdf5Section::~Hdf5Section() { H5Eset_auto2(H5E_DEFAULT, print_, print_data_); }
-
 Error hdf5_error(const std::string& doing) {
   std::string text;
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_first, &text);

@@ -7,7 +7,6 @@
 #include <string>
 
 #include "base/result.hpp"
-#include "storage/library_lock.hpp"
 
 namespace afterbay::storage {
 
@@ -40,21 +39,6 @@ class Hdf5Id {
 
  private:
   hid_t id_ = H5I_INVALID_HID;
-};
-
-/// A stretch of code that calls HDF5: has the library lock, and keeps HDF5 from printing its errors
-/// (the process may print those of its own calls).
-class Hdf5Section {
- public:
-  Hdf5Section();
-  Hdf5Section(const Hdf5Section&) = delete;
-  Hdf5Section& operator=(const Hdf5Section&) = delete;
-  ~Hdf5Section();
-
- private:
-  LibraryLock lock_;
-  H5E_auto2_t print_ = nullptr;
-  void* print_data_ = nullptr;
 };
 
 /// "cannot <doing>: <HDF5's innermost message>". Call it right after the call that failed.

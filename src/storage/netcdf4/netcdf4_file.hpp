@@ -43,25 +43,29 @@ class Netcdf4File : public File {
   struct Job {
     PieceWrite piece;
     std::optional<codec::EncodedChunk> encoded;
-    bool write = true;  ///< false: it waits in a chunk that is not whole
   };
+  /// The file as the home of assembled chunks.
+  class Home;
 
   Result<> open_datasets();
   [[nodiscard]] Placement placement_of(const model::Piece& piece, std::uint64_t record) const;
+  /// Whether the piece is one of a compressed chunk of several records.
+  [[nodiscard]] bool assembles(const model::Piece& piece, std::uint64_t record) const;
+  Result<> check_assembly() const;
+  [[nodiscard]] Result<> check_record(std::uint32_t variable, std::uint64_t record) const;
   Result<Job> prepare(const PieceWrite& piece);
+  Result<> assemble(const PieceWrite& piece, WriteCost& cost);
   Result<Extent> place(const Job& job);
   Result<std::uint64_t> place_span(const model::Piece& piece, std::uint64_t record);
+  Result<> write_jobs(std::span<const Job> jobs, WriteCost& cost);
   Result<WriteCost> write_pieces(std::span<const PieceWrite> pieces);
   Result<WriteCost> finish();
-  Result<> write_rest_of_assembly(WriteCost& cost);
   Result<> fill_missing(WriteCost& cost);
   Result<> fill_span(std::uint32_t variable, const model::Piece& piece, WriteCost& cost);
   Result<> fill_strings();
+  Result<> fill_strings(std::uint32_t variable, std::uint64_t first, std::uint64_t end);
   Result<> fill_piece(const PieceWrite& target, WriteCost& cost);
   Result<> close_library(std::uint64_t records);
-  [[nodiscard]] const Variable& variable_of(const model::Piece& piece) const {
-    return schema_.variables[piece.variable];
-  }
 
   Schema schema_;
   std::shared_ptr<const model::FileLayout> layout_;
@@ -70,10 +74,11 @@ class Netcdf4File : public File {
   bool appended_;
   std::uint64_t present_;  ///< records that were there when it was opened
   std::unique_ptr<FileDriver> driver_;
-  Hdf5Id file_;                    ///< used inside an Hdf5Section only, as the datasets
+  Hdf5Id file_;                    ///< used under a LibraryLock only, as the datasets
   std::vector<Dataset> datasets_;  ///< one a schema variable, same order
   std::vector<FillPattern> fills_;
   std::vector<std::vector<bool>> strings_written_;  ///< by variable and record; guarded by the library lock
+  std::shared_ptr<ByteAllowance> chunk_memory_;
   ChunkAssembly assembly_;
   Ledger ledger_;
 };
