@@ -107,6 +107,7 @@ void Server::create(OutputFile& file, const SchemaChanges& changes) {
     request.layout = collection->layout;
     request.existing = static_cast<storage::Existing>(collection->existing);
     request.direct_io = static_cast<storage::DirectIo>(config_.direct_io);
+    request.chunk_memory = chunk_memory_;
     auto schema = model::apply(collection->schema, changes);
     if (schema) {
       request.schema = std::move(*schema);
