@@ -13,7 +13,7 @@ Profile::Profile(bool on, std::size_t trace_events) : on_(on) {
 Timer* Profile::timer(std::string_view name, const Timer* parent) {
   if (!on_) return nullptr;
   const std::int32_t parent_index = parent == nullptr ? -1 : static_cast<std::int32_t>(parent->index_);
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   for (Timer& timer : timers_)
     if (timer.parent_ == parent_index && timer.name_ == name) return &timer;
   Timer& added = timers_.emplace_back();
@@ -30,7 +30,7 @@ Timer* Profile::wait(std::string_view reason, const Timer* parent) {
 
 Counter* Profile::counter(std::string_view name, CounterKind kind) {
   if (!on_) return nullptr;
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   for (Counter& counter : counters_)
     if (counter.name_ == name) return &counter;
   Counter& added = counters_.emplace_back();
@@ -45,7 +45,7 @@ RankProfile Profile::snapshot(int rank, std::string role) const {
   profile.role = std::move(role);
   profile.elapsed_ns = now_ns() - start_ns_;
   profile.memory_high_water_bytes = memory_high_water_bytes();
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   for (const Timer& timer : timers_)
     profile.timers.push_back(
         {timer.name_, timer.parent_, timer.inclusive_ns(), timer.count(), timer.bytes()});
@@ -60,7 +60,7 @@ RankTrace Profile::trace(int rank, std::string role) const {
   trace.role = std::move(role);
   if (trace_ == nullptr) return trace;
   trace_->copy_to(trace);
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   for (const Timer& timer : timers_) {  // "put history": a collection's name alone says too little
     const bool part = timer.parent_ >= 0;
     trace.names.push_back(part ? timers_[static_cast<std::size_t>(timer.parent_)].name_ + " " + timer.name_

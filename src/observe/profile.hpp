@@ -9,11 +9,11 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 
 #include "base/clock.hpp"
+#include "base/thread_safety.hpp"
 #include "observe/records.hpp"
 #include "observe/trace.hpp"
 
@@ -122,9 +122,9 @@ class Profile {
   bool on_;
   std::uint64_t start_ns_ = now_ns();
   std::unique_ptr<Trace> trace_;
-  mutable std::mutex mutex_;  ///< guards the two lists; timers and counters are atomic
-  std::deque<Timer> timers_;
-  std::deque<Counter> counters_;
+  mutable Mutex mutex_;  ///< guards the two lists; timers and counters are atomic
+  std::deque<Timer> timers_ AFTERBAY_GUARDED_BY(mutex_);
+  std::deque<Counter> counters_ AFTERBAY_GUARDED_BY(mutex_);
 };
 
 /// Most memory this process ever had in use (VmHWM), bytes; 0 where /proc does not tell.

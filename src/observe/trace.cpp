@@ -53,13 +53,13 @@ std::uint32_t Trace::thread_number() {
 
 void Trace::add(std::uint32_t name, std::uint64_t start_ns, std::uint64_t end_ns,
                 std::uint64_t bytes) noexcept {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   ring_[added_++ % ring_.size()] = {name, thread_number(), start_ns, end_ns - start_ns, bytes};
 }
 
 void Trace::copy_to(RankTrace& out) const {
   const std::uint64_t to_time_of_day = time_of_day_ns() - now_ns();
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   const std::uint64_t kept = std::min<std::uint64_t>(added_, ring_.size());
   out.dropped = added_ - kept;
   out.events.reserve(kept);

@@ -3,12 +3,12 @@
 #pragma once
 
 #include <cstdint>
-#include <mutex>
 #include <span>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "base/thread_safety.hpp"
 #include "observe/records.hpp"
 
 namespace afterbay::observe {
@@ -23,12 +23,12 @@ class Trace {
   void copy_to(RankTrace& out) const;
 
  private:
-  std::uint32_t thread_number();
+  std::uint32_t thread_number() AFTERBAY_REQUIRES(mutex_);
 
-  mutable std::mutex mutex_;
-  std::vector<TraceEvent> ring_;
-  std::uint64_t added_ = 0;
-  std::vector<std::thread::id> threads_;
+  mutable Mutex mutex_;
+  std::vector<TraceEvent> ring_ AFTERBAY_GUARDED_BY(mutex_);
+  std::uint64_t added_ AFTERBAY_GUARDED_BY(mutex_) = 0;
+  std::vector<std::thread::id> threads_ AFTERBAY_GUARDED_BY(mutex_);
 };
 
 /// One JSON document ("traceEvents") of all ranks' traces: pid is the rank, named by its role.

@@ -20,7 +20,7 @@ Workers::~Workers() {
 
 void Workers::submit(Task task) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     tasks_.push_back(std::move(task));
   }
   ready_.notify_one();
@@ -29,7 +29,7 @@ void Workers::submit(Task task) {
 bool Workers::run_one() {
   Task task;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!threads_.empty() || tasks_.empty()) return false;
     task = std::move(tasks_.front());
     tasks_.pop_front();
@@ -43,8 +43,11 @@ void Workers::run(const std::stop_token& stop) {
   for (;;) {
     Task task;
     {
-      std::unique_lock lock(mutex_);
-      ready_.wait(lock, stop, [this] { return !tasks_.empty(); });
+      MutexLock lock(mutex_);
+      ready_.wait(lock, stop, [this] {
+        assert_held(mutex_);
+        return !tasks_.empty();
+      });
       if (tasks_.empty()) return;  // stopped, and nothing is left
       task = std::move(tasks_.front());
       tasks_.pop_front();

@@ -8,10 +8,11 @@
 #include <cstddef>
 #include <deque>
 #include <functional>
-#include <mutex>
 #include <stop_token>
 #include <thread>
 #include <vector>
+
+#include "base/thread_safety.hpp"
 
 namespace afterbay::server {
 
@@ -32,9 +33,9 @@ class Workers {
  private:
   void run(const std::stop_token& stop);
 
-  std::mutex mutex_;
+  Mutex mutex_;
   std::condition_variable_any ready_;
-  std::deque<Task> tasks_;  ///< guarded by mutex_
+  std::deque<Task> tasks_ AFTERBAY_GUARDED_BY(mutex_);
   std::vector<std::jthread> threads_;
 };
 

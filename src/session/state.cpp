@@ -40,7 +40,7 @@ void Session::State::release() {
 }
 
 storage::Store& Session::State::store(Format format) {
-  const std::lock_guard lock(stores_mutex);
+  const MutexLock lock(stores_mutex);
   auto& store = stores[format];
   if (!store) store = storage::make_store(format);
   return *store;

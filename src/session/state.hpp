@@ -4,7 +4,6 @@
 
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
@@ -12,6 +11,7 @@
 
 #include "afterbay/session.hpp"
 #include "base/log.hpp"
+#include "base/thread_safety.hpp"
 #include "client/model_session.hpp"
 #include "config/config.hpp"
 #include "observe/profile.hpp"
@@ -30,8 +30,8 @@ struct Session::State {
   std::unique_ptr<session::Group> group;   ///< null: no report (threads)
   observe::Profile model_profile;
   observe::Profile server_profile;
-  std::map<Format, std::unique_ptr<storage::Store>> stores;
-  std::mutex stores_mutex;
+  Mutex stores_mutex;
+  std::map<Format, std::unique_ptr<storage::Store>> stores AFTERBAY_GUARDED_BY(stores_mutex);
 
   std::unique_ptr<server::Server> server;       ///< of this process: dedicated, or hosted (inline)
   std::jthread host;                            ///< inline, thread mode
