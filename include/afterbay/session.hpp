@@ -194,7 +194,7 @@ class Session {
   void start();
 
   /// Everything put since the last end_step is a complete step. With `inline` servers in synchronous
-  /// mode it returns when the step is written.
+  /// mode it returns when the step is written (collective then).
   void end_step();
   /// A ticket that is complete when everything put before is durable or handed to the file system.
   Ticket flush();

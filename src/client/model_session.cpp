@@ -15,7 +15,6 @@ namespace {
 
 constexpr std::size_t most_open_records =
     32;  ///< of one collection on one server; half of LinkSizes::instances
-constexpr transport::Millis wait_slice{50};
 using transport::Wake;
 
 /// Servers notice first what is missing and say it better; a rank that hears nothing gives up later.
@@ -34,6 +33,7 @@ ModelSession::ModelSession(Place place, const config::Config& config, Links link
       logger_(std::move(logger)) {
   defined_.resize(links_.size(), 0);
   bye_.resize(links_.size(), false);
+  lost_.resize(links_.size(), false);
   strings_put_.resize(links_.size(), 0);
   observed_.define = profile_.timer("define");
   observed_.put = profile_.timer("put");
@@ -101,9 +101,10 @@ Result<> ModelSession::start() {
   }
   decompositions_sent_ = decompositions_.size();
   collections_sent_ = collections_.size();
-  return wait_until(
+  AFTERBAY_TRY(wait_until(
       [this] { return std::ranges::all_of(defined_, [this](auto n) { return n == define_serial_; }); },
-      "the servers' answer to the definitions");
+      "the servers' answer to the definitions"));
+  return wait_for_all("all ranks to have the servers' answer to the definitions");
 }
 
 /// Settings for a collection that the model has not defined are most likely mistyped.
@@ -408,9 +409,10 @@ Result<> ModelSession::end_step() {
   AFTERBAY_TRY(check_no_slot_out("end_step"));
   AFTERBAY_TRY(poll());
   ++step_;
-  if (synchronous_) {
+  if (arrive_) {
     AFTERBAY_TRY_ASSIGN(const Ticket written, flush());
-    return wait(written);
+    AFTERBAY_TRY(wait(written));
+    return wait_for_all("all ranks to have the step written");
   }
   for (std::size_t s = 0; s < links_.size(); ++s) AFTERBAY_TRY(end_records(s, step_));
   return {};
@@ -513,11 +515,12 @@ Result<> ModelSession::finalize() {
 void ModelSession::abandon(const std::string& reason) noexcept {
   if (finalized_) return;
   finalized_ = true;
-  for (auto& link : links_) {
+  for (std::size_t s = 0; s < links_.size(); ++s) {
+    if (lost_[s]) continue;  // it would be waited for in vain once more
     try {
       const auto bytes =
           wire::encode(wire::Abandon{reason, failure_ ? failure_ : last_error_, failure_.has_value()});
-      if (link->send(bytes, transport::Wake::now)) (void)link->flush();
+      if (links_[s]->send(bytes, transport::Wake::now)) (void)links_[s]->flush();
     } catch (...) {  // the process is on its way out; the server notices that too
     }
   }
@@ -596,6 +599,7 @@ tl::unexpected<Error> ModelSession::told(Error error) {
 Error ModelSession::explain(std::size_t server, Error error) {
   if (failure_) return *failure_;
   if (error.code == ErrorCode::would_block) return error;
+  lost_[server] = error.code != ErrorCode::bad_state;  // that is a server which still speaks
   const std::uint64_t until = now_ns() + 1'000'000'000;
   do {  // a server that failed says why right after
     for (;;) {
@@ -604,7 +608,7 @@ Error ModelSession::explain(std::size_t server, Error error) {
       if (!handle(server, **message) && failure_) return *failure_;
     }
     if (error.code != ErrorCode::bad_state) break;
-    links_[server]->wait(wait_slice);
+    links_[server]->wait(transport::Millis(50));
   } while (now_ns() < until);
   return remember(with_work(std::move(error.at_rank(place_.session_rank))));
 }
@@ -638,7 +642,23 @@ std::uint64_t ModelSession::progress() const {
   return sum;
 }
 
-Result<> ModelSession::wait_until(const std::function<bool()>& reached, const std::string& what) {
+/// Synchronous: serves until all ranks have what they waited for.
+Result<> ModelSession::wait_for_all(const std::string& what) {
+  if (!arrive_) return {};
+  AFTERBAY_TRY_ASSIGN(const auto all_here, arrive_());
+  Result<> tested;
+  AFTERBAY_TRY(wait_until(
+      [&] {
+        const Result<bool> here = all_here();
+        if (!here) tested = fail(here.error());
+        return !here || *here;
+      },
+      what, transport::Millis(1)));
+  return tested;
+}
+
+Result<> ModelSession::wait_until(const std::function<bool()>& reached, const std::string& what,
+                                  transport::Millis slice) {
   StallClock clock(patience(config_), progress());
   for (std::size_t turn = 0;; ++turn) {
     AFTERBAY_TRY(poll());
@@ -653,11 +673,14 @@ Result<> ModelSession::wait_until(const std::function<bool()>& reached, const st
     if (clock.expired(progress()))
       return fail(remember(
           with_work(make_error(ErrorCode::timed_out,
-                               "waited {} s for {}, and no I/O server made progress (deadline {} s)",
-                               clock.limit_ns() / 1'000'000'000, what, config_.deadline.count() / 1000)
+                               "waited {} s for {}, and I/O server{} made no progress (deadline {} s)",
+                               clock.limit_ns() / 1'000'000'000, what,
+                               links_.size() == 1 ? " 0" : fmt::format("s 0 to {}", links_.size() - 1),
+                               config_.deadline.count() / 1000)
                         .at_rank(place_.session_rank))));
     if (idle_ && idle_()) continue;
-    links_[turn % links_.size()]->wait(links_.size() > 1 ? wait_slice / 5 : wait_slice);
+    const auto turns = static_cast<transport::Millis::rep>(links_.size() > 1 ? 5 : 1);
+    links_[turn % links_.size()]->wait(std::max(slice / turns, transport::Millis(1)));
   }
 }
 

@@ -66,8 +66,11 @@ class ModelSession {
   [[nodiscard]] std::size_t servers() const noexcept { return links_.size(); }
   /// Called while this rank waits; see ClientLink::set_idle.
   void set_idle(std::function<bool()> idle);
-  /// end_step waits until the step is written (inline topology, synchronous).
-  void set_synchronous(bool on) noexcept { synchronous_ = on; }
+  /// Inline topology, synchronous: end_step waits until the step is written, on all ranks: one that hosts a
+  /// server must not leave for the model's own messages while another still waits for it. `arrive` tells the
+  /// others that this rank has its answers; what it returns tells whether all have.
+  using Arrive = std::function<Result<std::function<Result<bool>()>>()>;
+  void set_synchronous(Arrive arrive) { arrive_ = std::move(arrive); }
 
   Result<> decomposition(const std::string& name, const Block& block, const Coverage& coverage);
   Result<Collection*> collection(const std::string& name, const Schema& schema,
@@ -131,7 +134,9 @@ class ModelSession {
   Result<> finish(const Handover& handover);
   Result<> check_no_slot_out(const char* call, const File* file = nullptr);
   Result<> end_records(std::size_t server, std::uint64_t step);
-  Result<> wait_until(const std::function<bool()>& reached, const std::string& what);
+  Result<> wait_until(const std::function<bool()>& reached, const std::string& what,
+                      transport::Millis slice = transport::Millis(50));
+  Result<> wait_for_all(const std::string& what);
   std::uint64_t progress() const;
   std::size_t choose_server(Collection& collection, const std::string& path);
   Result<> wait_for_older(const File& file);
@@ -143,7 +148,8 @@ class ModelSession {
   Links links_;
   observe::Profile& profile_;
   Logger logger_;
-  bool synchronous_ = false;
+  Arrive arrive_;           ///< synchronous if there is one
+  std::vector<bool> lost_;  ///< one a server: its link failed, nothing more is sent there
 
   std::vector<Decomposition> decompositions_;
   std::size_t decompositions_sent_ = 0;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <vector>
 
 #include "base/result.hpp"
@@ -20,6 +21,9 @@ class Group {
   [[nodiscard]] virtual bool usable() const = 0;
   /// Everyone's bytes at rank 0, in rank order; an empty list elsewhere. Collective; ends by the deadline.
   virtual Result<std::vector<Bytes>> gather(const Bytes& mine) = 0;
+  /// Says that this process has arrived; what it returns tells whether all have. Collective, waits for
+  /// nobody.
+  virtual Result<std::function<Result<bool>()>> arrive() = 0;
 };
 
 }  // namespace afterbay::session

@@ -6,6 +6,7 @@
 #include "afterbay/mpi.hpp"
 #include "mpi/check.hpp"
 #include "mpi/communicator.hpp"
+#include "mpi/request.hpp"
 #include "session/report.hpp"
 #include "session/roles.hpp"
 #include "session/state.hpp"
@@ -30,6 +31,15 @@ class MpiGroup : public session::Group {
   [[nodiscard]] int size() const override { return comm_.size(); }
   [[nodiscard]] bool usable() const override { return mpi::is_running(); }
   Result<std::vector<Bytes>> gather(const Bytes& mine) override { return comm_.gather(mine, 0, deadline_); }
+  Result<std::function<Result<bool>()>> arrive() override {
+    const auto abandon = [](mpi::Request* request) {
+      request->abandon();  // where some rank never arrived
+      delete request;
+    };
+    const std::shared_ptr<mpi::Request> all_here(new mpi::Request, abandon);
+    AFTERBAY_TRY(mpi::check(MPI_Ibarrier(comm_.get(), all_here->handle()), "MPI_Ibarrier"));
+    return [all_here] { return all_here->test(); };
+  }
   [[nodiscard]] const mpi::Communicator& comm() const { return comm_; }
 
   MPI_Comm model_comm = MPI_COMM_NULL;
@@ -233,7 +243,8 @@ class Starter {
         place, *state_->config, std::move(links), state_->model_profile,
         Logger({options_.name, "model", rank_}, state_->config->log));
     const bool inline_ = state_->config->topology == config::Topology::inline_;
-    state_->model->set_synchronous(inline_ && state_->config->inline_mode == config::InlineMode::synchronous);
+    if (inline_ && state_->config->inline_mode == config::InlineMode::synchronous)
+      state_->model->set_synchronous([group = state_->group.get()] { return group->arrive(); });
   }
 
   MPI_Comm parent_;

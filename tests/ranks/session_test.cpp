@@ -305,6 +305,20 @@ void run_two_sessions(const char* mode) {
   expect_line("second.nc", 6, 3);
 }
 
+// Ranks that host servers must answer all others before they leave a call for the model's own messages.
+RANK_TEST(SessionRanks, ranks_of_a_synchronous_session_may_talk_between_its_calls, 4) {
+  run_session(small_session(0).set("nodes", "0,1,0,1").set("transport", "mpi"), [](Session& session) {
+    OutputFile file = line(session, "talking.nc").open();
+    for (std::uint64_t record = 0; record < 30; ++record) {
+      MPI_Barrier(model_comm(session));
+      file.put("x", record, my_points(session, record).data());
+      session.end_step();
+    }
+    MPI_Barrier(model_comm(session));
+  });
+  if (rank() == 0) expect_line("talking.nc", 30, 4);
+}
+
 RANK_TEST(SessionRanks, two_synchronous_sessions_are_used_alternately, 3) { run_two_sessions("synchronous"); }
 RANK_TEST(SessionRanks, two_sessions_with_threads_are_used_alternately, 3) { run_two_sessions("thread"); }
 
