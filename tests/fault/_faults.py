@@ -3,6 +3,7 @@
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -10,6 +11,7 @@ import tempfile
 
 BUILD = pathlib.Path(os.environ["AFTERBAY_BUILD"])
 MODEL = BUILD / "tests/fault/fault_model"
+SERVE = BUILD / "apps/afterbay/afterbay"
 SHIM = BUILD / "tests/fault/libfault_writes.so"
 DEADLINE_S = 2
 MODELS = 4
@@ -28,19 +30,21 @@ class Outcome:
         self.text = lines[2] if self.code != "ok" else ""
 
 
-def play(scenario, *, servers=1, store="netcdf4", directory="out", settings=(), env=None, preload=None):
-    """Runs the model in a fresh directory; the directory, {rank: Outcome} and the run."""
+def play(scenario, *, servers=1, serve=False, store="netcdf4", directory="out", settings=(), env=None, preload=None):
+    """Runs the model in a fresh directory; the directory, {rank: Outcome} and the run. With `serve` the servers are
+    programs of their own, whose code is "exit N"."""
     work = pathlib.Path(tempfile.mkdtemp(prefix=scenario + "_", dir="."))
-    command = ["mpirun", "--oversubscribe", "--enable-recovery", "-np", str(MODELS + servers)]
-    for name, value in (env or {}).items():
-        command += ["-x", f"{name}={value}"]
-    if preload:
-        command += ["-x", f"LD_PRELOAD={preload}"]
-    command += [str(MODEL), scenario, directory, store, f"--afterbay.deadline={DEADLINE_S}s", "--afterbay.memory.server=8MiB",
-                "--afterbay.memory.block=256KiB", "--afterbay.memory.small_block=64KiB", "--afterbay.chunk=64KiB"]
-    if servers:
-        command.append(f"--afterbay.servers={servers}")
-    command += [f"--afterbay.{setting}" for setting in settings]
+    exported = []
+    for name, value in {**(env or {}), **({"LD_PRELOAD": preload} if preload else {})}.items():
+        exported += ["-x", f"{name}={value}"]
+    flags = [f"--afterbay.{setting}" for setting in (
+        f"deadline={DEADLINE_S}s", "memory.server=8MiB", "memory.block=256KiB", "memory.small_block=64KiB", "chunk=64KiB",
+        *([f"servers={servers}"] if servers else []), *settings)]
+    command = ["mpirun", "--oversubscribe", "--enable-recovery", "-np", str(MODELS if serve else MODELS + servers), *exported,
+               str(MODEL), scenario, directory, store, *flags]
+    if serve:
+        report = 'printf "exit %d\n0\n" $? > outcome.$OMPI_COMM_WORLD_RANK'
+        command += [":", "-np", str(servers), *exported, "sh", "-c", f"{shlex.join([str(SERVE), 'serve', *flags])}; {report}"]
     try:
         run = subprocess.run(command, cwd=work, capture_output=True, text=True, timeout=90, check=False)
     except subprocess.TimeoutExpired as hung:
@@ -57,10 +61,10 @@ def expect(condition, scenario, message, outcomes):
     sys.exit(f"{scenario}: {message}")
 
 
-def check(scenario, result, *, code, cause, file=FILE, variable=VARIABLE, rank=RANK, ranks=ALL, servers=(), published=(),
-          most_seconds=3 * DEADLINE_S + 4):
+def check(scenario, result, *, code, cause, file=FILE, variable=VARIABLE, rank=RANK, ranks=ALL, servers=(), server_code=None,
+          published=(), most_seconds=3 * DEADLINE_S + 4):
     """Each of `ranks` failed with one of the codes, soon, naming rank, file, variable and all of `cause` (None: there is
-    none to name); `servers` with the same code; no file but `published` has its final name."""
+    none to name); `servers` with the same code or `server_code`; no file but `published` has its final name."""
     work, outcomes, run = result
     codes = [code] if isinstance(code, str) else code
     words = [word for word in (rank, file, variable) if word] + ([cause] if isinstance(cause, str) else list(cause))
@@ -72,7 +76,8 @@ def check(scenario, result, *, code, cause, file=FILE, variable=VARIABLE, rank=R
             expect(re.search(word, outcome.text), scenario, f"rank {number}: no '{word}' in its message", outcomes)
         expect(outcome.seconds < most_seconds, scenario, f"rank {number} waited {outcome.seconds} s", outcomes)
     for number in servers:
-        expect(number in outcomes and outcomes[number].code in codes, scenario, f"server at rank {number} does not say {codes}", outcomes)
+        expected = [server_code] if server_code else codes
+        expect(number in outcomes and outcomes[number].code in expected, scenario, f"server at rank {number}: expected {expected}", outcomes)
     final = sorted(path.name for path in work.rglob("*.nc"))
     expect(final == sorted(published), scenario, f"files under their final names: {final}", outcomes)
     shutil.rmtree(work)

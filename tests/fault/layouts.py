@@ -31,9 +31,16 @@ def two_servers():
     full_disk("4 + 2 over mpi", ranks=range(MODELS + 2), servers=2, settings=("transport=mpi",))
 
 
+def serving_programs():
+    """Both programs exit with 3 (input and output), also the one that has no part in the file."""
+    check("4 + 2 serve: full disk", failing_writes(28, servers=2, serve=True), code="no_space", cause="No space left", servers=[4, 5],
+          server_code="exit 3")
+
+
 def inline(name):
     lost_rank(name, servers=0, settings=INLINE[name])
     full_disk(name, servers=0, settings=INLINE[name])
 
 
-run_scenarios({"over_mpi": over_mpi, "two_servers": two_servers, **{name: lambda name=name: inline(name) for name in INLINE}})
+run_scenarios({"over_mpi": over_mpi, "two_servers": two_servers, "serving_programs": serving_programs,
+               **{name: lambda name=name: inline(name) for name in INLINE}})
