@@ -19,7 +19,7 @@ std::size_t Ledger::index_of(const model::Piece& piece) const {
 }
 
 void Ledger::mark(const model::Piece& piece, std::uint64_t record) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!layout_.variables[piece.variable].record) {
     fixed_[index_of(piece)] = true;
     return;
@@ -36,7 +36,7 @@ void Ledger::mark(const model::Piece& piece, std::uint64_t record) {
 }
 
 bool Ledger::has(const model::Piece& piece, std::uint64_t record) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return written(piece, record);
 }
 
@@ -48,17 +48,17 @@ bool Ledger::written(const model::Piece& piece, std::uint64_t record) const {
 }
 
 std::uint64_t Ledger::records() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return records_;
 }
 
 void Ledger::reach(std::uint64_t records) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   records_ = std::max(records_, records);
 }
 
 Result<> Ledger::for_each_missing(const Visit& visit, const VisitRecords& visit_absent) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   for (const model::Piece& piece : layout_.pieces)
     if (!layout_.variables[piece.variable].record && !fixed_[index_of(piece)]) AFTERBAY_TRY(visit(piece, 0));
   if (record_pieces_ == 0) return {};
@@ -90,7 +90,7 @@ Result<> Ledger::for_each_missing(const Visit& visit, const VisitRecords& visit_
 
 std::vector<std::uint64_t> Ledger::partly_written(const model::Piece& piece, std::uint64_t begin,
                                                   std::uint64_t span) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   std::set<std::uint64_t> stretches;  // only these can be: inside an interval all is written
   for (const auto& [first, end] : complete_.runs()) {
     stretches.insert(first / span * span);

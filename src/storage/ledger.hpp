@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <vector>
 
 #include "base/result.hpp"
+#include "base/thread_safety.hpp"
 #include "model/layout.hpp"
 #include "model/record_set.hpp"
 
@@ -41,7 +41,7 @@ class Ledger {
                                                           std::uint64_t span) const;
 
  private:
-  [[nodiscard]] bool written(const model::Piece& piece, std::uint64_t record) const;
+  [[nodiscard]] bool written(const model::Piece& piece, std::uint64_t record) const AFTERBAY_REQUIRES(mutex_);
   using Bits = std::vector<bool>;
   [[nodiscard]] std::size_t index_of(const model::Piece& piece) const;
 
@@ -52,11 +52,11 @@ class Ledger {
 
   const model::FileLayout& layout_;
   std::size_t record_pieces_ = 0;
-  mutable std::mutex mutex_;
-  Bits fixed_;
-  std::uint64_t records_ = 0;
-  model::RecordSet complete_;
-  std::map<std::uint64_t, Partial> partial_;
+  mutable Mutex mutex_;
+  Bits fixed_ AFTERBAY_GUARDED_BY(mutex_);
+  std::uint64_t records_ AFTERBAY_GUARDED_BY(mutex_) = 0;
+  model::RecordSet complete_ AFTERBAY_GUARDED_BY(mutex_);
+  std::map<std::uint64_t, Partial> partial_ AFTERBAY_GUARDED_BY(mutex_);
 };
 
 }  // namespace afterbay::storage

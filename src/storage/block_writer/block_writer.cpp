@@ -97,7 +97,7 @@ Result<> BlockWriter::write_one(const Extent& extent, WriteCost& cost) {
 /// Direct writes that extend one file take turns in the kernel, spinning for its inode's lock. They sleep
 /// here instead: one write of some MiB at a time reaches the disk's bandwidth.
 Result<std::uint64_t> BlockWriter::write_direct(const Extent& pages) {
-  const std::lock_guard turn(direct_turn_);
+  const MutexLock turn(direct_turn_);
   std::uint64_t done = 0;
   while (done < pages.bytes.size()) {
     const ssize_t written = disk_->write(direct_descriptor_.get(), pages.bytes.data() + done,

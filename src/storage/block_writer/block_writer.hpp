@@ -6,12 +6,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
 
 #include "base/result.hpp"
+#include "base/thread_safety.hpp"
 #include "storage/block_writer/disk.hpp"
 #include "storage/store.hpp"
 
@@ -67,7 +67,7 @@ class BlockWriter {
   DirectIo policy_;
   std::shared_ptr<Disk> disk_;
   Descriptor direct_descriptor_;
-  std::mutex direct_turn_;  ///< one direct write of a file at a time: see write_direct
+  Mutex direct_turn_;  ///< one direct write of a file at a time: see write_direct
   std::atomic<bool> direct_{false};
 };
 

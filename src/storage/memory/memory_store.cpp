@@ -61,6 +61,7 @@ class MemoryPart : public File {
   ~MemoryPart() override { MemoryPart::abandon(); }
 
   void begin_with(const MemoryFile& existing) {
+    const MutexLock lock(mutex_);
     file_ = existing;
     present_ = existing.records;
   }
@@ -68,7 +69,7 @@ class MemoryPart : public File {
   [[nodiscard]] std::uint64_t records() const override { return present_; }
 
   Result<WriteCost> write(std::span<const PieceWrite> pieces) override {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!open_) return fail(closed_error(path_));
     AFTERBAY_TRY(in_file(check_pieces(*layout_, file_.schema, pieces), path_));
     WriteCost cost;
@@ -89,7 +90,7 @@ class MemoryPart : public File {
 
   Result<WriteCost> write_strings(std::uint32_t variable, std::uint64_t record,
                                   std::span<const std::string> values) override {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!open_) return fail(closed_error(path_));
     AFTERBAY_TRY(in_file(check_strings(*layout_, file_.schema, variable, values.size()), path_));
     const bool has_records = layout_->variables[variable].record;
@@ -105,9 +106,9 @@ class MemoryPart : public File {
   }
 
   Result<WriteCost> publish() override {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!open_) return fail(closed_error(path_));
-    const std::lock_guard registry_lock(registry_->mutex);
+    const MutexLock registry_lock(registry_->mutex);
     open_ = false;
     registry_->open.erase(path_);
     if (existing_ == Existing::refuse && registry_->published.contains(path_))
@@ -118,17 +119,17 @@ class MemoryPart : public File {
   }
 
   void abandon() noexcept override {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!open_) return;
     open_ = false;
-    const std::lock_guard registry_lock(registry_->mutex);
+    const MutexLock registry_lock(registry_->mutex);
     registry_->open.erase(path_);
   }
 
   [[nodiscard]] std::string engine() const override { return "memory"; }
 
  private:
-  void begin_variable(std::size_t v) {
+  void begin_variable(std::size_t v) AFTERBAY_REQUIRES(mutex_) {
     const Variable& variable = file_.schema.variables[v];
     if (layout_->variables[v].record) return;
     add_record(v);
@@ -142,7 +143,7 @@ class MemoryPart : public File {
   }
 
   /// A record full of fill values.
-  void add_record(std::size_t v) {
+  void add_record(std::size_t v) AFTERBAY_REQUIRES(mutex_) {
     const Variable& variable = file_.schema.variables[v];
     const std::uint64_t points = layout_->variables[v].shape.product();
     auto& data = file_.variables[v];
@@ -155,11 +156,11 @@ class MemoryPart : public File {
     FillPattern(variable, false).apply(data.records.back());
   }
 
-  Result<> check_growth(std::uint32_t variable, std::uint64_t record) const {
+  Result<> check_growth(std::uint32_t variable, std::uint64_t record) const AFTERBAY_REQUIRES(mutex_) {
     return check_reach(file_.schema, *layout_, variable, record, file_.records, machine_memory_bytes);
   }
 
-  void grow(std::uint64_t records) {
+  void grow(std::uint64_t records) AFTERBAY_REQUIRES(mutex_) {
     for (; file_.records < records; ++file_.records)
       for (std::size_t v = 0; v < file_.variables.size(); ++v)
         if (layout_->variables[v].record) add_record(v);
@@ -169,10 +170,10 @@ class MemoryPart : public File {
   Existing existing_;
   std::shared_ptr<const model::FileLayout> layout_;
   std::shared_ptr<MemoryStore::Registry> registry_;
-  std::mutex mutex_;
-  bool open_ = true;
+  Mutex mutex_;
+  bool open_ AFTERBAY_GUARDED_BY(mutex_) = true;
   std::uint64_t present_ = 0;
-  MemoryFile file_;
+  MemoryFile file_ AFTERBAY_GUARDED_BY(mutex_);
 };
 
 Error taken_error(const std::string& path, ErrorCode code) {
@@ -202,7 +203,7 @@ Result<std::unique_ptr<File>> MemoryStore::create(const FileRequest& request) {
                       .in_file(request.path));
   }
   {
-    const std::lock_guard lock(registry_->mutex);
+    const MutexLock lock(registry_->mutex);
     if (!registry_->open.insert(request.path).second)
       return fail(taken_error(request.path, ErrorCode::conflict));
   }
@@ -212,13 +213,13 @@ Result<std::unique_ptr<File>> MemoryStore::create(const FileRequest& request) {
 }
 
 std::shared_ptr<const MemoryFile> MemoryStore::find(const std::string& path) const {
-  const std::lock_guard lock(registry_->mutex);
+  const MutexLock lock(registry_->mutex);
   const auto found = registry_->published.find(path);
   return found == registry_->published.end() ? nullptr : found->second;
 }
 
 std::vector<std::string> MemoryStore::files() const {
-  const std::lock_guard lock(registry_->mutex);
+  const MutexLock lock(registry_->mutex);
   std::vector<std::string> names;
   for (const auto& [name, file] : registry_->published) names.push_back(name);
   return names;

@@ -6,11 +6,11 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "base/thread_safety.hpp"
 #include "storage/store.hpp"
 
 namespace afterbay::storage {
@@ -42,9 +42,9 @@ class MemoryStore : public Store {
                                                       std::uint64_t record) const;
 
   struct Registry {
-    mutable std::mutex mutex;
-    std::map<std::string, std::shared_ptr<const MemoryFile>> published;
-    std::set<std::string> open;  ///< names of files in the making
+    mutable Mutex mutex;
+    std::map<std::string, std::shared_ptr<const MemoryFile>> published AFTERBAY_GUARDED_BY(mutex);
+    std::set<std::string> open AFTERBAY_GUARDED_BY(mutex);  ///< names of files in the making
   };
 
  private:

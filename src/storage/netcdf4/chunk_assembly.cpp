@@ -18,7 +18,7 @@ class ChunkAssembly::Claim {
   ~Claim() {
     if (assembly_ == nullptr) return;
     {
-      const std::lock_guard lock(assembly_->mutex_);
+      const MutexLock lock(assembly_->mutex_);
       at_->second.claimed = false;
       if (!keep_) {
         assembly_->allowance_->give_back(at_->second.counted_bytes);
@@ -45,7 +45,7 @@ ChunkAssembly::~ChunkAssembly() {
 Result<> ChunkAssembly::add(const model::Piece& piece, std::uint64_t record, std::uint64_t span,
                             std::span<const std::byte> bytes, const FillPattern& fill, ChunkHome& home) {
   const ChunkKey key{piece.variable, piece.number, record / span * span};
-  AFTERBAY_TRY_ASSIGN(Claim claimed, claim(key, span, span * piece.bytes, fill, home));
+  AFTERBAY_TRY_ASSIGN(Claim claimed, open(key, span, span * piece.bytes, fill, home));
   Chunk& chunk = claimed.chunk();
   const std::uint64_t at = record - key.first_record;
   std::memcpy(chunk.bytes.data() + at * piece.bytes, bytes.data(), bytes.size());
@@ -63,46 +63,54 @@ Result<> ChunkAssembly::store(const Claim& claimed, ChunkHome& home) {
   const ChunkKey& key = claimed.key();
   const Chunk& chunk = claimed.chunk();
   AFTERBAY_TRY(home.store(key, chunk.bytes.bytes()));
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   stored_[{key.variable, key.piece}].insert(key.first_record / chunk.present.size());
   return {};
 }
 
 /// A thread holds one claim at a time, so that none waits for another in a circle.
-Result<ChunkAssembly::Claim> ChunkAssembly::claim(const ChunkKey& key, std::uint64_t span,
-                                                  std::uint64_t size_bytes, const FillPattern& fill,
-                                                  ChunkHome& home) {
+Result<ChunkAssembly::Claim> ChunkAssembly::open(const ChunkKey& key, std::uint64_t span,
+                                                 std::uint64_t size_bytes, const FillPattern& fill,
+                                                 ChunkHome& home) {
   for (;;) {
-    std::unique_lock lock(mutex_);
-    auto at = chunks_.end();
-    released_.wait(lock, [&] {
-      at = chunks_.find(key);
-      return at == chunks_.end() || !at->second.claimed;
-    });
-    if (at != chunks_.end()) return Claim(*this, at);
-    const bool counted = allowance_->take(size_bytes);
-    if (!counted) {
-      if (const auto oldest = oldest_before(key.first_record); oldest != chunks_.end()) {
-        const Claim leaving(*this, oldest);
-        lock.unlock();
-        AFTERBAY_TRY(store(leaving, home));
-        continue;
-      }
+    Claim claimed = claim(key, span, size_bytes);
+    if (claimed.key() != key) {  // it makes room
+      AFTERBAY_TRY(store(claimed, home));
+      continue;
     }
-    Chunk& chunk = chunks_[key];
-    const bool stored = stored_[{key.variable, key.piece}].contains(key.first_record / span);
-    chunk.counted_bytes = counted ? size_bytes : 0;
-    Claim claimed(*this, chunks_.find(key));
-    lock.unlock();
+    Chunk& chunk = claimed.chunk();
+    if (chunk.bytes.size() > 0) return claimed;
     chunk.bytes = codec::AlignedBuffer(size_bytes);
     chunk.present.resize(span);
     chunk.missing = span;
-    if (stored)
+    if (chunk.stored)
       AFTERBAY_TRY(home.load(key, chunk.bytes.bytes()));
     else
       fill.apply(chunk.bytes.bytes());
     return claimed;
   }
+}
+
+/// The chunk of that key, empty if it is new; or an older one that has to leave memory before.
+ChunkAssembly::Claim ChunkAssembly::claim(const ChunkKey& key, std::uint64_t span, std::uint64_t size_bytes) {
+  MutexLock lock(mutex_);
+  auto at = chunks_.find(key);
+  for (; at != chunks_.end() && at->second.claimed; at = chunks_.find(key)) released_.wait(lock);
+  if (at != chunks_.end()) return Claim(*this, at);
+  const bool counted = allowance_->take(size_bytes);
+  if (!counted)
+    if (const auto oldest = oldest_before(key.first_record); oldest != chunks_.end())
+      return Claim(*this, oldest);
+  at = chunks_.try_emplace(key).first;
+  at->second.counted_bytes = counted ? size_bytes : 0;
+  at->second.stored = stored_[{key.variable, key.piece}].contains(key.first_record / span);
+  return Claim(*this, at);
+}
+
+std::optional<ChunkAssembly::Claim> ChunkAssembly::claim_first() {
+  const MutexLock lock(mutex_);
+  if (chunks_.empty()) return std::nullopt;
+  return std::optional<Claim>(std::in_place, *this, chunks_.begin());
 }
 
 /// Among the chunks that nobody works on.
@@ -116,12 +124,7 @@ ChunkAssembly::Chunks::iterator ChunkAssembly::oldest_before(std::uint64_t first
 }
 
 Result<> ChunkAssembly::store_rest(ChunkHome& home) {
-  while (!chunks_.empty()) {
-    std::unique_lock lock(mutex_);
-    const Claim leaving(*this, chunks_.begin());
-    lock.unlock();
-    AFTERBAY_TRY(store(leaving, home));
-  }
+  while (const std::optional<Claim> leaving = claim_first()) AFTERBAY_TRY(store(*leaving, home));
   return {};
 }
 

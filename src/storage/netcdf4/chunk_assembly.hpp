@@ -7,12 +7,13 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "base/result.hpp"
+#include "base/thread_safety.hpp"
 #include "codec/aligned_buffer.hpp"
 #include "model/layout.hpp"
 #include "model/record_set.hpp"
@@ -66,22 +67,26 @@ class ChunkAssembly {
     std::vector<bool> present;  ///< records given since it is in memory
     std::uint64_t missing = 0;
     std::uint64_t counted_bytes = 0;  ///< of the allowance; 0: it leaves as soon as it has been added to
+    bool stored = false;              ///< before it came to memory
     bool claimed = false;             ///< one thread loads, changes or stores it; others wait
   };
   using Chunks = std::map<ChunkKey, Chunk>;
 
   /// The right to work on a chunk. At its end the chunk is dropped, unless it was to be kept.
   class Claim;
-  Result<Claim> claim(const ChunkKey& key, std::uint64_t span, std::uint64_t size_bytes,
-                      const FillPattern& fill, ChunkHome& home);
+  Result<Claim> open(const ChunkKey& key, std::uint64_t span, std::uint64_t size_bytes,
+                     const FillPattern& fill, ChunkHome& home);
+  Claim claim(const ChunkKey& key, std::uint64_t span, std::uint64_t size_bytes);
+  std::optional<Claim> claim_first();
   Result<> store(const Claim& claimed, ChunkHome& home);
-  Chunks::iterator oldest_before(std::uint64_t first_record);
+  Chunks::iterator oldest_before(std::uint64_t first_record) AFTERBAY_REQUIRES(mutex_);
 
   std::shared_ptr<ByteAllowance> allowance_;
-  std::mutex mutex_;
-  std::condition_variable released_;
-  Chunks chunks_;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, model::RecordSet> stored_;  ///< by variable and piece
+  Mutex mutex_;
+  std::condition_variable_any released_;
+  Chunks chunks_ AFTERBAY_GUARDED_BY(mutex_);
+  /// Numbers of chunks along the records, by variable and piece.
+  std::map<std::pair<std::uint32_t, std::uint32_t>, model::RecordSet> stored_ AFTERBAY_GUARDED_BY(mutex_);
 };
 
 }  // namespace afterbay::storage
