@@ -107,7 +107,7 @@ class OutputFile {
                              const MemoryLayout& memory = {}) {
     return put_raw(variable, record, data, type_of<T>, memory, false);
   }
-  /// The values of a string variable (all of them; the lowest model rank's count).
+  /// All values of a string variable. Every model rank calls it; those of the lowest model rank are written.
   void put_strings(std::string_view variable, std::uint64_t record, std::span<const std::string> values);
   /// Room in the server's own buffer, into which the model computes directly; see Slot.
   Slot acquire(std::string_view variable, std::uint64_t record, Type type);
