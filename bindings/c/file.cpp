@@ -64,6 +64,10 @@ int afterbay_file_acquire(afterbay_file* file, const char* variable, uint64_t re
   });
 }
 
+int afterbay_file_records(afterbay_file* file, uint64_t* records) {
+  return guarded([&] { need(records, "records") = need(file, "file").file.records(); });
+}
+
 int afterbay_file_close(afterbay_file* file, afterbay_ticket* ticket) {
   return guarded([&] {
     const Ticket closed = need(file, "file").file.close();

@@ -253,6 +253,11 @@ module afterbay_c
       integer(c_int), value :: type
       type(c_ptr), intent(out) :: slot
     end function
+    integer(c_int) function afterbay_file_records(file, records) bind(C)
+      import :: c_int, c_int64_t, c_ptr
+      type(c_ptr), value :: file
+      integer(c_int64_t), intent(out) :: records
+    end function
     integer(c_int) function afterbay_file_close(file, ticket) bind(C)
       import :: c_int, c_ptr, afterbay_ticket
       type(c_ptr), value :: file

@@ -61,6 +61,7 @@ module afterbay_files
     generic :: put_strings => put_string, put_string_list
     procedure :: acquire
     procedure :: path
+    procedure :: records => records_of_file
     procedure :: close => close_file
   end type
 
@@ -178,6 +179,17 @@ contains
     pointer = c_null_ptr
     call check(afterbay_file_path(self%handle, pointer), ierr)
     text = f_text(pointer)
+  end function
+
+  !> How many records the file held when it was opened: 0, or with existing='append' the number of the last
+  !> one. Every model rank calls it; waits until the server has opened the file.
+  integer function records_of_file(self, ierr)
+    class(afterbay_file), intent(in) :: self
+    integer, intent(out), optional :: ierr
+    integer(c_int64_t) :: records
+    records = 0
+    call check(afterbay_file_records(self%handle, records), ierr)
+    records_of_file = int(records)
   end function
 
   !> Ends this rank's output to the file; it is published when all ranks have closed it. The ticket

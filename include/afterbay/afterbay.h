@@ -301,6 +301,9 @@ int afterbay_file_put_strings(afterbay_file* file, const char* variable, uint64_
 /* Room in the server's own buffer for this rank's part, to be computed in place; see afterbay_slot. */
 int afterbay_file_acquire(afterbay_file* file, const char* variable, uint64_t record, int type,
                           afterbay_slot** slot);
+/* How many records the file held when it was opened: 0, or with "append" where to go on. Every model rank
+   calls it; waits until the server has opened the file. */
+int afterbay_file_records(afterbay_file* file, uint64_t* records);
 /* Ends this rank's output to the file; it is published when all ranks have closed it. `ticket` may
    be NULL; else it is complete when the file is durable under its final name. Closing again gives
    the same ticket. */

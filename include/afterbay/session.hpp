@@ -116,6 +116,9 @@ class OutputFile {
   /// The ticket is complete when the file is durable under its final name.
   Ticket close();
   [[nodiscard]] const std::string& path() const;
+  /// How many records the file held when it was opened: 0, or with `append` where to go on. Every model rank
+  /// calls it. Waits until the server has opened the file.
+  [[nodiscard]] std::uint64_t records() const;
 
   /// As put, with the type as a value; returns false only when `may_wait` is false and there is no room.
   bool put_raw(std::string_view variable, std::uint64_t record, const void* data, Type type,
@@ -220,7 +223,8 @@ class Session {
 
 /// Serves several sessions of this process side by side, in this thread, until all their model ranks have
 /// finalized; then throws the first thing that went wrong, if any. For models that use several sessions with
-/// dedicated servers at the same time: served one after the other, the second would wait for the first to end.
+/// dedicated servers at the same time: served one after the other, the second would wait for the first to
+/// end.
 void serve_all(std::span<Session* const> sessions);
 
 }  // namespace afterbay

@@ -37,7 +37,8 @@ struct File {
   std::string path;
   bool closed = false;
   std::uint64_t close_ticket = 0;
-  std::vector<model::RecordSet> put;  ///< one a variable: the records handed over
+  std::optional<std::uint64_t> records;  ///< that it held when it was opened, once the server has told
+  std::vector<model::RecordSet> put;     ///< one a variable: the records handed over
 };
 
 /// One variable of one record, about to be handed over.
@@ -82,6 +83,8 @@ class ModelSession {
   /// False: there was no room and may_wait is false.
   Result<bool> put(File& file, std::string_view variable, std::uint64_t record, const void* data, Type type,
                    const MemoryLayout& memory, bool may_wait);
+  /// Records that the file held when it was opened. Waits for the server to open it.
+  Result<std::uint64_t> records(File& file);
   Result<> put_strings(File& file, std::string_view variable, std::uint64_t record,
                        std::span<const std::string> values);
 
@@ -121,7 +124,11 @@ class ModelSession {
   /// An error that this rank's caller is about to see: if the rank gives up, the others learn it.
   tl::unexpected<Error> told(Error error);
   template <class Message>
-  Result<> send(std::size_t server, const Message& message, transport::Wake wake);
+  Result<> send(std::size_t server, const Message& message, transport::Wake wake) {
+    wire::encode(message, encoded_);
+    return send_encoded(server, wake);
+  }
+  Result<> send_encoded(std::size_t server, transport::Wake wake);
 
   Result<Handover> begin(File& file, std::string_view variable, std::uint64_t record, Type type,
                          const MemoryLayout& memory);

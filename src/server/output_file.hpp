@@ -34,6 +34,7 @@ struct OutputFile {
   std::vector<std::function<void()>> waiting;  ///< tasks to submit once it is open
   std::size_t pending = 0;                     ///< tasks waiting or submitted
   std::vector<bool> closed;                    ///< by model rank
+  std::vector<std::size_t> asked_records;      ///< model ranks that want to know how many there were
   std::size_t closed_by = 0;
   std::vector<std::pair<std::size_t, std::uint64_t>> tickets;  ///< (model rank, ticket) of close
 

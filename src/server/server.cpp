@@ -172,6 +172,8 @@ Result<> Server::handle_output(std::size_t peer, wire::Kind kind, std::span<cons
     return with<wire::EndRecords>(message, [&](const auto& m) { return end_records(peer, m); });
   if (kind == wire::CloseFile::kind)
     return with<wire::CloseFile>(message, [&](const auto& m) { return close(peer, m); });
+  if (kind == wire::AskRecords::kind)
+    return with<wire::AskRecords>(message, [&](const auto& m) { return ask_records(peer, m); });
   if (kind == wire::Flush::kind)
     return with<wire::Flush>(message, [&](const auto& m) { return flush(peer, m); });
   if (kind == wire::Waiting::kind)

@@ -93,6 +93,8 @@ class Server {
   Result<> put_strings(std::size_t peer, wire::PutStrings message);
   Result<> end_records(std::size_t peer, const wire::EndRecords& message);
   Result<> close(std::size_t peer, const wire::CloseFile& message);
+  Result<> ask_records(std::size_t peer, const wire::AskRecords& message);
+  void tell_records(OutputFile& file);
   Result<> flush(std::size_t peer, const wire::Flush& message);
   Result<> end_peer(std::size_t peer);
   void abandoned(std::size_t peer, wire::Abandon message);

@@ -305,11 +305,25 @@ void Server::publish_if_complete(OutputFile& file) {
   });
 }
 
+Result<> Server::ask_records(std::size_t peer, const wire::AskRecords& message) {
+  AFTERBAY_TRY_ASSIGN(OutputFile* const file, file_of(message.file));
+  file->asked_records.push_back(peer);
+  if (file->file) tell_records(*file);
+  return {};
+}
+
+void Server::tell_records(OutputFile& file) {
+  const auto answer = wire::encode(wire::FileRecords{file.id, file.file->records()});
+  for (const std::size_t peer : file.asked_records) port_->send(peer, answer);
+  file.asked_records.clear();
+}
+
 Result<> Server::handle(Event& event) {
   AFTERBAY_TRY_ASSIGN(OutputFile* const file, file_of(event.file));
   if (event.created) {
     file->file = std::move(event.created);
     file->state = OutputFile::State::open;
+    tell_records(*file);
     for (auto& task : file->waiting) workers_.submit(std::move(task));
     file->waiting.clear();
   } else if (file->state == OutputFile::State::creating) {

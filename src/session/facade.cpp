@@ -138,6 +138,11 @@ Ticket OutputFile::close() {
   return unwrap(session_of(it.session)->close(*it.file));
 }
 
+std::uint64_t OutputFile::records() const {
+  State& it = alive(state_, "file");
+  return unwrap(session_of(it.session)->records(*it.file));
+}
+
 const std::string& OutputFile::path() const { return alive(state_, "file").file->path; }
 
 Slot OutputFile::acquire(std::string_view variable, std::uint64_t record, Type type) {

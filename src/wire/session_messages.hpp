@@ -133,6 +133,16 @@ struct CloseFile {
   }
 };
 
+/// How many records did the file hold when it was opened? Answered by FileRecords once it is.
+struct AskRecords {
+  static constexpr Kind kind{120};
+  std::uint64_t file = 0;
+  template <class A>
+  void fields(A& a) {
+    a(file);
+  }
+};
+
 struct Flush {
   static constexpr Kind kind{116};
   std::uint64_t ticket = 0;
@@ -188,6 +198,16 @@ struct Defined {
   template <class A>
   void fields(A& a) {
     a(serial, bases);
+  }
+};
+
+struct FileRecords {
+  static constexpr Kind kind{154};
+  std::uint64_t file = 0;
+  std::uint64_t records = 0;
+  template <class A>
+  void fields(A& a) {
+    a(file, records);
   }
 };
 

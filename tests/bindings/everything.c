@@ -347,6 +347,9 @@ static void run_model(afterbay_session* session) {
   OK(afterbay_session_wait(session, flushed));
   OK(afterbay_session_is_complete(session, flushed, &complete));
   HOLDS(complete == 1);
+  uint64_t before = 99;
+  OK(afterbay_file_records(file, &before));
+  HOLDS(before == 0);
   OK(afterbay_file_close(file, &closed));
   OK(afterbay_session_wait(session, closed));
   OK(afterbay_file_close(file, &flushed));

@@ -388,6 +388,7 @@ contains
     call session%flush(flushed)
     call session%wait(flushed)
     call holds(session%is_complete(flushed), 'what was waited for is complete')
+    call holds(file%records() == 0, 'a new file has no records')
     call file%close(closed)
     call session%wait(closed)
     call file%put('answer', 42, ierr=ierr)

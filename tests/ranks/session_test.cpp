@@ -73,6 +73,7 @@ class Model {
   void write(Collection& history, Collection& flux, int step, std::uint64_t from, std::uint64_t to) {
     OutputFile h = history.open(FileName{{}, step, {}, {}});
     OutputFile f = flux.open(FileName{{}, step, {}, {}});
+    EXPECT_EQ(h.records(), from);
     if (from == 0) h.put("mask", std::vector<int>(rows_ * columns, step + 7).data());
     for (std::uint64_t record = from; record < to; ++record) {
       put_history(h, record);

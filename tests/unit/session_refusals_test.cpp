@@ -2,8 +2,8 @@
 // What a session refuses, at once and on the rank that asked, and that it goes on afterwards.
 #include <gtest/gtest.h>
 
-#include "model/record_set.hpp"
 #include "local_run.hpp"
+#include "model/record_set.hpp"
 
 namespace afterbay::test {
 namespace {

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// What goes over the links, what comes back, and waits.
+#include <algorithm>
+
+#include "base/clock.hpp"
+#include "client/model_session.hpp"
+
+namespace afterbay::client {
+namespace {
+
+/// Servers notice first what is missing and say it better; a rank that hears nothing gives up later.
+std::chrono::milliseconds patience(const config::Config& config) {
+  return config.deadline + config.deadline / 4;
+}
+
+}  // namespace
+
+Result<> ModelSession::check_usable() const {
+  if (failure_) return fail(*failure_);
+  if (finalized_) return fail(ErrorCode::bad_state, "the session has been finalized");
+  return {};
+}
+
+Result<> ModelSession::send_encoded(std::size_t server, transport::Wake wake) {
+  if (auto sent = links_[server]->send(encoded_, wake); !sent)
+    return fail(explain(server, std::move(sent).error()));
+  return {};
+}
+
+Result<> ModelSession::poll() {
+  AFTERBAY_TRY(check_usable());
+  for (std::size_t s = 0; s < links_.size(); ++s) {
+    for (;;) {
+      auto message = links_[s]->receive();
+      if (!message) return fail(explain(s, std::move(message).error()));
+      if (!*message) break;
+      AFTERBAY_TRY(handle(s, **message));
+    }
+  }
+  return {};
+}
+
+Result<> ModelSession::handle(std::size_t server, std::span<const std::byte> message) {
+  const auto kind = wire::kind_of(message);
+  if (kind == wire::Defined::kind) {
+    AFTERBAY_TRY_ASSIGN(const wire::Defined defined, wire::decode<wire::Defined>(message));
+    for (const auto& base : defined.bases)
+      collections_.at(base.collection)->servers[server].first_frame = base.first_frame;
+    defined_[server] = defined.serial;
+  } else if (kind == wire::Done::kind) {
+    AFTERBAY_TRY_ASSIGN(const wire::Done done, wire::decode<wire::Done>(message));
+    if (const auto it = pending_.find(done.ticket); it != pending_.end() && --it->second.servers == 0)
+      pending_.erase(it);
+  } else if (kind == wire::FileRecords::kind) {
+    AFTERBAY_TRY_ASSIGN(const wire::FileRecords answer, wire::decode<wire::FileRecords>(message));
+    for (const auto& file : open_files_)
+      if (file->id == answer.file) file->records = answer.records;
+  } else if (kind == wire::Bye::kind) {
+    bye_[server] = true;
+  } else if (kind == wire::Failed::kind) {
+    AFTERBAY_TRY_ASSIGN(wire::Failed failed, wire::decode<wire::Failed>(message));
+    // A server that lost a rank may have no file of this session open: then this rank says what it was busy
+    // with.
+    const bool names_no_file = failed.error.code == ErrorCode::peer_lost && failed.error.file.empty();
+    return fail(remember(names_no_file ? with_work(std::move(failed.error)) : std::move(failed.error)));
+  } else {
+    return fail(
+        remember(make_error(ErrorCode::internal, "I/O server {} sent a message of unknown kind", server)));
+  }
+  return {};
+}
+
+Error ModelSession::remember(Error error) {
+  if (!failure_) failure_ = std::move(error);
+  return *failure_;
+}
+
+tl::unexpected<Error> ModelSession::told(Error error) {
+  last_error_ = error;
+  return fail(std::move(error));
+}
+
+Error ModelSession::explain(std::size_t server, Error error) {
+  if (failure_) return *failure_;
+  if (error.code == ErrorCode::would_block) return error;
+  lost_[server] = error.code != ErrorCode::bad_state;  // that is a server which still speaks
+  const std::uint64_t until = now_ns() + 1'000'000'000;
+  do {  // a server that failed says why right after
+    for (;;) {
+      auto message = links_[server]->receive();
+      if (!message || !*message) break;
+      if (!handle(server, **message) && failure_) return *failure_;
+    }
+    if (error.code != ErrorCode::bad_state) break;
+    links_[server]->wait(transport::Millis(50));
+  } while (now_ns() < until);
+  return remember(with_work(std::move(error.at_rank(place_.session_rank))));
+}
+
+std::string ModelSession::Pending::text() const {
+  if (file.empty()) return "";
+  return more == 0 ? fmt::format(" ({})", file) : fmt::format(" ({} and {} more)", file, more);
+}
+
+Error ModelSession::with_work(Error error) const {
+  if (!awaited_.empty()) error.in_file(awaited_);
+  if (last_put_.collection != nullptr) {
+    const std::string& name = last_put_.collection->schema().variables[last_put_.variable].name;
+    error.in_file(last_put_.path);
+    if (error.file == last_put_.path) error.in_variable(name);
+    error.add(fmt::format("the last that this rank put was record {} of variable '{}' in {}",
+                          last_put_.record, name, last_put_.path));
+  }
+  if (!open_files_.empty()) {
+    error.in_file(open_files_.front()->path);
+    error.add(
+        fmt::format("not complete: {}{}", open_files_.front()->path,
+                    open_files_.size() > 1 ? fmt::format(" and {} more files", open_files_.size() - 1) : ""));
+  }
+  return error;
+}
+
+std::uint64_t ModelSession::progress() const {
+  std::uint64_t sum = 0;
+  for (const auto& link : links_) sum += link->progress();
+  return sum;
+}
+
+/// Synchronous: serves until all ranks have what they waited for.
+Result<> ModelSession::wait_for_all(const std::string& what) {
+  if (!arrive_) return {};
+  AFTERBAY_TRY_ASSIGN(const auto all_here, arrive_());
+  Result<> tested;
+  AFTERBAY_TRY(wait_until(
+      [&] {
+        const Result<bool> here = all_here();
+        if (!here) tested = fail(here.error());
+        return !here || *here;
+      },
+      what, transport::Millis(1)));
+  return tested;
+}
+
+Result<> ModelSession::wait_until(const std::function<bool()>& reached, const std::string& what,
+                                  transport::Millis slice) {
+  StallClock clock(patience(config_), progress());
+  for (std::size_t turn = 0;; ++turn) {
+    AFTERBAY_TRY(poll());
+    if (reached()) return {};
+    for (std::size_t s = 0; s < links_.size(); ++s)
+      if (auto alive = links_[s]->check_alive(); !alive && !bye_[s]) {
+        AFTERBAY_TRY(poll());  // it may have said goodbye, or why it went
+        if (reached()) return {};
+        if (!bye_[s])
+          return fail(explain(s, std::move(alive).error().add(fmt::format("while waiting for {}", what))));
+      }
+    if (clock.expired(progress()))
+      return fail(remember(
+          with_work(make_error(ErrorCode::timed_out,
+                               "waited {} s for {}, and I/O server{} made no progress (deadline {} s)",
+                               clock.limit_ns() / 1'000'000'000, what,
+                               links_.size() == 1 ? " 0" : fmt::format("s 0 to {}", links_.size() - 1),
+                               config_.deadline.count() / 1000)
+                        .at_rank(place_.session_rank))));
+    if (idle_ && idle_()) continue;
+    const auto turns = static_cast<transport::Millis::rep>(links_.size() > 1 ? 5 : 1);
+    links_[turn % links_.size()]->wait(std::max(slice / turns, transport::Millis(1)));
+  }
+}
+
+}  // namespace afterbay::client

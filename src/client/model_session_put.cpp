@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files and what is put into them.
+#include <algorithm>
+#include <filesystem>
+
+#include "client/model_session.hpp"
+#include "model/changes.hpp"
+
+namespace afterbay::client {
+namespace {
+
+using transport::Wake;
+constexpr std::size_t most_open_records =
+    32;  ///< of one collection on one server; half of LinkSizes::instances
+
+}  // namespace
+
+Result<std::shared_ptr<File>> ModelSession::open(Collection& collection, const FileName& name,
+                                                 const SchemaChanges& changes) {
+  AFTERBAY_TRY(start());
+  AFTERBAY_TRY_ASSIGN(std::string path, collection.path(name));
+  path = std::filesystem::path(path).lexically_normal().string();  // one spelling of one file
+  if (!changes.empty())
+    if (auto changed = model::apply(collection.schema(), changes); !changed)
+      return told(std::move(changed).error().in_file(path).at_rank(place_.session_rank));
+  for (const auto& open : open_files_)
+    if (open->path == path)
+      return told(Error(ErrorCode::conflict,
+                        fmt::format("file '{}' is open already, in collection '{}': close it first, "
+                                    "or give the collections different names",
+                                    path, open->collection->name()))
+                      .in_file(path)
+                      .at_rank(place_.session_rank));
+  auto file = std::make_shared<File>();
+  file->id = next_file_++;
+  file->collection = &collection;
+  file->server = choose_server(collection, path);
+  file->path = std::move(path);
+  AFTERBAY_TRY(wait_for_older(*file));
+  wire::OpenFile message{file->id, collection.id(), file->path, std::nullopt};
+  if (place_.model_rank == 0) message.changes = changes;
+  AFTERBAY_TRY(send(file->server, message, place_.model_rank == 0 ? Wake::with_flush : Wake::no));
+  open_files_.push_back(file);
+  return file;
+}
+
+/// A path that was written before goes to the server that wrote it, where the collection may choose: that
+/// server publishes the older file first, without a wait here. A choice that every rank makes alike.
+std::size_t ModelSession::choose_server(Collection& collection, const std::string& path) {
+  const auto known = destinations_.find(std::hash<std::string>()(path));
+  if (known != destinations_.end() && collection.serves(known->second.server)) return known->second.server;
+  return collection.server_of(collection.files_opened++);
+}
+
+/// Two collections may give the same path to different servers, which know nothing of each other: the rank
+/// that begins files waits until the older one is published.
+Result<> ModelSession::wait_for_older(const File& file) {
+  Destination& it = destinations_[std::hash<std::string>()(file.path)];
+  const Destination older = std::exchange(it, {file.server, 0});
+  if (older.ticket == 0 || older.server == file.server || place_.model_rank != 0) return {};
+  return wait(Ticket{older.ticket});
+}
+
+Result<std::uint64_t> ModelSession::begin_record(File& file, std::uint64_t record, bool fixed) {
+  ServerState& state = file.collection->servers[file.server];
+  for (auto it = state.open.rbegin(); it != state.open.rend(); ++it)
+    if (it->file == file.id && it->record == record && it->fixed == fixed) return it->seq;
+  if (state.open.size() >= most_open_records) {  // the oldest is taken to be complete, on every rank alike
+    state.ended_seq = state.open.front().seq + 1;
+    state.open.erase(state.open.begin());
+    AFTERBAY_TRY(
+        send(file.server, wire::EndRecords{step_, {{file.collection->id(), state.ended_seq}}}, Wake::no));
+  }
+  const std::uint64_t seq = state.next_seq++;
+  state.open.push_back({file.id, record, fixed, seq});
+  AFTERBAY_TRY(
+      send(file.server, wire::BeginRecord{file.collection->id(), seq, file.id, record, fixed}, Wake::no));
+  return seq;
+}
+
+Result<Handover> ModelSession::begin(File& file, std::string_view variable, std::uint64_t record, Type type,
+                                     const MemoryLayout& memory) {
+  AFTERBAY_TRY(check_usable());
+  if (file.closed)
+    return fail(ErrorCode::bad_state, "the file is closed on this rank: open it again before putting");
+  Collection& collection = *file.collection;
+  AFTERBAY_TRY_ASSIGN(VariableState* const state, collection.framed_variable(variable));
+  AFTERBAY_TRY_ASSIGN(const PutPlan* const plan, collection.plan(*state, type, memory));
+  const bool fixed = !collection.layout().variables[state->index].record;
+  AFTERBAY_TRY_ASSIGN(record, collection.record_of(state->index, record));
+  AFTERBAY_TRY_ASSIGN(const std::uint64_t seq, begin_record(file, record, fixed));
+  links_[file.server]->set_position(++position_);
+  remember_put(file, state->index, record);
+  return Handover{&file, state, plan, record, seq, position_};
+}
+
+void ModelSession::remember_put(const File& file, std::uint32_t variable, std::uint64_t record) {
+  if (last_put_.file != file.id) last_put_.path = file.path;
+  last_put_.file = file.id;
+  last_put_.collection = file.collection;
+  last_put_.variable = variable;
+  last_put_.record = record;
+}
+
+transport::FrameSlot ModelSession::slot(const Handover& handover, const PiecePlan& part) const {
+  const Collection& collection = *handover.file->collection;
+  const model::Piece& piece = collection.layout().pieces[part.piece];
+  const model::Frame& frame = collection.layout().frames[piece.frame];
+  transport::FrameSlot slot;
+  slot.frame = collection.servers[handover.file->server].first_frame + piece.frame;
+  slot.seq = handover.seq;
+  slot.bytes = frame.bytes;
+  slot.phase = collection.layout().phase(frame, handover.record);
+  slot.position = handover.position;
+  return slot;
+}
+
+Result<bool> ModelSession::has_room(const Handover& handover) {
+  std::vector<transport::FrameSlot> slots;
+  for (const PiecePlan& part : handover.plan->pieces) slots.push_back(slot(handover, part));
+  const std::size_t server = handover.file->server;
+  auto room = links_[server]->make_room(slots, handover.plan->packed_bytes);
+  if (!room) return fail(explain(server, std::move(room).error()));
+  return *room;
+}
+
+/// Returns how many values the file's type could not hold.
+Result<std::uint64_t> ModelSession::copy_pieces(const Handover& handover, const void* data) {
+  const model::FileLayout& layout = handover.file->collection->layout();
+  const std::size_t server = handover.file->server;
+  transport::ClientLink& link = *links_[server];
+  std::uint64_t out_of_range = 0;
+  for (const PiecePlan& part : handover.plan->pieces) {
+    const model::Piece& piece = layout.pieces[part.piece];
+    const std::uint32_t in_frame = part.piece - layout.frames[piece.frame].first_piece;
+    const transport::FrameSlot place = slot(handover, part);
+    auto landing = link.reserve(place, in_frame, part.packed_bytes, true);
+    if (!landing) return fail(explain(server, std::move(landing).error()));
+    out_of_range += landing->packed ? model::execute(part.pack, data, landing->base, handover.plan->kernel)
+                                    : model::execute(part.gather, data, landing->base + piece.frame_offset,
+                                                     handover.plan->kernel);
+    if (auto done = link.commit(place, in_frame); !done)
+      return fail(explain(server, std::move(done).error()));
+  }
+  return out_of_range;
+}
+
+/// Refuses a second put of a record: its bytes may be on their way to the file already.
+Result<> ModelSession::mark_put(File& file, std::uint32_t variable, std::uint64_t record) {
+  if (file.put.empty()) file.put.resize(file.collection->schema().variables.size());
+  if (!file.put[variable].contains(record)) {
+    file.put[variable].insert(record);
+    return {};
+  }
+  if (!file.collection->layout().variables[variable].record)
+    return fail(ErrorCode::conflict, "the variable was put already: it can be put once while a file is open");
+  return fail(ErrorCode::conflict,
+              "record {} of the variable was put already: a record can be put once while a file is open",
+              record);
+}
+
+/// After the last piece: the log entry by which the server knows who has put what.
+Result<> ModelSession::finish(const Handover& handover) {
+  links_[handover.file->server]->set_position(handover.position + 1);
+  if (handover.plan->pieces.empty()) return {};
+  observe::add(observed_.bytes, handover.plan->packed_bytes);
+  return send(handover.file->server,
+              wire::Put{handover.file->collection->id(), handover.seq, handover.variable->index}, Wake::no);
+}
+
+Result<bool> ModelSession::put(File& file, std::string_view variable, std::uint64_t record, const void* data,
+                               Type type, const MemoryLayout& memory, bool may_wait) {
+  observe::Timed timed(file.collection->put_timer);
+  const auto failed = [&](Error error) {
+    return told(error.in_file(file.path).in_variable(std::string(variable)).at_rank(place_.session_rank));
+  };
+  auto handover = begin(file, variable, record, type, memory);
+  if (!handover) return failed(std::move(handover).error());
+  if (data == nullptr && !handover->plan->pieces.empty())
+    return failed(make_error(ErrorCode::invalid_argument,
+                             "the data pointer is null, but this rank holds {} points",
+                             handover->variable->mine.points()));
+  if (!may_wait) {
+    auto room = has_room(*handover);
+    if (!room) return failed(std::move(room).error());
+    if (!*room) {
+      --position_;  // the same put comes again
+      return false;
+    }
+  }
+  if (auto marked = mark_put(file, handover->variable->index, handover->record); !marked)
+    return failed(std::move(marked).error());
+  auto out_of_range = copy_pieces(*handover, data);
+  if (!out_of_range) return failed(std::move(out_of_range).error());
+  if (auto finished = finish(*handover); !finished) return failed(std::move(finished).error());
+  timed.bytes(handover->plan->packed_bytes);
+  if (*out_of_range > 0)
+    return failed(make_error(
+        ErrorCode::wrong_type,
+        "{} values of type {} are out of range of the file's type {}; the rest of the field was written",
+        *out_of_range, name_of(type),
+        name_of(file.collection->schema().variables[handover->variable->index].type)));
+  return true;
+}
+
+Result<std::uint64_t> ModelSession::records(File& file) {
+  AFTERBAY_TRY(check_usable());
+  if (!file.records) {
+    if (file.closed)
+      return told(Error(ErrorCode::bad_state, "the file is closed on this rank: ask before closing it")
+                      .in_file(file.path)
+                      .at_rank(place_.session_rank));
+    AFTERBAY_TRY(send(file.server, wire::AskRecords{file.id}, Wake::now));
+    if (auto sent = links_[file.server]->flush(); !sent)
+      return fail(explain(file.server, std::move(sent).error()));
+    AFTERBAY_TRY(
+        wait_until([&] { return file.records.has_value(); }, fmt::format("{} to be opened", file.path)));
+    AFTERBAY_TRY(wait_for_all("all ranks to know the file's records"));
+  }
+  return *file.records;
+}
+
+Result<> ModelSession::put_strings(File& file, std::string_view variable, std::uint64_t record,
+                                   std::span<const std::string> values) {
+  observe::Timed timed(file.collection->put_timer);
+  const auto failed = [&](Error error) {
+    return told(error.in_file(file.path).in_variable(std::string(variable)).at_rank(place_.session_rank));
+  };
+  if (auto usable = check_usable(); !usable) return failed(std::move(usable).error());
+  if (file.closed)
+    return failed(
+        Error(ErrorCode::bad_state, "the file is closed on this rank: open it again before putting"));
+  auto index = file.collection->string_variable(variable);
+  if (!index) return failed(std::move(index).error());
+  const model::VariableLayout& layout = file.collection->layout().variables[*index];
+  if (values.size() != layout.shape.product())
+    return failed(make_error(ErrorCode::invalid_argument, "expected {} strings, found {}",
+                             layout.shape.product(), values.size()));
+  const auto known = file.collection->record_of(*index, record);
+  if (!known) return failed(known.error());
+  if (auto marked = mark_put(file, *index, *known); !marked) return failed(std::move(marked).error());
+  ++strings_put_[file.server];
+  remember_put(file, *index, *known);
+  if (place_.model_rank != 0) return {};
+  const wire::PutStrings message{file.id, *known, *index, {values.begin(), values.end()}};
+  if (auto sent = send(file.server, message, Wake::now); !sent) return failed(std::move(sent).error());
+  return {};
+}
+
+Result<std::optional<ModelSession::Direct>> ModelSession::acquire(File& file, std::string_view variable,
+                                                                  std::uint64_t record, Type type) {
+  const auto failed = [&](Error error) {
+    return told(error.in_file(file.path).in_variable(std::string(variable)).at_rank(place_.session_rank));
+  };
+  if (auto state = file.collection->framed_variable(variable); !state)
+    return failed(std::move(state).error());
+  const bool same_type = file.collection->schema().find_variable(variable)->type == type;
+  const bool same_order = !model::needs_swap(file.collection->layout().big_endian) || size_of(type) == 1;
+  if (!same_type || !same_order || links_[file.server]->name() == "mpi") return std::optional<Direct>();
+  auto handover = begin(file, variable, record, type, {});
+  if (!handover) return failed(std::move(handover).error());
+  if (auto marked = mark_put(file, handover->variable->index, handover->record); !marked)
+    return failed(std::move(marked).error());
+  Direct direct{*handover, {}};
+  slots_out_[direct.handover.position] = {
+      file.id, fmt::format("{}, variable {}, record {}", file.path, variable, record)};
+  const model::FileLayout& layout = file.collection->layout();
+  for (const PiecePlan& part : handover->plan->pieces) {
+    const std::uint32_t in_frame = part.piece - layout.frames[layout.pieces[part.piece].frame].first_piece;
+    auto landing = links_[file.server]->reserve(slot(*handover, part), in_frame, part.packed_bytes, true);
+    if (!landing) return failed(explain(file.server, std::move(landing).error()));
+    direct.frames.push_back(landing->base);
+  }
+  return std::optional<Direct>(std::move(direct));
+}
+
+void ModelSession::forget(const Direct& direct) noexcept { slots_out_.erase(direct.handover.position); }
+
+/// Memory that was lent must not go back to the server while the model may write to it.
+Result<> ModelSession::check_no_slot_out(const char* call, const File* file) {
+  for (const auto& [position, slot] : slots_out_)
+    if (file == nullptr || slot.file == file->id)
+      return told(make_error(ErrorCode::bad_state,
+                             "{} while a slot is out ({}): commit it or destroy it before", call, slot.what)
+                      .at_rank(place_.session_rank));
+  return {};
+}
+
+Result<> ModelSession::commit(const Direct& direct) {
+  forget(direct);
+  const Handover& handover = direct.handover;
+  observe::Timed timed(handover.file->collection->put_timer);
+  AFTERBAY_TRY(check_usable());
+  const model::FileLayout& layout = handover.file->collection->layout();
+  for (const PiecePlan& part : handover.plan->pieces) {
+    const std::uint32_t in_frame = part.piece - layout.frames[layout.pieces[part.piece].frame].first_piece;
+    if (auto done = links_[handover.file->server]->commit(slot(handover, part), in_frame); !done)
+      return fail(explain(handover.file->server, std::move(done).error()));
+  }
+  timed.bytes(handover.plan->packed_bytes);
+  return finish(handover);
+}
+
+}  // namespace afterbay::client
