@@ -117,6 +117,15 @@ void report(const Options& options, MPI_Comm model, const Timings& timings, cons
   }
 }
 
+void run_baseline(const Options& options, HistoryWriter& writer, const nlohmann::json& about) {
+  int rank = 0;
+  int ranks = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  Fields fields(options.grid, tile_of(options.grid, rank, ranks));
+  report(options, MPI_COMM_WORLD, run_history(options, MPI_COMM_WORLD, fields, writer), about);
+}
+
 int run_program(int argc, char** argv, const std::string& description,
                 const std::function<void(const Options&)>& body) {
   const Options options = parse_options(argc, argv, description);

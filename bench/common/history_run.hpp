@@ -46,6 +46,9 @@ Timings run_history(const Options& options, MPI_Comm model, Fields& fields, Hist
 /// Combines the ranks' timings and prints one line `BENCH {json}` on rank 0 of `model`. `extra` is added.
 void report(const Options& options, MPI_Comm model, const Timings& timings, const nlohmann::json& extra);
 
+/// The workload on all ranks of MPI_COMM_WORLD, reported with `about`.
+void run_baseline(const Options& options, HistoryWriter& writer, const nlohmann::json& about);
+
 /// main() of a program: MPI_Init, options, `body`, MPI_Finalize; an exception is printed with the
 /// rank and aborts the job with status 1.
 int run_program(int argc, char** argv, const std::string& description,

@@ -47,14 +47,8 @@ class ParallelWriter final : public HistoryWriter {
 };
 
 void run(const Options& options) {
-  int rank = 0;
-  int ranks = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  Fields fields(options.grid, tile_of(options.grid, rank, ranks));
   ParallelWriter writer(options, MPI_COMM_WORLD);
-  const Timings timings = run_history(options, MPI_COMM_WORLD, fields, writer);
-  report(options, MPI_COMM_WORLD, timings, {{"program", "parallel_netcdf"}, {"library", nc_inq_libvers()}});
+  run_baseline(options, writer, {{"program", "parallel_netcdf"}, {"library", nc_inq_libvers()}});
 }
 
 }  // namespace

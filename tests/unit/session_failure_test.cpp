@@ -12,6 +12,7 @@
 
 #include "local_run.hpp"
 #include "read_back.hpp"
+#include "scratch_directory.hpp"
 #include "storage/block_writer/disk.hpp"
 
 namespace afterbay::test {

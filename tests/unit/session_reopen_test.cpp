@@ -4,6 +4,7 @@
 
 #include "local_run.hpp"
 #include "read_back.hpp"
+#include "scratch_directory.hpp"
 
 namespace afterbay::test {
 namespace {
