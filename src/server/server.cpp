@@ -178,7 +178,7 @@ Result<> Server::handle_output(std::size_t peer, wire::Kind kind, std::span<cons
     return with<wire::Flush>(message, [&](const auto& m) { return flush(peer, m); });
   if (kind == wire::Waiting::kind)
     return with<wire::Waiting>(message, [&](const auto& m) -> Result<> {
-      tickets_.waiters.push_back({peer, m.ticket, now_ns()});
+      if (is_outstanding(peer, m.ticket)) tickets_.waiters.push_back({peer, m.ticket, now_ns()});
       return {};
     });
   return afterbay::fail(ErrorCode::internal, "model rank {} sent a message of unknown kind {}", peer,
@@ -217,6 +217,16 @@ void Server::complete_tickets() {
     done(ticket.peer, ticket.number);
     return true;
   });
+}
+
+/// False for a ticket that was answered while the rank's word that it waits was on its way.
+bool Server::is_outstanding(std::size_t peer, std::uint64_t ticket) const {
+  return std::ranges::any_of(tickets_.open,
+                             [&](const Ticket& it) { return it.peer == peer && it.number == ticket; }) ||
+         std::ranges::any_of(files_, [&](const auto& entry) {
+           return std::ranges::find(entry.second.tickets, std::pair(peer, ticket)) !=
+                  entry.second.tickets.end();
+         });
 }
 
 void Server::done(std::size_t peer, std::uint64_t ticket) {

@@ -117,6 +117,7 @@ class Server {
   void published(OutputFile& file, std::optional<Error> error);
 
   void complete_tickets();
+  [[nodiscard]] bool is_outstanding(std::size_t peer, std::uint64_t ticket) const;
   void done(std::size_t peer, std::uint64_t ticket);
   void watch();
   [[nodiscard]] bool writing() const;

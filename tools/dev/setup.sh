@@ -5,7 +5,7 @@ build_packages=(g++ gfortran cmake ninja-build ccache pkg-config openmpi-bin lib
   libcli11-dev libexpected-dev)
 python_packages=(python3-venv)
 test_packages=(libgtest-dev libgmock-dev netcdf-bin hdf5-tools iproute2 "${python_packages[@]}")
-reader_packages=(cdo) # one more reader of the files that the tests write
+reader_packages=(cdo pnetcdf-bin) # more readers of the files that the tests write
 bench_packages=(libpnetcdf-dev pnetcdf-bin libhdf5-openmpi-dev libnetcdf-mpi-dev "${python_packages[@]}")
 lint_packages=(clang clang-tidy "${python_packages[@]}")
 

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Waits that end in time are never taken for waits in vain.
+#include <gtest/gtest.h>
+
+#include "base/clock.hpp"
+#include "local_run.hpp"
+
+namespace afterbay::test {
+namespace {
+
+// A ticket may be answered while the rank's word that it waits is on its way. That word once stayed on the
+// server as if the rank waited for ever, and ended the session a deadline later.
+TEST(ThreadSessionWaiting, many_answered_waits_longer_than_the_deadline_are_no_failure) {
+  LocalRun run(2, 2, {{"memory.server", "1MiB"}, {"memory.block", "64KiB"}, {"deadline", "1s"}});
+  const auto errors = run.run([](Session& session, int) {
+    Schema schema;
+    schema.dimension("time", unlimited).dimension("x", 8);
+    schema.variable("v", Type::float32, {"time", "x"});
+    OutputFile file = session.collection("c", schema, {.file = "c.nc", .store = "memory"}).open();
+    const std::vector<float> values(8, 1.0F);
+    const std::uint64_t begin = now_ns();
+    for (std::uint64_t record = 0; now_ns() - begin < 2'500'000'000; ++record) {
+      if (record < 1000) file.put("v", record, values.data());
+      session.wait(session.flush());
+    }
+    session.finalize();
+  });
+  for (const auto& error : errors) EXPECT_FALSE(error) << error->text();
+}
+
+}  // namespace
+}  // namespace afterbay::test
