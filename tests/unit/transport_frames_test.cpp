@@ -186,6 +186,18 @@ TEST(ThreadHubFrames, make_room_takes_the_room_of_a_whole_put) {
   }
 }
 
+TEST(ThreadHubFrames, a_refused_rank_wakes_the_server_that_nobody_has_told) {
+  ThreadHub hub = make_hub(1, sizes_of(1));
+  ASSERT_TRUE(hub.port->frames().declare(std::vector<FrameDeclaration>{{100, {1}}}));
+  put(*hub.clients[0], {0, 0, 100, 0, 1}, 0);  // complete, to be told with the next flush
+  hub.port->wait(0ms);
+  const FrameSlot next{0, 1, 100, 0, 2};
+  EXPECT_FALSE(hub.clients[0]->make_room(std::span(&next, 1), 8).value());
+  const std::uint64_t begin = now_ns();
+  hub.port->wait(10s);
+  EXPECT_LT(now_ns() - begin, 5'000'000'000u);
+}
+
 TEST(ThreadHubFrames, an_entry_of_an_older_instance_is_waited_for) {
   ThreadHub hub = make_hub(1, sizes_of(8));
   FramePool& pool = hub.port->frames();

@@ -127,6 +127,7 @@ Result<Landing> ShmClientLink::reserve(const FrameSlot& slot, std::uint32_t piec
   const Refusal refusal = block.error();
   if (!passes(refusal)) return fail(refused(refusal, slot));
   if (!may_wait) {
+    ring();  // so that there is room when the caller asks again
     AFTERBAY_TRY(check_server());
     return fail(ErrorCode::would_block, "{}: no room now: {}", options_.server, reason(refusal, slot));
   }
@@ -140,6 +141,7 @@ Result<bool> ShmClientLink::make_room(std::span<const FrameSlot> slots, std::uin
     const auto block = table_.acquire(slot);
     if (block) continue;
     if (!passes(block.error())) return fail(refused(block.error(), slot));
+    ring();  // so that there is room when the caller asks again
     AFTERBAY_TRY(check_server());
     return false;
   }
