@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace afterbay {
@@ -20,15 +21,64 @@ struct Block {
   friend bool operator==(const Block&, const Block&) = default;
 };
 
+/// How a linear index counts the points of a global index space.
+enum class Order {
+  row_major,    ///< the last dimension runs fastest (C)
+  column_major  ///< the first dimension runs fastest
+};
+
+/// Consecutive points: linear indices [offset, offset + length).
+struct Run {
+  std::int64_t offset = 0;
+  std::uint64_t length = 0;
+  friend bool operator==(const Run&, const Run&) = default;
+};
+
+/// A rank's part of a global index space as a list of points, in the order of the rank's array: element k of
+/// the array is the point indices[k]. For unstructured grids, land points, PIO's degree-of-freedom lists.
+/// A rank that holds nothing gives no indices. At most 2^32 - 1 elements a rank.
+struct Map {
+  std::vector<std::uint64_t> global;  ///< 1 to 7 lengths, C order as in the variable, whatever `order` is
+  std::vector<std::int64_t> indices;  ///< linear indices into `global`
+  std::vector<Run> runs;              ///< instead of `indices`: these runs one after the other
+  std::int64_t base = 0;              ///< the linear index of the first point: 0, or 1 as in Fortran and PIO
+  /// Marks elements of the array that belong to no point and are not written; in `runs` as the offset. It
+  /// must not be the index of a point.
+  std::int64_t hole = -1;
+  Order order = Order::row_major;
+
+  /// PIO's list for `PIO_initdecomp`: 1-based, 0 for a hole, the first of PIO's dimensions running fastest.
+  /// `fastest_first`: the lengths as PIO has them.
+  static Map from_pio(const std::vector<std::uint64_t>& fastest_first,
+                      std::vector<std::int64_t> degrees_of_freedom) {
+    Map map;
+    map.global.assign(fastest_first.rbegin(), fastest_first.rend());
+    map.indices = std::move(degrees_of_freedom);
+    map.base = 1;
+    map.hole = 0;
+    return map;
+  }
+  friend bool operator==(const Map&, const Map&) = default;
+};
+
+/// What becomes of a point that is listed more than once, by one rank or by several.
+enum class Repeats {
+  refuse,  ///< an error that names the point and the ranks
+  first,   ///< the lowest rank's, and of these the first in its list, is written
+  last     ///< the highest rank's, and of these the last in its list, is written
+};
+
 /// What a decomposition may leave out or hold twice.
 struct Coverage {
-  bool gaps_allowed = false;  ///< points that no rank holds get the fill value
+  bool gaps_allowed = false;          ///< points that no rank holds get the fill value
+  Repeats repeats = Repeats::refuse;  ///< maps only: blocks must not overlap
   friend bool operator==(const Coverage&, const Coverage&) = default;
 };
 
 /// Where a rank's part lies in memory, in elements of the model's array, C order. Empty: dense.
 /// With `shape` and `offset`, the part starts at `offset` inside an array of `shape` (halos).
 /// With `strides` (elements between neighbours along each dimension), `shape` may be left empty.
+/// For a variable on a Map, the dimensions of the map are one: the list of points, holes counted.
 struct MemoryLayout {
   std::vector<std::uint64_t> shape;
   std::vector<std::uint64_t> offset;

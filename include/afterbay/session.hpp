@@ -191,6 +191,10 @@ class Session {
   /// Registers this rank's part of a global index space under a name. Overlap between ranks is an
   /// error, gaps too unless allowed; both are reported by start() with ranks and indices.
   void decomposition(const std::string& name, const Block& block, const Coverage& coverage = {});
+  /// The same for a list of points. Any number of variables of any type may lie on it, in any number of
+  /// collections; a variable may have more dimensions (record, levels) before or after those of the map.
+  void decomposition(const std::string& name, const Map& map,
+                     const Coverage& coverage = {.gaps_allowed = true, .repeats = Repeats::refuse});
   Collection collection(const std::string& name, const Schema& schema, const CollectionOptions& options = {});
   /// Sends what has been defined to the servers and waits for their answer. Implied by the first
   /// Collection::open after a definition.
