@@ -27,6 +27,7 @@ enum class DirectIo { automatic, on, off };
 enum class Placement { collection, file };
 enum class Existing { refuse, replace, append };
 enum class ReportTable { automatic, on, off };
+enum class StripeApply { automatic, always, never };  ///< run `lfs`: on Lustre, everywhere, nowhere
 
 /// Where a value comes from, in order of precedence.
 enum class Source { fallback, code, file, environment, flag };
@@ -65,6 +66,17 @@ struct Report {
   std::chrono::milliseconds progress_ms{0};  ///< between progress lines; 0: none
 };
 
+inline constexpr int stripes_automatic = 0;
+inline constexpr int stripes_all = -1;  ///< one on every storage target
+inline constexpr std::uint64_t stripe_size_automatic = 0;
+
+/// How new files are laid out on Lustre.
+struct Stripe {
+  int count = stripes_automatic;
+  std::uint64_t size_bytes = stripe_size_automatic;
+  StripeApply apply = StripeApply::automatic;
+};
+
 /// What the configuration says about one variable of a collection; unset: as the schema says.
 struct VariableSettings {
   std::optional<int> deflate;
@@ -81,6 +93,9 @@ struct CollectionSettings {
   std::optional<Placement> placement;
   std::optional<int> deflate;
   std::optional<bool> shuffle;
+  std::optional<int> stripe_count;
+  std::optional<std::uint64_t> stripe_size_bytes;
+  std::optional<std::uint64_t> expected_bytes;  ///< of a whole file
   /// By variable name or glob, in the order in which they apply; `settings_for` joins them.
   std::vector<std::pair<std::string, VariableSettings>> variables;
 
@@ -119,6 +134,7 @@ struct Config {
   DirectIo direct_io = DirectIo::automatic;
   std::uint64_t chunk_bytes = std::uint64_t{4} << 20;
   Placement placement = Placement::collection;
+  Stripe stripe;
   Report report;
   LogLevel log = LogLevel::warning;
 

@@ -50,6 +50,33 @@ Kind<std::string> text(std::string type, std::string accepted);
 template <class T>
 using Choices = std::vector<std::pair<std::string, T>>;
 
+/// As `kind`, or one of `words` ("auto"), each of which stands for a value.
+template <class T>
+Kind<T> or_words(Kind<T> kind, Choices<T> words) {
+  Kind<T> wider = kind;
+  wider.accepted.clear();
+  for (const auto& [word, value] : words)
+    wider.accepted += word + (word == words.back().first ? " or " : ", ");
+  wider.accepted += kind.accepted;
+  wider.parse = [kind, words, accepted = wider.accepted](std::string_view found) -> Result<T> {
+    std::vector<std::string> names;
+    for (const auto& [word, value] : words) {
+      if (word == found) return value;
+      names.push_back(word);
+    }
+    auto value = kind.parse(found);
+    if (!value) return refuse(value.error().code, accepted, found, did_you_mean(found, names));
+    return value;
+  };
+  wider.print = [kind, words](const T& value) {
+    for (const auto& [word, candidate] : words) {
+      if (candidate == value) return word;
+    }
+    return kind.print(value);
+  };
+  return wider;
+}
+
 /// `text`, or on for true and off for false where on and off are accepted.
 std::string_view canonical_choice(std::string_view text, const std::vector<std::string>& names);
 

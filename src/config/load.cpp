@@ -15,19 +15,10 @@ namespace {
 
 using Shape = Assignment::Shape;
 
-/// The settings of the group `name` ("memory"), if it is one.
-std::vector<std::string> members_of(std::string_view name) {
-  std::vector<std::string> members;
-  for (const auto& setting : session_settings()) {
-    if (setting.name.starts_with(std::string(name) + ".")) members.push_back(setting.name);
-  }
-  return members;
-}
-
 template <class Target>
 void unknown(const Assignment& assignment, const std::vector<Setting<Target>>& table, Problems& problems) {
   std::string hint = did_you_mean(assignment.name, names_of(table));
-  if (const auto members = members_of(assignment.name); assignment.collection.empty() && !members.empty()) {
+  if (const auto members = members_of(table, assignment.name); !members.empty()) {
     hint = fmt::format("; it is a group of {}", one_of(members));
   } else if (hint.empty() && !assignment.collection.empty()) {
     hint = fmt::format("; expected {}", one_of(names_of(table)));

@@ -72,6 +72,15 @@ Kind<Format> store_kind() {
   return choice<Format>(std::move(choices));
 }
 
+Kind<int> stripe_count_kind() {
+  return or_words(integer_in(1, 65'535), {{"auto", stripes_automatic}, {"all", stripes_all}});
+}
+
+Kind<std::uint64_t> stripe_size_kind() {
+  return or_words(size_in({.low = 64 * KiB, .high = 4 * GiB - 64 * KiB, .multiple = 64 * KiB}),
+                  {{"auto", stripe_size_automatic}});
+}
+
 /// A file name template, checked as far as it can be without a step or date.
 Kind<std::string> template_kind() {
   auto kind = text("template", "a file name with {collection}, {step}, {member} and {date:FORMAT}");
@@ -198,6 +207,33 @@ void add_server(std::vector<Setting<Config>>& table) {
                           "than `memory.block`, which the default follows."));
 }
 
+void add_stripe(std::vector<Setting<Config>>& table) {
+  table.push_back(session(
+      "stripe.count", stripe_count_kind(), AFTERBAY_FIELD(stripe.count),
+      "Over how many storage targets (OSTs) of a Lustre file system a new file is striped. With `auto` 1 for "
+      "files that are expected to stay below 64MiB and for `placement: file`, where every server writes "
+      "files "
+      "of its own; else `all`. Has no effect on other file systems."));
+  table.push_back(session("stripe.size", stripe_size_kind(), AFTERBAY_FIELD(stripe.size_bytes),
+                          "How many bytes in turn go to one storage target (OST) of a Lustre file system. "
+                          "With `auto` it grows with "
+                          "the expected size of the file: 1MiB below 1GiB, 4MiB below 8GiB, 8MiB below "
+                          "64GiB, 16MiB below 512GiB, "
+                          "32MiB beyond."));
+  table.push_back(session(
+      "stripe.apply",
+      choice<StripeApply>(
+          {{"auto", StripeApply::automatic}, {"always", StripeApply::always}, {"never", StripeApply::never}}),
+      AFTERBAY_FIELD(stripe.apply),
+      "Whether stripes are set, by the command `lfs setstripe` just before a file is made. `auto` does so "
+      "where "
+      "the directory is on Lustre, `always` on any file system (where Lustre hides behind another one, and "
+      "in "
+      "tests), `never` leaves it to the directory's own settings. When the command fails a warning is "
+      "logged, "
+      "and the file is made as the directory says."));
+}
+
 void add_report(std::vector<Setting<Config>>& table) {
   table.push_back(
       session("report.table",
@@ -236,6 +272,7 @@ const std::vector<Setting<Config>>& session_settings() {
     add_transport(rows);
     add_memory(rows);
     add_server(rows);
+    add_stripe(rows);
     add_report(rows);
     return rows;
   }();
@@ -267,6 +304,15 @@ const std::vector<Setting<CollectionSettings>>& collection_settings() {
       collection(
           "shuffle", toggle(), AFTERBAY_FIELD(shuffle),
           "Whether bytes are reordered before compression, which usually makes it stronger; netCDF-4 only."),
+      collection("stripe.count", stripe_count_kind(), AFTERBAY_FIELD(stripe_count),
+                 "As the session's `stripe.count`, for this collection."),
+      collection("stripe.size", stripe_size_kind(), AFTERBAY_FIELD(stripe_size_bytes),
+                 "As the session's `stripe.size`, for this collection."),
+      collection(
+          "expected_size", size_in({.low = 1, .high = 1024 * 1024 * TiB}), AFTERBAY_FIELD(expected_bytes),
+          "How large one file will become, for the automatic stripe count and size. Without it, the size "
+          "of the fixed variables and 16 records, uncompressed, or that of the file that is appended to, "
+          "if larger."),
   };
   return table;
 }

@@ -49,6 +49,16 @@ std::vector<std::string> names_of(const std::vector<Setting<Target>>& table) {
   return names;
 }
 
+/// The settings of the group `name` ("memory"), if it is one.
+template <class Target>
+std::vector<std::string> members_of(const std::vector<Setting<Target>>& table, std::string_view name) {
+  std::vector<std::string> members;
+  for (const auto& setting : table) {
+    if (setting.name.starts_with(std::string(name) + ".")) members.push_back(setting.name);
+  }
+  return members;
+}
+
 /// "memory.server" -> "AFTERBAY_MEMORY_SERVER".
 std::string environment_name(std::string_view setting);
 

@@ -31,13 +31,26 @@ bool has_other_use(std::string_view variable) {
                      [&](std::string_view prefix) { return variable.starts_with(prefix); });
 }
 
+/// Where the setting's name begins in "PATTERN.SETTING": settings of a group have a dot of their own. 0:
+/// nowhere.
+std::size_t start_of_setting(std::string_view name) {
+  for (const auto& setting : collection_settings()) {
+    if (setting.name.find('.') != std::string::npos && name.size() > setting.name.size() + 1 &&
+        name.ends_with("." + setting.name)) {
+      return name.size() - setting.name.size();
+    }
+  }
+  const auto last = name.rfind('.');
+  return last == std::string_view::npos || last == 0 || last + 1 == name.size() ? 0 : last + 1;
+}
+
 /// "collections.PATTERN.SETTING" or "collections.PATTERN.variables.PATTERN.SETTING"; patterns may have dots.
 bool split_collection(std::string_view name, Assignment& assignment) {
   name.remove_prefix(collections_key.size() + 1);
-  const auto last = name.rfind('.');
-  if (last == std::string_view::npos || last == 0 || last + 1 == name.size()) return false;
-  assignment.name = name.substr(last + 1);
-  name = name.substr(0, last);
+  const std::size_t start = start_of_setting(name);
+  if (start == 0) return false;
+  assignment.name = name.substr(start);
+  name = name.substr(0, start - 1);
   constexpr std::string_view variables = ".variables.";
   if (const auto middle = name.find(variables); middle != std::string_view::npos && middle > 0) {
     assignment.variable = name.substr(middle + variables.size());

@@ -26,15 +26,7 @@ struct Reader {
   [[nodiscard]] std::string at(const YAML::Node& node) const { return at(node.Mark()); }
 };
 
-bool is_group(std::string_view name) {
-  for (const auto& setting : session_settings()) {
-    if (setting.name.size() > name.size() && setting.name.starts_with(name) &&
-        setting.name[name.size()] == '.') {
-      return true;
-    }
-  }
-  return false;
-}
+bool is_group(std::string_view name) { return !members_of(session_settings(), name).empty(); }
 
 /// Calls visit(key text, key, value) for each pair, after refusing keys that are no text or come twice
 /// (of which YAML libraries take one silently).
@@ -129,10 +121,17 @@ void read_variables(Reader& reader, const std::string& collection, const YAML::N
   });
 }
 
-void read_collection(Reader& reader, const std::string& collection, const YAML::Node& mapping) {
-  each(reader, mapping, [&](const std::string& name, const YAML::Node& key, const YAML::Node& value) {
+/// `prefix` is the group that `mapping` belongs to, with its dot.
+void read_collection(Reader& reader, const std::string& collection, const YAML::Node& mapping,
+                     const std::string& prefix = {}) {
+  each(reader, mapping, [&](const std::string& last_name, const YAML::Node& key, const YAML::Node& value) {
+    const std::string name = prefix + last_name;
     if (name == "variables") {
       if (expect_mapping(reader, value, key, "variables")) read_variables(reader, collection, value);
+      return;
+    }
+    if (value.IsMap() && !members_of(collection_settings(), name).empty()) {
+      read_collection(reader, collection, value, name + ".");
       return;
     }
     assign(

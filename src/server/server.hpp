@@ -103,6 +103,8 @@ class Server {
   [[nodiscard]] bool is_dropped(std::uint64_t file) const;
   void create_if_first(OutputFile& file);
   void create(OutputFile& file, const SchemaChanges& changes);
+  /// From a worker: file system and stripes of a new file, for the report.
+  void note_striping(const ServedCollection& collection, const storage::File& file);
   void forget_file(std::uint64_t id, bool published);
   /// Queues the write of a frame: the pieces given by index in the layout.
   void write_frame(OutputFile& file, const ServedCollection& collection, std::uint64_t seq,

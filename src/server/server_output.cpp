@@ -8,6 +8,20 @@
 
 namespace afterbay::server {
 
+namespace {
+
+storage::StripePolicy stripe_policy(const config::Config& config, const std::string& collection) {
+  const config::CollectionSettings settings = config.settings_for(collection);
+  return {.count = settings.stripe_count.value_or(config.stripe.count),
+          .size_bytes = settings.stripe_size_bytes.value_or(config.stripe.size_bytes),
+          .apply = static_cast<storage::StripeApply>(config.stripe.apply),
+          .expected_bytes = settings.expected_bytes.value_or(0),
+          .own_file = settings.placement.value_or(config.placement) == config::Placement::file,
+          .deadline = config.deadline / 2};  // a command that hangs leaves time to go on without
+}
+
+}  // namespace
+
 Server::CollectionTimers& Server::timers_of(const ServedCollection& collection) {
   auto [at, is_new] = collection_timers_.try_emplace(collection.id);
   if (is_new) {
@@ -95,6 +109,19 @@ void Server::forget_file(std::uint64_t id, bool published) {
   }
 }
 
+void Server::note_striping(const ServedCollection& collection, const storage::File& file) {
+  const storage::Striping striping = file.striping();
+  if (striping.file_system.empty()) return;
+  observe::add(profile_.counter(fmt::format("{}: files on {} ({}), {}", collection.name, striping.file_system,
+                                            file.engine(), striping.applied)),
+               1);
+  if (!striping.warning.empty())
+    logger_.warning(
+        "collection \"{}\": the stripes of a file could not be set, it is written as its directory "
+        "says: {}",
+        collection.name, striping.warning);
+}
+
 void Server::create(OutputFile& file, const SchemaChanges& changes) {
   file.state = OutputFile::State::creating;
   timers_of(*file.collection);
@@ -108,11 +135,12 @@ void Server::create(OutputFile& file, const SchemaChanges& changes) {
     request.existing = static_cast<storage::Existing>(collection->existing);
     request.direct_io = static_cast<storage::DirectIo>(config_.direct_io);
     request.chunk_memory = chunk_memory_;
+    request.stripes = stripe_policy(config_, collection->name);
     auto schema = model::apply(collection->schema, changes);
     if (schema) {
       request.schema = std::move(*schema);
       if (auto created = stores_(collection->format).create(request))
-        result.created = std::move(*created);
+        note_striping(*collection, *(result.created = std::move(*created)));
       else
         result.error = std::move(created).error();
     } else {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/open_part.hpp"
 
+#include <algorithm>
+#include <filesystem>
 #include <utility>
 
 #include "storage/structure/compare_schema.hpp"
@@ -30,7 +32,7 @@ Result<> check_constant(const Variable& variable, const model::VariableLayout& l
 }
 
 Result<OpenPart> fill_part(const FileRequest& request, PartFile part) {
-  OpenPart opened{std::move(part), nullptr, false, 0};
+  OpenPart opened{std::move(part), nullptr, false, 0, {}};
   const auto run = [&]() -> Result<> {
     if (request.existing == Existing::append && opened.part.replaces()) {
       AFTERBAY_TRY_ASSIGN(opened.records,
@@ -47,6 +49,16 @@ Result<OpenPart> fill_part(const FileRequest& request, PartFile part) {
     return fail(std::move(done).error());
   }
   return opened;
+}
+
+/// How large the file will become, as far as anybody can say.
+std::uint64_t expected_bytes(const FileRequest& request) {
+  if (request.stripes.expected_bytes != 0) return request.stripes.expected_bytes;
+  const std::uint64_t estimate = estimated_bytes(*request.layout);
+  if (request.existing != Existing::append) return estimate;
+  std::error_code missing;
+  const std::uintmax_t present = std::filesystem::file_size(request.path, missing);
+  return missing ? estimate : std::max<std::uint64_t>(estimate, present);
 }
 
 }  // namespace
@@ -67,10 +79,14 @@ Result<> check_request(const FileRequest& request, Format format) {
 }
 
 Result<OpenPart> open_part(const FileRequest& request) {
-  AFTERBAY_TRY_ASSIGN(PartFile part, in_file(PartFile::claim(request.path, request.existing,
-                                                             request.make_directories, request.disk),
-                                             request.path));
-  return in_file(fill_part(request, std::move(part)), request.path);
+  Striper striper(request.stripes, expected_bytes(request));
+  AFTERBAY_TRY_ASSIGN(PartFile part,
+                      in_file(PartFile::claim(request.path, request.existing, request.make_directories,
+                                              request.disk, &striper),
+                              request.path));
+  auto opened = in_file(fill_part(request, std::move(part)), request.path);
+  if (opened) opened->striping = striper.striping();
+  return opened;
 }
 
 Result<> check_pieces(const model::FileLayout& layout, const Schema& schema,

@@ -19,6 +19,7 @@ struct OpenPart {
   std::unique_ptr<BlockWriter> writer;
   bool appended = false;
   std::uint64_t records = 0;
+  Striping striping;
 };
 
 /// Refuses requests that cannot be right whatever the format: no layout, layout of another schema or

@@ -12,6 +12,7 @@
 #include "afterbay/schema.hpp"
 #include "base/result.hpp"
 #include "model/layout.hpp"
+#include "storage/striping/striper.hpp"
 
 namespace afterbay::storage {
 
@@ -34,6 +35,7 @@ struct FileRequest {
   /// Memory for compressed chunks that wait for more of their records, shared by the files that are given
   /// the same one; null: default_chunk_memory_bytes for this file.
   std::shared_ptr<ByteAllowance> chunk_memory;
+  StripePolicy stripes;  ///< where the file system has stripes
 };
 
 /// One piece's bytes in stored layout and byte order (`piece->bytes` of them).
@@ -80,6 +82,9 @@ class File {
 
   /// "direct", "buffered", "memory": how bytes reach the file; for the profile.
   [[nodiscard]] virtual std::string engine() const = 0;
+
+  /// On which file system the file is, and what was set there; for the profile.
+  [[nodiscard]] virtual Striping striping() const { return {}; }
 };
 
 class Store {

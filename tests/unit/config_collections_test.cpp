@@ -44,6 +44,56 @@ collections:
   EXPECT_EQ(history.settings_for("u").chunk, std::nullopt);
 }
 
+TEST(ConfigCollections, StripesAreReadAsAGroupOrByTheirDottedNames) {
+  const YamlFile file(R"(
+afterbay:
+  stripe: {count: all, size: 8MiB, apply: never}
+collections:
+  history:
+    stripe: {count: auto, size: 4MiB}
+    expected_size: 20GiB
+  restart:
+    stripe.count: 12
+)");
+  Sources sources = file.sources();
+  sources.arguments = {"--afterbay.collections.re*.stripe.size=auto"};
+  const Config config = load(sources).value();
+  EXPECT_EQ(config.stripe.count, stripes_all);
+  EXPECT_EQ(config.stripe.size_bytes, 8u << 20);
+  EXPECT_EQ(config.stripe.apply, StripeApply::never);
+  EXPECT_THAT(config.settings_for("history").stripe_count, Optional(stripes_automatic));
+  EXPECT_THAT(config.settings_for("history").stripe_size_bytes, Optional(std::uint64_t{4} << 20));
+  EXPECT_THAT(config.settings_for("history").expected_bytes, Optional(std::uint64_t{20} << 30));
+  EXPECT_THAT(config.settings_for("restart").stripe_count, Optional(12));
+  EXPECT_THAT(config.settings_for("restart").stripe_size_bytes, Optional(stripe_size_automatic));
+  EXPECT_EQ(config.settings_for("restart").expected_bytes, std::nullopt);
+}
+
+TEST(ConfigCollections, WrongStripesAreRefused) {
+  const YamlFile file(R"(
+collections:
+  history:
+    stripe: {count: al, size: 1000}
+    expected_size: big
+  restart:
+    stripe: 4
+    stripes: {count: 1}
+)");
+  const auto config = load(file.sources());
+  ASSERT_FALSE(config);
+  for (const char* part :
+       {"4:21: collections.history.stripe.count: expected auto, all or an integer from 1 to 65535, found "
+        "\"al\"; "
+        "did you mean \"all\"?",
+        "4:31: collections.history.stripe.size: expected auto or a size from 64KiB to 4194240KiB, a multiple "
+        "of "
+        "64KiB, found \"1000\"",
+        "collections.history.expected_size: expected a size from",
+        "unknown setting \"collections.restart.stripe\"; it is a group of stripe.count or stripe.size",
+        "unknown setting \"collections.restart.stripes\""})
+    EXPECT_THAT(config.error().message, testing::HasSubstr(part));
+}
+
 TEST(ConfigCollections, OthersAreUntouched) {
   const Config config = load(YamlFile("collections: {history: {store: cdf5}}").sources()).value();
   EXPECT_EQ(config.settings_for("restart").store, std::nullopt);

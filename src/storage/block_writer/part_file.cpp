@@ -67,7 +67,7 @@ int copy_bytes(int from, int to) {
 }  // namespace
 
 Result<PartFile> PartFile::claim(const std::string& path, Existing existing, bool make_directories,
-                                 std::shared_ptr<Disk> disk) {
+                                 std::shared_ptr<Disk> disk, Striper* striper) {
   PartFile file;
   file.path_ = path;
   file.part_path_ = path + ".part";
@@ -79,7 +79,8 @@ Result<PartFile> PartFile::claim(const std::string& path, Existing existing, boo
     if (error) return fail(system_error(error.value(), "create the directory of", path));
   }
   if (existing == Existing::refuse && path_exists(path)) return fail(exists_error(path));
-  AFTERBAY_TRY(file.open_and_lock());
+  if (striper != nullptr && !striper->begin(directory_of(path))) striper = nullptr;
+  AFTERBAY_TRY(file.open_and_lock(striper));
   file.replaces_ = path_exists(path);
   // Only now, with the lock, is the answer final for all writers that keep to this protocol.
   if (existing == Existing::refuse && file.replaces_) {
@@ -89,9 +90,10 @@ Result<PartFile> PartFile::claim(const std::string& path, Existing existing, boo
   return file;
 }
 
-Result<> PartFile::open_and_lock() {
+Result<> PartFile::open_and_lock(Striper* striper) {
   constexpr int attempts = 16;
   for (int attempt = 0; attempt < attempts; ++attempt) {
+    if (striper != nullptr && !striper->created() && !path_exists(part_path_)) striper->create(part_path_);
     descriptor_ = Descriptor(disk_->open(part_path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
     if (!descriptor_.open()) return fail(system_error(errno, "create", part_path_));
     if (::flock(descriptor_.get(), LOCK_EX | LOCK_NB) != 0) {
@@ -107,6 +109,11 @@ Result<> PartFile::open_and_lock() {
         return fail(system_error(errno, "lock", part_path_));
     }
     if (!same_file(descriptor_.get(), part_path_)) continue;  // published or removed since it was opened
+    if (striper != nullptr && !striper->created()) {
+      // Left behind by a killed run, and now ours; its stripes cannot be changed any more.
+      if (::unlink(part_path_.c_str()) != 0) return fail(system_error(errno, "remove the older", part_path_));
+      continue;
+    }
     if (disk_->truncate(descriptor_.get(), 0) != 0) return fail(system_error(errno, "empty", part_path_));
     return {};
   }

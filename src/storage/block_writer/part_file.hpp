@@ -19,8 +19,9 @@ class PartFile {
  public:
   /// Fails with exists (Existing::refuse and the final name is taken), conflict (another writer
   /// has it), or the system's error. Missing directories are made when asked for.
+  /// `striper`, if it wants to, makes the part file before it is opened; an older one is removed for that.
   static Result<PartFile> claim(const std::string& path, Existing existing, bool make_directories,
-                                std::shared_ptr<Disk> disk);
+                                std::shared_ptr<Disk> disk, Striper* striper = nullptr);
 
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
   [[nodiscard]] const std::string& part_path() const noexcept { return part_path_; }
@@ -42,7 +43,7 @@ class PartFile {
   void discard() noexcept;
 
  private:
-  Result<> open_and_lock();
+  Result<> open_and_lock(Striper* striper);
   Result<> sync_directory();
 
   std::string path_;

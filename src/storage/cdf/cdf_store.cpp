@@ -29,7 +29,8 @@ class CdfFile : public File {
         layout_(request.layout),
         part_(std::move(opened.part)),
         writer_(std::move(opened.writer)),
-        appended_(opened.appended) {}
+        appended_(opened.appended),
+        striping_(std::move(opened.striping)) {}
 
   /// Writes or reads the header, and writes the constant values of a new file.
   Result<> begin() {
@@ -83,6 +84,7 @@ class CdfFile : public File {
   [[nodiscard]] std::string engine() const override {
     return writer_ && writer_->direct() ? "direct" : "buffered";
   }
+  [[nodiscard]] Striping striping() const override { return striping_; }
 
  private:
   Result<CdfHeader> parse_structure(const Structure& structure) {
@@ -210,6 +212,7 @@ class CdfFile : public File {
   PartFile part_;
   std::unique_ptr<BlockWriter> writer_;
   bool appended_;
+  Striping striping_;
   CdfHeader header_;
   std::uint64_t header_bytes_ = 0;
   std::vector<std::uint64_t> begins_;  ///< offset of each schema variable

@@ -54,6 +54,7 @@ Netcdf4File::Netcdf4File(const FileRequest& request, OpenPart opened)
       part_(std::move(opened.part)),
       writer_(std::move(opened.writer)),
       appended_(opened.appended),
+      striping_(std::move(opened.striping)),
       present_(opened.records),
       driver_(std::make_unique<FileDriver>(*writer_)),
       strings_written_(schema_.variables.size()),

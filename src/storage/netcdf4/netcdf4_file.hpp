@@ -37,6 +37,7 @@ class Netcdf4File : public File {
   Result<WriteCost> publish() override;
   void abandon() noexcept override;
   [[nodiscard]] std::string engine() const override;
+  [[nodiscard]] Striping striping() const override { return striping_; }
 
  private:
   /// A piece on its way: what is to be placed (encoded, if the variable has filters) and written.
@@ -72,6 +73,7 @@ class Netcdf4File : public File {
   PartFile part_;
   std::unique_ptr<BlockWriter> writer_;
   bool appended_;
+  Striping striping_;
   std::uint64_t present_;  ///< records that were there when it was opened
   std::unique_ptr<FileDriver> driver_;
   Hdf5Id file_;                    ///< used under a LibraryLock only, as the datasets

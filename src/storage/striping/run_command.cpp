@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/striping/run_command.hpp"
+
+#include <fcntl.h>
+#include <fmt/ranges.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <optional>
+#include <system_error>
+#include <thread>
+
+#include "storage/block_writer/disk.hpp"
+
+namespace afterbay::storage {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t most_message_bytes = 4096;
+/// Between two looks whether the command has ended, where its stderr does not tell (it was closed early).
+constexpr std::chrono::milliseconds look_interval{5};
+
+/// The attributes and file actions of posix_spawn.
+class Spawn {
+ public:
+  Spawn() {
+    ::posix_spawn_file_actions_init(&actions_);
+    ::posix_spawnattr_init(&attributes_);
+  }
+  Spawn(const Spawn&) = delete;
+  Spawn& operator=(const Spawn&) = delete;
+  ~Spawn() {
+    ::posix_spawn_file_actions_destroy(&actions_);
+    ::posix_spawnattr_destroy(&attributes_);
+  }
+
+  /// 0 or errno. The command gets a process group of its own, so that all of it can be killed, and none of
+  /// the signals that the calling thread blocks stay blocked.
+  int start(const std::vector<std::string>& words, int error_output, pid_t& process) {
+    std::vector<char*> arguments;
+    for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+    arguments.push_back(nullptr);
+    ::posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    ::posix_spawn_file_actions_addopen(&actions_, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    ::posix_spawn_file_actions_adddup2(&actions_, error_output, STDERR_FILENO);
+    sigset_t none;
+    sigemptyset(&none);
+    ::posix_spawnattr_setsigmask(&attributes_, &none);
+    ::posix_spawnattr_setpgroup(&attributes_, 0);
+    ::posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
+    return ::posix_spawnp(&process, arguments[0], &actions_, &attributes_, arguments.data(), environ);
+  }
+
+ private:
+  posix_spawn_file_actions_t actions_{};
+  posix_spawnattr_t attributes_{};
+};
+
+/// Reads what is there; false at the end of the stream.
+bool read_available(int descriptor, std::string& text) {
+  char buffer[512];
+  ssize_t count = 0;
+  while ((count = ::read(descriptor, buffer, sizeof buffer)) > 0 || (count < 0 && errno == EINTR))
+    if (count > 0 && text.size() < most_message_bytes) text.append(buffer, static_cast<std::size_t>(count));
+  return count < 0;
+}
+
+/// Waits, reading stderr meanwhile. Gives the wait status, -1 where the system keeps it to itself (the
+/// program ignores SIGCHLD), nothing when the deadline has passed.
+std::optional<int> wait_for(pid_t process, int errors, Clock::time_point until, std::string& text) {
+  bool reading = true;
+  while (true) {
+    int status = 0;
+    const pid_t ended = ::waitpid(process, &status, WNOHANG);
+    if (ended == process || (ended < 0 && errno != EINTR)) {
+      read_available(errors, text);
+      return ended == process ? status : -1;
+    }
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now());
+    if (left.count() <= 0) return std::nullopt;
+    if (!reading) {
+      std::this_thread::sleep_for(std::min(left, look_interval));
+      continue;
+    }
+    pollfd ready{errors, POLLIN, 0};
+    constexpr std::chrono::milliseconds longest{50};
+    if (::poll(&ready, 1, static_cast<int>(std::min(left, longest).count())) > 0)
+      reading = read_available(errors, text);
+  }
+}
+
+std::string one_line(std::string text) {
+  while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
+}
+
+Error command_error(ErrorCode code, const std::vector<std::string>& words, const std::string& what,
+                    const std::string& text) {
+  return make_error(code, "`{}` {}{}{}", fmt::join(words, " "), what, text.empty() ? "" : ": ",
+                    one_line(text));
+}
+
+}  // namespace
+
+Result<> run_command(const std::vector<std::string>& words, std::chrono::milliseconds deadline) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
+    return fail(command_error(ErrorCode::io, words, "has no pipe", std::generic_category().message(errno)));
+  const Descriptor errors(ends[0]);
+  Descriptor error_output(ends[1]);
+  pid_t process = -1;
+  const int failed = Spawn().start(words, error_output.get(), process);
+  error_output.reset();
+  if (failed != 0)
+    return fail(
+        command_error(ErrorCode::io, words, "cannot be started", std::generic_category().message(failed))
+            .with_native(failed));
+  std::string text;
+  const std::optional<int> status = wait_for(process, errors.get(), Clock::now() + deadline, text);
+  if (!status) {
+    ::kill(-process, SIGKILL);
+    // One that hangs in the file system cannot even die: it is left to the system.
+    for (int look = 0; look < 20 && ::waitpid(process, nullptr, WNOHANG) == 0; ++look)
+      std::this_thread::sleep_for(look_interval);
+    return fail(command_error(ErrorCode::timed_out, words,
+                              fmt::format("did not end within {} ms and was killed", deadline.count()),
+                              text));
+  }
+  if (*status == -1 || *status == 0) return {};
+  const std::string how = WIFEXITED(*status) ? fmt::format("ended with status {}", WEXITSTATUS(*status))
+                                             : fmt::format("was killed by signal {}", WTERMSIG(*status));
+  return fail(command_error(ErrorCode::io, words, how, text));
+}
+
+}  // namespace afterbay::storage

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// File systems, the choice of stripes, and commands that are run beside an MPI program.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <csignal>
+
+#include "storage/striping/file_system.hpp"
+#include "storage/striping/run_command.hpp"
+#include "storage/striping/stripes.hpp"
+
+namespace afterbay::storage {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+
+constexpr std::uint64_t MiB = std::uint64_t{1} << 20;
+constexpr std::uint64_t GiB = 1024 * MiB;
+
+TEST(StorageFileSystem, is_known_by_its_magic_number) {
+  EXPECT_EQ(file_system_of_magic(0x0BD00BD0).name, "Lustre");
+  EXPECT_EQ(file_system_of_magic(0x0BD00BD0).stripes, FileSystem::Stripes::per_file);
+  EXPECT_EQ(file_system_of_magic(0x47504653).name, "GPFS");
+  EXPECT_EQ(file_system_of_magic(0x47504653).stripes, FileSystem::Stripes::its_own);
+  EXPECT_EQ(file_system_of_magic(0x6969).name, "NFS");
+  EXPECT_EQ(file_system_of_magic(0xEF53).name, "ext4");
+  EXPECT_EQ(file_system_of_magic(0xEF53).stripes, FileSystem::Stripes::none);
+  EXPECT_EQ(file_system_of_magic(0x58465342).name, "XFS");
+  EXPECT_EQ(file_system_of_magic(0x01021994).name, "tmpfs");
+  EXPECT_EQ(file_system_of_magic(0x794C7630).name, "overlay");
+  EXPECT_EQ(file_system_of_magic(0x1234).name, "file system 0x1234");
+}
+
+TEST(StorageFileSystem, of_real_directories) {
+  EXPECT_EQ(file_system_of("/dev/shm").name, "tmpfs");
+  EXPECT_EQ(file_system_of("/nowhere/at/all").name, "an unknown file system");
+}
+
+struct Choice {
+  const char* name;
+  StripePolicy policy;
+  std::uint64_t file_bytes;
+  Stripes expected;
+};
+
+class StorageStripes : public testing::TestWithParam<Choice> {};
+
+TEST_P(StorageStripes, fit_the_file) {
+  EXPECT_EQ(choose_stripes(GetParam().policy, GetParam().file_bytes), GetParam().expected)
+      << text_of(choose_stripes(GetParam().policy, GetParam().file_bytes));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    policies, StorageStripes,
+    testing::Values(
+        Choice{"small", {}, 63 * MiB, {1, MiB}}, Choice{"shared", {}, 64 * MiB, {-1, MiB}},
+        Choice{"shared_1_gib", {}, GiB, {-1, 4 * MiB}}, Choice{"shared_8_gib", {}, 8 * GiB, {-1, 8 * MiB}},
+        Choice{"shared_64_gib", {}, 64 * GiB, {-1, 16 * MiB}},
+        Choice{"shared_1_tib", {}, 1024 * GiB, {-1, 32 * MiB}},
+        Choice{"own_file", {.own_file = true}, 8 * GiB, {1, 8 * MiB}},
+        Choice{"count_given", {.count = 4}, MiB, {4, MiB}},
+        Choice{"all_given", {.count = -1}, MiB, {-1, MiB}},
+        Choice{"size_given", {.size_bytes = 2 * MiB}, GiB, {-1, 2 * MiB}},
+        Choice{"both_given", {.count = 2, .size_bytes = 2 * MiB, .own_file = true}, GiB, {2, 2 * MiB}}),
+    [](const auto& one) { return one.param.name; });
+
+TEST(StorageStripesEstimate, counts_fixed_variables_once_and_records_sixteen_times) {
+  model::FileLayout layout;
+  layout.variables.resize(2);
+  layout.variables[0].slab_bytes = 1000;
+  layout.variables[1].slab_bytes = 10;
+  layout.variables[1].record = true;
+  EXPECT_EQ(estimated_bytes(layout), 1000u + 16 * 10);
+  layout.variables[1].slab_bytes = std::uint64_t{1} << 62;
+  EXPECT_EQ(estimated_bytes(layout), ~std::uint64_t{0});
+}
+
+TEST(StorageRunCommand, ends_well) { EXPECT_TRUE(run_command({"true"}, 10s)); }
+
+TEST(StorageRunCommand, tells_what_the_command_wrote_on_stderr) {
+  const auto done = run_command({"sh", "-c", "echo one >&2; echo two >&2; exit 7"}, 10s);
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().code, ErrorCode::io);
+  EXPECT_THAT(done.error().text(), HasSubstr("ended with status 7: one two"));
+}
+
+TEST(StorageRunCommand, is_missing) {
+  const auto done = run_command({"afterbay-no-such-command", "-c"}, 10s);
+  ASSERT_FALSE(done);
+  EXPECT_THAT(done.error().text(),
+              HasSubstr("`afterbay-no-such-command -c` cannot be started: No such file"));
+}
+
+TEST(StorageRunCommand, is_killed_at_the_deadline_with_its_children) {
+  const auto start = std::chrono::steady_clock::now();
+  const auto done = run_command({"sh", "-c", "echo begun >&2; sleep 60; true"}, 200ms);
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().code, ErrorCode::timed_out);
+  EXPECT_THAT(done.error().text(), HasSubstr("did not end within 200 ms and was killed: begun"));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, 20s);
+}
+
+TEST(StorageRunCommand, that_writes_more_than_a_pipe_holds_does_not_hang) {
+  const auto done = run_command({"sh", "-c", "head -c 1000000 /dev/zero | tr '\\0' x >&2; exit 1"}, 30s);
+  ASSERT_FALSE(done);
+  EXPECT_THAT(done.error().text(), HasSubstr("ended with status 1: xxx"));
+  EXPECT_LT(done.error().text().size(), 8000u);
+}
+
+TEST(StorageRunCommand, that_closes_its_stderr_is_waited_for) {
+  const auto done = run_command({"sh", "-c", "exec 2>&-; sleep 0.2; exit 3"}, 30s);
+  ASSERT_FALSE(done);
+  EXPECT_THAT(done.error().text(), HasSubstr("ended with status 3"));
+}
+
+TEST(StorageRunCommand, works_where_the_program_ignores_its_children) {
+  const auto before = std::signal(SIGCHLD, SIG_IGN);
+  EXPECT_TRUE(run_command({"true"}, 10s));
+  std::signal(SIGCHLD, before);
+}
+
+}  // namespace
+}  // namespace afterbay::storage
