@@ -6,19 +6,20 @@
 
 namespace bench {
 
-CopyReference::CopyReference(const Fields& fields, int ranks) {
+CopyReference::CopyReference(std::size_t bytes, int ranks) {
   constexpr std::size_t total_bytes = 128u << 20;
   const std::size_t share = total_bytes / static_cast<std::size_t>(ranks);
-  const std::size_t count = std::max<std::size_t>(4, share / std::max<std::size_t>(1, fields.bytes()) + 1);
-  buffers_.assign(count, std::vector<std::byte>(fields.bytes()));
+  const std::size_t count = std::max<std::size_t>(4, share / std::max<std::size_t>(1, bytes) + 1);
+  buffers_.assign(count, std::vector<std::byte>(bytes));
 }
 
-void CopyReference::copy(const Fields& fields) {
+void CopyReference::copy(std::span<const std::span<const std::byte>> arrays) {
   std::byte* target = buffers_[next_].data();
   next_ = (next_ + 1) % buffers_.size();
-  const std::size_t volume_bytes = fields.volume().size() * sizeof(float);
-  std::memcpy(target, fields.volume().data(), volume_bytes);
-  std::memcpy(target + volume_bytes, fields.surface().data(), fields.surface().size() * sizeof(float));
+  for (const std::span<const std::byte> array : arrays) {
+    std::memcpy(target, array.data(), array.size());
+    target += array.size();
+  }
 }
 
 }  // namespace bench

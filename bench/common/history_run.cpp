@@ -63,7 +63,7 @@ Timings run_history(const Options& options, MPI_Comm model, Fields& fields, Hist
   MPI_Comm_size(model, &ranks);
   const bool with_compute = options.compute_ms > 0;
   std::optional<CopyReference> copies;
-  if (with_compute) copies.emplace(fields, ranks);
+  if (with_compute) copies.emplace(fields.bytes(), ranks);
   const auto compute = [&] {
     if (!with_compute) return;
     compute_for(options.compute_ms);
@@ -85,7 +85,8 @@ Timings run_history(const Options& options, MPI_Comm model, Fields& fields, Hist
       if (record == options.records - 1) writer.close(file);
     }));
     compute();
-    if (with_compute) timings.copy_s.push_back(timed(timings.copy_use, [&] { copies->copy(fields); }));
+    if (with_compute)
+      timings.copy_s.push_back(timed(timings.copy_use, [&] { copies->copy(fields.arrays()); }));
   }
   timings.finish_s = timed([&] { writer.finish(); });
   timings.end_s = now_s() - start;

@@ -4,8 +4,10 @@
 // a reader can compute again for any point and step (bench/history_verify.py does).
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -48,6 +50,9 @@ class Fields {
   [[nodiscard]] const Tile& tile() const { return tile_; }
   [[nodiscard]] const std::vector<float>& volume() const { return volume_; }
   [[nodiscard]] const std::vector<float>& surface() const { return surface_; }
+  [[nodiscard]] std::array<std::span<const std::byte>, 2> arrays() const {
+    return {std::as_bytes(std::span(volume_)), std::as_bytes(std::span(surface_))};
+  }
   [[nodiscard]] std::size_t bytes() const { return (volume_.size() + surface_.size()) * sizeof(float); }
 
  private:

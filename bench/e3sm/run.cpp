@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "e3sm/run.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <fstream>
+
+#include "common/copy_reference.hpp"
+#include "common/durable.hpp"
+#include "common/timing.hpp"
+
+namespace bench::e3sm {
+namespace {
+
+constexpr int copy_repeats = 5;
+
+template <class Work>
+double timed(Work&& work) {
+  const double start = now_s();
+  work();
+  return now_s() - start;
+}
+
+double reduced(double value, MPI_Op operation, MPI_Comm model) {
+  double result = 0;
+  MPI_Allreduce(&value, &result, 1, MPI_DOUBLE, operation, model);
+  return result;
+}
+
+/// A line "VmRSS:   1234 kB" of /proc/self/status, in MiB.
+double status_mib(const std::string& name) {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with(name + ":")) return std::stod(line.substr(name.size() + 1)) / 1024;
+  }
+  return 0;
+}
+
+std::size_t pieces_on_this_rank(const Case& source, const Fields& fields, int records) {
+  std::vector<std::size_t> of_map;
+  for (Map map : source.maps) {
+    std::sort(map.points.begin(), map.points.end());
+    of_map.push_back(pieces_of(map).size());
+  }
+  std::size_t total = 0;
+  for (std::size_t i = 0; i < source.variables.size(); ++i) {
+    const Variable& variable = source.variables[i];
+    if (!fields.writes(static_cast<int>(i))) continue;
+    const std::size_t once = variable.map < 0 ? 1 : of_map[static_cast<std::size_t>(variable.map)];
+    total += once * static_cast<std::size_t>(variable.record ? records : 1);
+  }
+  return total;
+}
+
+Options parse_options(int argc, char** argv, const std::string& description) {
+  Options options;
+  CLI::App app(description);
+  app.add_option("--case", options.case_file, "case, written by e3sm_case.py")
+      ->required()
+      ->check(CLI::ExistingFile);
+  app.add_option("--dir", options.directory, "directory for the file")->check(CLI::ExistingDirectory);
+  app.add_option("--mode", options.mode, "variant of this program");
+  app.add_option("--records", options.records, "records to write")->check(CLI::PositiveNumber);
+  app.add_flag("!--no-copy", options.copy, "do not measure memcpy");
+  app.add_option("--servers", options.servers, "I/O servers (afterbay)")->check(CLI::NonNegativeNumber);
+  app.add_option("--store", options.store, "store (afterbay)");
+  std::vector<std::string> own;
+  for (int i = argc - 1; i > 0; --i) {  // CLI11 takes a vector from its end
+    const std::string argument = argv[i];
+    if (argument.starts_with("--afterbay.")) {
+      options.settings.insert(options.settings.begin(), argument);
+    } else {
+      own.push_back(argument);
+    }
+  }
+  try {
+    app.parse(own);
+  } catch (const CLI::ParseError& error) {
+    std::exit(app.exit(error));
+  }
+  return options;
+}
+
+}  // namespace
+
+MemoryWatch::MemoryWatch() {
+  std::ofstream("/proc/self/clear_refs")
+      << "5";  // the peak begins anew; where that is refused it is the whole run's
+  before_mib_ = status_mib("VmRSS");
+}
+
+double MemoryWatch::grown_mib() const { return std::max(0.0, status_mib("VmHWM") - before_mib_); }
+
+double copy_time(MPI_Comm model, const Fields& fields, int records) {
+  int ranks = 0;
+  MPI_Comm_size(model, &ranks);
+  const auto parts = fields.parts(0);
+  CopyReference copies(fields.bytes(0), ranks);
+  std::vector<double> times;
+  for (int repeat = 0; repeat < copy_repeats; ++repeat) {
+    MPI_Barrier(model);
+    times.push_back(reduced(timed([&] { copies.copy(parts); }), MPI_MAX, model));
+  }
+  std::sort(times.begin(), times.end());
+  return times[copy_repeats / 2] * records;
+}
+
+Timings run_case(const Options& options, MPI_Comm model, Fields& fields, Writer& writer) {
+  Timings timings;
+  MPI_Barrier(model);
+  const double cpu_start = process_cpu_s();
+  const double start = now_s();
+  timings.open_s = timed([&] { writer.open(); });
+  for (int record = 0; record < options.records; ++record) {
+    if (record > 0) fields.stamp(record);
+    timings.post_s += timed([&] { writer.post(record); });
+    timings.flush_s += timed([&] { writer.flush(record); });
+  }
+  timings.close_s = timed([&] { writer.close(); });
+  timings.finish_s = timed([&] { writer.finish(); });
+  timings.end_s = now_s() - start;
+  timings.cpu_s = process_cpu_s() - cpu_start;
+  return timings;
+}
+
+void report(const Options& options, const Case& source, MPI_Comm model, const Fields& fields,
+            const Timings& timings, const MemoryWatch& memory, const nlohmann::json& about) {
+  int rank = 0;
+  int ranks = 0;
+  MPI_Comm_rank(model, &rank);
+  MPI_Comm_size(model, &ranks);
+  const double memory_mib = memory.grown_mib();
+  const double blocked_s = timings.open_s + timings.post_s + timings.flush_s + timings.close_s;
+  const auto own_bytes = static_cast<double>(fields.bytes(0) + (options.records - 1) * fields.bytes(1));
+  const auto pieces = static_cast<double>(pieces_on_this_rank(source, fields, options.records));
+  const auto highest = [&](double value) { return reduced(value, MPI_MAX, model); };
+  nlohmann::json line = about;
+  line["case"] = source.name;
+  line["records"] = options.records;
+  line["model_ranks"] = ranks;
+  line["variables"] = source.variables.size();
+  line["bytes"] = reduced(own_bytes, MPI_SUM, model);
+  line["payload_mib"] = {{"max", highest(own_bytes / (1 << 20))}};
+  line["pieces"] = {{"sum", reduced(pieces, MPI_SUM, model)}, {"max", highest(pieces)}};
+  line["setup_s"] = highest(timings.setup_s);
+  line["end_s"] = highest(timings.end_s);
+  line["blocked_s"] = {{"max", highest(blocked_s)}, {"mean", reduced(blocked_s, MPI_SUM, model) / ranks}};
+  line["phases"] = {{"open_s", highest(timings.open_s)},
+                    {"post_s", highest(timings.post_s)},
+                    {"flush_s", highest(timings.flush_s)},
+                    {"close_s", highest(timings.close_s)},
+                    {"finish_s", highest(timings.finish_s)}};
+  line["memory_mib"] = {{"max", highest(memory_mib)}, {"sum", reduced(memory_mib, MPI_SUM, model)}};
+  line["cpu_s"] = reduced(timings.cpu_s, MPI_SUM, model);
+  if (options.copy) line["copy_s"] = {{"max", highest(timings.copy_s)}};
+  if (rank == 0) {
+    std::printf("BENCH %s\n", line.dump().c_str());
+    std::fflush(stdout);
+  }
+}
+
+void run_baseline(const Options& options, ArrayOrder order, const nlohmann::json& about,
+                  const std::function<std::unique_ptr<Writer>(const Case&, const Fields&)>& make) {
+  int rank = 0;
+  int ranks = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  const Case source = load_case(options.case_file, rank, ranks, order);
+  Fields fields(source, rank);
+  const double copy_s = options.copy ? copy_time(MPI_COMM_WORLD, fields, options.records) : 0;
+  const MemoryWatch memory;
+  std::unique_ptr<Writer> writer;
+  const double setup_s = timed([&] { writer = make(source, fields); });
+  Timings timings = run_case(options, MPI_COMM_WORLD, fields, *writer);
+  timings.setup_s = setup_s;
+  timings.copy_s = copy_s;
+  report(options, source, MPI_COMM_WORLD, fields, timings, memory, about);
+}
+
+void finish_on_rank_0(const Options& options, const std::string& path, MPI_Comm model) {
+  int rank = 0;
+  MPI_Comm_rank(model, &rank);
+  if (rank == 0) make_durable({path}, options.directory);
+  MPI_Barrier(model);
+}
+
+int run_program(int argc, char** argv, const std::string& description,
+                const std::function<void(const Options&)>& body) {
+  const Options options = parse_options(argc, argv, description);
+  int provided = 0;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+  try {
+    body(options);
+  } catch (const std::exception& error) {
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    std::fprintf(stderr, "rank %d: %s\n", rank, error.what());
+    MPI_Abort(MPI_COMM_WORLD, 1);
+  }
+  MPI_Finalize();
+  return 0;
+}
+
+}  // namespace bench::e3sm

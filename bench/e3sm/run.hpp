@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// The loop of the E3SM benchmark and what it measures, the same for every way of writing.
+#pragma once
+
+#include <mpi.h>
+
+#include <functional>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "e3sm/case.hpp"
+#include "e3sm/fields.hpp"
+
+namespace bench::e3sm {
+
+struct Options {
+  std::string case_file;
+  std::string directory = ".";
+  std::string mode;  ///< the program's own variants, see its --help
+  int records = 1;
+  bool copy = true;                   ///< measure memcpy of the same bytes, too
+  int servers = 1;                    ///< afterbay: I/O servers, taken from the end of the ranks
+  std::string store = "cdf5";         ///< afterbay
+  std::vector<std::string> settings;  ///< afterbay: arguments that begin with --afterbay., as they are
+};
+
+/// One way of writing a case into one file. All calls are collective over the model ranks. Errors are
+/// exceptions that name file and operation.
+class Writer {
+ public:
+  virtual ~Writer() = default;
+  virtual void open() = 0;             ///< creates and defines the file
+  virtual void post(int record) = 0;   ///< hands over the record; with the first one the fixed variables
+  virtual void flush(int record) = 0;  ///< returns when the arrays may change
+  virtual void close() = 0;
+  virtual void finish() = 0;  ///< returns when the file is durable
+};
+
+/// What one rank measured, in seconds.
+struct Timings {
+  double setup_s = 0;  ///< once a run: decompositions described, buffers, session
+  double open_s = 0;
+  double post_s = 0;
+  double flush_s = 0;
+  double close_s = 0;
+  double finish_s = 0;
+  double end_s = 0;   ///< from open to the end of finish
+  double copy_s = 0;  ///< memcpy of the same bytes: median of several, times records
+  double cpu_s = 0;   ///< of this process from open to the end of finish
+};
+
+/// Peak memory of this process above what it had when the object was made (the model's own arrays).
+class MemoryWatch {
+ public:
+  MemoryWatch();
+  [[nodiscard]] double grown_mib() const;
+
+ private:
+  double before_mib_;
+};
+
+/// Seconds that memcpy of the arrays of all records takes the slowest rank; all ranks begin together, as they
+/// do with their output. Collective.
+double copy_time(MPI_Comm model, const Fields& fields, int records);
+
+/// Writes all records and takes the times. Collective over `model`.
+Timings run_case(const Options& options, MPI_Comm model, Fields& fields, Writer& writer);
+
+/// Combines the ranks' figures and prints one line `BENCH {json}` on rank 0 of `model`. `about` is added.
+void report(const Options& options, const Case& source, MPI_Comm model, const Fields& fields,
+            const Timings& timings, const MemoryWatch& memory, const nlohmann::json& about);
+
+/// A baseline: makes a writer, measuring its making as set-up, and runs the case on MPI_COMM_WORLD.
+void run_baseline(const Options& options, ArrayOrder order, const nlohmann::json& about,
+                  const std::function<std::unique_ptr<Writer>(const Case&, const Fields&)>& make);
+
+/// The end of a baseline that wrote one file: rank 0 makes it and its directory durable, the others wait.
+void finish_on_rank_0(const Options& options, const std::string& path, MPI_Comm model);
+
+/// main() of a program; an exception is printed with the rank and aborts the job with status 1.
+int run_program(int argc, char** argv, const std::string& description,
+                const std::function<void(const Options&)>& body);
+
+}  // namespace bench::e3sm
