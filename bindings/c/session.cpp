@@ -67,6 +67,41 @@ int afterbay_decomposition_define(afterbay_session* session, const char* name, i
     const Block block{list(global, dims, "global"), list(start, dims, "start"), list(count, dims, "count")};
     need(session, "session")
         .session.decomposition(std::string(text(name, "name")), block,
-                               {.gaps_allowed = gaps != AFTERBAY_GAPS_REFUSED});
+                               {.gaps_allowed = gaps != AFTERBAY_GAPS_REFUSED, .repeats = Repeats::refuse});
+  });
+}
+
+namespace {
+
+Map map_from(const afterbay_map& from) {
+  Map map;
+  map.global = list(from.global, rank_of(from.rank), "global");
+  map.indices = list(from.indices, from.index_count, "indices");
+  const auto offsets = list(from.run_offsets, from.run_count, "run_offsets");
+  const auto lengths = list(from.run_lengths, from.run_count, "run_lengths");
+  for (std::size_t i = 0; i < offsets.size(); ++i) map.runs.push_back({offsets[i], lengths[i]});
+  map.base = from.base;
+  map.hole = from.hole;
+  if (from.order != AFTERBAY_ROW_MAJOR && from.order != AFTERBAY_COLUMN_MAJOR)
+    refuse(ErrorCode::invalid_argument,
+           "there is no order number " + std::to_string(from.order) + "; use one of enum afterbay_order");
+  map.order = static_cast<Order>(from.order);
+  return map;
+}
+
+Coverage coverage_from(const afterbay_map& from) {
+  if (from.repeats < AFTERBAY_REPEATS_REFUSED || from.repeats > AFTERBAY_REPEATS_LAST)
+    refuse(ErrorCode::invalid_argument, "there is no number " + std::to_string(from.repeats) +
+                                            " for repeats; use one of enum afterbay_repeats");
+  return {.gaps_allowed = from.gaps != AFTERBAY_GAPS_REFUSED, .repeats = static_cast<Repeats>(from.repeats)};
+}
+
+}  // namespace
+
+int afterbay_decomposition_define_map(afterbay_session* session, const char* name, const afterbay_map* map) {
+  return guarded([&] {
+    if (map == nullptr) refuse_null("map");
+    need(session, "session")
+        .session.decomposition(std::string(text(name, "name")), map_from(*map), coverage_from(*map));
   });
 }

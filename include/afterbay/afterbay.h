@@ -236,6 +236,41 @@ int afterbay_decomposition_define(afterbay_session* session, const char* name, i
                                   const uint64_t* global, const uint64_t* start, const uint64_t* count,
                                   int gaps);
 
+enum afterbay_order {
+  AFTERBAY_ROW_MAJOR = 0,   /* the last dimension runs fastest (C) */
+  AFTERBAY_COLUMN_MAJOR = 1 /* the first dimension runs fastest */
+};
+
+/* What becomes of a point that is listed more than once, by one rank or by several. */
+enum afterbay_repeats {
+  AFTERBAY_REPEATS_REFUSED = 0, /* an error that names the point and the ranks */
+  AFTERBAY_REPEATS_FIRST = 1,   /* the lowest rank's, and of these the first in its list, is written */
+  AFTERBAY_REPEATS_LAST = 2     /* the highest rank's, and of these the last in its list, is written */
+};
+
+/* This rank's part of a global index space as a list of points, in the order of the rank's array: element k
+   is the point indices[k]; or the runs (offset, length) one after the other. Set unused members to zero:
+   then points count from 0, row-major; give `hole` another number than that of a point, such as -1. */
+typedef struct afterbay_map {
+  int rank;                /* 1 to 7 */
+  const uint64_t* global;  /* `rank` lengths, C order as in the variable, whatever `order` is */
+  const int64_t* indices;  /* linear indices into `global` */
+  size_t index_count;      /* 0 with runs, or when this rank holds nothing */
+  const int64_t* run_offsets;
+  const uint64_t* run_lengths;
+  size_t run_count;
+  int64_t base; /* the linear index of the first point: 0 or 1 */
+  int64_t hole; /* marks elements of the array that belong to no point; in runs as the offset */
+  int order;    /* enum afterbay_order */
+  int gaps;     /* enum afterbay_gaps */
+  int repeats;  /* enum afterbay_repeats */
+} afterbay_map;
+
+/* Registers a list of points under a name; any number of variables, of any type, may lie on it, with more
+   dimensions before or after those of the map. Errors name the element and its value; points of two ranks
+   and gaps are reported by afterbay_session_start. The lists are copied. */
+int afterbay_decomposition_define_map(afterbay_session* session, const char* name, const afterbay_map* map);
+
 /* ---- Collection --------------------------------------------------------------------------- */
 
 /* Where and how a collection's files are stored; NULL: the default. Set unused members to zero. */

@@ -91,7 +91,8 @@ Result<> Collection::resolve(const std::vector<Decomposition>& decompositions, i
     state.index = v;
     const model::Index& shape = layout_->variables[v].shape;
     state.mine = {model::Index::filled(shape.size, 0), shape};
-    state.contributes = model_rank == 0 && layout_->variables[v].framed;
+    state.framed = layout_->variables[v].framed;
+    state.holds = model_rank == 0;
     if (variable.decomposition.empty()) continue;
     for (std::size_t d = 0; d < decompositions.size(); ++d)
       if (names[d] == variable.decomposition) state.decomposition = static_cast<int>(d);
@@ -103,14 +104,27 @@ Result<> Collection::resolve(const std::vector<Decomposition>& decompositions, i
                             variable.name, name_, variable.decomposition,
                             did_you_mean(variable.decomposition, names)))
               .in_variable(variable.name));
-    auto box = model::box_for(schema_, variable,
-                              decompositions[static_cast<std::size_t>(state.decomposition)].block);
-    if (!box)
+    if (auto fits = lie_on(state, decompositions[static_cast<std::size_t>(state.decomposition)]); !fits)
       return fail(
-          std::move(box).error().in_variable(variable.name).add(fmt::format("in collection '{}'", name_)));
-    state.mine = *box;
-    state.contributes = layout_->variables[v].framed && !state.mine.empty();
+          std::move(fits).error().in_variable(variable.name).add(fmt::format("in collection '{}'", name_)));
   }
+  return {};
+}
+
+/// This rank's part of a variable on that decomposition.
+Result<> Collection::lie_on(VariableState& state, const Decomposition& decomposition) const {
+  const Variable& variable = schema_.variables[state.index];
+  if (!decomposition.map) {
+    AFTERBAY_TRY_ASSIGN(state.mine, model::box_for(schema_, variable, decomposition.block));
+    state.holds = !state.mine.empty();
+    return {};
+  }
+  state.map = decomposition.map;
+  AFTERBAY_TRY_ASSIGN(state.place,
+                      model::place_of(schema_, variable, decomposition.name, decomposition.map->global()));
+  const model::Index array = model::array_lengths(layout_->variables[state.index].shape, state.place,
+                                                  decomposition.map->runs().elements());
+  state.mine = {model::Index::filled(array.size, 0), array};
   return {};
 }
 
@@ -207,21 +221,44 @@ Result<std::unique_ptr<PutPlan>> Collection::make_plan(const VariableState& vari
   if (!plan->kernel)
     return fail(ErrorCode::wrong_type, "data of type {} cannot be put into variable '{}' of type {}",
                 name_of(type), in_schema.name, name_of(in_schema.type));
-  if (!variable.contributes) return plan;
+  if (!variable.contributes()) return plan;
   const model::ElementBytes bytes{size_of(type), size_of(in_schema.type)};
+  plan->pieces = variable.map ? map_pieces(variable, memory, bytes) : box_pieces(variable, memory, bytes);
+  for (const PiecePlan& piece : plan->pieces) plan->packed_bytes += piece.packed_bytes;
+  return plan;
+}
+
+std::vector<PiecePlan> Collection::box_pieces(const VariableState& variable, const MemoryLayout& memory,
+                                              model::ElementBytes bytes) const {
+  std::vector<PiecePlan> plans;
   const model::VariableLayout& layout = layout_->variables[variable.index];
   for (std::uint32_t p = layout.first_piece; p < layout.first_piece + layout.piece_count; ++p) {
     const model::Piece& piece = layout_->pieces[p];
-    PiecePlan part;
-    part.piece = p;
-    part.gather = model::gather(variable.mine, memory, piece.box, piece.stored, bytes);
-    if (part.gather.empty()) continue;
-    part.pack = model::pack(variable.mine, memory, piece.box, bytes);
-    part.packed_bytes = part.pack.points * bytes.to;
-    plan->packed_bytes += part.packed_bytes;
-    plan->pieces.push_back(part);
+    PiecePlan::BoxMoves moves{model::gather(variable.mine, memory, piece.box, piece.stored, bytes), {}};
+    if (moves.gather.empty()) continue;
+    moves.pack = model::pack(variable.mine, memory, piece.box, bytes);
+    plans.push_back({p, moves.pack.points * bytes.to, moves});
   }
-  return plan;
+  return plans;
+}
+
+std::vector<PiecePlan> Collection::map_pieces(const VariableState& variable, const MemoryLayout& memory,
+                                              model::ElementBytes bytes) const {
+  std::vector<PiecePlan> plans;
+  const model::VariableLayout& layout = layout_->variables[variable.index];
+  const MapPart::Cut& cut = variable.map->cut(model::part_of(layout.part, variable.place));
+  for (std::uint32_t p = layout.first_piece; p < layout.first_piece + layout.piece_count; ++p) {
+    const model::Piece& piece = layout_->pieces[p];
+    const model::CellPoints* points =
+        cut.find(cut.cells.cell_of(model::part_of(piece.box.start, variable.place)));
+    if (points == nullptr) continue;
+    PiecePlan::MapMoves moves;
+    moves.gather = model::gather(*points, variable.map->runs().elements(), layout.shape, memory,
+                                 {piece.box, piece.stored, variable.place}, bytes);
+    moves.pack = model::pack(moves.gather);
+    plans.push_back({p, moves.pack.values * bytes.to, moves});
+  }
+  return plans;
 }
 
 }  // namespace afterbay::client

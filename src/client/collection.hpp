@@ -10,33 +10,45 @@
 #include <string_view>
 #include <unordered_map>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "afterbay/decomposition.hpp"
 #include "afterbay/schema.hpp"
 #include "afterbay/session.hpp"
 #include "base/result.hpp"
+#include "client/decomposition.hpp"
 #include "config/config.hpp"
 #include "model/layout.hpp"
+#include "model/map_moves.hpp"
 #include "model/moves.hpp"
 #include "observe/profile.hpp"
 #include "wire/session_messages.hpp"
 
 namespace afterbay::client {
 
-struct Decomposition {
-  std::uint32_t id = 0;
-  std::string name;
-  Block block;
-  Coverage coverage;
-};
-
 /// How this rank's part of one variable gets into one piece.
 struct PiecePlan {
+  struct BoxMoves {
+    model::Move gather;  ///< into the piece in its frame
+    model::Move pack;    ///< into a packed buffer
+  };
+  struct MapMoves {
+    model::MapMove gather;
+    model::MapMove pack;
+  };
   std::uint32_t piece = 0;  ///< index in FileLayout::pieces
-  model::Move gather;       ///< into the frame
-  model::Move pack;         ///< into a packed buffer
   std::uint64_t packed_bytes = 0;
+  std::variant<BoxMoves, MapMoves> moves;
+
+  /// Into the piece, which begins at `to`. Returns the number of values out of range.
+  std::uint64_t gather(const void* data, std::byte* to, model::Kernel kernel) const {
+    return std::visit([&](const auto& it) { return model::execute(it.gather, data, to, kernel); }, moves);
+  }
+  /// Into `packed_bytes` at `to`.
+  std::uint64_t pack(const void* data, std::byte* to, model::Kernel kernel) const {
+    return std::visit([&](const auto& it) { return model::execute(it.pack, data, to, kernel); }, moves);
+  }
 };
 
 /// The same for all pieces that this rank has a part of, for one type and layout in memory.
@@ -50,10 +62,19 @@ struct PutPlan {
 
 struct VariableState {
   std::uint32_t index = 0;
-  model::Box mine;           ///< this rank's part, without the record dimension
-  bool contributes = false;  ///< has points to hand over (Whole: the lowest model rank only)
-  int decomposition = -1;    ///< index of the decomposition; -1: Whole
+  /// This rank's part, without the record dimension. On a map: its array, with one dimension for the list.
+  model::Box mine;
+  bool framed = false;
+  bool holds = false;            ///< Whole: the lowest model rank; a block: has points
+  int decomposition = -1;        ///< index of the decomposition; -1: Whole
+  std::shared_ptr<MapPart> map;  ///< null: not on a map
+  model::MapPlace place;         ///< of the map's dimensions
   std::vector<std::unique_ptr<PutPlan>> plans;
+
+  /// Whether this rank has points to hand over; for maps not known before the servers have answered.
+  [[nodiscard]] bool contributes() const {
+    return framed && !mine.empty() && (map ? !map->runs().empty() : holds);
+  }
 };
 
 /// Open (file, record) pairs of one collection on one server, and their running numbers.
@@ -107,9 +128,14 @@ class Collection {
 
  private:
   Result<> resolve(const std::vector<Decomposition>& decompositions, int model_rank);
+  Result<> lie_on(VariableState& state, const Decomposition& decomposition) const;
   Result<std::uint32_t> index_of(std::string_view variable) const;
   Result<std::unique_ptr<PutPlan>> make_plan(const VariableState& variable, Type type,
                                              const MemoryLayout& memory) const;
+  [[nodiscard]] std::vector<PiecePlan> box_pieces(const VariableState& variable, const MemoryLayout& memory,
+                                                  model::ElementBytes bytes) const;
+  [[nodiscard]] std::vector<PiecePlan> map_pieces(const VariableState& variable, const MemoryLayout& memory,
+                                                  model::ElementBytes bytes) const;
 
   std::uint32_t id_ = 0;
   std::string name_;

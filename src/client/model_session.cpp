@@ -43,15 +43,43 @@ void ModelSession::set_idle(std::function<bool()> idle) {
 
 // ---- definitions
 
-Result<> ModelSession::decomposition(const std::string& name, const Block& block, const Coverage& coverage) {
+Result<> ModelSession::check_new_decomposition(const std::string& name) const {
   AFTERBAY_TRY(check_usable());
   for (const Decomposition& known : decompositions_)
     if (known.name == name)
       return fail(ErrorCode::conflict, "decomposition '{}' is registered already", name);
+  return {};
+}
+
+Result<> ModelSession::decomposition(const std::string& name, const Block& block, const Coverage& coverage) {
+  AFTERBAY_TRY(check_new_decomposition(name));
   if (auto good = model::check_block(name, block); !good)
     return told(std::move(good).error().at_rank(place_.session_rank));
-  decompositions_.push_back({static_cast<std::uint32_t>(decompositions_.size()), name, block, coverage});
+  decompositions_.push_back(
+      {static_cast<std::uint32_t>(decompositions_.size()), name, coverage, block, nullptr});
   return {};
+}
+
+Result<> ModelSession::decomposition(const std::string& name, const Map& map, const Coverage& coverage) {
+  const observe::Timed timed(observed_.define);
+  AFTERBAY_TRY(check_new_decomposition(name));
+  auto runs = model::make_point_runs(name, map, coverage.repeats);
+  if (!runs) return told(std::move(runs).error().at_rank(place_.session_rank));
+  auto part = std::make_shared<MapPart>(model::Index(map.global), std::move(*runs));
+  decompositions_.push_back(
+      {static_cast<std::uint32_t>(decompositions_.size()), name, coverage, {}, std::move(part)});
+  return {};
+}
+
+Result<> ModelSession::send_decomposition(std::size_t server, const Decomposition& it) {
+  if (!it.map)
+    return send(server, wire::DefineDecomposition{it.id, it.name, it.coverage, it.block}, Wake::no);
+  const model::Index& global = it.map->global();
+  return send(
+      server,
+      wire::DefineMap{
+          it.id, it.name, it.coverage, {global.begin(), global.end()}, model::encode_offsets(it.map->runs())},
+      Wake::no);
 }
 
 Result<Collection*> ModelSession::collection(const std::string& name, const Schema& schema,
@@ -79,10 +107,8 @@ Result<> ModelSession::start() {
   warn_of_unknown_collections();
   ++define_serial_;
   for (std::size_t s = 0; s < links_.size(); ++s) {
-    for (std::size_t d = decompositions_sent_; d < decompositions_.size(); ++d) {
-      const Decomposition& it = decompositions_[d];
-      AFTERBAY_TRY(send(s, wire::DefineDecomposition{it.id, it.name, it.coverage, it.block}, Wake::no));
-    }
+    for (std::size_t d = decompositions_sent_; d < decompositions_.size(); ++d)
+      AFTERBAY_TRY(send_decomposition(s, decompositions_[d]));
     for (std::size_t c = collections_sent_; c < collections_.size(); ++c)
       if (collections_[c]->serves(s))
         AFTERBAY_TRY(send(s, collections_[c]->message(place_.model_rank == 0), Wake::no));

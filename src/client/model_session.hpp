@@ -74,6 +74,7 @@ class ModelSession {
   void set_synchronous(Arrive arrive) { arrive_ = std::move(arrive); }
 
   Result<> decomposition(const std::string& name, const Block& block, const Coverage& coverage);
+  Result<> decomposition(const std::string& name, const Map& map, const Coverage& coverage);
   Result<Collection*> collection(const std::string& name, const Schema& schema,
                                  const CollectionOptions& options);
   Result<> start();
@@ -114,6 +115,8 @@ class ModelSession {
 
  private:
   Result<> check_usable() const;
+  Result<> check_new_decomposition(const std::string& name) const;
+  Result<> send_decomposition(std::size_t server, const Decomposition& decomposition);
   void warn_of_unknown_collections() const;
   /// Reads what servers sent; fails with the session's error if one of them failed.
   Result<> poll();

@@ -47,6 +47,12 @@ Result<> ModelSession::handle(std::size_t server, std::span<const std::byte> mes
     for (const auto& base : defined.bases)
       collections_.at(base.collection)->servers[server].first_frame = base.first_frame;
     defined_[server] = defined.serial;
+  } else if (kind == wire::MapLosses::kind) {
+    AFTERBAY_TRY_ASSIGN(const wire::MapLosses losses, wire::decode<wire::MapLosses>(message));
+    std::vector<model::OffsetRun> lost;
+    for (std::size_t i = 0; i < losses.offsets.size(); ++i)
+      lost.push_back({losses.offsets[i], losses.lengths.at(i)});
+    decompositions_.at(losses.id).map->lose(lost);
   } else if (kind == wire::Done::kind) {
     AFTERBAY_TRY_ASSIGN(const wire::Done done, wire::decode<wire::Done>(message));
     if (const auto it = pending_.find(done.ticket); it != pending_.end() && --it->second.servers == 0)

@@ -136,9 +136,9 @@ Result<std::uint64_t> ModelSession::copy_pieces(const Handover& handover, const 
     const transport::FrameSlot place = slot(handover, part);
     auto landing = link.reserve(place, in_frame, part.packed_bytes, true);
     if (!landing) return fail(explain(server, std::move(landing).error()));
-    out_of_range += landing->packed ? model::execute(part.pack, data, landing->base, handover.plan->kernel)
-                                    : model::execute(part.gather, data, landing->base + piece.frame_offset,
-                                                     handover.plan->kernel);
+    out_of_range += landing->packed
+                        ? part.pack(data, landing->base, handover.plan->kernel)
+                        : part.gather(data, landing->base + piece.frame_offset, handover.plan->kernel);
     if (auto done = link.commit(place, in_frame); !done)
       return fail(explain(server, std::move(done).error()));
   }
@@ -252,11 +252,13 @@ Result<std::optional<ModelSession::Direct>> ModelSession::acquire(File& file, st
   const auto failed = [&](Error error) {
     return told(error.in_file(file.path).in_variable(std::string(variable)).at_rank(place_.session_rank));
   };
-  if (auto state = file.collection->framed_variable(variable); !state)
-    return failed(std::move(state).error());
+  auto state = file.collection->framed_variable(variable);
+  if (!state) return failed(std::move(state).error());
   const bool same_type = file.collection->schema().find_variable(variable)->type == type;
   const bool same_order = !model::needs_swap(file.collection->layout().big_endian) || size_of(type) == 1;
-  if (!same_type || !same_order || links_[file.server]->name() == "mpi") return std::optional<Direct>();
+  const bool on_map = (*state)->map != nullptr;  // its points lie apart in the frames
+  if (!same_type || !same_order || on_map || links_[file.server]->name() == "mpi")
+    return std::optional<Direct>();
   auto handover = begin(file, variable, record, type, {});
   if (!handover) return failed(std::move(handover).error());
   if (auto marked = mark_put(file, handover->variable->index, handover->record); !marked)

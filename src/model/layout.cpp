@@ -170,6 +170,7 @@ class LayoutMaker {
     const Index part = variable.chunked
                            ? variable.chunk
                            : cut(variable.shape, size_of(schema_.variables[v].type), sizes_.frame_bytes);
+    variable.part = part;
     Index grid = part;
     std::uint64_t pieces = 1;
     for (std::size_t d = 0; d < part.size; ++d) {

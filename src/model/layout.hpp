@@ -53,6 +53,7 @@ struct VariableLayout {
   bool chunked = false;              ///< HDF5 chunks; else dense
   Index shape;                       ///< lengths without the record dimension (scalar: rank 0)
   Index chunk;                       ///< chunk lengths without the record dimension, when chunked
+  Index part;                        ///< lengths of a piece; those at the edges may have less
   std::uint64_t record_span = 1;     ///< chunk length along the record dimension
   std::uint64_t slab_bytes = 0;      ///< dense bytes of one record
   std::uint64_t section_offset = 0;  ///< classic: begin, from the start of its section

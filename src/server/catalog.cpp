@@ -43,30 +43,65 @@ std::vector<model::Box> padding(const model::Piece& piece) {
   return boxes;
 }
 
+bool scatter_points(ServedMap& map, std::size_t peer, const ServedCollection& collection,
+                    const model::Piece& piece, std::span<const std::byte> packed, std::byte* to) {
+  const std::size_t element = size_of(collection.schema.variables[piece.variable].type);
+  const model::MapPlace& place = collection.places[piece.variable];
+  auto& cut = map.cut(model::part_of(collection.layout->variables[piece.variable].part, place));
+  const auto* points = map.points_of(cut, peer, cut.cells.cell_of(model::part_of(piece.box.start, place)));
+  if (points == nullptr) return false;
+  const model::MapMove move = model::scatter(*points, {piece.box, piece.stored, place}, element);
+  if (move.values * element != packed.size()) return false;
+  model::execute(move, packed.data(), to, model::copy_kernel(element, false));
+  return true;
+}
+
 }  // namespace
 
 Catalog::Catalog(std::vector<int> session_ranks, const config::Config& config)
     : session_ranks_(std::move(session_ranks)), config_(config) {}
 
-Result<> Catalog::add(std::size_t peer, const wire::DefineDecomposition& message) {
-  auto& it = decompositions_[message.id];
-  const model::Index global(message.block.global);
+/// A rank's account of a decomposition must agree with the first one's.
+Result<Catalog::ServedDecomposition*> Catalog::join(std::size_t peer, std::uint32_t id,
+                                                    const std::string& name, const model::Index& global,
+                                                    const Coverage& coverage, bool is_map) {
+  auto& it = decompositions_[id];
   if (it.described == 0) {
-    it.name = message.name;
-    it.coverage = message.coverage;
+    it.name = name;
+    it.coverage = coverage;
     it.global = global;
-    it.boxes.resize(ranks());
-  } else if (it.name != message.name || !(it.global == global) || !(it.coverage == message.coverage)) {
+    if (is_map)
+      it.map = std::make_unique<ServedMap>(global, ranks());
+    else
+      it.boxes.resize(ranks());
+  } else if (it.name != name || !(it.global == global) || !(it.coverage == coverage) ||
+             (it.map != nullptr) != is_map) {
     return fail(
         make_error(
             ErrorCode::conflict,
-            "model rank {} registers decomposition '{}' over {} points, model rank 0 '{}' over {}: name, "
+            "model rank {} registers {} '{}' over {} points, another rank {} '{}' over {}: kind, name, "
             "global lengths and coverage must be equal on all ranks",
-            peer, message.name, global.product(), it.name, it.global.product())
+            peer, is_map ? "map" : "block", name, global.product(), it.map ? "map" : "block", it.name,
+            it.global.product())
             .at_rank(session_rank(peer)));
   }
-  it.boxes[peer] = model::box_of(message.block);
   ++it.described;
+  return &it;
+}
+
+Result<> Catalog::add(std::size_t peer, const wire::DefineDecomposition& message) {
+  AFTERBAY_TRY_ASSIGN(
+      ServedDecomposition* const it,
+      join(peer, message.id, message.name, model::Index(message.block.global), message.coverage, false));
+  it->boxes[peer] = model::box_of(message.block);
+  return {};
+}
+
+Result<> Catalog::add(std::size_t peer, wire::DefineMap message) {
+  AFTERBAY_TRY_ASSIGN(
+      ServedDecomposition* const it,
+      join(peer, message.id, message.name, model::Index(message.global), message.coverage, true));
+  it->map->set(peer, std::move(message.points));
   return {};
 }
 
@@ -110,7 +145,12 @@ Result<wire::Defined> Catalog::complete(transport::FramePool& frames) {
   ended_ = 0;
   wire::Defined answer;
   answer.serial = serial_;
-  for (auto& [id, decomposition] : decompositions_) AFTERBAY_TRY(check(decomposition));
+  checked_maps_.clear();
+  for (auto& [id, decomposition] : decompositions_) {
+    if (decomposition.checked) continue;
+    AFTERBAY_TRY(check(decomposition));
+    if (decomposition.map) checked_maps_.push_back(id);
+  }
   for (const std::uint32_t id : new_collections_) {
     ServedCollection& collection = collections_[id];
     AFTERBAY_TRY(describe(collection));
@@ -131,7 +171,7 @@ Result<wire::Defined> Catalog::complete(transport::FramePool& frames) {
 }
 
 Result<> Catalog::check(ServedDecomposition& it) const {
-  if (it.checked) return {};
+  if (it.map) return check_map(it);
   std::vector<model::RankBlock> blocks;
   for (std::size_t r = 0; r < it.boxes.size(); ++r) {
     if (it.boxes[r].empty()) continue;
@@ -144,6 +184,29 @@ Result<> Catalog::check(ServedDecomposition& it) const {
   return {};
 }
 
+Result<> Catalog::check_map(ServedDecomposition& it) const {
+  AFTERBAY_TRY(it.map->check(it.name, session_ranks_, it.coverage));
+  it.holders = it.map->holders();
+  it.checked = true;
+  return {};
+}
+
+std::vector<wire::MapLosses> Catalog::losses(std::size_t peer) const {
+  std::vector<wire::MapLosses> messages;
+  for (const std::uint32_t id : checked_maps_) {
+    const auto& lost = decompositions_.at(id).map->losses()[peer];
+    if (lost.empty()) continue;
+    wire::MapLosses message;
+    message.id = id;
+    for (const model::OffsetRun& run : lost) {
+      message.offsets.push_back(run.offset);
+      message.lengths.push_back(run.length);
+    }
+    messages.push_back(std::move(message));
+  }
+  return messages;
+}
+
 Result<> Catalog::describe(ServedCollection& it) const {
   const model::LayoutSizes sizes{config_.memory.block_bytes - model::page_bytes, config_.chunk_bytes};
   AFTERBAY_TRY_ASSIGN(model::FileLayout layout, model::make_layout(it.schema, it.format, sizes));
@@ -153,33 +216,60 @@ Result<> Catalog::describe(ServedCollection& it) const {
     storage::to_file_order(fill.bytes, size_of(variable.type), it.layout->big_endian);
     it.fill_values.push_back(std::move(fill.bytes));
   }
+  AFTERBAY_TRY(find_places(it));
   it.expected.resize(it.layout->pieces.size());
-  for (std::uint32_t p = 0; p < it.layout->pieces.size(); ++p) AFTERBAY_TRY(describe_piece(it, p));
+  for (std::uint32_t p = 0; p < it.layout->pieces.size(); ++p) describe_piece(it, p);
   return {};
 }
 
-Result<> Catalog::describe_piece(ServedCollection& it, std::uint32_t index) const {
+Result<> Catalog::find_places(ServedCollection& it) const {
+  it.places.resize(it.schema.variables.size());
+  for (std::size_t v = 0; v < it.places.size(); ++v) {
+    if (it.decompositions[v] < 0) continue;
+    const auto& decomposition = decompositions_.at(static_cast<std::uint32_t>(it.decompositions[v]));
+    if (!decomposition.map) continue;
+    AFTERBAY_TRY_ASSIGN(it.places[v], model::place_of(it.schema, it.schema.variables[v], decomposition.name,
+                                                      decomposition.global));
+  }
+  return {};
+}
+
+void Catalog::describe_piece(ServedCollection& it, std::uint32_t index) const {
   const model::Piece& piece = it.layout->pieces[index];
   const std::size_t element = size_of(it.schema.variables[piece.variable].type);
   std::vector<model::Box> unwritten = padding(piece);
-  if (const int d = it.decompositions[piece.variable]; d < 0) {
-    it.expected[index] = 1;
-  } else {
-    const auto& decomposition = decompositions_.at(static_cast<std::uint32_t>(d));
-    const model::Box within = trailing(piece.box, decomposition.global.size);
-    it.expected[index] = 0;
-    decomposition.tree.for_each(within, [&](std::uint32_t) { return ++it.expected[index], true; });
-    if (decomposition.coverage.gaps_allowed)
-      for (const model::Box& gap : model::gaps(decomposition.tree, within))
-        unwritten.push_back(with_leading(piece.box, gap));
-  }
-  if (it.expected[index] == 0 || unwritten.empty()) return {};
-  PieceFill fill{index, {}};
+  PieceFill fill{index, {}, std::nullopt};
+  it.expected[index] = 1;
+  if (it.decompositions[piece.variable] >= 0) find_gaps(it, index, unwritten, fill);
+  if (it.expected[index] == 0 || (unwritten.empty() && !fill.points)) return;
   const model::Box stored{piece.box.start, piece.stored};
   for (const model::Box& box : unwritten)
-    fill.moves.push_back(model::fill(box, stored, piece.stored, element));
+    fill.boxes.push_back(model::fill(box, stored, piece.stored, element));
   it.fills.push_back(std::move(fill));
-  return {};
+}
+
+void Catalog::find_gaps(ServedCollection& it, std::uint32_t index, std::vector<model::Box>& boxes,
+                        PieceFill& fill) const {
+  const model::Piece& piece = it.layout->pieces[index];
+  const auto& decomposition =
+      decompositions_.at(static_cast<std::uint32_t>(it.decompositions[piece.variable]));
+  if (decomposition.map) {
+    const model::MapPlace& place = it.places[piece.variable];
+    const auto& cut =
+        decomposition.map->cut(model::part_of(it.layout->variables[piece.variable].part, place));
+    const std::uint64_t cell = cut.cells.cell_of(model::part_of(piece.box.start, place));
+    it.expected[index] = cut.expected[cell];
+    if (const model::CellPoints* gap = cut.gap(cell))
+      fill.points = model::fill(*gap, {piece.box, piece.stored, place},
+                                size_of(it.schema.variables[piece.variable].type));
+    return;
+  }
+  const model::Box within = trailing(piece.box, decomposition.global.size);
+  it.expected[index] = 0;
+  decomposition.tree.for_each(within, [&](std::uint32_t) { return ++it.expected[index], true; });
+  if (decomposition.coverage.gaps_allowed)
+    for (const model::Box& gap : model::gaps(decomposition.tree, within))
+      boxes.push_back(with_leading(piece.box, gap));
 }
 
 const ServedCollection* Catalog::find(std::uint32_t id) const {
@@ -202,9 +292,10 @@ model::Box Catalog::part(const ServedCollection& collection, std::uint32_t varia
 
 bool Catalog::contributes(const ServedCollection& collection, std::uint32_t variable,
                           std::size_t peer) const {
-  if (const std::int32_t d = collection.decompositions[variable]; d >= 0)
-    return !decompositions_.at(static_cast<std::uint32_t>(d)).boxes[peer].empty();
-  return peer == 0;
+  const std::int32_t d = collection.decompositions[variable];
+  if (d < 0) return peer == 0;
+  const auto& decomposition = decompositions_.at(static_cast<std::uint32_t>(d));
+  return decomposition.map ? decomposition.map->holds(peer) : !decomposition.boxes[peer].empty();
 }
 
 std::uint32_t Catalog::contributors(const ServedCollection& collection, std::uint32_t variable) const {
@@ -220,10 +311,16 @@ bool Catalog::scatter(std::size_t peer, const transport::FrameSlot& slot, std::u
   if (piece_in_frame >= in_layout.piece_count) return false;
   const model::Piece& piece = collection->layout->pieces[in_layout.first_piece + piece_in_frame];
   const std::size_t element = size_of(collection->schema.variables[piece.variable].type);
+  const model::Kernel copy = model::copy_kernel(element, false);
+  std::byte* const to = frame + piece.frame_offset;
+  const std::int32_t d = collection->decompositions[piece.variable];
+  if (d >= 0)
+    if (const auto& map = decompositions_.at(static_cast<std::uint32_t>(d)).map)
+      return scatter_points(*map, peer, *collection, piece, packed, to);
   const model::Move move =
       model::scatter(part(*collection, piece.variable, peer), piece.box, piece.stored, element);
   if (move.points * element != packed.size()) return false;
-  model::execute(move, packed.data(), frame + piece.frame_offset, model::copy_kernel(element, false));
+  model::execute(move, packed.data(), to, copy);
   return true;
 }
 

@@ -14,7 +14,9 @@
 #include "config/config.hpp"
 #include "model/decomposition.hpp"
 #include "model/layout.hpp"
+#include "model/map_moves.hpp"
 #include "model/moves.hpp"
+#include "server/served_map.hpp"
 #include "transport/link.hpp"
 #include "wire/session_messages.hpp"
 
@@ -23,7 +25,8 @@ namespace afterbay::server {
 /// A value that must fill places of a piece which no rank writes.
 struct PieceFill {
   std::uint32_t piece = 0;  ///< index in FileLayout::pieces
-  std::vector<model::Move> moves;
+  std::vector<model::Move> boxes;
+  std::optional<model::MapMove> points;
 };
 
 struct ServedCollection {
@@ -34,6 +37,7 @@ struct ServedCollection {
   std::uint64_t schema_hash = 0;
   Schema schema;
   std::vector<std::int32_t> decompositions;  ///< one a variable; -1: Whole
+  std::vector<model::MapPlace> places;       ///< one a variable; of a map's dimensions
   std::shared_ptr<const model::FileLayout> layout;
   std::uint32_t first_frame = 0;
   std::vector<PieceFill> fills;                     ///< sorted by piece
@@ -48,11 +52,14 @@ class Catalog {
 
   // From model rank `peer`; each fails when ranks disagree, naming them.
   Result<> add(std::size_t peer, const wire::DefineDecomposition& message);
+  Result<> add(std::size_t peer, wire::DefineMap message);
   Result<> add(std::size_t peer, const wire::DefineCollection& message);
   /// True when this was the last rank of the batch: `complete` is to be called.
   Result<bool> end(std::size_t peer, const wire::DefineEnd& message);
   /// Checks the batch, declares its frames and returns the answer to the ranks.
   Result<wire::Defined> complete(transport::FramePool& frames);
+  /// What model rank `peer` lost of the maps of the batch that `complete` checked last.
+  [[nodiscard]] std::vector<wire::MapLosses> losses(std::size_t peer) const;
 
   [[nodiscard]] const ServedCollection* find(std::uint32_t id) const;
   /// The collection that owns a frame of the pool.
@@ -71,16 +78,24 @@ class Catalog {
     std::string name;
     Coverage coverage;
     model::Index global;
-    std::vector<model::Box> boxes;  ///< one a model rank
+    std::vector<model::Box> boxes;  ///< one a model rank; none for a map
+    std::unique_ptr<ServedMap> map;
     std::size_t described = 0;
     std::uint32_t holders = 0;  ///< ranks that hold points
     model::BoxTree tree;
     bool checked = false;
   };
 
+  Result<ServedDecomposition*> join(std::size_t peer, std::uint32_t id, const std::string& name,
+                                    const model::Index& global, const Coverage& coverage, bool is_map);
   Result<> check(ServedDecomposition& decomposition) const;
+  Result<> check_map(ServedDecomposition& decomposition) const;
   Result<> describe(ServedCollection& collection) const;
-  Result<> describe_piece(ServedCollection& collection, std::uint32_t index) const;
+  Result<> find_places(ServedCollection& collection) const;
+  void describe_piece(ServedCollection& collection, std::uint32_t index) const;
+  /// Points of the piece that no rank writes, besides its padding.
+  void find_gaps(ServedCollection& collection, std::uint32_t index, std::vector<model::Box>& boxes,
+                 PieceFill& fill) const;
   [[nodiscard]] model::Box part(const ServedCollection& collection, std::uint32_t variable,
                                 std::size_t peer) const;
 
@@ -90,6 +105,7 @@ class Catalog {
   std::map<std::uint32_t, ServedCollection> collections_;
   std::vector<std::uint32_t> new_collections_;
   std::vector<const ServedCollection*> owners_;  ///< by frame of the pool
+  std::vector<std::uint32_t> checked_maps_;      ///< in the last batch
   std::uint64_t serial_ = 0;
   std::size_t ended_ = 0;
 };

@@ -13,7 +13,8 @@ void fill_unwritten(const ServedCollection& collection, std::uint32_t piece, std
   if (fill == collection.fills.end() || fill->piece != piece) return;
   const auto& value = collection.fill_values[collection.layout->pieces[piece].variable];
   const model::Kernel copy = model::copy_kernel(value.size(), false);
-  for (const model::Move& move : fill->moves) model::execute(move, value.data(), at, copy);
+  for (const model::Move& move : fill->boxes) model::execute(move, value.data(), at, copy);
+  if (fill->points) model::execute(*fill->points, value.data(), at, copy);
 }
 
 /// Buffers are used again and again: the few bytes between neighbours must not show what was there before.

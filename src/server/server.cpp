@@ -152,6 +152,8 @@ Result<> Server::handle(std::size_t peer, std::span<const std::byte> message) {
   if (!ranks_make_sense_) return {};
   if (kind == wire::DefineDecomposition::kind)
     return with<wire::DefineDecomposition>(message, [&](const auto& m) { return catalog_.add(peer, m); });
+  if (kind == wire::DefineMap::kind)
+    return with<wire::DefineMap>(message, [&](auto m) { return catalog_.add(peer, std::move(m)); });
   if (kind == wire::DefineCollection::kind)
     return with<wire::DefineCollection>(message, [&](const auto& m) { return catalog_.add(peer, m); });
   if (kind == wire::DefineEnd::kind)
@@ -190,7 +192,11 @@ Result<> Server::define(std::size_t peer, const wire::DefineEnd& message) {
   if (!last) return {};
   AFTERBAY_TRY_ASSIGN(const wire::Defined answer, catalog_.complete(port_->frames()));
   const auto bytes = wire::encode(answer);
-  for (std::size_t p = 0; p < peers_.size(); ++p) port_->send(p, bytes);
+  for (std::size_t p = 0; p < peers_.size(); ++p) {
+    if (place_.number == 0)  // all servers come to the same result
+      for (const wire::MapLosses& lost : catalog_.losses(p)) port_->send(p, wire::encode(lost));
+    port_->send(p, bytes);
+  }
   return {};
 }
 

@@ -48,7 +48,8 @@ void add_direct_parts(Slot::State& slot) {
   for (std::size_t i = 0; i < handover.plan->pieces.size(); ++i) {
     const client::PiecePlan& plan = handover.plan->pieces[i];
     const model::Piece& piece = layout.pieces[plan.piece];
-    std::byte* const first = slot.direct->frames[i] + piece.frame_offset + plan.gather.to_offset;
+    std::byte* const first = slot.direct->frames[i] + piece.frame_offset +
+                             std::get<client::PiecePlan::BoxMoves>(plan.moves).gather.to_offset;
     slot.parts.push_back(part_of(model::intersect(handover.variable->mine, piece.box), piece.stored, first));
   }
 }
@@ -75,6 +76,10 @@ int Session::model_size() const { return state().model_side().place().model_size
 
 void Session::decomposition(const std::string& name, const Block& block, const Coverage& coverage) {
   unwrap(state().model_side().decomposition(name, block, coverage));
+}
+
+void Session::decomposition(const std::string& name, const Map& map, const Coverage& coverage) {
+  unwrap(state().model_side().decomposition(name, map, coverage));
 }
 
 Collection Session::collection(const std::string& name, const Schema& schema,
@@ -158,7 +163,7 @@ Slot OutputFile::acquire(std::string_view variable, std::uint64_t record, Type t
     add_direct_parts(*slot);
   } else {
     const client::VariableState& mine = *unwrap(it.file->collection->framed_variable(variable));
-    if (mine.contributes) {
+    if (mine.contributes()) {
       slot->buffer.resize(mine.mine.points() * size_of(type));
       slot->parts.push_back(part_of(mine.mine, mine.mine.count, slot->buffer.data()));
     }

@@ -48,7 +48,7 @@ void fields(A& a, Block& v) {
 }
 template <class A>
 void fields(A& a, Coverage& v) {
-  a(v.gaps_allowed);
+  a(v.gaps_allowed, v.repeats);
 }
 template <class A>
 void fields(A& a, Error& v) {

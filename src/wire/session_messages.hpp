@@ -26,6 +26,20 @@ struct DefineDecomposition {
   }
 };
 
+/// A rank's points of a map.
+struct DefineMap {
+  static constexpr Kind kind{103};
+  std::uint32_t id = 0;
+  std::string name;
+  Coverage coverage;
+  std::vector<std::uint64_t> global;  ///< lengths, C order
+  std::vector<std::byte> points;      ///< by model::encode_offsets
+  template <class A>
+  void fields(A& a) {
+    a(id, name, coverage, global, points);
+  }
+};
+
 struct DefineCollection {
   static constexpr Kind kind{101};
   std::uint32_t id = 0;
@@ -198,6 +212,18 @@ struct Defined {
   template <class A>
   void fields(A& a) {
     a(serial, bases);
+  }
+};
+
+/// Points of a map that other ranks hold too, and win. Comes before Defined, from one server.
+struct MapLosses {
+  static constexpr Kind kind{155};
+  std::uint32_t id = 0;
+  std::vector<std::uint64_t> offsets;  ///< of runs, ascending
+  std::vector<std::uint64_t> lengths;
+  template <class A>
+  void fields(A& a) {
+    a(id, offsets, lengths);
   }
 };
 

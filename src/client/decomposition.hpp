@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a model rank keeps of its decompositions.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "afterbay/decomposition.hpp"
+#include "model/map_cells.hpp"
+#include "model/point_runs.hpp"
+
+namespace afterbay::client {
+
+/// This rank's points of a map, and how they fall into the cells of the cuts seen so far.
+class MapPart {
+ public:
+  MapPart(const model::Index& global, model::PointRuns runs) : global_(global), runs_(std::move(runs)) {}
+
+  [[nodiscard]] const model::Index& global() const noexcept { return global_; }
+  [[nodiscard]] const model::PointRuns& runs() const noexcept { return runs_; }
+  /// Points that belong to other ranks after all. To be called before the first `cut`.
+  void lose(std::span<const model::OffsetRun> lost) { runs_ = runs_.without(lost); }
+
+  struct Cut {
+    model::Index part;
+    model::MapCut cells;
+    std::vector<model::CellPoints> points;  ///< by cell, ascending; only cells in which the rank has points
+    /// Nothing when the rank has no points there.
+    [[nodiscard]] const model::CellPoints* find(std::uint64_t cell) const;
+  };
+  /// The map's index space cut into cells of lengths `part`; made at first use, then shared by all variables
+  /// that are cut alike. Stays where it is as long as this object.
+  const Cut& cut(const model::Index& part);
+
+ private:
+  model::Index global_;
+  model::PointRuns runs_;
+  std::vector<std::unique_ptr<Cut>> cuts_;
+};
+
+struct Decomposition {
+  std::uint32_t id = 0;
+  std::string name;
+  Coverage coverage;
+  Block block;                   ///< unless it is a map
+  std::shared_ptr<MapPart> map;  ///< null: a block
+};
+
+}  // namespace afterbay::client

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/map_cells.hpp"
+
+#include <map>
+
+namespace afterbay::model {
+namespace {
+
+/// Lengths of a variable's dimensions without the record dimension.
+Index shape_of(const Schema& schema, const Variable& variable) {
+  Index shape;
+  for (const std::string& name : variable.dimensions) {
+    const Dimension* dimension = schema.find_dimension(name);
+    if (dimension != nullptr && !dimension->is_unlimited() && shape.size < max_dimensions)
+      shape.push_back(dimension->length);
+  }
+  return shape;
+}
+
+std::string text_of_lengths(const Index& lengths) {
+  std::string text;
+  for (std::size_t i = 0; i < lengths.size; ++i) text += fmt::format("{}{}", i == 0 ? "" : " x ", lengths[i]);
+  return text;
+}
+
+/// Collects the runs of each cell, then finds their repetition.
+class Dealer {
+ public:
+  void add(std::uint64_t cell, std::uint64_t within, std::uint64_t element, std::uint64_t length) {
+    if (last_ == nullptr || cell != last_cell_) {
+      last_ = &cells_[cell];
+      last_cell_ = cell;
+    }
+    const PointRun run{within, static_cast<std::uint32_t>(element), static_cast<std::uint32_t>(length)};
+    if (!last_->empty()) {
+      PointRun& before = last_->back();
+      if (before.offset + before.length == within && before.element + before.length == run.element) {
+        before.length += run.length;
+        return;
+      }
+    }
+    last_->push_back(run);
+  }
+  /// The next element of a packed contribution to the cell.
+  std::uint64_t count(std::uint64_t cell, std::uint64_t length) {
+    std::uint64_t& points = packed_[cell];
+    return std::exchange(points, points + length);
+  }
+
+  std::vector<CellPoints> cells() {
+    std::vector<CellPoints> result;
+    result.reserve(cells_.size());
+    for (auto& [cell, runs] : cells_) {
+      result.push_back(compact(cell, PointRuns(std::move(runs), 0)));
+      runs = {};
+    }
+    return result;
+  }
+
+ private:
+  static CellPoints compact(std::uint64_t cell, const PointRuns& runs) {
+    CellPoints points;
+    points.cell = static_cast<std::uint32_t>(cell);
+    points.repeats = runs.repeats();
+    points.within_step = static_cast<std::uint32_t>(runs.offset_step());
+    points.element_step = runs.element_step();
+    points.points = runs.points();
+    const auto pattern = runs.pattern();
+    points.within.reserve(pattern.size());
+    points.elements.reserve(pattern.size());
+    const bool single = std::ranges::all_of(pattern, [](const PointRun& run) { return run.length == 1; });
+    if (!single) points.lengths.reserve(pattern.size());
+    for (const PointRun& run : pattern) {
+      points.within.push_back(static_cast<std::uint32_t>(run.offset));
+      points.elements.push_back(run.element);
+      if (!single) points.lengths.push_back(run.length);
+    }
+    return points;
+  }
+
+  std::map<std::uint64_t, std::vector<PointRun>> cells_;
+  std::map<std::uint64_t, std::uint64_t> packed_;
+  std::vector<PointRun>* last_ = nullptr;
+  std::uint64_t last_cell_ = 0;
+};
+
+}  // namespace
+
+Result<MapPlace> place_of(const Schema& schema, const Variable& variable, std::string_view decomposition,
+                          const Index& global) {
+  const Index shape = shape_of(schema, variable);
+  std::vector<std::size_t> places;
+  for (std::size_t first = 0; first + global.size <= shape.size; ++first)
+    if (part_of(shape, {first, global.size}) == global) places.push_back(first);
+  if (!places.empty() && (places.size() == 1 || places.back() + global.size == shape.size))
+    return MapPlace{places.back(), global.size};
+  if (places.empty())
+    return fail(make_error(ErrorCode::conflict,
+                           "variable '{}' has the lengths {} besides the unlimited dimension: nowhere among "
+                           "them are the {} of decomposition '{}'",
+                           variable.name, text_of_lengths(shape), text_of_lengths(global), decomposition)
+                    .in_variable(variable.name));
+  return fail(
+      make_error(ErrorCode::conflict,
+                 "variable '{}' has the lengths {} besides the unlimited dimension: the {} of decomposition "
+                 "'{}' stand at {} places among them, and not at the end; change the order of the dimensions",
+                 variable.name, text_of_lengths(shape), text_of_lengths(global), decomposition, places.size())
+          .in_variable(variable.name));
+}
+
+Index part_of(const Index& lengths, const MapPlace& place) {
+  Index part;
+  for (std::size_t d = place.first; d < place.after(); ++d) part.push_back(lengths[d]);
+  return part;
+}
+
+MapCut::MapCut(const Index& global, const Index& part) : full_global_(global), full_part_(part) {
+  for (std::size_t d = 0; d < global.size; ++d) {
+    if (global_.size > 0 && part[d] == global[d]) {
+      global_[global_.size - 1] *= global[d];
+      part_[part_.size - 1] *= part[d];
+    } else {
+      global_.push_back(global[d]);
+      part_.push_back(part[d]);
+    }
+  }
+  for (std::size_t d = 0; d < global_.size; ++d) {
+    grid_.push_back((global_[d] + part_[d] - 1) / part_[d]);
+    cells_ *= grid_[d];
+  }
+}
+
+std::uint64_t MapCut::cell_of(const Index& start) const {
+  std::uint64_t cell = 0;
+  for (std::size_t d = 0; d < full_global_.size; ++d)
+    cell = cell * ((full_global_[d] + full_part_[d] - 1) / full_part_[d]) + start[d] / full_part_[d];
+  return cell;
+}
+
+std::vector<CellPoints> deal(const PointRuns& runs, const MapCut& cut) {
+  Dealer dealer;
+  runs.for_each([&](const PointRun& run) {
+    cut.split(run.offset, run.length,
+              [&](std::uint64_t cell, std::uint64_t within, std::uint64_t from, std::uint64_t length) {
+                dealer.add(cell, within, run.element + from, length);
+              });
+  });
+  return dealer.cells();
+}
+
+namespace {
+
+template <class Next>
+std::vector<CellPoints> deal_packed(Next next, const MapCut& cut) {
+  Dealer dealer;
+  for (OffsetRun run = next(); run.length > 0; run = next())
+    cut.split(run.offset, run.length,
+              [&](std::uint64_t cell, std::uint64_t within, std::uint64_t, std::uint64_t length) {
+                dealer.add(cell, within, dealer.count(cell, length), length);
+              });
+  return dealer.cells();
+}
+
+}  // namespace
+
+std::vector<CellPoints> deal(OffsetReader runs, const MapCut& cut) {
+  return deal_packed([&] { return runs.next(); }, cut);
+}
+
+std::vector<CellPoints> deal(std::span<const OffsetRun> runs, const MapCut& cut) {
+  return deal_packed(
+      [&]() -> OffsetRun {
+        if (runs.empty()) return {};
+        const OffsetRun run = runs.front();
+        runs = runs.subspan(1);
+        return run;
+      },
+      cut);
+}
+
+}  // namespace afterbay::model

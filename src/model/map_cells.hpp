@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// A map's index space is cut into the cells that the pieces of a variable have there; a rank's points are
+// dealt to the cells once, and every variable that is cut alike uses the same lists.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/result.hpp"
+#include "model/box.hpp"
+#include "model/layout.hpp"
+#include "model/point_runs.hpp"
+
+namespace afterbay::model {
+
+/// Where the dimensions of a decomposition stand among a variable's (without the record dimension).
+struct MapPlace {
+  std::size_t first = 0;
+  std::size_t count = 0;
+  [[nodiscard]] std::size_t after() const noexcept { return first + count; }
+};
+
+/// The trailing dimensions if their lengths are those of the map, else the only place where they are.
+/// Fails when there is none, or several: naming variable, decomposition, lengths.
+Result<MapPlace> place_of(const Schema& schema, const Variable& variable, std::string_view decomposition,
+                          const Index& global);
+
+/// The dimensions [first, first + count) of a list.
+Index part_of(const Index& lengths, const MapPlace& place);
+
+/// The cells of an index space of lengths `global` cut into parts of lengths `part`, row-major.
+class MapCut {
+ public:
+  MapCut(const Index& global, const Index& part);
+  [[nodiscard]] std::uint64_t cells() const noexcept { return cells_; }
+  [[nodiscard]] std::uint64_t cell_of(const Index& start) const;  ///< of a point
+
+  /// Calls `visit(cell, within, from, length)` for each part of a run: points [within, within + length) of
+  /// the cell's array (of lengths `part`), which are the run's points from number `from` on.
+  template <class Visit>
+  void split(std::uint64_t offset, std::uint64_t length, Visit&& visit) const;
+
+ private:
+  Index global_;  ///< trailing dimensions that are not cut are joined
+  Index part_;
+  Index grid_;
+  Index full_global_;
+  Index full_part_;
+  std::uint64_t cells_ = 1;
+};
+
+/// One rank's points in one cell, as single points or runs, with repetition as in PointRuns.
+struct CellPoints {
+  std::uint32_t cell = 0;
+  std::vector<std::uint32_t> within;    ///< ascending
+  std::vector<std::uint32_t> elements;  ///< of the rank's array
+  std::vector<std::uint32_t> lengths;   ///< empty: single points
+  std::uint64_t repeats = 1;
+  std::uint32_t within_step = 0;
+  std::uint32_t element_step = 0;  ///< modulo 2^32
+  std::uint64_t points = 0;        ///< with repetition
+  [[nodiscard]] std::uint64_t bytes() const noexcept {
+    return (within.capacity() + elements.capacity() + lengths.capacity()) * sizeof(std::uint32_t);
+  }
+};
+
+/// All cells in which the rank has points, ascending.
+std::vector<CellPoints> deal(const PointRuns& runs, const MapCut& cut);
+/// The same for offsets alone: the elements count the points of the cell in the file's order, as a packed
+/// contribution has them.
+std::vector<CellPoints> deal(OffsetReader runs, const MapCut& cut);
+std::vector<CellPoints> deal(std::span<const OffsetRun> runs, const MapCut& cut);
+
+template <class Visit>
+void MapCut::split(std::uint64_t offset, std::uint64_t length, Visit&& visit) const {
+  const std::size_t last = global_.size - 1;
+  std::uint64_t done = 0;
+  while (done < length) {
+    std::uint64_t rest = offset + done;
+    std::uint64_t cell = 0;
+    std::uint64_t within = 0;
+    std::uint64_t cell_stride = 1;
+    std::uint64_t within_stride = 1;
+    std::uint64_t room = 0;
+    for (std::size_t d = last + 1; d-- > 0;) {
+      const std::uint64_t at = d == 0 ? rest : rest % global_[d];
+      rest = d == 0 ? 0 : rest / global_[d];
+      const std::uint64_t number = at / part_[d];
+      const std::uint64_t inside = at - number * part_[d];
+      if (d == last) room = std::min(part_[d] - inside, global_[d] - at);
+      cell += number * cell_stride;
+      within += inside * within_stride;
+      cell_stride *= grid_[d];
+      within_stride *= part_[d];
+    }
+    const std::uint64_t count = std::min(room, length - done);
+    visit(cell, within, done, count);
+    done += count;
+  }
+}
+
+}  // namespace afterbay::model

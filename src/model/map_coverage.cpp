@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/map_coverage.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <optional>
+
+namespace afterbay::model {
+namespace {
+
+constexpr std::uint64_t window_points = std::uint64_t{1} << 22;
+constexpr std::uint64_t word_bits = 64;
+
+void append(std::vector<OffsetRun>& runs, std::uint64_t offset, std::uint64_t length) {
+  if (length == 0) return;
+  if (!runs.empty() && runs.back().offset + runs.back().length == offset)
+    runs.back().length += length;
+  else
+    runs.push_back({offset, length});
+}
+
+/// Which points of a window somebody holds.
+class Window {
+ public:
+  Window() : words_(window_points / word_bits) {}
+  void clear() { std::ranges::fill(words_, 0); }
+
+  /// Marks [first, end); those marked before go to `again(first, length)`.
+  template <class Again>
+  void mark(std::uint64_t first, std::uint64_t end, Again&& again) {
+    while (first < end) {
+      const std::uint64_t in_word = first % word_bits;
+      const std::uint64_t count = std::min(word_bits - in_word, end - first);
+      const std::uint64_t mask = (count == word_bits ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1)
+                                 << in_word;
+      std::uint64_t& word = words_[first / word_bits];
+      for (std::uint64_t both = word & mask; both != 0;) {
+        const auto from = static_cast<std::uint64_t>(std::countr_zero(both));
+        const auto length = static_cast<std::uint64_t>(std::countr_one(both >> from));
+        again(first - in_word + from, length);
+        if (from + length == word_bits) break;
+        both &= ~std::uint64_t{0} << (from + length);
+      }
+      word |= mask;
+      first += count;
+    }
+  }
+
+  /// Calls `gap(first, length)` for the unmarked ones below `end`; runs may come in parts.
+  template <class Gap>
+  void gaps(std::uint64_t end, Gap&& gap) const {
+    for (std::uint64_t first = 0; first < end; first += word_bits) {
+      std::uint64_t free = ~words_[first / word_bits];
+      if (end - first < word_bits) free &= (std::uint64_t{1} << (end - first)) - 1;
+      while (free != 0) {
+        const auto from = static_cast<std::uint64_t>(std::countr_zero(free));
+        const auto length = static_cast<std::uint64_t>(std::countr_one(free >> from));
+        gap(first + from, length);
+        if (from + length == word_bits) break;
+        free &= ~std::uint64_t{0} << (from + length);
+      }
+    }
+  }
+
+ private:
+  std::vector<std::uint64_t> words_;
+};
+
+/// A rank's place in its own list.
+struct Cursor {
+  explicit Cursor(std::span<const std::byte> encoded) : reader(encoded), run(reader.next()) {}
+  [[nodiscard]] bool ended() const noexcept { return run.length == 0; }
+  OffsetReader reader;
+  OffsetRun run;
+};
+
+class Sweep {
+ public:
+  Sweep(std::string_view name, std::uint64_t points, std::span<const RankPoints> ranks, Coverage coverage)
+      : name_(name), points_(points), ranks_(ranks), coverage_(coverage) {
+    for (const RankPoints& rank : ranks) cursors_.emplace_back(rank.encoded);
+    result_.lost.resize(ranks.size());
+  }
+
+  Result<MapCoverage> run() {
+    while (base_ < points_) {
+      const std::uint64_t next = first_held();
+      if (next >= base_ + window_points) {
+        const std::uint64_t until = std::min(points_, next / window_points * window_points);
+        append(result_.gaps, base_, until - base_);
+        base_ = until;
+        continue;
+      }
+      AFTERBAY_TRY(take_window());
+      base_ += window_points;
+    }
+    for (std::size_t i = 0; i < cursors_.size(); ++i)
+      if (!cursors_[i].reader.good() || !cursors_[i].ended())
+        return fail(make_error(ErrorCode::format,
+                               "decomposition '{}': the points of rank {} make no sense (offset {} of {})",
+                               name_, ranks_[i].rank, cursors_[i].run.offset, points_)
+                        .at_rank(ranks_[i].rank));
+    if (!coverage_.gaps_allowed && !result_.gaps.empty()) return fail(missing());
+    return std::move(result_);
+  }
+
+ private:
+  [[nodiscard]] std::uint64_t first_held() const {
+    std::uint64_t first = std::numeric_limits<std::uint64_t>::max();
+    for (const Cursor& cursor : cursors_)
+      if (!cursor.ended()) first = std::min(first, cursor.run.offset);
+    return first;
+  }
+
+  Result<> take_window() {
+    window_.clear();
+    const bool backwards = coverage_.repeats == Repeats::last;
+    for (std::size_t i = 0; i < cursors_.size(); ++i)
+      AFTERBAY_TRY(take(backwards ? cursors_.size() - 1 - i : i));
+    window_.gaps(std::min(window_points, points_ - base_), [&](std::uint64_t first, std::uint64_t length) {
+      append(result_.gaps, base_ + first, length);
+    });
+    return {};
+  }
+
+  Result<> take(std::size_t index) {
+    Cursor& cursor = cursors_[index];
+    const std::uint64_t end = std::min(points_, base_ + window_points);
+    std::optional<std::uint64_t> twice;
+    while (!cursor.ended() && cursor.run.offset < end) {
+      const std::uint64_t until = std::min(end, cursor.run.offset + cursor.run.length);
+      window_.mark(cursor.run.offset - base_, until - base_, [&](std::uint64_t first, std::uint64_t length) {
+        if (!twice) twice = base_ + first;
+        append(result_.lost[index], base_ + first, length);
+      });
+      if (twice && coverage_.repeats == Repeats::refuse) return fail(held_twice(index, *twice));
+      cursor.run.length -= until - cursor.run.offset;
+      cursor.run.offset = until;
+      if (cursor.run.length == 0) cursor.run = cursor.reader.next();
+    }
+    return {};
+  }
+
+  [[nodiscard]] Error held_twice(std::size_t index, std::uint64_t point) const {
+    std::size_t other = index;
+    for (std::size_t i = 0; i < index && other == index; ++i) {
+      OffsetReader reader(ranks_[i].encoded);
+      for (OffsetRun run = reader.next(); run.length > 0 && run.offset <= point; run = reader.next())
+        if (point < run.offset + run.length) other = i;
+    }
+    return make_error(ErrorCode::conflict,
+                      "decomposition '{}': ranks {} and {} both hold the point at offset {} (C order, from "
+                      "0): every point must belong to one rank; or declare that the first or the last "
+                      "counts",
+                      name_, ranks_[other].rank, ranks_[index].rank, point)
+        .at_rank(ranks_[index].rank);
+  }
+
+  [[nodiscard]] Error missing() const {
+    std::uint64_t count = 0;
+    for (const OffsetRun& gap : result_.gaps) count += gap.length;
+    const OffsetRun& first = result_.gaps.front();
+    return make_error(ErrorCode::conflict,
+                      "decomposition '{}': {} of {} points belong to no rank, the first are those at offsets "
+                      "{} to {} (C order, from 0): list them, or allow gaps so that they get the fill value",
+                      name_, count, points_, first.offset, first.offset + first.length - 1);
+  }
+
+  std::string_view name_;
+  std::uint64_t points_;
+  std::span<const RankPoints> ranks_;
+  Coverage coverage_;
+  std::vector<Cursor> cursors_;
+  Window window_;
+  std::uint64_t base_ = 0;
+  MapCoverage result_;
+};
+
+}  // namespace
+
+Result<MapCoverage> check_map_coverage(std::string_view name, std::uint64_t points,
+                                       std::span<const RankPoints> ranks, const Coverage& coverage) {
+  return Sweep(name, points, ranks, coverage).run();
+}
+
+}  // namespace afterbay::model

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/map_moves.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace afterbay::model {
+namespace {
+
+using Strides = std::array<std::ptrdiff_t, max_dimensions>;
+
+constexpr std::size_t stage_values =
+    512;  ///< gathered, converted and scattered at a time: fits the first cache
+constexpr std::size_t fetch_ahead = 24;  ///< values
+
+Strides dense_bytes(const Index& lengths, std::size_t element) {
+  Strides strides{};
+  auto stride = static_cast<std::ptrdiff_t>(element);
+  for (std::size_t i = lengths.size; i-- > 0;) {
+    strides[i] = stride;
+    stride *= static_cast<std::ptrdiff_t>(lengths[i]);
+  }
+  return strides;
+}
+
+Strides memory_bytes(const MemoryLayout& memory, const Index& lengths, std::size_t element) {
+  if (memory.strides.empty())
+    return dense_bytes(memory.shape.empty() ? lengths : Index(memory.shape), element);
+  Strides strides{};
+  for (std::size_t i = 0; i < memory.strides.size(); ++i)
+    strides[i] = memory.strides[i] * static_cast<std::ptrdiff_t>(element);
+  return strides;
+}
+
+void append(Move& move, std::uint64_t count, std::ptrdiff_t from, std::ptrdiff_t to) {
+  move.points *= count;
+  if (count == 1) return;
+  move.counts[move.dims] = count;
+  move.from_strides[move.dims] = from;
+  move.to_strides[move.dims] = to;
+  ++move.dims;
+}
+
+/// `from_at`: which of the from-strides belongs to a dimension of the variable.
+template <class FromDimension>
+MapMove make(const CellPoints& points, const MapPiece& piece, const Strides& from, const Strides& to,
+             FromDimension from_dimension) {
+  MapMove move;
+  move.points = &points;
+  move.outer.points = move.inner.points = 1;
+  for (std::size_t d = 0; d < piece.place.first; ++d)
+    append(move.outer, piece.box.count[d], from[from_dimension(d)], to[d]);
+  for (std::size_t d = piece.place.after(); d < piece.box.rank(); ++d)
+    append(move.inner, piece.box.count[d], from[from_dimension(d)], to[d]);
+  move.values = move.outer.points * move.inner.points * points.points;
+  return move;
+}
+
+/// A point's values that follow each other on both sides, and those of its neighbours after them, are rows.
+void join_inner(MapMove& move) {
+  Move joined;
+  joined.points = 1;
+  for (std::uint32_t d = 0; d < move.inner.dims; ++d) {
+    const std::uint64_t count = move.inner.counts[d];
+    const std::ptrdiff_t from = move.inner.from_strides[d];
+    const std::ptrdiff_t to = move.inner.to_strides[d];
+    const auto length = static_cast<std::ptrdiff_t>(count);
+    if (joined.dims > 0 && joined.from_strides[joined.dims - 1] == from * length &&
+        joined.to_strides[joined.dims - 1] == to * length) {
+      joined.points *= count;
+      joined.counts[joined.dims - 1] *= count;
+      joined.from_strides[joined.dims - 1] = from;
+      joined.to_strides[joined.dims - 1] = to;
+    } else {
+      append(joined, count, from, to);
+    }
+  }
+  move.inner = joined;
+}
+
+// ---- single values, by index
+
+template <std::size_t size>
+void gather_values(const std::byte* from, const std::uint32_t* index, std::uint32_t shift, std::size_t count,
+                   std::ptrdiff_t stride, std::byte* to) {
+  const auto at = [&](std::size_t i) {
+    return from + static_cast<std::ptrdiff_t>(static_cast<std::uint32_t>(index[i] + shift)) * stride;
+  };
+  for (std::size_t i = 0; i < count; ++i) {
+    if (i + fetch_ahead < count) __builtin_prefetch(at(i + fetch_ahead));
+    std::memcpy(to + i * size, at(i), size);
+  }
+}
+
+template <std::size_t size>
+void scatter_values(std::byte* to, const std::uint32_t* index, std::size_t count, std::ptrdiff_t stride,
+                    const std::byte* from) {
+  for (std::size_t i = 0; i < count; ++i) {
+    if (i + fetch_ahead < count)
+      __builtin_prefetch(to + static_cast<std::ptrdiff_t>(index[i + fetch_ahead]) * stride, 1);
+    std::memcpy(to + static_cast<std::ptrdiff_t>(index[i]) * stride, from + i * size, size);
+  }
+}
+
+void gather_any(std::ptrdiff_t size, const std::byte* from, const std::uint32_t* index, std::uint32_t shift,
+                std::size_t count, std::ptrdiff_t stride, std::byte* to) {
+  switch (size) {
+    case 1: return gather_values<1>(from, index, shift, count, stride, to);
+    case 2: return gather_values<2>(from, index, shift, count, stride, to);
+    case 4: return gather_values<4>(from, index, shift, count, stride, to);
+    default: return gather_values<8>(from, index, shift, count, stride, to);
+  }
+}
+
+void scatter_any(std::ptrdiff_t size, std::byte* to, const std::uint32_t* index, std::size_t count,
+                 std::ptrdiff_t stride, const std::byte* from) {
+  switch (size) {
+    case 1: return scatter_values<1>(to, index, count, stride, from);
+    case 2: return scatter_values<2>(to, index, count, stride, from);
+    case 4: return scatter_values<4>(to, index, count, stride, from);
+    default: return scatter_values<8>(to, index, count, stride, from);
+  }
+}
+
+/// One move's way through a cell; the addresses of its two sides wander with `outer` and the repetition.
+class Runner {
+ public:
+  Runner(const MapMove& move, Kernel kernel) : move_(move), kernel_(kernel) {
+    contiguous_ = move.inner.dims == 0;
+    if (move.inner.dims == 1) {
+      const auto count = static_cast<std::ptrdiff_t>(move.inner.counts[0]);
+      const bool from_joins = move.from_packed || (move.inner.from_strides[0] == move.from_value &&
+                                                   move.from_point == move.from_value * count);
+      const bool to_joins = move.to_packed || (move.inner.to_strides[0] == move.to_value &&
+                                               move.to_point == move.to_value * count);
+      contiguous_ = from_joins && to_joins;
+    }
+    per_point_ = move.inner.points;
+  }
+
+  std::uint64_t run(const std::byte* from, std::byte* to) {
+    from_ = from;
+    to_ = to;
+    std::array<std::uint64_t, max_dimensions> at{};
+    while (true) {
+      cell(from, to);
+      std::uint32_t d = move_.outer.dims;
+      for (; d > 0; --d) {
+        from += move_.outer.from_strides[d - 1];
+        to += move_.outer.to_strides[d - 1];
+        if (++at[d - 1] < move_.outer.counts[d - 1]) break;
+        from -= move_.outer.from_strides[d - 1] * static_cast<std::ptrdiff_t>(move_.outer.counts[d - 1]);
+        to -= move_.outer.to_strides[d - 1] * static_cast<std::ptrdiff_t>(move_.outer.counts[d - 1]);
+        at[d - 1] = 0;
+      }
+      if (d == 0) return bad_;
+    }
+  }
+
+ private:
+  void cell(const std::byte* from, std::byte* to) {
+    const CellPoints& points = *move_.points;
+    const bool single = points.lengths.empty() && move_.inner.dims == 0;
+    for (std::uint64_t i = 0; i < points.repeats; ++i) {
+      const auto shift = static_cast<std::uint32_t>(i * points.element_step);
+      std::byte* const t = to + static_cast<std::ptrdiff_t>(i * points.within_step) * move_.to_point;
+      if (single)
+        values(from, shift, t);
+      else
+        rows(from, shift, t);
+    }
+  }
+
+  /// All single values of the pattern, in stages.
+  void values(const std::byte* from, std::uint32_t shift, std::byte* to) {
+    const CellPoints& points = *move_.points;
+    alignas(64) std::byte taken[stage_values * 8];
+    alignas(64) std::byte converted[stage_values * 8];
+    for (std::size_t i = 0; i < points.within.size(); i += stage_values) {
+      const std::size_t count = std::min(stage_values, points.within.size() - i);
+      const std::byte* source = from_;
+      if (move_.from_packed) {
+        from_ += static_cast<std::ptrdiff_t>(count) * move_.from_value;
+      } else {
+        gather_any(move_.from_value, from, points.elements.data() + i, shift, count, move_.from_point, taken);
+        source = taken;
+      }
+      std::byte* const target = move_.to_packed ? to_ : converted;
+      bad_ += kernel_.row(target, source, count, move_.to_value, move_.from_value);
+      if (move_.to_packed)
+        to_ += static_cast<std::ptrdiff_t>(count) * move_.to_value;
+      else
+        scatter_any(move_.to_value, to, points.within.data() + i, count, move_.to_point, converted);
+    }
+  }
+
+  void rows(const std::byte* from, std::uint32_t shift, std::byte* to) {
+    const CellPoints& points = *move_.points;
+    for (std::size_t i = 0; i < points.within.size(); ++i) {
+      const std::uint64_t length = points.lengths.empty() ? 1 : points.lengths[i];
+      const std::uint32_t element = points.elements[i] + shift;
+      const std::byte* f = from + static_cast<std::ptrdiff_t>(element) * move_.from_point;
+      std::byte* t = to + static_cast<std::ptrdiff_t>(points.within[i]) * move_.to_point;
+      if (contiguous_) {
+        row(f, t, length);
+        continue;
+      }
+      for (std::uint64_t k = 0; k < length; ++k) {
+        point(f, t);
+        f += move_.from_point;
+        t += move_.to_point;
+      }
+    }
+  }
+
+  /// `length` points whose values make one row on both sides.
+  void row(const std::byte* from, std::byte* to, std::uint64_t length) {
+    const std::uint64_t count = length * per_point_;
+    const bool dense = per_point_ > 1;
+    const std::ptrdiff_t from_stride = move_.from_packed ? move_.from_value
+                                       : dense           ? move_.inner.from_strides[0]
+                                                         : move_.from_point;
+    const std::ptrdiff_t to_stride = move_.to_packed ? move_.to_value
+                                     : dense         ? move_.inner.to_strides[0]
+                                                     : move_.to_point;
+    convert(from, to, count, from_stride, to_stride);
+  }
+
+  void convert(const std::byte* from, std::byte* to, std::uint64_t count, std::ptrdiff_t from_stride,
+               std::ptrdiff_t to_stride) {
+    const std::byte* const source = move_.from_packed ? from_ : from;
+    std::byte* const target = move_.to_packed ? to_ : to;
+    bad_ += kernel_.row(target, source, count, to_stride, from_stride);
+    if (move_.from_packed) from_ += static_cast<std::ptrdiff_t>(count) * move_.from_value;
+    if (move_.to_packed) to_ += static_cast<std::ptrdiff_t>(count) * move_.to_value;
+  }
+
+  /// One point's values: rows along the innermost dimension.
+  void point(const std::byte* from, std::byte* to) {
+    const Move& inner = move_.inner;
+    const std::uint32_t last = inner.dims - 1;
+    std::array<std::uint64_t, max_dimensions> at{};
+    while (true) {
+      convert(from, to, inner.counts[last], move_.from_packed ? move_.from_value : inner.from_strides[last],
+              move_.to_packed ? move_.to_value : inner.to_strides[last]);
+      std::uint32_t d = last;
+      for (; d > 0; --d) {
+        from += inner.from_strides[d - 1];
+        to += inner.to_strides[d - 1];
+        if (++at[d - 1] < inner.counts[d - 1]) break;
+        const auto count = static_cast<std::ptrdiff_t>(inner.counts[d - 1]);
+        from -= inner.from_strides[d - 1] * count;
+        to -= inner.to_strides[d - 1] * count;
+        at[d - 1] = 0;
+      }
+      if (d == 0) return;
+    }
+  }
+
+  const MapMove& move_;
+  Kernel kernel_;
+  bool contiguous_ = false;
+  std::uint64_t per_point_ = 1;
+  const std::byte* from_ = nullptr;  ///< a packed source, where it is read next
+  std::byte* to_ = nullptr;          ///< a packed target, where it is written next
+  std::uint64_t bad_ = 0;
+};
+
+}  // namespace
+
+Index array_lengths(const Index& shape, const MapPlace& place, std::uint64_t elements) {
+  Index lengths;
+  for (std::size_t d = 0; d < place.first; ++d) lengths.push_back(shape[d]);
+  lengths.push_back(elements);
+  for (std::size_t d = place.after(); d < shape.size; ++d) lengths.push_back(shape[d]);
+  return lengths;
+}
+
+MapMove gather(const CellPoints& points, std::uint64_t elements, const Index& shape,
+               const MemoryLayout& memory, const MapPiece& piece, ElementBytes bytes) {
+  const MapPlace& place = piece.place;
+  const Strides from = memory_bytes(memory, array_lengths(shape, place, elements), bytes.from);
+  const Strides to = dense_bytes(piece.stored, bytes.to);
+  const auto in_memory = [&](std::size_t d) { return d < place.first ? d : d - place.count + 1; };
+  MapMove move = make(points, piece, from, to, in_memory);
+  move.from_point = from[place.first];
+  move.to_point = to[place.after() - 1];
+  move.from_value = static_cast<std::ptrdiff_t>(bytes.from);
+  move.to_value = static_cast<std::ptrdiff_t>(bytes.to);
+  for (std::size_t i = 0; i < memory.offset.size(); ++i)
+    move.outer.from_offset += static_cast<std::ptrdiff_t>(memory.offset[i]) * from[i];
+  for (std::size_t d = 0; d < piece.box.rank(); ++d)
+    if (d < place.first || d >= place.after())
+      move.outer.from_offset += static_cast<std::ptrdiff_t>(piece.box.start[d]) * from[in_memory(d)];
+  join_inner(move);
+  return move;
+}
+
+MapMove pack(const MapMove& gather) {
+  MapMove move = gather;
+  move.to_packed = true;
+  move.to_point = 0;
+  move.outer.to_strides = move.inner.to_strides = {};
+  return move;
+}
+
+MapMove scatter(const CellPoints& points, const MapPiece& piece, std::size_t bytes) {
+  const Strides to = dense_bytes(piece.stored, bytes);
+  MapMove move = make(points, piece, Strides{}, to, [](std::size_t d) { return d; });
+  move.to_point = to[piece.place.after() - 1];
+  move.from_value = move.to_value = static_cast<std::ptrdiff_t>(bytes);
+  move.from_packed = true;
+  join_inner(move);
+  return move;
+}
+
+MapMove fill(const CellPoints& points, const MapPiece& piece, std::size_t bytes) {
+  const Strides to = dense_bytes(piece.stored, bytes);
+  MapMove move = make(points, piece, Strides{}, to, [](std::size_t d) { return d; });
+  move.to_point = to[piece.place.after() - 1];
+  move.from_value = move.to_value = static_cast<std::ptrdiff_t>(bytes);
+  return move;
+}
+
+std::uint64_t execute(const MapMove& move, const void* from, std::byte* to, Kernel kernel) {
+  if (move.values == 0) return 0;
+  return Runner(move, kernel).run(static_cast<const std::byte*>(from) + move.outer.from_offset, to);
+}
+
+}  // namespace afterbay::model

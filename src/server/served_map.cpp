@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/served_map.hpp"
+
+#include <algorithm>
+
+namespace afterbay::server {
+namespace {
+
+const model::CellPoints* find(const std::vector<model::CellPoints>& cells, std::uint64_t cell) {
+  const auto found = std::ranges::lower_bound(cells, cell, {}, &model::CellPoints::cell);
+  return found == cells.end() || found->cell != cell ? nullptr : &*found;
+}
+
+/// The encoding of a list without the points of `lost`.
+std::vector<std::byte> without(std::span<const std::byte> points, std::span<const model::OffsetRun> lost) {
+  std::vector<model::PointRun> runs;
+  model::OffsetReader reader(points);
+  constexpr std::uint64_t most = 1u << 31;
+  for (model::OffsetRun run = reader.next(); run.length > 0; run = reader.next())
+    for (; run.length > 0;) {
+      const std::uint64_t length = std::min(run.length, most);
+      runs.push_back({run.offset, 0, static_cast<std::uint32_t>(length)});
+      run = {run.offset + length, run.length - length};
+    }
+  return model::encode_offsets(model::PointRuns(std::move(runs), 0).without(lost));
+}
+
+}  // namespace
+
+Result<> ServedMap::check(std::string_view name, std::span<const int> session_ranks,
+                          const Coverage& coverage) {
+  std::vector<model::RankPoints> ranks;
+  for (std::size_t peer = 0; peer < points_.size(); ++peer)
+    ranks.push_back({session_ranks[peer], points_[peer]});
+  AFTERBAY_TRY_ASSIGN(model::MapCoverage found,
+                      model::check_map_coverage(name, global_.product(), ranks, coverage));
+  gaps_ = std::move(found.gaps);
+  losses_ = std::move(found.lost);
+  for (std::size_t peer = 0; peer < points_.size(); ++peer)
+    if (!losses_[peer].empty()) points_[peer] = without(points_[peer], losses_[peer]);
+  return {};
+}
+
+bool ServedMap::holds(std::size_t peer) const { return model::OffsetReader(points_[peer]).next().length > 0; }
+
+std::uint32_t ServedMap::holders() const {
+  std::uint32_t count = 0;
+  for (std::size_t peer = 0; peer < points_.size(); ++peer) count += holds(peer) ? 1 : 0;
+  return count;
+}
+
+std::uint64_t ServedMap::bytes() const {
+  std::uint64_t sum = gaps_.capacity() * sizeof(model::OffsetRun);
+  for (const auto& points : points_) sum += points.capacity();
+  for (const auto& cut : cuts_) {
+    sum += cut->expected.capacity() * sizeof(std::uint32_t);
+    for (const model::CellPoints& gap : cut->gaps) sum += gap.bytes();
+    for (const auto& own : cut->own)
+      for (const model::CellPoints& points : own) sum += points.bytes();
+  }
+  return sum;
+}
+
+const model::CellPoints* ServedMap::Cut::gap(std::uint64_t cell) const { return find(gaps, cell); }
+
+ServedMap::Cut& ServedMap::cut(const model::Index& part) {
+  for (const auto& known : cuts_)
+    if (known->part == part) return *known;
+  auto made = std::make_unique<Cut>(Cut{part, model::MapCut(global_, part), {}, {}, {}, {}});
+  Cut& it = *made;
+  it.own.resize(points_.size());
+  it.has_own.resize(points_.size(), false);
+  it.expected.resize(it.cells.cells(), 0);
+  std::vector<std::uint32_t> counted(it.cells.cells(), 0);  // for which rank last, + 1
+  for (std::size_t peer = 0; peer < points_.size(); ++peer) {
+    const auto mark = static_cast<std::uint32_t>(peer + 1);
+    model::OffsetReader reader(points_[peer]);
+    for (model::OffsetRun run = reader.next(); run.length > 0; run = reader.next())
+      it.cells.split(run.offset, run.length,
+                     [&](std::uint64_t cell, std::uint64_t, std::uint64_t, std::uint64_t) {
+                       if (std::exchange(counted[cell], mark) != mark) ++it.expected[cell];
+                     });
+  }
+  it.gaps = model::deal(std::span<const model::OffsetRun>(gaps_), it.cells);
+  cuts_.push_back(std::move(made));
+  return it;
+}
+
+const model::CellPoints* ServedMap::points_of(Cut& cut, std::size_t peer, std::uint64_t cell) const {
+  if (!cut.has_own[peer]) {
+    cut.own[peer] = model::deal(model::OffsetReader(points_[peer]), cut.cells);
+    cut.has_own[peer] = true;
+  }
+  return find(cut.own[peer], cell);
+}
+
+}  // namespace afterbay::server

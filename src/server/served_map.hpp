@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// ServedMap: a map as all model ranks described it: who contributes to which cell, where nobody does, and how
+// packed contributions are put in their places. Used by the ingest thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "model/map_cells.hpp"
+#include "model/map_coverage.hpp"
+
+namespace afterbay::server {
+
+class ServedMap {
+ public:
+  ServedMap() = default;
+  ServedMap(const model::Index& global, std::size_t ranks) : global_(global), points_(ranks) {}
+
+  /// A rank's points, as model::encode_offsets wrote them.
+  void set(std::size_t peer, std::vector<std::byte> points) { points_[peer] = std::move(points); }
+  /// Checks all ranks together; ranks that lose points to others are told by `losses`.
+  Result<> check(std::string_view name, std::span<const int> session_ranks, const Coverage& coverage);
+
+  [[nodiscard]] const model::Index& global() const noexcept { return global_; }
+  [[nodiscard]] bool holds(std::size_t peer) const;
+  [[nodiscard]] std::uint32_t holders() const;
+  /// By model rank, after check: what it does not hold after all.
+  [[nodiscard]] const std::vector<std::vector<model::OffsetRun>>& losses() const noexcept { return losses_; }
+  [[nodiscard]] std::uint64_t bytes() const;  ///< of memory
+
+  struct Cut {
+    model::Index part;
+    model::MapCut cells;
+    std::vector<std::uint32_t> expected;              ///< ranks with points, one a cell
+    std::vector<model::CellPoints> gaps;              ///< by cell: points that nobody holds
+    std::vector<std::vector<model::CellPoints>> own;  ///< by model rank, for those that send packed data
+    std::vector<bool> has_own;
+    [[nodiscard]] const model::CellPoints* gap(std::uint64_t cell) const;
+  };
+  /// Stays where it is as long as this object.
+  Cut& cut(const model::Index& part);
+  /// A rank's points in a cell, null when it has none.
+  const model::CellPoints* points_of(Cut& cut, std::size_t peer, std::uint64_t cell) const;
+
+ private:
+  model::Index global_;
+  std::vector<std::vector<std::byte>> points_;  ///< by model rank
+  std::vector<model::OffsetRun> gaps_;
+  std::vector<std::vector<model::OffsetRun>> losses_;
+  std::vector<std::unique_ptr<Cut>> cuts_;
+};
+
+}  // namespace afterbay::server

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fields on maps, from real ranks over every transport.
+#include "map_session.hpp"
+#include "ranks/session_run.hpp"
+
+namespace afterbay::testing {
+namespace {
+
+void exercise(const SessionOptions& options, const std::string& store) {
+  run_session(options, [&](Session& session) { test::maps::write(session, store, ""); });
+  if (rank() == 0) test::maps::expect_right("mesh.nc");
+}
+
+RANK_TEST(SessionMap, over_shared_memory, 5) { exercise(small_session(1), "cdf5"); }
+RANK_TEST(SessionMap, over_mpi, 5) { exercise(small_session(1).set("transport", "mpi"), "netcdf4"); }
+RANK_TEST(SessionMap, two_servers_on_declared_nodes, 6) {
+  exercise(small_session(2).set("nodes", "0,0,0,1,1,1"), "cdf5");
+}
+RANK_TEST(SessionMap, inline_synchronous, 3) { exercise(small_session(0), "netcdf4"); }
+RANK_TEST(SessionMap, inline_thread, 3) {
+  exercise(small_session(0).set("inline.mode", "thread"), "cdf5");
+}
+
+}  // namespace
+}  // namespace afterbay::testing

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+// Maps of all shapes against a plain loop over every point.
+#include "model/map_moves.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <numeric>
+#include <random>
+
+namespace afterbay::model {
+namespace {
+
+/// A variable of some shape whose map stands at `place`, cut into pieces of `part`.
+struct Case {
+  Index shape;
+  MapPlace place;
+  Index part;
+  std::vector<std::int64_t> indices;  ///< of the rank, -1: hole
+  MemoryLayout memory;                ///< of the rank's array
+};
+
+Index random_lengths(std::mt19937& random, std::size_t count) {
+  Index lengths;
+  for (std::size_t i = 0; i < count; ++i) lengths.push_back(1 + random() % 9);
+  return lengths;
+}
+
+Case random_case(std::mt19937& random) {
+  Case it;
+  it.shape = random_lengths(random, 1 + random() % 5);
+  it.place.count = 1 + random() % it.shape.size;
+  it.place.first = random() % (it.shape.size - it.place.count + 1);
+  for (const std::uint64_t length : it.shape)
+    it.part.push_back(random() % 2 == 0 ? length : 1 + random() % length);
+  const std::uint64_t points = part_of(it.shape, it.place).product();
+  std::vector<std::int64_t> all(points);
+  std::iota(all.begin(), all.end(), 0);
+  if (random() % 3 != 0) std::ranges::shuffle(all, random);
+  all.resize(1 + random() % points);
+  if (random() % 2 == 0)
+    for (std::size_t i = 0; i < all.size(); i += 1 + random() % 4) all[i] = -1;
+  it.indices = all;
+  if (random() % 2 == 0) {
+    const Index array = array_lengths(it.shape, it.place, it.indices.size());
+    for (const std::uint64_t length : array) {
+      it.memory.offset.push_back(random() % 3);
+      it.memory.shape.push_back(length + it.memory.offset.back() + random() % 3);
+    }
+  }
+  return it;
+}
+
+/// Every piece of the variable, in order.
+std::vector<Box> pieces_of(const Case& it) {
+  std::vector<Box> boxes;
+  Box box{Index::filled(it.shape.size, 0), it.part};
+  while (true) {
+    for (std::size_t d = 0; d < it.shape.size; ++d)
+      box.count[d] = std::min(it.part[d], it.shape[d] - box.start[d]);
+    boxes.push_back(box);
+    std::size_t d = it.shape.size;
+    for (; d > 0; --d) {
+      box.start[d - 1] += it.part[d - 1];
+      if (box.start[d - 1] < it.shape[d - 1]) break;
+      box.start[d - 1] = 0;
+    }
+    if (d == 0) return boxes;
+  }
+}
+
+std::uint64_t linear(const Index& at, const Index& lengths) {
+  std::uint64_t offset = 0;
+  for (std::size_t d = 0; d < lengths.size; ++d) offset = offset * lengths[d] + at[d];
+  return offset;
+}
+
+/// The value that belongs to a point of the variable: its own number, from 1.
+double value_at(const Index& at, const Index& shape) { return static_cast<double>(linear(at, shape) + 1); }
+
+/// The rank's array, made with a plain loop; -7 where nothing belongs.
+std::vector<double> array_of(const Case& it) {
+  const Index lengths = array_lengths(it.shape, it.place, it.indices.size());
+  const Index shape = it.memory.shape.empty() ? lengths : Index(it.memory.shape);
+  std::vector<double> array(shape.product(), -7);
+  Index at = Index::filled(lengths.size, 0);
+  for (std::uint64_t n = 0; n < lengths.product(); ++n) {
+    std::uint64_t rest = n;
+    for (std::size_t d = lengths.size; d-- > 0;) {
+      at[d] = rest % lengths[d];
+      rest /= lengths[d];
+    }
+    const std::int64_t point = it.indices[at[it.place.first]];
+    if (point < 0) continue;
+    Index in_variable = Index::filled(it.shape.size, 0);
+    for (std::size_t d = 0; d < it.place.first; ++d) in_variable[d] = at[d];
+    std::uint64_t left = static_cast<std::uint64_t>(point);
+    for (std::size_t d = it.place.after(); d-- > it.place.first;) {
+      in_variable[d] = left % it.shape[d];
+      left /= it.shape[d];
+    }
+    for (std::size_t d = it.place.after(); d < it.shape.size; ++d)
+      in_variable[d] = at[d - it.place.count + 1];
+    Index in_memory = at;
+    for (std::size_t d = 0; d < it.memory.offset.size(); ++d) in_memory[d] += it.memory.offset[d];
+    array[linear(in_memory, shape)] = value_at(in_variable, it.shape);
+  }
+  return array;
+}
+
+/// What stands in a piece of the file: the point's value where the rank holds it, else -1.
+std::vector<float> expected_piece(const Case& it, const Box& box, const Index& stored) {
+  std::vector<float> piece(stored.product(), -1);
+  const Index global = part_of(it.shape, it.place);
+  for (std::uint64_t n = 0; n < box.points(); ++n) {
+    Index at = box.start, inside = Index::filled(box.rank(), 0);
+    std::uint64_t rest = n;
+    for (std::size_t d = box.rank(); d-- > 0;) {
+      inside[d] = rest % box.count[d];
+      at[d] += inside[d];
+      rest /= box.count[d];
+    }
+    const auto point = static_cast<std::int64_t>(linear(part_of(at, it.place), global));
+    if (std::ranges::find(it.indices, point) != it.indices.end())
+      piece[linear(inside, stored)] = static_cast<float>(value_at(at, it.shape));
+  }
+  return piece;
+}
+
+PointRuns runs_of(const Case& it) {
+  Map map;
+  const Index global = part_of(it.shape, it.place);
+  map.global.assign(global.begin(), global.end());
+  map.indices = it.indices;
+  return make_point_runs("map", map, Repeats::refuse).value();
+}
+
+class ModelMapMoves : public testing::TestWithParam<bool> {};
+
+TEST_P(ModelMapMoves, put_every_point_in_its_place_and_nothing_else) {
+  const bool whole_stored = GetParam();  // edge pieces as chunks, or as they are
+  std::mt19937 random(whole_stored ? 1 : 2);
+  const Kernel kernel = model::kernel(Type::float64, Type::float32, false);
+  for (int round = 0; round < 250; ++round) {
+    Case it = random_case(random);
+    if (!whole_stored) {  // dense pieces: cut along one dimension, those before it in ones
+      std::size_t cut = random() % it.shape.size;
+      for (std::size_t d = 0; d < it.shape.size; ++d) {
+        if (d < cut) it.part[d] = 1;
+        if (d > cut) it.part[d] = it.shape[d];
+      }
+    }
+    const PointRuns runs = runs_of(it);
+    const MapCut cut(part_of(it.shape, it.place), part_of(it.part, it.place));
+    const auto cells = deal(runs, cut);
+    const auto encoded = encode_offsets(runs);
+    const auto packed_cells = deal(OffsetReader(encoded), cut);
+    const std::vector<double> array = array_of(it);
+    std::uint64_t values = 0;
+    for (const Box& box : pieces_of(it)) {
+      const Index stored = whole_stored ? it.part : box.count;
+      const auto expected = expected_piece(it, box, stored);
+      const std::uint64_t cell = cut.cell_of(part_of(box.start, it.place));
+      const auto in_cell = [&](const auto& all) {
+        const auto found = std::ranges::find(all, cell, &CellPoints::cell);
+        return found == all.end() ? nullptr : &*found;
+      };
+      std::vector<float> piece(stored.product(), -1), scattered(stored.product(), -1);
+      const CellPoints* points = in_cell(cells);
+      ASSERT_EQ(points == nullptr, in_cell(packed_cells) == nullptr);
+      if (points != nullptr) {
+        const MapPiece where{box, stored, it.place};
+        const MapMove direct = gather(*points, it.indices.size(), it.shape, it.memory, where, {8, 4});
+        ASSERT_EQ(execute(direct, array.data(), reinterpret_cast<std::byte*>(piece.data()), kernel), 0u);
+        values += direct.values;
+        std::vector<float> packed(direct.values);
+        execute(pack(direct), array.data(), reinterpret_cast<std::byte*>(packed.data()), kernel);
+        const MapMove back = scatter(*in_cell(packed_cells), where, 4);
+        ASSERT_EQ(back.values, direct.values);
+        execute(back, packed.data(), reinterpret_cast<std::byte*>(scattered.data()), copy_kernel(4, false));
+      }
+      ASSERT_EQ(piece, expected) << "round " << round;
+      ASSERT_EQ(scattered, expected) << "round " << round;
+    }
+    std::uint64_t per_point = 1;
+    for (std::size_t d = 0; d < it.shape.size; ++d)
+      if (d < it.place.first || d >= it.place.after()) per_point *= it.shape[d];
+    ASSERT_EQ(values, runs.points() * per_point);
+  }
+}
+
+TEST_P(ModelMapMoves, fill_reaches_what_nobody_holds) {
+  std::mt19937 random(5);
+  for (int round = 0; round < 60; ++round) {
+    Case it = random_case(random);
+    const std::vector<std::int64_t> held = it.indices;
+    const std::uint64_t points = part_of(it.shape, it.place).product();
+    std::vector<OffsetRun> gaps;
+    it.indices.clear();
+    for (std::uint64_t p = 0; p < points; ++p) {
+      if (std::ranges::find(held, static_cast<std::int64_t>(p)) != held.end()) continue;
+      gaps.push_back({p, 1});
+      it.indices.push_back(static_cast<std::int64_t>(p));
+    }
+    const MapCut cut(part_of(it.shape, it.place), part_of(it.part, it.place));
+    const auto cells = deal(std::span<const OffsetRun>(gaps), cut);
+    for (const Box& box : pieces_of(it)) {
+      auto expected = expected_piece(it, box, it.part);
+      for (float& value : expected) value = value < 0 ? -1 : 9;
+      std::vector<float> piece(it.part.product(), -1);
+      const auto found =
+          std::ranges::find(cells, cut.cell_of(part_of(box.start, it.place)), &CellPoints::cell);
+      const float nine = 9;
+      if (found != cells.end())
+        execute(fill(*found, {box, it.part, it.place}, 4), &nine, reinterpret_cast<std::byte*>(piece.data()),
+                copy_kernel(4, false));
+      ASSERT_EQ(piece, expected) << "round " << round;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(, ModelMapMoves, testing::Bool(),
+                         [](const auto& parameter) { return parameter.param ? "chunks" : "dense_pieces"; });
+
+TEST(ModelMapPlace, trailing_first_then_the_only_place) {
+  Schema schema;
+  schema.dimension("time", unlimited).dimension("lev", 5).dimension("cells", 9).dimension("two", 5);
+  const auto place = [&](std::vector<std::string> dimensions, std::vector<std::uint64_t> global) {
+    Variable variable;
+    variable.name = "T";
+    variable.dimensions = std::move(dimensions);
+    return place_of(schema, variable, "map", Index(global));
+  };
+  EXPECT_EQ(place({"time", "lev", "cells"}, {9})->first, 1u);
+  EXPECT_EQ(place({"time", "cells", "lev"}, {9})->first, 0u);
+  EXPECT_EQ(place({"time", "lev", "cells", "two"}, {5})->first, 2u);  // trailing, though lev has 5 as well
+  EXPECT_EQ(place({"lev", "cells"}, {5, 9})->first, 0u);
+  const auto missing = place({"time", "lev"}, {9});
+  ASSERT_FALSE(missing);
+  EXPECT_NE(missing.error().message.find("nowhere among them are the 9 of decomposition 'map'"),
+            std::string::npos);
+  const auto twice = place({"lev", "two", "cells"}, {5});
+  ASSERT_FALSE(twice);
+  EXPECT_NE(twice.error().message.find("at 2 places"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace afterbay::model
