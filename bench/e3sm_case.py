@@ -8,6 +8,8 @@ which the benchmark's programs read.
 Values are known in advance: see `expected` here and value_at in e3sm/fields.hpp.
 """
 
+from __future__ import annotations
+
 import csv
 import json
 import os
@@ -15,7 +17,10 @@ import pathlib
 import re
 from dataclasses import dataclass, field, replace
 
-import numpy
+try:
+    import numpy
+except ImportError:  # other benchmarks do without; e3sm.plan says so
+    numpy = None
 
 HERE = pathlib.Path(__file__).resolve().parent
 
@@ -244,6 +249,13 @@ def scaled(case: Case, factor: int) -> Case:
     maps = {name: Map((*map.dims[:-1], map.dims[-1] * factor), [longer(points) for points in map.ranks])
             for name, map in case.maps.items()}
     return replace(case, dimensions={**case.dimensions, "ncol": columns * factor}, maps=maps)
+
+
+def with_gaps(case: Case, every: int) -> Case:
+    """The case with every so-manyth point of each rank held by no one."""
+    def thinned(points: numpy.ndarray) -> numpy.ndarray:
+        return points[numpy.arange(points.size) % every != every - 1]
+    return replace(case, maps={name: Map(map.dims, [thinned(points) for points in map.ranks]) for name, map in case.maps.items()})
 
 
 # --- for the programs --------------------------------------------------------------------------------------

@@ -3,9 +3,8 @@
 
 import pathlib
 
-import numpy
-
 import e3sm_case
+from e3sm_case import numpy
 
 
 def file(path: pathlib.Path, case: e3sm_case.Case, records: int) -> str:

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What all benchmarks share: rows that are run in turn, repeats, medians, checks, JSON.
 
-A benchmark is a module with NAME, DESCRIPTION, `add_arguments(parser)` and `plan(options) -> Plan`.
+A benchmark is a module with NAME, DESCRIPTION, `add_arguments(parser)` and `plan(options) -> Plan`; it may have
+`scenario_table(results, scenario) -> str` where the common table does not fit, else `disk_for_table`.
 A row is one program run under mpirun that prints `BENCH {json}`. Rows of a scenario are interleaved in
 each repeat, in alternating order, so that the machine's noise hits all alike; ratios are taken
 between runs of the same repeat, and their median and extremes are reported.
@@ -20,6 +21,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 
+class Skipped(Exception):
+    """A benchmark cannot be run here, for a reason that is no mistake; says what it would need."""
+
+
 @dataclass(frozen=True)
 class Row:
     key: str  #: unique in the benchmark
@@ -35,6 +40,7 @@ class Row:
     verify: bool = False  #: it leaves files that can be verified
     group: str = ""  #: rows of a group stand together in tables
     model: int = 0  #: model ranks
+    repeats: int = 0  #: only in the first so many repeats, for rows that take long; 0: in all
 
 
 @dataclass
@@ -169,6 +175,8 @@ class Runner:
     def _repeat(self, plan: Plan, rows: list[Row], repeat: int, results: Results) -> None:
         for row in rows if repeat % 2 == 0 else reversed(rows):
             if row.key in results.dropped or row.key in results.failures:
+                continue
+            if row.repeats and repeat >= row.repeats:
                 continue
             if self.missing(row):
                 results.failures[row.key] = f"skipped: {row.program} was not built (library missing)"

@@ -9,7 +9,6 @@
 
 #include "common/copy_reference.hpp"
 #include "common/durable.hpp"
-#include "common/timing.hpp"
 
 namespace bench::e3sm {
 namespace {
@@ -112,13 +111,18 @@ Timings run_case(const Options& options, MPI_Comm model, Fields& fields, Writer&
   MPI_Barrier(model);
   const double cpu_start = process_cpu_s();
   const double start = now_s();
-  timings.open_s = timed([&] { writer.open(); });
+  const auto blocking = [&](double& elapsed_s, auto&& work) {
+    const ThreadUse before = thread_use();
+    elapsed_s += timed(work);
+    timings.blocked_use += thread_use() - before;
+  };
+  blocking(timings.open_s, [&] { writer.open(); });
   for (int record = 0; record < options.records; ++record) {
     if (record > 0) fields.stamp(record);
-    timings.post_s += timed([&] { writer.post(record); });
-    timings.flush_s += timed([&] { writer.flush(record); });
+    blocking(timings.post_s, [&] { writer.post(record); });
+    blocking(timings.flush_s, [&] { writer.flush(record); });
   }
-  timings.close_s = timed([&] { writer.close(); });
+  blocking(timings.close_s, [&] { writer.close(); });
   timings.finish_s = timed([&] { writer.finish(); });
   timings.end_s = now_s() - start;
   timings.cpu_s = process_cpu_s() - cpu_start;
@@ -147,6 +151,10 @@ void report(const Options& options, const Case& source, MPI_Comm model, const Fi
   line["setup_s"] = highest(timings.setup_s);
   line["end_s"] = highest(timings.end_s);
   line["blocked_s"] = {{"max", highest(blocked_s)}, {"mean", reduced(blocked_s, MPI_SUM, model) / ranks}};
+  line["blocked_use"] = {
+      {"waits", reduced(static_cast<double>(timings.blocked_use.waits), MPI_SUM, model)},
+      {"preemptions", reduced(static_cast<double>(timings.blocked_use.preemptions), MPI_SUM, model)},
+      {"cpu_s_max", highest(timings.blocked_use.cpu_s)}};
   line["phases"] = {{"open_s", highest(timings.open_s)},
                     {"post_s", highest(timings.post_s)},
                     {"flush_s", highest(timings.flush_s)},

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "common/timing.hpp"
 #include "e3sm/case.hpp"
 #include "e3sm/fields.hpp"
 
@@ -46,9 +47,10 @@ struct Timings {
   double flush_s = 0;
   double close_s = 0;
   double finish_s = 0;
-  double end_s = 0;   ///< from open to the end of finish
-  double copy_s = 0;  ///< memcpy of the same bytes: median of several, times records
-  double cpu_s = 0;   ///< of this process from open to the end of finish
+  double end_s = 0;       ///< from open to the end of finish
+  double copy_s = 0;      ///< memcpy of the same bytes: median of several, times records
+  double cpu_s = 0;       ///< of this process from open to the end of finish
+  ThreadUse blocked_use;  ///< what the calling thread did in open, post, flush and close
 };
 
 /// Peak memory of this process above what it had when the object was made (the model's own arrays).

@@ -1,0 +1,266 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The E3SM benchmark: what the atmosphere (F case) and the ocean (G case) of E3SM write, by the decompositions
+that their runs had, by Afterbay and by what is used today.
+
+Schemas and maps are read from captured files (see e3sm_case.py); without these files the benchmark is skipped.
+The 16 captured ranks are spread over the running model ranks in contiguous groups.
+"""
+
+import argparse
+import importlib.util
+import pathlib
+import statistics
+from dataclasses import dataclass
+
+import e3sm_case
+import e3sm_verify
+import tables
+from harness import Check, Panel, Plan, Results, Row, Skipped
+
+NAME = "e3sm"
+DESCRIPTION = "E3SM's F and G cases (unstructured maps): Afterbay, PnetCDF, parallel netCDF-4, HDF5 blob, raw write, memcpy"
+
+TITLES = {"f_h0": "F h0", "f_h1": "F h1", "g": "G"}
+RANKS = 8  #: of the baselines, and of the Afterbay row that bounds are held for
+MPI_IO = ("ompio", "romio321")
+FORMATS = {"cdf5": "CDF-5", "netcdf4": "netCDF-4"}
+DEDICATED = ((4, 1), (4, 2), (8, 1))
+FACTORS = (1, 8, 64)  #: times the 866 columns of the F case
+CASES = pathlib.Path(__file__).resolve().parent.parent / "build" / "bench" / "cases"
+REPORT = "--afterbay.report.json={dir}/report.json"
+
+
+@dataclass(frozen=True)
+class Scenario:
+    case: str
+    xtype: str = "double"
+    records: int = 1
+    variant: str = ""  #: "x8": 8 times the columns; "gaps": every 7th point is held by no rank
+    short: bool = False  #: only the rows that the bounds are about
+
+    @property
+    def name(self) -> str:
+        records = f"{self.records} record{'' if self.records == 1 else 's'}"
+        return ", ".join(part for part in (TITLES[self.case], self.variant, self.xtype, records) if part)
+
+    def made(self, data: pathlib.Path) -> e3sm_case.Case:
+        case = e3sm_case.with_type(e3sm_case.load(self.case, data), self.xtype)
+        if self.variant == "gaps":
+            return e3sm_case.with_gaps(case, 7)
+        return e3sm_case.scaled(case, int(self.variant[1:])) if self.variant else case
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--data", help="directory of the captured files ($AFTERBAY_DATA, shared/data beside the tree)")
+    parser.add_argument("--case", action="append", choices=list(TITLES), help="only this case (may be repeated)")
+    parser.add_argument("--xtype", action="append", choices=("double", "float"), help="only with fields of this type on file")
+    parser.add_argument("--records", action="append", type=int, metavar="N", help="only with this many records")
+    parser.add_argument("--no-growth", action="store_true", help="without the rows of more columns")
+
+
+def scenarios_of(options: argparse.Namespace) -> list[Scenario]:
+    if options.xtype or options.records:
+        chosen = [Scenario(case, xtype, records) for case in TITLES for xtype in options.xtype or ["double"]
+                  for records in options.records or [1]]
+    else:
+        chosen = [Scenario(case) for case in TITLES]
+        if not options.quick:
+            chosen += [Scenario("f_h0", "float", short=True), Scenario("f_h0", records=5, short=True),
+                       Scenario("g", records=5, short=True)]
+    chosen = [scenario for scenario in chosen if not options.case or scenario.case in options.case]
+    if options.verify:
+        chosen.append(Scenario("f_h1", records=2, variant="gaps", short=True))
+    return chosen
+
+
+def plan(options: argparse.Namespace) -> Plan:
+    data = e3sm_case.data_directory(options.data)
+    if data is None:
+        raise Skipped("no captured E3SM files: give --data DIRECTORY or set AFTERBAY_DATA (see bench/README.md)")
+    if e3sm_case.numpy is None or importlib.util.find_spec("netCDF4") is None:
+        raise Skipped("this Python has no numpy or no netCDF4: ./dev bench e3sm brings them")
+    rows, cases = [], {}
+    for scenario in scenarios_of(options):
+        cases[scenario.name] = (scenario, scenario.made(data))
+        path = e3sm_case.write(cases[scenario.name][1], CASES / (scenario.name.replace(", ", "-").replace(" ", "_") + ".json"))
+        rows += afterbay_rows(scenario, path) if scenario.variant else scenario_rows(scenario, path, options.quick)
+    if not options.no_growth and (not options.case or "f_h0" in options.case):
+        rows += growth_rows(data, FACTORS[:2] if options.quick else FACTORS, cases)
+    return Plan(rows, options.runs or (3 if options.quick else 5), checks, panels,
+                lambda row, directory: verify_row(row, directory, cases), 1, notes,
+                {"model_ranks": RANKS, "data": sorted(file for files in e3sm_case.SOURCES.values() for file in files)})
+
+
+# --- rows --------------------------------------------------------------------------------------------------
+
+
+def row_of(scenario: Scenario, path: pathlib.Path, name: str, label: str, kind: str, program: str, ranks: int,
+           *extra: str, **more) -> Row:
+    more.setdefault("model", ranks)
+    arguments = ("--case", str(path), "--records", str(scenario.records), *extra)
+    return Row(f"{scenario.name}/{name}", label, scenario.name, kind, program, ranks, arguments, **more)
+
+
+def scenario_rows(scenario: Scenario, path: pathlib.Path, quick: bool) -> list[Row]:
+    def row(name: str, label: str, kind: str, program: str, *extra: str, **more) -> Row:
+        return row_of(scenario, path, name, label, kind, program, RANKS, *extra, **more)
+
+    def with_both(name: str, label: str, program: str, *extra: str, choice: str = "", **more) -> list[Row]:
+        """With either implementation of MPI-IO; the better one stays."""
+        return [row(f"{name}/{io}", f"{label} ({io})", "baseline", program, *extra, mpirun=("--mca", "io", io),
+                    choice=f"{TITLES[scenario.case]}: {choice or name}", alternative=f"{name} {io}", group="baseline", **more)
+                for io in MPI_IO]
+
+    rows = [row(f"raw/{mode}", f"raw write, {mode}", "yardstick", "raw_e3sm", "--mode", mode, group="yardstick")
+            for mode in ("buffered", "direct")]
+    rows += with_both("iput_varn", "PnetCDF iput_varn + wait_all", "pnetcdf_e3sm", "--mode", "nonblocking", verify=True)
+    if not scenario.short:
+        rows += with_both("put_varn", "PnetCDF put_varn_all", "pnetcdf_e3sm", "--mode", "blocking", verify=True)
+        if not (quick and scenario.case == "f_h0"):
+            rows += with_both("netcdf4", "parallel netCDF-4", "parallel_netcdf_e3sm", verify=True, repeats=1)
+    for mode in ("collective", "independent"):
+        rows += with_both(f"blob-{mode}", f"HDF5 blob, {mode}", "hdf5_blob_e3sm", "--mode", mode, choice="blob")
+    return rows + afterbay_rows(scenario, path)
+
+
+def afterbay_rows(scenario: Scenario, path: pathlib.Path, layouts=DEDICATED, stores=tuple(FORMATS), *extra: str) -> list[Row]:
+    rows = []
+    for store in stores:
+        common = (REPORT, *extra, "--store", store)
+        for model, servers in [layout for layout in layouts if layout == (RANKS, 1) or not scenario.short]:
+            rows.append(row_of(scenario, path, f"{model}+{servers}/{store}", f"Afterbay {model}+{servers} {FORMATS[store]}",
+                               "afterbay", "afterbay_e3sm", model + servers, "--mode", "dedicated", "--servers", str(servers),
+                               *common, verify=True, group="afterbay", model=model))
+        for mode in ("synchronous", "thread") if not scenario.short and layouts == DEDICATED else ():
+            rows.append(row_of(scenario, path, f"inline-{mode}/{store}", f"Afterbay inline {mode}, {RANKS} {FORMATS[store]}",
+                               "afterbay", "afterbay_e3sm", RANKS, "--mode", mode, *common, verify=True, group="inline"))
+    return rows
+
+
+def growth_rows(data: pathlib.Path, factors: tuple[int, ...], cases: dict) -> list[Row]:
+    rows = []
+    for factor in factors:
+        scenario = Scenario("f_h0", variant=f"x{factor}")
+        case = scenario.made(data)
+        cases[scenario.name] = (scenario, case)
+        path = e3sm_case.write(case, CASES / f"growth-x{factor}.json")
+        made = afterbay_rows(scenario, path, ((RANKS, 1),), ("cdf5",), "--no-copy")
+        rows += [in_scenario(row, "growth", f"{row.label}, {case.dimensions['ncol']} columns") for row in made]
+    return rows
+
+
+def in_scenario(row: Row, scenario: str, label: str) -> Row:
+    return Row(**{**row.__dict__, "scenario": scenario, "label": label})
+
+
+# --- results -----------------------------------------------------------------------------------------------
+
+
+def first(scenario: str, name: str) -> str:
+    return f"{scenario}/{name}"
+
+
+def fastest(results: Results, scenario: str, *names: str) -> Row | None:
+    """The fastest of the rows whose keys begin with one of `names`."""
+    timed = [(results.median(row.key, "end_s"), row.key) for row in results.in_scenario(scenario)
+             if any(row.key.startswith(first(scenario, name)) for name in names)]
+    return results.row(min(timed)[1]) if timed else None
+
+
+def times_faster(results: Results, other: Row | None, ours: str) -> list[float]:
+    """other / ours, repeat by repeat; against its median where the other was not run in every repeat."""
+    if other is None:
+        return []
+    if not other.repeats:
+        return results.ratios(other.key, "end_s", ours, "end_s")
+    theirs = results.median(other.key, "end_s")
+    return [theirs / value for value in results.values(ours, "end_s")]
+
+
+def checks(results: Results) -> list[Check]:
+    found = []
+    def against(case: str, store: str, bound: float, what: str, *names: str) -> None:
+        scenario = Scenario(case).name
+        if any(row.scenario == scenario for row in results.rows.values()):
+            other = fastest(results, scenario, *names)
+            found.append(results.median_check(
+                f"{scenario}, {RANKS}+1 {FORMATS[store]}: {what} / ours, end to end",
+                times_faster(results, other, first(scenario, f"{RANKS}+1/{store}")), ">=", bound, other.label if other else ""))
+
+    against("f_h0", "cdf5", 15, "the better PnetCDF iput_varn", "iput_varn/")
+    against("g", "cdf5", 3, "the better PnetCDF iput_varn", "iput_varn/")
+    against("f_h0", "cdf5", 1, "the fastest HDF5 blob, not converted,", "blob-")
+    if any(row.key.startswith(first(Scenario("f_h0").name, "netcdf4/")) for row in results.rows.values()):
+        against("f_h0", "netcdf4", 50, "parallel netCDF-4", "netcdf4/")
+    blocked = first(Scenario("f_h0").name, f"{RANKS}+1/cdf5")
+    if blocked in results.rows:
+        found.append(results.median_check(f"{Scenario('f_h0').name}, {RANKS}+1 CDF-5: blocked / memcpy",
+                                          results.ratios(blocked, "blocked_s.max", blocked, "copy_s.max"), "<=", 3))
+    return found + growth_checks(results)
+
+
+def growth_checks(results: Results) -> list[Check]:
+    rows = [row for row in results.rows.values() if row.scenario == "growth"]
+    found = []
+    for small, large in zip(rows, rows[1:]):
+        found.append(results.median_check(f"growth: time of {large.label} / of an 8th of the columns",
+                                          results.ratios(large.key, "end_s", small.key, "end_s"), "<=", 9))
+        found.append(results.median_check(f"growth: memory of a rank / its payload, {large.label}",
+                                          results.ratios(large.key, "memory_mib.max", large.key, "payload_mib.max"), "<=", 3))
+    return found
+
+
+TABLE = (  #: heading, path in the row's JSON, format
+    ("open+define", "phases.open_s", "{:.4f}"), ("post", "phases.post_s", "{:.4f}"), ("flush", "phases.flush_s", "{:.4f}"),
+    ("close", "phases.close_s", "{:.4f}"), ("durable", "phases.finish_s", "{:.4f}"), ("total", "end_s", "{:.4f}"))
+
+
+def scenario_table(results: Results, scenario: str) -> str:
+    """As E3SM-IO's own report has it: seconds of the slowest rank, requests of all ranks, amount, bandwidth, memory."""
+    header = ["", *(heading for heading, _, _ in TABLE), "min-max", "requests", "MiB", "MiB/s", "memory MiB", "servers MiB",
+              "blocked", "memcpy", "ratio", "set-up"]
+    lines, group = [], None
+    for row in results.in_scenario(scenario):
+        if group not in (None, row.group):
+            lines.append([""] * len(header))
+        group = row.group
+        lines.append(table_line(results, row))
+    return tables.table(header, lines)
+
+
+def table_line(results: Results, row: Row) -> list[str]:
+    def median(path: str, form: str, scale: float = 1) -> str:
+        value = results.median(row.key, path)
+        return "-" if value is None else form.format(value * scale)
+
+    ends = results.values(row.key, "end_s")
+    mib = [run["bytes"] / 2**20 for run in results.metrics[row.key] if run]
+    ratios = results.ratios(row.key, "blocked_s.max", row.key, "copy_s.max")
+    rates = [amount / end for amount, end in zip(mib, ends)]
+    return [row.label, *(median(path, form) for _, path, form in TABLE), tables.spread(ends), median("pieces.sum", "{:.0f}"),
+            f"{statistics.median(mib):.2f}", tables.median_text(rates, "{:.0f}"), median("memory_mib.max", "{:.0f}"),
+            median("server_memory_mib", "{:.0f}"), median("blocked_s.max", "{:.4f}"), median("copy_s.max", "{:.4f}"),
+            tables.median_text(ratios), median("setup_s", "{:.4f}")]
+
+
+def notes(results: Results) -> list[str]:
+    lines = ["set-up is once a run and in no total: Afterbay's session, decompositions and collection; of the others their "
+             "lists of requests, their buffers",
+             "requests: pieces that lie apart in the file; Afterbay is given one array a variable, rank and record",
+             "memory: of the rank that grew most above the model's own arrays, shared memory that it touched included"]
+    lines += [f"fastest for {choice}: {results.row(key).alternative}" for choice, key in results.chosen.items()]
+    return lines + results.failures_by_reason()
+
+
+def panels(results: Results) -> list[Panel]:
+    found = []
+    for scenario in dict.fromkeys(row.scenario for row in results.rows.values()):
+        rows = [row for row in results.in_scenario(scenario) if not row.key.startswith(first(scenario, "netcdf4/"))]
+        found.append(Panel(f"{scenario}: end to end (durable), and time the model is blocked", rows,
+                           [("end_s", "end to end"), ("blocked_s.max", "blocked")]))
+    return found
+
+
+def verify_row(row: Row, directory: pathlib.Path, cases: dict) -> str:
+    scenario, case = cases[row.key.rpartition("/")[0].rpartition("/")[0]]
+    return e3sm_verify.file(directory / "e3sm.nc", case, scenario.records)
