@@ -15,6 +15,9 @@ find_package(yaml-cpp REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(tl-expected REQUIRED)
 find_package(CLI11 REQUIRED)
+if(AFTERBAY_BUILD_APPS OR AFTERBAY_BUILD_TESTS)
+  find_package(PNG REQUIRED)
+endif()
 
 pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
 # Debian names the serial build hdf5-serial; elsewhere hdf5 is the usual name.

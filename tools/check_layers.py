@@ -21,6 +21,7 @@ ALLOWED = {
     "storage": ["model", "codec"],
     "server": ["transport", "storage", "config", "observe"],
     "session": ["client", "server"],
+    "decomp": ["storage"],
 }
 MPI_PLACES = ("src/mpi/", "src/transport/mpi", "src/session/", "include/afterbay/mpi.", "bindings/")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')

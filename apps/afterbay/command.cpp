@@ -46,6 +46,12 @@ Exit exit_of(ErrorCode code) noexcept {
   }
 }
 
+Exit exit_of_input(ErrorCode code) noexcept {
+  const Exit exit = exit_of(code);
+  if (exit != Exit::wrong) return exit;
+  return code == ErrorCode::format || code == ErrorCode::resources ? Exit::io : Exit::usage;
+}
+
 std::string exit_codes_text() {
   std::string text;
   for (const ExitText& row : exit_texts)

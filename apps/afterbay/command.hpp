@@ -32,6 +32,9 @@ enum class Exit : int {
 
 /// The exit code for a failure of that kind.
 Exit exit_of(ErrorCode code) noexcept;
+/// The same for commands whose 1 is for something else: an input that is not what it should be, or too much,
+/// cannot be read (3), and what else would be wrong is the command line (2).
+Exit exit_of_input(ErrorCode code) noexcept;
 /// "0  ok ..." and so on, a line each.
 std::string exit_codes_text();
 

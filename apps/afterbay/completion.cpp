@@ -31,8 +31,11 @@ _afterbay() {{
 complete -o default -F _afterbay afterbay
 )";
 
+/// Options of a command, and its own commands with theirs.
 std::string options_of(const CLI::App& app) {
   std::string words;
+  for (const CLI::App* inner : app.get_subcommands([](const CLI::App*) { return true; }))
+    words += (words.empty() ? "" : " ") + inner->get_name() + " " + options_of(*inner);
   for (const CLI::Option* option : app.get_options()) {
     for (const std::string& name : option->get_lnames()) words += (words.empty() ? "--" : " --") + name;
   }

@@ -85,7 +85,7 @@ class Program {
     try {
       root_.parse(words);
     } catch (const CLI::CallForHelp&) {
-      return print(chosen().help(&chosen() == &root_ ? "" : root_.get_name()));
+      return print(chosen().help(before_chosen()));
     } catch (const CLI::CallForVersion&) {
       return print("afterbay " AFTERBAY_VERSION "\n");
     } catch (const CLI::ExtrasError&) {
@@ -97,18 +97,31 @@ class Program {
   }
 
  private:
-  /// The subcommand that was named, or the whole command.
+  /// The innermost subcommand that was named, or the whole command.
   [[nodiscard]] CLI::App& chosen() {
-    const auto named = root_.get_subcommands();
-    return named.empty() ? root_ : *named.front();
+    CLI::App* app = &root_;
+    while (!app->get_subcommands().empty()) app = app->get_subcommands().front();
+    return *app;
   }
 
+  /// "plan storage"; empty for the whole command.
   [[nodiscard]] std::string name_of_chosen() {
-    return &chosen() == &root_ ? std::string{} : chosen().get_name();
+    std::string name;
+    for (const CLI::App* app = &chosen(); app != &root_; app = app->get_parent())
+      name = app->get_name() + (name.empty() ? "" : " ") + name;
+    return name;
+  }
+
+  /// The words before the innermost subcommand: "afterbay plan".
+  [[nodiscard]] std::string before_chosen() {
+    if (&chosen() == &root_) return {};
+    const std::string words = root_.get_name() + " " + name_of_chosen();
+    return words.substr(0, words.rfind(' '));
   }
 
   Exit act(const CommandLine& line) {
-    const auto action = actions_.find(&chosen());
+    const auto named = root_.get_subcommands();
+    const auto action = actions_.find(named.empty() ? &root_ : named.front());
     if (action == actions_.end()) {
       const std::string help = root_.help();
       std::fwrite(help.data(), 1, help.size(), stderr);

@@ -19,13 +19,6 @@ struct ReplayOptions {
   bool verify = false;
 };
 
-/// 1 is for files that differ: what else would be `wrong` is a file or a setting that will not do.
-Exit exit_of_failure(const Error& error) {
-  const Exit code = exit_of(error.code);
-  if (code != Exit::wrong) return code;
-  return error.code == ErrorCode::format || error.code == ErrorCode::resources ? Exit::io : Exit::usage;
-}
-
 Exit verify(const ReplayRequest& request, const Playback& playback) {
   Exit worst = Exit::ok;
   for (const std::string& path : playback.paths)
@@ -42,14 +35,14 @@ Exit replay(const ReplayOptions& options, const Invocation& invocation) {
   ReplayJob job(config ? *config : config::Config{});
   if (!config) {  // on all processes alike: one says it, and none ends (which would end the job) before it
                   // has
-    const Exit code = exit_of_failure(config.error());
+    const Exit code = exit_of_input(config.error().code);
     if (job.rank() == 0) complain("replay", config.error().text());
     job.leave(static_cast<int>(code));
     return code;
   }
   const Result<Playback> playback = job.run(request);
   if (!playback) {
-    const Exit code = exit_of_failure(playback.error());
+    const Exit code = exit_of_input(playback.error().code);
     if (job.speaks()) complain("replay", fmt::format("process {}: {}", job.rank(), playback.error().text()));
     job.leave(static_cast<int>(code));
     return code;

@@ -64,7 +64,7 @@ function(afterbay_link_inside target)
   if(AFTERBAY_TEST_LINKS)
     afterbay_targets(links ${AFTERBAY_TEST_LINKS})
   else()
-    set(links afterbay_internal)
+    set(links afterbay_internal afterbay_decomp)
   endif()
   target_link_libraries(${target} PRIVATE afterbay_options ${links})
   # Test code is compiled for a short build; what it tests has the flags of the preset.

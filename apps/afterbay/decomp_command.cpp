@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// afterbay decomp: files that say which rank holds which points. Needs no MPI.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <map>
+#include <numeric>
+
+#include "base/suggest.hpp"
+#include "decomp.hpp"
+
+namespace afterbay::app {
+
+namespace {
+
+/// The numbers of the maps that were chosen.
+Result<std::vector<std::size_t>> choose(const decomp::Source& source, const MapChoice& choice) {
+  if (choice.map.empty()) {
+    std::vector<std::size_t> all(choice.only_first ? std::min<std::size_t>(1, source.maps()) : source.maps());
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    return all;
+  }
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < source.maps(); ++i) {
+    AFTERBAY_TRY_ASSIGN(std::string name, source.name(i));
+    if (name == choice.map) return std::vector{i};
+    names.push_back(std::move(name));
+  }
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (std::to_string(i + 1) == choice.map) return std::vector{i};
+  return fail(make_error(ErrorCode::unknown_name, "has no map \"{}\"{}; its maps: {}", choice.map,
+                         did_you_mean(choice.map, names), one_of(names))
+                  .in_file(choice.path));
+}
+
+Action prepare(CLI::App& app) {
+  using Prepare = DecompAction (*)(CLI::App&);
+  struct Subcommand {
+    const char* name;
+    const char* summary;
+    Prepare prepare;
+  };
+  static constexpr Subcommand subcommands[] = {
+      {"convert", "converts between PIO's text, E3SM-IO's netCDF and Afterbay's decomposition files",
+       prepare_decomp_convert},
+      {"stats", "counts points, holes, runs, gaps and repeats", prepare_decomp_stats},
+      {"draw", "draws who owns what as a PNG", prepare_decomp_draw},
+      {"make", "makes synthetic maps of any size", prepare_decomp_make}};
+  app.require_subcommand(0, 1);
+  app.footer(
+      "`afterbay decomp SUBCOMMAND --help` explains a subcommand. Exit codes: 0 done, 2 wrong command line, "
+      "3 a "
+      "file\ncannot be read or written, or is malformed.");
+  auto actions = std::make_shared<std::map<CLI::App*, DecompAction>>();
+  for (const Subcommand& subcommand : subcommands) {
+    CLI::App* sub = app.add_subcommand(subcommand.name, subcommand.summary);
+    (*actions)[sub] = subcommand.prepare(*sub);
+  }
+  return [actions, &app](const Invocation&) {
+    const auto named = app.get_subcommands();
+    if (named.empty()) {
+      const std::string help = app.help("afterbay");
+      std::fwrite(help.data(), 1, help.size(), stderr);
+      return Exit::usage;
+    }
+    const Result<> done = actions->at(named.front())();
+    if (done) return Exit::ok;
+    complain("decomp " + named.front()->get_name(), done.error().text());
+    return exit_of_input(done.error().code);
+  };
+}
+
+const Registration registration({.name = "decomp",
+                                 .summary = "converts, counts, draws and makes decompositions",
+                                 .prepare = prepare});
+
+}  // namespace
+
+void add_map_option(CLI::App& app, MapChoice& choice, const std::string& otherwise) {
+  app.add_option("FILE", choice.path, "a decomposition file of any kind")->required();
+  app.add_option("--map", choice.map, "name or number of a map; otherwise " + otherwise);
+}
+
+Result<> for_each_chosen(const MapChoice& choice, const std::function<Result<>(decomp::Decomposition)>& use) {
+  AFTERBAY_TRY_ASSIGN(const auto source, decomp::Source::open(choice.path));
+  AFTERBAY_TRY_ASSIGN(const auto chosen, choose(*source, choice));
+  for (const std::size_t index : chosen) {
+    AFTERBAY_TRY_ASSIGN(decomp::Decomposition map, source->read(index));
+    AFTERBAY_TRY(use(std::move(map)));
+  }
+  return {};
+}
+
+Result<std::size_t> count_chosen(const MapChoice& choice) {
+  AFTERBAY_TRY_ASSIGN(const auto source, decomp::Source::open(choice.path));
+  AFTERBAY_TRY_ASSIGN(const auto chosen, choose(*source, choice));
+  return chosen.size();
+}
+
+Result<> check_outputs(const std::vector<std::string>& paths, bool overwrite) {
+  for (const std::string& path : paths) {
+    std::error_code ignored;
+    if (!overwrite && std::filesystem::exists(path, ignored))
+      return fail(make_error(ErrorCode::exists, "exists; --overwrite writes over it").in_file(path));
+  }
+  return {};
+}
+
+void add_overwrite_option(CLI::App& app, bool& overwrite) {
+  app.add_flag("--overwrite", overwrite, "write over a file that exists");
+}
+
+std::string summary_of(const decomp::Decomposition& map) {
+  decomp::Decomposition::Count total;
+  for (std::size_t rank = 0; rank < map.ranks(); ++rank) {
+    const auto count = map.count(rank);
+    total.elements += count.elements;
+    total.holes += count.holes;
+  }
+  return fmt::format("{}: {}, {} rank{}, {} elements listed, {} of them holes", map.name,
+                     decomp::text_of_lengths(map.global()), map.ranks(), map.ranks() == 1 ? "" : "s",
+                     total.elements, total.holes);
+}
+
+}  // namespace afterbay::app

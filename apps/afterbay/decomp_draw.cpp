@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// afterbay decomp draw
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "decomp.hpp"
+#include "decomp/drawing.hpp"
+
+namespace afterbay::app {
+
+namespace {
+
+struct DrawOptions {
+  MapChoice choice;
+  std::string output;
+  std::optional<std::uint64_t> level;
+  bool overwrite = false;
+};
+
+Result<> draw(const DrawOptions& options) {
+  AFTERBAY_TRY(check_outputs({options.output}, options.overwrite));
+  return for_each_chosen(options.choice, [&](const decomp::Decomposition& map) -> Result<> {
+    AFTERBAY_TRY_ASSIGN(const decomp::Picture picture, decomp::draw(map, options.level));
+    AFTERBAY_TRY(decomp::write_png(options.output, picture));
+    fmt::print("{} ({} x {} pixels): {}\n", options.output, picture.width, picture.height, summary_of(map));
+    return {};
+  });
+}
+
+}  // namespace
+
+DecompAction prepare_decomp_draw(CLI::App& app) {
+  auto options = std::make_shared<DrawOptions>();
+  options->choice.only_first = true;
+  add_map_option(app, options->choice, "the first");
+  app.add_option("PNG", options->output, "the picture to write")->required();
+  app.add_option("--level", options->level,
+                 "draw this index (from 0) of the leading dimensions taken as one; of two dimensions: of the "
+                 "shorter one");
+  add_overwrite_option(app, options->overwrite);
+  app.footer(
+      "A colour for each rank, grey for points that nobody holds. One dimension is wrapped to about a "
+      "square, row "
+      "by\nrow. Of a point that several ranks hold the highest rank is seen. Large maps are thinned out.");
+  return [options] { return draw(*options); };
+}
+
+}  // namespace afterbay::app

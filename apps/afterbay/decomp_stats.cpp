@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// afterbay decomp stats
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "decomp.hpp"
+#include "decomp/statistics.hpp"
+
+namespace afterbay::app {
+
+namespace {
+
+using decomp::Statistics;
+
+nlohmann::ordered_json json_of(const Statistics& all) {
+  return {{"name", all.name},
+          {"global_lengths", all.global},
+          {"ranks", all.ranks},
+          {"empty_ranks", all.empty_ranks},
+          {"points", all.points},
+          {"listed", all.listed},
+          {"holes", all.holes},
+          {"runs", all.runs},
+          {"runs_per_rank", {{"min", all.fewest_runs}, {"mean", all.mean_runs()}, {"max", all.most_runs}}},
+          {"kept", {{"runs", all.kept_runs}, {"segments", all.kept_segments}}},
+          {"held_points", all.held},
+          {"never_held_points", all.never_held()},
+          {"points_held_more_than_once", all.held_again},
+          {"coverage_percent", all.coverage_percent()},
+          {"points_per_rank", {{"min", all.fewest_points}, {"max", all.most_points}}},
+          {"balance", all.balance()}};
+}
+
+std::string text_of(const Statistics& all) {
+  const auto points = static_cast<double>(all.listed - all.holes) / static_cast<double>(all.ranks);
+  std::string text = fmt::format("{}: {}, {} rank{}\n", all.name, decomp::text_of_lengths(all.global),
+                                 all.ranks, all.ranks == 1 ? "" : "s");
+  const auto line = [&](const char* what, const std::string& value) {
+    text += fmt::format("  {:<24} {}\n", what, value);
+  };
+  line("points", fmt::format("{}, {} held ({:.2f} %), {} never held, {} held more than once", all.points,
+                             all.held, all.coverage_percent(), all.never_held(), all.held_again));
+  line("listed", fmt::format("{}, {} of them holes", all.listed, all.holes));
+  line("runs", fmt::format("{} in all; a rank has {} to {}, {:.1f} on average ({:.1f} points a run)",
+                           all.runs, all.fewest_runs, all.most_runs, all.mean_runs(),
+                           all.runs == 0 ? 0.0
+                                         : static_cast<double>(all.listed - all.holes) /
+                                               static_cast<double>(all.runs)));
+  line("kept", fmt::format("as {} runs in {} segments, repetition found", all.kept_runs, all.kept_segments));
+  line("points of a rank",
+       fmt::format("{} to {}, {:.1f} on average: balance (most/mean) {:.3f}{}", all.fewest_points,
+                   all.most_points, points, all.balance(),
+                   all.empty_ranks == 0 ? "" : fmt::format("; {} hold nothing", all.empty_ranks)));
+  return text;
+}
+
+Result<> stats(const MapChoice& choice, bool as_json) {
+  auto maps = nlohmann::ordered_json::array();
+  std::string text;
+  AFTERBAY_TRY(for_each_chosen(choice, [&](const decomp::Decomposition& map) -> Result<> {
+    AFTERBAY_TRY_ASSIGN(const Statistics all, decomp::statistics_of(map));
+    maps.push_back(json_of(all));
+    text += text_of(all);
+    return {};
+  }));
+  if (as_json)
+    text = nlohmann::ordered_json{{"file", choice.path}, {"maps", maps}}.dump(
+               2, ' ', false, nlohmann::json::error_handler_t::replace) +
+           "\n";
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  return {};
+}
+
+}  // namespace
+
+DecompAction prepare_decomp_stats(CLI::App& app) {
+  auto choice = std::make_shared<MapChoice>();
+  auto as_json = std::make_shared<bool>(false);
+  add_map_option(app, *choice, "all");
+  app.add_flag("--json", *as_json, "print JSON");
+  app.footer("Takes 2 bits of memory for each point of the index space.");
+  return [choice, as_json] { return stats(*choice, *as_json); };
+}
+
+}  // namespace afterbay::app

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// E3SM-IO's combined decomposition file: several maps of one number of ranks in one netCDF file. Of map k:
+//
+//   D<k>.nreqs(decomp_nprocs)        (offset, length) pairs of each rank; they follow each other rank by rank
+//   D<k>.fill_starts(decomp_nprocs)  how many of a rank's pairs it holds; the others are points that nobody
+//                                    holds, shared out to be written with fill values
+//   D<k>.offsets, D<k>.lengths       0-based, row-major; no pair goes beyond an end of the last dimension
+//   D<k>.raw_nreqs, D<k>.raw_offsets the list that the pairs were made from, point by point, 1-based, without
+//                                    the holes; may be missing
+//   attributes D<k>.ndims, .dims (C order), .max_nreqs, .min_nreqs, .fully_covered
+//
+// The pairs are in the order of the list (E3SM-IO's converter sorts them only when it is asked to).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "decomp/decomposition.hpp"
+#include "decomp/netcdf_file.hpp"
+
+namespace afterbay::decomp {
+
+class E3smReader {
+ public:
+  static Result<E3smReader> open(NetcdfFile file);
+
+  [[nodiscard]] std::size_t maps() const noexcept { return maps_; }
+  /// Map `index` from 0, called D1, D2, ... Its lists are the raw ones, or the pairs where those are missing;
+  /// holes have been lost when the file was made. Everything that says the same twice is compared.
+  Result<Decomposition> read(std::size_t index) const;
+
+ private:
+  E3smReader(NetcdfFile file, std::size_t maps, std::size_t ranks)
+      : file_(std::move(file)), maps_(maps), ranks_(ranks) {}
+  NetcdfFile file_;
+  std::size_t maps_;
+  std::size_t ranks_;
+};
+
+/// Writes a CDF-5 file, int where the values allow it and int64 otherwise. Names and holes are lost. Points
+/// that nobody holds are shared out evenly, in ascending order, as pairs to be filled.
+class E3smWriter {
+ public:
+  static Result<E3smWriter> create(const std::string& path, std::size_t maps, std::size_t ranks,
+                                   const std::string& command_line);
+  Result<> add(const Decomposition& map);
+  Result<> close() { return file_.close(); }
+
+ private:
+  E3smWriter(NetcdfFile file, std::size_t ranks, int rank_dimension)
+      : file_(std::move(file)), ranks_(ranks), rank_dimension_(rank_dimension) {}
+  NetcdfFile file_;
+  std::size_t ranks_;
+  int rank_dimension_;
+  std::size_t written_ = 0;
+};
+
+}  // namespace afterbay::decomp

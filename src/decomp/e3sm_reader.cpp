@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "decomp/e3sm_file.hpp"
+
+namespace afterbay::decomp {
+namespace {
+
+/// A sum over points that does not depend on their order, and depends on each of them.
+class Checksum {
+ public:
+  void add(std::int64_t point) {
+    std::uint64_t mixed = static_cast<std::uint64_t>(point) + 0x9e3779b97f4a7c15U;  // splitmix64
+    mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9U;
+    mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111ebU;
+    sum_ += mixed ^ (mixed >> 31);
+  }
+  friend bool operator==(const Checksum&, const Checksum&) = default;
+
+ private:
+  std::uint64_t sum_ = 0;
+};
+
+class MapReader {
+ public:
+  MapReader(const NetcdfFile& file, std::size_t ranks, std::size_t index)
+      : file_(file), ranks_(ranks), prefix_(fmt::format("D{}.", index + 1)) {}
+
+  Result<Decomposition> read() {
+    AFTERBAY_TRY(read_lengths());
+    Decomposition map(prefix_.substr(0, prefix_.size() - 1), global_);
+    points_ = static_cast<std::int64_t>(map.points());
+    AFTERBAY_TRY_ASSIGN(pairs_, read_counts("nreqs"));
+    AFTERBAY_TRY_ASSIGN(held_, read_counts("fill_starts"));
+    AFTERBAY_TRY(check_total("nreqs", pairs_, "offsets"));
+    AFTERBAY_TRY(check_total("nreqs", pairs_, "lengths"));
+    raw_ = file_.has_variable(prefix_ + "raw_offsets");
+    if (raw_) {
+      AFTERBAY_TRY_ASSIGN(listed_, read_counts("raw_nreqs"));
+      AFTERBAY_TRY(check_total("raw_nreqs", listed_, "raw_offsets"));
+    }
+    std::uint64_t first = 0;
+    std::uint64_t first_raw = 0;
+    for (std::size_t rank = 0; rank < ranks_; ++rank) {
+      AFTERBAY_TRY_ASSIGN(RunList list, read_pairs(rank, first));
+      if (raw_) {
+        AFTERBAY_TRY_ASSIGN(list, read_raw(rank, first_raw, list));
+        first_raw += static_cast<std::uint64_t>(listed_[rank]);
+      }
+      map.add_rank(std::move(list));
+      first += static_cast<std::uint64_t>(pairs_[rank]);
+    }
+    return map;
+  }
+
+ private:
+  Result<> read_lengths() {
+    AFTERBAY_TRY_ASSIGN(const std::vector<std::int64_t> lengths, file_.integers("", prefix_ + "dims"));
+    AFTERBAY_TRY_ASSIGN(const std::vector<std::int64_t> ndims, file_.integers("", prefix_ + "ndims"));
+    if (ndims.size() != 1 || ndims[0] != static_cast<std::int64_t>(lengths.size()))
+      return malformed(file_, "", "the attribute {0}ndims is {1}, and {0}dims has {2} lengths", prefix_,
+                       fmt::join(ndims, ", "), lengths.size());
+    if (const Result<> checked = check_global(lengths); !checked)
+      return malformed(file_, "", "the attribute {}dims: {}", prefix_, checked.error().message);
+    global_.assign(lengths.begin(), lengths.end());
+    return {};
+  }
+
+  /// A number for each rank, none below 0; of fill_starts: none above nreqs.
+  Result<std::vector<std::int64_t>> read_counts(const std::string& what) const {
+    AFTERBAY_TRY_ASSIGN(std::vector<std::int64_t> counts, file_.read(prefix_ + what));
+    if (counts.size() != ranks_)
+      return malformed(file_, prefix_ + what, "has {} values for {} ranks", counts.size(), ranks_);
+    for (std::size_t rank = 0; rank < ranks_; ++rank) {
+      if (counts[rank] < 0)
+        return malformed(file_, prefix_ + what, "is {} for rank {}, below 0", counts[rank], rank);
+      if (what == "fill_starts" && counts[rank] > pairs_[rank])
+        return malformed(file_, prefix_ + what, "is {} for rank {}, which has {} pairs (nreqs)", counts[rank],
+                         rank, pairs_[rank]);
+    }
+    return counts;
+  }
+
+  Result<> check_total(const std::string& what, const std::vector<std::int64_t>& counts,
+                       const std::string& of) const {
+    AFTERBAY_TRY_ASSIGN(const std::uint64_t there, file_.length(prefix_ + of));
+    std::uint64_t total = 0;
+    for (const std::int64_t count : counts) {
+      total += static_cast<std::uint64_t>(count);
+      if (total <= there) continue;
+      return malformed(file_, prefix_ + what, "adds up to more than the {} values of {}{}", there, prefix_,
+                       of);
+    }
+    if (std::max<std::uint64_t>(total, 1) != there)  // no dimension of netCDF has the length 0
+      return malformed(file_, prefix_ + what, "adds up to {}, and {}{} has {} values", total, prefix_, of,
+                       there);
+    return {};
+  }
+
+  /// The pairs that the rank holds; those to be filled are checked as well.
+  Result<RunList> read_pairs(std::size_t rank, std::uint64_t first) const {
+    const auto many = static_cast<std::uint64_t>(pairs_[rank]);
+    AFTERBAY_TRY_ASSIGN(const std::vector<std::int64_t> offsets,
+                        file_.read(prefix_ + "offsets", first, many));
+    AFTERBAY_TRY_ASSIGN(const std::vector<std::int64_t> lengths,
+                        file_.read(prefix_ + "lengths", first, many));
+    const auto row = static_cast<std::int64_t>(global_.back());
+    RunList list;
+    std::uint64_t elements = 0;
+    for (std::uint64_t i = 0; i < many; ++i) {
+      if (offsets[i] < 0 || offsets[i] >= points_)
+        return malformed(file_, prefix_ + "offsets", "pair {} of rank {} begins at {}; there are {} points",
+                         i, rank, offsets[i], points_);
+      if (lengths[i] < 1 || lengths[i] > row - offsets[i] % row)
+        return malformed(file_, prefix_ + "lengths",
+                         "pair {} of rank {} has the length {} at {}; there the last dimension has {} points",
+                         i, rank, lengths[i], offsets[i], row - offsets[i] % row);
+      elements += static_cast<std::uint64_t>(lengths[i]);
+      if (elements > most_elements)
+        return malformed(file_, prefix_ + "lengths", "rank {} lists more than 2^32 - 1 points", rank);
+      if (static_cast<std::int64_t>(i) < held_[rank])
+        list.add(offsets[i], static_cast<std::uint64_t>(lengths[i]));
+    }
+    return list;
+  }
+
+  /// The rank's list. Some versions of E3SM-IO's converter count raw offsets from 0: which, tells the least.
+  Result<RunList> read_raw(std::size_t rank, std::uint64_t first, RunList& pairs) const {
+    const std::string name = prefix_ + "raw_offsets";
+    AFTERBAY_TRY_ASSIGN(const std::vector<std::int64_t> raw,
+                        file_.read(name, first, static_cast<std::uint64_t>(listed_[rank])));
+    std::uint64_t held = 0;
+    std::int64_t least = points_;
+    Checksum of_pairs;
+    for (const Run& run : pairs.runs()) {
+      held += run.length;
+      least = std::min(least, run.offset);
+      for (std::uint64_t i = 0; i < run.length; ++i) of_pairs.add(run.offset + static_cast<std::int64_t>(i));
+    }
+    if (held != raw.size())
+      return malformed(file_, prefix_ + "raw_nreqs", "is {} for rank {}, whose pairs have {} points",
+                       raw.size(), rank, held);
+    RunList list;
+    if (raw.empty()) return list;
+    const std::int64_t base = *std::min_element(raw.begin(), raw.end()) - least;
+    Checksum of_raw;
+    for (std::size_t i = 0; i < raw.size(); ++i) {
+      const std::int64_t point = raw[i] - (base == 0 ? 0 : 1);
+      if (point < 0 || point >= points_)
+        return malformed(file_, name, "value {} of rank {} is {}; the points are 1 ... {}", i, rank, raw[i],
+                         points_);
+      of_raw.add(point);
+      list.add(point);
+    }
+    if (!(of_raw == of_pairs))
+      return malformed(file_, name, "the points of rank {} (the least is {}) are not those of its pairs",
+                       rank, least + base);
+    return list;
+  }
+
+  const NetcdfFile& file_;
+  std::size_t ranks_;
+  std::string prefix_;
+  std::vector<std::uint64_t> global_;
+  std::int64_t points_ = 0;
+  std::vector<std::int64_t> pairs_;
+  std::vector<std::int64_t> held_;
+  std::vector<std::int64_t> listed_;
+  bool raw_ = false;
+};
+
+}  // namespace
+
+Result<E3smReader> E3smReader::open(NetcdfFile file) {
+  AFTERBAY_TRY_ASSIGN(const auto maps, file.find_dimension("num_decomp"));
+  AFTERBAY_TRY_ASSIGN(const auto ranks, file.find_dimension("decomp_nprocs"));
+  if (!maps || !ranks)
+    return malformed(file, "", "there is no dimension {}", maps ? "decomp_nprocs" : "num_decomp");
+  return E3smReader(std::move(file), *maps, *ranks);
+}
+
+Result<Decomposition> E3smReader::read(std::size_t index) const {
+  return MapReader(file_, ranks_, index).read();
+}
+
+}  // namespace afterbay::decomp

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "decomp/formats.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+
+#include "decomp/e3sm_file.hpp"
+#include "decomp/map_file.hpp"
+#include "decomp/pio_text.hpp"
+
+namespace afterbay::decomp {
+namespace {
+
+constexpr std::array formats{Format::pio, Format::e3sm, Format::afterbay};
+
+class PioSource : public Source {
+ public:
+  explicit PioSource(std::string path) : path_(std::move(path)) {}
+  [[nodiscard]] Format format() const override { return Format::pio; }
+  [[nodiscard]] std::size_t maps() const override { return 1; }
+  Result<std::string> name(std::size_t) const override {
+    return std::filesystem::path(path_).stem().string();
+  }
+  Result<Decomposition> read(std::size_t) const override { return read_pio_text(path_); }
+
+ private:
+  std::string path_;
+};
+
+class E3smSource : public Source {
+ public:
+  explicit E3smSource(E3smReader reader) : reader_(std::move(reader)) {}
+  [[nodiscard]] Format format() const override { return Format::e3sm; }
+  [[nodiscard]] std::size_t maps() const override { return reader_.maps(); }
+  Result<std::string> name(std::size_t index) const override { return fmt::format("D{}", index + 1); }
+  Result<Decomposition> read(std::size_t index) const override { return reader_.read(index); }
+
+ private:
+  E3smReader reader_;
+};
+
+class MapFileSource : public Source {
+ public:
+  explicit MapFileSource(MapFileReader reader) : reader_(std::move(reader)) {}
+  [[nodiscard]] Format format() const override { return Format::afterbay; }
+  [[nodiscard]] std::size_t maps() const override { return reader_.maps(); }
+  Result<std::string> name(std::size_t index) const override { return reader_.name(index); }
+  Result<Decomposition> read(std::size_t index) const override { return reader_.read(index); }
+
+ private:
+  MapFileReader reader_;
+};
+
+/// A file under its final name plus ".part" until it is published.
+class Part {
+ public:
+  explicit Part(std::string path) : path_(std::move(path)) {}
+  Part(const Part&) = delete;
+  Part& operator=(const Part&) = delete;
+  ~Part() {
+    std::error_code ignored;
+    if (!published_) std::filesystem::remove(name(), ignored);
+  }
+
+  [[nodiscard]] std::string name() const { return path_ + ".part"; }
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+  Result<> publish() {
+    std::error_code error;
+    std::filesystem::rename(name(), path_, error);
+    if (error)
+      return fail(
+          make_error(ErrorCode::io, "cannot be renamed from {}: {}", name(), error.message()).in_file(path_));
+    published_ = true;
+    return {};
+  }
+
+ private:
+  std::string path_;
+  bool published_ = false;
+};
+
+class PioSink : public Sink {
+ public:
+  explicit PioSink(std::vector<std::string> paths) : paths_(std::move(paths)) {}
+
+  Result<> add(const Decomposition& map) override {
+    parts_.push_back(std::make_unique<Part>(paths_.at(parts_.size())));
+    return write_pio_text(parts_.back()->name(), map);
+  }
+  Result<std::vector<std::string>> finish() override {
+    for (const auto& part : parts_) AFTERBAY_TRY(part->publish());
+    return paths_;
+  }
+
+ private:
+  std::vector<std::string> paths_;
+  std::vector<std::unique_ptr<Part>> parts_;
+};
+
+class E3smSink : public Sink {
+ public:
+  explicit E3smSink(OutputRequest request) : request_(std::move(request)), part_(request_.path) {}
+
+  Result<> add(const Decomposition& map) override {
+    if (!writer_) {
+      AFTERBAY_TRY_ASSIGN(
+          auto writer, E3smWriter::create(part_.name(), request_.maps, map.ranks(), request_.command_line));
+      writer_.emplace(std::move(writer));
+    }
+    return writer_->add(map);
+  }
+  Result<std::vector<std::string>> finish() override {
+    AFTERBAY_TRY(writer_->close());
+    AFTERBAY_TRY(part_.publish());
+    return std::vector{part_.path()};
+  }
+
+ private:
+  OutputRequest request_;
+  Part part_;
+  std::optional<E3smWriter> writer_;
+};
+
+class MapFileSink : public Sink {
+ public:
+  MapFileSink(std::unique_ptr<Part> part, MapFileWriter writer)
+      : part_(std::move(part)), writer_(std::move(writer)) {}
+
+  Result<> add(const Decomposition& map) override { return writer_.add(map); }
+  Result<std::vector<std::string>> finish() override {
+    AFTERBAY_TRY(writer_.close());
+    AFTERBAY_TRY(part_->publish());
+    return std::vector{part_->path()};
+  }
+
+ private:
+  std::unique_ptr<Part> part_;
+  MapFileWriter writer_;
+};
+
+/// The first bytes of a file.
+Result<std::string> beginning(const std::string& path) {
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"), std::fclose);
+  std::array<char, 16> letters{};
+  const std::size_t many = file ? std::fread(letters.data(), 1, letters.size(), file.get()) : 0;
+  if (!file || std::ferror(file.get()) != 0)
+    return fail(make_error(ErrorCode::io, "cannot be read: {}", std::strerror(errno))
+                    .in_file(path)
+                    .with_native(errno));
+  return std::string(letters.data(), many);
+}
+
+}  // namespace
+
+const char* name_of(Format format) noexcept {
+  switch (format) {
+    case Format::pio: return "pio";
+    case Format::e3sm: return "e3sm";
+    case Format::afterbay: return "afterbay";
+  }
+  return "unknown";
+}
+
+std::optional<Format> format_of_name(const std::string& name) {
+  const auto found =
+      std::find_if(formats.begin(), formats.end(), [&](Format f) { return name == name_of(f); });
+  return found == formats.end() ? std::nullopt : std::optional(*found);
+}
+
+std::optional<Format> format_of_path(const std::string& path) {
+  const std::string ending = std::filesystem::path(path).extension().string();
+  if (ending == ".dat" || ending == ".txt") return Format::pio;
+  if (ending == ".nc" || ending == ".nc4") return Format::afterbay;
+  return std::nullopt;
+}
+
+Result<std::unique_ptr<Source>> Source::open(const std::string& path) {
+  AFTERBAY_TRY_ASSIGN(const std::string first, beginning(path));
+  if (!first.starts_with("CDF") && !first.starts_with("\x89HDF")) return std::make_unique<PioSource>(path);
+  AFTERBAY_TRY_ASSIGN(NetcdfFile file, NetcdfFile::open(path));
+  if (is_map_file(file)) {
+    AFTERBAY_TRY_ASSIGN(MapFileReader reader, MapFileReader::open(std::move(file)));
+    return std::make_unique<MapFileSource>(std::move(reader));
+  }
+  AFTERBAY_TRY_ASSIGN(const auto maps, file.find_dimension("num_decomp"));
+  if (!maps)
+    return malformed(file, "",
+                     "is a netCDF file with neither the attribute format = \"afterbay decomposition\" nor "
+                     "E3SM-IO's dimension num_decomp");
+  AFTERBAY_TRY_ASSIGN(E3smReader reader, E3smReader::open(std::move(file)));
+  return std::make_unique<E3smSource>(std::move(reader));
+}
+
+std::vector<std::string> output_paths(const OutputRequest& request) {
+  if (request.format != Format::pio || request.maps == 1) return {request.path};
+  const std::filesystem::path path(request.path);
+  std::vector<std::string> paths;
+  for (std::size_t i = 1; i <= request.maps; ++i) {
+    const std::string name = fmt::format("{}.{}{}", path.stem().string(), i, path.extension().string());
+    paths.push_back((path.parent_path() / name).string());
+  }
+  return paths;
+}
+
+Result<std::unique_ptr<Sink>> Sink::create(const OutputRequest& request) {
+  if (request.format == Format::pio) return std::make_unique<PioSink>(output_paths(request));
+  if (request.format == Format::e3sm) return std::make_unique<E3smSink>(request);
+  auto part = std::make_unique<Part>(request.path);
+  AFTERBAY_TRY_ASSIGN(MapFileWriter writer, MapFileWriter::create(part->name(), request.maps));
+  return std::make_unique<MapFileSink>(std::move(part), std::move(writer));
+}
+
+}  // namespace afterbay::decomp

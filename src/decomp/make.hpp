@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Synthetic maps of any size. Each kind makes one or several maps and hands them on one at a time, so that
+// only one is in memory, as runs and repetition over levels. The same request always makes the same maps.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+
+#include "decomp/decomposition.hpp"
+
+namespace afterbay::decomp {
+
+using Receive = std::function<Result<>(const Decomposition&)>;
+
+/// A latitude-longitude grid cut into boxes, as many as ranks where that makes the largest smaller.
+/// Maps: columns (lat, lon) and, with levels, columns_levels (lev, lat, lon).
+struct BlocksRequest {
+  std::uint64_t ranks = 1;
+  std::uint64_t lat = 0;
+  std::uint64_t lon = 0;
+  std::uint64_t levels = 0;  ///< 0: none
+};
+Result<> make_blocks(const BlocksRequest& request, const Receive& receive);
+
+/// A cubed sphere of 6 ne^2 spectral elements with 4 x 4 points each, of which 54 ne^2 + 2 differ, as E3SM's
+/// atmosphere decomposes it. Maps:
+/// - elements (col): of the dynamics. Elements follow a Hilbert curve over each face and go to the ranks in
+///   equal parts; a rank lists its elements in ascending order, 16 points each, and a hole for a point that
+///   an element of a lower number has.
+/// - columns (col): of the physics, which balances its load by dealing out columns far from each other:
+/// chunks
+///   of at most 16 columns with a constant stride, filled up with holes.
+/// - with levels, columns_levels (lev, col): per chunk all levels, per level the chunk's columns.
+/// With `columns` in place of `ne` any number of columns, of which `elements` has equal parts without holes.
+struct CubedSphereRequest {
+  std::uint64_t ranks = 1;
+  std::uint64_t ne = 0;
+  std::uint64_t columns = 0;  ///< 0: as ne gives it
+  std::uint64_t levels = 0;   ///< 0: none
+};
+Result<> make_cubed_sphere(const CubedSphereRequest& request, const Receive& receive);
+
+/// An MPAS-like mesh of hexagons with 3 edges and 2 vertices a cell, numbered so that neighbours seldom
+/// follow each other; ranks hold compact patches. Maps as E3SM's ocean has them: cells, edges and, with
+/// levels, cells_levels, edges_levels, vertices_levels (.., lev), cells_interfaces (.., lev + 1); without:
+/// vertices.
+struct MpasRequest {
+  std::uint64_t ranks = 1;
+  std::uint64_t cells = 0;
+  std::uint64_t levels = 0;  ///< 0: none
+};
+Result<> make_mpas(const MpasRequest& request, const Receive& receive);
+
+/// A latitude-longitude grid of which only land is held, dealt out in short pieces; lists are filled up with
+/// holes to equal lengths. Maps: land (lat, lon) and, with levels, land_levels (lev, lat, lon).
+struct LandRequest {
+  std::uint64_t ranks = 1;
+  std::uint64_t lat = 0;
+  std::uint64_t lon = 0;
+  std::uint64_t levels = 0;    ///< 0: none
+  double land_percent = 41.0;  ///< about so much is land
+};
+Result<> make_land(const LandRequest& request, const Receive& receive);
+
+/// For the above: part `part` of `parts` of `all` items, the first ones one longer.
+struct Share {
+  std::uint64_t start = 0;
+  std::uint64_t count = 0;
+};
+inline Share share_of(std::uint64_t all, std::uint64_t parts, std::uint64_t part) noexcept {
+  const std::uint64_t rest = all % parts;
+  return {part * (all / parts) + std::min(part, rest), all / parts + (part < rest ? 1 : 0)};
+}
+
+/// Refuses sizes that are no index space, lists of more than 2^32 - 1 elements, 0 or more than 2^31 - 1
+/// ranks.
+Result<> check_ranks(std::uint64_t ranks);
+Result<> check_sizes(const std::vector<std::uint64_t>& global);
+Result<> check_lists(const Decomposition& map);
+
+}  // namespace afterbay::decomp

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <limits>
+
+#include "decomp/make.hpp"
+
+namespace afterbay::decomp {
+namespace {
+
+struct Grid {
+  std::uint64_t down = 1;
+  std::uint64_t across = 1;
+};
+
+/// Of all grids of at most `ranks` boxes the one whose largest box is smallest, and of those the squarest.
+Grid best_grid(std::uint64_t ranks, std::uint64_t lat, std::uint64_t lon) {
+  Grid best;
+  auto smallest = std::pair{std::numeric_limits<std::uint64_t>::max(), std::uint64_t{0}};
+  for (std::uint64_t down = 1; down <= std::min(ranks, lat); ++down) {
+    const std::uint64_t across = std::min(ranks / down, lon);
+    const std::uint64_t high = (lat + down - 1) / down;
+    const std::uint64_t wide = (lon + across - 1) / across;
+    const auto size = std::pair{high * wide, high + wide};
+    if (size < smallest) {
+      smallest = size;
+      best = {down, across};
+    }
+  }
+  return best;
+}
+
+}  // namespace
+
+Result<> check_ranks(std::uint64_t ranks) {
+  constexpr std::uint64_t most = std::numeric_limits<std::int32_t>::max();
+  if (ranks >= 1 && ranks <= most) return {};
+  return fail(ErrorCode::invalid_argument, "{} ranks: it must be 1 ... {}", ranks, most);
+}
+
+Result<> check_sizes(const std::vector<std::uint64_t>& global) {
+  std::vector<std::int64_t> lengths;
+  for (const std::uint64_t length : global)
+    lengths.push_back(
+        static_cast<std::int64_t>(std::min<std::uint64_t>(length, std::numeric_limits<std::int64_t>::max())));
+  const Result<> checked = check_global(lengths);
+  if (!checked) return fail(ErrorCode::invalid_argument, "{}", checked.error().message);
+  return {};
+}
+
+Result<> check_lists(const Decomposition& map) {
+  for (std::size_t rank = 0; rank < map.ranks(); ++rank) {
+    const std::uint64_t elements = map.count(rank).elements;
+    if (elements > most_elements)
+      return fail(ErrorCode::invalid_argument,
+                  "rank {} of the map \"{}\" would list {} elements, more than {}: take more ranks", rank,
+                  map.name, elements, most_elements);
+  }
+  return {};
+}
+
+Result<> make_blocks(const BlocksRequest& request, const Receive& receive) {
+  const auto [ranks, lat, lon, levels] = request;
+  AFTERBAY_TRY(check_ranks(ranks));
+  AFTERBAY_TRY(check_sizes({std::max<std::uint64_t>(levels, 1), lat, lon}));
+  const Grid grid = best_grid(ranks, lat, lon);
+  for (const bool with_levels : {false, true}) {
+    if (with_levels && levels == 0) break;
+    Decomposition map = with_levels ? Decomposition("columns_levels", {levels, lat, lon})
+                                    : Decomposition("columns", {lat, lon});
+    for (std::uint64_t rank = 0; rank < ranks; ++rank) {
+      if (rank >= grid.down * grid.across) {
+        map.add_rank(std::span<const Segment>{}, {});
+        continue;
+      }
+      const Share rows = share_of(lat, grid.down, rank / grid.across);
+      const Share columns = share_of(lon, grid.across, rank % grid.across);
+      std::vector<Run> runs;
+      for (std::uint64_t row = rows.start; row < rows.start + rows.count; ++row)
+        runs.push_back({static_cast<std::int64_t>(row * lon + columns.start), columns.count});
+      if (columns.count == lon) runs = {{runs[0].offset, rows.count * lon}};
+      const Segment segment = with_levels ? Segment{runs.size(), levels, static_cast<std::int64_t>(lat * lon)}
+                                          : Segment{runs.size(), 1, 0};
+      map.add_rank(std::span(&segment, 1), runs);
+    }
+    AFTERBAY_TRY(check_lists(map));
+    AFTERBAY_TRY(receive(map));
+  }
+  return {};
+}
+
+}  // namespace afterbay::decomp

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include "decomp/make.hpp"
+#include "decomp/wide.hpp"
+
+namespace afterbay::decomp {
+namespace {
+
+/// A rank's land comes in about so many pieces, from all over the grid.
+constexpr std::uint64_t pieces_of_rank = 20;
+constexpr std::uint64_t most_samples = std::uint64_t{1} << 20;
+
+/// A smooth height on the sphere: some continents, some islands.
+double height(double latitude, double longitude) {
+  return std::sin(2.0 * longitude + 0.5) * std::cos(latitude) +
+         0.8 * std::cos(3.0 * longitude - 1.0) * std::sin(2.0 * latitude + 0.3) +
+         0.5 * std::sin(5.0 * longitude + 3.0 * latitude) * std::cos(latitude) +
+         0.3 * std::cos(11.0 * longitude) * std::sin(9.0 * latitude) + 0.4 * std::sin(latitude);
+}
+
+class LandMask {
+ public:
+  explicit LandMask(const LandRequest& request) : lat_(request.lat), lon_(request.lon) {
+    if (request.land_percent >= 100.0) {
+      sea_level_ = -std::numeric_limits<double>::infinity();
+      return;
+    }
+    const std::uint64_t points = lat_ * lon_;
+    const std::uint64_t samples = std::min(points, most_samples);
+    std::vector<double> heights;
+    for (std::uint64_t i = 0; i < samples; ++i)
+      heights.push_back(height_of(multiply_divide(i, points, samples)));
+    const auto under_water =
+        static_cast<std::ptrdiff_t>((1.0 - request.land_percent / 100.0) * static_cast<double>(samples));
+    const auto level = heights.begin() + std::min(under_water, static_cast<std::ptrdiff_t>(samples) - 1);
+    std::nth_element(heights.begin(), level, heights.end());
+    sea_level_ = *level;
+  }
+
+  /// All land in ascending order.
+  [[nodiscard]] std::vector<Run> runs() const {
+    RunList land;
+    for (std::uint64_t point = 0; point < lat_ * lon_; ++point)
+      if (height_of(point) >= sea_level_) land.add(static_cast<std::int64_t>(point));
+    return std::move(land.runs());
+  }
+
+ private:
+  [[nodiscard]] double height_of(std::uint64_t point) const {
+    const double row = (static_cast<double>(point / lon_) + 0.5) / static_cast<double>(lat_);
+    const double column = (static_cast<double>(point % lon_) + 0.5) / static_cast<double>(lon_);
+    return height((row - 0.5) * std::numbers::pi, column * 2.0 * std::numbers::pi);
+  }
+
+  std::uint64_t lat_;
+  std::uint64_t lon_;
+  double sea_level_ = 0.0;
+};
+
+/// Runs by the number that their points have among all land points.
+class Land {
+ public:
+  explicit Land(std::vector<Run> runs) : runs_(std::move(runs)) {
+    for (const Run& run : runs_) {
+      first_.push_back(points_);
+      points_ += run.length;
+    }
+  }
+  [[nodiscard]] std::uint64_t points() const { return points_; }
+
+  void add(RunList& list, std::uint64_t from, std::uint64_t to) const {
+    auto i =
+        static_cast<std::size_t>(std::upper_bound(first_.begin(), first_.end(), from) - first_.begin() - 1);
+    for (; from < to; ++i) {
+      const std::uint64_t within = from - first_[i];
+      const std::uint64_t many = std::min(runs_[i].length - within, to - from);
+      list.add(runs_[i].offset + static_cast<std::int64_t>(within), many);
+      from += many;
+    }
+  }
+
+ private:
+  std::vector<Run> runs_;
+  std::vector<std::uint64_t> first_;
+  std::uint64_t points_ = 0;
+};
+
+/// The list of a rank on one level: every ranks-th piece, and holes up to `length`.
+std::vector<Run> list_of(const Land& land, std::uint64_t rank, std::uint64_t ranks, std::uint64_t piece,
+                         std::uint64_t length) {
+  RunList list;
+  std::uint64_t listed = 0;
+  for (std::uint64_t from = rank * piece; from < land.points(); from += ranks * piece) {
+    const std::uint64_t to = std::min(from + piece, land.points());
+    land.add(list, from, to);
+    listed += to - from;
+  }
+  list.add_holes(length - listed);
+  return std::move(list.runs());
+}
+
+}  // namespace
+
+Result<> make_land(const LandRequest& request, const Receive& receive) {
+  AFTERBAY_TRY(check_ranks(request.ranks));
+  AFTERBAY_TRY(check_sizes({std::max<std::uint64_t>(request.levels, 1), request.lat, request.lon}));
+  if (!(request.land_percent > 0.0) || request.land_percent > 100.0)
+    return fail(ErrorCode::invalid_argument, "{} % of land: it must be above 0 and at most 100",
+                request.land_percent);
+  const std::uint64_t ranks = request.ranks;
+  const Land land(LandMask(request).runs());
+  const std::uint64_t piece =
+      std::max<std::uint64_t>(1, (land.points() + ranks * pieces_of_rank - 1) / (ranks * pieces_of_rank));
+  // Rank 0 has as many pieces as any, and all of them whole but perhaps the last one of all.
+  const std::uint64_t rounds = (land.points() + ranks * piece - 1) / (ranks * piece);
+  const std::uint64_t length = std::min(rounds * piece, land.points());
+  for (const bool with_levels : {false, true}) {
+    if (with_levels && request.levels == 0) break;
+    Decomposition map = with_levels ? Decomposition("land_levels", {request.levels, request.lat, request.lon})
+                                    : Decomposition("land", {request.lat, request.lon});
+    for (std::uint64_t rank = 0; rank < ranks; ++rank) {
+      const std::vector<Run> runs = list_of(land, rank, ranks, piece, length);
+      const Segment segment = with_levels ? Segment{runs.size(), request.levels,
+                                                    static_cast<std::int64_t>(request.lat * request.lon)}
+                                          : Segment{runs.size(), 1, 0};
+      map.add_rank(std::span(&segment, 1), runs);
+    }
+    AFTERBAY_TRY(check_lists(map));
+    AFTERBAY_TRY(receive(map));
+  }
+  return {};
+}
+
+}  // namespace afterbay::decomp

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "decomp/netcdf_file.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <utility>
+
+#include "storage/library_lock.hpp"
+
+namespace afterbay::decomp {
+
+using storage::LibraryLock;
+
+namespace {
+
+bool is_integer(nc_type type) {
+  return type == NC_BYTE || type == NC_UBYTE || type == NC_SHORT || type == NC_USHORT || type == NC_INT ||
+         type == NC_UINT || type == NC_INT64 || type == NC_UINT64;
+}
+
+std::uint64_t bytes_of(nc_type type) {
+  switch (type) {
+    case NC_BYTE:
+    case NC_UBYTE:
+    case NC_CHAR: return 1;
+    case NC_SHORT:
+    case NC_USHORT: return 2;
+    case NC_INT:
+    case NC_UINT:
+    case NC_FLOAT: return 4;
+    default: return 8;
+  }
+}
+
+/// System errors are positive, netCDF's own negative: when reading those say that the file is not one.
+ErrorCode code_of(int status, bool writing) {
+  if (status == ENOSPC || status == EDQUOT) return ErrorCode::no_space;
+  return status > 0 || writing ? ErrorCode::io : ErrorCode::format;
+}
+
+}  // namespace
+
+NetcdfFile::Handle::~Handle() {
+  if (id < 0) return;
+  const LibraryLock lock;
+  nc_close(id);
+}
+
+Error NetcdfFile::error(int status, const std::string& variable, const std::string& what) const {
+  Error error = make_error(code_of(status, handle_->writing), "{}: {}", what, nc_strerror(status));
+  return error.in_file(path()).in_variable(variable).with_native(status);
+}
+
+Result<> NetcdfFile::check(int status, const std::string& variable, const std::string& what) const {
+  if (status == NC_NOERR) return {};
+  return fail(error(status, variable, what));
+}
+
+Result<NetcdfFile> NetcdfFile::open(const std::string& path) {
+  NetcdfFile file(std::make_unique<Handle>(path, false));
+  {
+    const LibraryLock lock;
+    AFTERBAY_TRY(file.check(nc_open(path.c_str(), NC_NOWRITE, &file.handle_->id), "", "cannot be opened"));
+  }
+  AFTERBAY_TRY(file.check_size());
+  return file;
+}
+
+Result<NetcdfFile> NetcdfFile::create(const std::string& path, int kind) {
+  NetcdfFile file(std::make_unique<Handle>(path, true));
+  const LibraryLock lock;
+  AFTERBAY_TRY(
+      file.check(nc_create(path.c_str(), kind | NC_CLOBBER, &file.handle_->id), "", "cannot be created"));
+  int before = 0;
+  nc_set_fill(file.id(), NC_NOFILL, &before);
+  return file;
+}
+
+/// netCDF-C reads zeros where a classic file has been cut off.
+Result<> NetcdfFile::check_size() const {
+  const LibraryLock lock;
+  int format = 0;
+  int variables = 0;
+  AFTERBAY_TRY(check(nc_inq_format(id(), &format), "", "has no format"));
+  if (format == NC_FORMAT_NETCDF4 || format == NC_FORMAT_NETCDF4_CLASSIC) return {};
+  AFTERBAY_TRY(check(nc_inq_nvars(id(), &variables), "", "has no variables"));
+  std::uint64_t needed = 0;
+  for (int v = 0; v < variables; ++v) {
+    nc_type type = NC_NAT;
+    int dimensions = 0;
+    int ids[NC_MAX_VAR_DIMS];
+    AFTERBAY_TRY(
+        check(nc_inq_var(id(), v, nullptr, &type, &dimensions, ids, nullptr), "", "has no variable"));
+    std::uint64_t bytes = bytes_of(type);
+    for (int d = 0; d < dimensions; ++d) {
+      std::size_t length = 0;
+      AFTERBAY_TRY(check(nc_inq_dimlen(id(), ids[d], &length), "", "has no dimension"));
+      if (__builtin_mul_overflow(bytes, length, &bytes)) bytes = ~std::uint64_t{0};
+    }
+    if (__builtin_add_overflow(needed, bytes, &needed)) needed = ~std::uint64_t{0};
+  }
+  std::error_code ignored;
+  const std::uint64_t size = std::filesystem::file_size(path(), ignored);
+  if (!ignored && size < needed)
+    return malformed(*this, "", "has {} bytes, its variables alone have {}: it has been cut off", size,
+                     needed);
+  return {};
+}
+
+Result<std::optional<std::uint64_t>> NetcdfFile::find_dimension(const std::string& name) const {
+  const LibraryLock lock;
+  int dimension = 0;
+  std::size_t length = 0;
+  const int status = nc_inq_dimid(id(), name.c_str(), &dimension);
+  if (status == NC_EBADDIM) return std::nullopt;
+  AFTERBAY_TRY(check(status, "", "dimension " + name));
+  AFTERBAY_TRY(check(nc_inq_dimlen(id(), dimension, &length), "", "dimension " + name));
+  return length;
+}
+
+Result<int> NetcdfFile::find(const std::string& variable) const {
+  if (variable.empty()) return NC_GLOBAL;
+  int number = 0;
+  AFTERBAY_TRY(check(nc_inq_varid(id(), variable.c_str(), &number), variable, "the file does not have it"));
+  return number;
+}
+
+bool NetcdfFile::has_variable(const std::string& name) const {
+  const LibraryLock lock;
+  int number = 0;
+  return nc_inq_varid(id(), name.c_str(), &number) == NC_NOERR;
+}
+
+Result<std::optional<std::string>> NetcdfFile::find_text(const std::string& variable,
+                                                         const std::string& name) const {
+  const LibraryLock lock;
+  AFTERBAY_TRY_ASSIGN(const int number, find(variable));
+  nc_type type = NC_NAT;
+  std::size_t length = 0;
+  const int status = nc_inq_att(id(), number, name.c_str(), &type, &length);
+  if (status == NC_ENOTATT) return std::nullopt;
+  AFTERBAY_TRY(check(status, variable, "attribute " + name));
+  if (type == NC_STRING && length == 1) {
+    char* text = nullptr;
+    AFTERBAY_TRY(check(nc_get_att_string(id(), number, name.c_str(), &text), variable, "attribute " + name));
+    std::string value = text == nullptr ? "" : text;
+    nc_free_string(1, &text);
+    return value;
+  }
+  if (type != NC_CHAR) return malformed(*this, variable, "the attribute {} is not text", name);
+  std::string value(length, '\0');
+  AFTERBAY_TRY(
+      check(nc_get_att_text(id(), number, name.c_str(), value.data()), variable, "attribute " + name));
+  return value;
+}
+
+Result<std::string> NetcdfFile::text(const std::string& variable, const std::string& name) const {
+  AFTERBAY_TRY_ASSIGN(std::optional<std::string> value, find_text(variable, name));
+  if (!value) return malformed(*this, variable, "there is no attribute {}", name);
+  return *std::move(value);
+}
+
+Result<std::vector<std::int64_t>> NetcdfFile::integers(const std::string& variable,
+                                                       const std::string& name) const {
+  const LibraryLock lock;
+  AFTERBAY_TRY_ASSIGN(const int number, find(variable));
+  nc_type type = NC_NAT;
+  std::size_t length = 0;
+  const int status = nc_inq_att(id(), number, name.c_str(), &type, &length);
+  if (status == NC_ENOTATT) return malformed(*this, variable, "there is no attribute {}", name);
+  AFTERBAY_TRY(check(status, variable, "attribute " + name));
+  if (!is_integer(type))
+    return malformed(*this, variable, "the attribute {} is not of an integer type", name);
+  std::vector<long long> values(length);
+  AFTERBAY_TRY(
+      check(nc_get_att_longlong(id(), number, name.c_str(), values.data()), variable, "attribute " + name));
+  return std::vector<std::int64_t>(values.begin(), values.end());
+}
+
+Result<std::uint64_t> NetcdfFile::length(const std::string& variable) const {
+  const LibraryLock lock;
+  AFTERBAY_TRY_ASSIGN(const int number, find(variable));
+  nc_type type = NC_NAT;
+  int dimensions = 0;
+  int ids[NC_MAX_VAR_DIMS];
+  std::size_t length = 0;
+  AFTERBAY_TRY(check(nc_inq_var(id(), number, nullptr, &type, &dimensions, ids, nullptr), variable,
+                     "cannot be looked at"));
+  if (!is_integer(type)) return malformed(*this, variable, "is not of an integer type");
+  if (dimensions != 1) return malformed(*this, variable, "has {} dimensions instead of one", dimensions);
+  AFTERBAY_TRY(check(nc_inq_dimlen(id(), ids[0], &length), variable, "has no length"));
+  return length;
+}
+
+Result<std::vector<std::int64_t>> NetcdfFile::read(const std::string& variable) const {
+  AFTERBAY_TRY_ASSIGN(const std::uint64_t all, length(variable));
+  return read(variable, 0, all);
+}
+
+Result<std::vector<std::int64_t>> NetcdfFile::read(const std::string& variable, std::uint64_t start,
+                                                   std::uint64_t count) const {
+  static_assert(sizeof(long long) == sizeof(std::int64_t));
+  std::vector<std::int64_t> values(count);
+  if (count == 0) return values;
+  const LibraryLock lock;
+  AFTERBAY_TRY_ASSIGN(const int number, find(variable));
+  const std::size_t first = start;
+  const std::size_t many = count;
+  AFTERBAY_TRY(
+      check(nc_get_vara_longlong(id(), number, &first, &many, reinterpret_cast<long long*>(values.data())),
+            variable, "cannot be read"));
+  return values;
+}
+
+Result<int> NetcdfFile::add_dimension(const std::string& name, std::uint64_t length) {
+  const LibraryLock lock;
+  int dimension = 0;
+  AFTERBAY_TRY(check(nc_def_dim(id(), name.c_str(), length, &dimension), "", "dimension " + name));
+  return dimension;
+}
+
+Result<> NetcdfFile::add_variable(const std::string& name, nc_type type, std::optional<int> dimension) {
+  const LibraryLock lock;
+  int number = 0;
+  const int rank = dimension ? 1 : 0;
+  return check(nc_def_var(id(), name.c_str(), type, rank, dimension ? &*dimension : nullptr, &number), name,
+               "cannot be defined");
+}
+
+Result<> NetcdfFile::compress(const std::string& variable) {
+  constexpr std::size_t chunk_values = std::size_t{1} << 17;  // 1 MiB
+  AFTERBAY_TRY_ASSIGN(const std::uint64_t values, length(variable));
+  const LibraryLock lock;
+  AFTERBAY_TRY_ASSIGN(const int number, find(variable));
+  const std::size_t chunk = std::min<std::size_t>(values, chunk_values);
+  AFTERBAY_TRY(check(nc_def_var_chunking(id(), number, NC_CHUNKED, &chunk), variable, "chunks"));
+  return check(nc_def_var_deflate(id(), number, 1, 1, 1), variable, "compression");
+}
+
+Result<> NetcdfFile::put_text(const std::string& variable, const std::string& name,
+                              const std::string& value) {
+  const LibraryLock lock;
+  AFTERBAY_TRY_ASSIGN(const int number, find(variable));
+  return check(nc_put_att_text(id(), number, name.c_str(), value.size(), value.data()), variable,
+               "attribute " + name);
+}
+
+Result<> NetcdfFile::put_integers(const std::string& variable, const std::string& name, nc_type type,
+                                  std::span<const std::int64_t> values) {
+  const LibraryLock lock;
+  AFTERBAY_TRY_ASSIGN(const int number, find(variable));
+  const std::vector<long long> copy(values.begin(), values.end());
+  return check(nc_put_att_longlong(id(), number, name.c_str(), type, copy.size(), copy.data()), variable,
+               "attribute " + name);
+}
+
+Result<> NetcdfFile::end_definitions() {
+  constexpr std::size_t room_for_header = std::size_t{64} << 10;
+  const LibraryLock lock;
+  return check(nc__enddef(id(), room_for_header, 4, 0, 4), "", "cannot be written");
+}
+
+Result<> NetcdfFile::define_more() {
+  const LibraryLock lock;
+  return check(nc_redef(id()), "", "cannot be defined further");
+}
+
+Result<> NetcdfFile::write(const std::string& variable, std::uint64_t start,
+                           std::span<const std::int64_t> values) {
+  if (values.empty()) return {};
+  const LibraryLock lock;
+  AFTERBAY_TRY_ASSIGN(const int number, find(variable));
+  const std::size_t first = start;
+  const std::size_t many = values.size();
+  return check(
+      nc_put_vara_longlong(id(), number, &first, &many, reinterpret_cast<const long long*>(values.data())),
+      variable, "cannot be written");
+}
+
+Result<> NetcdfFile::write_scalar(const std::string& variable, std::int64_t value) {
+  const LibraryLock lock;
+  AFTERBAY_TRY_ASSIGN(const int number, find(variable));
+  const long long copy = value;
+  return check(nc_put_var_longlong(id(), number, &copy), variable, "cannot be written");
+}
+
+Result<> NetcdfFile::close() {
+  const LibraryLock lock;
+  return check(nc_close(std::exchange(handle_->id, -1)), "", "cannot be closed");
+}
+
+}  // namespace afterbay::decomp

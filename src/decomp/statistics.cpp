@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "decomp/statistics.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "decomp/point_set.hpp"
+
+namespace afterbay::decomp {
+
+Result<Statistics> statistics_of(const Decomposition& map) {
+  if (map.points() > most_points_in_sets)
+    return fail(ErrorCode::resources, "the map \"{}\" has {} points, more than the {} that can be looked at",
+                map.name, map.points(), most_points_in_sets);
+  Statistics all{.name = map.name, .global = map.global(), .ranks = map.ranks(), .points = map.points()};
+  all.kept_runs = map.runs().size();
+  all.kept_segments = map.segments().size();
+  all.fewest_runs = all.fewest_points = std::numeric_limits<std::uint64_t>::max();
+  PointSet once(map.points());
+  PointSet again(map.points());
+  for (std::size_t rank = 0; rank < map.ranks(); ++rank) {
+    std::uint64_t runs = 0;
+    std::uint64_t points = 0;
+    map.for_each_run(rank, [&](const Run& run) {
+      all.listed += run.length;
+      if (run.offset == hole) {
+        all.holes += run.length;
+        return;
+      }
+      ++runs;
+      points += run.length;
+      once.add(static_cast<std::uint64_t>(run.offset), run.length, &again);
+    });
+    all.runs += runs;
+    all.fewest_runs = std::min(all.fewest_runs, runs);
+    all.most_runs = std::max(all.most_runs, runs);
+    all.fewest_points = std::min(all.fewest_points, points);
+    all.most_points = std::max(all.most_points, points);
+    all.empty_ranks += points == 0 ? 1 : 0;
+  }
+  all.held = once.count();
+  all.held_again = again.count();
+  return all;
+}
+
+}  // namespace afterbay::decomp

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Statistics of a decomposition.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "decomp/decomposition.hpp"
+
+namespace afterbay::decomp {
+
+struct Statistics {
+  std::string name;
+  std::vector<std::uint64_t> global;  ///< C order
+  std::uint64_t ranks = 0;
+  std::uint64_t empty_ranks = 0;  ///< that list no point
+  std::uint64_t points = 0;       ///< of the index space
+  std::uint64_t listed = 0;       ///< elements of all lists, holes included
+  std::uint64_t holes = 0;        ///< among them
+  std::uint64_t runs = 0;         ///< of points, as long as they can be in the order of the lists
+  std::uint64_t fewest_runs = 0;  ///< on a rank
+  std::uint64_t most_runs = 0;    ///< on a rank
+  std::uint64_t kept_runs = 0;    ///< what a decomposition file keeps, repetition and holes considered
+  std::uint64_t kept_segments = 0;
+  std::uint64_t held = 0;           ///< points that somebody lists
+  std::uint64_t held_again = 0;     ///< points that are listed more than once
+  std::uint64_t fewest_points = 0;  ///< on a rank, repeats counted
+  std::uint64_t most_points = 0;    ///< on a rank
+
+  [[nodiscard]] std::uint64_t never_held() const noexcept { return points - held; }
+  [[nodiscard]] double coverage_percent() const noexcept {
+    return 100.0 * static_cast<double>(held) / static_cast<double>(points);
+  }
+  [[nodiscard]] double mean_runs() const noexcept {
+    return static_cast<double>(runs) / static_cast<double>(ranks);
+  }
+  /// Most points of a rank over the mean of all ranks; 1 is perfect, 0 where nobody lists anything.
+  [[nodiscard]] double balance() const noexcept {
+    return listed == holes ? 0.0
+                           : static_cast<double>(most_points) * static_cast<double>(ranks) /
+                                 static_cast<double>(listed - holes);
+  }
+};
+
+/// Takes 2 bits of memory a point.
+Result<Statistics> statistics_of(const Decomposition& map);
+
+}  // namespace afterbay::decomp
