@@ -13,6 +13,7 @@
 !     call session%serve()                       ! returns when the model has finished
 !   else
 !     call session%decomposition('grid', global=[nx, ny], start=[i0, j0], count=[ni, nj])
+!     call session%map('cells', global=[ncells], indices=ids)  ! unstructured: a list of points
 !     call schema%dimension('x', nx); ...
 !     call schema%variable('h', AFTERBAY_FLOAT32, 'x y time', decomposition='grid')
 !     call schema%attribute('units', 'm', variable='h')
@@ -31,7 +32,8 @@ module afterbay
       AFTERBAY_NO_SPACE, AFTERBAY_IO, AFTERBAY_FORMAT, AFTERBAY_RESOURCES, AFTERBAY_MPI, AFTERBAY_INTERNAL, &
       AFTERBAY_INT8, AFTERBAY_TEXT, AFTERBAY_INT16, AFTERBAY_INT32, AFTERBAY_FLOAT32, AFTERBAY_FLOAT64, &
       AFTERBAY_UINT8, AFTERBAY_UINT16, AFTERBAY_UINT32, AFTERBAY_INT64, AFTERBAY_UINT64, AFTERBAY_STRING, &
-      AFTERBAY_ROLE_AUTOMATIC, AFTERBAY_ROLE_MODEL, AFTERBAY_ROLE_SERVER
+      AFTERBAY_ROLE_AUTOMATIC, AFTERBAY_ROLE_MODEL, AFTERBAY_ROLE_SERVER, AFTERBAY_REPEATS_REFUSED, &
+      AFTERBAY_REPEATS_FIRST, AFTERBAY_REPEATS_LAST
   use afterbay_c, only: afterbay_ticket
   use afterbay_schemas, only: afterbay_schema, afterbay_changes
   use afterbay_files, only: afterbay_collection, afterbay_file, afterbay_slot

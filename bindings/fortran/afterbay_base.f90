@@ -23,6 +23,8 @@ module afterbay_base
   ! What this process is: options%set_role.
   integer, parameter, public :: AFTERBAY_ROLE_AUTOMATIC = 0, AFTERBAY_ROLE_MODEL = 1, AFTERBAY_ROLE_SERVER = 2
   !> The length of a dimension that grows by records.
+  !> What becomes of a point of a map that is listed more than once.
+  integer, parameter, public :: AFTERBAY_REPEATS_REFUSED = 0, AFTERBAY_REPEATS_FIRST = 1, AFTERBAY_REPEATS_LAST = 2
   integer, parameter, public :: AFTERBAY_UNLIMITED = 0
 
   !> All that is known of an error. Text is empty where nothing is known.

@@ -21,6 +21,16 @@ module afterbay_c
     integer(c_int64_t) :: step = 0, member = 0
   end type
 
+  type, bind(C) :: c_map
+    integer(c_int) :: rank = 0
+    type(c_ptr) :: global = c_null_ptr, indices = c_null_ptr
+    integer(c_size_t) :: index_count = 0
+    type(c_ptr) :: run_offsets = c_null_ptr, run_lengths = c_null_ptr
+    integer(c_size_t) :: run_count = 0
+    integer(c_int64_t) :: base = 0, hole = -1
+    integer(c_int) :: order = 0, gaps = 0, repeats = 0
+  end type
+
   !> A point in the order of what this rank handed over; see session%wait.
   type, bind(C) :: afterbay_ticket
     integer(c_int64_t) :: number = 0
@@ -212,6 +222,12 @@ module afterbay_c
       character(kind=c_char), intent(in) :: name(*)
       integer(c_int), value :: rank, gaps
       integer(c_int64_t), intent(in) :: global(*), start(*), count(*)
+    end function
+    integer(c_int) function afterbay_decomposition_define_map(session, name, map) bind(C)
+      import :: c_int, c_ptr, c_char, c_map
+      type(c_ptr), value :: session
+      character(kind=c_char), intent(in) :: name(*)
+      type(c_map), intent(in) :: map
     end function
 
     integer(c_int) function afterbay_collection_define(session, name, schema, where, collection) bind(C)

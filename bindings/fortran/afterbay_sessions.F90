@@ -1,7 +1,8 @@
 ! SPDX-License-Identifier: Apache-2.0
 ! Options and session. AFTERBAY_HAVE_MPI_F08: the MPI library has the module mpi_f08.
 module afterbay_sessions
-  use, intrinsic :: iso_c_binding, only: c_associated, c_int, c_int32_t, c_int64_t, c_null_char, c_null_ptr, c_ptr, c_size_t
+  use, intrinsic :: iso_c_binding, only: c_associated, c_int, c_int32_t, c_int64_t, c_loc, c_null_char, c_null_ptr, c_ptr, &
+      c_size_t
   use afterbay_base
   use afterbay_c
   use afterbay_files, only: afterbay_collection
@@ -51,6 +52,16 @@ module afterbay_sessions
     !> index space: lists of a length for each dimension, fastest first, start counted from 1. A count
     !> of 0: this rank holds nothing. Points that no rank holds are an error unless gaps_allowed.
     generic :: decomposition => decomposition_int32, decomposition_int64
+    procedure, private :: map_int32, map_int64, map_runs_int32, map_runs_int64
+    !> map(name, global, indices [, base, hole, last_fastest, gaps_allowed, repeats, ierr]): this rank's part
+    !> as a list of points in the order of its array: element k is the point indices(k), counted over
+    !> `global` with the first dimension running fastest (last_fastest: the last). `base`: index of the first
+    !> point, 1 unless given, or 0. `hole`: marks elements that belong to no point; base - 1 unless given.
+    !> Points that no rank holds get the fill value unless gaps_allowed=.false.; `repeats`:
+    !> AFTERBAY_REPEATS_...
+    generic :: map => map_int32, map_int64
+    !> map_runs(name, global, offsets, lengths [, ...]): the same as runs of consecutive points.
+    generic :: map_runs => map_runs_int32, map_runs_int64
     procedure :: collection => define_collection
     procedure :: start
     procedure :: end_step
@@ -267,6 +278,92 @@ contains
     if (present(gaps_allowed)) gaps = merge(1_c_int, 0_c_int, gaps_allowed)
     call check(afterbay_decomposition_define(self%handle, c_text(name), int(n, c_int), global(n:1:-1), &
         start(n:1:-1) - 1, count(n:1:-1), gaps), ierr)
+  end subroutine
+
+  !> What all forms of a map have in common.
+  type(c_map) function map_of(lengths, base, hole, last_fastest, gaps_allowed, repeats)
+    integer(c_int64_t), intent(in), target, contiguous :: lengths(:)  !> C order
+    integer, intent(in), optional :: base, hole, repeats
+    logical, intent(in), optional :: last_fastest, gaps_allowed
+    map_of%rank = int(size(lengths), c_int)
+    map_of%global = c_loc(lengths)
+    map_of%base = 1
+    if (present(base)) map_of%base = base
+    map_of%hole = map_of%base - 1
+    if (present(hole)) map_of%hole = hole
+    if (present(last_fastest)) map_of%order = merge(1_c_int, 0_c_int, last_fastest)
+    map_of%gaps = 1
+    if (present(gaps_allowed)) map_of%gaps = merge(1_c_int, 0_c_int, gaps_allowed)
+    if (present(repeats)) map_of%repeats = int(repeats, c_int)
+  end function
+
+  subroutine map_int32(self, name, global, indices, base, hole, last_fastest, gaps_allowed, repeats, ierr)
+    class(afterbay_session), intent(in) :: self
+    character(*), intent(in) :: name
+    integer(c_int32_t), intent(in) :: global(:), indices(:)
+    integer, intent(in), optional :: base, hole, repeats
+    logical, intent(in), optional :: last_fastest, gaps_allowed
+    integer, intent(out), optional :: ierr
+    call self%map_int64(name, int(global, c_int64_t), int(indices, c_int64_t), base, hole, last_fastest, &
+        gaps_allowed, repeats, ierr)
+  end subroutine
+
+  subroutine map_int64(self, name, global, indices, base, hole, last_fastest, gaps_allowed, repeats, ierr)
+    class(afterbay_session), intent(in) :: self
+    character(*), intent(in) :: name
+    integer(c_int64_t), intent(in) :: global(:), indices(:)
+    integer, intent(in), optional :: base, hole, repeats
+    logical, intent(in), optional :: last_fastest, gaps_allowed
+    integer, intent(out), optional :: ierr
+    integer(c_int64_t), target :: lengths(size(global))
+    integer(c_int64_t), allocatable, target :: list(:)
+    type(c_map) :: map
+    lengths = global(size(global):1:-1)
+    list = indices
+    map = map_of(lengths, base, hole, last_fastest, gaps_allowed, repeats)
+    map%index_count = size(list, kind=c_size_t)
+    if (size(list) > 0) map%indices = c_loc(list)
+    call check(afterbay_decomposition_define_map(self%handle, c_text(name), map), ierr)
+  end subroutine
+
+  subroutine map_runs_int32(self, name, global, offsets, lengths, base, hole, last_fastest, gaps_allowed, &
+      repeats, ierr)
+    class(afterbay_session), intent(in) :: self
+    character(*), intent(in) :: name
+    integer(c_int32_t), intent(in) :: global(:), offsets(:), lengths(:)
+    integer, intent(in), optional :: base, hole, repeats
+    logical, intent(in), optional :: last_fastest, gaps_allowed
+    integer, intent(out), optional :: ierr
+    call self%map_runs_int64(name, int(global, c_int64_t), int(offsets, c_int64_t), int(lengths, c_int64_t), &
+        base, hole, last_fastest, gaps_allowed, repeats, ierr)
+  end subroutine
+
+  subroutine map_runs_int64(self, name, global, offsets, lengths, base, hole, last_fastest, gaps_allowed, &
+      repeats, ierr)
+    class(afterbay_session), intent(in) :: self
+    character(*), intent(in) :: name
+    integer(c_int64_t), intent(in) :: global(:), offsets(:), lengths(:)
+    integer, intent(in), optional :: base, hole, repeats
+    logical, intent(in), optional :: last_fastest, gaps_allowed
+    integer, intent(out), optional :: ierr
+    integer(c_int64_t), target :: all_lengths(size(global))
+    integer(c_int64_t), allocatable, target :: first(:), count(:)
+    type(c_map) :: map
+    if (size(offsets) /= size(lengths) .or. any(lengths < 0)) then
+      call check(afterbay_error_set(int(AFTERBAY_INVALID_ARGUMENT, c_int), c_text('the map "'//trim(name)// &
+          '": offsets and lengths must have one number a run, no length is negative'), c_text('')), ierr)
+      return
+    end if
+    all_lengths = global(size(global):1:-1)
+    first = offsets
+    count = lengths
+    map = map_of(all_lengths, base, hole, last_fastest, gaps_allowed, repeats)
+    map%run_count = size(first, kind=c_size_t)
+    if (size(first) > 0) then
+      map%run_offsets = c_loc(first)
+      map%run_lengths = c_loc(count)
+    end if
+    call check(afterbay_decomposition_define_map(self%handle, c_text(name), map), ierr)
   end subroutine
 
   !> A kind of file: its schema, which is copied, with name template ({collection}, {step:06},

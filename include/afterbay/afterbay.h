@@ -252,10 +252,10 @@ enum afterbay_repeats {
    is the point indices[k]; or the runs (offset, length) one after the other. Set unused members to zero:
    then points count from 0, row-major; give `hole` another number than that of a point, such as -1. */
 typedef struct afterbay_map {
-  int rank;                /* 1 to 7 */
-  const uint64_t* global;  /* `rank` lengths, C order as in the variable, whatever `order` is */
-  const int64_t* indices;  /* linear indices into `global` */
-  size_t index_count;      /* 0 with runs, or when this rank holds nothing */
+  int rank;               /* 1 to 7 */
+  const uint64_t* global; /* `rank` lengths, C order as in the variable, whatever `order` is */
+  const int64_t* indices; /* linear indices into `global` */
+  size_t index_count;     /* 0 with runs, or when this rank holds nothing */
   const int64_t* run_offsets;
   const uint64_t* run_lengths;
   size_t run_count;

@@ -82,6 +82,10 @@ static void add_others(afterbay_schema* schema) {
   add(schema, "five", AFTERBAY_INT16, 5, five, "grid");
   add(schema, "holes", AFTERBAY_INT32, 2, plane, "part");
   OK(afterbay_schema_set_fill(schema, "holes", AFTERBAY_INT32, &hole));
+  add(schema, "listed", AFTERBAY_INT32, 2, plane, "points");
+  OK(afterbay_schema_set_fill(schema, "listed", AFTERBAY_INT32, &hole));
+  add(schema, "runs", AFTERBAY_INT32, 2, plane, "runs");
+  OK(afterbay_schema_set_fill(schema, "runs", AFTERBAY_INT32, &hole));
   add(schema, "x", AFTERBAY_FLOAT64, 1, &plane[1], NULL);
   OK(afterbay_schema_set_constant(schema, "x", AFTERBAY_FLOAT64, NX, x));
   add(schema, "mask", AFTERBAY_INT8, 2, plane, NULL);
@@ -225,6 +229,58 @@ static void put_record(afterbay_file* file, int record) {
   OK(afterbay_file_put_strings(file, "names", (uint64_t)record, 3, names));
 }
 
+/* Every second point of the plane, descending, without every fifth, a hole after each. */
+static size_t my_points(int64_t* indices) {
+  size_t count = 0;
+  for (int64_t p = NY * NX - 1; p >= 0; --p) {
+    if (p % 2 != my_rank || p % 5 == 4) continue;
+    indices[count++] = p;
+    indices[count++] = -7;
+  }
+  return count;
+}
+
+static void put_maps(afterbay_file* file) {
+  int64_t indices[2 * NY * NX];
+  int32_t listed[2 * NY * NX], runs[2 * NX];
+  const size_t count = my_points(indices);
+  for (size_t i = 0; i < count; ++i) listed[i] = (int32_t)(100 + indices[i]);
+  for (int i = 0; i < NX; ++i) { /* rows 2 and 0 on rank 0, 3 and 1 on rank 1 */
+    runs[i] = 100 + (2 + my_rank) * NX + i;
+    runs[NX + i] = 100 + my_rank * NX + i;
+  }
+  OK(afterbay_file_put(file, "listed", 0, AFTERBAY_INT32, listed, NULL));
+  OK(afterbay_file_put(file, "runs", 0, AFTERBAY_INT32, runs, NULL));
+}
+
+static void define_maps(afterbay_session* session) {
+  const uint64_t global[] = {NY, NX};
+  int64_t indices[2 * NY * NX];
+  const int64_t offsets[] = {1 + (2 + my_rank) * NX, 1 + my_rank * NX};
+  const uint64_t lengths[] = {NX, NX};
+  afterbay_map map = {
+      .rank = 2, .global = global, .indices = indices, .hole = -7, .gaps = AFTERBAY_GAPS_ALLOWED};
+  map.index_count = my_points(indices);
+  OK(afterbay_decomposition_define_map(session, "points", &map));
+  const afterbay_map runs = {.rank = 2,
+                             .global = global,
+                             .run_offsets = offsets,
+                             .run_lengths = lengths,
+                             .run_count = 2,
+                             .base = 1,
+                             .gaps = AFTERBAY_GAPS_ALLOWED};
+  OK(afterbay_decomposition_define_map(session, "runs", &runs));
+  indices[1] = NY * NX;
+  FAILS(afterbay_decomposition_define_map(session, "bad", &map), AFTERBAY_INVALID_ARGUMENT,
+        "element 1 is index 48");
+  map.order = 2;
+  FAILS(afterbay_decomposition_define_map(session, "bad", &map), AFTERBAY_INVALID_ARGUMENT, "order number 2");
+  map.order = AFTERBAY_ROW_MAJOR;
+  map.repeats = 3;
+  FAILS(afterbay_decomposition_define_map(session, "bad", &map), AFTERBAY_INVALID_ARGUMENT, "for repeats");
+  FAILS(afterbay_decomposition_define_map(session, "bad", NULL), AFTERBAY_INVALID_ARGUMENT, "map");
+}
+
 static void put_fixed(afterbay_file* file) {
   const int32_t answer = 42;
   int16_t five[12 * NY * NX];
@@ -237,6 +293,7 @@ static void put_fixed(afterbay_file* file) {
   OK(afterbay_file_put(file, "label", 0, AFTERBAY_TEXT, "aaaaabbb   c   ", NULL));
   OK(afterbay_file_put(file, "five", 0, AFTERBAY_INT16, five, NULL));
   OK(afterbay_file_put(file, "holes", 0, AFTERBAY_INT32, my_rank == 0 ? holes : NULL, NULL));
+  put_maps(file);
 }
 
 /* ---- Errors ---- */
@@ -320,6 +377,7 @@ static void run_model(afterbay_session* session) {
   OK(afterbay_decomposition_define(session, "grid", 2, global, start, count, AFTERBAY_GAPS_REFUSED));
   OK(afterbay_decomposition_define(session, "part", 2, global, part_start, part_count,
                                    AFTERBAY_GAPS_ALLOWED));
+  define_maps(session);
   OK(afterbay_schema_create(&schema));
   add_dimensions(schema);
   add_fields(schema);

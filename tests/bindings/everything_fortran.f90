@@ -87,6 +87,10 @@ contains
     call schema%variable('five', AFTERBAY_INT16, 'x y two n two', decomposition='grid')
     call schema%variable('holes', AFTERBAY_INT32, 'x y', decomposition='part')
     call schema%fill('holes', -9)
+    call schema%variable('listed', AFTERBAY_INT32, 'x y', decomposition='points')
+    call schema%fill('listed', -9)
+    call schema%variable('runs', AFTERBAY_INT32, 'x y', decomposition='runs')
+    call schema%fill('runs', -9)
     call schema%variable('x', AFTERBAY_FLOAT64, 'x')
     call schema%constant('x', [(i * 0.5d0, i=0, nx - 1)])
     call schema%variable('mask', AFTERBAY_INT8, 'x y')
@@ -282,6 +286,40 @@ contains
     else
       call file%put('holes', holes(1:0, 1:0))
     end if
+    call put_maps(file)
+  end subroutine
+
+  !> Every second point of the plane, counted from 1, without every fifth; 0, a hole, after each.
+  function my_points() result(indices)
+    integer, allocatable :: indices(:)
+    integer :: p
+    allocate (indices(0))
+    do p = 0, nx * ny - 1
+      if (mod(p, 2) == my_rank .and. mod(p, 5) /= 4) indices = [indices, p + 1, 0]
+    end do
+  end function
+
+  subroutine put_maps(file)
+    type(afterbay_file), intent(in) :: file
+    integer :: i
+    call file%put('listed', my_points() + 99)
+    call file%put('runs', [(100 + (2 + my_rank) * nx + i, i=0, nx - 1), (100 + my_rank * nx + i, i=0, nx - 1)])
+  end subroutine
+
+  subroutine define_maps(session)
+    type(afterbay_session), intent(in) :: session
+    integer :: ierr
+    call session%map('points', [nx, ny], my_points())
+    call session%map_runs('runs', int([nx, ny], c_int64_t), int([2 + my_rank, my_rank] * nx, c_int64_t), &
+        int([nx, nx], c_int64_t), base=0)
+    call session%map('bad', [nx, ny], [1, nx * ny + 1], ierr=ierr)
+    call fails(ierr, AFTERBAY_INVALID_ARGUMENT, 'is index 49')
+    call session%map('bad', [nx, ny], [1, 2, 1], ierr=ierr)
+    call fails(ierr, AFTERBAY_CONFLICT, 'elements 1 and 3 of the list are the same point')
+    call session%map('bad', [nx, ny], [1, 2, 1], repeats=7, ierr=ierr)
+    call fails(ierr, AFTERBAY_INVALID_ARGUMENT, 'for repeats')
+    call session%map_runs('bad', [nx, ny], [1, 2], [1], ierr=ierr)
+    call fails(ierr, AFTERBAY_INVALID_ARGUMENT, 'one number a run')
   end subroutine
 
   subroutine try_put_errors(file)
@@ -369,6 +407,7 @@ contains
         int(merge([4, 2], [0, 0], my_rank == 0), c_int64_t), gaps_allowed=.true.)
     call session%decomposition('bad', [nx, ny], [0, 1], [ni, ny], ierr=ierr)
     call fails(ierr, AFTERBAY_INVALID_ARGUMENT, 'start counts from 1')
+    call define_maps(session)
     call make_schema(schema)
     call session%collection('everything', schema, collection, file='{collection}_{step:04}_{member:02}_{date:%Y%m%d}.nc', &
         directory='out', store='netcdf4', existing='refuse')

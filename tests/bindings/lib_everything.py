@@ -50,6 +50,9 @@ def check_values(data):
     holes = np.full((6, 8), -9)
     holes[2:4, 3:7] = np.arange(8).reshape(2, 4)
     equal(data["holes"][...], holes, "i4")
+    point = np.arange(48)
+    equal(data["listed"][...], np.where(point % 5 == 4, -9, 100 + point).reshape(6, 8), "i4")
+    equal(data["runs"][...], np.where(point >= 32, -9, 100 + point).reshape(6, 8), "i4")
 
 
 def run_and_check(name):
