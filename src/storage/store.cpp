@@ -6,6 +6,29 @@
 #include "storage/netcdf4/netcdf4_store.hpp"
 
 namespace afterbay::storage {
+namespace {
+
+tl::unexpected<Error> not_shared() {
+  return fail(ErrorCode::bad_state,
+              "a file of this format, or in this state, cannot be shared: let one server write it");
+}
+
+}  // namespace
+
+Result<std::vector<std::byte>> File::share() { return not_shared(); }
+
+Result<std::vector<std::uint64_t>> File::place(std::span<const PlaceRequest>) { return not_shared(); }
+
+Result<> File::take(std::span<const std::byte>) { return not_shared(); }
+
+Result<std::vector<std::byte>> File::hand_over() { return not_shared(); }
+
+Result<std::unique_ptr<File>> Store::join(const FileRequest& request, std::span<const std::byte>,
+                                          std::shared_ptr<Placer>) {
+  auto refused = not_shared();
+  refused.value().in_file(request.path);
+  return refused;
+}
 
 std::unique_ptr<Store> make_store(Format format) {
   switch (format) {

@@ -55,8 +55,32 @@ struct WriteCost {
   std::uint64_t direct_bytes = 0;  ///< of these, by O_DIRECT
 };
 
+/// A piece that wants a place in a file that another server makes.
+struct PlaceRequest {
+  std::uint32_t piece = 0;    ///< index in FileLayout::pieces
+  std::uint64_t record = 0;   ///< of a chunk of several records: any of them; ignored for fixed variables
+  std::uint64_t bytes = 0;    ///< stored bytes of the chunk after encoding; 0: not encoded
+  std::uint32_t skipped = 0;  ///< filters left out, as in codec::EncodedChunk
+};
+
+/// Where pieces go in a file that another server makes. Any thread; may block until the leader has
+/// answered, and then fails within the deadline of whoever implements it.
+class Placer {
+ public:
+  virtual ~Placer() = default;
+  /// For each request the file offset where its first byte is to be written: of the encoded chunk, or of
+  /// this record of the piece.
+  virtual Result<std::vector<std::uint64_t>> place(std::span<const PlaceRequest> requests) = 0;
+};
+
 /// A file in the making. `write` and `write_strings` may be called by several threads at once;
 /// the others by one thread while no write runs. Errors name the file, the variable and errno.
+///
+/// A file may be written by several processes at once, on any nodes: the *leader*, who made it (`create`)
+/// and publishes it, and *members*, who joined it (`Store::join`). A piece is written, in all its records,
+/// by one of them only. A member's pieces go to their final place in the file; only the leader fills,
+/// writes constants and strings, and makes the structure. A member that is destroyed without `hand_over`
+/// leaves the file incomplete: the leader must then abandon it.
 class File {
  public:
   virtual ~File() = default;
@@ -80,6 +104,19 @@ class File {
   /// Closes without publishing; the partial file keeps its `.part` name (nothing is left for memory).
   virtual void abandon() noexcept = 0;
 
+  /// Leader: all that `Store::join` needs, to be sent to members; the bytes are opaque, of this version of
+  /// the library, and the same at every call. Any thread. Fails with bad_state for files that one server
+  /// alone can write: those that are appended to, those in memory.
+  virtual Result<std::vector<std::byte>> share();
+  /// Leader: answers what a member asks its Placer. Any thread, also while writes run.
+  virtual Result<std::vector<std::uint64_t>> place(std::span<const PlaceRequest> requests);
+  /// Leader: takes the account of a member (from `hand_over`), so that `publish` fills only what nobody
+  /// wrote. Before publish, by one thread. Fails with format when it is not the account of such a file.
+  virtual Result<> take(std::span<const std::byte> account);
+  /// Member: its writes have ended. Writes what it holds back, makes its bytes durable, closes, and gives
+  /// the account of what it wrote. After this, or after a failure of it, the object may only be destroyed.
+  virtual Result<std::vector<std::byte>> hand_over();
+
   /// "direct", "buffered", "memory": how bytes reach the file; for the profile.
   [[nodiscard]] virtual std::string engine() const = 0;
 
@@ -94,6 +131,12 @@ class Store {
   /// With Existing::append an existing file's schema is checked against the request first and the
   /// append is done on a copy, so that the published file stays whole until it is replaced.
   virtual Result<std::unique_ptr<File>> create(const FileRequest& request) = 0;
+  /// Member: opens the part file that a leader made for the same request (schema, layout, path) and shares.
+  /// `placer` is asked from the threads that write, and by `hand_over`; formats whose offsets are fixed
+  /// never ask it. What belongs to the leader (write_strings, publish, share, place, take) is refused with
+  /// bad_state. Fails with format when `share` is not one, with conflict when it is of another request.
+  virtual Result<std::unique_ptr<File>> join(const FileRequest& request, std::span<const std::byte> share,
+                                             std::shared_ptr<Placer> placer);
 };
 
 /// The store of a format. `memory` gives a store that keeps files for `memory_store_of`.
