@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// afterbay plan: finds settings by measuring.
+#include "plan_storage.hpp"
+
+namespace afterbay::app {
+
+namespace {
+
+Action prepare(CLI::App& app) {
+  app.require_subcommand(1);
+  return prepare_plan_storage(*app.add_subcommand(
+      "storage", "measures a directory and prints the settings that suit it, with the evidence"));
+}
+
+const Registration registration({.name = "plan",
+                                 .summary = "finds settings by measuring",
+                                 .prepare = prepare});
+
+}  // namespace
+
+}  // namespace afterbay::app

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan_storage_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/units.hpp"
+
+namespace afterbay::app {
+
+namespace {
+
+using storage::StripePolicy;
+using storage::TrialResult;
+using storage::TrialSetup;
+
+std::string count_text(int count) { return count == StripePolicy::all ? "all" : fmt::to_string(count); }
+
+std::string stripes_text(const TrialSetup& setup) {
+  if (!setup.stripes) return "-";
+  return fmt::format("{} x {}", count_text(setup.stripes->count), print_bytes(setup.stripes->size_bytes));
+}
+
+std::string mib(double bytes) { return fmt::format("{:.0f}", bytes / (1 << 20)); }
+
+std::string settings(const storage::StorageAdvice& advice) {
+  const TrialSetup& setup = advice.setup;
+  std::string text = "afterbay:\n";
+  text += fmt::format("  direct_io: {}\n", setup.direct ? "auto" : "off");
+  text += fmt::format("  memory: {{block: {}}}\n", print_bytes(setup.block_bytes));
+  text += fmt::format("  writers: {}  # of each server\n", setup.writers);
+  if (setup.stripes)
+    text += fmt::format("  stripe: {{count: {}, size: {}}}\n", count_text(setup.stripes->count),
+                        print_bytes(setup.stripes->size_bytes));
+  if (advice.separate)
+    text +=
+        "  placement: file  # with two servers or more: separate files were clearly faster than one for "
+        "all\n";
+  return text;
+}
+
+std::string line(const TrialResult& result) {
+  const TrialSetup& setup = result.setup;
+  std::string text = fmt::format("# {:>7}  {:<8}  {:>7}  {:<8}  {:<10}  ", setup.writers,
+                                 setup.separate ? "separate" : "one", print_bytes(setup.block_bytes),
+                                 setup.direct ? "direct" : "buffered", stripes_text(setup));
+  if (result.rates.empty())
+    return text + (result.refused.empty() ? "not measured, the time was up" : result.refused) + "\n";
+  const auto [least, most] = std::minmax_element(result.rates.begin(), result.rates.end());
+  return text + fmt::format("{:>7}  {:>7}  {:>7}  {:>4}\n", mib(result.median()), mib(*least), mib(*most),
+                            result.rates.size());
+}
+
+}  // namespace
+
+std::string plan_text(const PlanContext& context, const storage::Sweep& sweep,
+                      const storage::StorageAdvice& advice) {
+  std::string text =
+      fmt::format("# {} on {}: {}, {}; measured for {:.0f} s by `afterbay plan storage`\n", context.directory,
+                  context.host, context.file_system.name, context.date, context.seconds);
+  text += settings(advice);
+  text += fmt::format(
+      "\n# The evidence: MiB/s with fsync, trials of up to {} written in turn. Of ways that are within 5 % "
+      "of "
+      "the fastest\n# the least demanding one is recommended.\n",
+      print_bytes(sweep.trial_bytes() >> 20 << 20));
+  text += fmt::format("# {:>7}  {:<8}  {:>7}  {:<8}  {:<10}  {:>7}  {:>7}  {:>7}  {:>4}\n", "writers",
+                      "files", "block", "I/O", "stripes", "median", "min", "max", "runs");
+  for (const TrialResult& result : sweep.results()) text += line(result);
+  return text;
+}
+
+}  // namespace afterbay::app

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `afterbay plan storage` prints: YAML that `afterbay check` accepts, the evidence as comments.
+#pragma once
+
+#include <string>
+
+#include "storage/plan/sweep.hpp"
+#include "storage/striping/file_system.hpp"
+
+namespace afterbay::app {
+
+struct PlanContext {
+  std::string directory;
+  storage::FileSystem file_system;
+  std::string host;
+  std::string date;
+  double seconds = 0;  ///< that the measurement took
+};
+
+std::string plan_text(const PlanContext& context, const storage::Sweep& sweep,
+                      const storage::StorageAdvice& advice);
+
+}  // namespace afterbay::app

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/plan/sweep.hpp"
+
+#include <algorithm>
+#include <cerrno>
+
+namespace afterbay::storage {
+namespace {
+
+constexpr std::uint64_t KiB = 1024;
+constexpr std::uint64_t MiB = 1024 * KiB;
+constexpr std::uint64_t probe_bytes = 32 * MiB;
+constexpr std::uint64_t least_trial_bytes = 16 * MiB;
+constexpr std::uint64_t most_trial_bytes = 2048 * MiB;
+/// Runs of each way of writing that a phase has time for.
+constexpr double planned_runs = 3;
+/// Slower by less than this is as good as the fastest.
+constexpr double tolerance = 0.05;
+constexpr double clear_gain = 1.10;
+
+/// From the least demanding one on.
+std::vector<TrialSetup> block_setups() {
+  std::vector<TrialSetup> setups;
+  for (const bool direct : {true, false})
+    for (const std::uint64_t block : {4 * MiB, MiB, 256 * KiB, 16 * MiB})
+      setups.push_back({.block_bytes = block, .direct = direct, .stripes = {}});
+  return setups;
+}
+
+std::vector<int> writer_counts(int most) {
+  std::vector<int> counts;
+  for (int count = 1; count < most; count *= 2) counts.push_back(count);
+  counts.push_back(most);
+  return counts;
+}
+
+std::vector<TrialSetup> writer_setups(const TrialSetup& from, int most, bool separate) {
+  std::vector<TrialSetup> setups;
+  for (const int count : writer_counts(most)) {
+    TrialSetup setup = from;
+    setup.writers = count;
+    setup.separate = separate && count > 1;
+    setups.push_back(setup);
+  }
+  return setups;
+}
+
+std::vector<TrialSetup> stripe_setups(const TrialSetup& from) {
+  std::vector<TrialSetup> setups;
+  for (const int count : {1, 4, StripePolicy::all})
+    for (const std::uint64_t size : {MiB, 4 * MiB, 8 * MiB}) {
+      TrialSetup setup = from;
+      setup.stripes = Stripes{count, size};
+      setups.push_back(setup);
+    }
+  return setups;
+}
+
+/// Nothing to report as an error: this way of writing does not exist here.
+bool is_refusal(const Error& error, const TrialSetup& setup) {
+  return (setup.direct && (error.native == EINVAL || error.native == EOPNOTSUPP)) ||
+         (setup.stripes && error.code != ErrorCode::no_space);
+}
+
+}  // namespace
+
+double TrialResult::median() const {
+  if (rates.empty()) return 0;
+  std::vector<double> sorted = rates;
+  std::sort(sorted.begin(), sorted.end());
+  const std::size_t middle = sorted.size() / 2;
+  return sorted.size() % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+}
+
+TrialResult& Sweep::entry(const TrialSetup& setup) {
+  const auto found = std::find_if(results_.begin(), results_.end(),
+                                  [&](const TrialResult& result) { return result.setup == setup; });
+  if (found != results_.end()) return *found;
+  results_.push_back({setup, {}, {}});
+  return results_.back();
+}
+
+double Sweep::rate_of(const TrialSetup& setup) const {
+  const auto found = std::find_if(results_.begin(), results_.end(),
+                                  [&](const TrialResult& result) { return result.setup == setup; });
+  return found == results_.end() ? 0 : found->median();
+}
+
+/// The first of `setups`, which are in order of preference, that is nearly as fast as the fastest.
+TrialSetup Sweep::best(const std::vector<TrialSetup>& setups) const {
+  double fastest = 0;
+  for (const TrialSetup& setup : setups) fastest = std::max(fastest, rate_of(setup));
+  for (const TrialSetup& setup : setups)
+    if (rate_of(setup) >= (1 - tolerance) * fastest && rate_of(setup) > 0) return setup;
+  return setups.front();
+}
+
+Result<> Sweep::measure_once(TrialResult& result) {
+  if (!result.refused.empty() || time_is_up()) return {};
+  const auto rate = runner_(result.setup, {.bytes = trial_bytes_, .until = limits_.until});
+  if (rate) {
+    result.rates.push_back(*rate);
+  } else if (is_refusal(rate.error(), result.setup)) {
+    result.refused = rate.error().message;
+  } else if (rate.error().code != ErrorCode::timed_out) {
+    return fail(rate.error());
+  }
+  return {};
+}
+
+/// A first impression of the speed, which decides how much a trial writes.
+Result<> Sweep::probe() {
+  const TrialSize size{.bytes = std::min(probe_bytes, limits_.most_bytes), .until = limits_.until};
+  TrialSetup setup;
+  auto rate = runner_(setup, size);
+  if (!rate && is_refusal(rate.error(), setup)) {
+    setup.direct = false;
+    rate = runner_(setup, size);
+  }
+  if (!rate) return fail(rate.error());
+  probed_rate_ = *rate;
+  return {};
+}
+
+/// All in turn, forwards and backwards, until the share of the time that is left has passed; each at least
+/// once while there is any time.
+Result<> Sweep::measure(const std::vector<TrialSetup>& setups, double share_of_rest) {
+  const std::chrono::duration<double> rest = limits_.until - Clock::now();
+  const double seconds = std::max(0.0, rest.count()) * share_of_rest;
+  const auto until =
+      Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+  const double affordable = probed_rate_ * seconds / (static_cast<double>(setups.size()) * planned_runs);
+  const double bounded = std::clamp(affordable, double{least_trial_bytes}, double{most_trial_bytes});
+  trial_bytes_ = limits_.trial_bytes != 0 ? limits_.trial_bytes : static_cast<std::uint64_t>(bounded);
+  trial_bytes_ = std::min(trial_bytes_, limits_.most_bytes);
+  for (const TrialSetup& setup : setups) (void)entry(setup);
+  for (int round = 0; round == 0 || (Clock::now() < until && !time_is_up()); ++round)
+    for (std::size_t i = 0; i < setups.size(); ++i) {
+      if (round > 0 && Clock::now() >= until) break;
+      AFTERBAY_TRY(measure_once(entry(setups[round % 2 == 0 ? i : setups.size() - 1 - i])));
+    }
+  return {};
+}
+
+Result<StorageAdvice> Sweep::run(bool striped) {
+  AFTERBAY_TRY(probe());
+  const auto blocks = block_setups();
+  AFTERBAY_TRY(measure(blocks, striped ? 0.35 : 0.5));
+  const TrialSetup block = best(blocks);
+  auto writers = writer_setups(block, limits_.most_writers, false);
+  const auto separate = writer_setups(block, limits_.most_writers, true);
+  std::vector<TrialSetup> both = writers;
+  both.insert(both.end(), separate.begin() + 1, separate.end());
+  AFTERBAY_TRY(measure(both, striped ? 0.5 : 1.0));
+  StorageAdvice advice;
+  advice.setup = best(writers);
+  if (striped) {
+    const auto stripes = stripe_setups(advice.setup);
+    AFTERBAY_TRY(measure(stripes, 1.0));
+    if (rate_of(best(stripes)) > 0) advice.setup = best(stripes);
+  }
+  const TrialSetup apart = best(separate);
+  advice.separate = apart.separate && rate_of(apart) > clear_gain * rate_of(advice.setup);
+  return advice;
+}
+
+}  // namespace afterbay::storage

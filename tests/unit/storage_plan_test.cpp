@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sweep of `afterbay plan storage`: what it tries, what it recommends, when it ends; trials on a real
+// disk.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <vector>
+
+#include "scratch_directory.hpp"
+#include "storage/plan/sweep.hpp"
+
+namespace afterbay::storage {
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::uint64_t MiB = std::uint64_t{1} << 20;
+
+SweepLimits limits(int most_writers = 4) {
+  return {
+      .until = Clock::now() + 20ms, .trial_bytes = 0, .most_bytes = 1024 * MiB, .most_writers = most_writers};
+}
+
+/// The advice for a disk of which `rate` tells the speed.
+StorageAdvice advice_for(const std::function<double(const TrialSetup&)>& rate, bool striped = false) {
+  Sweep sweep([&](const TrialSetup& setup, const TrialSize&) -> Result<double> { return rate(setup); },
+              limits());
+  auto advice = sweep.run(striped);
+  EXPECT_TRUE(advice) << advice.error().text();
+  return advice.value_or(StorageAdvice{});
+}
+
+TEST(StoragePlan, what_gains_nothing_is_not_recommended) {
+  const auto advice = advice_for([](const TrialSetup&) { return 1e9; });
+  EXPECT_EQ(advice.setup, TrialSetup{});
+  EXPECT_FALSE(advice.separate);
+}
+
+TEST(StoragePlan, follows_block_size_and_writers_where_they_pay) {
+  const auto advice = advice_for([](const TrialSetup& setup) {
+    return 1e9 * (setup.block_bytes == 16 * MiB ? 1.5 : 1.0) * std::min(setup.writers, 2);
+  });
+  EXPECT_EQ(advice.setup.block_bytes, 16 * MiB);
+  EXPECT_EQ(advice.setup.writers, 2);
+  EXPECT_TRUE(advice.setup.direct);
+}
+
+TEST(StoragePlan, the_page_cache_where_it_is_clearly_faster) {
+  EXPECT_FALSE(advice_for([](const TrialSetup& setup) { return setup.direct ? 0.9e9 : 1e9; }).setup.direct);
+  EXPECT_TRUE(advice_for([](const TrialSetup& setup) { return setup.direct ? 0.96e9 : 1e9; }).setup.direct);
+}
+
+TEST(StoragePlan, separate_files_where_they_are_clearly_faster) {
+  const auto rate = [](double gain) {
+    return [gain](const TrialSetup& setup) { return setup.separate ? gain * 1e9 : 1e9; };
+  };
+  EXPECT_TRUE(advice_for(rate(1.2)).separate);
+  EXPECT_FALSE(advice_for(rate(1.08)).separate);
+}
+
+TEST(StoragePlan, stripes_only_on_lustre) {
+  const auto rate = [](const TrialSetup& setup) {
+    return setup.stripes && *setup.stripes == Stripes{StripePolicy::all, 4 * MiB} ? 3e9 : 1e9;
+  };
+  EXPECT_EQ(advice_for(rate, false).setup.stripes, std::nullopt);
+  EXPECT_EQ(advice_for(rate, true).setup.stripes, (Stripes{StripePolicy::all, 4 * MiB}));
+}
+
+TEST(StoragePlan, a_file_system_that_refuses_direct_io_is_measured_without) {
+  Sweep sweep(
+      [](const TrialSetup& setup, const TrialSize&) -> Result<double> {
+        if (setup.direct)
+          return fail(make_error(ErrorCode::io, "cannot open with O_DIRECT").with_native(EINVAL));
+        return 1e9;
+      },
+      limits());
+  const auto advice = sweep.run(false);
+  ASSERT_TRUE(advice) << advice.error().text();
+  EXPECT_FALSE(advice->setup.direct);
+  EXPECT_EQ(sweep.results().front().refused, "cannot open with O_DIRECT");
+}
+
+TEST(StoragePlan, an_lfs_that_fails_leaves_the_rest) {
+  Sweep sweep(
+      [](const TrialSetup& setup, const TrialSize&) -> Result<double> {
+        if (setup.stripes) return fail(ErrorCode::io, "no lfs");
+        return 1e9;
+      },
+      limits());
+  const auto advice = sweep.run(true);
+  ASSERT_TRUE(advice) << advice.error().text();
+  EXPECT_EQ(advice->setup.stripes, std::nullopt);
+  EXPECT_EQ(sweep.results().back().refused, "no lfs");
+}
+
+TEST(StoragePlan, a_full_disk_ends_it) {
+  int trials = 0;
+  Sweep sweep(
+      [&](const TrialSetup&, const TrialSize&) -> Result<double> {
+        if (++trials == 5) return fail(ErrorCode::no_space, "full");
+        return 1e9;
+      },
+      limits());
+  const auto advice = sweep.run(false);
+  ASSERT_FALSE(advice);
+  EXPECT_EQ(advice.error().code, ErrorCode::no_space);
+  EXPECT_EQ(trials, 5);
+}
+
+TEST(StoragePlan, ends_in_time_and_writes_no_more_than_allowed) {
+  std::uint64_t largest = 0;
+  const auto start = Clock::now();
+  const auto until = start + 300ms;
+  Sweep sweep(
+      [&](const TrialSetup&, const TrialSize& size) -> Result<double> {
+        largest = std::max(largest, size.bytes);
+        EXPECT_EQ(size.until, until);
+        std::this_thread::sleep_for(5ms);
+        return 1e12;
+      },
+      {.until = until, .trial_bytes = 0, .most_bytes = 100 * MiB, .most_writers = 4});
+  ASSERT_TRUE(sweep.run(true));
+  EXPECT_LT(Clock::now() - start, 3s);
+  EXPECT_EQ(largest, 100 * MiB);
+  for (const TrialResult& result : sweep.results()) EXPECT_GE(result.rates.size(), 1u);
+}
+
+TEST(StoragePlan, every_writer_count_is_tried_once_in_one_file_and_in_separate_ones) {
+  Sweep sweep([](const TrialSetup&, const TrialSize&) -> Result<double> { return 1e9; }, limits(6));
+  ASSERT_TRUE(sweep.run(false));
+  std::vector<std::pair<int, bool>> tried;
+  for (std::size_t i = 8; i < sweep.results().size(); ++i)
+    tried.emplace_back(sweep.results()[i].setup.writers, sweep.results()[i].setup.separate);
+  using Tried = std::vector<std::pair<int, bool>>;
+  EXPECT_EQ(tried, (Tried{{2, false}, {4, false}, {6, false}, {2, true}, {4, true}, {6, true}}));
+}
+
+class StorageTrial : public testing::Test {
+ protected:
+  [[nodiscard]] Result<double> run(const TrialSetup& setup, const TrialSize& size) const {
+    return run_trial(directory_.path.string(), setup, size);
+  }
+  void TearDown() override {
+    EXPECT_TRUE(std::filesystem::is_empty(directory_.path)) << "a trial left a file";
+  }
+  test::Directory directory_;
+};
+
+TEST_F(StorageTrial, one_file_and_separate_files) {
+  for (const bool separate : {false, true}) {
+    const auto rate =
+        run({.block_bytes = MiB, .direct = false, .writers = 3, .separate = separate, .stripes = {}},
+            {.bytes = 16 * MiB});
+    ASSERT_TRUE(rate) << rate.error().text();
+    EXPECT_GT(*rate, 0);
+  }
+}
+
+TEST_F(StorageTrial, that_is_late_writes_nothing) {
+  const auto rate = run({.direct = false, .stripes = {}}, {.bytes = 16 * MiB, .until = Clock::now() - 1s});
+  ASSERT_FALSE(rate);
+  EXPECT_EQ(rate.error().code, ErrorCode::timed_out);
+}
+
+TEST_F(StorageTrial, in_a_missing_directory_says_so) {
+  const auto rate = run_trial((directory_.path / "nowhere").string(), {.stripes = {}}, {.bytes = 16 * MiB});
+  ASSERT_FALSE(rate);
+  EXPECT_THAT(rate.error().message, testing::HasSubstr("No such file or directory"));
+}
+
+}  // namespace
+}  // namespace afterbay::storage
