@@ -30,3 +30,50 @@ def history(directory: pathlib.Path, grid: str, files: int, records: int) -> str
                 if not numpy.array_equal(data["pressure"][record], expected[levels]):
                     return f"{name}: record {record} of pressure differs"
     return ""
+
+
+def shared(directory: pathlib.Path, program: str, processes: int, mib: int, records: int) -> str:
+    """What is wrong with the files of the shared-file benchmark; "" when nothing is (see shared/block.hpp)."""
+    import numpy
+
+    side = 256
+    columns = max(count for count in range(1, processes + 1) if count * count <= processes and processes % count == 0)
+    levels = mib * 4 // records
+    lat, lon = side * (processes // columns), side * columns
+    k, j, i = numpy.ogrid[0:levels, 0:lat, 0:lon]
+    base = (((k * 73 + j * 37 + i * 11) & 4095) * 0.0625).astype("f4")
+    stamped = numpy.zeros((lat, lon), "f4")
+    stamped[::32, ::32] = 256.0
+    for record in range(records):
+        found = shared_record(directory, program, record, (records, levels, lat, lon), side)
+        if isinstance(found, str):
+            return found
+        if not numpy.array_equal(found, base + (record + 1) * stamped):
+            return f"record {record} differs"
+    return ""
+
+
+def shared_record(directory: pathlib.Path, program: str, record: int, shape: tuple, side: int):
+    """One record, (level, lat, lon), from whatever files the program writes; a text when they are not as they should be."""
+    import numpy
+
+    levels, lat, lon = shape[1:]
+    if program == "file_per_process":
+        columns = lon // side
+        whole = numpy.empty(shape[1:], "f4")
+        for rank in range(columns * (lat // side)):
+            block = numpy.memmap(directory / f"rank.{rank}.bin", "<f4", "r").reshape(shape[0], levels, side, side)
+            row, column = divmod(rank, columns)
+            whole[:, row * side:(row + 1) * side, column * side:(column + 1) * side] = block[record]
+        return whole
+    path = directory / "shared.nc"
+    if program == "mpi_io":
+        return numpy.memmap(path, "<f4", "r").reshape(shape)[record]
+    if program == "hdf5_shared":
+        import h5py
+        with h5py.File(path) as file:
+            return file["field"][record] if file["field"].shape == shape else f"the shape is {file['field'].shape}"
+    import netCDF4
+    with netCDF4.Dataset(path) as file:
+        file.set_auto_mask(False)
+        return file["field"][record] if file["field"].shape == shape else f"the shape is {file['field'].shape}"
