@@ -119,7 +119,8 @@ void serve(const Options& options) {
   const MemoryWatch memory;
   afterbay::Session session = afterbay::open_session(MPI_COMM_WORLD, session_options(options));
   session.serve();
-  servers_memory(true, memory.grown_mib());
+  const MemoryUse grown = memory.grown();
+  servers_memory(true, grown.own_mib + grown.shared_mib);
 }
 
 void write(const Options& options, MPI_Comm model) {
@@ -139,12 +140,13 @@ void write(const Options& options, MPI_Comm model) {
   Timings timings = run_case(options, model, fields, writer);
   timings.setup_s = registered - start;
   timings.copy_s = copy_s;
+  const MemoryUse grown = memory.grown();
   session.finalize();
   nlohmann::json about = {{"program", "afterbay_e3sm"}, {"mode", options.mode}, {"store", options.store}};
   about["session_s"] = opened - start;
   about["registration_s"] = registered - opened;
   about["server_memory_mib"] = servers_memory(false, 0);
-  report(options, source, model, fields, timings, memory, about);
+  report(options, source, model, fields, timings, grown, about);
 }
 
 void run(const Options& options) {

@@ -53,14 +53,21 @@ struct Timings {
   ThreadUse blocked_use;  ///< what the calling thread did in open, post, flush and close
 };
 
-/// Peak memory of this process above what it had when the object was made (the model's own arrays).
+struct MemoryUse {
+  double own_mib = 0;     ///< peak that is this process's alone
+  double shared_mib = 0;  ///< in segments that processes share, as far as this one touched them
+};
+
+/// Memory of this process above what it had when the object was made (the model's own arrays).
 class MemoryWatch {
  public:
   MemoryWatch();
-  [[nodiscard]] double grown_mib() const;
+  /// To be asked while the segments are still attached.
+  [[nodiscard]] MemoryUse grown() const;
 
  private:
   double before_mib_;
+  double shared_before_mib_;
 };
 
 /// Seconds that memcpy of the arrays of all records takes the slowest rank; all ranks begin together, as they
@@ -72,7 +79,7 @@ Timings run_case(const Options& options, MPI_Comm model, Fields& fields, Writer&
 
 /// Combines the ranks' figures and prints one line `BENCH {json}` on rank 0 of `model`. `about` is added.
 void report(const Options& options, const Case& source, MPI_Comm model, const Fields& fields,
-            const Timings& timings, const MemoryWatch& memory, const nlohmann::json& about);
+            const Timings& timings, const MemoryUse& memory, const nlohmann::json& about);
 
 /// A baseline: makes a writer, measuring its making as set-up, and runs the case on MPI_COMM_WORLD.
 void run_baseline(const Options& options, ArrayOrder order, const nlohmann::json& about,
