@@ -51,7 +51,7 @@ class Scenario:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--data", help="directory of the captured files ($AFTERBAY_DATA, shared/data beside the tree)")
+    parser.add_argument("--data", help="directory of the captured files ($AFTERBAY_BENCH_DATA, shared/data beside the tree)")
     parser.add_argument("--case", action="append", choices=list(TITLES), help="only this case (may be repeated)")
     parser.add_argument("--xtype", action="append", choices=("double", "float"), help="only with fields of this type on file")
     parser.add_argument("--records", action="append", type=int, metavar="N", help="only with this many records")
@@ -76,7 +76,7 @@ def scenarios_of(options: argparse.Namespace) -> list[Scenario]:
 def plan(options: argparse.Namespace) -> Plan:
     data = e3sm_case.data_directory(options.data)
     if data is None:
-        raise Skipped("no captured E3SM files: give --data DIRECTORY or set AFTERBAY_DATA (see bench/README.md)")
+        raise Skipped("no captured E3SM files: give --data DIRECTORY or set AFTERBAY_BENCH_DATA (see bench/README.md)")
     if e3sm_case.numpy is None or importlib.util.find_spec("netCDF4") is None:
         raise Skipped("this Python has no numpy or no netCDF4: ./dev bench e3sm brings them")
     rows, cases = [], {}

@@ -87,8 +87,8 @@ class Case:
 
 
 def data_directory(given: str | None) -> pathlib.Path | None:
-    """Where the captured files are: `given`, $AFTERBAY_DATA, or shared/data beside the source tree."""
-    places = [given, os.environ.get("AFTERBAY_DATA"), HERE.parent.parent / "shared" / "data"]
+    """Where the captured files are: `given`, $AFTERBAY_BENCH_DATA, or shared/data beside the source tree."""
+    places = [given, os.environ.get("AFTERBAY_BENCH_DATA"), HERE.parent.parent / "shared" / "data"]
     for place in places:
         if place and (pathlib.Path(place) / SOURCES["f_h0"][0]).is_file():
             return pathlib.Path(place)

@@ -33,6 +33,7 @@ class Fields {
   [[nodiscard]] bool writes(int variable) const {
     return rank_ == 0 || source_.variables[static_cast<std::size_t>(variable)].map >= 0;
   }
+  [[nodiscard]] int rank() const { return rank_; }
   /// What `record` adds to the file, of every variable that this rank writes; fixed ones with record 0.
   [[nodiscard]] std::vector<std::span<const std::byte>> parts(int record) const;
   [[nodiscard]] std::size_t bytes(int record) const;

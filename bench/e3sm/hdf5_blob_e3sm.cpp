@@ -7,7 +7,8 @@
 #include <hdf5.h>
 #include <mpi.h>
 
-#include <cstring>
+#include <fstream>
+#include <iterator>
 #include <stdexcept>
 
 #include "e3sm/run.hpp"
@@ -17,9 +18,10 @@ namespace {
 
 class BlobWriter final : public Writer {
  public:
-  BlobWriter(const Options& options, const Fields& fields)
+  BlobWriter(const Options& options, const Case& source, const Fields& fields)
       : options_(options), fields_(fields), path_(options.directory + "/e3sm.h5") {
-    unsigned long own = fields.bytes(0);
+    describe(source);
+    unsigned long own = described_.size() + fields.bytes(0);
     if (options.records > 1) own += static_cast<unsigned long>(options.records - 1) * fields.bytes(1);
     unsigned long before = 0;
     unsigned long total = 0;
@@ -29,7 +31,7 @@ class BlobWriter final : public Writer {
     MPI_Allreduce(&own, &total, 1, MPI_UNSIGNED_LONG, MPI_SUM, MPI_COMM_WORLD);
     start_ = rank == 0 ? 0 : before;
     total_ = total;
-    block_.resize(own);
+    own_ = own;
   }
 
   void open() override {
@@ -48,10 +50,11 @@ class BlobWriter final : public Writer {
   }
 
   void post(int record) override {
-    for (const auto& part : fields_.parts(record)) {
-      std::memcpy(block_.data() + filled_, part.data(), part.size());
-      filled_ += part.size();
+    if (record == 0) {
+      block_.reserve(own_);
+      block_.insert(block_.end(), described_.begin(), described_.end());
     }
+    for (const auto& part : fields_.parts(record)) block_.insert(block_.end(), part.begin(), part.end());
   }
 
   void flush(int /*record*/) override {}
@@ -65,6 +68,23 @@ class BlobWriter final : public Writer {
   void finish() override { finish_on_rank_0(options_, path_, MPI_COMM_WORLD); }
 
  private:
+  /// This rank's maps; on rank 0 the schema, too.
+  void describe(const Case& source) {
+    const auto append = [&](const void* data, std::size_t bytes) {
+      const auto* first = static_cast<const std::byte*>(data);
+      described_.insert(described_.end(), first, first + bytes);
+    };
+    if (fields_.rank() == 0) {
+      std::ifstream file(options_.case_file);
+      const std::string schema{std::istreambuf_iterator<char>(file), {}};
+      append(schema.data(), schema.size());
+    }
+    for (const Map& map : source.maps) {
+      const std::vector<std::int32_t> points(map.points.begin(), map.points.end());
+      append(points.data(), points.size() * sizeof(std::int32_t));
+    }
+  }
+
   void write() {
     const hsize_t count = block_.size();
     const hid_t target = check(H5Screate_simple(1, &total_, nullptr), "make space");
@@ -97,7 +117,8 @@ class BlobWriter final : public Writer {
   hsize_t start_ = 0;
   hsize_t total_ = 0;
   std::vector<std::byte> block_;
-  std::size_t filled_ = 0;
+  std::vector<std::byte> described_;
+  std::size_t own_ = 0;
   hid_t file_ = -1;
   hid_t dataset_ = -1;
 };
@@ -106,9 +127,10 @@ void run(const Options& options) {
   if (options.mode != "collective" && options.mode != "independent") {
     throw std::invalid_argument("--mode is '" + options.mode + "'; give collective or independent");
   }
-  run_baseline(
-      options, ArrayOrder::captured, {{"program", "hdf5_blob_e3sm"}, {"mode", options.mode}},
-      [&](const Case&, const Fields& fields) { return std::make_unique<BlobWriter>(options, fields); });
+  run_baseline(options, ArrayOrder::captured, {{"program", "hdf5_blob_e3sm"}, {"mode", options.mode}},
+               [&](const Case& source, const Fields& fields) {
+                 return std::make_unique<BlobWriter>(options, source, fields);
+               });
 }
 
 }  // namespace

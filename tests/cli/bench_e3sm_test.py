@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The E3SM benchmark's cases: what is read from headers, tables and maps, and that the programs write all of it.
+
+With the captured files (AFTERBAY_BENCH_DATA, see bench/README.md) these are checked too, their headers against what
+ncgen makes of them. Programs are run where they are built ($AFTERBAY_BENCH_PROGRAMS, or bench in the build directory)."""
+import os
+import pathlib
+import subprocess
+import sys
+import unittest
+
+import netCDF4
+import numpy
+
+SOURCE = pathlib.Path(os.environ.get("AFTERBAY_SOURCE", pathlib.Path(__file__).parents[2]))
+sys.path.insert(0, str(SOURCE / "bench"))
+
+import e3sm_case  # noqa: E402
+import e3sm_verify  # noqa: E402
+
+DATA = e3sm_case.data_directory(None)
+PROGRAMS = pathlib.Path(os.environ.get("AFTERBAY_BENCH_PROGRAMS") or pathlib.Path(os.environ.get("AFTERBAY_BUILD", ".")) / "bench")
+BASELINES = {"pnetcdf_e3sm": ("nonblocking", "blocking"), "parallel_netcdf_e3sm": ("any",)}
+
+HEADER = r"""netcdf small {
+// file format: CDF-5 (big variables)
+dimensions:
+	time = UNLIMITED ; // (3 currently)
+	lev = 3 ;
+	ncol = 99 ;
+	chars = 4 ;
+variables:
+	double lat(ncol) ;
+		lat:long_name = "a; b // c \"d\" \'e\'" ;
+	float T(time, lev, ncol) ;
+		T:_FillValue = 1.e+20f ;
+		T:range = -1.5f, 2.f ;
+	double ps(time, ncol) ;
+		ps:levels = 3 ;
+		ps:scale = 1., -1.e+34 ;
+	int mask(ncol) ;
+	char text(time, chars) ;
+	double P0 ;
+
+// global attributes:
+		:history = "first\n",
+    "second" ;
+		:ne = 4 ;
+}
+"""
+TABLE = """order,name,xtype,dims,kind,decomp
+0,P0,double,"",fix,-
+1,lat,double,"ncol",fix,D1
+2,mask,int,"ncol",fix,D1
+3,text,char,"time, chars",rec,-
+4,ps,double,"time, ncol",rec,D1
+5,T,double,"time, lev, ncol",rec,D2
+"""
+
+
+def small_case():
+    """Two captured ranks on 3 x 40 points, of which some are held by no one."""
+    pathlib.Path("small.txt").write_text(HEADER)
+    pathlib.Path("small.csv").write_text(TABLE)
+    case = e3sm_case.parse_header(pathlib.Path("small.txt"))
+    columns = [numpy.array([39, 0, 1, 2, 20, 8], "i8"), numpy.array([7, 3, 30, 31, 32], "i8")]
+    case.maps = {"D1": e3sm_case.Map((40,), columns),
+                 "D2": e3sm_case.Map((3, 40), [numpy.concatenate([c + 40 * level for level in range(3)]) for c in columns])}
+    e3sm_case.assign_maps(case, pathlib.Path("small.csv"))
+    return case
+
+
+class Header(unittest.TestCase):
+    def test_text_with_semicolons_quotes_comments_and_line_breaks(self):
+        case = small_case()
+        attributes = {a.name: a for v in case.variables for a in v.attributes}
+        self.assertEqual(attributes["long_name"].values, "a; b // c \"d\" 'e'")
+        self.assertEqual([(a.name, a.type, a.values) for a in case.attributes],
+                         [("history", "char", "first\nsecond"), ("ne", "int", (4,))])
+
+    def test_numbers_keep_their_types(self):
+        attributes = {a.name: a for v in small_case().variables for a in v.attributes}
+        self.assertEqual([(attributes[name].type, attributes[name].values) for name in ("range", "levels", "scale")],
+                         [("float", (-1.5, 2.0)), ("int", (3,)), ("double", (1.0, -1e34))])
+
+    def test_dimensions_get_the_lengths_of_the_maps(self):
+        self.assertEqual(small_case().dimensions, {"time": 0, "lev": 3, "ncol": 40, "chars": 4})
+
+    def test_type_on_file_changes_decomposed_records_and_their_fill_values(self):
+        case = e3sm_case.with_type(small_case(), "double")
+        kinds = {v.name: v.type for v in case.variables}
+        self.assertEqual(kinds, {"lat": "double", "T": "double", "ps": "double", "mask": "int", "text": "char", "P0": "double"})
+        fill = next(a for v in case.variables for a in v.attributes if a.name == "_FillValue")
+        self.assertEqual(fill.type, "double")
+
+    def test_a_table_of_other_variables_is_refused(self):
+        case = small_case()
+        pathlib.Path("other.csv").write_text(TABLE.replace("mask", "masque"))
+        with self.assertRaisesRegex(e3sm_case.Malformed, "other.csv"):
+            e3sm_case.assign_maps(case, pathlib.Path("other.csv"))
+
+
+class Maps(unittest.TestCase):
+    DAT = "version 2001 npes 2 ndims 2 \n40 3 \n0 4\n3 0 1 41 \n1 0\n\n./model() [0x13dd3dd]\n"
+
+    def test_dat_file_is_one_based_with_holes_lengths_fastest_first_and_a_stack_trace(self):
+        pathlib.Path("map.dat").write_text(self.DAT)
+        found = e3sm_case.read_dat(pathlib.Path("map.dat"))
+        self.assertEqual(found.dims, (3, 40))
+        self.assertEqual([list(indices) for indices in found.ranks], [[2, 0, 40], []])
+
+    def test_dat_file_with_fewer_indices_than_announced_is_refused(self):
+        pathlib.Path("map.dat").write_text(self.DAT.replace("0 4\n", "0 5\n"))
+        with self.assertRaisesRegex(e3sm_case.Malformed, "map.dat: rank 0: 4 indices where 5"):
+            e3sm_case.read_dat(pathlib.Path("map.dat"))
+
+    def test_a_ranks_pairs_begin_after_all_pairs_of_the_ranks_before_fill_pairs_too(self):
+        with netCDF4.Dataset("map.nc", "w", format="NETCDF3_64BIT_DATA") as data:
+            data.createDimension("decomp_nprocs", 2)
+            data.createDimension("D1.total_nreqs", 5)
+            for name, values in (("nreqs", [3, 2]), ("fill_starts", [1, 2])):
+                data.createVariable(f"D1.{name}", "i4", ("decomp_nprocs",))[:] = values
+            for name, values in (("offsets", [4, 9, 12, 20, 30]), ("lengths", [2, 1, 1, 3, 4])):
+                data.createVariable(f"D1.{name}", "i4", ("D1.total_nreqs",))[:] = values
+        self.assertEqual(e3sm_case.read_requests(pathlib.Path("map.nc"), "D1"), [[(4, 2)], [(20, 3), (30, 4)]])
+
+    def test_more_columns_give_every_rank_its_own_once_again(self):
+        case = e3sm_case.scaled(small_case(), 3)
+        self.assertEqual((case.dimensions["ncol"], case.maps["D2"].dims), (120, (3, 120)))
+        self.assertEqual(list(case.maps["D1"].ranks[1]), [7, 3, 30, 31, 32, 47, 43, 70, 71, 72, 87, 83, 110, 111, 112])
+        points = case.maps["D2"].ranks[0]
+        self.assertEqual(sorted(set(points % 120)), sorted(case.maps["D1"].ranks[0]))
+        self.assertEqual(len(set(points)), 3 * 18)
+
+
+@unittest.skipIf(DATA is None, "no captured files")
+class Captured(unittest.TestCase):
+    def test_cases_have_the_published_numbers_of_variables_and_amounts(self):
+        for name, variables, decomposed, mib in (("f_h0", 414, 387, 32.1), ("f_h1", 51, 24, 0.63), ("g", 52, 41, 7.9)):
+            case = e3sm_case.with_type(e3sm_case.load(name, DATA), "double")
+            on_maps = [v for v in case.variables if v.map]
+            amount = sum(numpy.prod(case.shape(v)) * numpy.dtype(e3sm_case.NUMPY_TYPES[v.type]).itemsize for v in on_maps)
+            self.assertEqual((len(case.variables), len(on_maps)), (variables, decomposed), name)
+            self.assertAlmostEqual(amount / 2**20, mib, delta=0.05, msg=name)
+
+    def test_headers_are_read_as_ncgen_reads_them(self):
+        for name, (header, _, _) in e3sm_case.SOURCES.items():
+            subprocess.run(["ncgen", "-5", "-o", f"{name}.nc", DATA / header], check=True)
+            with netCDF4.Dataset(f"{name}.nc") as data:
+                self.assertEqual(e3sm_verify.structure(data, e3sm_case.parse_header(DATA / header), 0), "", name)
+
+    def test_cases_differ_from_the_captured_headers_only_in_the_lengths_of_their_maps(self):
+        for name, kind in (("f_h0", "float"), ("f_h1", "float"), ("g", "double")):
+            case = e3sm_case.with_type(e3sm_case.load(name, DATA), kind)
+            subprocess.run(["ncgen", "-5", "-o", "captured.nc", DATA / e3sm_case.SOURCES[name][0]], check=True)
+            with netCDF4.Dataset("captured.nc") as data:
+                lengths = {dimension: 0 if d.isunlimited() else len(d) for dimension, d in data.dimensions.items()}
+                self.assertEqual(e3sm_verify.structure(data, e3sm_case.replace(case, dimensions=lengths), 0), "", name)
+            self.assertEqual(set(lengths), set(case.dimensions))
+
+    def test_raw_offsets_pairs_and_pio_text_tell_the_same(self):
+        for name in ("f_h0", "g"):
+            maps = DATA / e3sm_case.SOURCES[name][2]
+            for number, found in e3sm_case.read_maps(maps).items():
+                for indices, pairs in zip(found.ranks, e3sm_case.read_requests(maps, number)):
+                    written = [point for offset, length in pairs for point in range(offset, offset + length)]
+                    self.assertEqual(sorted(written), sorted(indices.tolist()), number)
+        for number, file in e3sm_case.DAT_FILES.items():
+            text = e3sm_case.read_dat(DATA / file)
+            combined = e3sm_case.read_maps(DATA / e3sm_case.SOURCES["f_h0"][2])[number]
+            self.assertEqual(text.dims, combined.dims)
+            self.assertTrue(all(numpy.array_equal(a, b) for a, b in zip(text.ranks, combined.ranks)))
+
+
+def run(program, ranks, path, *arguments):
+    command = ["mpirun", "--oversubscribe", "--bind-to", "none", "-np", str(ranks), PROGRAMS / program, "--case", path,
+               "--dir", ".", "--no-copy", *arguments]
+    pathlib.Path("e3sm.nc").unlink(missing_ok=True)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
+
+
+class Programs(unittest.TestCase):
+    """One and two ranks hold both or one captured rank; of four, two hold nothing."""
+
+    def check(self, case, program, ranks, *arguments):
+        run(program, ranks, e3sm_case.write(case, pathlib.Path("case.json")), "--records", "2", *arguments)
+        self.assertEqual(e3sm_verify.file(pathlib.Path("e3sm.nc"), case, 2), "", f"{program}, {ranks} ranks {arguments}")
+
+    @unittest.skipUnless((PROGRAMS / "afterbay_e3sm").is_file(), "afterbay_e3sm is not built")
+    def test_afterbay_writes_every_point_and_fills_those_that_no_rank_holds(self):
+        for kind in ("float", "double"):
+            case = e3sm_case.with_type(small_case(), kind)
+            for ranks in (1, 2, 4):
+                for store in ("cdf5", "netcdf4"):
+                    self.check(case, "afterbay_e3sm", ranks + 1, "--mode", "dedicated", "--servers", "1", "--store", store)
+            self.check(case, "afterbay_e3sm", 6, "--mode", "dedicated", "--servers", "2")
+            self.check(case, "afterbay_e3sm", 4, "--mode", "synchronous")
+
+    @unittest.skipUnless(any((PROGRAMS / name).is_file() for name in BASELINES), "no baseline is built")
+    def test_baselines_write_every_point(self):
+        """Of cases without gaps: they write no fill values."""
+        case = small_case()
+        for found in case.maps.values():
+            everything = numpy.arange(numpy.prod(found.dims))
+            found.ranks = [everything[everything % 3 != 1][::-1], everything[everything % 3 == 1]]
+        for program, modes in BASELINES.items():
+            for mode in modes if (PROGRAMS / program).is_file() else ():
+                for ranks in (1, 2, 4):
+                    self.check(case, program, ranks, "--mode", mode)
+
+
+if __name__ == "__main__":
+    unittest.main()
