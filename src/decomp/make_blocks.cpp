@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <limits>
+#include <utility>
 
 #include "decomp/make.hpp"
 
@@ -11,19 +12,28 @@ struct Grid {
   std::uint64_t across = 1;
 };
 
-/// Of all grids of at most `ranks` boxes the one whose largest box is smallest, and of those the squarest.
+/// Boxes that are a little larger are worth it when they are squarer: shorter edges, longer rows.
+constexpr std::uint64_t tolerance_percent = 5;
+
+/// Of all grids of at most `ranks` boxes those whose largest box is about the smallest, and of these the one
+/// with the shortest edges, and the longest rows of two like that.
 Grid best_grid(std::uint64_t ranks, std::uint64_t lat, std::uint64_t lon) {
-  Grid best;
-  auto smallest = std::pair{std::numeric_limits<std::uint64_t>::max(), std::uint64_t{0}};
-  for (std::uint64_t down = 1; down <= std::min(ranks, lat); ++down) {
+  const auto box = [&](std::uint64_t down) {
     const std::uint64_t across = std::min(ranks / down, lon);
-    const std::uint64_t high = (lat + down - 1) / down;
-    const std::uint64_t wide = (lon + across - 1) / across;
-    const auto size = std::pair{high * wide, high + wide};
-    if (size < smallest) {
-      smallest = size;
-      best = {down, across};
-    }
+    return std::pair{(lat + down - 1) / down, (lon + across - 1) / across};
+  };
+  std::uint64_t smallest = std::numeric_limits<std::uint64_t>::max();
+  for (std::uint64_t down = 1; down <= std::min(ranks, lat); ++down) {
+    const auto [high, wide] = box(down);
+    smallest = std::min(smallest, high * wide);
+  }
+  Grid best;
+  std::uint64_t shortest = std::numeric_limits<std::uint64_t>::max();
+  for (std::uint64_t down = 1; down <= std::min(ranks, lat); ++down) {
+    const auto [high, wide] = box(down);
+    if (high * wide > smallest + smallest * tolerance_percent / 100 || high + wide > shortest) continue;
+    shortest = high + wide;
+    best = {down, std::min(ranks / down, lon)};
   }
   return best;
 }

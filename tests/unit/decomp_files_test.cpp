@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+// E3SM-IO's files and Afterbay's: what netCDF-C reads in them, and that malformed ones are refused.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <netcdf.h>
+
+#include <filesystem>
+#include <fstream>
+#include <functional>
+
+#include "decomp/formats.hpp"
+#include "decomp_lists.hpp"
+#include "read_back.hpp"
+#include "scratch_directory.hpp"
+
+namespace afterbay::decomp {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+/// 3 x 4 points. Rank 0 crosses the end of a row and has a hole inside a run; rank 1 holds nothing; rank 2
+/// lists backwards. 1, 8, 9, 10 are held by nobody.
+Decomposition small() { return test::map_of("small", {3, 4}, {{2, 3, 4, -1, 5, 0}, {}, {11, 7, -1, 6}}); }
+
+class DecompFiles : public testing::Test {
+ protected:
+  [[nodiscard]] std::string path(const std::string& name) const { return (directory_.path / name).string(); }
+
+  std::string write(Format format, const std::vector<Decomposition>& maps) {
+    const OutputRequest request{
+        .path = path(name_of(format)), .format = format, .maps = maps.size(), .command_line = "test"};
+    auto sink = Sink::create(request);
+    EXPECT_TRUE(sink) << sink.error().text();
+    for (const Decomposition& map : maps) {
+      const Result<> added = (*sink)->add(map);
+      EXPECT_TRUE(added) << added.error().text();
+    }
+    const auto written = (*sink)->finish();
+    EXPECT_TRUE(written) << written.error().text();
+    return request.path;
+  }
+
+  /// All maps of a file, or what is said instead.
+  static std::string read(const std::string& path, std::vector<Decomposition>* maps = nullptr) {
+    const auto source = Source::open(path);
+    if (!source) return source.error().text();
+    for (std::size_t i = 0; i < (*source)->maps(); ++i) {
+      Result<Decomposition> map = (*source)->read(i);
+      if (!map) return map.error().text();
+      if (maps != nullptr) maps->push_back(*std::move(map));
+    }
+    return "accepted";
+  }
+
+  /// What is said of a file of one map when one value in it has been changed.
+  std::string spoilt(Format format, const std::string& variable, std::size_t index, long long value) {
+    const std::string file = write(format, {small()});
+    int id = 0;
+    int number = 0;
+    EXPECT_EQ(nc_open(file.c_str(), NC_WRITE, &id), NC_NOERR);
+    EXPECT_EQ(nc_inq_varid(id, variable.c_str(), &number), NC_NOERR) << variable;
+    EXPECT_EQ(nc_put_var1_longlong(id, number, &index, &value), NC_NOERR) << variable;
+    EXPECT_EQ(nc_close(id), NC_NOERR);
+    return read(file);
+  }
+
+  /// The same for an attribute; an empty `variable` is the file.
+  std::string spoilt_attribute(Format format, const std::string& variable, const std::string& name,
+                               const std::vector<long long>& values) {
+    const std::string file = write(format, {small()});
+    int id = 0;
+    int number = NC_GLOBAL;
+    EXPECT_EQ(nc_open(file.c_str(), NC_WRITE, &id), NC_NOERR);
+    nc_redef(id);
+    if (!variable.empty()) nc_inq_varid(id, variable.c_str(), &number);
+    EXPECT_EQ(nc_put_att_longlong(id, number, name.c_str(), NC_INT64, values.size(), values.data()),
+              NC_NOERR);
+    EXPECT_EQ(nc_close(id), NC_NOERR);
+    return read(file);
+  }
+
+  static void expect_same_lists(const Decomposition& a, const Decomposition& b) {
+    EXPECT_EQ(a.global(), b.global());
+    ASSERT_EQ(a.ranks(), b.ranks());
+    for (std::size_t rank = 0; rank < a.ranks(); ++rank)
+      EXPECT_EQ(test::list_of(a, rank), test::list_of(b, rank)) << "rank " << rank;
+  }
+
+  test::Directory directory_;
+};
+
+TEST_F(DecompFiles, our_file_gives_back_what_was_written) {
+  const Decomposition nothing = test::map_of("nothing", {5}, {{}, {}});
+  const Decomposition holes = test::map_of("holes", {5}, {{-1, -1}});
+  std::vector<Decomposition> maps;
+  ASSERT_EQ(read(write(Format::afterbay, {small(), nothing, holes}), &maps), "accepted");
+  ASSERT_EQ(maps.size(), 3U);
+  EXPECT_EQ(maps[0].name, "small");
+  expect_same_lists(maps[0], small());
+  expect_same_lists(maps[1], nothing);
+  expect_same_lists(maps[2], holes);
+}
+
+TEST_F(DecompFiles, e3sms_pairs_are_in_the_order_of_the_list_and_cut_at_the_end_of_rows) {
+  const std::string file = write(Format::e3sm, {small()});
+  // The gaps 1, 8-10 in turn to ranks 0 and 1, as pairs to be filled.
+  EXPECT_THAT(test::read<int>(file, "D1.nreqs"), ElementsAre(4, 1, 3));
+  EXPECT_THAT(test::read<int>(file, "D1.fill_starts"), ElementsAre(3, 0, 3));
+  EXPECT_THAT(test::read<int>(file, "D1.offsets"), ElementsAre(2, 4, 0, 1, 8, 11, 7, 6));
+  EXPECT_THAT(test::read<int>(file, "D1.lengths"), ElementsAre(2, 2, 1, 1, 3, 1, 1, 1));
+  EXPECT_THAT(test::read<int>(file, "D1.raw_nreqs"), ElementsAre(5, 0, 3));
+  EXPECT_THAT(test::read<int>(file, "D1.raw_offsets"), ElementsAre(3, 4, 5, 6, 1, 12, 8, 7));  // from 1
+}
+
+TEST_F(DecompFiles, e3sms_file_gives_back_all_but_holes_and_names) {
+  std::vector<Decomposition> maps;
+  const Decomposition nothing = test::map_of("nothing", {5}, {{}, {}, {}});
+  const Decomposition all = test::map_of("all", {2}, {{1}, {0}, {}});
+  ASSERT_EQ(read(write(Format::e3sm, {small(), nothing, all}), &maps), "accepted");
+  ASSERT_EQ(maps.size(), 3U);
+  EXPECT_EQ(maps[0].name, "D1");
+  expect_same_lists(maps[0], test::map_of("", {3, 4}, {{2, 3, 4, 5, 0}, {}, {11, 7, 6}}));
+  expect_same_lists(maps[1], nothing);
+  expect_same_lists(maps[2], all);
+}
+
+TEST_F(DecompFiles, e3sms_maps_have_one_number_of_ranks) {
+  auto sink = Sink::create({.path = path("x.nc"), .format = Format::e3sm, .maps = 2, .command_line = ""});
+  ASSERT_TRUE(sink);
+  ASSERT_TRUE((*sink)->add(small()));
+  const Result<> added = (*sink)->add(test::map_of("two", {4}, {{0}, {1}}));
+  ASSERT_FALSE(added);
+  EXPECT_THAT(added.error().message, AllOf(HasSubstr("\"two\""), HasSubstr("2 ranks"), HasSubstr("3")));
+}
+
+TEST_F(DecompFiles, what_is_not_finished_is_removed) {
+  for (const Format format : {Format::pio, Format::e3sm, Format::afterbay}) {
+    auto sink = Sink::create({.path = path("x.nc"), .format = format, .maps = 2, .command_line = ""});
+    ASSERT_TRUE(sink);
+    ASSERT_TRUE((*sink)->add(small()));
+    sink->reset();
+    EXPECT_TRUE(std::filesystem::is_empty(directory_.path)) << name_of(format);
+  }
+}
+
+TEST_F(DecompFiles, e3sms_file_with_a_wrong_value_is_refused_with_variable_and_value) {
+  const auto e3sm = [&](const char* variable, std::size_t index, long long value) {
+    return spoilt(Format::e3sm, variable, index, value);
+  };
+  EXPECT_THAT(e3sm("D1.nreqs", 1, -1), AllOf(HasSubstr("D1.nreqs"), HasSubstr("-1"), HasSubstr("rank 1")));
+  EXPECT_THAT(e3sm("D1.nreqs", 2, 4), AllOf(HasSubstr("D1.nreqs"), HasSubstr("8 values of D1.offsets")));
+  EXPECT_THAT(e3sm("D1.nreqs", 0, 3), AllOf(HasSubstr("adds up to 7"), HasSubstr("8 values")));
+  EXPECT_THAT(e3sm("D1.fill_starts", 0, 5), AllOf(HasSubstr("D1.fill_starts"), HasSubstr("is 5")));
+  EXPECT_THAT(e3sm("D1.offsets", 0, -2), AllOf(HasSubstr("D1.offsets"), HasSubstr("-2")));
+  EXPECT_THAT(e3sm("D1.offsets", 5, 12),
+              AllOf(HasSubstr("D1.offsets"), HasSubstr("at 12"), HasSubstr("12 points")));
+  EXPECT_THAT(e3sm("D1.lengths", 0, 0), AllOf(HasSubstr("D1.lengths"), HasSubstr("length 0")));
+  EXPECT_THAT(e3sm("D1.lengths", 0, 3),
+              AllOf(HasSubstr("D1.lengths"), HasSubstr("length 3")));  // beyond the row
+  EXPECT_THAT(e3sm("D1.raw_nreqs", 0, 6), AllOf(HasSubstr("D1.raw_nreqs"), HasSubstr("more than the 8")));
+  EXPECT_THAT(e3sm("D1.raw_offsets", 1, 13), AllOf(HasSubstr("D1.raw_offsets"), HasSubstr("is 13")));
+  EXPECT_THAT(e3sm("D1.raw_offsets", 1, 0), AllOf(HasSubstr("D1.raw_offsets"), HasSubstr("is 0")));
+  EXPECT_THAT(e3sm("D1.raw_offsets", 1, 7),
+              AllOf(HasSubstr("D1.raw_offsets"), HasSubstr("not those of its pairs")));
+}
+
+TEST_F(DecompFiles, e3sms_file_with_a_wrong_attribute_is_refused) {
+  EXPECT_THAT(spoilt_attribute(Format::e3sm, "", "D1.ndims", {3}), AllOf(HasSubstr("ndims"), HasSubstr("3")));
+  EXPECT_THAT(spoilt_attribute(Format::e3sm, "", "D1.dims", {3, 0}), HasSubstr("length 0"));
+  EXPECT_THAT(spoilt_attribute(Format::e3sm, "", "D1.dims", {3, 3}), HasSubstr("D1."));
+}
+
+TEST_F(DecompFiles, e3sms_raw_offsets_may_count_from_0) {
+  const std::string file = write(Format::e3sm, {small()});
+  std::vector<int> raw = test::read<int>(file, "D1.raw_offsets");
+  for (int& offset : raw) --offset;
+  int id = 0;
+  int number = 0;
+  ASSERT_EQ(nc_open(file.c_str(), NC_WRITE, &id), NC_NOERR);
+  ASSERT_EQ(nc_inq_varid(id, "D1.raw_offsets", &number), NC_NOERR);
+  ASSERT_EQ(nc_put_var_int(id, number, raw.data()), NC_NOERR);
+  ASSERT_EQ(nc_close(id), NC_NOERR);
+  std::vector<Decomposition> maps;
+  ASSERT_EQ(read(file, &maps), "accepted");
+  EXPECT_THAT(test::list_of(maps[0], 0), ElementsAre(2, 3, 4, 5, 0));
+}
+
+TEST_F(DecompFiles, our_file_with_a_wrong_value_is_refused_with_variable_and_value) {
+  const auto ours = [&](const char* variable, std::size_t index, long long value) {
+    return spoilt(Format::afterbay, variable, index, value);
+  };
+  EXPECT_EQ(ours("map1_rank_segments", 0, 1),
+            "accepted");  // as it is: a segment for each rank that holds any
+  EXPECT_THAT(ours("map1_rank_segments", 1, -1), AllOf(HasSubstr("map1_rank_segments"), HasSubstr("-1")));
+  EXPECT_THAT(ours("map1_rank_segments", 1, 1),
+              AllOf(HasSubstr("map1_rank_segments"), HasSubstr("more than")));
+  EXPECT_THAT(ours("map1_segment_runs", 0, 0), AllOf(HasSubstr("map1_segment_runs"), HasSubstr("below 1")));
+  EXPECT_THAT(ours("map1_segment_runs", 0, 3),
+              AllOf(HasSubstr("map1_segment_runs"), HasSubstr("adds up to 7")));
+  EXPECT_THAT(ours("map1_segment_repeats", 0, 0),
+              AllOf(HasSubstr("map1_segment_repeats"), HasSubstr("is 0")));
+  EXPECT_THAT(ours("map1_segment_repeats", 0, 1LL << 40), HasSubstr("more than 4294967295"));
+  EXPECT_THAT(ours("map1_run_offset", 0, 12), AllOf(HasSubstr("map1_run_offset"), HasSubstr("is 12")));
+  EXPECT_THAT(ours("map1_run_offset", 0, -2), AllOf(HasSubstr("map1_run_offset"), HasSubstr("is -2")));
+  EXPECT_THAT(ours("map1_run_length", 0, 0), AllOf(HasSubstr("map1_run_length"), HasSubstr("is 0")));
+  EXPECT_THAT(ours("map1_run_length", 0, 11), AllOf(HasSubstr("length 11"), HasSubstr("12 points")));
+  EXPECT_THAT(ours("map1_run_length", 0, 4), AllOf(HasSubstr("listed"), HasSubstr("11 elements")));
+}
+
+TEST_F(DecompFiles, repetition_that_leaves_the_index_space_is_refused) {
+  Decomposition map("d", {4, 4});
+  const afterbay::Run run{1, 2};
+  const Segment segment{1, 4, 4};
+  map.add_rank(std::span(&segment, 1), std::span(&run, 1));
+  const std::string file = write(Format::afterbay, {map});
+  int id = 0;
+  int number = 0;
+  const std::size_t first = 0;
+  ASSERT_EQ(read(file), "accepted");
+  for (const long long step : {5LL, -1LL, 1LL << 62}) {
+    ASSERT_EQ(nc_open(file.c_str(), NC_WRITE, &id), NC_NOERR);
+    ASSERT_EQ(nc_inq_varid(id, "map1_segment_step", &number), NC_NOERR);
+    ASSERT_EQ(nc_put_var1_longlong(id, number, &first, &step), NC_NOERR);
+    ASSERT_EQ(nc_close(id), NC_NOERR);
+    EXPECT_THAT(read(file), AllOf(HasSubstr("map1_run_offset"), HasSubstr(std::to_string(step))));
+  }
+}
+
+TEST_F(DecompFiles, our_file_with_a_wrong_attribute_is_refused) {
+  const auto ours = [&](const char* variable, const char* name, const std::vector<long long>& values) {
+    return spoilt_attribute(Format::afterbay, variable, name, values);
+  };
+  EXPECT_THAT(ours("", "format_version", {2}), AllOf(HasSubstr("format_version"), HasSubstr("is 2")));
+  EXPECT_THAT(ours("", "maps", {0}), HasSubstr("is 0"));
+  EXPECT_THAT(ours("", "maps", {2}), HasSubstr("map2"));
+  EXPECT_THAT(ours("map1", "global_lengths", {3, -4}), HasSubstr("-4"));
+  EXPECT_THAT(ours("map1", "global_lengths", {2, 4}), HasSubstr("8 points"));
+  EXPECT_THAT(ours("map1", "name", {1}), HasSubstr("not text"));
+  EXPECT_THAT(ours("map1", "holes", {1}), AllOf(HasSubstr("holes"), HasSubstr("is 1")));
+}
+
+TEST_F(DecompFiles, a_file_that_was_cut_off_is_refused) {
+  for (const Format format : {Format::e3sm, Format::afterbay}) {
+    const std::string file = write(format, {small()});
+    const auto size = std::filesystem::file_size(file);
+    for (const std::uintmax_t left : {size - 8, size / 2, std::uintmax_t{100}, std::uintmax_t{4}}) {
+      std::filesystem::resize_file(file, left);
+      EXPECT_NE(read(file), "accepted") << name_of(format) << " of " << size << " bytes, " << left << " left";
+    }
+  }
+}
+
+TEST_F(DecompFiles, other_files_are_refused) {
+  int id = 0;
+  ASSERT_EQ(nc_create(path("other.nc").c_str(), NC_NETCDF4, &id), NC_NOERR);
+  ASSERT_EQ(nc_close(id), NC_NOERR);
+  EXPECT_THAT(read(path("other.nc")), AllOf(HasSubstr("other.nc"), HasSubstr("num_decomp")));
+  std::ofstream(path("text.nc")) << "netcdf x {\n}\n";
+  EXPECT_THAT(read(path("text.nc")),
+              AllOf(HasSubstr("text.nc"), HasSubstr("line 1"), HasSubstr("\"netcdf\"")));
+  EXPECT_THAT(read(path("none.nc")), AllOf(HasSubstr("none.nc"), HasSubstr("No such file")));
+  EXPECT_NE(read(directory_.path.string()), "accepted");
+}
+
+TEST_F(DecompFiles, two_maps_of_one_name_are_refused) {
+  auto sink = Sink::create({.path = path("x.nc"), .format = Format::afterbay, .maps = 2, .command_line = ""});
+  ASSERT_TRUE(sink);
+  ASSERT_TRUE((*sink)->add(small()));
+  EXPECT_FALSE((*sink)->add(small()));
+}
+
+}  // namespace
+}  // namespace afterbay::decomp

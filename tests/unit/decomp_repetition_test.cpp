@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "decomp/repetition.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <numeric>
+#include <random>
+
+#include "decomp_lists.hpp"
+
+namespace afterbay::decomp {
+namespace {
+
+using List = std::vector<std::int64_t>;
+
+/// `columns` (holes among them) on each of `levels` levels of `width` columns.
+List on_levels(const List& columns, int levels, std::int64_t width) {
+  List list;
+  for (int level = 0; level < levels; ++level)
+    for (const std::int64_t column : columns) list.push_back(column == hole ? hole : column + level * width);
+  return list;
+}
+
+TEST(DecompRepetition, the_same_columns_on_every_level_are_kept_once) {
+  const List columns{7, 3, hole, hole, 12, 14};
+  const Decomposition map = test::map_of("d", {72, 20}, {on_levels(columns, 72, 20)});
+  EXPECT_EQ(test::list_of(map, 0), on_levels(columns, 72, 20));
+  EXPECT_EQ(map.runs().size(), 5U);
+  ASSERT_EQ(map.segments().size(), 1U);
+  EXPECT_EQ(map.segments()[0], (Segment{5, 72, 20}));
+}
+
+TEST(DecompRepetition, chunks_with_all_their_levels_are_a_segment_each) {
+  List list = on_levels({1, 5, 9, hole}, 10, 30);
+  const List second = on_levels({hole, 2, 6, 10, hole}, 10, 30);
+  list.insert(list.end(), second.begin(), second.end());
+  const Decomposition map = test::map_of("d", {10, 30}, {list});
+  EXPECT_EQ(test::list_of(map, 0), list);
+  EXPECT_LE(map.runs().size(), 20U);
+}
+
+TEST(DecompRepetition, levels_may_come_in_descending_order) {
+  List list = on_levels({4, 2}, 8, 10);
+  std::reverse(list.begin(), list.end());
+  const Decomposition map = test::map_of("d", {8, 10}, {list});
+  EXPECT_EQ(test::list_of(map, 0), list);
+  EXPECT_EQ(map.runs().size(), 2U);
+  EXPECT_EQ(map.segments()[0].step, -10);
+}
+
+TEST(DecompRepetition, runs_that_go_on_into_the_next_level_change_no_list) {
+  List all(6 * 10);
+  std::iota(all.begin(), all.end(), 0);
+  const Decomposition whole = test::map_of("d", {6, 10}, {all});
+  EXPECT_EQ(test::list_of(whole, 0), all);
+  EXPECT_EQ(whole.runs().size(), 1U);
+  const List edges = on_levels({0, 1, 8, 9}, 6, 10);  // 8, 9 are followed by 10, 11
+  EXPECT_EQ(test::list_of(test::map_of("d", {6, 10}, {edges}), 0), edges);
+}
+
+/// Whatever a list looks like, it comes back: random lists with levels, holes, repeats and breaks.
+TEST(DecompRepetition, any_list_comes_back_as_it_was) {
+  std::mt19937 random(7);
+  for (int round = 0; round < 500; ++round) {
+    const std::int64_t levels = 1 + static_cast<std::int64_t>(random() % 6);
+    const std::int64_t width = 1 + static_cast<std::int64_t>(random() % 12);
+    List list;
+    while (random() % 5 != 0) {
+      List columns;
+      for (unsigned i = random() % 6; i > 0; --i)
+        columns.push_back(random() % 4 == 0 ? hole : static_cast<std::int64_t>(random()) % width);
+      const List more =
+          on_levels(columns, static_cast<int>(1 + static_cast<std::int64_t>(random()) % levels), width);
+      list.insert(list.end(), more.begin(), more.end());
+      if (!list.empty() && random() % 3 == 0) list[random() % list.size()] = hole;
+    }
+    const Decomposition map = test::map_of(
+        "d", {static_cast<std::uint64_t>(levels), static_cast<std::uint64_t>(width)}, {{}, list});
+    ASSERT_EQ(test::list_of(map, 1), list) << "round " << round;
+    ASSERT_EQ(map.count(1).elements, list.size());
+    ASSERT_EQ(map.count(1).holes, static_cast<std::uint64_t>(std::count(list.begin(), list.end(), hole)));
+  }
+}
+
+/// Two levels that differ in their last column: each start must not be compared to the end again.
+TEST(DecompRepetition, a_repetition_that_fails_at_its_end_costs_no_quadratic_time) {
+  constexpr std::int64_t columns = 200000;
+  List list;
+  for (std::int64_t c = 0; c < columns; ++c) list.push_back(2 * c);
+  for (std::int64_t c = 0; c + 1 < columns; ++c) list.push_back(2 * columns + 2 * c);
+  const auto start = std::chrono::steady_clock::now();
+  const Decomposition map = test::map_of("d", {2, 2 * columns}, {list});
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(2));
+  EXPECT_EQ(test::list_of(map, 0), list);
+}
+
+}  // namespace
+}  // namespace afterbay::decomp
