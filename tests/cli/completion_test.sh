@@ -21,6 +21,8 @@ expect "afterbay check --sh" "--show"
 expect "afterbay check --afterbay.memory.s" \
   "--afterbay.memory.server= --afterbay.memory.small_block= --afterbay.memory.small_share="
 expect "afterbay settings --mark" "--markdown"
+expect "afterbay plan sto" "storage"
+expect "afterbay plan storage --ti" "--time"
 expect "afterbay nothing --" ""
 
 if "$afterbay" completion tcsh 2> message; then echo "tcsh was accepted" >&2; exit 1; fi

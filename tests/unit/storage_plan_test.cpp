@@ -19,16 +19,45 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::uint64_t MiB = std::uint64_t{1} << 20;
 
-SweepLimits limits(int most_writers = 4) {
-  return {
-      .until = Clock::now() + 20ms, .trial_bytes = 0, .most_bytes = 1024 * MiB, .most_writers = most_writers};
-}
+/// A disk that is not there, and a clock that goes on by trials only.
+class FakeDisk {
+ public:
+  using Rate = std::function<Result<double>(const TrialSetup&)>;
+  explicit FakeDisk(Rate rate, int most_writers = 4, std::chrono::milliseconds time = 2s)
+      : rate_(std::move(rate)),
+        until(now_ + time),
+        sweep([this](const TrialSetup& setup, const TrialSize& size) { return trial(setup, size); },
+              {.until = until,
+               .now = [this] { return now_; },
+               .trial_bytes = 0,
+               .most_bytes = 100 * MiB,
+               .most_writers = most_writers}) {}
+
+ private:
+  Result<double> trial(const TrialSetup& setup, const TrialSize& size) {
+    EXPECT_EQ(size.until, until);
+    EXPECT_LT(now_, until) << "a trial began when the time was up";
+    now_ += 10ms;
+    ++trials;
+    largest_bytes = std::max(largest_bytes, size.bytes);
+    return rate_(setup);
+  }
+
+  Rate rate_;
+  Clock::time_point now_{1h};
+
+ public:
+  Clock::time_point until;
+  int trials = 0;
+  std::uint64_t largest_bytes = 0;
+  Sweep sweep;
+  [[nodiscard]] Clock::time_point now() const { return now_; }
+};
 
 /// The advice for a disk of which `rate` tells the speed.
 StorageAdvice advice_for(const std::function<double(const TrialSetup&)>& rate, bool striped = false) {
-  Sweep sweep([&](const TrialSetup& setup, const TrialSize&) -> Result<double> { return rate(setup); },
-              limits());
-  auto advice = sweep.run(striped);
+  FakeDisk disk([&](const TrialSetup& setup) -> Result<double> { return rate(setup); });
+  auto advice = disk.sweep.run(striped);
   EXPECT_TRUE(advice) << advice.error().text();
   return advice.value_or(StorageAdvice{});
 }
@@ -70,71 +99,65 @@ TEST(StoragePlan, stripes_only_on_lustre) {
 }
 
 TEST(StoragePlan, a_file_system_that_refuses_direct_io_is_measured_without) {
-  Sweep sweep(
-      [](const TrialSetup& setup, const TrialSize&) -> Result<double> {
-        if (setup.direct)
-          return fail(make_error(ErrorCode::io, "cannot open with O_DIRECT").with_native(EINVAL));
-        return 1e9;
-      },
-      limits());
-  const auto advice = sweep.run(false);
+  FakeDisk disk([](const TrialSetup& setup) -> Result<double> {
+    if (setup.direct) return fail(make_error(ErrorCode::io, "cannot open with O_DIRECT").with_native(EINVAL));
+    return 1e9;
+  });
+  const auto advice = disk.sweep.run(false);
   ASSERT_TRUE(advice) << advice.error().text();
   EXPECT_FALSE(advice->setup.direct);
-  EXPECT_EQ(sweep.results().front().refused, "cannot open with O_DIRECT");
+  EXPECT_EQ(disk.sweep.results().front().refused, "cannot open with O_DIRECT");
 }
 
 TEST(StoragePlan, an_lfs_that_fails_leaves_the_rest) {
-  Sweep sweep(
-      [](const TrialSetup& setup, const TrialSize&) -> Result<double> {
-        if (setup.stripes) return fail(ErrorCode::io, "no lfs");
-        return 1e9;
-      },
-      limits());
-  const auto advice = sweep.run(true);
+  FakeDisk disk([](const TrialSetup& setup) -> Result<double> {
+    if (setup.stripes) return fail(ErrorCode::io, "no lfs");
+    return 1e9;
+  });
+  const auto advice = disk.sweep.run(true);
   ASSERT_TRUE(advice) << advice.error().text();
   EXPECT_EQ(advice->setup.stripes, std::nullopt);
-  EXPECT_EQ(sweep.results().back().refused, "no lfs");
+  EXPECT_EQ(disk.sweep.results().back().refused, "no lfs");
 }
 
 TEST(StoragePlan, a_full_disk_ends_it) {
   int trials = 0;
-  Sweep sweep(
-      [&](const TrialSetup&, const TrialSize&) -> Result<double> {
-        if (++trials == 5) return fail(ErrorCode::no_space, "full");
-        return 1e9;
-      },
-      limits());
-  const auto advice = sweep.run(false);
+  FakeDisk disk([&](const TrialSetup&) -> Result<double> {
+    if (++trials == 5) return fail(ErrorCode::no_space, "full");
+    return 1e9;
+  });
+  const auto advice = disk.sweep.run(false);
   ASSERT_FALSE(advice);
   EXPECT_EQ(advice.error().code, ErrorCode::no_space);
-  EXPECT_EQ(trials, 5);
+  EXPECT_EQ(disk.trials, 5);
 }
 
-TEST(StoragePlan, ends_in_time_and_writes_no_more_than_allowed) {
-  std::uint64_t largest = 0;
-  const auto start = Clock::now();
-  const auto until = start + 300ms;
-  Sweep sweep(
-      [&](const TrialSetup&, const TrialSize& size) -> Result<double> {
-        largest = std::max(largest, size.bytes);
-        EXPECT_EQ(size.until, until);
-        std::this_thread::sleep_for(5ms);
-        return 1e12;
-      },
-      {.until = until, .trial_bytes = 0, .most_bytes = 100 * MiB, .most_writers = 4});
-  ASSERT_TRUE(sweep.run(true));
-  EXPECT_LT(Clock::now() - start, 3s);
-  EXPECT_EQ(largest, 100 * MiB);
-  for (const TrialResult& result : sweep.results()) EXPECT_GE(result.rates.size(), 1u);
+TEST(StoragePlan, takes_its_time_tries_all_and_writes_no_more_than_allowed) {
+  FakeDisk disk([](const TrialSetup&) -> Result<double> { return 1e12; });
+  ASSERT_TRUE(disk.sweep.run(true));
+  EXPECT_GE(disk.now(), disk.until);
+  EXPECT_EQ(disk.largest_bytes, 100 * MiB);
+  for (const TrialResult& result : disk.sweep.results()) EXPECT_GE(result.rates.size(), 3u);
 }
 
-TEST(StoragePlan, every_writer_count_is_tried_once_in_one_file_and_in_separate_ones) {
-  Sweep sweep([](const TrialSetup&, const TrialSize&) -> Result<double> { return 1e9; }, limits(6));
-  ASSERT_TRUE(sweep.run(false));
-  std::vector<std::pair<int, bool>> tried;
-  for (std::size_t i = 8; i < sweep.results().size(); ++i)
-    tried.emplace_back(sweep.results()[i].setup.writers, sweep.results()[i].setup.separate);
+TEST(StoragePlan, without_time_for_all_recommends_from_what_was_measured) {
+  FakeDisk disk(
+      [](const TrialSetup& setup) -> Result<double> { return setup.block_bytes == MiB ? 2e9 : 1e9; }, 4,
+      50ms);
+  const auto advice = disk.sweep.run(false);
+  ASSERT_TRUE(advice) << advice.error().text();
+  EXPECT_EQ(disk.trials, 5);
+  EXPECT_EQ(advice->setup.block_bytes, MiB);
+  EXPECT_EQ(advice->setup.writers, 1);
+}
+
+TEST(StoragePlan, every_writer_count_is_tried_in_one_file_and_in_separate_ones) {
+  FakeDisk disk([](const TrialSetup&) -> Result<double> { return 1e9; }, 6);
+  ASSERT_TRUE(disk.sweep.run(false));
   using Tried = std::vector<std::pair<int, bool>>;
+  Tried tried;
+  for (std::size_t i = 8; i < disk.sweep.results().size(); ++i)
+    tried.emplace_back(disk.sweep.results()[i].setup.writers, disk.sweep.results()[i].setup.separate);
   EXPECT_EQ(tried, (Tried{{2, false}, {4, false}, {6, false}, {2, true}, {4, true}, {6, true}}));
 }
 

@@ -125,20 +125,23 @@ Result<> Sweep::probe() {
 /// All in turn, forwards and backwards, until the share of the time that is left has passed; each at least
 /// once while there is any time.
 Result<> Sweep::measure(const std::vector<TrialSetup>& setups, double share_of_rest) {
-  const std::chrono::duration<double> rest = limits_.until - Clock::now();
+  const std::chrono::duration<double> rest = limits_.until - limits_.now();
   const double seconds = std::max(0.0, rest.count()) * share_of_rest;
   const auto until =
-      Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+      limits_.now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
   const double affordable = probed_rate_ * seconds / (static_cast<double>(setups.size()) * planned_runs);
   const double bounded = std::clamp(affordable, double{least_trial_bytes}, double{most_trial_bytes});
   trial_bytes_ = limits_.trial_bytes != 0 ? limits_.trial_bytes : static_cast<std::uint64_t>(bounded);
   trial_bytes_ = std::min(trial_bytes_, limits_.most_bytes);
   for (const TrialSetup& setup : setups) (void)entry(setup);
-  for (int round = 0; round == 0 || (Clock::now() < until && !time_is_up()); ++round)
+  const auto possible = [&](const TrialSetup& setup) { return entry(setup).refused.empty(); };
+  for (int round = 0; round == 0 || (limits_.now() < until && !time_is_up()); ++round) {
+    if (std::none_of(setups.begin(), setups.end(), possible)) break;  // nothing would pass the time
     for (std::size_t i = 0; i < setups.size(); ++i) {
-      if (round > 0 && Clock::now() >= until) break;
+      if (round > 0 && limits_.now() >= until) break;
       AFTERBAY_TRY(measure_once(entry(setups[round % 2 == 0 ? i : setups.size() - 1 - i])));
     }
+  }
   return {};
 }
 

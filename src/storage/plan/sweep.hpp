@@ -22,6 +22,7 @@ struct TrialResult {
 
 struct SweepLimits {
   std::chrono::steady_clock::time_point until;
+  std::function<std::chrono::steady_clock::time_point()> now = std::chrono::steady_clock::now;
   std::uint64_t trial_bytes = 0;  ///< of each trial; 0: what the time allows
   std::uint64_t most_bytes = 0;   ///< that may be on the disk at once
   int most_writers = 4;
@@ -39,7 +40,7 @@ using TrialRunner = std::function<Result<double>(const TrialSetup&, const TrialS
 
 class Sweep {
  public:
-  Sweep(TrialRunner runner, SweepLimits limits) : runner_(std::move(runner)), limits_(limits) {}
+  Sweep(TrialRunner runner, SweepLimits limits) : runner_(std::move(runner)), limits_(std::move(limits)) {}
 
   /// First block sizes and direct I/O with one writer, then numbers of writers in one file and in separate
   /// ones, then (`striped`: the directory is on Lustre) stripes. Takes at most until the limit, and the time
@@ -58,7 +59,7 @@ class Sweep {
   TrialResult& entry(const TrialSetup& setup);
   [[nodiscard]] TrialSetup best(const std::vector<TrialSetup>& setups) const;
   [[nodiscard]] double rate_of(const TrialSetup& setup) const;
-  [[nodiscard]] bool time_is_up() const { return Clock::now() >= limits_.until; }
+  [[nodiscard]] bool time_is_up() const { return limits_.now() >= limits_.until; }
 
   TrialRunner runner_;
   SweepLimits limits_;
