@@ -252,6 +252,20 @@ TEST_F(DecompFiles, a_file_that_was_cut_off_is_refused) {
   }
 }
 
+/// netCDF-C would read zeros.
+TEST_F(DecompFiles, a_classic_file_that_is_shorter_than_its_variables_is_said_to_be_cut_off) {
+  int id = 0;
+  int dimension = 0;
+  int number = 0;
+  ASSERT_EQ(nc_create(path("cut.nc").c_str(), NC_64BIT_DATA, &id), NC_NOERR);
+  ASSERT_EQ(nc_def_dim(id, "decomp_nprocs", 1000, &dimension), NC_NOERR);
+  ASSERT_EQ(nc_def_var(id, "D1.nreqs", NC_INT, 1, &dimension, &number), NC_NOERR);
+  ASSERT_EQ(nc_close(id), NC_NOERR);
+  std::filesystem::resize_file(path("cut.nc"), 2000);
+  EXPECT_THAT(read(path("cut.nc")),
+              AllOf(HasSubstr("cut.nc"), HasSubstr("2000 bytes"), HasSubstr("cut off")));
+}
+
 TEST_F(DecompFiles, other_files_are_refused) {
   int id = 0;
   ASSERT_EQ(nc_create(path("other.nc").c_str(), NC_NETCDF4, &id), NC_NOERR);
