@@ -4,35 +4,67 @@
 #include <algorithm>
 #include <iterator>
 #include <set>
+#include <utility>
+
+#include "storage/sealed.hpp"
 
 namespace afterbay::storage {
 
 Ledger::Ledger(const model::FileLayout& layout, std::uint64_t present, bool fixed_present)
-    : layout_(layout), fixed_(layout.pieces.size(), fixed_present), records_(present) {
-  for (const model::Piece& piece : layout.pieces)
-    if (layout.variables[piece.variable].record) ++record_pieces_;
-  complete_.insert(0, present);
+    : layout_(layout), fixed_(layout.pieces.size()), records_(present) {
+  Stretch all{present, PieceSet(layout.pieces.size())};
+  for (const model::Piece& piece : layout.pieces) {
+    const bool record = layout.variables[piece.variable].record;
+    if (record) all.written.insert(index_of(piece));
+    if (!record && fixed_present) fixed_.insert(index_of(piece));
+  }
+  record_pieces_ = all.written.count();
+  if (present > 0 && record_pieces_ > 0) stretches_.emplace(0, std::move(all));
 }
 
 std::size_t Ledger::index_of(const model::Piece& piece) const {
   return layout_.variables[piece.variable].first_piece + piece.number;
 }
 
+/// The stretch that holds the record, or the end.
+Ledger::Stretches::const_iterator Ledger::find(std::uint64_t record) const {
+  const auto after = stretches_.upper_bound(record);
+  if (after == stretches_.begin() || std::prev(after)->second.end <= record) return stretches_.end();
+  return std::prev(after);
+}
+
+/// Lets a stretch begin at `record`, if one goes across it.
+void Ledger::split(std::uint64_t record) {
+  const auto after = stretches_.upper_bound(record);
+  if (after == stretches_.begin()) return;
+  const auto before = std::prev(after);
+  if (before->first == record || before->second.end <= record) return;
+  stretches_.emplace_hint(after, record, before->second);
+  before->second.end = record;
+}
+
+/// Makes one stretch of the two that meet at `record`, if they are alike.
+void Ledger::join(std::uint64_t record) {
+  const auto second = stretches_.find(record);
+  if (second == stretches_.end() || second == stretches_.begin()) return;
+  const auto first = std::prev(second);
+  if (first->second.end != record || first->second.written != second->second.written) return;
+  first->second.end = second->second.end;
+  stretches_.erase(second);
+}
+
 void Ledger::mark(const model::Piece& piece, std::uint64_t record) {
   const MutexLock lock(mutex_);
-  if (!layout_.variables[piece.variable].record) {
-    fixed_[index_of(piece)] = true;
-    return;
-  }
+  if (!layout_.variables[piece.variable].record) return fixed_.insert(index_of(piece));
   records_ = std::max(records_, record + 1);
-  if (complete_.contains(record)) return;
-  Partial& partial = partial_[record];
-  if (partial.written.empty()) partial.written.resize(layout_.pieces.size());
-  if (partial.written[index_of(piece)]) return;
-  partial.written[index_of(piece)] = true;
-  if (++partial.count < record_pieces_) return;
-  partial_.erase(record);
-  complete_.insert(record);
+  if (written(piece, record)) return;
+  split(record);
+  split(record + 1);
+  const auto [at, added] = stretches_.try_emplace(record);
+  if (added) at->second = {record + 1, PieceSet(layout_.pieces.size())};
+  at->second.written.insert(index_of(piece));
+  join(record + 1);
+  join(record);
 }
 
 bool Ledger::has(const model::Piece& piece, std::uint64_t record) const {
@@ -41,10 +73,9 @@ bool Ledger::has(const model::Piece& piece, std::uint64_t record) const {
 }
 
 bool Ledger::written(const model::Piece& piece, std::uint64_t record) const {
-  if (!layout_.variables[piece.variable].record) return fixed_[index_of(piece)];
-  if (complete_.contains(record)) return true;
-  const auto found = partial_.find(record);
-  return found != partial_.end() && found->second.written[index_of(piece)];
+  if (!layout_.variables[piece.variable].record) return fixed_.contains(index_of(piece));
+  const auto found = find(record);
+  return found != stretches_.end() && found->second.written.contains(index_of(piece));
 }
 
 std::uint64_t Ledger::records() const {
@@ -60,30 +91,28 @@ void Ledger::reach(std::uint64_t records) {
 Result<> Ledger::for_each_missing(const Visit& visit, const VisitRecords& visit_absent) const {
   const MutexLock lock(mutex_);
   for (const model::Piece& piece : layout_.pieces)
-    if (!layout_.variables[piece.variable].record && !fixed_[index_of(piece)]) AFTERBAY_TRY(visit(piece, 0));
+    if (!layout_.variables[piece.variable].record && !fixed_.contains(index_of(piece)))
+      AFTERBAY_TRY(visit(piece, 0));
   if (record_pieces_ == 0) return {};
+  const PieceSet nothing(layout_.pieces.size());
   for (std::uint64_t record = 0; record < records_;) {
-    const auto after = complete_.runs().upper_bound(record);
-    if (after != complete_.runs().begin() && std::prev(after)->second > record) {
-      record = std::prev(after)->second;  // skip the whole interval
-      continue;
-    }
-    const auto partial = partial_.lower_bound(record);
-    const bool absent = partial == partial_.end() || partial->first != record;
+    const auto next = stretches_.lower_bound(record);
+    const auto stretch = find(record);
+    const bool absent = stretch == stretches_.end();
+    const std::uint64_t end = !absent                    ? stretch->second.end
+                              : next == stretches_.end() ? records_
+                                                         : std::min(records_, next->first);
     if (absent && visit_absent) {
-      std::uint64_t end = records_;
-      if (after != complete_.runs().end()) end = std::min(end, after->first);
-      if (partial != partial_.end()) end = std::min(end, partial->first);
       AFTERBAY_TRY(visit_absent(record, end - record));
       record = end;
       continue;
     }
-    for (const model::Piece& piece : layout_.pieces) {
-      if (!layout_.variables[piece.variable].record) continue;
-      if (!absent && partial->second.written[index_of(piece)]) continue;
-      AFTERBAY_TRY(visit(piece, record));
-    }
-    ++record;
+    const PieceSet& written = absent ? nothing : stretch->second.written;
+    for (; record < end && written.count() < record_pieces_; ++record)
+      for (const model::Piece& piece : layout_.pieces)
+        if (layout_.variables[piece.variable].record && !written.contains(index_of(piece)))
+          AFTERBAY_TRY(visit(piece, record));
+    record = end;
   }
   return {};
 }
@@ -91,21 +120,138 @@ Result<> Ledger::for_each_missing(const Visit& visit, const VisitRecords& visit_
 std::vector<std::uint64_t> Ledger::partly_written(const model::Piece& piece, std::uint64_t begin,
                                                   std::uint64_t span) const {
   const MutexLock lock(mutex_);
-  std::set<std::uint64_t> stretches;  // only these can be: inside an interval all is written
-  for (const auto& [first, end] : complete_.runs()) {
-    stretches.insert(first / span * span);
-    stretches.insert((end - 1) / span * span);
+  std::set<std::uint64_t> firsts;  // only these can be: inside a stretch all is written
+  for (const auto& [first, stretch] : stretches_) {
+    if (!stretch.written.contains(index_of(piece))) continue;
+    firsts.insert(first / span * span);
+    firsts.insert((stretch.end - 1) / span * span);
   }
-  for (const auto& [record, partial] : partial_)
-    if (partial.written[index_of(piece)]) stretches.insert(record / span * span);
   std::vector<std::uint64_t> found;
-  for (auto first = stretches.lower_bound(begin); first != stretches.end(); ++first)
+  for (auto first = firsts.lower_bound(begin); first != firsts.end(); ++first)
     for (std::uint64_t record = *first; record < *first + span; ++record)
       if (!written(piece, record)) {
         found.push_back(*first);
         break;
       }
   return found;
+}
+
+/// What another ledger holds.
+struct Ledger::Taken {
+  PieceSet fixed;
+  Stretches stretches;
+  std::uint64_t records = 0;
+};
+
+namespace {
+
+/// Lengths of the runs of pieces that are in the set and not in it, in turns, beginning with those not in it.
+void seal_pieces(SealedWriter& writer, const PieceSet& set, std::size_t pieces) {
+  bool inside = false;
+  for (std::size_t begin = 0; begin < pieces; inside = !inside) {
+    std::size_t end = begin;
+    while (end < pieces && set.contains(end) == inside) ++end;
+    writer.number(end - begin);
+    begin = end;
+  }
+}
+
+Result<PieceSet> unseal_pieces(SealedReader& reader, std::size_t pieces) {
+  PieceSet set(pieces);
+  bool inside = false;
+  for (std::size_t begin = 0; begin < pieces; inside = !inside) {
+    AFTERBAY_TRY_ASSIGN(const std::uint64_t count, reader.number(pieces - begin));
+    for (std::size_t i = 0; inside && i < count; ++i) set.insert(begin + i);
+    begin += count;
+  }
+  return set;
+}
+
+}  // namespace
+
+std::vector<std::byte> Ledger::account() const {
+  const MutexLock lock(mutex_);
+  SealedWriter writer(SealedKind::account, digest_of(layout_));
+  writer.number(records_);
+  seal_pieces(writer, fixed_, layout_.pieces.size());
+  writer.number(stretches_.size());
+  std::uint64_t end = 0;
+  for (const auto& [first, stretch] : stretches_) {
+    writer.number(first - end);
+    writer.number(stretch.end - first);
+    seal_pieces(writer, stretch.written, layout_.pieces.size());
+    end = stretch.end;
+  }
+  return std::move(writer).finish();
+}
+
+Result<Ledger::Taken> Ledger::parse(std::span<const std::byte> account) const {
+  AFTERBAY_TRY_ASSIGN(SealedReader reader,
+                      SealedReader::open(account, SealedKind::account, digest_of(layout_)));
+  Taken taken;
+  AFTERBAY_TRY_ASSIGN(taken.records, reader.number());
+  AFTERBAY_TRY_ASSIGN(taken.fixed, unseal_pieces(reader, layout_.pieces.size()));
+  AFTERBAY_TRY_ASSIGN(const std::uint64_t count, reader.number());
+  std::uint64_t end = 0;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    AFTERBAY_TRY_ASSIGN(const std::uint64_t gap, reader.number(taken.records - end));
+    AFTERBAY_TRY_ASSIGN(const std::uint64_t length, reader.number(taken.records - end - gap));
+    AFTERBAY_TRY_ASSIGN(PieceSet pieces, unseal_pieces(reader, layout_.pieces.size()));
+    const std::uint64_t first = end + gap;
+    end = first + length;
+    if (length > 0) taken.stretches.emplace(first, Stretch{end, std::move(pieces)});
+  }
+  AFTERBAY_TRY(reader.end());
+  return taken;
+}
+
+/// A piece that two processes wrote would hold what the later one wrote, and nobody knows which that is.
+Result<> Ledger::check_new(const Taken& taken) const {
+  const auto check = [this](const PieceSet& ours, const PieceSet& theirs, std::uint64_t record) -> Result<> {
+    const std::size_t piece = ours.first_common(theirs);
+    if (piece >= layout_.pieces.size()) return {};
+    return fail(ErrorCode::conflict,
+                "piece {} of variable number {}, record {}, was written by two servers: each piece of a "
+                "shared file belongs to one",
+                layout_.pieces[piece].number, layout_.pieces[piece].variable, record);
+  };
+  AFTERBAY_TRY(check(fixed_, taken.fixed, 0));
+  for (const auto& [first, theirs] : taken.stretches) {
+    auto ours = stretches_.upper_bound(first);
+    if (ours != stretches_.begin() && std::prev(ours)->second.end > first) --ours;
+    for (; ours != stretches_.end() && ours->first < theirs.end; ++ours)
+      AFTERBAY_TRY(check(ours->second.written, theirs.written, std::max(first, ours->first)));
+  }
+  return {};
+}
+
+Result<> Ledger::take(std::span<const std::byte> account) {
+  AFTERBAY_TRY_ASSIGN(const Taken taken, parse(account));
+  const MutexLock lock(mutex_);
+  AFTERBAY_TRY(check_new(taken));
+  fixed_.insert(taken.fixed);
+  for (const auto& [first, stretch] : taken.stretches) add(first, stretch);
+  records_ = std::max(records_, taken.records);
+  return {};
+}
+
+/// Adds pieces, none of which was written, to a stretch of records.
+void Ledger::add(std::uint64_t first, const Stretch& stretch) {
+  split(first);
+  split(stretch.end);
+  for (std::uint64_t record = first; record < stretch.end;) {
+    auto at = stretches_.lower_bound(record);
+    const std::uint64_t end = at == stretches_.end()
+                                  ? stretch.end
+                                  : std::min(stretch.end, at->first == record ? at->second.end : at->first);
+    if (at != stretches_.end() && at->first == record)
+      at->second.written.insert(stretch.written);
+    else
+      stretches_.emplace_hint(at, record, Stretch{end, stretch.written});
+    join(record);
+    record = end;
+  }
+  join(stretch.end);
 }
 
 }  // namespace afterbay::storage

@@ -2,20 +2,23 @@
 // Ledger: which pieces of which records were written, so that publishing fills only what was not.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <span>
 #include <vector>
 
 #include "base/result.hpp"
 #include "base/thread_safety.hpp"
 #include "model/layout.hpp"
-#include "model/record_set.hpp"
+#include "storage/piece_set.hpp"
 
 namespace afterbay::storage {
 
-/// Compact: complete records are kept as intervals, one bit a piece only for records in the making.
-/// Any thread may call it.
+/// Compact: records one after the other of which the same pieces were written are one stretch, with one
+/// bit a piece. So a file written in order takes the memory of one record, and one more for each record in
+/// the making, whether this process writes all pieces or only some. Any thread may call it.
 class Ledger {
  public:
   /// `present` records, and the fixed pieces if `fixed_present`, are there already (append).
@@ -40,23 +43,36 @@ class Ledger {
   [[nodiscard]] std::vector<std::uint64_t> partly_written(const model::Piece& piece, std::uint64_t begin,
                                                           std::uint64_t span) const;
 
- private:
-  [[nodiscard]] bool written(const model::Piece& piece, std::uint64_t record) const AFTERBAY_REQUIRES(mutex_);
-  using Bits = std::vector<bool>;
-  [[nodiscard]] std::size_t index_of(const model::Piece& piece) const;
+  /// All that it holds, for `take` of another process's ledger of the same layout (see sealed.hpp).
+  [[nodiscard]] std::vector<std::byte> account() const;
+  /// Adds what another process wrote. Fails, and adds nothing, with format when it is no account, and with
+  /// conflict when it is of another layout or names a piece that was written here, or taken, already.
+  Result<> take(std::span<const std::byte> account);
 
-  struct Partial {
-    Bits written;
-    std::size_t count = 0;
+ private:
+  /// Records from its key in the map to `end` (exclusive), all with these pieces.
+  struct Stretch {
+    std::uint64_t end = 0;
+    PieceSet written;
   };
+  using Stretches = std::map<std::uint64_t, Stretch>;
+  struct Taken;
+
+  [[nodiscard]] std::size_t index_of(const model::Piece& piece) const;
+  [[nodiscard]] Stretches::const_iterator find(std::uint64_t record) const AFTERBAY_REQUIRES(mutex_);
+  [[nodiscard]] bool written(const model::Piece& piece, std::uint64_t record) const AFTERBAY_REQUIRES(mutex_);
+  void split(std::uint64_t record) AFTERBAY_REQUIRES(mutex_);
+  void join(std::uint64_t record) AFTERBAY_REQUIRES(mutex_);
+  void add(std::uint64_t first, const Stretch& stretch) AFTERBAY_REQUIRES(mutex_);
+  [[nodiscard]] Result<Taken> parse(std::span<const std::byte> account) const;
+  [[nodiscard]] Result<> check_new(const Taken& taken) const AFTERBAY_REQUIRES(mutex_);
 
   const model::FileLayout& layout_;
   std::size_t record_pieces_ = 0;
   mutable Mutex mutex_;
-  Bits fixed_ AFTERBAY_GUARDED_BY(mutex_);
+  PieceSet fixed_ AFTERBAY_GUARDED_BY(mutex_);
   std::uint64_t records_ AFTERBAY_GUARDED_BY(mutex_) = 0;
-  model::RecordSet complete_ AFTERBAY_GUARDED_BY(mutex_);
-  std::map<std::uint64_t, Partial> partial_ AFTERBAY_GUARDED_BY(mutex_);
+  Stretches stretches_ AFTERBAY_GUARDED_BY(mutex_);  ///< no two overlap; neighbours differ
 };
 
 }  // namespace afterbay::storage

@@ -130,4 +130,12 @@ Error closed_error(const std::string& path) {
       .in_file(path);
 }
 
+Error appended_error(const std::string& path) {
+  return make_error(ErrorCode::bad_state,
+                    "{} is appended to, and such files are written by one server: give it to one, or start a "
+                    "new file",
+                    path)
+      .in_file(path);
+}
+
 }  // namespace afterbay::storage

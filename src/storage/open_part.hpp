@@ -48,4 +48,7 @@ Result<T> in_file(Result<T> result, const std::string& path) {
 /// The error of a call on a file that was published or abandoned.
 Error closed_error(const std::string& path);
 
+/// The error of sharing a file that is appended to.
+Error appended_error(const std::string& path);
+
 }  // namespace afterbay::storage

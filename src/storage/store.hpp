@@ -105,13 +105,14 @@ class File {
   virtual void abandon() noexcept = 0;
 
   /// Leader: all that `Store::join` needs, to be sent to members; the bytes are opaque, of this version of
-  /// the library, and the same at every call. Any thread. Fails with bad_state for files that one server
+  /// the library. Before the first write, or while none runs. Fails with bad_state for files that one server
   /// alone can write: those that are appended to, those in memory.
   virtual Result<std::vector<std::byte>> share();
   /// Leader: answers what a member asks its Placer. Any thread, also while writes run.
   virtual Result<std::vector<std::uint64_t>> place(std::span<const PlaceRequest> requests);
   /// Leader: takes the account of a member (from `hand_over`), so that `publish` fills only what nobody
-  /// wrote. Before publish, by one thread. Fails with format when it is not the account of such a file.
+  /// wrote. Before publish, by one thread. Fails, and takes nothing, with format when it is not the account
+  /// of such a file, and with conflict when it is of another file, or names a piece that was written already.
   virtual Result<> take(std::span<const std::byte> account);
   /// Member: its writes have ended. Writes what it holds back, makes its bytes durable, closes, and gives
   /// the account of what it wrote. After this, or after a failure of it, the object may only be destroyed.

@@ -38,20 +38,6 @@ class Netcdf4StoreTest : public testing::Test {
   TemporaryDirectory directory_;
 };
 
-Schema filtered_schema() {
-  Schema schema;
-  schema.dimension("time", unlimited).dimension("y", 50).dimension("x", 30);
-  schema.variable("plain", Type::float32, {"time", "y", "x"}).with_chunk({1, 20, 30});
-  schema.variable("span", Type::float64, {"time", "y"}).with_chunk({4, 20});
-  schema.variable("packed", Type::float32, {"time", "y", "x"}).with_chunk({1, 13, 7}).with_deflate(4);
-  schema.variable("unshuffled", Type::int32, {"time", "y", "x"}).with_deflate(9, false);
-  schema.variable("packed_span", Type::int16, {"time", "y", "x"}).with_chunk({3, 50, 11}).with_deflate(1);
-  schema.variable("packed_fixed", Type::float64, {"y", "x"}).with_deflate(2);
-  schema.variable("chunked_fixed", Type::int8, {"y", "x"}).with_chunk({7, 30});
-  schema.variable("packed_text", Type::text, {"time", "x"}).with_deflate(3);
-  return schema;
-}
-
 TEST_F(Netcdf4StoreTest, chunks_and_filters_are_as_declared_and_decode) {
   const auto request = request_of(path(), filtered_schema(), Format::netcdf4);
   const Source source = sample_data(request.schema, *request.layout);

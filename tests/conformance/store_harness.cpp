@@ -115,6 +115,40 @@ ReadVariable read_variable(int id, int number, const std::vector<Dimension>& dim
 
 }  // namespace
 
+std::vector<Type> number_types(Format format) {
+  std::vector<Type> types{Type::int8, Type::text, Type::int16, Type::int32, Type::float32, Type::float64};
+  if (format != Format::cdf2)
+    types.insert(types.end(), {Type::uint8, Type::uint16, Type::uint32, Type::int64, Type::uint64});
+  return types;
+}
+
+Schema schema_of_types(Format format) {
+  Schema schema;
+  schema.dimension("time", unlimited).dimension("y", 5).dimension("x", 7);
+  for (const Type type : number_types(format)) {
+    const std::string name(name_of(type));
+    schema.variable("fixed_" + name, type, {"y", "x"});
+    schema.variable("record_" + name, type, {"time", "y", "x"});
+    schema.variable("scalar_" + name, type, {});
+    schema.variable("series_" + name, type, {"time"});
+  }
+  return schema;
+}
+
+Schema filtered_schema() {
+  Schema schema;
+  schema.dimension("time", unlimited).dimension("y", 50).dimension("x", 30);
+  schema.variable("plain", Type::float32, {"time", "y", "x"}).with_chunk({1, 20, 30});
+  schema.variable("span", Type::float64, {"time", "y"}).with_chunk({4, 20});
+  schema.variable("packed", Type::float32, {"time", "y", "x"}).with_chunk({1, 13, 7}).with_deflate(4);
+  schema.variable("unshuffled", Type::int32, {"time", "y", "x"}).with_deflate(9, false);
+  schema.variable("packed_span", Type::int16, {"time", "y", "x"}).with_chunk({3, 50, 11}).with_deflate(1);
+  schema.variable("packed_fixed", Type::float64, {"y", "x"}).with_deflate(2);
+  schema.variable("chunked_fixed", Type::int8, {"y", "x"}).with_chunk({7, 30});
+  schema.variable("packed_text", Type::text, {"time", "x"}).with_deflate(3);
+  return schema;
+}
+
 TemporaryDirectory::TemporaryDirectory() {
   std::string pattern = (std::filesystem::current_path() / "store_XXXXXX").string();
   if (::mkdtemp(pattern.data()) == nullptr) ADD_FAILURE() << "cannot make " << pattern;

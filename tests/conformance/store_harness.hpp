@@ -35,6 +35,13 @@ class TemporaryDirectory {
   std::filesystem::path path_;
 };
 
+/// The number types and text, as far as the format has them.
+std::vector<Type> number_types(Format format);
+/// One fixed, one record, one scalar and one record scalar variable of each type, on odd lengths.
+Schema schema_of_types(Format format);
+/// Variables of netCDF-4, chunked in all ways: plain and encoded, of one record and of several, fixed.
+Schema filtered_schema();
+
 /// Dense native-endian bytes of one record of a variable (record 0 for fixed ones).
 using Source = std::function<std::vector<std::byte>(std::uint32_t variable, std::uint64_t record)>;
 

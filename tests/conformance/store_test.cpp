@@ -14,27 +14,6 @@ namespace {
 
 using storage::Existing;
 
-std::vector<Type> number_types(Format format) {
-  std::vector<Type> types{Type::int8, Type::text, Type::int16, Type::int32, Type::float32, Type::float64};
-  if (format != Format::cdf2)
-    types.insert(types.end(), {Type::uint8, Type::uint16, Type::uint32, Type::int64, Type::uint64});
-  return types;
-}
-
-/// One fixed, one record, one scalar and one record scalar variable of a type, on odd lengths.
-Schema schema_of_types(Format format) {
-  Schema schema;
-  schema.dimension("time", unlimited).dimension("y", 5).dimension("x", 7);
-  for (const Type type : number_types(format)) {
-    const std::string name(name_of(type));
-    schema.variable("fixed_" + name, type, {"y", "x"});
-    schema.variable("record_" + name, type, {"time", "y", "x"});
-    schema.variable("scalar_" + name, type, {});
-    schema.variable("series_" + name, type, {"time"});
-  }
-  return schema;
-}
-
 class StoreConformance : public testing::TestWithParam<Format> {
  protected:
   [[nodiscard]] Format format() const { return GetParam(); }

@@ -56,6 +56,14 @@ Result<> BlockWriter::open_direct() {
   return {};
 }
 
+Result<> BlockWriter::share() {
+  if (disk_->shares_pages(path_.c_str()) || through_descriptor_.open()) return {};
+  AFTERBAY_TRY(sync());
+  through_descriptor_ = Descriptor(disk_->open(path_.c_str(), O_WRONLY | O_DSYNC | O_CLOEXEC, 0));
+  if (!through_descriptor_.open()) return fail(system_error(errno, "open for shared writing", path_));
+  return {};
+}
+
 /// The file system does not do direct I/O: go on without it, unless the user insists.
 Result<> BlockWriter::refused(int number) {
   direct_ = false;
@@ -116,9 +124,10 @@ Result<std::uint64_t> BlockWriter::write_direct(const Extent& pages) {
 }
 
 Result<> BlockWriter::write_buffered(const Extent& extent) {
+  const int descriptor = through_descriptor_.open() ? through_descriptor_.get() : descriptor_;
   std::uint64_t done = 0;
   while (done < extent.bytes.size()) {
-    const ssize_t written = disk_->write(descriptor_, extent.bytes.data() + done, extent.bytes.size() - done,
+    const ssize_t written = disk_->write(descriptor, extent.bytes.data() + done, extent.bytes.size() - done,
                                          static_cast<off_t>(extent.offset + done));
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) return fail(system_error(written < 0 ? errno : ENOSPC, "write to", path_));
@@ -157,6 +166,11 @@ Result<std::uint64_t> BlockWriter::size_bytes() const {
 Result<> BlockWriter::truncate(std::uint64_t size_bytes) {
   if (disk_->truncate(descriptor_, static_cast<off_t>(size_bytes)) != 0)
     return fail(system_error(errno, "set the length of", path_));
+  return {};
+}
+
+Result<> BlockWriter::sync() {
+  if (disk_->sync(descriptor_) != 0) return fail(system_error(errno, "make durable (fsync)", path_));
   return {};
 }
 

@@ -26,7 +26,13 @@ struct Extent {
 /// Writes through two descriptors of one file: whole pages of large pieces with O_DIRECT where memory
 /// and file are congruent modulo a page, all else through the page cache, with write-back started at
 /// once. It writes the given bytes and nothing around them. Any number of threads may write at once,
-/// as long as their extents do not overlap.
+/// as long as their extents do not overlap; also threads of other processes, through writers of their own.
+///
+/// Why neighbours inside one page do not harm each other: direct writes are of whole pages of one extent,
+/// and so of no page that another writer has a byte of. The rest of an extent, at its edges, goes through
+/// the page cache as exactly those bytes. On one node that is one cache, in which partial writes of a page
+/// take turns. Lustre and GPFS lock pages between nodes: before a node changes a part of a page it gets what
+/// the others changed. NFS does not, see `share`.
 class BlockWriter {
  public:
   /// `descriptor` is the file opened for reading and writing, and outlives the writer. `path` is
@@ -38,6 +44,12 @@ class BlockWriter {
   /// Adds to the cost's write time and bytes.
   Result<> write(std::span<const Extent> extents, WriteCost& cost);
 
+  /// Other processes, perhaps on other nodes, will write to this file. Where nodes do not share their cached
+  /// pages (NFS), what does not go by O_DIRECT is written through from now on (O_DSYNC): the server then
+  /// gets exactly the bytes written, and not the whole page with what its other bytes once were; and no byte
+  /// stays behind that could later overwrite what another process put there. While no write runs.
+  Result<> share();
+
   /// Small bytes of structure: through the page cache.
   Result<> write_structure(std::uint64_t offset, std::span<const std::byte> bytes);
   /// Reads exactly `bytes.size()` bytes; those past the end of the file read as 0.
@@ -45,6 +57,8 @@ class BlockWriter {
 
   Result<std::uint64_t> size_bytes() const;
   Result<> truncate(std::uint64_t size_bytes);
+  /// Makes durable what was written (fsync).
+  Result<> sync();
   /// Bytes that the file system still has for us; nothing when it does not say.
   [[nodiscard]] std::optional<std::uint64_t> free_bytes() const;
 
@@ -67,7 +81,8 @@ class BlockWriter {
   DirectIo policy_;
   std::shared_ptr<Disk> disk_;
   Descriptor direct_descriptor_;
-  Mutex direct_turn_;  ///< one direct write of a file at a time: see write_direct
+  Descriptor through_descriptor_;  ///< where it is open, buffered bytes go by it
+  Mutex direct_turn_;              ///< one direct write of a file at a time: see write_direct
   std::atomic<bool> direct_{false};
 };
 

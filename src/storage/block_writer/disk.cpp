@@ -8,6 +8,9 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <string>
+
+#include "storage/striping/file_system.hpp"
 
 namespace afterbay::storage {
 
@@ -42,6 +45,11 @@ int Disk::rename(const char* from, const char* to, bool replace) {
 
 int Disk::start_write_back(int descriptor, off_t offset, off_t count) {
   return ::sync_file_range(descriptor, offset, count, SYNC_FILE_RANGE_WRITE);
+}
+
+bool Disk::shares_pages(const char* path) {
+  const std::string name = file_system_of(path).name;
+  return name != "NFS" && name != "CIFS" && name != "SMB" && name != "9p";
 }
 
 std::int64_t Disk::free_bytes(int descriptor) {

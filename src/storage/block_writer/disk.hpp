@@ -25,6 +25,10 @@ class Disk {
   /// Starts writing a range of dirty pages to the device, without waiting.
   virtual int start_write_back(int descriptor, off_t offset, off_t count);
 
+  /// Whether what one node wrote to a part of a page is kept when another node writes to the rest of it:
+  /// false on network file systems whose nodes cache pages and know nothing of each other (NFS).
+  virtual bool shares_pages(const char* path);
+
   /// Bytes that this process may still write to the file system of a file.
   virtual std::int64_t free_bytes(int descriptor);
 

@@ -45,6 +45,12 @@ bool same_file(int descriptor, const std::string& path) {
          opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
 }
 
+/// True when the file is not new: somebody wrote to it.
+bool left_behind(int descriptor) {
+  struct stat status {};
+  return ::fstat(descriptor, &status) == 0 && status.st_size > 0;
+}
+
 /// Copies all bytes; gives 0 or errno.
 int copy_bytes(int from, int to) {
   if (::ioctl(to, FICLONE, from) == 0) return 0;
@@ -109,13 +115,10 @@ Result<> PartFile::open_and_lock(Striper* striper) {
         return fail(system_error(errno, "lock", part_path_));
     }
     if (!same_file(descriptor_.get(), part_path_)) continue;  // published or removed since it was opened
-    if (striper != nullptr && !striper->created()) {
-      // Left behind by a killed run, and now ours; its stripes cannot be changed any more.
-      if (::unlink(part_path_.c_str()) != 0) return fail(system_error(errno, "remove the older", part_path_));
-      continue;
-    }
-    if (disk_->truncate(descriptor_.get(), 0) != 0) return fail(system_error(errno, "empty", part_path_));
-    return {};
+    if (!left_behind(descriptor_.get()) && (striper == nullptr || striper->created())) return {};
+    // Left behind by a killed run, and now ours. It is not emptied but removed: servers of that run that
+    // shared it and have not noticed its end may still write to it, and its stripes cannot be changed.
+    if (::unlink(part_path_.c_str()) != 0) return fail(system_error(errno, "remove the older", part_path_));
   }
   return fail(make_error(ErrorCode::conflict,
                          "{} is renamed or removed by others as fast as it is made: stop them", part_path_)

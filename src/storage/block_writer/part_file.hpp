@@ -19,7 +19,7 @@ class PartFile {
  public:
   /// Fails with exists (Existing::refuse and the final name is taken), conflict (another writer
   /// has it), or the system's error. Missing directories are made when asked for.
-  /// `striper`, if it wants to, makes the part file before it is opened; an older one is removed for that.
+  /// An older part file is removed. `striper`, if it wants to, makes the new one before it is opened.
   static Result<PartFile> claim(const std::string& path, Existing existing, bool make_directories,
                                 std::shared_ptr<Disk> disk, Striper* striper = nullptr);
 

@@ -2,17 +2,17 @@
 #include "storage/cdf/cdf_store.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "storage/cdf/cdf_member.hpp"
+#include "storage/cdf/cdf_pieces.hpp"
 #include "storage/cdf/header.hpp"
 #include "storage/cdf/limits.hpp"
 #include "storage/fill.hpp"
 #include "storage/ledger.hpp"
 #include "storage/open_part.hpp"
-#include "storage/record_reach.hpp"
 #include "storage/structure/build_structure.hpp"
 
 namespace afterbay::storage {
@@ -46,6 +46,7 @@ class CdfFile : public File {
     }
     AFTERBAY_TRY(find_variables());
     ledger_.emplace(*layout_, appended_ ? header_.records : 0, appended_);
+    pieces_.emplace(schema_, *layout_, places_, *writer_, *ledger_);
     return appended_ ? Result<>{} : write_constants();
   }
 
@@ -70,13 +71,35 @@ class CdfFile : public File {
     return cost;
   }
 
+  Result<std::vector<std::byte>> share() override {
+    if (!writer_) return fail(closed_error(part_.path()));
+    if (appended_) return fail(appended_error(part_.path()));
+    AFTERBAY_TRY(in_file(writer_->share(), part_.path()));
+    return seal(places_, writer_->direct(), *layout_);
+  }
+
+  Result<std::vector<std::uint64_t>> place(std::span<const PlaceRequest>) override {
+    return fail(
+        make_error(ErrorCode::bad_state,
+                   "{}: the places in {} files follow from their header: nobody needs to ask for them",
+                   part_.path(), name_of(layout_->format))
+            .in_file(part_.path()));
+  }
+
+  Result<> take(std::span<const std::byte> account) override {
+    if (!writer_) return fail(closed_error(part_.path()));
+    return in_file(ledger_->take(account), part_.path());
+  }
+
   void abandon() noexcept override {
+    pieces_.reset();
     writer_.reset();
     part_.close();
   }
 
   /// Takes back a file that could not be begun.
   void discard() noexcept {
+    pieces_.reset();
     writer_.reset();
     part_.discard();
   }
@@ -94,44 +117,22 @@ class CdfFile : public File {
   }
 
   Result<> find_variables() {
+    places_.record_bytes = header_.record_bytes;
     for (const Variable& variable : schema_.variables) {
       const CdfVariable* found = header_.find(variable.name);
       if (found == nullptr)
         return fail(make_error(ErrorCode::format, "variable '{}' is not in the file's header", variable.name)
                         .in_variable(variable.name));
-      begins_.push_back(found->begin);
+      places_.begins.push_back(found->begin);
     }
     return {};
-  }
-
-  [[nodiscard]] std::uint64_t offset_of(const model::Piece& piece, std::uint64_t record) const {
-    const std::uint64_t record_offset =
-        layout_->variables[piece.variable].record ? record * header_.record_bytes : 0;
-    return begins_[piece.variable] + record_offset + piece.slab_offset;
-  }
-
-  Result<> check_record(std::uint32_t variable, std::uint64_t record) const {
-    AFTERBAY_TRY(check_reach(schema_, *layout_, variable, record, ledger_->records(),
-                             [this] { return writer_->free_bytes(); }));
-    if (!layout_->variables[variable].record || record < most_records(layout_->format)) return {};
-    const std::string& name = schema_.variables[variable].name;
-    return fail(make_error(ErrorCode::invalid_argument,
-                           "record {} of variable '{}' is more than a {} file can count", record, name,
-                           name_of(layout_->format))
-                    .in_variable(name));
   }
 
   Result<WriteCost> write_pieces(std::span<const PieceWrite> pieces) {
     AFTERBAY_TRY(check_pieces(*layout_, schema_, pieces));
     WriteCost cost;
-    std::vector<Extent> extents;
-    extents.reserve(pieces.size());
-    for (const PieceWrite& write : pieces) {
-      AFTERBAY_TRY(check_record(write.piece->variable, write.record));
-      extents.push_back({offset_of(*write.piece, write.record), write.bytes});
-      cost.bytes_in += write.bytes.size();
-    }
-    AFTERBAY_TRY(writer_->write(extents, cost));
+    for (const PieceWrite& write : pieces) cost.bytes_in += write.bytes.size();
+    AFTERBAY_TRY(pieces_->write(pieces, cost));
     for (const PieceWrite& write : pieces) ledger_->mark(*write.piece, write.record);
     return cost;
   }
@@ -142,7 +143,7 @@ class CdfFile : public File {
       if (variable.constant.empty()) continue;
       std::vector<std::byte> bytes = variable.constant.bytes;
       to_file_order(bytes, size_of(variable.type), true);
-      AFTERBAY_TRY(writer_->write_structure(begins_[v], bytes));
+      AFTERBAY_TRY(writer_->write_structure(places_.begins[v], bytes));
     }
     return {};
   }
@@ -152,7 +153,7 @@ class CdfFile : public File {
     const auto fill_piece = [&](const model::Piece& piece, std::uint64_t record) -> Result<> {
       auto& pattern = patterns[piece.variable];
       if (!pattern) pattern.emplace(schema_.variables[piece.variable], true);
-      const std::uint64_t offset = offset_of(piece, record);
+      const std::uint64_t offset = places_.offset_of(*layout_, piece, record);
       const Extent extent{offset, pattern->at(offset, piece.bytes)};
       return writer_->write({&extent, 1}, cost);
     };
@@ -168,7 +169,7 @@ class CdfFile : public File {
   Result<> fill_records(std::uint64_t first, std::uint64_t count, std::vector<std::byte>& records,
                         WriteCost& cost) {
     const std::uint64_t step = std::max<std::uint64_t>(1, most_fill_bytes / header_.record_bytes);
-    const std::uint64_t begin = first_byte_of_records();
+    const std::uint64_t begin = places_.first_byte_of_records(*layout_);
     if (records.empty()) records = records_of_fill(step, begin);
     for (const std::uint64_t end = first + count; first < end; first += step) {
       const std::uint64_t bytes = std::min(step, end - first) * header_.record_bytes;
@@ -178,21 +179,15 @@ class CdfFile : public File {
     return {};
   }
 
-  [[nodiscard]] std::uint64_t first_byte_of_records() const {
-    std::uint64_t begin = std::numeric_limits<std::uint64_t>::max();
-    for (std::size_t v = 0; v < begins_.size(); ++v)
-      if (layout_->variables[v].record) begin = std::min(begin, begins_[v]);
-    return begin;
-  }
-
   [[nodiscard]] std::vector<std::byte> records_of_fill(std::uint64_t count, std::uint64_t begin) const {
     std::vector<std::byte> records(count * header_.record_bytes);
-    for (std::size_t v = 0; v < begins_.size(); ++v) {
+    for (std::size_t v = 0; v < places_.begins.size(); ++v) {
       if (!layout_->variables[v].record) continue;
       const FillPattern pattern(schema_.variables[v], true);
       const std::uint64_t bytes = layout_->variables[v].shape.product() * size_of(schema_.variables[v].type);
       for (std::uint64_t r = 0; r < count; ++r)
-        pattern.apply(std::span(records).subspan(begins_[v] - begin + r * header_.record_bytes, bytes));
+        pattern.apply(
+            std::span(records).subspan(places_.begins[v] - begin + r * header_.record_bytes, bytes));
     }
     return records;
   }
@@ -215,8 +210,9 @@ class CdfFile : public File {
   Striping striping_;
   CdfHeader header_;
   std::uint64_t header_bytes_ = 0;
-  std::vector<std::uint64_t> begins_;  ///< offset of each schema variable
+  CdfPlaces places_;
   std::optional<Ledger> ledger_;
+  std::optional<CdfPieces> pieces_;
 };
 
 }  // namespace
@@ -231,6 +227,14 @@ Result<std::unique_ptr<File>> CdfStore::create(const FileRequest& request) {
     return fail(std::move(begun).error());
   }
   return file;
+}
+
+Result<std::unique_ptr<File>> CdfStore::join(const FileRequest& request, std::span<const std::byte> share,
+                                             std::shared_ptr<Placer>) {
+  AFTERBAY_TRY(check_request(request, format_));
+  AFTERBAY_TRY_ASSIGN(CdfShare opened, in_file(open_cdf_share(share, *request.layout), request.path));
+  AFTERBAY_TRY_ASSIGN(MemberPart part, in_file(MemberPart::open(request, opened.direct), request.path));
+  return std::make_unique<CdfMember>(request, std::move(part), std::move(opened.places));
 }
 
 }  // namespace afterbay::storage

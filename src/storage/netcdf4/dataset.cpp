@@ -72,7 +72,7 @@ Result<> Dataset::inspect() {
   if (!stored_as(type.get(), type_)) return {};
   const H5D_layout_t kind = H5Pget_layout(creation.get());
   if (kind == H5D_CONTIGUOUS && !layout_->chunked && H5Pget_external_count(creation.get()) == 0)
-    placement_ = Placement::dense;
+    storage_.placement = Placement::dense;
   if (kind == H5D_CHUNKED && layout_->chunked) return inspect_chunks(creation.get());
   return {};
 }
@@ -87,14 +87,14 @@ Result<> Dataset::inspect_chunks(hid_t creation_list) {
     return {};
   AFTERBAY_TRY_ASSIGN(const bool known, inspect_filters(creation_list));
   if (!known) return {};
-  if (layout_->record) span_ = chunk[0];
-  placement_ = Placement::chunks;
+  if (layout_->record) storage_.span = chunk[0];
+  storage_.placement = Placement::chunks;
   return {};
 }
 
 /// Whether the filters are ones that our codec encodes: shuffle, then deflate, each optional.
 Result<bool> Dataset::inspect_filters(hid_t creation_list) {
-  codec_.element_bytes = size_of(type_);
+  storage_.codec.element_bytes = size_of(type_);
   const int count = H5Pget_nfilters(creation_list);
   for (int i = 0; i < count; ++i) {
     unsigned flags = 0;
@@ -104,9 +104,9 @@ Result<bool> Dataset::inspect_filters(hid_t creation_list) {
                                                values.data(), 0, nullptr, nullptr);
     if (filter < 0) return fail(error("find the filters of"));
     if (filter == H5Z_FILTER_SHUFFLE && i == 0)
-      codec_.shuffle = true;
+      storage_.codec.shuffle = true;
     else if (filter == H5Z_FILTER_DEFLATE && i == count - 1)
-      codec_.deflate = static_cast<int>(std::max(1u, values[0]));
+      storage_.codec.deflate = static_cast<int>(std::max(1u, values[0]));
     else
       return false;
   }
@@ -125,7 +125,7 @@ Result<> Dataset::extend(std::uint64_t records) {
 Dataset::ChunkIndex Dataset::first_element(const model::Piece& piece, std::uint64_t record) const {
   ChunkIndex at{};
   std::size_t d = 0;
-  if (layout_->record) at[d++] = record / span_ * span_;
+  if (layout_->record) at[d++] = record / storage_.span * storage_.span;
   for (const std::uint64_t start : piece.box.start) at[d++] = start;
   return at;
 }
@@ -141,24 +141,6 @@ Result<std::uint64_t> Dataset::place_chunk(const model::Piece& piece, std::uint6
     return fail(make_error(ErrorCode::internal, "HDF5 gave no place to a chunk of variable '{}'", name_)
                     .in_variable(name_));
   return *capture.offset();
-}
-
-Result<StoredChunk> Dataset::find_chunk(const model::Piece& piece, std::uint64_t record) {
-  const ChunkIndex at = first_element(piece, record);
-  hsize_t size_bytes = 0;
-  if (H5Dget_chunk_storage_size(id_.get(), at.data(), &size_bytes) < 0)
-    return fail(error("look for a chunk of"));
-  AFTERBAY_TRY_ASSIGN(const PlaceholderBytes placeholder, PlaceholderBytes::reserve(size_bytes));
-  std::uint32_t skipped = 0;
-  FileDriver::Capture capture(*driver_, placeholder.bytes());
-  // The capture keeps HDF5 from writing to these bytes.
-  if (H5Dread_chunk(id_.get(), H5P_DEFAULT, at.data(), &skipped,
-                    const_cast<std::byte*>(placeholder.bytes().data())) < 0)
-    return fail(error("find a chunk of"));
-  if (!capture.offset())
-    return fail(make_error(ErrorCode::internal, "HDF5 read a chunk of variable '{}' from nowhere", name_)
-                    .in_variable(name_));
-  return StoredChunk{*capture.offset(), size_bytes};
 }
 
 Result<std::uint64_t> Dataset::place_dense(std::uint64_t size_bytes) {

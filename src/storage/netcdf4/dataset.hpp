@@ -12,25 +12,12 @@
 
 #include "afterbay/schema.hpp"
 #include "base/result.hpp"
-#include "codec/chunk_codec.hpp"
 #include "model/layout.hpp"
 #include "storage/netcdf4/file_driver.hpp"
 #include "storage/netcdf4/hdf5.hpp"
+#include "storage/netcdf4/variable_storage.hpp"
 
 namespace afterbay::storage {
-
-/// How a variable's bytes get into the file.
-enum class Placement {
-  chunks,   ///< HDF5 chunks as the layout cuts them: placed by HDF5, written by us
-  dense,    ///< contiguous: one address
-  library,  ///< stored otherwise (files made by others) or strings: written by HDF5 itself
-};
-
-/// Where the encoded bytes of a chunk lie.
-struct StoredChunk {
-  std::uint64_t offset = 0;
-  std::uint64_t size_bytes = 0;
-};
 
 /// All calls under a LibraryLock, but for the plain getters, which any thread may call.
 class Dataset {
@@ -38,10 +25,7 @@ class Dataset {
   static Result<Dataset> open(hid_t file, FileDriver& driver, const Variable& variable,
                               const model::VariableLayout& layout);
 
-  [[nodiscard]] Placement placement() const noexcept { return placement_; }
-  /// Records of one chunk.
-  [[nodiscard]] std::uint64_t span() const noexcept { return span_; }
-  [[nodiscard]] const codec::ChunkCodec& codec() const noexcept { return codec_; }
+  [[nodiscard]] const VariableStorage& storage() const noexcept { return storage_; }
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
 
   /// Lets the variable have at least that many records; nothing for fixed ones.
@@ -52,10 +36,6 @@ class Dataset {
   /// `bytes` is only an address range, never read.
   Result<std::uint64_t> place_chunk(const model::Piece& piece, std::uint64_t record,
                                     std::span<const std::byte> bytes, std::uint32_t skipped);
-
-  /// The chunk of `piece` that holds `record` and was placed before. It does not say which filters were
-  /// skipped: HDF5 1.10 does not know that of the chunk that was placed last.
-  Result<StoredChunk> find_chunk(const model::Piece& piece, std::uint64_t record);
 
   /// Offset of a dense variable's first byte; space is allocated at the first call.
   Result<std::uint64_t> place_dense(std::uint64_t size_bytes);
@@ -83,9 +63,7 @@ class Dataset {
   Type type_;
   std::string name_;
   Hdf5Id id_;
-  Placement placement_ = Placement::library;
-  codec::ChunkCodec codec_;
-  std::uint64_t span_ = 1;
+  VariableStorage storage_;
   std::uint64_t extent_ = 0;
   std::vector<hsize_t> lengths_;
   std::optional<std::uint64_t> dense_offset_;

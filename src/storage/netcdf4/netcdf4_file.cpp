@@ -2,51 +2,14 @@
 #include "storage/netcdf4/netcdf4_file.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 #include "storage/library_lock.hpp"
 #include "storage/record_reach.hpp"
+#include "storage/stopwatch.hpp"
 #include "storage/structure/build_structure.hpp"
 
 namespace afterbay::storage {
-namespace {
-
-/// Adds the time until its end to a counter.
-class Stopwatch {
- public:
-  explicit Stopwatch(std::uint64_t& total_ns) : total_ns_(total_ns) {}
-  Stopwatch(const Stopwatch&) = delete;
-  Stopwatch& operator=(const Stopwatch&) = delete;
-  ~Stopwatch() {
-    total_ns_ += static_cast<std::uint64_t>(
-        std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - start_)
-            .count());
-  }
-
- private:
-  std::uint64_t& total_ns_;
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
-
-/// Records that follow each other.
-struct Run {
-  std::uint64_t first = 0;
-  std::uint64_t count = 0;
-};
-
-std::vector<Run> missing_runs(const Ledger& ledger, const model::Piece& piece, std::uint64_t first,
-                              std::uint64_t end) {
-  std::vector<Run> runs;
-  for (std::uint64_t record = first; record < end; ++record) {
-    if (ledger.has(piece, record)) continue;
-    if (runs.empty() || runs.back().first + runs.back().count != record) runs.push_back({record, 0});
-    ++runs.back().count;
-  }
-  return runs;
-}
-
-}  // namespace
 
 Netcdf4File::Netcdf4File(const FileRequest& request, OpenPart opened)
     : schema_(request.schema),
@@ -58,18 +21,20 @@ Netcdf4File::Netcdf4File(const FileRequest& request, OpenPart opened)
       present_(opened.records),
       driver_(std::make_unique<FileDriver>(*writer_)),
       strings_written_(schema_.variables.size()),
-      chunk_memory_(request.chunk_memory ? request.chunk_memory
-                                         : std::make_shared<ByteAllowance>(default_chunk_memory_bytes)),
-      assembly_(chunk_memory_),
+      chunk_memory_(request.chunk_memory),
       ledger_(*layout_, opened.records, opened.appended) {}
 
 Result<> Netcdf4File::begin() {
-  for (const Variable& variable : schema_.variables) fills_.emplace_back(variable, false);
   if (!appended_) {
     AFTERBAY_TRY_ASSIGN(const Structure structure, build_structure(schema_, *layout_, part_.directory()));
     AFTERBAY_TRY(copy_structure(structure, structure.size_bytes, *writer_));
   }
-  return open_datasets();
+  AFTERBAY_TRY(open_datasets());
+  std::vector<VariableStorage> storage;
+  for (const Dataset& dataset : datasets_) storage.push_back(dataset.storage());
+  pieces_.emplace(schema_, *layout_, std::move(storage), *writer_, static_cast<Placer&>(*this),
+                  chunk_memory_);
+  return pieces_->check_memory();
 }
 
 Result<> Netcdf4File::open_datasets() {
@@ -83,35 +48,17 @@ Result<> Netcdf4File::open_datasets() {
                         Dataset::open(file_.get(), *driver_, schema_.variables[v], layout_->variables[v]));
     datasets_.push_back(std::move(dataset));
   }
-  AFTERBAY_TRY(check_assembly());
   return driver_->check("open the file");
-}
-
-/// A chunk that could never be held is refused now, not when memory is short.
-Result<> Netcdf4File::check_assembly() const {
-  for (const model::Piece& piece : layout_->pieces) {
-    const Dataset& dataset = datasets_[piece.variable];
-    if (dataset.placement() != Placement::chunks || dataset.span() < 2 || !dataset.codec().active()) continue;
-    const std::uint64_t most_bytes = chunk_memory_->limit_bytes();
-    if (piece.bytes <= most_bytes / dataset.span()) continue;
-    return fail(make_error(ErrorCode::resources,
-                           "a compressed chunk of variable '{}' has {} records of {} bytes, more than the {} "
-                           "bytes of memory for such chunks (memory.chunks): give it fewer records, or raise "
-                           "the setting",
-                           dataset.name(), dataset.span(), piece.bytes, most_bytes)
-                    .in_variable(dataset.name()));
-  }
-  return {};
 }
 
 std::string Netcdf4File::engine() const { return writer_ && writer_->direct() ? "direct" : "buffered"; }
 
 /// Chunks that hold records of before are left to HDF5, which knows what is in them.
 Placement Netcdf4File::placement_of(const model::Piece& piece, std::uint64_t record) const {
-  const Dataset& dataset = datasets_[piece.variable];
-  if (dataset.placement() != Placement::chunks || !appended_) return dataset.placement();
+  const VariableStorage& storage = datasets_[piece.variable].storage();
+  if (storage.placement != Placement::chunks || !appended_) return storage.placement;
   const bool old =
-      !layout_->variables[piece.variable].record || record / dataset.span() * dataset.span() < present_;
+      !layout_->variables[piece.variable].record || record / storage.span * storage.span < present_;
   return old ? Placement::library : Placement::chunks;
 }
 
@@ -129,138 +76,123 @@ Result<WriteCost> Netcdf4File::write_pieces(std::span<const PieceWrite> pieces) 
   AFTERBAY_TRY(check_pieces(*layout_, schema_, pieces));
   for (const PieceWrite& write : pieces) AFTERBAY_TRY(check_record(write.piece->variable, write.record));
   WriteCost cost;
-  std::vector<Job> jobs;
-  jobs.reserve(pieces.size());
-  {
-    const Stopwatch watch(cost.encode_ns);
-    for (const PieceWrite& piece : pieces) {
-      cost.bytes_in += piece.bytes.size();
-      if (assembles(*piece.piece, piece.record)) continue;
-      AFTERBAY_TRY_ASSIGN(Job job, prepare(piece));
-      jobs.push_back(std::move(job));
-    }
+  std::vector<PieceWrite> placed;
+  placed.reserve(pieces.size());
+  for (const PieceWrite& write : pieces) {
+    cost.bytes_in += write.bytes.size();
+    if (placement_of(*write.piece, write.record) != Placement::library)
+      placed.push_back(write);
+    else
+      AFTERBAY_TRY(write_through(write, cost));
   }
-  AFTERBAY_TRY(write_jobs(jobs, cost));
-  for (const PieceWrite& piece : pieces)
-    if (assembles(*piece.piece, piece.record)) AFTERBAY_TRY(assemble(piece, cost));
-  for (const PieceWrite& piece : pieces) ledger_.mark(*piece.piece, piece.record);
+  AFTERBAY_TRY(pieces_->write(placed, cost));
+  for (const PieceWrite& write : pieces) ledger_.mark(*write.piece, write.record);
   return cost;
 }
 
-Result<> Netcdf4File::write_jobs(std::span<const Job> jobs, WriteCost& cost) {
-  if (jobs.empty()) return {};
-  std::vector<Extent> extents;
-  extents.reserve(jobs.size());
-  {
-    const Stopwatch watch(cost.place_ns);
-    const LibraryLock lock;
-    for (const Job& job : jobs) {
-      AFTERBAY_TRY_ASSIGN(const Extent extent, place(job));
-      extents.push_back(extent);
-    }
-    AFTERBAY_TRY(driver_->check("place data"));
-  }
-  return writer_->write(extents, cost);
+Result<> Netcdf4File::write_through(const PieceWrite& write, WriteCost& cost) {
+  const Stopwatch watch(cost.place_ns);
+  const LibraryLock lock;
+  AFTERBAY_TRY(datasets_[write.piece->variable].write_through(*write.piece, write.record, write.bytes));
+  return driver_->check("write data");
 }
 
-/// Encodes what has filters; no lock is held.
-Result<Netcdf4File::Job> Netcdf4File::prepare(const PieceWrite& piece) {
-  Job job{piece, std::nullopt};
-  const Dataset& dataset = datasets_[piece.piece->variable];
-  if (placement_of(*piece.piece, piece.record) != Placement::chunks || !dataset.codec().active()) return job;
-  AFTERBAY_TRY_ASSIGN(job.encoded, codec::encode(dataset.codec(), piece.bytes));
-  return job;
+Result<std::vector<std::uint64_t>> Netcdf4File::place(std::span<const PlaceRequest> requests) {
+  if (!writer_) return fail(closed_error(part_.path()));
+  return in_file(place_all(requests), part_.path());
 }
 
-bool Netcdf4File::assembles(const model::Piece& piece, std::uint64_t record) const {
-  const Dataset& dataset = datasets_[piece.variable];
-  return dataset.span() > 1 && dataset.codec().active() && placement_of(piece, record) == Placement::chunks;
+Result<std::vector<std::uint64_t>> Netcdf4File::place_all(std::span<const PlaceRequest> requests) {
+  for (const PlaceRequest& request : requests) AFTERBAY_TRY(check_place(request));
+  std::vector<std::uint64_t> offsets;
+  offsets.reserve(requests.size());
+  const LibraryLock lock;
+  for (const PlaceRequest& request : requests) {
+    AFTERBAY_TRY_ASSIGN(const std::uint64_t offset, place_one(request));
+    offsets.push_back(offset);
+  }
+  AFTERBAY_TRY(driver_->check("place data"));
+  return offsets;
 }
 
-class Netcdf4File::Home : public ChunkHome {
- public:
-  Home(Netcdf4File& file, WriteCost& cost) : file_(file), cost_(cost) {}
-
-  Result<> load(const ChunkKey& key, std::span<std::byte> chunk) override {
-    auto loaded = read_back(key, chunk);
-    if (loaded) return {};
-    const std::string& name = file_.datasets_[key.variable].name();
-    return fail(std::move(loaded).error().in_variable(name).add(fmt::format(
-        "while reading back the chunk of variable '{}' that begins at record {}", name, key.first_record)));
-  }
-
-  Result<> store(const ChunkKey& key, std::span<const std::byte> chunk) override {
-    Job job{{&piece(key), key.first_record, chunk}, std::nullopt};
-    {
-      const Stopwatch watch(cost_.encode_ns);
-      AFTERBAY_TRY_ASSIGN(job.encoded, codec::encode(file_.datasets_[key.variable].codec(), chunk));
-    }
-    return file_.write_jobs({&job, 1}, cost_);
-  }
-
- private:
-  [[nodiscard]] const model::Piece& piece(const ChunkKey& key) const {
-    return file_.layout_->pieces_of_variable(key.variable)[key.piece];
-  }
-  Result<> read_back(const ChunkKey& key, std::span<std::byte> chunk) {
-    Dataset& dataset = file_.datasets_[key.variable];
-    StoredChunk stored;
-    {
-      const Stopwatch watch(cost_.place_ns);
-      const LibraryLock lock;
-      AFTERBAY_TRY_ASSIGN(stored, dataset.find_chunk(piece(key), key.first_record));
-    }
-    const Stopwatch watch(cost_.encode_ns);
-    codec::AlignedBuffer encoded(stored.size_bytes);
-    AFTERBAY_TRY(file_.writer_->read(stored.offset, encoded.bytes()));
-    const std::uint32_t skipped = codec::skipped_filters(dataset.codec(), stored.size_bytes, chunk.size());
-    return codec::decode(dataset.codec(), std::as_const(encoded).bytes(), skipped, chunk);
-  }
-
-  Netcdf4File& file_;
-  WriteCost& cost_;
-};
-
-Result<> Netcdf4File::assemble(const PieceWrite& piece, WriteCost& cost) {
-  const std::uint32_t variable = piece.piece->variable;
-  Home home(*this, cost);
-  return assembly_.add(*piece.piece, piece.record, datasets_[variable].span(), piece.bytes, fills_[variable],
-                       home);
+/// Members may be other processes: what they ask for is not believed.
+Result<> Netcdf4File::check_place(const PlaceRequest& request) const {
+  if (request.piece >= layout_->pieces.size())
+    return fail(ErrorCode::invalid_argument, "a place is asked for piece {}, but the layout has {} pieces",
+                request.piece, layout_->pieces.size());
+  const model::Piece& piece = layout_->pieces[request.piece];
+  AFTERBAY_TRY(check_record(piece.variable, request.record));
+  const std::string& name = schema_.variables[piece.variable].name;
+  const VariableStorage& storage = datasets_[piece.variable].storage();
+  if (placement_of(piece, request.record) == Placement::library)
+    return fail(make_error(ErrorCode::bad_state,
+                           "variable '{}' is stored in a way that only the library can write", name)
+                    .in_variable(name));
+  const std::uint64_t most_bytes = storage.encodes() ? storage.span * piece.bytes : 0;
+  if (request.bytes > most_bytes || (request.bytes == 0) == storage.encodes() || request.skipped > 3)
+    return fail(make_error(ErrorCode::invalid_argument,
+                           "a place is asked for {} encoded bytes (filters {:#x} left out) of variable '{}', "
+                           "whose chunks have {} bytes and are {}",
+                           request.bytes, request.skipped, name, storage.span * piece.bytes,
+                           storage.encodes() ? "encoded" : "not encoded")
+                    .in_variable(name));
+  return {};
 }
 
-/// Finds the place of a piece in the file; under a LibraryLock. What HDF5 wrote itself gives an empty
-/// extent.
-Result<Extent> Netcdf4File::place(const Job& job) {
-  const model::Piece& piece = *job.piece.piece;
+/// Under a LibraryLock.
+Result<std::uint64_t> Netcdf4File::place_one(const PlaceRequest& request) {
+  const model::Piece& piece = layout_->pieces[request.piece];
   Dataset& dataset = datasets_[piece.variable];
-  switch (placement_of(piece, job.piece.record)) {
-    case Placement::library:
-      AFTERBAY_TRY(dataset.write_through(piece, job.piece.record, job.piece.bytes));
-      return Extent{};
-    case Placement::dense: {
-      AFTERBAY_TRY_ASSIGN(const std::uint64_t offset,
-                          dataset.place_dense(layout_->variables[piece.variable].slab_bytes));
-      return Extent{offset + piece.slab_offset, job.piece.bytes};
-    }
-    case Placement::chunks: break;
+  if (dataset.storage().placement == Placement::dense) {
+    AFTERBAY_TRY_ASSIGN(const std::uint64_t begin,
+                        dataset.place_dense(layout_->variables[piece.variable].slab_bytes));
+    return begin + piece.slab_offset;
   }
-  if (!job.encoded && dataset.span() > 1) {
-    AFTERBAY_TRY_ASSIGN(const std::uint64_t chunk, place_span(piece, job.piece.record));
-    return Extent{chunk + job.piece.record % dataset.span() * piece.bytes, job.piece.bytes};
+  const std::uint64_t span = dataset.storage().span;
+  const std::uint64_t chunk_bytes = request.bytes > 0 ? request.bytes : span * piece.bytes;
+  if (!placeholder_ || placeholder_->bytes().size() < chunk_bytes) {
+    AFTERBAY_TRY_ASSIGN(PlaceholderBytes larger, PlaceholderBytes::reserve(chunk_bytes));
+    placeholder_.emplace(std::move(larger));
   }
-  const std::span<const std::byte> bytes =
-      job.encoded ? std::as_const(job.encoded->bytes).bytes() : job.piece.bytes;
   AFTERBAY_TRY_ASSIGN(
-      const std::uint64_t offset,
-      dataset.place_chunk(piece, job.piece.record, bytes, job.encoded ? job.encoded->skipped : 0));
-  return Extent{offset, bytes};
+      const std::uint64_t chunk,
+      dataset.place_chunk(piece, request.record, placeholder_->bytes().first(chunk_bytes), request.skipped));
+  if (layout_->variables[piece.variable].record) ledger_.reach(request.record + 1);
+  return request.bytes > 0 ? chunk : chunk + request.record % span * piece.bytes;
 }
 
-/// Where the plain chunk of several records begins that holds `record`.
-Result<std::uint64_t> Netcdf4File::place_span(const model::Piece& piece, std::uint64_t record) {
-  Dataset& dataset = datasets_[piece.variable];
-  AFTERBAY_TRY_ASSIGN(const PlaceholderBytes chunk, PlaceholderBytes::reserve(dataset.span() * piece.bytes));
-  return dataset.place_chunk(piece, record, chunk.bytes(), 0);
+Result<std::uint64_t> Netcdf4File::place_plain(const model::Piece& piece, std::uint64_t record) {
+  PlaceRequest request;
+  request.piece = layout_->variables[piece.variable].first_piece + piece.number;
+  request.record = record;
+  AFTERBAY_TRY_ASSIGN(const std::vector<std::uint64_t> offsets, place_all({&request, 1}));
+  return offsets.front();
+}
+
+Result<std::vector<std::byte>> Netcdf4File::share() {
+  if (!writer_) return fail(closed_error(part_.path()));
+  if (appended_) return fail(appended_error(part_.path()));
+  Netcdf4Share share;
+  for (std::size_t v = 0; v < datasets_.size(); ++v) {
+    share.variables.push_back(datasets_[v].storage());
+    const std::string& name = schema_.variables[v].name;
+    if (layout_->variables[v].framed && share.variables[v].placement == Placement::library)
+      return fail(
+          make_error(ErrorCode::bad_state,
+                     "{} cannot be shared: variable '{}' is stored in a way that only the library can "
+                     "write",
+                     part_.path(), name)
+              .in_file(part_.path())
+              .in_variable(name));
+  }
+  AFTERBAY_TRY(in_file(writer_->share(), part_.path()));
+  share.direct = writer_->direct();
+  return seal(share, *layout_);
+}
+
+Result<> Netcdf4File::take(std::span<const std::byte> account) {
+  if (!writer_) return fail(closed_error(part_.path()));
+  return in_file(ledger_.take(account), part_.path());
 }
 
 Result<WriteCost> Netcdf4File::write_strings(std::uint32_t variable, std::uint64_t record,
@@ -294,8 +226,7 @@ Result<WriteCost> Netcdf4File::publish() {
 
 Result<WriteCost> Netcdf4File::finish() {
   WriteCost cost;
-  Home home(*this, cost);
-  AFTERBAY_TRY(assembly_.store_rest(home));
+  AFTERBAY_TRY(pieces_->write_rest(cost));
   AFTERBAY_TRY(fill_missing(cost));
   AFTERBAY_TRY(fill_strings());
   {
@@ -312,49 +243,50 @@ Result<WriteCost> Netcdf4File::finish() {
 Result<> Netcdf4File::fill_missing(WriteCost& cost) {
   for (std::uint32_t v = 0; v < datasets_.size(); ++v) {
     const std::span<const model::Piece> pieces = layout_->pieces_of_variable(v);
-    if (datasets_[v].placement() == Placement::dense) {
+    const VariableStorage& storage = datasets_[v].storage();
+    FillPattern fill(schema_.variables[v], false);
+    if (storage.placement == Placement::dense) {
       const auto has = [&](const model::Piece& piece) { return ledger_.has(piece, 0); };
       if (std::none_of(pieces.begin(), pieces.end(), has)) continue;
       for (const model::Piece& piece : pieces)
-        if (!has(piece)) AFTERBAY_TRY(fill_piece({&piece, 0, {}}, cost));
+        if (!has(piece)) AFTERBAY_TRY(fill_records(piece, 0, {0, 1}, fill, cost));
     }
-    if (datasets_[v].placement() == Placement::chunks && datasets_[v].span() > 1 &&
-        !datasets_[v].codec().active())
-      for (const model::Piece& piece : pieces) AFTERBAY_TRY(fill_span(v, piece, cost));
+    if (storage.placement == Placement::chunks && storage.span > 1 && !storage.encodes())
+      for (const model::Piece& piece : pieces) AFTERBAY_TRY(fill_span(piece, fill, cost));
   }
   return {};
+}
+
+std::vector<Netcdf4File::RecordRun> Netcdf4File::missing_runs(const model::Piece& piece, std::uint64_t first,
+                                                              std::uint64_t end) const {
+  std::vector<RecordRun> runs;
+  for (std::uint64_t record = first; record < end; ++record) {
+    if (ledger_.has(piece, record)) continue;
+    if (runs.empty() || runs.back().first + runs.back().count != record) runs.push_back({record, 0});
+    ++runs.back().count;
+  }
+  return runs;
 }
 
 /// Fills the records that plain chunks of one piece miss, those after the last one too: a later append
 /// finds fill values there, as netCDF-C leaves them.
-Result<> Netcdf4File::fill_span(std::uint32_t variable, const model::Piece& piece, WriteCost& cost) {
-  const std::uint64_t span = datasets_[variable].span();
+Result<> Netcdf4File::fill_span(const model::Piece& piece, FillPattern& fill, WriteCost& cost) {
+  const std::uint64_t span = datasets_[piece.variable].storage().span;
   const std::uint64_t begin = appended_ ? (present_ + span - 1) / span * span : 0;  // older chunks are HDF5's
-  for (const std::uint64_t first : ledger_.partly_written(piece, begin, span)) {
-    for (const Run& run : missing_runs(ledger_, piece, first, first + span)) {
-      Extent extent;
-      {
-        const LibraryLock lock;
-        AFTERBAY_TRY_ASSIGN(extent.offset, place_span(piece, first));
-      }
-      extent.offset += (run.first - first) * piece.bytes;
-      extent.bytes = fills_[variable].at(extent.offset, run.count * piece.bytes);
-      AFTERBAY_TRY(writer_->write({&extent, 1}, cost));
-    }
-  }
+  for (const std::uint64_t first : ledger_.partly_written(piece, begin, span))
+    for (const RecordRun& run : missing_runs(piece, first, first + span))
+      AFTERBAY_TRY(fill_records(piece, first, run, fill, cost));
   return {};
 }
 
-Result<> Netcdf4File::fill_piece(const PieceWrite& target, WriteCost& cost) {
+/// Fills records of a piece that lie one after the other in the file, in the chunk that begins at `first`:
+/// they may be past the last record, which asking for their own place would change.
+Result<> Netcdf4File::fill_records(const model::Piece& piece, std::uint64_t first, const RecordRun& run,
+                                   FillPattern& fill, WriteCost& cost) {
+  AFTERBAY_TRY_ASSIGN(const std::uint64_t chunk, place_plain(piece, first));
   Extent extent;
-  PieceWrite piece = target;
-  FillPattern& fill = fills_[target.piece->variable];
-  piece.bytes = fill.at(0, target.piece->bytes);
-  {
-    const LibraryLock lock;
-    AFTERBAY_TRY_ASSIGN(extent, place(Job{piece, std::nullopt}));
-  }
-  extent.bytes = fill.at(extent.offset, target.piece->bytes);
+  extent.offset = chunk + (run.first - first) * piece.bytes;
+  extent.bytes = fill.at(extent.offset, run.count * piece.bytes);
   return writer_->write({&extent, 1}, cost);
 }
 
@@ -412,6 +344,7 @@ void Netcdf4File::abandon() noexcept {
     H5Fclose(file_.release());
   }
   driver_.reset();
+  pieces_.reset();
   writer_.reset();
   part_.close();
 }
@@ -423,6 +356,7 @@ void Netcdf4File::discard() noexcept {
     file_.reset();
   }
   driver_.reset();
+  pieces_.reset();
   writer_.reset();
   part_.discard();
 }

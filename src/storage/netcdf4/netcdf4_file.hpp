@@ -10,15 +10,16 @@
 
 #include "storage/fill.hpp"
 #include "storage/ledger.hpp"
-#include "storage/netcdf4/chunk_assembly.hpp"
 #include "storage/netcdf4/dataset.hpp"
 #include "storage/netcdf4/file_driver.hpp"
+#include "storage/netcdf4/piece_writer.hpp"
 #include "storage/open_part.hpp"
 #include "storage/store.hpp"
 
 namespace afterbay::storage {
 
-class Netcdf4File : public File {
+/// Writes its own pieces as its members write theirs: by a PieceWriter, whose placer it is.
+class Netcdf4File : public File, private Placer {
  public:
   Netcdf4File(const FileRequest& request, OpenPart opened);
   Netcdf4File(const Netcdf4File&) = delete;
@@ -34,38 +35,39 @@ class Netcdf4File : public File {
   Result<WriteCost> write(std::span<const PieceWrite> pieces) override;
   Result<WriteCost> write_strings(std::uint32_t variable, std::uint64_t record,
                                   std::span<const std::string> values) override;
+  Result<std::vector<std::byte>> share() override;
+  Result<std::vector<std::uint64_t>> place(std::span<const PlaceRequest> requests) override;
+  Result<> take(std::span<const std::byte> account) override;
   Result<WriteCost> publish() override;
   void abandon() noexcept override;
   [[nodiscard]] std::string engine() const override;
   [[nodiscard]] Striping striping() const override { return striping_; }
 
  private:
-  /// A piece on its way: what is to be placed (encoded, if the variable has filters) and written.
-  struct Job {
-    PieceWrite piece;
-    std::optional<codec::EncodedChunk> encoded;
+  /// Records that follow each other.
+  struct RecordRun {
+    std::uint64_t first = 0;
+    std::uint64_t count = 0;
   };
-  /// The file as the home of assembled chunks.
-  class Home;
 
   Result<> open_datasets();
   [[nodiscard]] Placement placement_of(const model::Piece& piece, std::uint64_t record) const;
-  /// Whether the piece is one of a compressed chunk of several records.
-  [[nodiscard]] bool assembles(const model::Piece& piece, std::uint64_t record) const;
-  Result<> check_assembly() const;
   [[nodiscard]] Result<> check_record(std::uint32_t variable, std::uint64_t record) const;
-  Result<Job> prepare(const PieceWrite& piece);
-  Result<> assemble(const PieceWrite& piece, WriteCost& cost);
-  Result<Extent> place(const Job& job);
-  Result<std::uint64_t> place_span(const model::Piece& piece, std::uint64_t record);
-  Result<> write_jobs(std::span<const Job> jobs, WriteCost& cost);
   Result<WriteCost> write_pieces(std::span<const PieceWrite> pieces);
+  Result<> write_through(const PieceWrite& write, WriteCost& cost);
+  [[nodiscard]] Result<> check_place(const PlaceRequest& request) const;
+  Result<std::vector<std::uint64_t>> place_all(std::span<const PlaceRequest> requests);
+  Result<std::uint64_t> place_one(const PlaceRequest& request);
+  Result<std::uint64_t> place_plain(const model::Piece& piece, std::uint64_t record);
   Result<WriteCost> finish();
   Result<> fill_missing(WriteCost& cost);
-  Result<> fill_span(std::uint32_t variable, const model::Piece& piece, WriteCost& cost);
+  [[nodiscard]] std::vector<RecordRun> missing_runs(const model::Piece& piece, std::uint64_t first,
+                                                    std::uint64_t end) const;
+  Result<> fill_span(const model::Piece& piece, FillPattern& fill, WriteCost& cost);
+  Result<> fill_records(const model::Piece& piece, std::uint64_t first, const RecordRun& run,
+                        FillPattern& fill, WriteCost& cost);
   Result<> fill_strings();
   Result<> fill_strings(std::uint32_t variable, std::uint64_t first, std::uint64_t end);
-  Result<> fill_piece(const PieceWrite& target, WriteCost& cost);
   Result<> close_library(std::uint64_t records);
 
   Schema schema_;
@@ -76,12 +78,12 @@ class Netcdf4File : public File {
   Striping striping_;
   std::uint64_t present_;  ///< records that were there when it was opened
   std::unique_ptr<FileDriver> driver_;
-  Hdf5Id file_;                    ///< used under a LibraryLock only, as the datasets
-  std::vector<Dataset> datasets_;  ///< one a schema variable, same order
-  std::vector<FillPattern> fills_;
+  Hdf5Id file_;                                     ///< used under a LibraryLock only, as the datasets
+  std::vector<Dataset> datasets_;                   ///< one a schema variable, same order
   std::vector<std::vector<bool>> strings_written_;  ///< by variable and record; guarded by the library lock
   std::shared_ptr<ByteAllowance> chunk_memory_;
-  ChunkAssembly assembly_;
+  std::optional<PieceWriter> pieces_;
+  std::optional<PlaceholderBytes> placeholder_;  ///< used under a LibraryLock only
   Ledger ledger_;
 };
 

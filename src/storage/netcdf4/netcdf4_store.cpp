@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "storage/netcdf4/netcdf4_file.hpp"
+#include "storage/netcdf4/netcdf4_member.hpp"
 #include "storage/open_part.hpp"
 
 namespace afterbay::storage {
@@ -16,6 +17,21 @@ Result<std::unique_ptr<File>> Netcdf4Store::create(const FileRequest& request) {
     file->discard();
     return fail(std::move(begun).error());
   }
+  return file;
+}
+
+Result<std::unique_ptr<File>> Netcdf4Store::join(const FileRequest& request, std::span<const std::byte> share,
+                                                 std::shared_ptr<Placer> placer) {
+  AFTERBAY_TRY(check_request(request, Format::netcdf4));
+  if (!placer)
+    return fail(make_error(ErrorCode::invalid_argument,
+                           "{} cannot be joined without somebody who says where its pieces go", request.path)
+                    .in_file(request.path));
+  AFTERBAY_TRY_ASSIGN(Netcdf4Share opened, in_file(open_netcdf4_share(share, *request.layout), request.path));
+  AFTERBAY_TRY_ASSIGN(MemberPart part, in_file(MemberPart::open(request, opened.direct), request.path));
+  auto file = std::make_unique<Netcdf4Member>(request, std::move(part), std::move(opened.variables),
+                                              std::move(placer));
+  AFTERBAY_TRY(in_file(file->check(), request.path));
   return file;
 }
 

@@ -13,6 +13,8 @@ namespace afterbay::storage {
 class Netcdf4Store : public Store {
  public:
   Result<std::unique_ptr<File>> create(const FileRequest& request) override;
+  Result<std::unique_ptr<File>> join(const FileRequest& request, std::span<const std::byte> share,
+                                     std::shared_ptr<Placer> placer) override;
 };
 
 }  // namespace afterbay::storage

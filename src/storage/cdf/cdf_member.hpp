@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// CdfMember: a classic file that another process made. Its offsets are all there is to know.
+#pragma once
+
+#include <span>
+#include <utility>
+
+#include "storage/cdf/cdf_pieces.hpp"
+#include "storage/member_file.hpp"
+
+namespace afterbay::storage {
+
+class CdfMember : public MemberFile {
+ public:
+  CdfMember(const FileRequest& request, MemberPart part, CdfPlaces places)
+      : MemberFile(request, std::move(part)),
+        places_(std::move(places)),
+        pieces_(schema_, *layout_, places_, *part_.writer, ledger_) {}
+
+ private:
+  Result<> put(std::span<const PieceWrite> pieces, WriteCost& cost) override {
+    return pieces_.write(pieces, cost);
+  }
+
+  CdfPlaces places_;
+  CdfPieces pieces_;
+};
+
+}  // namespace afterbay::storage

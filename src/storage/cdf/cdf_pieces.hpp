@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// CdfPieces: the pieces of a classic file and where they go.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "afterbay/schema.hpp"
+#include "base/result.hpp"
+#include "model/layout.hpp"
+#include "storage/block_writer/block_writer.hpp"
+#include "storage/ledger.hpp"
+#include "storage/sealed.hpp"
+#include "storage/store.hpp"
+
+namespace afterbay::storage {
+
+/// What the header says about places.
+struct CdfPlaces {
+  std::vector<std::uint64_t> begins;  ///< of each schema variable, of its first record if it has records
+  std::uint64_t record_bytes = 0;     ///< distance between records
+
+  [[nodiscard]] std::uint64_t first_byte_of_records(const model::FileLayout& layout) const noexcept;
+  [[nodiscard]] std::uint64_t offset_of(const model::FileLayout& layout, const model::Piece& piece,
+                                        std::uint64_t record) const noexcept;
+};
+
+/// The places and whether the leader writes with O_DIRECT, for members.
+std::vector<std::byte> seal(const CdfPlaces& places, bool direct, const model::FileLayout& layout);
+struct CdfShare {
+  CdfPlaces places;
+  bool direct = false;
+};
+Result<CdfShare> open_cdf_share(std::span<const std::byte> bytes, const model::FileLayout& layout);
+
+/// Writes pieces in place. Any thread. Owns nothing: what it is given outlives it.
+class CdfPieces {
+ public:
+  CdfPieces(const Schema& schema, const model::FileLayout& layout, const CdfPlaces& places,
+            BlockWriter& writer, const Ledger& ledger)
+      : schema_(schema), layout_(layout), places_(places), writer_(writer), ledger_(ledger) {}
+
+  /// Of the layout's pieces, not marked in the ledger: that is the caller's.
+  Result<> write(std::span<const PieceWrite> pieces, WriteCost& cost);
+
+ private:
+  [[nodiscard]] Result<> check_record(std::uint32_t variable, std::uint64_t record) const;
+  [[nodiscard]] std::uint64_t records_in_file() const;
+
+  const Schema& schema_;
+  const model::FileLayout& layout_;
+  const CdfPlaces& places_;
+  BlockWriter& writer_;
+  const Ledger& ledger_;
+};
+
+}  // namespace afterbay::storage

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/member_file.hpp"
+
+#include <fcntl.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "storage/block_writer/system_error.hpp"
+#include "storage/open_part.hpp"
+
+namespace afterbay::storage {
+namespace {
+
+tl::unexpected<Error> leader_only(const std::string& path, const char* what) {
+  return fail(make_error(ErrorCode::bad_state,
+                         "{} is made by another server, and shared: {} is that server's business", path, what)
+                  .in_file(path));
+}
+
+}  // namespace
+
+Result<MemberPart> MemberPart::open(const FileRequest& request, bool leader_direct) {
+  MemberPart part{request.path, request.disk ? request.disk : Disk::real(), {}, nullptr};
+  const std::string name = request.path + ".part";
+  part.file = Descriptor(part.disk->open(name.c_str(), O_RDWR | O_CLOEXEC, 0));
+  if (!part.file.open()) {
+    const int number = errno;
+    return fail(system_error(number, "join", name)
+                    .in_file(request.path)
+                    .add("another server has made it: all servers that write one file must see the same file "
+                         "system under the same name"));
+  }
+  const bool off = request.direct_io == DirectIo::automatic && !leader_direct;
+  AFTERBAY_TRY_ASSIGN(part.writer, BlockWriter::open(part.file.get(), name,
+                                                     off ? DirectIo::off : request.direct_io, part.disk));
+  AFTERBAY_TRY(part.writer->share());
+  return part;
+}
+
+MemberFile::MemberFile(const FileRequest& request, MemberPart part)
+    : schema_(request.schema), layout_(request.layout), part_(std::move(part)), ledger_(*layout_, 0, false) {}
+
+Result<WriteCost> MemberFile::write(std::span<const PieceWrite> pieces) {
+  if (!part_.writer) return fail(closed_error(part_.path));
+  return in_file(write_pieces(pieces), part_.path);
+}
+
+Result<WriteCost> MemberFile::write_pieces(std::span<const PieceWrite> pieces) {
+  AFTERBAY_TRY(check_pieces(*layout_, schema_, pieces));
+  WriteCost cost;
+  for (const PieceWrite& write : pieces) cost.bytes_in += write.bytes.size();
+  AFTERBAY_TRY(put(pieces, cost));
+  for (const PieceWrite& write : pieces) ledger_.mark(*write.piece, write.record);
+  return cost;
+}
+
+Result<WriteCost> MemberFile::write_strings(std::uint32_t, std::uint64_t, std::span<const std::string>) {
+  return leader_only(part_.path, "writing strings");
+}
+
+Result<WriteCost> MemberFile::publish() { return leader_only(part_.path, "publishing"); }
+
+Result<std::vector<std::byte>> MemberFile::hand_over() {
+  if (!part_.writer) return fail(closed_error(part_.path));
+  auto account = in_file(finish(), part_.path);
+  abandon();
+  return account;
+}
+
+Result<std::vector<std::byte>> MemberFile::finish() {
+  WriteCost cost;
+  AFTERBAY_TRY(put_rest(cost));
+  AFTERBAY_TRY(part_.writer->sync());
+  return ledger_.account();
+}
+
+void MemberFile::abandon() noexcept {
+  part_.writer.reset();
+  part_.file.reset();
+}
+
+std::string MemberFile::engine() const {
+  return part_.writer && part_.writer->direct() ? "direct" : "buffered";
+}
+
+}  // namespace afterbay::storage

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// MemberFile: what members of a shared file do alike, whatever the format.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "storage/block_writer/block_writer.hpp"
+#include "storage/ledger.hpp"
+#include "storage/store.hpp"
+
+namespace afterbay::storage {
+
+/// The leader's part file, opened by another process: not locked (that is the leader's), nothing made or cut.
+struct MemberPart {
+  std::string path;  ///< final name
+  std::shared_ptr<Disk> disk;
+  Descriptor file;
+  std::unique_ptr<BlockWriter> writer;  ///< null when closed
+
+  /// `leader_direct`: whether the leader writes with O_DIRECT, for DirectIo::automatic.
+  static Result<MemberPart> open(const FileRequest& request, bool leader_direct);
+};
+
+class MemberFile : public File {
+ public:
+  MemberFile(const MemberFile&) = delete;
+  MemberFile& operator=(const MemberFile&) = delete;
+
+  [[nodiscard]] std::uint64_t records() const override { return 0; }
+  Result<WriteCost> write(std::span<const PieceWrite> pieces) override;
+  Result<WriteCost> write_strings(std::uint32_t variable, std::uint64_t record,
+                                  std::span<const std::string> values) override;
+  Result<WriteCost> publish() override;
+  Result<std::vector<std::byte>> hand_over() override;
+  /// The part file stays as it is: it is the leader's.
+  void abandon() noexcept override;
+  [[nodiscard]] std::string engine() const override;
+
+ protected:
+  MemberFile(const FileRequest& request, MemberPart part);
+
+  /// Writes pieces that belong to the layout and adds to the cost.
+  virtual Result<> put(std::span<const PieceWrite> pieces, WriteCost& cost) = 0;
+  /// Writes what was held back.
+  virtual Result<> put_rest(WriteCost&) { return {}; }
+
+  Schema schema_;
+  std::shared_ptr<const model::FileLayout> layout_;
+  MemberPart part_;
+  Ledger ledger_;
+
+ private:
+  Result<WriteCost> write_pieces(std::span<const PieceWrite> pieces);
+  Result<std::vector<std::byte>> finish();
+};
+
+}  // namespace afterbay::storage

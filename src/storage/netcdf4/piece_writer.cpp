@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/netcdf4/piece_writer.hpp"
+
+#include <utility>
+
+#include "storage/stopwatch.hpp"
+
+namespace afterbay::storage {
+
+PieceWriter::PieceWriter(const Schema& schema, const model::FileLayout& layout,
+                         std::vector<VariableStorage> storage, BlockWriter& writer, Placer& placer,
+                         std::shared_ptr<ByteAllowance> chunk_memory)
+    : schema_(schema),
+      layout_(layout),
+      storage_(std::move(storage)),
+      writer_(writer),
+      placer_(placer),
+      chunk_memory_(chunk_memory ? std::move(chunk_memory)
+                                 : std::make_shared<ByteAllowance>(default_chunk_memory_bytes)),
+      assembly_(chunk_memory_),
+      dense_(storage_.size()) {
+  for (const Variable& variable : schema.variables) fills_.emplace_back(variable, false);
+}
+
+Result<> PieceWriter::check_memory() const {
+  for (const model::Piece& piece : layout_.pieces) {
+    const VariableStorage& storage = storage_[piece.variable];
+    if (!storage.assembles()) continue;
+    const std::uint64_t most_bytes = chunk_memory_->limit_bytes();
+    if (piece.bytes <= most_bytes / storage.span) continue;
+    const std::string& name = name_of(piece.variable);
+    return fail(make_error(ErrorCode::resources,
+                           "a compressed chunk of variable '{}' has {} records of {} bytes, more than the {} "
+                           "bytes of memory for such chunks (memory.chunks): give it fewer records, or raise "
+                           "the setting",
+                           name, storage.span, piece.bytes, most_bytes)
+                    .in_variable(name));
+  }
+  return {};
+}
+
+class PieceWriter::Home : public ChunkHome {
+ public:
+  Home(PieceWriter& pieces, WriteCost& cost) : pieces_(pieces), cost_(cost) {}
+
+  Result<> load(const ChunkKey& key, std::span<std::byte> chunk) override {
+    auto loaded = read_back(key, chunk);
+    if (loaded) return {};
+    const std::string& name = pieces_.name_of(key.variable);
+    return fail(std::move(loaded).error().in_variable(name).add(fmt::format(
+        "while reading back the chunk of variable '{}' that begins at record {}", name, key.first_record)));
+  }
+
+  Result<> store(const ChunkKey& key, std::span<const std::byte> chunk) override {
+    const model::Piece& piece = pieces_.layout_.pieces_of_variable(key.variable)[key.piece];
+    std::optional<Job> job;
+    {
+      const Stopwatch watch(cost_.encode_ns);
+      AFTERBAY_TRY_ASSIGN(job, pieces_.encode({&piece, key.first_record, chunk}));
+    }
+    return pieces_.write_jobs({&*job, 1}, cost_);
+  }
+
+ private:
+  Result<> read_back(const ChunkKey& key, std::span<std::byte> chunk) {
+    StoredChunk stored;
+    {
+      const MutexLock lock(pieces_.mutex_);
+      stored = pieces_.chunks_.at(key);
+    }
+    const Stopwatch watch(cost_.encode_ns);
+    const codec::ChunkCodec& codec = pieces_.storage_[key.variable].codec;
+    codec::AlignedBuffer encoded(stored.size_bytes);
+    AFTERBAY_TRY(pieces_.writer_.read(stored.offset, encoded.bytes()));
+    const std::uint32_t skipped = codec::skipped_filters(codec, stored.size_bytes, chunk.size());
+    return codec::decode(codec, std::as_const(encoded).bytes(), skipped, chunk);
+  }
+
+  PieceWriter& pieces_;
+  WriteCost& cost_;
+};
+
+Result<> PieceWriter::write(std::span<const PieceWrite> pieces, WriteCost& cost) {
+  std::vector<Job> jobs;
+  jobs.reserve(pieces.size());
+  {
+    const Stopwatch watch(cost.encode_ns);
+    for (const PieceWrite& piece : pieces) {
+      if (storage_[piece.piece->variable].assembles()) continue;
+      AFTERBAY_TRY_ASSIGN(Job job, encode(piece));
+      jobs.push_back(std::move(job));
+    }
+  }
+  AFTERBAY_TRY(write_jobs(jobs, cost));
+  Home home(*this, cost);
+  for (const PieceWrite& piece : pieces) {
+    const std::uint32_t variable = piece.piece->variable;
+    if (storage_[variable].assembles())
+      AFTERBAY_TRY(assembly_.add(*piece.piece, piece.record, storage_[variable].span, piece.bytes,
+                                 fills_[variable], home));
+  }
+  return {};
+}
+
+Result<> PieceWriter::write_rest(WriteCost& cost) {
+  Home home(*this, cost);
+  return assembly_.store_rest(home);
+}
+
+/// Encodes what has filters; no lock is held.
+Result<PieceWriter::Job> PieceWriter::encode(const PieceWrite& piece) const {
+  Job job{piece, std::nullopt};
+  const VariableStorage& storage = storage_[piece.piece->variable];
+  if (!storage.encodes()) return job;
+  AFTERBAY_TRY_ASSIGN(job.encoded, codec::encode(storage.codec, piece.bytes));
+  return job;
+}
+
+Result<> PieceWriter::write_jobs(std::span<const Job> jobs, WriteCost& cost) {
+  if (jobs.empty()) return {};
+  std::vector<std::uint64_t> offsets;
+  {
+    const Stopwatch watch(cost.place_ns);
+    AFTERBAY_TRY_ASSIGN(offsets, place(jobs));
+  }
+  std::vector<Extent> extents;
+  extents.reserve(jobs.size());
+  for (std::size_t i = 0; i < jobs.size(); ++i)
+    extents.push_back(
+        {offsets[i], jobs[i].encoded ? std::as_const(jobs[i].encoded->bytes).bytes() : jobs[i].piece.bytes});
+  return writer_.write(extents, cost);
+}
+
+/// Asks the placer, once, for all that is not known. No lock is held meanwhile: the answer may be far away.
+Result<std::vector<std::uint64_t>> PieceWriter::place(std::span<const Job> jobs) {
+  std::vector<std::uint64_t> offsets(jobs.size());
+  std::vector<std::size_t> unknown;
+  std::vector<PlaceRequest> requests;
+  {
+    const MutexLock lock(mutex_);
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+      if (const auto known = known_place(jobs[i])) {
+        offsets[i] = *known;
+        continue;
+      }
+      unknown.push_back(i);
+      requests.push_back(request_of(jobs[i]));
+    }
+  }
+  if (requests.empty()) return offsets;
+  AFTERBAY_TRY_ASSIGN(const std::vector<std::uint64_t> answers, placer_.place(requests));
+  if (answers.size() != requests.size())
+    return fail(ErrorCode::internal, "{} places were asked for and {} given", requests.size(),
+                answers.size());
+  const MutexLock lock(mutex_);
+  for (std::size_t n = 0; n < unknown.size(); ++n) {
+    offsets[unknown[n]] = answers[n];
+    remember(jobs[unknown[n]], answers[n]);
+  }
+  return offsets;
+}
+
+PlaceRequest PieceWriter::request_of(const Job& job) const {
+  const model::Piece& piece = *job.piece.piece;
+  PlaceRequest request;
+  request.piece = layout_.variables[piece.variable].first_piece + piece.number;
+  request.record = job.piece.record;
+  if (job.encoded) {
+    request.bytes = std::as_const(job.encoded->bytes).bytes().size();
+    request.skipped = job.encoded->skipped;
+  }
+  return request;
+}
+
+ChunkKey PieceWriter::key_of(const PieceWrite& piece) const {
+  const std::uint64_t span = storage_[piece.piece->variable].span;
+  return {piece.piece->variable, piece.piece->number, piece.record / span * span};
+}
+
+std::uint64_t PieceWriter::bytes_before(const Job& job) const {
+  return job.piece.record % storage_[job.piece.piece->variable].span * job.piece.piece->bytes;
+}
+
+/// A place that cannot have changed: encoded chunks are placed anew each time, for their size changes.
+std::optional<std::uint64_t> PieceWriter::known_place(const Job& job) const {
+  const model::Piece& piece = *job.piece.piece;
+  const VariableStorage& storage = storage_[piece.variable];
+  if (storage.placement == Placement::dense) {
+    if (!dense_[piece.variable]) return std::nullopt;
+    return *dense_[piece.variable] + piece.slab_offset;
+  }
+  if (storage.span == 1 || job.encoded) return std::nullopt;
+  const auto found = chunks_.find(key_of(job.piece));
+  if (found == chunks_.end()) return std::nullopt;
+  return found->second.offset + bytes_before(job);
+}
+
+void PieceWriter::remember(const Job& job, std::uint64_t offset) {
+  const model::Piece& piece = *job.piece.piece;
+  const VariableStorage& storage = storage_[piece.variable];
+  if (storage.placement == Placement::dense)
+    dense_[piece.variable] = offset - piece.slab_offset;
+  else if (storage.span > 1 && job.encoded)
+    chunks_[key_of(job.piece)] = {offset, std::as_const(job.encoded->bytes).bytes().size()};
+  else if (storage.span > 1)
+    chunks_[key_of(job.piece)] = {offset - bytes_before(job), storage.span * piece.bytes};
+}
+
+}  // namespace afterbay::storage

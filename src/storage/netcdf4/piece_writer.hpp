@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// PieceWriter: encodes pieces of a netCDF-4 file and writes them where they are told to go.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "afterbay/schema.hpp"
+#include "base/result.hpp"
+#include "base/thread_safety.hpp"
+#include "storage/block_writer/block_writer.hpp"
+#include "storage/fill.hpp"
+#include "storage/netcdf4/chunk_assembly.hpp"
+#include "storage/netcdf4/variable_storage.hpp"
+#include "storage/store.hpp"
+
+namespace afterbay::storage {
+
+/// Makes no call of HDF5, so that the leader of a file and its members write alike: the leader's placer asks
+/// HDF5, a member's asks the leader. It remembers what it needs again: dense variables and chunks of several
+/// records (some 100 bytes each). Any number of threads may write. What it is given outlives it.
+class PieceWriter {
+ public:
+  PieceWriter(const Schema& schema, const model::FileLayout& layout, std::vector<VariableStorage> storage,
+              BlockWriter& writer, Placer& placer, std::shared_ptr<ByteAllowance> chunk_memory);
+
+  /// A chunk that could never be held in memory is refused before the first write.
+  [[nodiscard]] Result<> check_memory() const;
+  /// Pieces of variables that the library does not write. Those of compressed chunks of several records may
+  /// be held back.
+  Result<> write(std::span<const PieceWrite> pieces, WriteCost& cost);
+  /// Writes what is held back. No thread may write meanwhile.
+  Result<> write_rest(WriteCost& cost);
+
+ private:
+  /// A piece, or a chunk of it of several records, on its way.
+  struct Job {
+    PieceWrite piece;
+    std::optional<codec::EncodedChunk> encoded;
+  };
+  /// Where a chunk of several records lies.
+  struct StoredChunk {
+    std::uint64_t offset = 0;
+    std::uint64_t size_bytes = 0;
+  };
+  /// The file as the home of assembled chunks.
+  class Home;
+
+  Result<Job> encode(const PieceWrite& piece) const;
+  Result<> write_jobs(std::span<const Job> jobs, WriteCost& cost);
+  Result<std::vector<std::uint64_t>> place(std::span<const Job> jobs);
+  [[nodiscard]] PlaceRequest request_of(const Job& job) const;
+  [[nodiscard]] ChunkKey key_of(const PieceWrite& piece) const;
+  /// Of a plain chunk of several records: from its first byte to the record's.
+  [[nodiscard]] std::uint64_t bytes_before(const Job& job) const;
+  [[nodiscard]] std::optional<std::uint64_t> known_place(const Job& job) const AFTERBAY_REQUIRES(mutex_);
+  void remember(const Job& job, std::uint64_t offset) AFTERBAY_REQUIRES(mutex_);
+  [[nodiscard]] const std::string& name_of(std::uint32_t variable) const {
+    return schema_.variables[variable].name;
+  }
+
+  const Schema& schema_;
+  const model::FileLayout& layout_;
+  std::vector<VariableStorage> storage_;
+  BlockWriter& writer_;
+  Placer& placer_;
+  std::shared_ptr<ByteAllowance> chunk_memory_;
+  std::vector<FillPattern> fills_;
+  ChunkAssembly assembly_;
+  mutable Mutex mutex_;
+  std::map<ChunkKey, StoredChunk> chunks_ AFTERBAY_GUARDED_BY(mutex_);
+  std::vector<std::optional<std::uint64_t>> dense_ AFTERBAY_GUARDED_BY(mutex_);  ///< by variable
+};
+
+}  // namespace afterbay::storage

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// VariableStorage: how a variable's bytes get into a netCDF-4 file.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/result.hpp"
+#include "codec/chunk_codec.hpp"
+#include "model/layout.hpp"
+
+namespace afterbay::storage {
+
+enum class Placement {
+  chunks,   ///< HDF5 chunks as the layout cuts them: placed by HDF5, written by us
+  dense,    ///< contiguous: one address
+  library,  ///< stored otherwise (files made by others) or strings: written by HDF5 itself
+};
+
+struct VariableStorage {
+  Placement placement = Placement::library;
+  std::uint64_t span = 1;  ///< records of one chunk
+  codec::ChunkCodec codec;
+
+  /// Whether a chunk is encoded, and so written as a whole.
+  [[nodiscard]] bool encodes() const { return placement == Placement::chunks && codec.active(); }
+  /// Whether several records are collected before they can be.
+  [[nodiscard]] bool assembles() const { return encodes() && span > 1; }
+};
+
+/// What members of a shared file must know of it.
+struct Netcdf4Share {
+  bool direct = false;  ///< whether the leader writes with O_DIRECT
+  std::vector<VariableStorage> variables;
+};
+
+std::vector<std::byte> seal(const Netcdf4Share& share, const model::FileLayout& layout);
+Result<Netcdf4Share> open_netcdf4_share(std::span<const std::byte> bytes, const model::FileLayout& layout);
+
+}  // namespace afterbay::storage
