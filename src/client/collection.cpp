@@ -44,6 +44,15 @@ void override_variables(Schema& schema, const config::CollectionSettings& settin
   }
 }
 
+/// How a collection's files are shared out. Files that are appended to have one writer, and those in memory.
+model::Split split_of(config::Placement placement, Format format, config::Existing existing,
+                      std::size_t servers) {
+  if (servers < 2 || format == Format::memory || existing == config::Existing::append)
+    return model::Split::none;
+  if (placement == config::Placement::slab) return model::Split::slab;
+  return placement == config::Placement::variable ? model::Split::variable : model::Split::none;
+}
+
 /// Memory layouts usually name the same few numbers; equal ones share a plan.
 bool same(const PutPlan& plan, Type type, const MemoryLayout& memory) {
   return plan.type == type && plan.memory == memory;
@@ -75,6 +84,9 @@ Result<std::unique_ptr<Collection>> Collection::make(Definition definition, cons
   const model::LayoutSizes sizes{config.memory.block_bytes - model::page_bytes, config.chunk_bytes};
   AFTERBAY_TRY_ASSIGN(model::FileLayout layout, model::make_layout(it.schema_, it.format_, sizes));
   it.layout_ = std::make_shared<const model::FileLayout>(std::move(layout));
+  it.split_ = split_of(it.placement_, it.format_, it.existing_, servers);
+  it.owners_ = model::frame_owners(*it.layout_, it.split_, servers);
+  it.variable_owners_ = model::variable_owners(*it.layout_, it.owners_);
   AFTERBAY_TRY(it.resolve(decompositions, model_rank));
   return collection;
 }
@@ -129,7 +141,7 @@ Result<> Collection::lie_on(VariableState& state, const Decomposition& decomposi
 }
 
 bool Collection::serves(std::size_t server) const noexcept {
-  return placement_ == config::Placement::file || server == id_ % servers.size();
+  return placement_ == config::Placement::file || is_split() || server == id_ % servers.size();
 }
 
 std::size_t Collection::server_of(std::uint64_t nth_file) const noexcept {
@@ -142,6 +154,7 @@ wire::DefineCollection Collection::message(bool with_schema) const {
   message.name = name_;
   message.store = std::string(name_of(format_));
   message.existing = static_cast<std::uint8_t>(existing_);
+  message.split = static_cast<std::uint8_t>(split_);
   message.schema_hash = model::hash(schema_);
   for (const VariableState& variable : variables_) message.decompositions.push_back(variable.decomposition);
   if (with_schema) message.schema = schema_;

@@ -19,6 +19,7 @@
 #include "base/result.hpp"
 #include "client/decomposition.hpp"
 #include "config/config.hpp"
+#include "model/frame_owners.hpp"
 #include "model/layout.hpp"
 #include "model/map_moves.hpp"
 #include "model/moves.hpp"
@@ -109,7 +110,22 @@ class Collection {
   [[nodiscard]] const Schema& schema() const noexcept { return schema_; }
   [[nodiscard]] const model::FileLayout& layout() const noexcept { return *layout_; }
   [[nodiscard]] bool serves(std::size_t server) const noexcept;
-  /// The server of this collection's next file of a new name (turns with placement `file`).
+  /// Whether all servers write each file of this collection.
+  [[nodiscard]] bool is_split() const noexcept { return split_ != model::Split::none; }
+  /// The server that writes a frame of a file whose leader is `leader`.
+  [[nodiscard]] std::size_t owner(std::uint32_t frame, std::size_t leader) const noexcept {
+    return is_split() ? (leader + owners_[frame]) % servers.size() : leader;
+  }
+  /// Calls `visit(server)` for each server that writes frames of a variable of such a file.
+  template <class Visit>
+  Result<> for_each_owner(std::uint32_t variable, std::size_t leader, Visit&& visit) const {
+    if (!is_split()) return visit(leader);
+    for (const std::uint16_t owner : variable_owners_[variable])
+      AFTERBAY_TRY(visit((leader + owner) % servers.size()));
+    return {};
+  }
+  /// The server of this collection's next file of a new name (turns with placement `file`): its leader where
+  /// several write it.
   [[nodiscard]] std::size_t server_of(std::uint64_t nth_file) const noexcept;
   [[nodiscard]] wire::DefineCollection message(bool with_schema) const;
   [[nodiscard]] Result<std::string> path(const FileName& file_name) const;
@@ -146,6 +162,9 @@ class Collection {
   std::string template_;
   std::string directory_;
   std::shared_ptr<const model::FileLayout> layout_;
+  model::Split split_ = model::Split::none;
+  std::vector<std::uint16_t> owners_;  ///< by frame, counted from the leader
+  std::vector<std::vector<std::uint16_t>> variable_owners_;
   std::vector<VariableState> variables_;
   std::unordered_map<std::string_view, std::uint32_t> by_name_;  ///< into schema_
 };

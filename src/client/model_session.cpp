@@ -184,15 +184,17 @@ Result<Ticket> ModelSession::close(File& file) {
   AFTERBAY_TRY(poll());
   file.closed = true;
   file.close_ticket = ++next_ticket_;
-  pending_[file.close_ticket] = {1, file.path, 0};
+  pending_[file.close_ticket] = {file.servers.size(), file.path, 0};
   if (const auto it = destinations_.find(std::hash<std::string>()(file.path)); it != destinations_.end())
     it->second.ticket = file.close_ticket;
-  auto& open = file.collection->servers[file.server].open;
-  std::erase_if(open, [&](const ServerState::OpenRecord& record) { return record.file == file.id; });
+  for (const std::size_t s : file.servers)
+    std::erase_if(file.collection->servers[s].open,
+                  [&](const ServerState::OpenRecord& record) { return record.file == file.id; });
   std::erase_if(open_files_, [&](const std::shared_ptr<File>& other) { return other->id == file.id; });
-  AFTERBAY_TRY(send(file.server, wire::CloseFile{file.id, file.close_ticket}, Wake::now));
-  if (auto sent = links_[file.server]->flush(); !sent)
-    return fail(explain(file.server, std::move(sent).error()));
+  for (const std::size_t s : file.servers) {
+    AFTERBAY_TRY(send(s, wire::CloseFile{file.id, file.close_ticket}, Wake::now));
+    if (auto sent = links_[s]->flush(); !sent) return fail(explain(s, std::move(sent).error()));
+  }
   return Ticket{file.close_ticket};
 }
 

@@ -33,7 +33,8 @@ namespace afterbay::client {
 struct File {
   std::uint64_t id = 0;
   Collection* collection = nullptr;
-  std::size_t server = 0;
+  std::size_t server = 0;            ///< that makes it; the only one unless the collection is split
+  std::vector<std::size_t> servers;  ///< all that write it, the maker first
   std::string path;
   bool closed = false;
   std::uint64_t close_ticket = 0;
@@ -136,11 +137,14 @@ class ModelSession {
   Result<Handover> begin(File& file, std::string_view variable, std::uint64_t record, Type type,
                          const MemoryLayout& memory);
   Result<std::uint64_t> begin_record(File& file, std::uint64_t record, bool fixed);
+  Result<> drop_oldest_record(File& file);
+  [[nodiscard]] std::size_t owner(const Handover& handover, const PiecePlan& piece) const;
   transport::FrameSlot slot(const Handover& handover, const PiecePlan& piece) const;
   Result<> mark_put(File& file, std::uint32_t variable, std::uint64_t record);
   void remember_put(const File& file, std::uint32_t variable, std::uint64_t record);
   Result<bool> has_room(const Handover& handover);
   Result<std::uint64_t> copy_pieces(const Handover& handover, const void* data);
+  Result<std::uint64_t> copy_piece(const Handover& handover, const PiecePlan& part, const void* data);
   Result<> finish(const Handover& handover);
   Result<> check_no_slot_out(const char* call, const File* file = nullptr);
   Result<> end_records(std::size_t server, std::uint64_t step);

@@ -35,11 +35,16 @@ Result<std::shared_ptr<File>> ModelSession::open(Collection& collection, const F
   file->id = next_file_++;
   file->collection = &collection;
   file->server = choose_server(collection, path);
+  file->servers.push_back(file->server);
+  for (std::size_t s = 0; collection.is_split() && s < links_.size(); ++s)
+    if (s != file->server) file->servers.push_back(s);
   file->path = std::move(path);
   AFTERBAY_TRY(wait_for_older(*file));
-  wire::OpenFile message{file->id, collection.id(), file->path, std::nullopt};
+  wire::OpenFile message{file->id, collection.id(), static_cast<std::uint32_t>(file->server), file->path,
+                         std::nullopt};
   if (place_.model_rank == 0) message.changes = changes;
-  AFTERBAY_TRY(send(file->server, message, place_.model_rank == 0 ? Wake::with_flush : Wake::no));
+  for (const std::size_t s : file->servers)
+    AFTERBAY_TRY(send(s, message, place_.model_rank == 0 ? Wake::with_flush : Wake::no));
   open_files_.push_back(file);
   return file;
 }
@@ -61,21 +66,31 @@ Result<> ModelSession::wait_for_older(const File& file) {
   return wait(Ticket{older.ticket});
 }
 
+/// All servers of a file count its collection's records alike.
 Result<std::uint64_t> ModelSession::begin_record(File& file, std::uint64_t record, bool fixed) {
-  ServerState& state = file.collection->servers[file.server];
-  for (auto it = state.open.rbegin(); it != state.open.rend(); ++it)
+  auto& states = file.collection->servers;
+  const ServerState& leader = states[file.server];
+  for (auto it = leader.open.rbegin(); it != leader.open.rend(); ++it)
     if (it->file == file.id && it->record == record && it->fixed == fixed) return it->seq;
-  if (state.open.size() >= most_open_records) {  // the oldest is taken to be complete, on every rank alike
+  if (leader.open.size() >= most_open_records) AFTERBAY_TRY(drop_oldest_record(file));
+  const std::uint64_t seq = leader.next_seq;
+  for (const std::size_t s : file.servers) {
+    states[s].next_seq = seq + 1;
+    states[s].open.push_back({file.id, record, fixed, seq});
+    AFTERBAY_TRY(send(s, wire::BeginRecord{file.collection->id(), seq, file.id, record, fixed}, Wake::no));
+  }
+  return seq;
+}
+
+/// Too many are open: the oldest is taken to be complete, on every rank alike.
+Result<> ModelSession::drop_oldest_record(File& file) {
+  for (const std::size_t s : file.servers) {
+    ServerState& state = file.collection->servers[s];
     state.ended_seq = state.open.front().seq + 1;
     state.open.erase(state.open.begin());
-    AFTERBAY_TRY(
-        send(file.server, wire::EndRecords{step_, {{file.collection->id(), state.ended_seq}}}, Wake::no));
+    AFTERBAY_TRY(send(s, wire::EndRecords{step_, {{file.collection->id(), state.ended_seq}}}, Wake::no));
   }
-  const std::uint64_t seq = state.next_seq++;
-  state.open.push_back({file.id, record, fixed, seq});
-  AFTERBAY_TRY(
-      send(file.server, wire::BeginRecord{file.collection->id(), seq, file.id, record, fixed}, Wake::no));
-  return seq;
+  return {};
 }
 
 Result<Handover> ModelSession::begin(File& file, std::string_view variable, std::uint64_t record, Type type,
@@ -89,7 +104,8 @@ Result<Handover> ModelSession::begin(File& file, std::string_view variable, std:
   const bool fixed = !collection.layout().variables[state->index].record;
   AFTERBAY_TRY_ASSIGN(record, collection.record_of(state->index, record));
   AFTERBAY_TRY_ASSIGN(const std::uint64_t seq, begin_record(file, record, fixed));
-  links_[file.server]->set_position(++position_);
+  ++position_;
+  for (const std::size_t s : file.servers) links_[s]->set_position(position_);
   remember_put(file, state->index, record);
   return Handover{&file, state, plan, record, seq, position_};
 }
@@ -102,12 +118,17 @@ void ModelSession::remember_put(const File& file, std::uint32_t variable, std::u
   last_put_.record = record;
 }
 
+std::size_t ModelSession::owner(const Handover& handover, const PiecePlan& part) const {
+  const Collection& collection = *handover.file->collection;
+  return collection.owner(collection.layout().pieces[part.piece].frame, handover.file->server);
+}
+
 transport::FrameSlot ModelSession::slot(const Handover& handover, const PiecePlan& part) const {
   const Collection& collection = *handover.file->collection;
   const model::Piece& piece = collection.layout().pieces[part.piece];
   const model::Frame& frame = collection.layout().frames[piece.frame];
   transport::FrameSlot slot;
-  slot.frame = collection.servers[handover.file->server].first_frame + piece.frame;
+  slot.frame = collection.servers[owner(handover, part)].first_frame + piece.frame;
   slot.seq = handover.seq;
   slot.bytes = frame.bytes;
   slot.phase = collection.layout().phase(frame, handover.record);
@@ -116,33 +137,51 @@ transport::FrameSlot ModelSession::slot(const Handover& handover, const PiecePla
 }
 
 Result<bool> ModelSession::has_room(const Handover& handover) {
-  std::vector<transport::FrameSlot> slots;
-  for (const PiecePlan& part : handover.plan->pieces) slots.push_back(slot(handover, part));
-  const std::size_t server = handover.file->server;
-  auto room = links_[server]->make_room(slots, handover.plan->packed_bytes);
-  if (!room) return fail(explain(server, std::move(room).error()));
-  return *room;
+  for (const std::size_t server : handover.file->servers) {
+    std::vector<transport::FrameSlot> slots;
+    std::uint64_t bytes = 0;
+    for (const PiecePlan& part : handover.plan->pieces) {
+      if (owner(handover, part) != server) continue;
+      slots.push_back(slot(handover, part));
+      bytes += part.packed_bytes;
+    }
+    if (slots.empty()) continue;
+    auto room = links_[server]->make_room(slots, bytes);
+    if (!room) return fail(explain(server, std::move(room).error()));
+    if (!*room) return false;
+  }
+  return true;
 }
 
 /// Returns how many values the file's type could not hold.
 Result<std::uint64_t> ModelSession::copy_pieces(const Handover& handover, const void* data) {
-  const model::FileLayout& layout = handover.file->collection->layout();
-  const std::size_t server = handover.file->server;
-  transport::ClientLink& link = *links_[server];
   std::uint64_t out_of_range = 0;
+  std::size_t last = handover.file->server;
   for (const PiecePlan& part : handover.plan->pieces) {
-    const model::Piece& piece = layout.pieces[part.piece];
-    const std::uint32_t in_frame = part.piece - layout.frames[piece.frame].first_piece;
-    const transport::FrameSlot place = slot(handover, part);
-    auto landing = link.reserve(place, in_frame, part.packed_bytes, true);
-    if (!landing) return fail(explain(server, std::move(landing).error()));
-    out_of_range += landing->packed
-                        ? part.pack(data, landing->base, handover.plan->kernel)
-                        : part.gather(data, landing->base + piece.frame_offset, handover.plan->kernel);
-    if (auto done = link.commit(place, in_frame); !done)
-      return fail(explain(server, std::move(done).error()));
+    const std::size_t server = owner(handover, part);
+    if (server != last) links_[last]->set_position(handover.position + 1);  // served, frames ascend
+    last = server;
+    AFTERBAY_TRY_ASSIGN(const std::uint64_t bad, copy_piece(handover, part, data));
+    out_of_range += bad;
   }
   return out_of_range;
+}
+
+Result<std::uint64_t> ModelSession::copy_piece(const Handover& handover, const PiecePlan& part,
+                                               const void* data) {
+  const model::FileLayout& layout = handover.file->collection->layout();
+  const model::Piece& piece = layout.pieces[part.piece];
+  const std::uint32_t in_frame = part.piece - layout.frames[piece.frame].first_piece;
+  const std::size_t server = owner(handover, part);
+  transport::ClientLink& link = *links_[server];
+  const transport::FrameSlot place = slot(handover, part);
+  auto landing = link.reserve(place, in_frame, part.packed_bytes, true);
+  if (!landing) return fail(explain(server, std::move(landing).error()));
+  const model::Kernel kernel = handover.plan->kernel;
+  const std::uint64_t bad = landing->packed ? part.pack(data, landing->base, kernel)
+                                            : part.gather(data, landing->base + piece.frame_offset, kernel);
+  if (auto done = link.commit(place, in_frame); !done) return fail(explain(server, std::move(done).error()));
+  return bad;
 }
 
 /// Refuses a second put of a record: its bytes may be on their way to the file already.
@@ -161,11 +200,13 @@ Result<> ModelSession::mark_put(File& file, std::uint32_t variable, std::uint64_
 
 /// After the last piece: the log entry by which the server knows who has put what.
 Result<> ModelSession::finish(const Handover& handover) {
-  links_[handover.file->server]->set_position(handover.position + 1);
+  const File& file = *handover.file;
+  for (const std::size_t s : file.servers) links_[s]->set_position(handover.position + 1);
   if (handover.plan->pieces.empty()) return {};
   observe::add(observed_.bytes, handover.plan->packed_bytes);
-  return send(handover.file->server,
-              wire::Put{handover.file->collection->id(), handover.seq, handover.variable->index}, Wake::no);
+  const wire::Put message{file.collection->id(), handover.seq, handover.variable->index};
+  return file.collection->for_each_owner(handover.variable->index, file.server,
+                                         [&](std::size_t s) { return send(s, message, Wake::no); });
 }
 
 Result<bool> ModelSession::put(File& file, std::string_view variable, std::uint64_t record, const void* data,
@@ -257,8 +298,8 @@ Result<std::optional<ModelSession::Direct>> ModelSession::acquire(File& file, st
   const bool same_type = file.collection->schema().find_variable(variable)->type == type;
   const bool same_order = !model::needs_swap(file.collection->layout().big_endian) || size_of(type) == 1;
   const bool on_map = (*state)->map != nullptr;  // its points lie apart in the frames
-  if (!same_type || !same_order || on_map || links_[file.server]->name() == "mpi")
-    return std::optional<Direct>();
+  const bool far = std::ranges::any_of(file.servers, [&](auto s) { return links_[s]->name() == "mpi"; });
+  if (!same_type || !same_order || on_map || far) return std::optional<Direct>();
   auto handover = begin(file, variable, record, type, {});
   if (!handover) return failed(std::move(handover).error());
   if (auto marked = mark_put(file, handover->variable->index, handover->record); !marked)
@@ -269,8 +310,9 @@ Result<std::optional<ModelSession::Direct>> ModelSession::acquire(File& file, st
   const model::FileLayout& layout = file.collection->layout();
   for (const PiecePlan& part : handover->plan->pieces) {
     const std::uint32_t in_frame = part.piece - layout.frames[layout.pieces[part.piece].frame].first_piece;
-    auto landing = links_[file.server]->reserve(slot(*handover, part), in_frame, part.packed_bytes, true);
-    if (!landing) return failed(explain(file.server, std::move(landing).error()));
+    const std::size_t server = owner(*handover, part);
+    auto landing = links_[server]->reserve(slot(*handover, part), in_frame, part.packed_bytes, true);
+    if (!landing) return failed(explain(server, std::move(landing).error()));
     direct.frames.push_back(landing->base);
   }
   return std::optional<Direct>(std::move(direct));
@@ -296,8 +338,9 @@ Result<> ModelSession::commit(const Direct& direct) {
   const model::FileLayout& layout = handover.file->collection->layout();
   for (const PiecePlan& part : handover.plan->pieces) {
     const std::uint32_t in_frame = part.piece - layout.frames[layout.pieces[part.piece].frame].first_piece;
-    if (auto done = links_[handover.file->server]->commit(slot(handover, part), in_frame); !done)
-      return fail(explain(handover.file->server, std::move(done).error()));
+    const std::size_t server = owner(handover, part);
+    if (auto done = links_[server]->commit(slot(handover, part), in_frame); !done)
+      return fail(explain(server, std::move(done).error()));
   }
   timed.bytes(handover.plan->packed_bytes);
   return finish(handover);

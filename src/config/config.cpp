@@ -46,6 +46,15 @@ CollectionSettings Config::settings_for(std::string_view collection) const {
   return settings;
 }
 
+bool Config::splits_files() const {
+  const auto splits = [](Placement it) { return it == Placement::slab || it == Placement::variable; };
+  return splits(placement) || std::ranges::any_of(overrides, [&](const CollectionOverride& item) {
+           CollectionSettings settings;
+           apply(item, settings);
+           return settings.placement && splits(*settings.placement);
+         });
+}
+
 const Origin& Config::origin(std::string_view name) const {
   static const Origin fallback{Source::fallback, "default"};
   const auto found = origins.find(name);

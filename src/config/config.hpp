@@ -24,7 +24,7 @@ enum class Topology { dedicated, inline_ };
 enum class InlineMode { synchronous, thread };
 enum class Transport { automatic, shm, mpi };
 enum class DirectIo { automatic, on, off };
-enum class Placement { collection, file };
+enum class Placement { collection, file, slab, variable };
 enum class Existing { refuse, replace, append };
 enum class ReportTable { automatic, on, off };
 enum class StripeApply { automatic, always, never };  ///< run `lfs`: on Lustre, everywhere, nowhere
@@ -149,6 +149,9 @@ struct Config {
 
   /// The origin of the setting of that dotted name ("memory.server").
   [[nodiscard]] const Origin& origin(std::string_view name) const;
+
+  /// Whether any collection may be written by several servers at once (placement slab or variable).
+  [[nodiscard]] bool splits_files() const;
 
   /// What only the communicator's size can tell: servers < ranks, one declared node a rank.
   [[nodiscard]] Result<Split> check_against(int ranks) const;

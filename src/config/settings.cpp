@@ -61,7 +61,10 @@ Setting<VariableSettings> variable(std::string name, Kind<T> kind, Access access
 }
 
 Kind<Placement> placement_kind() {
-  return choice<Placement>({{"collection", Placement::collection}, {"file", Placement::file}});
+  return choice<Placement>({{"collection", Placement::collection},
+                            {"file", Placement::file},
+                            {"slab", Placement::slab},
+                            {"variable", Placement::variable}});
 }
 
 Kind<Format> store_kind() {
@@ -121,7 +124,11 @@ void add_layout(std::vector<Setting<Config>>& table) {
       "How files are shared out over several servers. With `collection` all files of a collection go to one "
       "server, "
       "and collections to servers in turn. With `file` every collection's files go to all servers in turn, "
-      "and a path that is opened again to the server that wrote it before."));
+      "and a path that is opened again to the server that wrote it before. With `slab` all servers write "
+      "every "
+      "file at once, each a contiguous part of a record, so that a record may be larger than a server's "
+      "memory; with `variable` likewise, each server some of the variables. Files that are appended to, and "
+      "those of the store `memory`, are written by one server all the same."));
 }
 
 void add_transport(std::vector<Setting<Config>>& table) {

@@ -112,13 +112,14 @@ Result<> Catalog::add(std::size_t peer, const wire::DefineCollection& message) {
     it.id = message.id;
     it.name = message.name;
     it.existing = message.existing;
+    it.split = static_cast<model::Split>(message.split);
     it.schema_hash = message.schema_hash;
     it.decompositions = message.decompositions;
     it.format = format_of(message.store).value_or(Format::netcdf4);
     new_collections_.push_back(message.id);
   } else if (it.name != message.name || it.schema_hash != message.schema_hash ||
-             it.existing != message.existing || it.decompositions != message.decompositions ||
-             name_of(it.format) != message.store) {
+             it.existing != message.existing || it.split != static_cast<model::Split>(message.split) ||
+             it.decompositions != message.decompositions || name_of(it.format) != message.store) {
     return fail(
         make_error(
             ErrorCode::conflict,

@@ -13,6 +13,7 @@
 #include "base/result.hpp"
 #include "config/config.hpp"
 #include "model/decomposition.hpp"
+#include "model/frame_owners.hpp"
 #include "model/layout.hpp"
 #include "model/map_moves.hpp"
 #include "model/moves.hpp"
@@ -34,6 +35,7 @@ struct ServedCollection {
   std::string name;
   Format format = Format::netcdf4;
   std::uint8_t existing = 0;
+  model::Split split = model::Split::none;
   std::uint64_t schema_hash = 0;
   Schema schema;
   std::vector<std::int32_t> decompositions;  ///< one a variable; -1: Whole

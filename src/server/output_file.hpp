@@ -22,6 +22,7 @@ struct OutputFile {
     creating,   ///< a worker makes the structure
     open,
     publishing,
+    handed_over,  ///< a member's part is complete; the leader publishes the file
   };
 
   std::uint64_t id = 0;
@@ -38,11 +39,17 @@ struct OutputFile {
   std::size_t closed_by = 0;
   std::vector<std::pair<std::size_t, std::uint64_t>> tickets;  ///< (model rank, ticket) of close
 
+  // Of a file that several servers write:
+  std::size_t leader = 0;
+  std::size_t parts_missing = 0;                  ///< leader: members that have not handed over
+  std::optional<std::vector<std::byte>> share{};  ///< member: what the leader sent, until it has joined
+
   /// Every rank has closed it: all its data are here.
   [[nodiscard]] bool closed_by_all() const noexcept { return closed_by == closed.size(); }
   /// Tasks of it run, or will without anything more from the ranks.
   [[nodiscard]] bool being_written() const noexcept {
-    return state == State::creating || state == State::publishing || (state == State::open && pending > 0);
+    return state == State::creating || state == State::publishing || state == State::handed_over ||
+           (state == State::open && (pending > 0 || (closed_by_all() && parts_missing > 0)));
   }
   [[nodiscard]] std::vector<int> not_closed() const {
     std::vector<int> ranks;

@@ -18,7 +18,8 @@ constexpr std::uint64_t strings_share = 8;  ///< strings wait in up to this part
 }  // namespace
 
 Server::Server(Place place, const config::Config& config, std::unique_ptr<transport::ServerPort> port,
-               Stores stores, std::size_t threads, observe::Profile& profile, Logger logger)
+               FellowServers::Links fellows, Stores stores, std::size_t threads, observe::Profile& profile,
+               Logger logger)
     : place_(std::move(place)),
       config_(config),
       port_(std::move(port)),
@@ -26,6 +27,13 @@ Server::Server(Place place, const config::Config& config, std::unique_ptr<transp
       chunk_memory_(std::make_shared<storage::ByteAllowance>(config.memory.chunks_bytes)),
       profile_(profile),
       logger_(std::move(logger)),
+      fellows_(*port_, std::move(fellows), place_.session_ranks.size()),
+      places_(
+          config.deadline, [this] { port_->wake(); },
+          threads > 0 ? std::function<void()>() : [this] {
+            port_->pump();
+            if (!take_server_messages()) port_->wait(transport::Millis(2));
+          }),
       catalog_(place_.session_ranks, config),
       strings_(config.memory.server_bytes / strings_share),
       peers_(place_.session_ranks.size()),
@@ -63,6 +71,7 @@ bool Server::step() {
   if (finished_) return false;
   bool did = port_->pump();
   did = take_messages() || did;
+  did = take_server_messages() || did;
   did = workers_.run_one() || did;
   did = take_events() || did;
   if (did) complete_tickets();

@@ -21,8 +21,10 @@
 #include "observe/profile.hpp"
 #include "observe/progress.hpp"
 #include "server/catalog.hpp"
+#include "server/fellow_servers.hpp"
 #include "server/output_file.hpp"
 #include "server/records.hpp"
+#include "server/remote_places.hpp"
 #include "server/string_queue.hpp"
 #include "server/tickets.hpp"
 #include "server/workers.hpp"
@@ -45,8 +47,10 @@ using Stores = std::function<storage::Store&(Format)>;
 class Server {
  public:
   /// `threads`: workers; 0: tasks run inside step().
+  /// `fellows`: links to the other servers, for files that several write; see FellowServers.
   Server(Place place, const config::Config& config, std::unique_ptr<transport::ServerPort> port,
-         Stores stores, std::size_t threads, observe::Profile& profile, Logger logger);
+         FellowServers::Links fellows, Stores stores, std::size_t threads, observe::Profile& profile,
+         Logger logger);
   ~Server();
 
   /// Does what there is to do now; false when there was nothing.
@@ -67,6 +71,8 @@ class Server {
     std::optional<std::pair<std::uint32_t, std::uint64_t>> record;  ///< (collection, seq) of a written frame
     std::uint64_t strings = 0;                                      ///< number of a written put of strings
     std::unique_ptr<storage::File> created;
+    std::optional<std::vector<std::byte>> share;    ///< of a created file that members wait for
+    std::optional<std::vector<std::byte>> account;  ///< of a member that has handed over
     bool published = false;
     std::optional<Error> error;
   };
@@ -118,6 +124,20 @@ class Server {
 
   void published(OutputFile& file, std::optional<Error> error);
 
+  // Files that several servers write.
+  [[nodiscard]] static bool is_shared(const OutputFile& file);
+  [[nodiscard]] bool leads(const OutputFile& file) const;
+  [[nodiscard]] storage::FileRequest request_for(const OutputFile& file) const;
+  bool take_server_messages();
+  Result<> handle_server(std::size_t server, std::span<const std::byte> message);
+  void file_shared(wire::FileShared message);
+  void join_if_shared(OutputFile& file);
+  void answer_places(std::size_t server, const wire::AskPlaces& question);
+  Result<> part_done(std::size_t server, const wire::PartDone& message);
+  void hand_over(OutputFile& file);
+  void handed_over(OutputFile& file, std::vector<std::byte> account);
+  [[nodiscard]] Error fellow_error(Error error, std::size_t server) const;
+
   void complete_tickets();
   [[nodiscard]] bool is_outstanding(std::size_t peer, std::uint64_t ticket) const;
   void done(std::size_t peer, std::uint64_t ticket);
@@ -144,6 +164,10 @@ class Server {
   Logger logger_;
   Timers timers_{};
   std::map<std::uint32_t, CollectionTimers> collection_timers_;
+
+  FellowServers fellows_;
+  RemotePlaces places_;
+  std::map<std::uint64_t, std::vector<std::byte>> shares_;  ///< of files that no rank has opened here yet
 
   Catalog catalog_;
   Records records_{catalog_};

@@ -14,6 +14,11 @@ constexpr std::uint64_t goodbye_after_failure_ns = 2'000'000'000;
 /// Lost ranks, and waits that nothing will end.
 void Server::watch() {
   while (auto lost = port_->lost_peer()) {
+    if (const auto server = fellows_.server_of(lost->peer)) {
+      fellows_.ended(*server);
+      if (!failure_) fail(std::move(lost->error));
+      continue;
+    }
     if (!failure_) fail(name_unfinished(lost->error.at_rank(catalog_.session_rank(lost->peer)), lost->peer));
     (void)end_peer(lost->peer);
   }
@@ -142,6 +147,8 @@ void Server::fail(Error error) {
   // Ranks that have finalized wait for their files to be published: they are told too.
   for (std::size_t p = 0; p < peers_.size(); ++p) port_->send(p, bytes);
   port_->fail();
+  fellows_.broadcast(wire::ServerFailed{*failure_});
+  places_.fail(*failure_);
   tickets_ = {};
   give_up_files();
 }
@@ -160,7 +167,10 @@ void Server::give_up_files() {
   for (const std::uint64_t id : dropped) forget_file(id, false);
 }
 
+/// Of what several servers write, the others know by themselves: a part that is handed over is theirs to
+/// publish, and what is still missing from them may never come.
 bool Server::hopeless(const OutputFile& file) const {
+  if (is_shared(file) && (!leads(file) || file.parts_missing > 0)) return true;
   return file.failed || (peers_ended_ == peers_.size() && !file.closed_by_all());
 }
 
@@ -171,7 +181,7 @@ bool Server::give_up(OutputFile& file) {
   if (file.pending > 0 || file.state == OutputFile::State::creating ||
       file.state == OutputFile::State::publishing)
     return false;
-  if (file.file) file.file->abandon();
+  if (file.file && file.state != OutputFile::State::handed_over) file.file->abandon();
   return true;
 }
 
@@ -194,6 +204,7 @@ void Server::finish_if_done() {
     goodbye_until_ns_ = now_ns() + (failure_ ? goodbye_after_failure_ns : stall_.limit_ns());
     const auto bye = wire::encode(wire::Bye{});
     for (std::size_t p = 0; p < peers_.size() && !failure_; ++p) port_->send(p, bye);
+    fellows_.broadcast(wire::Farewell{});
   }
   if (port_->sending() && now_ns() < goodbye_until_ns_) return;
   observe::add(timers_.messages, port_->messages());

@@ -63,7 +63,10 @@ Result<> Server::open(std::size_t peer, wire::OpenFile message) {
     file.id = message.file;
     file.collection = collection;
     file.path = message.path;
+    file.leader = message.leader;
     file.closed.resize(peers_.size(), false);
+    if (is_shared(file) && leads(file)) file.parts_missing = fellows_.count() - 1;
+    if (auto share = shares_.extract(file.id)) file.share = std::move(share.mapped());
   } else if (file.path != message.path || file.collection != collection) {
     return afterbay::fail(
         make_error(
@@ -76,7 +79,10 @@ Result<> Server::open(std::size_t peer, wire::OpenFile message) {
   }
   if (message.changes) {
     file.changes = std::move(message.changes);
-    create_if_first(file);
+    if (is_shared(file) && !leads(file))
+      join_if_shared(file);
+    else
+      create_if_first(file);
   }
   return {};
 }
@@ -103,7 +109,7 @@ void Server::forget_file(std::uint64_t id, bool published) {
     if (next->second.path != path) continue;
     next->second.failed = next->second.failed || !published;
     if (published) {
-      create_if_first(next->second);
+      if (!is_shared(next->second) || leads(next->second)) create_if_first(next->second);
       return;
     }
   }
@@ -122,30 +128,35 @@ void Server::note_striping(const ServedCollection& collection, const storage::Fi
         collection.name, striping.warning);
 }
 
+/// What every server of a file asks the store for; the schema is still to come.
+storage::FileRequest Server::request_for(const OutputFile& file) const {
+  storage::FileRequest request;
+  request.path = file.path;
+  request.layout = file.collection->layout;
+  request.existing = static_cast<storage::Existing>(file.collection->existing);
+  request.direct_io = static_cast<storage::DirectIo>(config_.direct_io);
+  request.chunk_memory = chunk_memory_;
+  request.stripes = stripe_policy(config_, file.collection->name);
+  return request;
+}
+
 void Server::create(OutputFile& file, const SchemaChanges& changes) {
   file.state = OutputFile::State::creating;
   timers_of(*file.collection);
-  workers_.submit([this, id = file.id, path = file.path, collection = file.collection, changes] {
+  workers_.submit([this, id = file.id, request = request_for(file), shared = is_shared(file),
+                   collection = file.collection, changes]() mutable {
     observe::Timed timed(timers_.create);
     Event result;
     result.file = id;
-    storage::FileRequest request;
-    request.path = path;
-    request.layout = collection->layout;
-    request.existing = static_cast<storage::Existing>(collection->existing);
-    request.direct_io = static_cast<storage::DirectIo>(config_.direct_io);
-    request.chunk_memory = chunk_memory_;
-    request.stripes = stripe_policy(config_, collection->name);
-    auto schema = model::apply(collection->schema, changes);
-    if (schema) {
-      request.schema = std::move(*schema);
-      if (auto created = stores_(collection->format).create(request))
-        note_striping(*collection, *(result.created = std::move(*created)));
-      else
-        result.error = std::move(created).error();
-    } else {
-      result.error = std::move(schema).error();
-    }
+    const auto make = [&]() -> Result<> {
+      AFTERBAY_TRY_ASSIGN(request.schema, model::apply(collection->schema, changes));
+      AFTERBAY_TRY_ASSIGN(result.created, stores_(collection->format).create(request));
+      note_striping(*collection, *result.created);
+      if (!shared) return {};
+      AFTERBAY_TRY_ASSIGN(result.share, result.created->share());
+      return {};
+    };
+    if (auto made = make(); !made) result.error = std::move(made).error();
     timed.stop();  // before the ingest thread may end the run
     event(std::move(result));
   });
@@ -314,6 +325,8 @@ Result<> Server::close(std::size_t peer, const wire::CloseFile& message) {
 
 void Server::publish_if_complete(OutputFile& file) {
   if (file.state != OutputFile::State::open || !file.closed_by_all() || file.pending > 0) return;
+  if (is_shared(file) && !leads(file)) return hand_over(file);
+  if (file.parts_missing > 0) return;
   file.state = OutputFile::State::publishing;
   const CollectionTimers timers = timers_of(*file.collection);
   workers_.submit([this, timers, &file] {
@@ -348,8 +361,13 @@ void Server::tell_records(OutputFile& file) {
 
 Result<> Server::handle(Event& event) {
   AFTERBAY_TRY_ASSIGN(OutputFile* const file, file_of(event.file));
+  if (event.account) {
+    handed_over(*file, std::move(*event.account));
+    return {};
+  }
   if (event.created) {
     file->file = std::move(event.created);
+    if (event.share) fellows_.broadcast(wire::FileShared{file->id, std::move(*event.share)});
     file->state = OutputFile::State::open;
     tell_records(*file);
     for (auto& task : file->waiting) workers_.submit(std::move(task));
@@ -386,9 +404,12 @@ Result<> Server::handle(Event& event) {
 /// The end of a file in the state `publishing`, good or bad.
 void Server::published(OutputFile& file, std::optional<Error> error) {
   if (!error) {
-    ++progress_.files_published;
-    observe::add(timers_.files, 1);
-    logger_.info("published {}", file.path);
+    if (!is_shared(file) || leads(file)) {
+      ++progress_.files_published;
+      observe::add(timers_.files, 1);
+      logger_.info("published {}", file.path);
+    }
+    if (is_shared(file) && leads(file)) fellows_.broadcast(wire::FilePublished{file.id});
     for (const auto& [peer, ticket] : file.tickets) done(peer, ticket);
   }
   forget_file(file.id, !error);

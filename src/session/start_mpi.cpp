@@ -66,11 +66,11 @@ struct Greeting {
 std::vector<double> common_settings(const config::Config& config) {
   const auto number = [](auto value) { return static_cast<double>(value); };
   const config::Memory& memory = config.memory;
-  return {number(config.servers),           number(memory.server_bytes), number(memory.block_bytes),
-          number(memory.small_block_bytes), memory.small_share,          number(memory.frames),
-          number(memory.link_bytes),        number(memory.ring_bytes),   number(config.chunk_bytes),
-          number(config.transport),         number(config.inline_mode),  number(config.deadline.count()),
-          number(config.placement)};
+  return {number(config.servers),           number(memory.server_bytes),  number(memory.block_bytes),
+          number(memory.small_block_bytes), memory.small_share,           number(memory.frames),
+          number(memory.link_bytes),        number(memory.ring_bytes),    number(config.chunk_bytes),
+          number(config.transport),         number(config.inline_mode),   number(config.deadline.count()),
+          number(config.placement),         number(config.splits_files())};
 }
 
 /// The lowest rank on this rank's node, real or declared.
@@ -149,6 +149,7 @@ transport::ConnectOptions connect_options(const mpi::Communicator& comm, const c
   if (!config.nodes.empty()) options.declared_node = config.nodes[static_cast<std::size_t>(comm.rank())];
   options.transport = static_cast<transport::TransportChoice>(config.transport);
   options.sizes = link_sizes(config.memory);
+  options.server_links = config.splits_files();
   options.policy.deadline =
       config.deadline + config.deadline / 2;  // servers and sessions notice first, and say more
   return options;
@@ -169,7 +170,7 @@ class Starter {
     AFTERBAY_TRY_ASSIGN(transport::Connection connection,
                         transport::connect(connect_options(comm, *state_->config, role)));
     AFTERBAY_TRY(make_group(std::move(comm), role));
-    if (connection.port) make_server(std::move(connection.port));
+    if (connection.port) make_server(std::move(connection.port), std::move(connection.server_links));
     if (role.model) make_model(std::move(connection.links));
     if (role.model && role.server)
       state_->host_server(state_->config->inline_mode == config::InlineMode::thread);
@@ -217,7 +218,7 @@ class Starter {
     return {};
   }
 
-  void make_server(std::unique_ptr<transport::ServerPort> port) {
+  void make_server(std::unique_ptr<transport::ServerPort> port, server::FellowServers::Links fellows) {
     server::Place place;
     place.session_rank = rank_;
     for (int r = 0; r < static_cast<int>(roles_.size()); ++r) {
@@ -228,8 +229,8 @@ class Starter {
     const auto threads = hosted ? 0 : static_cast<std::size_t>(state_->config->writers);
     auto stores = [state = state_.get()](Format format) -> storage::Store& { return state->store(format); };
     state_->server = std::make_unique<server::Server>(
-        std::move(place), *state_->config, std::move(port), stores, threads, state_->server_profile,
-        Logger({options_.name, "server", rank_}, state_->config->log));
+        std::move(place), *state_->config, std::move(port), std::move(fellows), stores, threads,
+        state_->server_profile, Logger({options_.name, "server", rank_}, state_->config->log));
   }
 
   void make_model(client::ModelSession::Links links) {

@@ -46,12 +46,13 @@ struct DefineCollection {
   std::string name;
   std::string store;          ///< name of a model::Format
   std::uint8_t existing = 0;  ///< storage::Existing
+  std::uint8_t split = 0;     ///< model::Split
   std::uint64_t schema_hash = 0;
   std::vector<std::int32_t> decompositions;  ///< one a variable: id, or -1 for Whole
   std::optional<Schema> schema;              ///< from the lowest model rank only
   template <class A>
   void fields(A& a) {
-    a(id, name, store, existing, schema_hash, decompositions, schema);
+    a(id, name, store, existing, split, schema_hash, decompositions, schema);
   }
 };
 
@@ -71,11 +72,12 @@ struct OpenFile {
   static constexpr Kind kind{110};
   std::uint64_t file = 0;  ///< the session's running number of opens, equal on every rank
   std::uint32_t collection = 0;
+  std::uint32_t leader = 0;  ///< the server that makes the file; the others are its members
   std::string path;
   std::optional<SchemaChanges> changes;  ///< from the lowest model rank only
   template <class A>
   void fields(A& a) {
-    a(file, collection, path, changes);
+    a(file, collection, leader, path, changes);
   }
 };
 

@@ -17,8 +17,24 @@ RANK_TEST(SessionMap, two_servers_on_declared_nodes, 6) {
   exercise(small_session(2).set("nodes", "0,0,0,1,1,1"), "cdf5");
 }
 RANK_TEST(SessionMap, inline_synchronous, 3) { exercise(small_session(0), "netcdf4"); }
-RANK_TEST(SessionMap, inline_thread, 3) {
-  exercise(small_session(0).set("inline.mode", "thread"), "cdf5");
+RANK_TEST(SessionMap, inline_thread, 3) { exercise(small_session(0).set("inline.mode", "thread"), "cdf5"); }
+
+// ---- all servers write the same file
+
+SessionOptions split(int servers, const std::string& placement = "slab") {
+  return small_session(servers).set("placement", placement);
+}
+
+RANK_TEST(SessionSplit, two_servers_over_shared_memory, 6) { exercise(split(2), "netcdf4"); }
+RANK_TEST(SessionSplit, three_servers_over_mpi, 6) { exercise(split(3).set("transport", "mpi"), "cdf5"); }
+RANK_TEST(SessionSplit, by_variable_on_declared_nodes, 6) {
+  exercise(split(2, "variable").set("nodes", "0,0,0,1,1,1"), "netcdf4");
+}
+RANK_TEST(SessionSplit, inline_synchronous_servers_of_two_nodes, 4) {
+  exercise(split(0).set("nodes", "0,0,1,1"), "netcdf4");
+}
+RANK_TEST(SessionSplit, inline_synchronous_servers_over_mpi, 3) {
+  exercise(split(0).set("transport", "mpi").set("nodes", "0,1,2"), "cdf5");
 }
 
 }  // namespace

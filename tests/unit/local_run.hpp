@@ -36,11 +36,17 @@ class LocalRun {
     for (int s = 0; s < servers_; ++s) hubs.push_back(hub(*sizes_from, static_cast<std::size_t>(s)));
     {
       std::vector<std::jthread> threads;
-      for (int s = 0; s < servers_; ++s)
-        threads.emplace_back([&, s] {
+      for (int s = 0; s < servers_; ++s) {
+        server::FellowServers::Links fellows;
+        for (int other = 0; sizes_from->splits_files() && other < servers_; ++other)
+          fellows.push_back(other == s ? nullptr
+                                       : std::move(hubs[static_cast<std::size_t>(other)]
+                                                       .clients[static_cast<std::size_t>(models_ + s)]));
+        threads.emplace_back([&, s, links = std::move(fellows)]() mutable {
           errors[static_cast<std::size_t>(models_ + s)] =
-              serve(std::move(hubs[static_cast<std::size_t>(s)].port), s);
+              serve(std::move(hubs[static_cast<std::size_t>(s)].port), std::move(links), s);
         });
+      }
       for (int r = 0; r < models_; ++r) {
         client::ModelSession::Links links;
         for (auto& one : hubs) links.push_back(std::move(one.clients[static_cast<std::size_t>(r)]));
@@ -73,19 +79,25 @@ class LocalRun {
     sizes.small_block_bytes = config.memory.small_block_bytes;
     sizes.small_share = config.memory.small_share;
     sizes.ring_bytes = config.memory.ring_bytes;
-    auto made = transport::ThreadHub::make(
-        static_cast<std::size_t>(models_),
-        {.sizes = sizes, .policy = {config.deadline}, .populate = false, .server = server});
+    const int servers = config.splits_files() ? servers_ : 0;
+    auto made = transport::ThreadHub::make(static_cast<std::size_t>(models_ + servers),
+                                           {.sizes = sizes,
+                                            .policy = {config.deadline},
+                                            .populate = false,
+                                            .server = server,
+                                            .rank_links = {},
+                                            .servers = static_cast<std::size_t>(servers)});
     if (!made) throw Failure(std::move(made).error());
     return std::move(*made);
   }
 
-  std::optional<Error> serve(std::unique_ptr<transport::ServerPort> port, int number) const {
+  std::optional<Error> serve(std::unique_ptr<transport::ServerPort> port,
+                             server::FellowServers::Links fellows, int number) const {
     Session::State state("test", config());
     server::Place place{number, models_ + number, {}};
     for (int r = 0; r < models_; ++r) place.session_ranks.push_back(r);
     auto source = stores ? stores : [&](Format format) -> storage::Store& { return state.store(format); };
-    server::Server server(place, *state.config, std::move(port), source,
+    server::Server server(place, *state.config, std::move(port), std::move(fellows), source,
                           static_cast<std::size_t>(state.config->writers), state.server_profile,
                           Logger({"test", "server", models_ + number}, LogLevel::error));
     if (auto served = server.run(); !served) return served.error();

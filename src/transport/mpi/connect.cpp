@@ -42,12 +42,17 @@ class SetUp {
 
   Result<Connection> run() {
     AFTERBAY_TRY_ASSIGN(roster_, Roster::exchange(*comm_, options_));
+    if (options_.server_links) {  // pairs of servers must not be mixed up with those of model ranks
+      AFTERBAY_TRY_ASSIGN(auto comm, mpi::Communicator::duplicate(comm_->get(), options_.policy.deadline));
+      server_comm_ = std::make_shared<const mpi::Communicator>(std::move(comm));
+    }
     AFTERBAY_TRY_ASSIGN(geometry_, make_geometry());
     Result<void> made = options_.server ? make_server() : Result<void>();
     auto named = agree(made);
     Result<void> attached;
     if (named) {
       attached = attach();
+      if (attached && talks_to_servers()) attached = attach_servers();
       attached = agree(attached);
     }
     door_ = {};
@@ -67,13 +72,15 @@ class SetUp {
   Result<shm::Geometry> make_geometry() const {
     if (network::segment_capacity(options_.sizes) > INT_MAX)
       return fail(ErrorCode::invalid_argument, "segment_bytes and block_bytes must be less than 2 GiB");
-    return shm::make_geometry(options_.sizes, roster_.models().size());
+    const std::size_t servers = options_.server_links ? roster_.servers().size() : 0;
+    return shm::make_geometry(options_.sizes, roster_.models().size() + servers);
   }
 
   /// Memory for this server's segment; shared, with an open door, when model ranks will map it.
   Result<shm::Mapping> make_memory() {
-    const bool shared = std::ranges::any_of(
-        roster_.models(), [&](int model) { return model != rank() && roster_.shares_memory(model, rank()); });
+    const auto maps_it = [&](int other) { return other != rank() && roster_.shares_memory(other, rank()); };
+    const bool shared = std::ranges::any_of(roster_.models(), maps_it) ||
+                        (options_.server_links && std::ranges::any_of(roster_.servers(), maps_it));
     if (!shared) return shm::Mapping::anonymous(geometry_.total_bytes);
     AFTERBAY_TRY_ASSIGN(shm::SharedMemory memory, shm::Mapping::create(geometry_.total_bytes));
     door_ = std::move(memory.door);
@@ -108,7 +115,53 @@ class SetUp {
       port_->add(std::move(peer));
       polled = true;
     }
-    if (polled) port_->set_network(std::move(net));
+    if (polled) port_->add_network(std::move(net));
+    if (options_.server_links) add_servers();
+  }
+
+  [[nodiscard]] bool talks_to_servers() const { return options_.server && options_.server_links; }
+
+  /// The other servers' ends, after those of the model ranks. They hold nobody up: they only send messages.
+  void add_servers() {
+    auto net = std::make_unique<network::MpiNetwork>(server_comm_);
+    bool polled = false;
+    for (std::size_t i = 0; i < roster_.servers().size(); ++i) {
+      const int server = roster_.servers()[i];
+      const std::size_t peer = roster_.models().size() + i;
+      port_->pool().publish(peer, shm::order_end);
+      if (server == rank() || roster_.shares_memory(server, rank())) {
+        port_->add(std::make_unique<shm::ShmPeer>(segment_, peer, "shm", server_label(i)));
+        continue;
+      }
+      auto end = std::make_unique<network::MpiPeer>(
+          server_comm_, *port_, segment_->header().progress,
+          network::MpiPeerOptions{peer, server, server_label(i), options_.sizes, options_.policy,
+                                  roster_.watchable(server, rank())});
+      net->add(server, *end);
+      port_->add(std::move(end));
+      polled = true;
+    }
+    if (polled) port_->add_network(std::move(net));
+  }
+
+  Result<void> attach_servers() {
+    const auto& servers = roster_.servers();
+    const auto self = static_cast<std::size_t>(std::ranges::find(servers, rank()) - servers.begin());
+    const auto links = std::make_shared<RankLinks>();
+    for (std::size_t i = 0; i < servers.size(); ++i) {
+      std::unique_ptr<ClientLink> link;
+      if (servers[i] == rank()) {
+      } else if (roster_.shares_memory(rank(), servers[i])) {
+        AFTERBAY_TRY_ASSIGN(link, share(i, roster_.models().size() + self, links));
+      } else {
+        AFTERBAY_TRY_ASSIGN(
+            link, network::MpiClientLink::make(server_comm_,
+                                               {servers[i], server_label(i), options_.sizes, options_.policy,
+                                                roster_.watchable(servers[i], rank()), links}));
+      }
+      connection_.server_links.push_back(std::move(link));
+    }
+    return {};
   }
 
   Result<void> attach() {
@@ -116,14 +169,16 @@ class SetUp {
     const auto& models = roster_.models();
     const auto self = static_cast<std::size_t>(std::ranges::find(models, rank()) - models.begin());
     for (std::size_t i = 0; i < roster_.servers().size(); ++i) {
-      AFTERBAY_TRY_ASSIGN(auto link,
-                          roster_.shares_memory(rank(), roster_.servers()[i]) ? share(i, self) : dial(i));
+      AFTERBAY_TRY_ASSIGN(auto link, roster_.shares_memory(rank(), roster_.servers()[i])
+                                         ? share(i, self, rank_links_)
+                                         : dial(i));
       connection_.links.push_back(std::move(link));
     }
     return {};
   }
 
-  Result<std::unique_ptr<ClientLink>> share(std::size_t server, std::size_t self) {
+  Result<std::unique_ptr<ClientLink>> share(std::size_t server, std::size_t self,
+                                            const std::shared_ptr<RankLinks>& rank_links) {
     std::shared_ptr<shm::Segment> segment = segment_;
     if (roster_.servers()[server] != rank()) {
       AFTERBAY_TRY_ASSIGN(shm::Mapping mapping,
@@ -134,7 +189,7 @@ class SetUp {
     }
     return std::make_unique<shm::ShmClientLink>(
         std::move(segment),
-        shm::ClientOptions{self, options_.policy, "shm", server_label(server), rank_links_});
+        shm::ClientOptions{self, options_.policy, "shm", server_label(server), rank_links});
   }
 
   Result<std::unique_ptr<ClientLink>> dial(std::size_t server) {
@@ -165,6 +220,7 @@ class SetUp {
 
   std::shared_ptr<const mpi::Communicator> comm_;
   const ConnectOptions& options_;
+  std::shared_ptr<const mpi::Communicator> server_comm_;  ///< with server_links
   Roster roster_;
   shm::Geometry geometry_;
   shm::Door door_;                      ///< to the memory of this rank's server, during the set-up

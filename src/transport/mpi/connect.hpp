@@ -23,6 +23,7 @@ struct ConnectOptions {
   bool model = true;                 ///< this rank is a model rank
   bool server = false;               ///< this rank is an I/O server; both: inline
   std::optional<int> declared_node;  ///< for tests: ranks of different declared nodes never share memory
+  bool server_links = false;         ///< servers talk to each other too; the same on all ranks
   TransportChoice transport = TransportChoice::automatic;
   LinkSizes sizes;    ///< the same on all ranks
   WaitPolicy policy;  ///< the deadline bounds each step of the set-up too
@@ -31,8 +32,13 @@ struct ConnectOptions {
 /// What a rank got. Destroy both ends before MPI_Finalize, in any order.
 struct Connection {
   std::vector<std::unique_ptr<ClientLink>> links;  ///< model ranks: one a server, in the order of their ranks
-  std::unique_ptr<ServerPort> port;  ///< servers: peers are all model ranks in the order of ranks
-  std::uint64_t segment_bytes = 0;   ///< servers: memory of the segment
+  /// Servers: peers are all model ranks in the order of ranks; with `server_links` then all servers, itself
+  /// too (which never says anything).
+  std::unique_ptr<ServerPort> port;
+  /// Servers, with `server_links`: one a server, to send messages only; null for itself. What a server sends
+  /// here arrives at the other's port.
+  std::vector<std::unique_ptr<ClientLink>> server_links;
+  std::uint64_t segment_bytes = 0;  ///< servers: memory of the segment
 };
 
 /// Collective over `options.comm`, by the MPI thread. Fails on every rank when it fails on one, and

@@ -42,14 +42,15 @@ void Port::fail() {
 }
 
 bool Port::pump() {
-  bool moved = network_ && network_->progress();
+  bool moved = false;
+  for (auto& network : networks_) moved = network->progress() || moved;
   for (auto& peer : peers_) moved = peer->pump() || moved;
-  if (moved && network_) quiet_since_ns_ = now_ns();
+  if (moved && !networks_.empty()) quiet_since_ns_ = now_ns();
   return moved;
 }
 
 nanoseconds Port::pause(std::uint64_t now) const {
-  const int part = network_->transferring() ? 64 : 8;
+  const int part = std::ranges::any_of(networks_, [](const auto& it) { return it->transferring(); }) ? 64 : 8;
   return std::clamp<nanoseconds>(nanoseconds(now - quiet_since_ns_) / part, shortest_pause, longest_pause);
 }
 
@@ -72,7 +73,7 @@ void Port::wait(Millis most) {
     const std::uint64_t now = now_ns();
     if (now >= end) break;
     const nanoseconds left(end - now);
-    sleep(network_ ? std::min(left, pause(now)) : left);
+    sleep(networks_.empty() ? left : std::min(left, pause(now)));
     if (bell.count() != bell_seen_) break;
   }
   bell_seen_ = bell.count();

@@ -21,7 +21,7 @@ class Port final : public ServerPort {
 
   /// Ends must be added in the order of the ranks, all before the first use.
   void add(std::unique_ptr<PeerEnd> peer) { peers_.push_back(std::move(peer)); }
-  void set_network(std::unique_ptr<Network> network) { network_ = std::move(network); }
+  void add_network(std::unique_ptr<Network> network) { networks_.push_back(std::move(network)); }
   [[nodiscard]] Pool& pool() noexcept { return pool_; }
   [[nodiscard]] const Scatter& scatter() const noexcept { return scatter_; }
 
@@ -52,7 +52,7 @@ class Port final : public ServerPort {
   std::shared_ptr<Segment> segment_;
   Pool pool_;
   Scatter scatter_;
-  std::unique_ptr<Network> network_;  ///< outlives the ends that use it
+  std::vector<std::unique_ptr<Network>> networks_;  ///< outlive the ends that use them
   std::vector<std::unique_ptr<PeerEnd>> peers_;
   std::uint32_t bell_seen_ = 0;
   std::uint64_t quiet_since_ns_;  ///< the network last moved

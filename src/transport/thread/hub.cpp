@@ -17,6 +17,7 @@ Result<ThreadHub> ThreadHub::make(std::size_t clients, const Options& options) {
   hub.segment_bytes = geometry.total_bytes;
   auto port = std::make_unique<shm::Port>(segment);
   for (std::size_t i = 0; i < clients; ++i) {
+    if (i >= clients - options.servers) port->pool().publish(i, shm::order_end);
     port->add(std::make_unique<shm::ShmPeer>(segment, i, "thread", fmt::format("model rank {}", i)));
     hub.clients.push_back(std::make_unique<shm::ShmClientLink>(
         segment, shm::ClientOptions{

@@ -23,6 +23,7 @@ struct ThreadHub {
     std::size_t server = 0;  ///< the server's number, for messages
     /// One a client, for ranks that have links in several hubs; empty: they have none.
     std::vector<std::shared_ptr<RankLinks>> rank_links = {};
+    std::size_t servers = 0;  ///< of these clients, the last so many are I/O servers: they send messages only
   };
   /// Port and links may be destroyed in any order.
   static Result<ThreadHub> make(std::size_t clients, const Options& options);

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/frame_owners.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace afterbay::model {
+namespace {
+
+/// Contiguous parts of the frames of one section; a frame belongs where its middle lies.
+void cut_into_slabs(const FileLayout& layout, bool record, std::size_t servers,
+                    std::vector<std::uint16_t>& owners) {
+  std::uint64_t all = 0;
+  for (const Frame& frame : layout.frames) all += frame.record == record ? frame.bytes : 0;
+  std::uint64_t before = 0;
+  for (std::size_t f = 0; f < layout.frames.size(); ++f) {
+    const Frame& frame = layout.frames[f];
+    if (frame.record != record) continue;
+    const double middle = static_cast<double>(before) + static_cast<double>(frame.bytes) / 2;
+    const double part = all == 0 ? 0 : middle / static_cast<double>(all) * static_cast<double>(servers);
+    owners[f] = static_cast<std::uint16_t>(std::min(static_cast<std::size_t>(part), servers - 1));
+    before += frame.bytes;
+  }
+}
+
+/// Largest variable first, each to the server that has least.
+std::vector<std::uint16_t> deal_variables(const FileLayout& layout, std::size_t servers) {
+  std::vector<std::uint32_t> order(layout.variables.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::ranges::stable_sort(order, [&](std::uint32_t a, std::uint32_t b) {
+    return layout.variables[a].slab_bytes > layout.variables[b].slab_bytes;
+  });
+  std::vector<std::uint64_t> loads(servers, 0);
+  std::vector<std::uint16_t> owners(layout.variables.size(), 0);
+  for (const std::uint32_t v : order) {
+    const auto least = std::ranges::min_element(loads);
+    owners[v] = static_cast<std::uint16_t>(least - loads.begin());
+    *least += layout.variables[v].slab_bytes;
+  }
+  return owners;
+}
+
+}  // namespace
+
+std::vector<std::uint16_t> frame_owners(const FileLayout& layout, Split split, std::size_t servers) {
+  std::vector<std::uint16_t> owners(layout.frames.size(), 0);
+  if (split == Split::none || servers < 2) return owners;
+  if (split == Split::slab) {
+    cut_into_slabs(layout, false, servers, owners);
+    cut_into_slabs(layout, true, servers, owners);
+    return owners;
+  }
+  const auto of_variable = deal_variables(layout, servers);
+  for (std::size_t f = 0; f < owners.size(); ++f)
+    owners[f] = of_variable[layout.pieces[layout.frames[f].first_piece].variable];
+  return owners;
+}
+
+std::vector<std::vector<std::uint16_t>> variable_owners(const FileLayout& layout,
+                                                        const std::vector<std::uint16_t>& owners) {
+  std::vector<std::vector<std::uint16_t>> found(layout.variables.size());
+  for (const Piece& piece : layout.pieces) found[piece.variable].push_back(owners[piece.frame]);
+  for (auto& of_variable : found) {
+    std::ranges::sort(of_variable);
+    const auto again = std::ranges::unique(of_variable);
+    of_variable.erase(again.begin(), again.end());
+  }
+  return found;
+}
+
+}  // namespace afterbay::model

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which server writes which frame of a file that several servers write at once.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "model/layout.hpp"
+
+namespace afterbay::model {
+
+/// How a file is shared out over servers.
+enum class Split : std::uint8_t {
+  none,      ///< one server writes it all
+  slab,      ///< each server a contiguous part of every record, and of the fixed variables
+  variable,  ///< each server some of the variables
+};
+
+/// The owner of each frame, counted from the file's leader (0) in the order of the servers: parts of nearly
+/// equal bytes, the same on every rank. With `variable` a frame that holds the end of one variable and the
+/// beginning of the next belongs to the owner of the first.
+std::vector<std::uint16_t> frame_owners(const FileLayout& layout, Split split, std::size_t servers);
+
+/// By variable: who owns frames of it, ascending.
+std::vector<std::vector<std::uint16_t>> variable_owners(const FileLayout& layout,
+                                                        const std::vector<std::uint16_t>& owners);
+
+}  // namespace afterbay::model

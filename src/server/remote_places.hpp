@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// RemotePlaces: workers ask for places in files that other servers make; the ingest thread carries questions
+// and answers.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.hpp"
+#include "base/thread_safety.hpp"
+#include "storage/store.hpp"
+#include "wire/server_messages.hpp"
+
+namespace afterbay::server {
+
+class RemotePlaces {
+ public:
+  /// `wake`: makes the ingest thread look for questions; any thread. `work`: where the ingest thread itself
+  /// asks (no workers), it goes on with what servers say to each other.
+  RemotePlaces(std::chrono::milliseconds deadline, std::function<void()> wake, std::function<void()> work)
+      : deadline_(deadline), wake_(std::move(wake)), work_(std::move(work)) {}
+
+  /// Any thread; blocks until the leader has answered, the session failed, or the deadline passed.
+  Result<std::vector<std::uint64_t>> ask(std::uint64_t file, std::size_t leader,
+                                         std::span<const storage::PlaceRequest> requests);
+
+  // Ingest thread.
+  /// What is to be sent, with the server it goes to.
+  std::vector<std::pair<std::size_t, wire::AskPlaces>> take_questions();
+  void answer(wire::Places answer);
+  /// Nothing will be answered any more.
+  void fail(const Error& error);
+
+ private:
+  [[nodiscard]] std::optional<Result<std::vector<std::uint64_t>>> take_answer(std::uint64_t serial)
+      AFTERBAY_EXCLUDES(mutex_);
+
+  std::chrono::milliseconds deadline_;
+  std::function<void()> wake_;
+  std::function<void()> work_;
+  Mutex mutex_;
+  std::condition_variable_any answered_;
+  std::uint64_t next_serial_ AFTERBAY_GUARDED_BY(mutex_) = 0;
+  std::vector<std::pair<std::size_t, wire::AskPlaces>> questions_ AFTERBAY_GUARDED_BY(mutex_);
+  std::map<std::uint64_t, wire::Places> answers_ AFTERBAY_GUARDED_BY(mutex_);
+  std::optional<Error> failure_ AFTERBAY_GUARDED_BY(mutex_);
+};
+
+/// The places of one file.
+class FilePlacer : public storage::Placer {
+ public:
+  FilePlacer(RemotePlaces& places, std::uint64_t file, std::size_t leader)
+      : places_(places), file_(file), leader_(leader) {}
+  Result<std::vector<std::uint64_t>> place(std::span<const storage::PlaceRequest> requests) override {
+    return places_.ask(file_, leader_, requests);
+  }
+
+ private:
+  RemotePlaces& places_;
+  std::uint64_t file_;
+  std::size_t leader_;
+};
+
+}  // namespace afterbay::server

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// What I/O servers say to each other about files that several of them write. The *leader* makes a file, the
+// *members* write their frames of it. Order matters per pair only.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "wire/data_fields.hpp"
+
+namespace afterbay::wire {
+
+/// Leader -> members: the file is there.
+struct FileShared {
+  static constexpr Kind kind{210};
+  std::uint64_t file = 0;
+  std::vector<std::byte> share;  ///< storage::File::share
+  template <class A>
+  void fields(A& a) {
+    a(file, share);
+  }
+};
+
+/// Member -> leader: pieces that want their places; storage::PlaceRequest. Answered by Places.
+struct AskPlaces {
+  static constexpr Kind kind{211};
+  struct Request {
+    std::uint32_t piece = 0;
+    std::uint64_t record = 0;
+    std::uint64_t bytes = 0;
+    std::uint32_t skipped = 0;
+    template <class A>
+    void fields(A& a) {
+      a(piece, record, bytes, skipped);
+    }
+  };
+  std::uint64_t file = 0;
+  std::uint64_t serial = 0;  ///< the member's count of such questions
+  std::vector<Request> requests;
+  template <class A>
+  void fields(A& a) {
+    a(file, serial, requests);
+  }
+};
+
+struct Places {
+  static constexpr Kind kind{212};
+  std::uint64_t serial = 0;
+  std::vector<std::uint64_t> offsets;
+  std::optional<Error> error;
+  template <class A>
+  void fields(A& a) {
+    a(serial, offsets, error);
+  }
+};
+
+/// Member -> leader: all that it will write is durable.
+struct PartDone {
+  static constexpr Kind kind{213};
+  std::uint64_t file = 0;
+  std::vector<std::byte> account;  ///< storage::File::hand_over
+  template <class A>
+  void fields(A& a) {
+    a(file, account);
+  }
+};
+
+/// Leader -> members: the file has its final name.
+struct FilePublished {
+  static constexpr Kind kind{214};
+  std::uint64_t file = 0;
+  template <class A>
+  void fields(A& a) {
+    a(file);
+  }
+};
+
+/// To all others: the session cannot go on.
+struct ServerFailed {
+  static constexpr Kind kind{215};
+  Error error;
+  template <class A>
+  void fields(A& a) {
+    a(error);
+  }
+};
+
+/// To all others: the sender ends in order.
+struct Farewell {
+  static constexpr Kind kind{216};
+  template <class A>
+  void fields(A&) {}
+};
+
+}  // namespace afterbay::wire

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files that several servers write at once, in one process.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "local_run.hpp"
+#include "map_session.hpp"
+#include "scratch_directory.hpp"
+
+namespace afterbay::test {
+namespace {
+
+LocalRun::Settings small_memory(const std::string& placement) {
+  return {{"memory.server", "2MiB"}, {"memory.block", "64KiB"}, {"memory.small_block", "16KiB"},
+          {"chunk", "8KiB"},         {"placement", placement},  {"deadline", "20s"}};
+}
+
+struct Case {
+  const char* store;
+  const char* placement;
+  int models;
+  int servers;
+  int deflate;
+};
+
+std::string name_of_case(const testing::TestParamInfo<Case>& parameter) {
+  const Case& it = parameter.param;
+  return fmt::format("{}_{}_{}_ranks_{}_servers{}", it.store, it.placement, it.models, it.servers,
+                     it.deflate > 0 ? "_deflated" : "");
+}
+
+class ThreadSessionSplit : public testing::TestWithParam<Case> {};
+
+TEST_P(ThreadSessionSplit, every_point_of_every_record_is_right) {
+  const Directory directory;
+  LocalRun run(GetParam().models, GetParam().servers, small_memory(GetParam().placement));
+  const auto errors = run.run([&](Session& session, int) {
+    maps::write(session, GetParam().store, directory.path, GetParam().deflate);
+    session.finalize();
+  });
+  for (const auto& error : errors) EXPECT_FALSE(error) << error->text();
+  maps::expect_right(directory.path / "mesh.nc");
+}
+
+INSTANTIATE_TEST_SUITE_P(, ThreadSessionSplit,
+                         testing::Values(Case{"netcdf4", "slab", 4, 2, 0}, Case{"netcdf4", "slab", 3, 3, 4},
+                                         Case{"netcdf4", "variable", 4, 2, 0}, Case{"cdf5", "slab", 4, 3, 0},
+                                         Case{"cdf5", "variable", 2, 2, 0}, Case{"cdf2", "slab", 1, 4, 0}),
+                         name_of_case);
+
+constexpr std::uint64_t wide = 512, high = 1024, large_records = 3;  ///< 4 MiB a record
+
+double large_value(std::uint64_t record, std::uint64_t point) {
+  return static_cast<double>(record * wide * high + point);
+}
+
+class ThreadSessionLargeRecord : public testing::TestWithParam<const char*> {};
+
+// Each server has 1 MiB, a quarter of a record.
+TEST_P(ThreadSessionLargeRecord, of_four_times_a_servers_memory) {
+  const Directory directory;
+  LocalRun run(4, 2,
+               {{"memory.server", "1MiB"},
+                {"memory.block", "64KiB"},
+                {"memory.small_block", "16KiB"},
+                {"placement", "slab"},
+                {"deadline", "30s"}});
+  const auto errors = run.run([&](Session& session, int rank) {
+    const std::uint64_t rows = high / 4, first = static_cast<std::uint64_t>(rank) * rows;
+    session.decomposition("rows", Block{{high, wide}, {first, 0}, {rows, wide}});
+    Schema schema;
+    schema.dimension("time", unlimited).dimension("y", high).dimension("x", wide);
+    schema.variable("v", Type::float64, {"time", "y", "x"}).on("rows");
+    OutputFile file =
+        session
+            .collection("large", schema,
+                        {.file = "large.nc", .directory = directory.path.string(), .store = GetParam()})
+            .open();
+    std::vector<double> values(rows * wide);
+    for (std::uint64_t record = 0; record < large_records; ++record) {
+      for (std::uint64_t i = 0; i < values.size(); ++i) values[i] = large_value(record, first * wide + i);
+      file.put("v", record, values.data());
+      session.end_step();
+    }
+    file.close();
+    session.finalize();
+  });
+  for (const auto& error : errors) EXPECT_FALSE(error) << error->text();
+  const auto values = read<double>(directory.path / "large.nc", "v");
+  ASSERT_EQ(values.size(), large_records * wide * high);
+  for (std::uint64_t i = 0; i < values.size(); ++i)
+    ASSERT_EQ(values[i], large_value(i / (wide * high), i % (wide * high))) << i;
+}
+
+INSTANTIATE_TEST_SUITE_P(, ThreadSessionLargeRecord, testing::Values("netcdf4", "cdf5"),
+                         [](const auto& parameter) { return std::string(parameter.param); });
+
+/// What a session's ranks say when server `failing` cannot write.
+TEST(ThreadSessionSplitErrors, a_file_that_cannot_be_made_fails_every_server_and_rank) {
+  const Directory directory;
+  const std::filesystem::path in_the_way = directory.path / "file";
+  std::ofstream(in_the_way) << "x";
+  LocalRun run(3, 2, small_memory("slab"));
+  const auto errors = run.run([&](Session& session, int) {
+    maps::write(session, "cdf5", in_the_way / "sub");
+    session.finalize();
+  });
+  for (const auto& error : errors) {
+    ASSERT_TRUE(error);
+    EXPECT_NE(error->text().find("mesh.nc"), std::string::npos) << error->text();
+  }
+}
+
+TEST(ModelFrameOwners, slabs_are_contiguous_and_even) {
+  Schema schema;
+  schema.dimension("time", unlimited).dimension("y", 1000).dimension("x", 100);
+  schema.variable("a", Type::float64, {"time", "y", "x"});
+  schema.variable("b", Type::float32, {"time", "y", "x"});
+  schema.variable("fixed", Type::float32, {"y", "x"});
+  for (const Format format : {Format::netcdf4, Format::cdf5}) {
+    const auto layout = model::make_layout(schema, format, {64 << 10, 64 << 10}).value();
+    const auto owners = model::frame_owners(layout, model::Split::slab, 3);
+    std::vector<std::uint64_t> bytes(3);
+    for (const bool record : {false, true}) {
+      std::uint16_t last = 0;
+      for (std::size_t f = 0; f < owners.size(); ++f) {
+        if (layout.frames[f].record != record) continue;
+        EXPECT_GE(owners[f], last);
+        last = owners[f];
+        bytes[owners[f]] += layout.frames[f].bytes;
+      }
+      EXPECT_EQ(last, 2);
+    }
+    const auto [least, most] = std::ranges::minmax(bytes);
+    EXPECT_LT(most - least, 4u * (64 << 10));
+    const auto by_variable = model::frame_owners(layout, model::Split::variable, 2);
+    const auto of_variables = model::variable_owners(layout, by_variable);
+    EXPECT_NE(of_variables[0].back(), of_variables[1].back());
+  }
+}
+
+}  // namespace
+}  // namespace afterbay::test
