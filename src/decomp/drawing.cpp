@@ -9,7 +9,7 @@
 namespace afterbay::decomp {
 namespace {
 
-constexpr std::uint64_t most_cells = 2048;     ///< across, and down
+constexpr std::uint64_t most_drawn = 2048;     ///< across, and down
 constexpr std::uint64_t wanted_pixels = 1024;  ///< across or down, where small maps are scaled up
 constexpr std::uint64_t widest = 4;            ///< width over height; what is flatter is stretched
 
@@ -63,11 +63,11 @@ Result<View> view_of(const Decomposition& map, std::optional<std::uint64_t> leve
     const std::uint64_t rows = global[global.size() - 2];
     const std::uint64_t levels = map.points() / rows / global.back();
     if (level.value_or(0) >= levels) return fail(level_error(map, *level, levels));
-    view.right = {global.back(), std::min(global.back(), most_cells), 1};
-    view.down = {rows, std::min(rows, most_cells), global.back()};
+    view.right = {global.back(), std::min(global.back(), most_drawn), 1};
+    view.down = {rows, std::min(rows, most_drawn), global.back()};
     view.fixed = level.value_or(0) * rows * global.back();
   }
-  if (view.wrapped) view.right.drawn = std::min(view.right.all, most_cells * most_cells);
+  if (view.wrapped) view.right.drawn = std::min(view.right.all, most_drawn * most_drawn);
   return view;
 }
 

@@ -23,9 +23,9 @@ class Checksum {
   std::uint64_t sum_ = 0;
 };
 
-class MapReader {
+class E3smMapReader {
  public:
-  MapReader(const NetcdfFile& file, std::size_t ranks, std::size_t index)
+  E3smMapReader(const NetcdfFile& file, std::size_t ranks, std::size_t index)
       : file_(file), ranks_(ranks), prefix_(fmt::format("D{}.", index + 1)) {}
 
   Result<Decomposition> read() {
@@ -182,7 +182,7 @@ Result<E3smReader> E3smReader::open(NetcdfFile file) {
 }
 
 Result<Decomposition> E3smReader::read(std::size_t index) const {
-  return MapReader(file_, ranks_, index).read();
+  return E3smMapReader(file_, ranks_, index).read();
 }
 
 }  // namespace afterbay::decomp

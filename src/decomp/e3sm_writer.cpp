@@ -91,9 +91,9 @@ constexpr auto about_lengths = "Lengths of noncontiguous requests";
 constexpr auto about_raw_counts = "Number of file offsets accessed per process before merge";
 constexpr auto about_raw = "File offsets accessed before merge";
 
-class MapWriter {
+class E3smMapWriter {
  public:
-  MapWriter(NetcdfFile& file, const Decomposition& map, std::size_t number, int rank_dimension)
+  E3smMapWriter(NetcdfFile& file, const Decomposition& map, std::size_t number, int rank_dimension)
       : file_(file),
         map_(map),
         prefix_(fmt::format("D{}.", number)),
@@ -206,7 +206,7 @@ Result<> E3smWriter::add(const Decomposition& map) {
     return fail(ErrorCode::resources, "the map \"{}\" has {} points, more than the {} that can be looked at",
                 map.name, map.points(), most_points_in_sets);
   if (written_++ > 0) AFTERBAY_TRY(file_.define_more());
-  return MapWriter(file_, map, written_, rank_dimension_).write();
+  return E3smMapWriter(file_, map, written_, rank_dimension_).write();
 }
 
 }  // namespace afterbay::decomp
