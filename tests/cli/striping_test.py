@@ -71,6 +71,11 @@ class Striping(CommandTest):
                     "--afterbay.placement=file")
         self.assertEqual(self.calls(), ["setstripe -c 1 -S 8388608 out.nc.part new"])
 
+    def test_a_file_of_all_servers_is_made_once(self):
+        self.replay(LFS, "--afterbay.stripe.apply=always", "--afterbay.collections.replay.expected_size=20GiB",
+                    "--afterbay.placement=slab", "--afterbay.servers=2", ranks=4)
+        self.assertEqual(self.calls(), ["setstripe -c -1 -S 8388608 out.nc.part new"])
+
     def test_inline(self):
         self.replay(LFS, "--afterbay.stripe.apply=always", "--afterbay.topology=inline")
         self.assertEqual(self.calls(), ["setstripe -c 1 -S 1048576 out.nc.part new"])
