@@ -3,12 +3,15 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <random>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "afterbay/schema.hpp"
 #include "storage/fill.hpp"
+#include "storage/sealed.hpp"
 
 namespace afterbay::storage {
 namespace {
@@ -107,6 +110,91 @@ TEST(Ledger, takes_what_was_there_as_written) {
   EXPECT_TRUE(missing_of(ledger).empty());
   ledger.reach(6);
   EXPECT_EQ(missing_of(ledger), (Missing{{1, 5}, {2, 5}}));
+}
+
+/// Many pieces: `a` has one every 8 values, `fixed` likewise.
+model::FileLayout layout_of_many() {
+  Schema schema;
+  schema.dimension("time", unlimited).dimension("x", 4000);
+  schema.variable("fixed", Type::float32, {"x"}).with_chunk({100});
+  schema.variable("a", Type::float32, {"time", "x"}).with_chunk({1, 8});
+  return *model::make_layout(schema, Format::netcdf4, {});
+}
+
+TEST(Ledger, accounts_of_several_writers_add_up_to_what_was_written) {
+  const model::FileLayout layout = layout_of_many();
+  std::mt19937 random(7);
+  for (int round = 0; round < 20; ++round) {
+    Ledger whole(layout, 0, false);
+    std::vector<std::unique_ptr<Ledger>> parts;
+    for (int p = 0; p < 3; ++p) parts.push_back(std::make_unique<Ledger>(layout, 0, false));
+    for (int n = 0; n < 4000; ++n) {
+      const std::size_t index = random() % layout.pieces.size() / 50;  // few pieces, often all of a record
+      const model::Piece& piece = layout.pieces[index * 50];
+      const std::uint64_t record = random() % 12 + (random() % 8 == 0 ? 100 : 0);
+      whole.mark(piece, record);
+      parts[index % 3]->mark(piece, record);
+    }
+    ASSERT_TRUE(parts[0]->take(parts[1]->account()));
+    ASSERT_TRUE(parts[0]->take(parts[2]->account()));
+    EXPECT_EQ(parts[0]->records(), whole.records());
+    EXPECT_EQ(missing_of(*parts[0]), missing_of(whole));
+    for (const model::Piece& piece : layout.pieces)
+      for (std::uint64_t record = 0; record < 120; ++record)
+        ASSERT_EQ(parts[0]->has(piece, record), whole.has(piece, record)) << piece.number << " " << record;
+    EXPECT_TRUE(parts[0]->account() == whole.account()) << "the same whatever the way to it";
+  }
+}
+
+TEST(Ledger, an_account_of_many_records_of_some_pieces_is_small) {
+  const model::FileLayout layout = layout_of_many();
+  Ledger ledger(layout, 0, false);
+  for (std::uint64_t record = 0; record < 1000; ++record)
+    for (std::size_t n = 0; n < layout.pieces.size() / 2; ++n) ledger.mark(layout.pieces[n], record);
+  EXPECT_LT(ledger.account().size(), 64u);
+}
+
+TEST(Ledger, refuses_accounts_of_what_was_written_already_and_then_takes_nothing) {
+  const model::FileLayout layout = layout_of_two();
+  const model::Piece& fixed = layout.pieces_of_variable(0)[0];
+  const model::Piece& a = layout.pieces_of_variable(1)[0];
+  const model::Piece& b = layout.pieces_of_variable(2)[0];
+  Ledger theirs(layout, 0, false);
+  for (std::uint64_t record = 0; record < 9; ++record) theirs.mark(a, record);
+  theirs.mark(fixed, 0);
+  Ledger ours(layout, 0, false);
+  for (std::uint64_t record = 0; record < 9; ++record) ours.mark(b, record);
+  ours.mark(a, 5);
+  const auto refused = ours.take(theirs.account());
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::conflict);
+  EXPECT_NE(refused.error().message.find("record 5"), std::string::npos) << refused.error().message;
+  EXPECT_FALSE(ours.has(a, 0));
+  EXPECT_FALSE(ours.has(fixed, 0));
+  Ledger fixed_too(layout, 0, true);
+  EXPECT_EQ(fixed_too.take(theirs.account()).error().code, ErrorCode::conflict);
+  const model::FileLayout other = layout_of_many();
+  EXPECT_EQ(Ledger(other, 0, false).take(theirs.account()).error().code, ErrorCode::conflict);
+}
+
+TEST(Ledger, refuses_broken_accounts) {
+  const model::FileLayout layout = layout_of_two();
+  const std::size_t pieces = layout.pieces.size();
+  const auto code = [&](const std::vector<std::uint64_t>& numbers) {
+    SealedWriter writer(SealedKind::account, digest_of(layout));
+    for (const std::uint64_t number : numbers) writer.number(number);
+    const auto taken = Ledger(layout, 0, false).take(std::move(writer).finish());
+    return taken ? ErrorCode::ok : taken.error().code;
+  };
+  EXPECT_EQ(code({4, pieces, 1, 1, 3, 1, 2}), ErrorCode::ok);  // records 1 to 3: not 1 piece, then 2
+  EXPECT_EQ(code({}), ErrorCode::format);
+  EXPECT_EQ(code({4, pieces}), ErrorCode::format) << "no stretches";
+  EXPECT_EQ(code({4, pieces + 1, 0}), ErrorCode::format) << "more fixed pieces than there are";
+  EXPECT_EQ(code({4, pieces, 1, 1, 4, 1, 2}), ErrorCode::format) << "past the last record";
+  EXPECT_EQ(code({4, pieces, 1, 5, 1, 1, 2}), ErrorCode::format) << "past the last record";
+  EXPECT_EQ(code({4, pieces, 1, 1, 3, 1, 3}), ErrorCode::format) << "more pieces than there are";
+  EXPECT_EQ(code({4, pieces, 1, 1, 3, 1, 2, 7}), ErrorCode::format) << "too long";
+  EXPECT_EQ(code({4, pieces, 1'000'000, 1, 3, 1, 2}), ErrorCode::format) << "stretches are missing";
 }
 
 TEST(Ledger, stops_at_the_first_failure) {
