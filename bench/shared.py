@@ -192,7 +192,7 @@ def draw(results: Results, path: pathlib.Path, title: str) -> bool:
     axis.set_ylabel("write bandwidth, GiB/s (median, min and max)")
     axis.grid(linewidth=0.4)
     axis.legend(fontsize=8, loc="center left", bbox_to_anchor=(1.01, 0.5))
-    axis.set_title(title, fontsize=11)
+    axis.set_title(title.split(",")[0], fontsize=11)  # the axis says the rest
     figure.tight_layout()
     figure.savefig(path, dpi=110)
     pyplot.close(figure)
