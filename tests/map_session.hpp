@@ -15,7 +15,7 @@
 
 namespace afterbay::test::maps {
 
-inline constexpr std::uint64_t cells = 613, levels = 7, rows = 23, columns = 31, records = 3;
+inline constexpr std::uint64_t cells = 613, levels = 40, rows = 23, columns = 31, records = 3;
 inline constexpr float fill = -999;
 
 /// Cells are dealt to the ranks in a scattered order; rank 1 of several holds none.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/collection.hpp"
 
+#include <algorithm>
+
 #include "base/suggest.hpp"
 #include "config/names.hpp"
 #include "model/changes.hpp"
@@ -62,14 +64,14 @@ bool same(const PutPlan& plan, Type type, const MemoryLayout& memory) {
 
 Result<std::unique_ptr<Collection>> Collection::make(Definition definition, const config::Config& config,
                                                      const std::vector<Decomposition>& decompositions,
-                                                     int model_rank, std::size_t servers) {
+                                                     const Sides& sides) {
   auto collection = std::make_unique<Collection>();
   Collection& it = *collection;
   const config::CollectionSettings settings = config.settings_for(definition.name);
   it.id_ = definition.id;
   it.name_ = definition.name;
   it.schema_ = std::move(definition.schema);
-  it.servers.resize(servers);
+  it.servers.resize(sides.servers);
   it.placement_ = settings.placement.value_or(config.placement);
   it.template_ = settings.file.value_or(definition.options.file);
   it.directory_ = settings.directory.value_or(definition.options.directory);
@@ -81,14 +83,44 @@ Result<std::unique_ptr<Collection>> Collection::make(Definition definition, cons
   override_variables(it.schema_, settings);
   AFTERBAY_TRY(model::check_template(it.template_));
   AFTERBAY_TRY(model::validate(it.schema_, it.format_));
-  const model::LayoutSizes sizes{config.memory.block_bytes - model::page_bytes, config.chunk_bytes};
+  it.split_ = split_of(it.placement_, it.format_, it.existing_, sides.servers);
+  it.gather_bytes_ = model::gather_bytes(it.schema_, it.split_, sides.servers);
+  const model::LayoutSizes sizes{config.memory.block_bytes - model::page_bytes, config.chunk_bytes,
+                                 it.gather_bytes_};
+  if (it.format_ == Format::netcdf4) it.choose_chunks(settings, config, decompositions, sides, sizes);
   AFTERBAY_TRY_ASSIGN(model::FileLayout layout, model::make_layout(it.schema_, it.format_, sizes));
   it.layout_ = std::make_shared<const model::FileLayout>(std::move(layout));
-  it.split_ = split_of(it.placement_, it.format_, it.existing_, servers);
-  it.owners_ = model::frame_owners(*it.layout_, it.split_, servers);
+  it.owners_ = model::frame_owners(*it.layout_, it.split_, sides.servers);
   it.variable_owners_ = model::variable_owners(*it.layout_, it.owners_);
-  AFTERBAY_TRY(it.resolve(decompositions, model_rank));
+  AFTERBAY_TRY(it.resolve(decompositions, sides.model_rank));
   return collection;
+}
+
+/// Writes them into the schema, by which the servers get them. What is appended to has its shapes already:
+/// for those the same must be chosen by any number of ranks.
+void Collection::choose_chunks(const config::CollectionSettings& settings, const config::Config& config,
+                               const std::vector<Decomposition>& decompositions, const Sides& sides,
+                               const model::LayoutSizes& sizes) {
+  std::vector<model::VariableFacts> variables;
+  for (const Variable& variable : schema_.variables) {
+    const config::VariableSettings chosen = settings.settings_for(variable.name);
+    model::VariableFacts facts;
+    facts.access = chosen.access.value_or(model::Access::map);
+    facts.from_setting = chosen.chunk.has_value();
+    const auto lies_on = std::ranges::find(decompositions, variable.decomposition, &Decomposition::name);
+    if (lies_on != decompositions.end() && lies_on->map) {
+      if (auto place = model::place_of(schema_, variable, lies_on->name, lies_on->map->global()))
+        facts.mapped = *place;
+    } else if (lies_on != decompositions.end() && existing_ != config::Existing::append) {
+      facts.block_rank = lies_on->block.global.size();
+      facts.bands = static_cast<std::uint64_t>(sides.model_ranks);
+    }
+    variables.push_back(facts);
+  }
+  const std::uint64_t writers = split_ == model::Split::slab ? sides.servers : 1;
+  const std::uint64_t expected = settings.expected_bytes.value_or(0);
+  chunk_choices_ =
+      model::choose_chunks(schema_, variables, {sizes, config.memory.chunks_bytes * writers, expected});
 }
 
 /// Finds each variable's decomposition and this rank's part.
@@ -140,6 +172,23 @@ Result<> Collection::lie_on(VariableState& state, const Decomposition& decomposi
   return {};
 }
 
+observe::CollectionRecord Collection::account() const {
+  observe::CollectionRecord record{name_, std::string(name_of(format_)), {}};
+  for (std::size_t v = 0; v < chunk_choices_.size(); ++v) {
+    const Variable& variable = schema_.variables[v];
+    if (variable.type == Type::string) continue;
+    const model::VariableLayout& layout = layout_->variables[v];
+    observe::ChunkRecord chunk{variable.name, {}, 0, model::text_of(chunk_choices_[v])};
+    if (layout.chunked) {
+      if (layout.record) chunk.lengths.push_back(layout.record_span);
+      chunk.lengths.insert(chunk.lengths.end(), layout.chunk.begin(), layout.chunk.end());
+      chunk.bytes = layout.record_span * layout.chunk.product() * size_of(variable.type);
+    }
+    record.chunks.push_back(std::move(chunk));
+  }
+  return record;
+}
+
 bool Collection::serves(std::size_t server) const noexcept {
   return placement_ == config::Placement::file || is_split() || server == id_ % servers.size();
 }
@@ -155,10 +204,16 @@ wire::DefineCollection Collection::message(bool with_schema) const {
   message.store = std::string(name_of(format_));
   message.existing = static_cast<std::uint8_t>(existing_);
   message.split = static_cast<std::uint8_t>(split_);
+  message.gather_bytes = gather_bytes_;
   message.schema_hash = model::hash(schema_);
   for (const VariableState& variable : variables_) message.decompositions.push_back(variable.decomposition);
   if (with_schema) message.schema = schema_;
   return message;
+}
+
+void Collection::set_packed(const std::vector<std::uint8_t>& packed) {
+  for (std::size_t v = 0; v < variables_.size() && v < packed.size(); ++v)
+    variables_[v].packed = packed[v] != 0;
 }
 
 Result<std::string> Collection::path(const FileName& file_name) const {
@@ -250,7 +305,7 @@ std::vector<PiecePlan> Collection::box_pieces(const VariableState& variable, con
     PiecePlan::BoxMoves moves{model::gather(variable.mine, memory, piece.box, piece.stored, bytes), {}};
     if (moves.gather.empty()) continue;
     moves.pack = model::pack(variable.mine, memory, piece.box, bytes);
-    plans.push_back({p, moves.pack.points * bytes.to, moves});
+    plans.push_back({p, moves.pack.points * bytes.to, moves, std::nullopt});
   }
   return plans;
 }
@@ -269,7 +324,14 @@ std::vector<PiecePlan> Collection::map_pieces(const VariableState& variable, con
     moves.gather = model::gather(*points, variable.map->runs().elements(), layout.shape, memory,
                                  {piece.box, piece.stored, variable.place}, bytes);
     moves.pack = model::pack(moves.gather);
-    plans.push_back({p, moves.pack.values * bytes.to, moves});
+    const std::uint64_t packed_bytes = moves.pack.values * bytes.to;
+    std::optional<std::uint64_t> packed_at;
+    if (variable.packed) {
+      const std::size_t number = cut.number(*points);
+      moves.pack.points = &cut.rows[number];
+      packed_at = cut.before[number] * (packed_bytes / points->points);
+    }
+    plans.push_back({p, packed_bytes, moves, packed_at});
   }
   return plans;
 }

@@ -19,11 +19,13 @@
 #include "base/result.hpp"
 #include "client/decomposition.hpp"
 #include "config/config.hpp"
+#include "model/chunk_choice.hpp"
 #include "model/frame_owners.hpp"
 #include "model/layout.hpp"
 #include "model/map_moves.hpp"
 #include "model/moves.hpp"
 #include "observe/profile.hpp"
+#include "observe/records.hpp"
 #include "wire/session_messages.hpp"
 
 namespace afterbay::client {
@@ -41,9 +43,11 @@ struct PiecePlan {
   std::uint32_t piece = 0;  ///< index in FileLayout::pieces
   std::uint64_t packed_bytes = 0;
   std::variant<BoxMoves, MapMoves> moves;
+  std::optional<std::uint64_t> packed_at;  ///< handed over packed, from this byte of the piece on
 
   /// Into the piece, which begins at `to`. Returns the number of values out of range.
   std::uint64_t gather(const void* data, std::byte* to, model::Kernel kernel) const {
+    if (packed_at) return pack(data, to + *packed_at, kernel);
     return std::visit([&](const auto& it) { return model::execute(it.gather, data, to, kernel); }, moves);
   }
   /// Into `packed_bytes` at `to`.
@@ -70,6 +74,7 @@ struct VariableState {
   int decomposition = -1;        ///< index of the decomposition; -1: Whole
   std::shared_ptr<MapPart> map;  ///< null: not on a map
   model::MapPlace place;         ///< of the map's dimensions
+  bool packed = false;           ///< on a map: handed over packed, the server puts it in order
   std::vector<std::unique_ptr<PutPlan>> plans;
 
   /// Whether this rank has points to hand over; for maps not known before the servers have answered.
@@ -101,15 +106,22 @@ class Collection {
     Schema schema;
     CollectionOptions options;
   };
+  struct Sides {
+    int model_rank = 0;
+    int model_ranks = 1;
+    std::size_t servers = 1;
+  };
   static Result<std::unique_ptr<Collection>> make(Definition definition, const config::Config& config,
                                                   const std::vector<Decomposition>& decompositions,
-                                                  int model_rank, std::size_t servers);
+                                                  const Sides& sides);
 
   [[nodiscard]] std::uint32_t id() const noexcept { return id_; }
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   [[nodiscard]] const Schema& schema() const noexcept { return schema_; }
   [[nodiscard]] const model::FileLayout& layout() const noexcept { return *layout_; }
   [[nodiscard]] bool serves(std::size_t server) const noexcept;
+  /// What the report says about it.
+  [[nodiscard]] observe::CollectionRecord account() const;
   /// Whether all servers write each file of this collection.
   [[nodiscard]] bool is_split() const noexcept { return split_ != model::Split::none; }
   /// The server that writes a frame of a file whose leader is `leader`.
@@ -129,6 +141,8 @@ class Collection {
   [[nodiscard]] std::size_t server_of(std::uint64_t nth_file) const noexcept;
   [[nodiscard]] wire::DefineCollection message(bool with_schema) const;
   [[nodiscard]] Result<std::string> path(const FileName& file_name) const;
+  /// Which variables are handed over packed, as the servers say; before the first plan.
+  void set_packed(const std::vector<std::uint8_t>& packed);
 
   /// A framed (numeric or text, not constant) variable by name.
   Result<VariableState*> framed_variable(std::string_view variable);
@@ -143,6 +157,9 @@ class Collection {
   observe::Timer* put_timer = nullptr;
 
  private:
+  void choose_chunks(const config::CollectionSettings& settings, const config::Config& config,
+                     const std::vector<Decomposition>& decompositions, const Sides& sides,
+                     const model::LayoutSizes& sizes);
   Result<> resolve(const std::vector<Decomposition>& decompositions, int model_rank);
   Result<> lie_on(VariableState& state, const Decomposition& decomposition) const;
   Result<std::uint32_t> index_of(std::string_view variable) const;
@@ -163,7 +180,9 @@ class Collection {
   std::string directory_;
   std::shared_ptr<const model::FileLayout> layout_;
   model::Split split_ = model::Split::none;
-  std::vector<std::uint16_t> owners_;  ///< by frame, counted from the leader
+  std::uint64_t gather_bytes_ = 0;                 ///< model::LayoutSizes::gather_bytes
+  std::vector<model::ChunkChoice> chunk_choices_;  ///< one a variable; none for stores without chunks
+  std::vector<std::uint16_t> owners_;              ///< by frame, counted from the leader
   std::vector<std::vector<std::uint16_t>> variable_owners_;
   std::vector<VariableState> variables_;
   std::unordered_map<std::string_view, std::uint32_t> by_name_;  ///< into schema_

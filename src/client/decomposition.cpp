@@ -14,8 +14,20 @@ const MapPart::Cut& MapPart::cut(const model::Index& part) {
   for (const auto& known : cuts_)
     if (known->part == part) return *known;
   model::MapCut cells(global_, part);
-  cuts_.push_back(std::make_unique<Cut>(Cut{part, cells, model::deal(runs_, cells)}));
+  cuts_.push_back(std::make_unique<Cut>(Cut{part, cells, model::deal(runs_, cells), {}, {}}));
   return *cuts_.back();
+}
+
+Result<> MapPart::set_packing(const model::Index& part, std::span<const std::uint32_t> cells,
+                              std::vector<std::uint64_t> before) {
+  Cut& it = const_cast<Cut&>(cut(part));
+  if (!std::ranges::equal(it.points, cells, {}, &model::CellPoints::cell) || before.size() != cells.size())
+    return fail(ErrorCode::internal, "the server knows {} cells of this rank's points, the rank {}",
+                cells.size(), it.points.size());
+  it.before = std::move(before);
+  it.rows.clear();
+  for (const model::CellPoints& points : it.points) it.rows.push_back(model::rows_of(points));
+  return {};
 }
 
 }  // namespace afterbay::client

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "afterbay/decomposition.hpp"
+#include "base/result.hpp"
 #include "model/map_cells.hpp"
 #include "model/point_runs.hpp"
 
@@ -28,12 +29,20 @@ class MapPart {
     model::Index part;
     model::MapCut cells;
     std::vector<model::CellPoints> points;  ///< by cell, ascending; only cells in which the rank has points
+    std::vector<model::CellPoints> rows;    ///< the same, for packing: runs of the rank's array
+    std::vector<std::uint64_t> before;      ///< points of lower ranks in each, for what is handed over packed
     /// Nothing when the rank has no points there.
     [[nodiscard]] const model::CellPoints* find(std::uint64_t cell) const;
+    [[nodiscard]] std::size_t number(const model::CellPoints& of) const {
+      return static_cast<std::size_t>(&of - points.data());
+    }
   };
   /// The map's index space cut into cells of lengths `part`; made at first use, then shared by all variables
   /// that are cut alike. Stays where it is as long as this object.
   const Cut& cut(const model::Index& part);
+  /// Where this rank's points lie in pieces that are handed over packed, as the server says.
+  Result<> set_packing(const model::Index& part, std::span<const std::uint32_t> cells,
+                       std::vector<std::uint64_t> before);
 
  private:
   model::Index global_;

@@ -44,8 +44,10 @@ Result<> ModelSession::handle(std::size_t server, std::span<const std::byte> mes
   const auto kind = wire::kind_of(message);
   if (kind == wire::Defined::kind) {
     AFTERBAY_TRY_ASSIGN(const wire::Defined defined, wire::decode<wire::Defined>(message));
-    for (const auto& base : defined.bases)
+    for (const auto& base : defined.bases) {
       collections_.at(base.collection)->servers[server].first_frame = base.first_frame;
+      collections_.at(base.collection)->set_packed(base.packed);
+    }
     defined_[server] = defined.serial;
   } else if (kind == wire::MapLosses::kind) {
     AFTERBAY_TRY_ASSIGN(const wire::MapLosses losses, wire::decode<wire::MapLosses>(message));
@@ -53,6 +55,10 @@ Result<> ModelSession::handle(std::size_t server, std::span<const std::byte> mes
     for (std::size_t i = 0; i < losses.offsets.size(); ++i)
       lost.push_back({losses.offsets[i], losses.lengths.at(i)});
     decompositions_.at(losses.id).map->lose(lost);
+  } else if (kind == wire::MapPacking::kind) {
+    AFTERBAY_TRY_ASSIGN(wire::MapPacking packing, wire::decode<wire::MapPacking>(message));
+    AFTERBAY_TRY(decompositions_.at(packing.id)
+                     .map->set_packing(model::Index(packing.part), packing.cells, std::move(packing.before)));
   } else if (kind == wire::Done::kind) {
     AFTERBAY_TRY_ASSIGN(const wire::Done done, wire::decode<wire::Done>(message));
     if (const auto it = pending_.find(done.ticket); it != pending_.end() && --it->second.servers == 0)

@@ -137,6 +137,31 @@ std::uint64_t MapCut::cell_of(const Index& start) const {
   return cell;
 }
 
+CellPoints rows_of(const CellPoints& points) {
+  CellPoints rows;
+  rows.cell = points.cell;
+  rows.repeats = points.repeats;
+  rows.element_step = points.element_step;
+  rows.points = points.points;
+  for (std::size_t i = 0; i < points.within.size(); ++i) {
+    const std::uint32_t length = points.lengths.empty() ? 1 : points.lengths[i];
+    if (!rows.elements.empty() && rows.elements.back() + rows.lengths.back() == points.elements[i]) {
+      rows.lengths.back() += length;
+      continue;
+    }
+    rows.elements.push_back(points.elements[i]);
+    rows.lengths.push_back(length);
+  }
+  if (rows.elements.size() == 1 && rows.repeats > 1 && rows.element_step == rows.lengths[0]) {
+    rows.lengths[0] *= static_cast<std::uint32_t>(rows.repeats);
+    rows.repeats = 1;
+  }
+  const bool single = std::ranges::all_of(rows.lengths, [](std::uint32_t length) { return length == 1; });
+  if (single) rows.lengths = {};
+  rows.within.resize(rows.elements.size(), 0);
+  return rows;
+}
+
 std::vector<CellPoints> deal(const PointRuns& runs, const MapCut& cut) {
   Dealer dealer;
   runs.for_each([&](const PointRun& run) {

@@ -66,6 +66,10 @@ struct CellPoints {
   }
 };
 
+/// The same points for packing them in the file's order: what follows each other in the rank's array is a
+/// run, wherever its points lie in the cell.
+CellPoints rows_of(const CellPoints& points);
+
 /// All cells in which the rank has points, ascending.
 std::vector<CellPoints> deal(const PointRuns& runs, const MapCut& cut);
 /// The same for offsets alone: the elements count the points of the cell in the file's order, as a packed

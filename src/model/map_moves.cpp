@@ -198,7 +198,7 @@ class Runner {
     const CellPoints& points = *move_.points;
     for (std::size_t i = 0; i < points.within.size(); ++i) {
       const std::uint64_t length = points.lengths.empty() ? 1 : points.lengths[i];
-      const std::uint32_t element = points.elements[i] + shift;
+      const std::uint32_t element = move_.from_packed ? 0 : points.elements[i] + shift;
       const std::byte* f = from + static_cast<std::ptrdiff_t>(element) * move_.from_point;
       std::byte* t = to + static_cast<std::ptrdiff_t>(points.within[i]) * move_.to_point;
       if (contiguous_) {

@@ -2,6 +2,7 @@
 #include "server/catalog.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 #include "storage/fill.hpp"
 
@@ -43,6 +44,21 @@ std::vector<model::Box> padding(const model::Piece& piece) {
   return boxes;
 }
 
+/// Pieces whose rows are shorter on average are handed over packed; see design/0005-maps.md.
+constexpr std::uint64_t packed_below_bytes = 256;
+
+/// To its place among the packed contributions of all ranks; they are put in order when all are there.
+bool keep_packed(const ServedMap::Cut& cut, const model::CellPoints& points,
+                 const ServedCollection& collection, const model::Piece& piece,
+                 std::span<const std::byte> packed, std::byte* to) {
+  const auto& shares = cut.shares[points.cell];
+  const auto share = std::ranges::find(shares, &points, &ServedMap::Cut::Share::points);
+  const std::uint64_t bytes = bytes_of_a_point(collection, piece);
+  if (share == shares.end() || points.points * bytes != packed.size()) return false;
+  std::memcpy(to + share->before * bytes, packed.data(), packed.size());
+  return true;
+}
+
 bool scatter_points(ServedMap& map, std::size_t peer, const ServedCollection& collection,
                     const model::Piece& piece, std::span<const std::byte> packed, std::byte* to) {
   const std::size_t element = size_of(collection.schema.variables[piece.variable].type);
@@ -50,6 +66,8 @@ bool scatter_points(ServedMap& map, std::size_t peer, const ServedCollection& co
   auto& cut = map.cut(model::part_of(collection.layout->variables[piece.variable].part, place));
   const auto* points = map.points_of(cut, peer, cut.cells.cell_of(model::part_of(piece.box.start, place)));
   if (points == nullptr) return false;
+  if (collection.packed[piece.variable] != nullptr)
+    return keep_packed(cut, *points, collection, piece, packed, to);
   const model::MapMove move = model::scatter(*points, {piece.box, piece.stored, place}, element);
   if (move.values * element != packed.size()) return false;
   model::execute(move, packed.data(), to, model::copy_kernel(element, false));
@@ -57,6 +75,14 @@ bool scatter_points(ServedMap& map, std::size_t peer, const ServedCollection& co
 }
 
 }  // namespace
+
+std::uint64_t bytes_of_a_point(const ServedCollection& collection, const model::Piece& piece) {
+  const model::MapPlace& place = collection.places[piece.variable];
+  std::uint64_t bytes = size_of(collection.schema.variables[piece.variable].type);
+  for (std::size_t d = 0; d < piece.box.rank(); ++d)
+    if (d < place.first || d >= place.after()) bytes *= piece.box.count[d];
+  return bytes;
+}
 
 Catalog::Catalog(std::vector<int> session_ranks, const config::Config& config)
     : session_ranks_(std::move(session_ranks)), config_(config) {}
@@ -113,12 +139,14 @@ Result<> Catalog::add(std::size_t peer, const wire::DefineCollection& message) {
     it.name = message.name;
     it.existing = message.existing;
     it.split = static_cast<model::Split>(message.split);
+    it.gather_bytes = message.gather_bytes;
     it.schema_hash = message.schema_hash;
     it.decompositions = message.decompositions;
     it.format = format_of(message.store).value_or(Format::netcdf4);
     new_collections_.push_back(message.id);
   } else if (it.name != message.name || it.schema_hash != message.schema_hash ||
              it.existing != message.existing || it.split != static_cast<model::Split>(message.split) ||
+             it.gather_bytes != message.gather_bytes ||
              it.decompositions != message.decompositions || name_of(it.format) != message.store) {
     return fail(
         make_error(
@@ -147,6 +175,7 @@ Result<wire::Defined> Catalog::complete(transport::FramePool& frames) {
   wire::Defined answer;
   answer.serial = serial_;
   checked_maps_.clear();
+  new_packed_.clear();
   for (auto& [id, decomposition] : decompositions_) {
     if (decomposition.checked) continue;
     AFTERBAY_TRY(check(decomposition));
@@ -165,7 +194,9 @@ Result<wire::Defined> Catalog::complete(transport::FramePool& frames) {
       return fail(std::move(declared).error().add(fmt::format("defining collection '{}'", collection.name)));
     collection.first_frame = *declared;
     owners_.resize(collection.first_frame + declarations.size(), &collection);
-    answer.bases.push_back({id, collection.first_frame});
+    wire::Defined::Base base{id, collection.first_frame, {}};
+    for (const auto* cut : collection.packed) base.packed.push_back(cut != nullptr ? 1 : 0);
+    answer.bases.push_back(std::move(base));
   }
   new_collections_.clear();
   return answer;
@@ -208,8 +239,18 @@ std::vector<wire::MapLosses> Catalog::losses(std::size_t peer) const {
   return messages;
 }
 
-Result<> Catalog::describe(ServedCollection& it) const {
-  const model::LayoutSizes sizes{config_.memory.block_bytes - model::page_bytes, config_.chunk_bytes};
+std::vector<wire::MapPacking> Catalog::packings(std::size_t peer) const {
+  std::vector<wire::MapPacking> messages;
+  for (const auto& [id, cut] : new_packed_) {
+    auto message = decompositions_.at(id).map->packing_of(id, *cut, peer);
+    if (!message.cells.empty()) messages.push_back(std::move(message));
+  }
+  return messages;
+}
+
+Result<> Catalog::describe(ServedCollection& it) {
+  const model::LayoutSizes sizes{config_.memory.block_bytes - model::page_bytes, config_.chunk_bytes,
+                                 it.gather_bytes};
   AFTERBAY_TRY_ASSIGN(model::FileLayout layout, model::make_layout(it.schema, it.format, sizes));
   it.layout = std::make_shared<const model::FileLayout>(std::move(layout));
   for (const Variable& variable : it.schema.variables) {
@@ -218,6 +259,7 @@ Result<> Catalog::describe(ServedCollection& it) const {
     it.fill_values.push_back(std::move(fill.bytes));
   }
   AFTERBAY_TRY(find_places(it));
+  choose_packed(it);
   it.expected.resize(it.layout->pieces.size());
   for (std::uint32_t p = 0; p < it.layout->pieces.size(); ++p) describe_piece(it, p);
   return {};
@@ -233,6 +275,25 @@ Result<> Catalog::find_places(ServedCollection& it) const {
                                                       decomposition.global));
   }
   return {};
+}
+
+/// Rows of a few values make every rank touch nearly every cache line of a record, and take it from the
+/// core of another rank that writes beside it: such variables are handed over packed, and put in order here.
+void Catalog::choose_packed(ServedCollection& it) {
+  it.packed.resize(it.schema.variables.size(), nullptr);
+  for (std::size_t v = 0; v < it.packed.size(); ++v) {
+    if (it.decompositions[v] < 0) continue;
+    const auto id = static_cast<std::uint32_t>(it.decompositions[v]);
+    const auto& map = decompositions_.at(id).map;
+    if (!map) continue;
+    const model::VariableLayout& layout = it.layout->variables[v];
+    auto& cut = map->cut(model::part_of(layout.part, it.places[v]));
+    std::uint64_t row_bytes = size_of(it.schema.variables[v].type);
+    for (std::size_t d = it.places[v].after(); d < layout.part.size; ++d) row_bytes *= layout.part[d];
+    if (cut.points * row_bytes >= cut.runs * packed_below_bytes) continue;
+    if (map->pack(cut)) new_packed_.emplace_back(id, &cut);
+    it.packed[v] = &cut;
+  }
 }
 
 void Catalog::describe_piece(ServedCollection& it, std::uint32_t index) const {

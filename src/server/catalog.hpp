@@ -36,16 +36,22 @@ struct ServedCollection {
   Format format = Format::netcdf4;
   std::uint8_t existing = 0;
   model::Split split = model::Split::none;
+  std::uint64_t gather_bytes = 0;  ///< for its layout
   std::uint64_t schema_hash = 0;
   Schema schema;
   std::vector<std::int32_t> decompositions;  ///< one a variable; -1: Whole
   std::vector<model::MapPlace> places;       ///< one a variable; of a map's dimensions
+  /// One a variable; set: its pieces are handed over packed, and this is how its map is cut.
+  std::vector<const ServedMap::Cut*> packed;
   std::shared_ptr<const model::FileLayout> layout;
   std::uint32_t first_frame = 0;
   std::vector<PieceFill> fills;                     ///< sorted by piece
   std::vector<std::vector<std::byte>> fill_values;  ///< one a variable, in file byte order
   std::vector<std::uint32_t> expected;              ///< contributions, one a piece
 };
+
+/// Bytes of a piece that belong to one point of its variable's map.
+std::uint64_t bytes_of_a_point(const ServedCollection& collection, const model::Piece& piece);
 
 class Catalog {
  public:
@@ -62,6 +68,8 @@ class Catalog {
   Result<wire::Defined> complete(transport::FramePool& frames);
   /// What model rank `peer` lost of the maps of the batch that `complete` checked last.
   [[nodiscard]] std::vector<wire::MapLosses> losses(std::size_t peer) const;
+  /// Where model rank `peer` puts its points of cuts that are handed over packed, new in that batch.
+  [[nodiscard]] std::vector<wire::MapPacking> packings(std::size_t peer) const;
 
   [[nodiscard]] const ServedCollection* find(std::uint32_t id) const;
   /// The collection that owns a frame of the pool.
@@ -92,8 +100,9 @@ class Catalog {
                                     const model::Index& global, const Coverage& coverage, bool is_map);
   Result<> check(ServedDecomposition& decomposition) const;
   Result<> check_map(ServedDecomposition& decomposition) const;
-  Result<> describe(ServedCollection& collection) const;
+  Result<> describe(ServedCollection& collection);
   Result<> find_places(ServedCollection& collection) const;
+  void choose_packed(ServedCollection& collection);
   void describe_piece(ServedCollection& collection, std::uint32_t index) const;
   /// Points of the piece that no rank writes, besides its padding.
   void find_gaps(ServedCollection& collection, std::uint32_t index, std::vector<model::Box>& boxes,
@@ -106,8 +115,9 @@ class Catalog {
   std::map<std::uint32_t, ServedDecomposition> decompositions_;
   std::map<std::uint32_t, ServedCollection> collections_;
   std::vector<std::uint32_t> new_collections_;
-  std::vector<const ServedCollection*> owners_;  ///< by frame of the pool
-  std::vector<std::uint32_t> checked_maps_;      ///< in the last batch
+  std::vector<const ServedCollection*> owners_;                              ///< by frame of the pool
+  std::vector<std::uint32_t> checked_maps_;                                  ///< in the last batch
+  std::vector<std::pair<std::uint32_t, const ServedMap::Cut*>> new_packed_;  ///< (map, cut) in the last batch
   std::uint64_t serial_ = 0;
   std::size_t ended_ = 0;
 };

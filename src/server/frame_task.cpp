@@ -17,6 +17,32 @@ void fill_unwritten(const ServedCollection& collection, std::uint32_t piece, std
   if (fill->points) model::execute(*fill->points, value.data(), at, copy);
 }
 
+bool has_packed(const FrameTask& task) {
+  return std::ranges::any_of(task.pieces, [&](std::uint32_t p) {
+    return task.collection->packed[task.collection->layout->pieces[p].variable] != nullptr;
+  });
+}
+
+/// From a frame as ranks handed it over to one as the file has it.
+void put_in_order(const ServedCollection& collection, std::uint32_t number, const std::byte* from,
+                  std::byte* to) {
+  const model::Piece& piece = collection.layout->pieces[number];
+  from += piece.frame_offset;
+  to += piece.frame_offset;
+  const ServedMap::Cut* const cut = collection.packed[piece.variable];
+  if (cut == nullptr) {
+    std::memcpy(to, from, piece.bytes);
+    return;
+  }
+  const model::MapPlace& place = collection.places[piece.variable];
+  const std::size_t element = size_of(collection.schema.variables[piece.variable].type);
+  const model::Kernel copy = model::copy_kernel(element, false);
+  const std::uint64_t bytes = bytes_of_a_point(collection, piece);
+  for (const auto& share : cut->shares[cut->cells.cell_of(model::part_of(piece.box.start, place))])
+    model::execute(model::scatter(*share.points, {piece.box, piece.stored, place}, element),
+                   from + share.before * bytes, to, copy);
+}
+
 /// Buffers are used again and again: the few bytes between neighbours must not show what was there before.
 void clear_between(const std::vector<storage::PieceWrite>& writes) {
   for (std::size_t i = 1; i < writes.size(); ++i) {
@@ -45,14 +71,22 @@ std::string variables_of(const FrameTask& task) {
 }  // namespace
 
 Result<storage::WriteCost> write_frame_task(const FrameTask& task, storage::File& file,
-                                            observe::Timer* fill_timer) {
+                                            ScratchBuffers& scratch, observe::Timer* fill_timer) {
   if (task.pieces.empty()) return storage::WriteCost{};
   const model::FileLayout& layout = *task.collection->layout;
   const model::Frame& frame = layout.frames[layout.pieces[task.pieces.front()].frame];
-  std::byte* const base = task.view.buffer.data() + layout.phase(frame, task.record);
+  const std::uint64_t phase = layout.phase(frame, task.record);
+  std::byte* base = task.view.buffer.data() + phase;
+  std::optional<ScratchBuffers::Lease> in_order;
   std::vector<storage::PieceWrite> writes;
   {
     const observe::Timed timed(fill_timer);
+    if (has_packed(task)) {
+      in_order.emplace(scratch);
+      std::byte* const to = in_order->data() + phase;
+      for (const std::uint32_t p : task.pieces) put_in_order(*task.collection, p, base, to);
+      base = to;
+    }
     for (const std::uint32_t p : task.pieces) {
       const model::Piece& piece = layout.pieces[p];
       std::byte* const at = base + piece.frame_offset;

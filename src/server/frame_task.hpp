@@ -7,6 +7,7 @@
 
 #include "observe/profile.hpp"
 #include "server/catalog.hpp"
+#include "server/scratch_buffers.hpp"
 #include "storage/store.hpp"
 
 namespace afterbay::server {
@@ -18,8 +19,8 @@ struct FrameTask {
   std::vector<std::uint32_t> pieces;  ///< to be written, by index in the layout, ascending
 };
 
-/// Runs in a worker.
+/// Runs in a worker. `scratch`: for frames that were handed over packed.
 Result<storage::WriteCost> write_frame_task(const FrameTask& task, storage::File& file,
-                                            observe::Timer* fill_timer);
+                                            ScratchBuffers& scratch, observe::Timer* fill_timer);
 
 }  // namespace afterbay::server

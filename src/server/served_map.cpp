@@ -66,7 +66,7 @@ const model::CellPoints* ServedMap::Cut::gap(std::uint64_t cell) const { return 
 ServedMap::Cut& ServedMap::cut(const model::Index& part) {
   for (const auto& known : cuts_)
     if (known->part == part) return *known;
-  auto made = std::make_unique<Cut>(Cut{part, model::MapCut(global_, part), {}, {}, {}, {}});
+  auto made = std::make_unique<Cut>(Cut{part, model::MapCut(global_, part), {}, {}, {}, {}, 0, 0, {}});
   Cut& it = *made;
   it.own.resize(points_.size());
   it.has_own.resize(points_.size(), false);
@@ -77,8 +77,10 @@ ServedMap::Cut& ServedMap::cut(const model::Index& part) {
     model::OffsetReader reader(points_[peer]);
     for (model::OffsetRun run = reader.next(); run.length > 0; run = reader.next())
       it.cells.split(run.offset, run.length,
-                     [&](std::uint64_t cell, std::uint64_t, std::uint64_t, std::uint64_t) {
+                     [&](std::uint64_t cell, std::uint64_t, std::uint64_t, std::uint64_t length) {
                        if (std::exchange(counted[cell], mark) != mark) ++it.expected[cell];
+                       ++it.runs;
+                       it.points += length;
                      });
   }
   it.gaps = model::deal(std::span<const model::OffsetRun>(gaps_), it.cells);
@@ -89,9 +91,36 @@ ServedMap::Cut& ServedMap::cut(const model::Index& part) {
 const model::CellPoints* ServedMap::points_of(Cut& cut, std::size_t peer, std::uint64_t cell) const {
   if (!cut.has_own[peer]) {
     cut.own[peer] = model::deal(model::OffsetReader(points_[peer]), cut.cells);
+    for (model::CellPoints& points : cut.own[peer]) points.elements = {};  // they count up
     cut.has_own[peer] = true;
   }
   return find(cut.own[peer], cell);
+}
+
+bool ServedMap::pack(Cut& cut) const {
+  if (!cut.shares.empty()) return false;
+  cut.shares.resize(cut.cells.cells());
+  for (std::size_t peer = 0; peer < points_.size(); ++peer) {
+    (void)points_of(cut, peer, 0);
+    for (const model::CellPoints& points : cut.own[peer]) {
+      auto& shares = cut.shares[points.cell];
+      const std::uint64_t before = shares.empty() ? 0 : shares.back().before + shares.back().points->points;
+      shares.push_back({&points, before});
+    }
+  }
+  return true;
+}
+
+wire::MapPacking ServedMap::packing_of(std::uint32_t id, const Cut& cut, std::size_t peer) const {
+  wire::MapPacking packing;
+  packing.id = id;
+  packing.part.assign(cut.part.begin(), cut.part.end());
+  for (const model::CellPoints& points : cut.own[peer]) {
+    const auto& shares = cut.shares[points.cell];
+    packing.cells.push_back(points.cell);
+    packing.before.push_back(std::ranges::find(shares, &points, &Cut::Share::points)->before);
+  }
+  return packing;
 }
 
 }  // namespace afterbay::server

@@ -11,6 +11,7 @@
 
 #include "model/map_cells.hpp"
 #include "model/map_coverage.hpp"
+#include "wire/session_messages.hpp"
 
 namespace afterbay::server {
 
@@ -38,12 +39,25 @@ class ServedMap {
     std::vector<model::CellPoints> gaps;              ///< by cell: points that nobody holds
     std::vector<std::vector<model::CellPoints>> own;  ///< by model rank, for those that send packed data
     std::vector<bool> has_own;
+    std::uint64_t points = 0;  ///< of all ranks
+    std::uint64_t runs = 0;
+
+    /// A rank's points in a cell, behind those of lower ranks.
+    struct Share {
+      const model::CellPoints* points = nullptr;
+      std::uint64_t before = 0;
+    };
+    std::vector<std::vector<Share>> shares;  ///< by cell, in the order of the ranks; once `pack` was called
     [[nodiscard]] const model::CellPoints* gap(std::uint64_t cell) const;
   };
   /// Stays where it is as long as this object.
   Cut& cut(const model::Index& part);
   /// A rank's points in a cell, null when it has none.
   const model::CellPoints* points_of(Cut& cut, std::size_t peer, std::uint64_t cell) const;
+  /// Prepares a cut for pieces that are handed over packed. True: it was not yet.
+  bool pack(Cut& cut) const;
+  /// Where rank `peer` puts its points, for `pack`ed cuts.
+  [[nodiscard]] wire::MapPacking packing_of(std::uint32_t id, const Cut& cut, std::size_t peer) const;
 
  private:
   model::Index global_;

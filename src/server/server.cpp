@@ -37,6 +37,7 @@ Server::Server(Place place, const config::Config& config, std::unique_ptr<transp
       catalog_(place_.session_ranks, config),
       strings_(config.memory.server_bytes / strings_share),
       peers_(place_.session_ranks.size()),
+      scratch_(config.memory.block_bytes + model::page_bytes),
       stall_(config.deadline, 0),
       workers_(threads) {
   timers_ = {profile.timer("wait_message"),
@@ -204,6 +205,7 @@ Result<> Server::define(std::size_t peer, const wire::DefineEnd& message) {
   for (std::size_t p = 0; p < peers_.size(); ++p) {
     if (place_.number == 0)  // all servers come to the same result
       for (const wire::MapLosses& lost : catalog_.losses(p)) port_->send(p, wire::encode(lost));
+    for (const wire::MapPacking& packing : catalog_.packings(p)) port_->send(p, wire::encode(packing));
     port_->send(p, bytes);
   }
   return {};

@@ -25,6 +25,7 @@
 #include "server/output_file.hpp"
 #include "server/records.hpp"
 #include "server/remote_places.hpp"
+#include "server/scratch_buffers.hpp"
 #include "server/string_queue.hpp"
 #include "server/tickets.hpp"
 #include "server/workers.hpp"
@@ -181,6 +182,8 @@ class Server {
   bool finished_ = false;
   bool said_goodbye_ = false;
   std::uint64_t goodbye_until_ns_ = 0;
+
+  ScratchBuffers scratch_;
 
   Mutex events_mutex_;
   std::vector<Event> events_ AFTERBAY_GUARDED_BY(events_mutex_);

@@ -204,7 +204,7 @@ void Server::write_frame(OutputFile& file, const ServedCollection& collection, s
     Event result;
     result.file = file.id;
     result.record.emplace(task.collection->id, seq);
-    auto cost = write_frame_task(task, *file.file, timers.fill);
+    auto cost = write_frame_task(task, *file.file, scratch_, timers.fill);
     port_->frames().release(task.view);
     if (cost) {
       timed.bytes(cost->bytes_in);

@@ -47,12 +47,13 @@ struct DefineCollection {
   std::string store;          ///< name of a model::Format
   std::uint8_t existing = 0;  ///< storage::Existing
   std::uint8_t split = 0;     ///< model::Split
+  std::uint64_t gather_bytes = 0;  ///< model::LayoutSizes::gather_bytes
   std::uint64_t schema_hash = 0;
   std::vector<std::int32_t> decompositions;  ///< one a variable: id, or -1 for Whole
   std::optional<Schema> schema;              ///< from the lowest model rank only
   template <class A>
   void fields(A& a) {
-    a(id, name, store, existing, split, schema_hash, decompositions, schema);
+    a(id, name, store, existing, split, gather_bytes, schema_hash, decompositions, schema);
   }
 };
 
@@ -204,9 +205,11 @@ struct Defined {
   struct Base {
     std::uint32_t collection = 0;
     std::uint32_t first_frame = 0;
+    std::vector<std::uint8_t>
+        packed;  ///< one a variable; 1: ranks hand over its pieces packed, see MapPacking
     template <class A>
     void fields(A& a) {
-      a(collection, first_frame);
+      a(collection, first_frame, packed);
     }
   };
   std::uint64_t serial = 0;
@@ -226,6 +229,20 @@ struct MapLosses {
   template <class A>
   void fields(A& a) {
     a(id, offsets, lengths);
+  }
+};
+
+/// Where a rank's values lie in pieces that are handed over packed: those of all ranks one after the other.
+/// Comes before Defined.
+struct MapPacking {
+  static constexpr Kind kind{156};
+  std::uint32_t id = 0;               ///< of the map
+  std::vector<std::uint64_t> part;    ///< lengths of the cells
+  std::vector<std::uint32_t> cells;   ///< in which the rank has points, ascending
+  std::vector<std::uint64_t> before;  ///< points of lower ranks in each
+  template <class A>
+  void fields(A& a) {
+    a(id, part, cells, before);
   }
 };
 

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Buffers in which workers put packed frames in order: as many as run at a time, faulted in once.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "base/thread_safety.hpp"
+#include "codec/aligned_buffer.hpp"
+
+namespace afterbay::server {
+
+class ScratchBuffers {
+ public:
+  explicit ScratchBuffers(std::uint64_t bytes) : bytes_(bytes) {}
+
+  /// A buffer for the time of its life. Any thread.
+  class Lease {
+   public:
+    explicit Lease(ScratchBuffers& from) : from_(from), buffer_(from.take()) {}
+    ~Lease() { from_.give_back(std::move(buffer_)); }
+    Lease(const Lease&) = delete;
+    Lease& operator=(const Lease&) = delete;
+    [[nodiscard]] std::byte* data() noexcept { return buffer_.data(); }
+
+   private:
+    ScratchBuffers& from_;
+    codec::AlignedBuffer buffer_;
+  };
+
+ private:
+  codec::AlignedBuffer take() AFTERBAY_EXCLUDES(mutex_) {
+    {
+      const MutexLock lock(mutex_);
+      if (!free_.empty()) {
+        codec::AlignedBuffer buffer = std::move(free_.back());
+        free_.pop_back();
+        return buffer;
+      }
+    }
+    return codec::AlignedBuffer(bytes_);
+  }
+  void give_back(codec::AlignedBuffer buffer) AFTERBAY_EXCLUDES(mutex_) {
+    const MutexLock lock(mutex_);
+    free_.push_back(std::move(buffer));
+  }
+
+  std::uint64_t bytes_;
+  Mutex mutex_;
+  std::vector<codec::AlignedBuffer> free_ AFTERBAY_GUARDED_BY(mutex_);
+};
+
+}  // namespace afterbay::server
