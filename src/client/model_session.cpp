@@ -88,8 +88,8 @@ Result<Collection*> ModelSession::collection(const std::string& name, const Sche
   for (const auto& known : collections_)
     if (known->name() == name) return fail(ErrorCode::conflict, "collection '{}' is defined already", name);
   Collection::Definition definition{static_cast<std::uint32_t>(collections_.size()), name, schema, options};
-  auto made =
-      Collection::make(std::move(definition), config_, decompositions_, place_.model_rank, links_.size());
+  auto made = Collection::make(std::move(definition), config_, decompositions_,
+                               {place_.model_rank, place_.model_size, links_.size()});
   if (!made)
     return told(std::move(made)
                     .error()
@@ -98,6 +98,12 @@ Result<Collection*> ModelSession::collection(const std::string& name, const Sche
   (*made)->put_timer = profile_.timer(name, observed_.put);
   collections_.push_back(std::move(*made));
   return collections_.back().get();
+}
+
+std::vector<observe::CollectionRecord> ModelSession::account() const {
+  std::vector<observe::CollectionRecord> records;
+  for (const auto& collection : collections_) records.push_back(collection->account());
+  return records;
 }
 
 Result<> ModelSession::start() {

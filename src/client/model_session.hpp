@@ -65,6 +65,8 @@ class ModelSession {
                Logger logger);
 
   [[nodiscard]] const Place& place() const noexcept { return place_; }
+  /// The collections as the report tells of them; the same on every rank.
+  [[nodiscard]] std::vector<observe::CollectionRecord> account() const;
   [[nodiscard]] std::size_t servers() const noexcept { return links_.size(); }
   /// Called while this rank waits; see ClientLink::set_idle.
   void set_idle(std::function<bool()> idle);

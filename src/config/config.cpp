@@ -28,12 +28,13 @@ std::string CollectionOverride::full_name() const {
 }
 
 VariableSettings CollectionSettings::settings_for(std::string_view variable) const {
-  VariableSettings joined{deflate, shuffle, {}};
+  VariableSettings joined{deflate, shuffle, {}, access};
   for (const auto& [pattern, settings] : variables) {
     if (!glob_match(pattern, variable)) continue;
     if (settings.deflate) joined.deflate = settings.deflate;
     if (settings.shuffle) joined.shuffle = settings.shuffle;
     if (settings.chunk) joined.chunk = settings.chunk;
+    if (settings.access) joined.access = settings.access;
   }
   return joined;
 }

@@ -16,6 +16,7 @@
 
 #include "base/log.hpp"
 #include "base/result.hpp"
+#include "model/chunk_shape.hpp"
 #include "model/format.hpp"
 
 namespace afterbay::config {
@@ -82,6 +83,7 @@ struct VariableSettings {
   std::optional<int> deflate;
   std::optional<bool> shuffle;
   std::optional<std::vector<std::uint64_t>> chunk;
+  std::optional<model::Access> access;
 };
 
 /// What the configuration says about a collection; unset: as the code says (CollectionOptions, Variable).
@@ -93,13 +95,14 @@ struct CollectionSettings {
   std::optional<Placement> placement;
   std::optional<int> deflate;
   std::optional<bool> shuffle;
+  std::optional<model::Access> access;
   std::optional<int> stripe_count;
   std::optional<std::uint64_t> stripe_size_bytes;
   std::optional<std::uint64_t> expected_bytes;  ///< of a whole file
   /// By variable name or glob, in the order in which they apply; `settings_for` joins them.
   std::vector<std::pair<std::string, VariableSettings>> variables;
 
-  /// For `variable`, with the collection's own deflate and shuffle where nothing is said about it.
+  /// For `variable`, with the collection's own deflate, shuffle and access where nothing is said about it.
   [[nodiscard]] VariableSettings settings_for(std::string_view variable) const;
 };
 

@@ -75,6 +75,13 @@ Kind<Format> store_kind() {
   return choice<Format>(std::move(choices));
 }
 
+Kind<model::Access> access_kind() {
+  Choices<model::Access> choices;
+  for (const model::Access access : model::all_accesses)
+    choices.emplace_back(std::string(name_of(access)), access);
+  return choice<model::Access>(std::move(choices));
+}
+
 Kind<int> stripe_count_kind() {
   return or_words(integer_in(1, 65'535), {{"auto", stripes_automatic}, {"all", stripes_all}});
 }
@@ -311,13 +318,24 @@ const std::vector<Setting<CollectionSettings>>& collection_settings() {
       collection(
           "shuffle", toggle(), AFTERBAY_FIELD(shuffle),
           "Whether bytes are reordered before compression, which usually makes it stronger; netCDF-4 only."),
+      collection(
+          "access", access_kind(), AFTERBAY_FIELD(access),
+          "How the files will mostly be read, from which the lengths of chunks are chosen where the schema "
+          "and `chunk` give none; `map` if nothing is said. `map`: horizontal planes of one record, the "
+          "fastest to write. `series`: many records at a point. `profile`: all levels at a point. "
+          "`balanced`: "
+          "planes and series at about the same price. No chunk becomes larger than the session's `chunk`; "
+          "for "
+          "`series` and `balanced` say `expected_size` too. NetCDF-4 only."),
       collection("stripe.count", stripe_count_kind(), AFTERBAY_FIELD(stripe_count),
                  "As the session's `stripe.count`, for this collection."),
       collection("stripe.size", stripe_size_kind(), AFTERBAY_FIELD(stripe_size_bytes),
                  "As the session's `stripe.size`, for this collection."),
       collection(
           "expected_size", size_in({.low = 1, .high = 1024 * 1024 * TiB}), AFTERBAY_FIELD(expected_bytes),
-          "How large one file will become, for the automatic stripe count and size. Without it, the size "
+          "How large one file will become, for the automatic stripe count and size, and for the records that "
+          "a "
+          "chunk takes with `access` series or balanced. Without it, the size "
           "of the fixed variables and 16 records, uncompressed, or that of the file that is appended to, "
           "if larger."),
   };
@@ -329,6 +347,7 @@ const std::vector<Setting<VariableSettings>>& variable_settings() {
       variable("deflate", integer_in(0, 9), AFTERBAY_FIELD(deflate),
                "As the collection's, for this variable."),
       variable("shuffle", toggle(), AFTERBAY_FIELD(shuffle), "As the collection's, for this variable."),
+      variable("access", access_kind(), AFTERBAY_FIELD(access), "As the collection's, for this variable."),
       variable(
           "chunk", lengths(), AFTERBAY_FIELD(chunk),
           "Lengths of the variable's chunks, one a dimension, slowest first; 1 for the unlimited dimension. "

@@ -7,6 +7,9 @@
 namespace afterbay::model {
 namespace {
 
+constexpr std::uint64_t frames_a_server = 4;              ///< of a record, at least
+constexpr std::uint64_t least_gather_bytes = 256u << 10;  ///< smaller writes cost more than they share out
+
 /// Contiguous parts of the frames of one section; a frame belongs where its middle lies.
 void cut_into_slabs(const FileLayout& layout, bool record, std::size_t servers,
                     std::vector<std::uint16_t>& owners) {
@@ -41,6 +44,24 @@ std::vector<std::uint16_t> deal_variables(const FileLayout& layout, std::size_t 
 }
 
 }  // namespace
+
+std::uint64_t gather_bytes(const Schema& schema, Split split, std::size_t servers) {
+  if (split == Split::none || servers < 2) return 0;
+  std::uint64_t fixed = 0, record = 0;
+  for (const Variable& variable : schema.variables) {
+    if (variable.type == Type::string || !variable.constant.empty()) continue;
+    std::uint64_t bytes = size_of(variable.type);
+    bool has_record = false;
+    for (const std::string& name : variable.dimensions) {
+      const Dimension* dimension = schema.find_dimension(name);
+      has_record = has_record || dimension->is_unlimited();
+      if (!dimension->is_unlimited()) bytes *= dimension->length;
+    }
+    (has_record ? record : fixed) += bytes;
+  }
+  const std::uint64_t wanted = (record > 0 ? record : fixed) / (frames_a_server * servers);
+  return std::max(least_gather_bytes, wanted / page_bytes * page_bytes);
+}
 
 std::vector<std::uint16_t> frame_owners(const FileLayout& layout, Split split, std::size_t servers) {
   std::vector<std::uint16_t> owners(layout.frames.size(), 0);

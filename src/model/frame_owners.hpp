@@ -17,6 +17,10 @@ enum class Split : std::uint8_t {
   variable,  ///< each server some of the variables
 };
 
+/// How many bytes frames may gather (LayoutSizes::gather_bytes) so that each of `servers` that share a file
+/// gets its part of a record, within a quarter of it; 0 (no bound) for a file of one server.
+std::uint64_t gather_bytes(const Schema& schema, Split split, std::size_t servers);
+
 /// The owner of each frame, counted from the file's leader (0) in the order of the servers: parts of nearly
 /// equal bytes, the same on every rank. With `variable` a frame that holds the end of one variable and the
 /// beginning of the next belongs to the owner of the first.

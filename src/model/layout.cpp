@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <string>
 
+#include "model/chunk_shape.hpp"
+
 namespace afterbay::model {
 namespace {
 
@@ -12,29 +14,6 @@ constexpr std::uint32_t max_pieces_per_frame = 512;
 constexpr std::uint64_t max_pieces = 1u << 22;
 
 std::uint64_t round_up(std::uint64_t value, std::uint64_t to) { return (value + to - 1) / to * to; }
-
-/// How many of `length` rows go in one part of at most `most` rows, so that parts are even: the largest
-/// divisor of `length` in [most/2, most] if there is one.
-std::uint64_t even_part(std::uint64_t length, std::uint64_t most) {
-  if (length <= most) return length;
-  for (std::uint64_t part = most; part > 0 && part >= (most + 1) / 2; --part)
-    if (length % part == 0) return part;
-  const std::uint64_t parts = (length + most - 1) / most;
-  return (length + parts - 1) / parts;
-}
-
-/// The largest box of whole trailing dimensions of at most `most_bytes`, cut evenly along one dimension.
-Index cut(const Index& shape, std::uint64_t element_bytes, std::uint64_t most_bytes) {
-  Index part = shape;
-  std::uint64_t bytes = shape.product() * element_bytes;
-  for (std::size_t d = 0; d < shape.size && bytes > most_bytes; ++d) {
-    const std::uint64_t row = bytes / part[d];
-    const std::uint64_t rows = std::max<std::uint64_t>(1, most_bytes / row);
-    part[d] = even_part(shape[d], rows);
-    bytes = row * part[d];
-  }
-  return part;
-}
 
 /// Fails when a C-order index space is too large to count its bytes in 64 bits.
 Result<std::uint64_t> checked_bytes(const Index& shape, std::uint64_t element_bytes) {
@@ -104,10 +83,13 @@ class LayoutMaker {
     if (!result.chunked || variable.type == Type::string) return {};
     const std::uint64_t element = size_of(variable.type);
     if (variable.chunk.empty()) {
-      result.chunk = cut(result.shape, element, std::min(sizes_.chunk_bytes, sizes_.frame_bytes));
-      // A chunk of a few bytes a record would cost more in the index than in data.
-      if (result.record && result.slab_bytes < page_bytes)
-        result.record_span = page_bytes / result.slab_bytes;
+      ChunkWish wish;
+      wish.most_bytes = sizes_.chunk_bytes;
+      wish.most_record_bytes = sizes_.gathered_bytes();
+      wish.record = result.record;
+      const ChunkShape shape = model::choose_chunk(result.shape, element, wish);
+      result.chunk = shape.lengths;
+      result.record_span = shape.records;
       return {};
     }
     const std::size_t expected = result.shape.size + (result.record ? 1 : 0);
@@ -158,7 +140,7 @@ class LayoutMaker {
         if (is_classic(layout_.format)) open_ = false;  // its bytes lie between its neighbours'
         continue;
       }
-      const bool large = variable.slab_bytes >= sizes_.frame_bytes / 4;
+      const bool large = variable.slab_bytes >= sizes_.gathered_bytes() / 4;
       if (large && !is_classic(layout_.format)) open_ = false;
       AFTERBAY_TRY(cut_variable(v, variable));
       if (large && !is_classic(layout_.format)) open_ = false;
@@ -169,7 +151,7 @@ class LayoutMaker {
   Result<> cut_variable(std::uint32_t v, VariableLayout& variable) {
     const Index part = variable.chunked
                            ? variable.chunk
-                           : cut(variable.shape, size_of(schema_.variables[v].type), sizes_.frame_bytes);
+                           : cut(variable.shape, size_of(schema_.variables[v].type), sizes_.gathered_bytes());
     variable.part = part;
     Index grid = part;
     std::uint64_t pieces = 1;
@@ -222,7 +204,7 @@ class LayoutMaker {
       const std::uint64_t offset =
           classic ? variable.section_offset + piece.slab_offset - frame.section_offset
                   : round_up(frame.bytes, piece.bytes >= aligned_piece_bytes ? page_bytes : 8);
-      if (offset + piece.bytes > sizes_.frame_bytes || frame.piece_count == max_pieces_per_frame) {
+      if (offset + piece.bytes > sizes_.gathered_bytes() || frame.piece_count == max_pieces_per_frame) {
         open_ = false;
       } else {
         piece.frame = static_cast<std::uint32_t>(layout_.frames.size() - 1);

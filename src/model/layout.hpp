@@ -8,6 +8,7 @@
 // servers compute the same one and never exchange it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -24,6 +25,13 @@ inline constexpr std::uint64_t page_bytes = 4096;  ///< alignment of direct I/O 
 struct LayoutSizes {
   std::uint64_t frame_bytes = 4u << 20;  ///< most bytes of a frame (block size less one page)
   std::uint64_t chunk_bytes = 4u << 20;  ///< most bytes of a chunk that the library chooses
+  /// Frames take no more pieces once they have as many bytes, so that each server of a shared file gets its
+  /// part of a record; 0: frame_bytes.
+  std::uint64_t gather_bytes = 0;
+
+  [[nodiscard]] std::uint64_t gathered_bytes() const noexcept {
+    return gather_bytes == 0 ? frame_bytes : std::min(gather_bytes, frame_bytes);
+  }
 };
 
 struct Piece {

@@ -45,6 +45,28 @@ struct RankProfile {
   }
 };
 
+/// How a variable is stored in chunks.
+struct ChunkRecord {
+  std::string variable;
+  std::vector<std::uint64_t> lengths;  ///< slowest first; empty: contiguous
+  std::uint64_t bytes = 0;             ///< of a chunk, without filters
+  std::string why;                     ///< "schema", "setting chunk", "access map"
+  template <class A>
+  void fields(A& a) {
+    a(variable, lengths, bytes, why);
+  }
+};
+
+struct CollectionRecord {
+  std::string name;
+  std::string store;
+  std::vector<ChunkRecord> chunks;  ///< one a variable but for strings; empty for stores without chunks
+  template <class A>
+  void fields(A& a) {
+    a(name, store, chunks);
+  }
+};
+
 struct TraceEvent {
   std::uint32_t name = 0;    ///< index in RankTrace::names
   std::uint32_t thread = 0;  ///< 0, 1, ... in the order of first use

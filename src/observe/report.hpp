@@ -51,12 +51,14 @@ struct RoleReport {
 
 struct Report {
   std::vector<RoleReport> roles;  ///< model first
+  std::vector<CollectionRecord> collections;
 };
 
 Report merge(std::span<const RankProfile> profiles);
 
 /// The table: per role the timers (Name, Inclusive, % Incl, Exclusive, % Excl, Max Excl, Min Excl,
-/// Max PE, Min PE), then bytes, bandwidth, peak backlog, memory high water, messages. Ends with a newline.
+/// Max PE, Min PE), then bytes, bandwidth, peak backlog, memory high water, messages; then the shapes of
+/// chunks, shortened. Ends with a newline.
 std::string table(const Report& report);
 
 /// The same as one JSON object, indented.

@@ -53,11 +53,24 @@ Json role_json(const RoleReport& role) {
   return out;
 }
 
+Json collection_json(const CollectionRecord& collection) {
+  Json out{{"name", collection.name}, {"store", collection.store}, {"variables", Json::array()}};
+  for (const ChunkRecord& it : collection.chunks)
+    out["variables"].push_back({{"name", it.variable},
+                                {"chunk", it.lengths.empty() ? Json() : Json(it.lengths)},
+                                {"chunk_bytes", it.bytes},
+                                {"chosen_by", it.why}});
+  return out;
+}
+
 }  // namespace
 
 std::string json(const Report& report) {
   nlohmann::json out{{"afterbay_report", 1}};
   for (const RoleReport& role : report.roles) out[role.role] = role_json(role);
+  out["collections"] = Json::array();
+  for (const CollectionRecord& collection : report.collections)
+    out["collections"].push_back(collection_json(collection));
   return out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 

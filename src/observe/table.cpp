@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -59,6 +60,45 @@ std::string heading(const RoleReport& role) {
                              role.inside, percent);
 }
 
+/// Variables whose chunks are alike.
+struct AlikeChunks {
+  const ChunkRecord* first = nullptr;
+  std::vector<std::string_view> variables;
+};
+
+std::vector<AlikeChunks> alike(const CollectionRecord& collection) {
+  std::vector<AlikeChunks> groups;
+  for (const ChunkRecord& it : collection.chunks) {
+    if (it.lengths.empty()) continue;
+    auto group = std::ranges::find_if(groups, [&](const AlikeChunks& known) {
+      return known.first->lengths == it.lengths && known.first->bytes == it.bytes &&
+             known.first->why == it.why;
+    });
+    if (group == groups.end()) group = groups.insert(group, {&it, {}});
+    group->variables.push_back(it.variable);
+  }
+  return groups;
+}
+
+/// "  1 x 181 x 360   0.25 MiB  access map    u, v, w and 9 more".
+std::string chunks_text(const CollectionRecord& collection) {
+  constexpr std::size_t most_groups = 8, most_names = 3;
+  const std::vector<AlikeChunks> groups = alike(collection);
+  if (groups.empty()) return {};
+  std::string text = fmt::format("chunks of {}\n", collection.name);
+  for (std::size_t g = 0; g < std::min(groups.size(), most_groups); ++g) {
+    const auto& names = groups[g].variables;
+    const std::size_t shown = std::min(names.size(), most_names);
+    text += fmt::format("  {:<24} {:>10}  {:<16} {}", fmt::join(groups[g].first->lengths, " x "),
+                        text_of_bytes(static_cast<double>(groups[g].first->bytes)), groups[g].first->why,
+                        fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
+    text += names.size() > shown ? fmt::format(" and {} more\n", names.size() - shown) : "\n";
+  }
+  if (groups.size() > most_groups)
+    text += fmt::format("  and {} more shapes: see report.json\n", groups.size() - most_groups);
+  return text + "\n";
+}
+
 }  // namespace
 
 std::string table(const Report& report) {
@@ -67,6 +107,7 @@ std::string table(const Report& report) {
     const std::string first = heading(role);
     text += first + std::string(first.size() - 1, '=') + "\n" + timers_table(role) + summary(role) + "\n";
   }
+  for (const CollectionRecord& collection : report.collections) text += chunks_text(collection);
   return text;
 }
 

@@ -71,8 +71,10 @@ Result<> report(const Account& mine, const config::Config& config, Group& group)
     AFTERBAY_TRY_ASSIGN(AccountMessage one, wire::decode<AccountMessage>(bytes));
     for (auto& profile : one.account.profiles) all.profiles.push_back(std::move(profile));
     for (auto& trace : one.account.traces) all.traces.push_back(std::move(trace));
+    for (auto& it : one.account.collections) all.collections.push_back(std::move(it));
   }
-  const observe::Report joined = observe::merge(all.profiles);
+  observe::Report joined = observe::merge(all.profiles);
+  joined.collections = std::move(all.collections);
   const bool table =
       config.report.table == config::ReportTable::on ||
       (config.report.table == config::ReportTable::automatic && anything_written(all.profiles));

@@ -16,9 +16,10 @@ namespace afterbay::session {
 struct Account {
   std::vector<observe::RankProfile> profiles;
   std::vector<observe::RankTrace> traces;
+  std::vector<observe::CollectionRecord> collections;  ///< from one rank
   template <class A>
   void fields(A& a) {
-    a(profiles, traces);
+    a(profiles, traces, collections);
   }
 };
 

@@ -68,6 +68,7 @@ Result<> Session::State::report() {
   };
   if (model) add(model_profile, "model");
   if (server) add(server_profile, "server");
+  if (model && model->place().model_rank == 0) mine.collections = model->account();
   return session::report(mine, *config, *group);
 }
 

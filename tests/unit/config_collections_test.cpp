@@ -23,8 +23,9 @@ collections:
     placement: file
     deflate: 4
     shuffle: true
+    access: series
     variables:
-      temperature: {chunk: [1, 64, 32], deflate: 1}
+      temperature: {chunk: [1, 64, 32], deflate: 1, access: profile}
       "q*": {shuffle: off}
 )");
   const Config config = load(file.sources()).value();
@@ -42,6 +43,8 @@ collections:
   EXPECT_THAT(history.settings_for("qv").shuffle, Optional(false));
   EXPECT_THAT(history.settings_for("qv").deflate, Optional(4));
   EXPECT_EQ(history.settings_for("u").chunk, std::nullopt);
+  EXPECT_THAT(temperature.access, Optional(model::Access::profile));
+  EXPECT_THAT(history.settings_for("u").access, Optional(model::Access::series));
 }
 
 TEST(ConfigCollections, StripesAreReadAsAGroupOrByTheirDottedNames) {

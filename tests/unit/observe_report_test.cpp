@@ -109,6 +109,33 @@ TEST(ObserveReport, threads_below_a_timer_may_take_longer_than_it) {
   EXPECT_TRUE(table(merge({})).empty());
 }
 
+/// As `count` variables of one shape and a few others have them.
+CollectionRecord chunks_of_history(std::size_t count) {
+  CollectionRecord history{"history", "netcdf4", {{"area", {}, 0, "contiguous"}}};
+  for (std::size_t v = 0; v < count; ++v)
+    history.chunks.push_back({"v" + std::to_string(v), {1, 181, 360}, 260'640, "access map"});
+  history.chunks.push_back({"t", {24, 45, 360}, 1'555'200, "setting chunk"});
+  return history;
+}
+
+TEST(ObserveReport, the_shapes_of_chunks_are_told_shortened_in_the_table_and_in_full_in_the_json) {
+  Report report;
+  report.collections = {chunks_of_history(12), {"restart", "cdf5", {}}};
+  EXPECT_EQ(table(report),
+            "chunks of history\n"
+            "  1 x 181 x 360             254.5 KiB  access map       v0, v1, v2 and 9 more\n"
+            "  24 x 45 x 360              1.48 MiB  setting chunk    t\n"
+            "\n");
+  const auto collections = nlohmann::json::parse(json(report))["collections"];
+  ASSERT_EQ(collections.size(), 2u);
+  const auto& variables = collections[0]["variables"];
+  ASSERT_EQ(variables.size(), 14u);
+  EXPECT_TRUE(variables[0]["chunk"].is_null());
+  EXPECT_EQ(variables[13]["chunk"], (nlohmann::json{24, 45, 360}));
+  EXPECT_EQ(variables[13]["chunk_bytes"], 1'555'200);
+  EXPECT_EQ(variables[13]["chosen_by"], "setting chunk");
+}
+
 TEST(ObserveProgress, a_line_tells_where_the_run_is) {
   const Progress before{10, 12, 1, 1 << 30, 1 << 30, 0, 512 << 20};
   const Progress now{12, 18, 3, 3u << 30, 2u << 30, 64 << 20, 512 << 20};
