@@ -71,7 +71,7 @@ class CollectionChooser {
       if (variable.type != Type::string)
         (has_record(schema_, variable) ? record : fixed) += slab_bytes(schema_, variable);
     if (facts_.expected_bytes > fixed && record > 0)
-      records_ = std::max<std::uint64_t>(1, (facts_.expected_bytes - fixed) / record);
+      records_ = (facts_.expected_bytes - fixed - 1) / record + 1;
   }
 
   /// Compressed chunks of several records wait in memory for them, of all variables at once. Half of it, so

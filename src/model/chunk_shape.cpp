@@ -12,7 +12,7 @@ namespace {
 /// What a chunk of several records holds of one: each such part is one write. Smaller ones cost the writer
 /// more, larger ones whoever reads a series. See design/0006-chunk-shapes.md.
 constexpr std::uint64_t least_tile_bytes = 16u << 10;
-constexpr std::uint64_t most_tile_bytes = 64u << 10;
+constexpr std::uint64_t most_tile_bytes = 32u << 10;
 constexpr std::uint64_t profile_bytes = 64u << 10;  ///< of a chunk that holds all levels of some points
 
 std::uint64_t parts_of(std::uint64_t length, std::uint64_t part) { return (length + part - 1) / part; }
@@ -91,9 +91,11 @@ class Chooser {
     return parts_of(expected, parts_of(expected, std::clamp<std::uint64_t>(wanted, 1, most)));
   }
 
-  /// All expected records, or even parts of them, of a small tile.
+  /// A quarter of the expected records of a small tile, but not fewer than usual: a file that gets a few
+  /// records more than expected begins a chunk for them, which takes its whole room.
   [[nodiscard]] ChunkShape series() const {
-    const std::uint64_t records = even_records(wish_.records);
+    const std::uint64_t records =
+        even_records(std::max(std::min(wish_.records, usual_records), parts_of(wish_.records, 4)));
     return tiles(records, std::clamp(wish_.most_bytes / records, least_tile_bytes, most_tile_bytes));
   }
 

@@ -74,7 +74,7 @@ TEST_P(ThreadSessionChunks, have_the_shape_that_the_reader_needs_and_all_values)
   const Case& it = GetParam();
   LocalRun run(models, it.servers,
                {{"collections.history.access", it.access},
-                {"collections.history.expected_size", "7681KiB"},  // 20 records
+                {"collections.history.expected_size", "7680KiB"},  // 20 records
                 {"memory.chunks", "2MiB"},
                 {"placement", it.placement},
                 {"chunk", "512KiB"}});
@@ -98,10 +98,10 @@ TEST_P(ThreadSessionChunks, have_the_shape_that_the_reader_needs_and_all_values)
 
 INSTANTIATE_TEST_SUITE_P(, ThreadSessionChunks,
                          testing::Values(Case{"map", "collection", 1, {1, 6, 64, 128}, {1, 6, 64, 128}},
-                                         Case{"series", "collection", 1, {20, 1, 32, 128}, {5, 2, 64, 128}},
+                                         Case{"series", "collection", 1, {10, 1, 64, 128}, {5, 1, 64, 128}},
                                          Case{"profile", "collection", 1, {1, 6, 16, 128}, {1, 6, 16, 128}},
                                          Case{"balanced", "collection", 1, {4, 1, 32, 128}, {4, 1, 32, 128}},
-                                         Case{"series", "slab", 2, {20, 1, 32, 128}, {10, 1, 64, 128}}),
+                                         Case{"series", "slab", 2, {10, 1, 64, 128}, {10, 1, 64, 128}}),
                          [](const auto& parameter) {
                            return fmt::format("{}_{}_{}", parameter.param.access, parameter.param.placement,
                                               parameter.param.servers);
