@@ -26,8 +26,14 @@ Result<> MapPart::set_packing(const model::Index& part, std::span<const std::uin
                 cells.size(), it.points.size());
   it.before = std::move(before);
   it.rows.clear();
-  for (const model::CellPoints& points : it.points) it.rows.push_back(model::rows_of(points));
+  const auto listed = list() ? model::deal(*list(), it.cells) : it.points;
+  for (const model::CellPoints& points : listed) it.rows.push_back(model::rows_of(points));
   return {};
+}
+
+const std::optional<model::PointRuns>& MapPart::list() {
+  if (!list_) list_ = model::in_list_order(runs_);
+  return *list_;
 }
 
 }  // namespace afterbay::client

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -22,6 +23,8 @@ class MapPart {
 
   [[nodiscard]] const model::Index& global() const noexcept { return global_; }
   [[nodiscard]] const model::PointRuns& runs() const noexcept { return runs_; }
+  /// The same in the order of this rank's array; nothing when that is the file's.
+  [[nodiscard]] const std::optional<model::PointRuns>& list();
   /// Points that belong to other ranks after all. To be called before the first `cut`.
   void lose(std::span<const model::OffsetRun> lost) { runs_ = runs_.without(lost); }
 
@@ -29,7 +32,7 @@ class MapPart {
     model::Index part;
     model::MapCut cells;
     std::vector<model::CellPoints> points;  ///< by cell, ascending; only cells in which the rank has points
-    std::vector<model::CellPoints> rows;    ///< the same, for packing: runs of the rank's array
+    std::vector<model::CellPoints> rows;    ///< the same, for packing: in the order of the rank's array
     std::vector<std::uint64_t> before;      ///< points of lower ranks in each, for what is handed over packed
     /// Nothing when the rank has no points there.
     [[nodiscard]] const model::CellPoints* find(std::uint64_t cell) const;
@@ -47,6 +50,7 @@ class MapPart {
  private:
   model::Index global_;
   model::PointRuns runs_;
+  std::optional<std::optional<model::PointRuns>> list_;  ///< once it was asked for
   std::vector<std::unique_ptr<Cut>> cuts_;
 };
 

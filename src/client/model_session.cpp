@@ -77,8 +77,12 @@ Result<> ModelSession::send_decomposition(std::size_t server, const Decompositio
   const model::Index& global = it.map->global();
   return send(
       server,
-      wire::DefineMap{
-          it.id, it.name, it.coverage, {global.begin(), global.end()}, model::encode_offsets(it.map->runs())},
+      wire::DefineMap{it.id,
+                      it.name,
+                      it.coverage,
+                      {global.begin(), global.end()},
+                      model::encode_offsets(it.map->runs()),
+                      it.map->list() ? model::encode_offsets(*it.map->list()) : std::vector<std::byte>()},
       Wake::no);
 }
 

@@ -51,14 +51,15 @@ class MapCut {
   std::uint64_t cells_ = 1;
 };
 
-/// One rank's points in one cell, as single points or runs, with repetition as in PointRuns.
+/// One rank's points in one cell, as single points or runs, with repetition as in PointRuns, in the file's
+/// order or in that of the rank's array.
 struct CellPoints {
   std::uint32_t cell = 0;
-  std::vector<std::uint32_t> within;    ///< ascending
+  std::vector<std::uint32_t> within;    ///< place in the cell's array
   std::vector<std::uint32_t> elements;  ///< of the rank's array
   std::vector<std::uint32_t> lengths;   ///< empty: single points
   std::uint64_t repeats = 1;
-  std::uint32_t within_step = 0;
+  std::uint32_t within_step = 0;   ///< modulo 2^32
   std::uint32_t element_step = 0;  ///< modulo 2^32
   std::uint64_t points = 0;        ///< with repetition
   [[nodiscard]] std::uint64_t bytes() const noexcept {

@@ -93,12 +93,14 @@ void gather_values(const std::byte* from, const std::uint32_t* index, std::uint3
 }
 
 template <std::size_t size>
-void scatter_values(std::byte* to, const std::uint32_t* index, std::size_t count, std::ptrdiff_t stride,
-                    const std::byte* from) {
+void scatter_values(std::byte* to, const std::uint32_t* index, std::uint32_t shift, std::size_t count,
+                    std::ptrdiff_t stride, const std::byte* from) {
+  const auto at = [&](std::size_t i) {
+    return to + static_cast<std::ptrdiff_t>(static_cast<std::uint32_t>(index[i] + shift)) * stride;
+  };
   for (std::size_t i = 0; i < count; ++i) {
-    if (i + fetch_ahead < count)
-      __builtin_prefetch(to + static_cast<std::ptrdiff_t>(index[i + fetch_ahead]) * stride, 1);
-    std::memcpy(to + static_cast<std::ptrdiff_t>(index[i]) * stride, from + i * size, size);
+    if (i + fetch_ahead < count) __builtin_prefetch(at(i + fetch_ahead), 1);
+    std::memcpy(at(i), from + i * size, size);
   }
 }
 
@@ -112,15 +114,21 @@ void gather_any(std::ptrdiff_t size, const std::byte* from, const std::uint32_t*
   }
 }
 
-void scatter_any(std::ptrdiff_t size, std::byte* to, const std::uint32_t* index, std::size_t count,
-                 std::ptrdiff_t stride, const std::byte* from) {
+void scatter_any(std::ptrdiff_t size, std::byte* to, const std::uint32_t* index, std::uint32_t shift,
+                 std::size_t count, std::ptrdiff_t stride, const std::byte* from) {
   switch (size) {
-    case 1: return scatter_values<1>(to, index, count, stride, from);
-    case 2: return scatter_values<2>(to, index, count, stride, from);
-    case 4: return scatter_values<4>(to, index, count, stride, from);
-    default: return scatter_values<8>(to, index, count, stride, from);
+    case 1: return scatter_values<1>(to, index, shift, count, stride, from);
+    case 2: return scatter_values<2>(to, index, shift, count, stride, from);
+    case 4: return scatter_values<4>(to, index, shift, count, stride, from);
+    default: return scatter_values<8>(to, index, shift, count, stride, from);
   }
 }
+
+/// How far a repetition of a pattern is shifted; modulo 2^32, so that it may run backwards.
+struct Shift {
+  std::uint32_t element = 0;
+  std::uint32_t within = 0;
+};
 
 /// One move's way through a cell; the addresses of its two sides wander with `outer` and the repetition.
 class Runner {
@@ -136,6 +144,8 @@ class Runner {
       contiguous_ = from_joins && to_joins;
     }
     per_point_ = move.inner.points;
+    plain_ = move.from_value == move.to_value &&
+             kernel.row == copy_kernel(static_cast<std::size_t>(move.to_value), false).row;
   }
 
   std::uint64_t run(const std::byte* from, std::byte* to) {
@@ -162,17 +172,17 @@ class Runner {
     const CellPoints& points = *move_.points;
     const bool single = points.lengths.empty() && move_.inner.dims == 0;
     for (std::uint64_t i = 0; i < points.repeats; ++i) {
-      const auto shift = static_cast<std::uint32_t>(i * points.element_step);
-      std::byte* const t = to + static_cast<std::ptrdiff_t>(i * points.within_step) * move_.to_point;
+      const Shift shift{static_cast<std::uint32_t>(i * points.element_step),
+                        static_cast<std::uint32_t>(i * points.within_step)};
       if (single)
-        values(from, shift, t);
+        values(from, to, shift);
       else
-        rows(from, shift, t);
+        rows(from, to, shift);
     }
   }
 
   /// All single values of the pattern, in stages.
-  void values(const std::byte* from, std::uint32_t shift, std::byte* to) {
+  void values(const std::byte* from, std::byte* to, Shift shift) {
     const CellPoints& points = *move_.points;
     alignas(64) std::byte taken[stage_values * 8];
     alignas(64) std::byte converted[stage_values * 8];
@@ -182,25 +192,33 @@ class Runner {
       if (move_.from_packed) {
         from_ += static_cast<std::ptrdiff_t>(count) * move_.from_value;
       } else {
-        gather_any(move_.from_value, from, points.elements.data() + i, shift, count, move_.from_point, taken);
+        gather_any(move_.from_value, from, points.elements.data() + i, shift.element, count, move_.from_point,
+                   taken);
         source = taken;
+      }
+      if (plain_ && !move_.to_packed) {
+        scatter_any(move_.to_value, to, points.within.data() + i, shift.within, count, move_.to_point,
+                    source);
+        continue;
       }
       std::byte* const target = move_.to_packed ? to_ : converted;
       bad_ += kernel_.row(target, source, count, move_.to_value, move_.from_value);
       if (move_.to_packed)
         to_ += static_cast<std::ptrdiff_t>(count) * move_.to_value;
       else
-        scatter_any(move_.to_value, to, points.within.data() + i, count, move_.to_point, converted);
+        scatter_any(move_.to_value, to, points.within.data() + i, shift.within, count, move_.to_point,
+                    converted);
     }
   }
 
-  void rows(const std::byte* from, std::uint32_t shift, std::byte* to) {
+  void rows(const std::byte* from, std::byte* to, Shift shift) {
     const CellPoints& points = *move_.points;
     for (std::size_t i = 0; i < points.within.size(); ++i) {
       const std::uint64_t length = points.lengths.empty() ? 1 : points.lengths[i];
-      const std::uint32_t element = move_.from_packed ? 0 : points.elements[i] + shift;
+      const std::uint32_t element = move_.from_packed ? 0 : points.elements[i] + shift.element;
       const std::byte* f = from + static_cast<std::ptrdiff_t>(element) * move_.from_point;
-      std::byte* t = to + static_cast<std::ptrdiff_t>(points.within[i]) * move_.to_point;
+      const std::uint32_t within = points.within[i] + shift.within;
+      std::byte* t = to + static_cast<std::ptrdiff_t>(within) * move_.to_point;
       if (contiguous_) {
         row(f, t, length);
         continue;
@@ -260,6 +278,7 @@ class Runner {
   const MapMove& move_;
   Kernel kernel_;
   bool contiguous_ = false;
+  bool plain_ = false;  ///< values stay as they are
   std::uint64_t per_point_ = 1;
   const std::byte* from_ = nullptr;  ///< a packed source, where it is read next
   std::byte* to_ = nullptr;          ///< a packed target, where it is written next

@@ -233,7 +233,10 @@ Result<std::vector<PointRun>> in_order(std::string_view name, const Map& map, Co
   return result;
 }
 
-// ---- encoding: step, repeats, then per run gap << 0, length << 1 | more, [more runs like it]
+// ---- encoding: step, repeats, then per run gap, length << 1 | more, [more runs like it]
+
+/// Differences, modulo 2^64, with the sign in the last bit.
+std::uint64_t with_sign(std::uint64_t difference) { return (difference << 1) ^ (0 - (difference >> 63)); }
 
 void put_number(std::vector<std::byte>& to, std::uint64_t value) {
   for (; value >= 128; value >>= 7) to.push_back(static_cast<std::byte>(value | 128));
@@ -284,9 +287,24 @@ Result<PointRuns> make_point_runs(std::string_view name, const Map& map, Repeats
   return PointRuns(std::move(runs), collected.elements());
 }
 
+std::optional<PointRuns> in_list_order(const PointRuns& ascending) {
+  std::vector<PointRun> runs;
+  runs.reserve(ascending.runs());
+  bool sorted = true;
+  ascending.for_each([&](const PointRun& run) {
+    sorted = sorted && (runs.empty() || runs.back().element < run.element);
+    runs.push_back(run);
+  });
+  if (sorted) return std::nullopt;
+  std::ranges::sort(runs, {}, &PointRun::element);
+  std::vector<PointRun> joined;
+  for (const PointRun& run : runs) join(joined, run);
+  return PointRuns(std::move(joined), ascending.elements());
+}
+
 std::vector<std::byte> encode_offsets(const PointRuns& runs) {
   std::vector<std::byte> to;
-  put_number(to, runs.offset_step());
+  put_number(to, with_sign(runs.offset_step()));
   put_number(to, runs.empty() ? 0 : runs.repeats());
   const auto pattern = runs.pattern();
   std::uint64_t end = 0;
@@ -296,7 +314,7 @@ std::vector<std::byte> encode_offsets(const PointRuns& runs) {
     while (i + same < pattern.size() && pattern[i + same].length == pattern[i].length &&
            pattern[i + same].offset == pattern[i + same - 1].offset + pattern[i].length + gap)
       ++same;
-    put_number(to, gap);
+    put_number(to, with_sign(gap));
     put_number(to, std::uint64_t{pattern[i].length} << 1 | (same > 1 ? 1 : 0));
     if (same > 1) put_number(to, same - 1);
     i += same;
@@ -306,7 +324,7 @@ std::vector<std::byte> encode_offsets(const PointRuns& runs) {
 }
 
 OffsetReader::OffsetReader(std::span<const std::byte> encoded) : encoded_(encoded) {
-  step_ = number();
+  step_ = difference();
   repeats_left_ = number();
   pattern_at_ = at_;
   if (repeats_left_ == 0)
@@ -327,6 +345,11 @@ std::uint64_t OffsetReader::number() {
   return 0;
 }
 
+std::uint64_t OffsetReader::difference() {
+  const std::uint64_t value = number();
+  return (value >> 1) ^ (0 - (value & 1));
+}
+
 OffsetRun OffsetReader::next() {
   if (same_ > 0) {
     --same_;
@@ -339,7 +362,7 @@ OffsetRun OffsetReader::next() {
       end_ = 0;
       if (at_ == encoded_.size()) return {};
     }
-    gap_ = number();
+    gap_ = difference();
     length_ = number();
     if ((length_ & 1) != 0) same_ = number();
     length_ >>= 1;

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -31,12 +32,12 @@ struct OffsetRun {
   friend bool operator==(const OffsetRun&, const OffsetRun&) = default;
 };
 
-/// Runs in ascending order of their offsets, no point twice: a pattern of runs, repeated with a constant
-/// step in the index space and in the array.
+/// Runs without a point twice, in ascending order of their offsets or in the order of the rank's array: a
+/// pattern of runs, repeated with a constant step in the index space and in the array.
 class PointRuns {
  public:
   PointRuns() = default;
-  /// `runs`: ascending, disjoint. `elements`: length of the rank's array, holes counted.
+  /// `runs`: disjoint. `elements`: length of the rank's array, holes counted.
   PointRuns(std::vector<PointRun> runs, std::uint64_t elements);
 
   [[nodiscard]] std::uint64_t points() const noexcept { return points_; }
@@ -57,14 +58,14 @@ class PointRuns {
                        static_cast<std::uint32_t>(run.element + i * element_step_), run.length});
   }
 
-  /// Without the points of `lost` (ascending, disjoint).
+  /// Of ascending runs: without the points of `lost` (ascending, disjoint).
   [[nodiscard]] PointRuns without(std::span<const OffsetRun> lost) const;
 
  private:
   std::vector<PointRun> pattern_;
   std::uint64_t repeats_ = 1;
-  std::uint64_t offset_step_ = 0;
-  std::uint32_t element_step_ = 0;  ///< modulo 2^32: levels may run backwards
+  std::uint64_t offset_step_ = 0;   ///< modulo 2^64: levels may run backwards
+  std::uint32_t element_step_ = 0;  ///< modulo 2^32, likewise
   std::uint64_t points_ = 0;
   std::uint64_t elements_ = 0;
 };
@@ -73,6 +74,9 @@ class PointRuns {
 /// index space or the hole; indices or runs, not both; points listed twice as `repeats` says. Errors name the
 /// decomposition, the element and the value. Time O(n log n), O(n) when the list is ascending already.
 Result<PointRuns> make_point_runs(std::string_view name, const Map& map, Repeats repeats);
+
+/// The same points in the order of the rank's array; nothing when that is the file's order anyway.
+std::optional<PointRuns> in_list_order(const PointRuns& ascending);
 
 /// The same runs for the servers, which need no elements: about two bytes a run, one pattern for all levels.
 std::vector<std::byte> encode_offsets(const PointRuns& runs);
@@ -88,6 +92,7 @@ class OffsetReader {
 
  private:
   std::uint64_t number();
+  std::uint64_t difference();
 
   std::span<const std::byte> encoded_;
   std::size_t at_ = 0;

@@ -48,26 +48,25 @@ std::vector<model::Box> padding(const model::Piece& piece) {
 constexpr std::uint64_t packed_below_bytes = 256;
 
 /// To its place among the packed contributions of all ranks; they are put in order when all are there.
-bool keep_packed(const ServedMap::Cut& cut, const model::CellPoints& points,
-                 const ServedCollection& collection, const model::Piece& piece,
-                 std::span<const std::byte> packed, std::byte* to) {
-  const auto& shares = cut.shares[points.cell];
-  const auto share = std::ranges::find(shares, &points, &ServedMap::Cut::Share::points);
+bool keep_packed(const ServedMap::Cut& cut, std::size_t peer, const ServedCollection& collection,
+                 const model::Piece& piece, std::span<const std::byte> packed, std::byte* to) {
+  const auto* share = cut.share_of(
+      cut.cells.cell_of(model::part_of(piece.box.start, collection.places[piece.variable])), peer);
   const std::uint64_t bytes = bytes_of_a_point(collection, piece);
-  if (share == shares.end() || points.points * bytes != packed.size()) return false;
+  if (share == nullptr || share->points.points * bytes != packed.size()) return false;
   std::memcpy(to + share->before * bytes, packed.data(), packed.size());
   return true;
 }
 
 bool scatter_points(ServedMap& map, std::size_t peer, const ServedCollection& collection,
                     const model::Piece& piece, std::span<const std::byte> packed, std::byte* to) {
+  if (const auto* cut = collection.packed[piece.variable])
+    return keep_packed(*cut, peer, collection, piece, packed, to);
   const std::size_t element = size_of(collection.schema.variables[piece.variable].type);
   const model::MapPlace& place = collection.places[piece.variable];
   auto& cut = map.cut(model::part_of(collection.layout->variables[piece.variable].part, place));
   const auto* points = map.points_of(cut, peer, cut.cells.cell_of(model::part_of(piece.box.start, place)));
   if (points == nullptr) return false;
-  if (collection.packed[piece.variable] != nullptr)
-    return keep_packed(cut, *points, collection, piece, packed, to);
   const model::MapMove move = model::scatter(*points, {piece.box, piece.stored, place}, element);
   if (move.values * element != packed.size()) return false;
   model::execute(move, packed.data(), to, model::copy_kernel(element, false));
@@ -127,7 +126,7 @@ Result<> Catalog::add(std::size_t peer, wire::DefineMap message) {
   AFTERBAY_TRY_ASSIGN(
       ServedDecomposition* const it,
       join(peer, message.id, message.name, model::Index(message.global), message.coverage, true));
-  it->map->set(peer, std::move(message.points));
+  it->map->set(peer, std::move(message.points), std::move(message.list));
   return {};
 }
 
@@ -146,8 +145,8 @@ Result<> Catalog::add(std::size_t peer, const wire::DefineCollection& message) {
     new_collections_.push_back(message.id);
   } else if (it.name != message.name || it.schema_hash != message.schema_hash ||
              it.existing != message.existing || it.split != static_cast<model::Split>(message.split) ||
-             it.gather_bytes != message.gather_bytes ||
-             it.decompositions != message.decompositions || name_of(it.format) != message.store) {
+             it.gather_bytes != message.gather_bytes || it.decompositions != message.decompositions ||
+             name_of(it.format) != message.store) {
     return fail(
         make_error(
             ErrorCode::conflict,
@@ -285,7 +284,7 @@ void Catalog::choose_packed(ServedCollection& it) {
     if (it.decompositions[v] < 0) continue;
     const auto id = static_cast<std::uint32_t>(it.decompositions[v]);
     const auto& map = decompositions_.at(id).map;
-    if (!map) continue;
+    if (!map || !map->can_pack()) continue;
     const model::VariableLayout& layout = it.layout->variables[v];
     auto& cut = map->cut(model::part_of(layout.part, it.places[v]));
     std::uint64_t row_bytes = size_of(it.schema.variables[v].type);

@@ -39,7 +39,7 @@ void put_in_order(const ServedCollection& collection, std::uint32_t number, cons
   const model::Kernel copy = model::copy_kernel(element, false);
   const std::uint64_t bytes = bytes_of_a_point(collection, piece);
   for (const auto& share : cut->shares[cut->cells.cell_of(model::part_of(piece.box.start, place))])
-    model::execute(model::scatter(*share.points, {piece.box, piece.stored, place}, element),
+    model::execute(model::scatter(share.points, {piece.box, piece.stored, place}, element),
                    from + share.before * bytes, to, copy);
 }
 

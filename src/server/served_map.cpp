@@ -34,6 +34,7 @@ Result<> ServedMap::check(std::string_view name, std::span<const int> session_ra
     ranks.push_back({session_ranks[peer], points_[peer]});
   AFTERBAY_TRY_ASSIGN(model::MapCoverage found,
                       model::check_map_coverage(name, global_.product(), ranks, coverage));
+  for (std::size_t peer = 0; peer < points_.size(); ++peer) AFTERBAY_TRY(check_list(name, peer));
   gaps_ = std::move(found.gaps);
   losses_ = std::move(found.lost);
   for (std::size_t peer = 0; peer < points_.size(); ++peer)
@@ -52,6 +53,7 @@ std::uint32_t ServedMap::holders() const {
 std::uint64_t ServedMap::bytes() const {
   std::uint64_t sum = gaps_.capacity() * sizeof(model::OffsetRun);
   for (const auto& points : points_) sum += points.capacity();
+  for (const auto& list : lists_) sum += list.capacity();
   for (const auto& cut : cuts_) {
     sum += cut->expected.capacity() * sizeof(std::uint32_t);
     for (const model::CellPoints& gap : cut->gaps) sum += gap.bytes();
@@ -97,15 +99,20 @@ const model::CellPoints* ServedMap::points_of(Cut& cut, std::size_t peer, std::u
   return find(cut.own[peer], cell);
 }
 
+bool ServedMap::can_pack() const {
+  return std::ranges::all_of(losses_, [](const auto& lost) { return lost.empty(); });
+}
+
 bool ServedMap::pack(Cut& cut) const {
   if (!cut.shares.empty()) return false;
   cut.shares.resize(cut.cells.cells());
   for (std::size_t peer = 0; peer < points_.size(); ++peer) {
-    (void)points_of(cut, peer, 0);
-    for (const model::CellPoints& points : cut.own[peer]) {
+    const auto& list = lists_[peer].empty() ? points_[peer] : lists_[peer];
+    for (model::CellPoints& points : model::deal(model::OffsetReader(list), cut.cells)) {
+      points.elements = {};  // they count up
       auto& shares = cut.shares[points.cell];
-      const std::uint64_t before = shares.empty() ? 0 : shares.back().before + shares.back().points->points;
-      shares.push_back({&points, before});
+      const std::uint64_t before = shares.empty() ? 0 : shares.back().before + shares.back().points.points;
+      shares.push_back({peer, std::move(points), before});
     }
   }
   return true;
@@ -115,12 +122,35 @@ wire::MapPacking ServedMap::packing_of(std::uint32_t id, const Cut& cut, std::si
   wire::MapPacking packing;
   packing.id = id;
   packing.part.assign(cut.part.begin(), cut.part.end());
-  for (const model::CellPoints& points : cut.own[peer]) {
-    const auto& shares = cut.shares[points.cell];
-    packing.cells.push_back(points.cell);
-    packing.before.push_back(std::ranges::find(shares, &points, &Cut::Share::points)->before);
-  }
+  for (std::uint32_t cell = 0; cell < cut.shares.size(); ++cell)
+    if (const auto* share = cut.share_of(cell, peer)) {
+      packing.cells.push_back(cell);
+      packing.before.push_back(share->before);
+    }
   return packing;
+}
+
+const ServedMap::Cut::Share* ServedMap::Cut::share_of(std::uint64_t cell, std::size_t peer) const {
+  const auto found = std::ranges::lower_bound(shares[cell], peer, {}, &Share::peer);
+  return found == shares[cell].end() || found->peer != peer ? nullptr : &*found;
+}
+
+/// What a rank's list says must be what its points are, as far as anything depends on it.
+Result<> ServedMap::check_list(std::string_view name, std::size_t peer) const {
+  if (lists_[peer].empty()) return {};
+  std::uint64_t listed = 0;
+  std::uint64_t held = 0;
+  bool inside = true;
+  const std::uint64_t all = global_.product();
+  model::OffsetReader list(lists_[peer]);
+  for (model::OffsetRun run = list.next(); run.length > 0; run = list.next()) {
+    inside = inside && run.offset < all && run.length <= all - run.offset;
+    listed += run.length;
+  }
+  model::OffsetReader points(points_[peer]);
+  for (model::OffsetRun run = points.next(); run.length > 0; run = points.next()) held += run.length;
+  if (inside && list.good() && listed == held) return {};
+  return fail(ErrorCode::format, "decomposition '{}': the list of model rank {} makes no sense", name, peer);
 }
 
 }  // namespace afterbay::server

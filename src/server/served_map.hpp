@@ -18,10 +18,14 @@ namespace afterbay::server {
 class ServedMap {
  public:
   ServedMap() = default;
-  ServedMap(const model::Index& global, std::size_t ranks) : global_(global), points_(ranks) {}
+  ServedMap(const model::Index& global, std::size_t ranks) : global_(global), points_(ranks), lists_(ranks) {}
 
-  /// A rank's points, as model::encode_offsets wrote them.
-  void set(std::size_t peer, std::vector<std::byte> points) { points_[peer] = std::move(points); }
+  /// A rank's points, as model::encode_offsets wrote them; `list`: in the order of its array, empty when that
+  /// is the same.
+  void set(std::size_t peer, std::vector<std::byte> points, std::vector<std::byte> list) {
+    points_[peer] = std::move(points);
+    lists_[peer] = std::move(list);
+  }
   /// Checks all ranks together; ranks that lose points to others are told by `losses`.
   Result<> check(std::string_view name, std::span<const int> session_ranks, const Coverage& coverage);
 
@@ -42,26 +46,33 @@ class ServedMap {
     std::uint64_t points = 0;  ///< of all ranks
     std::uint64_t runs = 0;
 
-    /// A rank's points in a cell, behind those of lower ranks.
+    /// A rank's points in a cell in the order of its array, behind those of lower ranks.
     struct Share {
-      const model::CellPoints* points = nullptr;
+      std::size_t peer = 0;
+      model::CellPoints points;
       std::uint64_t before = 0;
     };
     std::vector<std::vector<Share>> shares;  ///< by cell, in the order of the ranks; once `pack` was called
     [[nodiscard]] const model::CellPoints* gap(std::uint64_t cell) const;
+    [[nodiscard]] const Share* share_of(std::uint64_t cell, std::size_t peer) const;
   };
   /// Stays where it is as long as this object.
   Cut& cut(const model::Index& part);
   /// A rank's points in a cell, null when it has none.
   const model::CellPoints* points_of(Cut& cut, std::size_t peer, std::uint64_t cell) const;
+  /// Whether pieces may be handed over packed: not where ranks lost points.
+  [[nodiscard]] bool can_pack() const;
   /// Prepares a cut for pieces that are handed over packed. True: it was not yet.
   bool pack(Cut& cut) const;
   /// Where rank `peer` puts its points, for `pack`ed cuts.
   [[nodiscard]] wire::MapPacking packing_of(std::uint32_t id, const Cut& cut, std::size_t peer) const;
 
  private:
+  [[nodiscard]] Result<> check_list(std::string_view name, std::size_t peer) const;
+
   model::Index global_;
   std::vector<std::vector<std::byte>> points_;  ///< by model rank
+  std::vector<std::vector<std::byte>> lists_;   ///< by model rank
   std::vector<model::OffsetRun> gaps_;
   std::vector<std::vector<model::OffsetRun>> losses_;
   std::vector<std::unique_ptr<Cut>> cuts_;

@@ -33,10 +33,11 @@ struct DefineMap {
   std::string name;
   Coverage coverage;
   std::vector<std::uint64_t> global;  ///< lengths, C order
-  std::vector<std::byte> points;      ///< by model::encode_offsets
+  std::vector<std::byte> points;      ///< by model::encode_offsets, ascending
+  std::vector<std::byte> list;        ///< likewise, in the order of the rank's array; empty: the same order
   template <class A>
   void fields(A& a) {
-    a(id, name, coverage, global, points);
+    a(id, name, coverage, global, points, list);
   }
 };
 
@@ -44,9 +45,9 @@ struct DefineCollection {
   static constexpr Kind kind{101};
   std::uint32_t id = 0;
   std::string name;
-  std::string store;          ///< name of a model::Format
-  std::uint8_t existing = 0;  ///< storage::Existing
-  std::uint8_t split = 0;     ///< model::Split
+  std::string store;               ///< name of a model::Format
+  std::uint8_t existing = 0;       ///< storage::Existing
+  std::uint8_t split = 0;          ///< model::Split
   std::uint64_t gather_bytes = 0;  ///< model::LayoutSizes::gather_bytes
   std::uint64_t schema_hash = 0;
   std::vector<std::int32_t> decompositions;  ///< one a variable: id, or -1 for Whole
