@@ -27,17 +27,17 @@ enum class Order {
   column_major  ///< the first dimension runs fastest
 };
 
-/// Consecutive points: linear indices [offset, offset + length).
-struct Run {
-  std::int64_t offset = 0;
-  std::uint64_t length = 0;
-  friend bool operator==(const Run&, const Run&) = default;
-};
-
 /// A rank's part of a global index space as a list of points, in the order of the rank's array: element k of
 /// the array is the point indices[k]. For unstructured grids, land points, PIO's degree-of-freedom lists.
 /// A rank that holds nothing gives no indices. At most 2^32 - 1 elements a rank.
 struct Map {
+  /// Consecutive points: linear indices [offset, offset + length).
+  struct Run {
+    std::int64_t offset = 0;
+    std::uint64_t length = 0;
+    friend bool operator==(const Run&, const Run&) = default;
+  };
+
   std::vector<std::uint64_t> global;  ///< 1 to 7 lengths, C order as in the variable, whatever `order` is
   std::vector<std::int64_t> indices;  ///< linear indices into `global`
   std::vector<Run> runs;              ///< instead of `indices`: these runs one after the other

@@ -15,6 +15,8 @@
 
 namespace afterbay::decomp {
 
+using Run = Map::Run;
+
 inline constexpr std::int64_t hole = -1;  ///< the offset of a run of holes
 /// A rank's list has at most so many elements, as an afterbay::Map.
 inline constexpr std::uint64_t most_elements = (std::uint64_t{1} << 32) - 1;

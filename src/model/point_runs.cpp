@@ -156,7 +156,7 @@ Result<> collect_indices(std::string_view name, const Map& map, const Offsets& o
 
 Result<> collect_runs(std::string_view name, const Map& map, const Offsets& offsets, Collector& to) {
   for (std::size_t i = 0; i < map.runs.size(); ++i) {
-    const Run& run = map.runs[i];
+    const Map::Run& run = map.runs[i];
     if (run.length > most_elements - to.elements())
       return fail(ErrorCode::invalid_argument, "{} ends beyond element {}: at most {} elements on one rank",
                   place_text(name, map, i), most_elements, most_elements);

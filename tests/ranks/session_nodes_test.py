@@ -64,6 +64,13 @@ def servers_on_other_nodes():
     model_on_nodes("a_server_on_each", "2,2,2", [1, 1, 2, 2, 3, 3], "--afterbay.servers=3", "--afterbay.placement=file")
 
 
+def all_servers_write_the_same_file():
+    for placement in ("slab", "variable"):
+        split = f"--afterbay.placement={placement}"
+        model_on_nodes(f"{placement}_dedicated", "2,2,2", [1, 1, 2, 2, 3, 3], "--afterbay.servers=3", split)
+        model_on_nodes(f"{placement}_inline", "1,2,1", [1, 2, 2, 3], *SYNCHRONOUS, split)
+
+
 def inline_servers_on_every_node():
     model_on_nodes("synchronous", "2,2", [1, 1, 2, 2], *SYNCHRONOUS, "--afterbay.placement=file")
     model_on_nodes("synchronous_three", "1,2,1", [1, 2, 2, 3], *SYNCHRONOUS, "--afterbay.placement=file")
@@ -107,5 +114,6 @@ if __name__ == "__main__":
     on_one_node()
     servers_on_other_nodes()
     inline_servers_on_every_node()
+    all_servers_write_the_same_file()
     serve_on_its_own_node()
     replay()

@@ -73,7 +73,7 @@ TEST(DecompDrawing, large_maps_are_thinned_out) {
   constexpr std::uint64_t wide = 1000000;
   Decomposition map("d", {3000, wide});
   for (std::uint64_t rank = 0; rank < 2; ++rank) {  // the left half and the right half
-    const afterbay::Run run{static_cast<std::int64_t>(rank * wide / 2), wide / 2};
+    const afterbay::Map::Run run{static_cast<std::int64_t>(rank * wide / 2), wide / 2};
     const Segment segment{1, 3000, wide};
     map.add_rank(std::span(&segment, 1), std::span(&run, 1));
   }

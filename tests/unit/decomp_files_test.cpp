@@ -211,7 +211,7 @@ TEST_F(DecompFiles, our_file_with_a_wrong_value_is_refused_with_variable_and_val
 
 TEST_F(DecompFiles, repetition_that_leaves_the_index_space_is_refused) {
   Decomposition map("d", {4, 4});
-  const afterbay::Run run{1, 2};
+  const afterbay::Map::Run run{1, 2};
   const Segment segment{1, 4, 4};
   map.add_rank(std::span(&segment, 1), std::span(&run, 1));
   const std::string file = write(Format::afterbay, {map});

@@ -14,7 +14,7 @@ namespace afterbay::test {
 /// The rank's list, point by point; -1 is a hole.
 inline std::vector<std::int64_t> list_of(const decomp::Decomposition& map, std::size_t rank) {
   std::vector<std::int64_t> list;
-  map.for_each_run(rank, [&](const Run& run) {
+  map.for_each_run(rank, [&](const Map::Run& run) {
     for (std::uint64_t i = 0; i < run.length; ++i)
       list.push_back(run.offset == decomp::hole ? decomp::hole : run.offset + static_cast<std::int64_t>(i));
   });
