@@ -44,7 +44,7 @@ std::vector<model::Box> padding(const model::Piece& piece) {
   return boxes;
 }
 
-/// Pieces whose rows are shorter on average are handed over packed; see design/0005-maps.md.
+/// Pieces whose rows are shorter on average are handed over packed; see design/0007-maps.md.
 constexpr std::uint64_t packed_below_bytes = 256;
 
 /// To its place among the packed contributions of all ranks; they are put in order when all are there.

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Compiles and runs the programs of the documentation, and checks its YAML. A fenced block that follows
-`<!-- test: NAME -->` is one; the programs named hello.* must all write the same hello.nc."""
+`<!-- test: NAME -->` is one; the programs of one name must all write the same file, in every language."""
 import os
 import pathlib
 import re
@@ -46,12 +46,33 @@ def compile_program(source, work):
     return True
 
 
-def check_hello(work):
+def check_hello(file):
+    assert file["t2m"].units == "K"
+    expected = 280.0 + numpy.arange(96).reshape(12, 8) + 100.0 * numpy.arange(3)[:, None, None]
+    numpy.testing.assert_array_equal(file["t2m"][:], expected)
+
+
+def check_compmaps(file):
+    file.set_auto_mask(False)
+    steps = 1000.0 * numpy.arange(1, 3)[:, None, None]
+    expected = steps + 100.0 * numpy.arange(1, 4)[:, None] + numpy.arange(1, 21)
+    expected[:, :, -1] = netCDF4.default_fillvals["f4"]  # a column that no rank holds
+    numpy.testing.assert_array_equal(file["T"][:], expected.astype("f4"))
+    numpy.testing.assert_array_equal(file["U"][:], expected.astype("f4"))
+    expected[:, :, -1] = netCDF4.default_fillvals["f8"]
+    numpy.testing.assert_array_equal(file["Q"][:], expected.transpose(0, 2, 1))
+    expected[:, :, -1] = file["PS"]._FillValue
+    numpy.testing.assert_array_equal(file["PS"][:], expected[:, 0])
+    assert file["PS"]._FillValue == -999
+
+
+CHECKS = {"hello": check_hello, "compmaps": check_compmaps}
+
+
+def run_program(work, name):
     sh("mpirun", "--oversubscribe", "-np", "4", "./program", cwd=work)
-    with netCDF4.Dataset(work / "hello.nc") as file:
-        assert file["t2m"].units == "K"
-        expected = 280.0 + numpy.arange(96).reshape(12, 8) + 100.0 * numpy.arange(3)[:, None, None]
-        numpy.testing.assert_array_equal(file["t2m"][:], expected)
+    with netCDF4.Dataset(work / f"{name}.nc") as file:
+        CHECKS[name](file)
 
 
 def main():
@@ -65,7 +86,7 @@ def main():
             if name.endswith(".yaml"):
                 sh(BUILD / "apps/afterbay/afterbay", "check", name, cwd=work)
             elif compile_program(work / name, work):
-                check_hello(work)
+                run_program(work, pathlib.Path(name).stem)
             print(f"{page.name}: {name}: good")
     assert found >= 4, f"only {found} tested snippets were found"
 
