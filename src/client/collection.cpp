@@ -92,6 +92,8 @@ Result<std::unique_ptr<Collection>> Collection::make(Definition definition, cons
   it.layout_ = std::make_shared<const model::FileLayout>(std::move(layout));
   it.owners_ = model::frame_owners(*it.layout_, it.split_, sides.servers);
   it.variable_owners_ = model::variable_owners(*it.layout_, it.owners_);
+  for (auto& owners : it.variable_owners_)  // the leader knows of every put, to tell what is missing
+    if (owners.empty() || owners.front() != 0) owners.insert(owners.begin(), 0);
   AFTERBAY_TRY(it.resolve(decompositions, sides.model_rank));
   return collection;
 }

@@ -128,9 +128,10 @@ class Collection {
   [[nodiscard]] std::size_t owner(std::uint32_t frame, std::size_t leader) const noexcept {
     return is_split() ? (leader + owners_[frame]) % servers.size() : leader;
   }
-  /// Calls `visit(server)` for each server that writes frames of a variable of such a file.
+  /// Calls `visit(server)` for each server that is to know of puts of a variable: who writes frames of it,
+  /// and the leader.
   template <class Visit>
-  Result<> for_each_owner(std::uint32_t variable, std::size_t leader, Visit&& visit) const {
+  Result<> for_each_told(std::uint32_t variable, std::size_t leader, Visit&& visit) const {
     if (!is_split()) return visit(leader);
     for (const std::uint16_t owner : variable_owners_[variable])
       AFTERBAY_TRY(visit((leader + owner) % servers.size()));

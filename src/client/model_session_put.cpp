@@ -205,8 +205,8 @@ Result<> ModelSession::finish(const Handover& handover) {
   if (handover.plan->pieces.empty()) return {};
   observe::add(observed_.bytes, handover.plan->packed_bytes);
   const wire::Put message{file.collection->id(), handover.seq, handover.variable->index};
-  return file.collection->for_each_owner(handover.variable->index, file.server,
-                                         [&](std::size_t s) { return send(s, message, Wake::no); });
+  return file.collection->for_each_told(handover.variable->index, file.server,
+                                        [&](std::size_t s) { return send(s, message, Wake::no); });
 }
 
 Result<bool> ModelSession::put(File& file, std::string_view variable, std::uint64_t record, const void* data,

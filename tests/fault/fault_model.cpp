@@ -77,12 +77,19 @@ bool fault_at(const Run& run, const char* scenario, int rank, int at_rank, int s
   return run.scenario == scenario && rank == at_rank && step == 3;
 }
 
-bool fault_of_server(const Run& run) { return run.scenario == "kill_server" || run.scenario == "cut_server"; }
+/// kill_last_server: of several, only the one of the highest rank.
+bool fault_of_server(const Run& run) {
+  return run.scenario == "kill_server" || run.scenario == "kill_last_server" || run.scenario == "cut_server";
+}
 
 /// In the middle of the run: the server's end, or (on emulated nodes) that of its node's network.
 void strike_server(const Run& run) {
   std::this_thread::sleep_for(std::chrono::milliseconds(700));
-  if (run.scenario == "kill_server") kill(getpid(), SIGKILL);
+  int rank = 0, size = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  if (run.scenario == "kill_last_server" && rank != size - 1) return;
+  if (run.scenario != "cut_server") kill(getpid(), SIGKILL);
   std::ofstream("cut") << std::system("ip link set eth0 down") << "\n";
 }
 

@@ -31,6 +31,16 @@ def two_servers():
     full_disk("4 + 2 over mpi", ranks=range(MODELS + 2), servers=2, settings=("transport=mpi",))
 
 
+def split_files():
+    """Both servers write the file; what happens to one of them is the other's failure too."""
+    for store, transport in (("netcdf4", "auto"), ("cdf5", "auto"), ("netcdf4", "mpi")):
+        name = f"4 + 2 slab {store} {transport}"
+        layout = {"servers": 2, "store": store, "settings": ("placement=slab", f"transport={transport}")}
+        lost_rank(name, processes=[4, 5], **layout)
+        full_disk(name, ranks=range(MODELS + 2), **layout)
+        check(f"{name}: killed member", play("kill_last_server", **layout), code=LOST, cause="I/O server 1", servers=[4])
+
+
 def serving_programs():
     """Both programs exit with 3 (input and output), also the one that has no part in the file."""
     check("4 + 2 serve: full disk", failing_writes(28, servers=2, serve=True), code="no_space", cause="No space left", servers=[4, 5],
@@ -42,5 +52,5 @@ def inline(name):
     full_disk(name, servers=0, settings=INLINE[name])
 
 
-run_scenarios({"over_mpi": over_mpi, "two_servers": two_servers, "serving_programs": serving_programs,
+run_scenarios({"over_mpi": over_mpi, "two_servers": two_servers, "split_files": split_files, "serving_programs": serving_programs,
                **{name: lambda name=name: inline(name) for name in INLINE}})
