@@ -250,7 +250,7 @@ enum afterbay_repeats {
 
 /* This rank's part of a global index space as a list of points, in the order of the rank's array: element k
    is the point indices[k]; or the runs (offset, length) one after the other. Set unused members to zero:
-   then points count from 0, row-major; give `hole` another number than that of a point, such as -1. */
+   then points count from 0, row-major, -1 is a hole, and every point must be held by a rank. */
 typedef struct afterbay_map {
   int rank;               /* 1 to 7 */
   const uint64_t* global; /* `rank` lengths, C order as in the variable, whatever `order` is */
@@ -260,7 +260,8 @@ typedef struct afterbay_map {
   const uint64_t* run_lengths;
   size_t run_count;
   int64_t base; /* the linear index of the first point: 0 or 1 */
-  int64_t hole; /* marks elements of the array that belong to no point; in runs as the offset */
+  int64_t hole; /* marks elements of the array that belong to no point; in runs as the offset. 0 with base 0:
+                   -1 */
   int order;    /* enum afterbay_order */
   int gaps;     /* enum afterbay_gaps */
   int repeats;  /* enum afterbay_repeats */

@@ -31,9 +31,4 @@ Result<> MapPart::set_packing(const model::Index& part, std::span<const std::uin
   return {};
 }
 
-const std::optional<model::PointRuns>& MapPart::list() {
-  if (!list_) list_ = model::in_list_order(runs_);
-  return *list_;
-}
-
 }  // namespace afterbay::client

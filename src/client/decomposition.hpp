@@ -19,14 +19,18 @@ namespace afterbay::client {
 /// This rank's points of a map, and how they fall into the cells of the cuts seen so far.
 class MapPart {
  public:
-  MapPart(const model::Index& global, model::PointRuns runs) : global_(global), runs_(std::move(runs)) {}
+  MapPart(const model::Index& global, model::ListedRuns runs)
+      : global_(global), runs_(std::move(runs.ascending)), list_(std::move(runs.list)) {}
 
   [[nodiscard]] const model::Index& global() const noexcept { return global_; }
   [[nodiscard]] const model::PointRuns& runs() const noexcept { return runs_; }
   /// The same in the order of this rank's array; nothing when that is the file's.
-  [[nodiscard]] const std::optional<model::PointRuns>& list();
+  [[nodiscard]] const std::optional<model::PointRuns>& list() const noexcept { return list_; }
   /// Points that belong to other ranks after all. To be called before the first `cut`.
-  void lose(std::span<const model::OffsetRun> lost) { runs_ = runs_.without(lost); }
+  void lose(std::span<const model::OffsetRun> lost) {
+    runs_ = runs_.without(lost);
+    list_.reset();  // nothing is handed over packed then
+  }
 
   struct Cut {
     model::Index part;
@@ -50,7 +54,7 @@ class MapPart {
  private:
   model::Index global_;
   model::PointRuns runs_;
-  std::optional<std::optional<model::PointRuns>> list_;  ///< once it was asked for
+  std::optional<model::PointRuns> list_;
   std::vector<std::unique_ptr<Cut>> cuts_;
 };
 

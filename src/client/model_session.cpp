@@ -63,7 +63,7 @@ Result<> ModelSession::decomposition(const std::string& name, const Block& block
 Result<> ModelSession::decomposition(const std::string& name, const Map& map, const Coverage& coverage) {
   const observe::Timed timed(observed_.define);
   AFTERBAY_TRY(check_new_decomposition(name));
-  auto runs = model::make_point_runs(name, map, coverage.repeats);
+  auto runs = model::make_listed_runs(name, map, coverage.repeats);
   if (!runs) return told(std::move(runs).error().at_rank(place_.session_rank));
   auto part = std::make_shared<MapPart>(model::Index(map.global), std::move(*runs));
   decompositions_.push_back(

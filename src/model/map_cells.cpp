@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/map_cells.hpp"
 
-#include <map>
+#include <algorithm>
 
 namespace afterbay::model {
 namespace {
@@ -26,38 +26,58 @@ std::string text_of_lengths(const Index& lengths) {
 /// Collects the runs of each cell, then finds their repetition.
 class Dealer {
  public:
+  explicit Dealer(const MapCut& cut) : slots_(cut.cells(), no_slot) {}
+
   void add(std::uint64_t cell, std::uint64_t within, std::uint64_t element, std::uint64_t length) {
-    if (last_ == nullptr || cell != last_cell_) {
-      last_ = &cells_[cell];
-      last_cell_ = cell;
-    }
-    const PointRun run{within, static_cast<std::uint32_t>(element), static_cast<std::uint32_t>(length)};
-    if (!last_->empty()) {
-      PointRun& before = last_->back();
-      if (before.offset + before.length == within && before.element + before.length == run.element) {
-        before.length += run.length;
-        return;
-      }
-    }
-    last_->push_back(run);
+    append(of(cell), within, element, length);
   }
-  /// The next element of a packed contribution to the cell.
-  std::uint64_t count(std::uint64_t cell, std::uint64_t length) {
-    std::uint64_t& points = packed_[cell];
-    return std::exchange(points, points + length);
+  /// The elements count the points of the cell, as a packed contribution has them.
+  void add_counted(std::uint64_t cell, std::uint64_t within, std::uint64_t length) {
+    Dealt& dealt = of(cell);
+    append(dealt, within, dealt.points, length);
   }
 
   std::vector<CellPoints> cells() {
+    std::ranges::sort(dealt_, {}, &Dealt::cell);
     std::vector<CellPoints> result;
-    result.reserve(cells_.size());
-    for (auto& [cell, runs] : cells_) {
-      result.push_back(compact(cell, PointRuns(std::move(runs), 0)));
-      runs = {};
+    result.reserve(dealt_.size());
+    for (Dealt& dealt : dealt_) {
+      result.push_back(compact(dealt.cell, PointRuns(std::move(dealt.runs), 0)));
+      dealt.runs = {};
     }
     return result;
   }
 
  private:
+  struct Dealt {
+    std::uint64_t cell = 0;
+    std::uint64_t points = 0;
+    std::vector<PointRun> runs;
+  };
+  static constexpr std::uint32_t no_slot = ~std::uint32_t{0};
+
+  Dealt& of(std::uint64_t cell) {
+    std::uint32_t& slot = slots_[cell];
+    if (slot == no_slot) {
+      slot = static_cast<std::uint32_t>(dealt_.size());
+      dealt_.push_back({cell, 0, {}});
+    }
+    return dealt_[slot];
+  }
+
+  static void append(Dealt& to, std::uint64_t within, std::uint64_t element, std::uint64_t length) {
+    const PointRun run{within, static_cast<std::uint32_t>(element), static_cast<std::uint32_t>(length)};
+    to.points += length;
+    if (!to.runs.empty()) {
+      PointRun& before = to.runs.back();
+      if (before.offset + before.length == within && before.element + before.length == run.element) {
+        before.length += run.length;
+        return;
+      }
+    }
+    to.runs.push_back(run);
+  }
+
   static CellPoints compact(std::uint64_t cell, const PointRuns& runs) {
     CellPoints points;
     points.cell = static_cast<std::uint32_t>(cell);
@@ -78,10 +98,8 @@ class Dealer {
     return points;
   }
 
-  std::map<std::uint64_t, std::vector<PointRun>> cells_;
-  std::map<std::uint64_t, std::uint64_t> packed_;
-  std::vector<PointRun>* last_ = nullptr;
-  std::uint64_t last_cell_ = 0;
+  std::vector<std::uint32_t> slots_;  ///< by cell
+  std::vector<Dealt> dealt_;
 };
 
 }  // namespace
@@ -163,7 +181,7 @@ CellPoints rows_of(const CellPoints& points) {
 }
 
 std::vector<CellPoints> deal(const PointRuns& runs, const MapCut& cut) {
-  Dealer dealer;
+  Dealer dealer(cut);
   runs.for_each([&](const PointRun& run) {
     cut.split(run.offset, run.length,
               [&](std::uint64_t cell, std::uint64_t within, std::uint64_t from, std::uint64_t length) {
@@ -177,11 +195,11 @@ namespace {
 
 template <class Next>
 std::vector<CellPoints> deal_packed(Next next, const MapCut& cut) {
-  Dealer dealer;
+  Dealer dealer(cut);
   for (OffsetRun run = next(); run.length > 0; run = next())
     cut.split(run.offset, run.length,
               [&](std::uint64_t cell, std::uint64_t within, std::uint64_t, std::uint64_t length) {
-                dealer.add(cell, within, dealer.count(cell, length), length);
+                dealer.add_counted(cell, within, length);
               });
   return dealer.cells();
 }

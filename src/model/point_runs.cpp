@@ -209,6 +209,16 @@ std::vector<PointRun> resolve(const std::vector<PointRun>& runs, Repeats repeats
   return result;
 }
 
+/// In the order of the array, after points that do not count were left out.
+std::vector<PointRun> by_element(const PointRuns& ascending) {
+  std::vector<PointRun> runs;
+  ascending.for_each([&](const PointRun& run) { runs.push_back(run); });
+  std::ranges::sort(runs, {}, &PointRun::element);
+  std::vector<PointRun> joined;
+  for (const PointRun& run : runs) join(joined, run);
+  return joined;
+}
+
 Result<std::vector<PointRun>> in_order(std::string_view name, const Map& map, Collector& collected,
                                        Repeats repeats) {
   std::vector<PointRun>& runs = collected.runs();
@@ -278,28 +288,27 @@ PointRuns PointRuns::without(std::span<const OffsetRun> lost) const {
 }
 
 Result<PointRuns> make_point_runs(std::string_view name, const Map& map, Repeats repeats) {
+  AFTERBAY_TRY_ASSIGN(ListedRuns runs, make_listed_runs(name, map, repeats));
+  return std::move(runs.ascending);
+}
+
+Result<ListedRuns> make_listed_runs(std::string_view name, const Map& map, Repeats repeats) {
   AFTERBAY_TRY_ASSIGN(const std::uint64_t points, check_space(name, map));
   const Offsets offsets(map, points);
   Collector collected;
   AFTERBAY_TRY(map.runs.empty() ? collect_indices(name, map, offsets, collected)
                                 : collect_runs(name, map, offsets, collected));
+  ListedRuns result;
+  std::vector<PointRun> list;
+  std::uint64_t listed = 0;
+  if (!collected.ascending()) list = collected.runs();
+  for (const PointRun& run : list) listed += run.length;
   AFTERBAY_TRY_ASSIGN(std::vector<PointRun> runs, in_order(name, map, collected, repeats));
-  return PointRuns(std::move(runs), collected.elements());
-}
-
-std::optional<PointRuns> in_list_order(const PointRuns& ascending) {
-  std::vector<PointRun> runs;
-  runs.reserve(ascending.runs());
-  bool sorted = true;
-  ascending.for_each([&](const PointRun& run) {
-    sorted = sorted && (runs.empty() || runs.back().element < run.element);
-    runs.push_back(run);
-  });
-  if (sorted) return std::nullopt;
-  std::ranges::sort(runs, {}, &PointRun::element);
-  std::vector<PointRun> joined;
-  for (const PointRun& run : runs) join(joined, run);
-  return PointRuns(std::move(joined), ascending.elements());
+  result.ascending = PointRuns(std::move(runs), collected.elements());
+  if (list.empty()) return result;
+  if (listed != result.ascending.points()) list = by_element(result.ascending);
+  result.list = PointRuns(std::move(list), collected.elements());
+  return result;
 }
 
 std::vector<std::byte> encode_offsets(const PointRuns& runs) {

@@ -75,8 +75,13 @@ class PointRuns {
 /// decomposition, the element and the value. Time O(n log n), O(n) when the list is ascending already.
 Result<PointRuns> make_point_runs(std::string_view name, const Map& map, Repeats repeats);
 
-/// The same points in the order of the rank's array; nothing when that is the file's order anyway.
-std::optional<PointRuns> in_list_order(const PointRuns& ascending);
+/// A rank's points in the file's order, and in that of its array where it is another.
+struct ListedRuns {
+  PointRuns ascending;
+  std::optional<PointRuns> list;
+};
+/// As make_point_runs. Of points listed twice the list has only those that count.
+Result<ListedRuns> make_listed_runs(std::string_view name, const Map& map, Repeats repeats);
 
 /// The same runs for the servers, which need no elements: about two bytes a run, one pattern for all levels.
 std::vector<std::byte> encode_offsets(const PointRuns& runs);
