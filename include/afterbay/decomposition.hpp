@@ -38,6 +38,9 @@ struct Map {
     friend bool operator==(const Run&, const Run&) = default;
   };
 
+  /// Explicit, so that a braced list is a Block.
+  explicit Map() = default;
+
   std::vector<std::uint64_t> global;  ///< 1 to 7 lengths, C order as in the variable, whatever `order` is
   std::vector<std::int64_t> indices;  ///< linear indices into `global`
   std::vector<Run> runs;              ///< instead of `indices`: these runs one after the other

@@ -83,8 +83,7 @@ std::vector<std::vector<std::uint16_t>> variable_owners(const FileLayout& layout
   for (const Piece& piece : layout.pieces) found[piece.variable].push_back(owners[piece.frame]);
   for (auto& of_variable : found) {
     std::ranges::sort(of_variable);
-    const auto again = std::ranges::unique(of_variable);
-    of_variable.erase(again.begin(), again.end());
+    of_variable.erase(std::unique(of_variable.begin(), of_variable.end()), of_variable.end());
   }
   return found;
 }
