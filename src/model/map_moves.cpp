@@ -32,7 +32,7 @@ Strides memory_bytes(const MemoryLayout& memory, const Index& lengths, std::size
   return strides;
 }
 
-void append(Move& move, std::uint64_t count, std::ptrdiff_t from, std::ptrdiff_t to) {
+void add_dimension(Move& move, std::uint64_t count, std::ptrdiff_t from, std::ptrdiff_t to) {
   move.points *= count;
   if (count == 1) return;
   move.counts[move.dims] = count;
@@ -49,9 +49,9 @@ MapMove make(const CellPoints& points, const MapPiece& piece, const Strides& fro
   move.points = &points;
   move.outer.points = move.inner.points = 1;
   for (std::size_t d = 0; d < piece.place.first; ++d)
-    append(move.outer, piece.box.count[d], from[from_dimension(d)], to[d]);
+    add_dimension(move.outer, piece.box.count[d], from[from_dimension(d)], to[d]);
   for (std::size_t d = piece.place.after(); d < piece.box.rank(); ++d)
-    append(move.inner, piece.box.count[d], from[from_dimension(d)], to[d]);
+    add_dimension(move.inner, piece.box.count[d], from[from_dimension(d)], to[d]);
   move.values = move.outer.points * move.inner.points * points.points;
   return move;
 }
@@ -72,7 +72,7 @@ void join_inner(MapMove& move) {
       joined.from_strides[joined.dims - 1] = from;
       joined.to_strides[joined.dims - 1] = to;
     } else {
-      append(joined, count, from, to);
+      add_dimension(joined, count, from, to);
     }
   }
   move.inner = joined;

@@ -152,7 +152,7 @@ TEST(ModelChunkChoice, compressed_series_stay_within_the_memory_for_their_chunks
     const std::uint64_t records = schema.variables[2].chunk[0];
     EXPECT_TRUE(records == 1 || records * record <= memory) << records;
     EXPECT_EQ(choices[2].short_of_memory, records < schema.variables[1].chunk[0]);
-    EXPECT_FALSE(choices[1].short_of_memory);  // written in place
+    EXPECT_FALSE(choices[1].short_of_memory);      // written in place
     EXPECT_EQ(schema.variables[1].chunk[0], 38u);  // a quarter of 150
   }
 }
