@@ -87,6 +87,9 @@ TEST(DecompRepetition, any_list_comes_back_as_it_was) {
 
 /// Three levels, the second without its last column: each start must not be compared to the end again.
 TEST(DecompRepetition, a_repetition_that_fails_at_its_end_costs_no_quadratic_time) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "a time limit says nothing about a build with sanitizers";
+#endif
   constexpr std::int64_t columns = 200000;
   List list;
   for (std::int64_t level = 0; level < 3; ++level)
@@ -94,7 +97,7 @@ TEST(DecompRepetition, a_repetition_that_fails_at_its_end_costs_no_quadratic_tim
       list.push_back(2 * (level * columns + c));
   const auto start = std::chrono::steady_clock::now();
   const Decomposition map = test::map_of("d", {3, 2 * columns}, {list});
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(2));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
   EXPECT_EQ(test::list_of(map, 0), list);
 }
 
