@@ -6,6 +6,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "afterbay/types.hpp"
 #include "base/result.hpp"
@@ -24,6 +25,22 @@ inline Result<> check_netcdf(int status, const std::string& doing) {
   return fail(netcdf_error(status, doing));
 }
 
+/// Strings that netCDF-C allocated.
+struct NetcdfStrings {
+  explicit NetcdfStrings(std::size_t count) : pointers(count, nullptr) {}
+  NetcdfStrings(const NetcdfStrings&) = delete;
+  NetcdfStrings& operator=(const NetcdfStrings&) = delete;
+  ~NetcdfStrings() {
+    if (!pointers.empty()) nc_free_string(pointers.size(), pointers.data());
+  }
+  [[nodiscard]] std::vector<std::string> take() const {
+    std::vector<std::string> strings;
+    for (const char* text : pointers) strings.emplace_back(text == nullptr ? "" : text);
+    return strings;
+  }
+  std::vector<char*> pointers;
+};
+
 /// An open netCDF-C file, closed at the end of its life. Used only under a LibraryLock.
 class NetcdfFile {
  public:
@@ -34,10 +51,12 @@ class NetcdfFile {
     if (id_ >= 0) nc_close(id_);
   }
   [[nodiscard]] int id() const noexcept { return id_; }
-  int close() noexcept {
+  int close() noexcept { return nc_close(release()); }
+  /// The caller closes it.
+  int release() noexcept {
     const int id = id_;
     id_ = -1;
-    return nc_close(id);
+    return id;
   }
 
  private:

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "afterbay/schema.hpp"
 #include "base/result.hpp"
@@ -11,16 +12,35 @@
 
 namespace afterbay::storage {
 
+/// A variable that the file has and the schema has not.
+struct LeftOut {
+  std::string name;  ///< with its groups: "group/name"
+  std::string reason;
+};
+
 struct FoundFile {
-  Schema schema;  ///< `fill` is what the file says in `_FillValue`; constants are not read
-  Format format = Format::netcdf4;
+  /// `fill` is what the file says in `_FillValue`; constants are not read. `chunk`, `deflate` and `shuffle`
+  /// are the file's; an empty `chunk` means that there are none.
+  Schema schema;
+  Format format = Format::netcdf4;  ///< cdf2 for CDF-1 too
   std::uint64_t records = 0;
+  std::vector<int> numbers;  ///< netCDF-C's number of each variable of the schema
+  std::vector<LeftOut> left_out;
+};
+
+enum class Demand {
+  all,       ///< a file that can be extended: what a Schema cannot hold is an error
+  what_fits  ///< what a Schema cannot hold is left out
 };
 
 /// Reads dimensions, variables and attributes with netCDF-C. Fails with format when the file is not
 /// netCDF of a format of ours, or holds what a Schema cannot: groups, user-defined types, several
 /// unlimited dimensions. Takes the library lock.
 Result<FoundFile> read_schema(const std::string& path);
+
+/// The same of a file that is open, under the caller's lock. With Demand::what_fits one unlimited dimension,
+/// the first that leads a variable, is the record dimension; others have the length that they have now.
+Result<FoundFile> read_schema_of(int id, Demand demand);
 
 /// All values of a variable (of the records that exist). Takes the library lock.
 Result<Values> read_values(const std::string& path, const std::string& variable);

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/input/input_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include "storage/block_writer/disk.hpp"
+#include "storage/block_writer/system_error.hpp"
+#include "storage/input/library_file.hpp"
+#include "storage/input/variable_input.hpp"
+
+namespace afterbay::storage {
+namespace {
+
+/// Nothing but a regular file is opened: netCDF-C would take a directory for a Zarr store and a name with a
+/// scheme for an address, and opening a pipe would wait for its writer.
+Result<> check_regular(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) {
+    const int number = errno;
+    if (number != ENOENT) return fail(system_error(number, "open for reading", path));
+    return fail(
+        make_error(ErrorCode::io, "cannot open {} for reading: there is no such file; check its name", path)
+            .with_native(number)
+            .in_file(path));
+  }
+  if (S_ISDIR(status.st_mode)) return fail(system_error(EISDIR, "open for reading", path));
+  if (!S_ISREG(status.st_mode))
+    return fail(
+        make_error(ErrorCode::format, "{} is not a file: a device, pipe or socket cannot be read", path)
+            .in_file(path));
+  return {};
+}
+
+/// Lengths of a variable without the record dimension.
+model::Index shape_of(const Schema& schema, const Variable& variable) {
+  model::Index shape;
+  for (const std::string& name : variable.dimensions)
+    if (const Dimension* dimension = schema.find_dimension(name); !dimension->is_unlimited())
+      shape.push_back(dimension->length);
+  return shape;
+}
+
+std::string text_of(const model::Index& index) {
+  return fmt::format("({})", fmt::join(index.begin(), index.end(), ", "));
+}
+
+}  // namespace
+
+/// One variable of the schema.
+struct InputVariable {
+  model::Index shape;  ///< without the record dimension
+  bool record = false;
+  std::unique_ptr<VariableInput> input;
+  const char* engine = "library";
+};
+
+struct InputFile::State {
+  std::string path;
+  std::unique_ptr<LibraryFile> library;
+  std::vector<InputVariable> variables;
+
+  [[nodiscard]] const FoundFile& found() const noexcept { return library->found(); }
+
+  Result<> check(std::uint32_t variable, std::uint64_t record) const;
+  Result<> check(std::uint32_t variable, const model::Box& box, std::size_t bytes) const;
+  [[nodiscard]] Error located(Error error, std::uint32_t variable, std::uint64_t record) const;
+};
+
+Result<> InputFile::State::check(std::uint32_t variable, std::uint64_t record) const {
+  if (variable >= variables.size())
+    return fail(ErrorCode::invalid_argument, "variable number {}, but the file has {} that can be read",
+                variable, variables.size());
+  if (variables[variable].record && record >= found().records)
+    return fail(ErrorCode::invalid_argument, "it has {} records, counted from 0", found().records);
+  return {};
+}
+
+Result<> InputFile::State::check(std::uint32_t number, const model::Box& box, std::size_t bytes) const {
+  const model::Index& shape = variables[number].shape;
+  const Type type = found().schema.variables[number].type;
+  if (type == Type::string)
+    return fail(ErrorCode::wrong_type, "it holds strings, which are read as a whole (read_strings)");
+  bool inside = box.start.size == shape.size && box.count.size == shape.size;
+  for (std::size_t d = 0; inside && d < shape.size; ++d)
+    inside = box.start[d] <= shape[d] && box.count[d] <= shape[d] - box.start[d];
+  if (!inside)
+    return fail(ErrorCode::invalid_argument, "a part that starts at {} with {} values does not lie within {}",
+                text_of(box.start), text_of(box.count), text_of(shape));
+  if (bytes != box.points() * size_of(type))
+    return fail(ErrorCode::invalid_argument, "room for {} bytes where {} values of {} bytes are read", bytes,
+                box.points(), size_of(type));
+  return {};
+}
+
+Error InputFile::State::located(Error error, std::uint32_t variable, std::uint64_t record) const {
+  std::string what = "reading ";
+  if (variable < variables.size()) {
+    const std::string& name = found().schema.variables[variable].name;
+    if (variables[variable].record) what += fmt::format("record {} of ", record);
+    what += "variable '" + name + "' of ";
+    error.in_variable(name);
+  }
+  return std::move(error.in_file(path).add(what + path));
+}
+
+ReadCost& ReadCost::operator+=(const ReadCost& other) noexcept {
+  read_ns += other.read_ns;
+  decode_ns += other.decode_ns;
+  library_ns += other.library_ns;
+  bytes_in += other.bytes_in;
+  bytes_out += other.bytes_out;
+  direct_bytes += other.direct_bytes;
+  return *this;
+}
+
+InputFile::InputFile(std::unique_ptr<State> state) : state_(std::move(state)) {}
+InputFile::~InputFile() = default;
+
+Result<std::unique_ptr<InputFile>> InputFile::open(const std::string& path, DirectIo, std::shared_ptr<Disk>) {
+  AFTERBAY_TRY(check_regular(path));
+  auto state = std::make_unique<State>();
+  state->path = path;
+  auto library = LibraryFile::open(path);
+  if (!library) return fail(std::move(library).error().in_file(path).add("opening " + path + " for reading"));
+  state->library = std::move(*library);
+  const Schema& schema = state->found().schema;
+  for (std::uint32_t v = 0; v < schema.variables.size(); ++v) {
+    InputVariable variable;
+    variable.shape = shape_of(schema, schema.variables[v]);
+    variable.record = variable.shape.size < schema.variables[v].dimensions.size();
+    variable.input = std::make_unique<LibraryInput>(*state->library, v);
+    state->variables.push_back(std::move(variable));
+  }
+  return std::unique_ptr<InputFile>(new InputFile(std::move(state)));
+}
+
+const std::string& InputFile::path() const noexcept { return state_->path; }
+const Schema& InputFile::schema() const noexcept { return state_->found().schema; }
+Format InputFile::format() const noexcept { return state_->found().format; }
+std::uint64_t InputFile::records() const noexcept { return state_->found().records; }
+
+std::optional<std::string> InputFile::unreadable(std::string_view variable) const {
+  if (schema().find_variable(variable) != nullptr) return std::nullopt;
+  for (const LeftOut& left_out : state_->found().left_out)
+    if (left_out.name == variable) return left_out.reason;
+  for (const LeftOut& left_out : state_->found().left_out)
+    if (left_out.name.substr(left_out.name.rfind('/') + 1) == variable) return left_out.reason;
+  return std::nullopt;
+}
+
+Result<ReadCost> InputFile::read(std::uint32_t variable, std::uint64_t record, const model::Box& box,
+                                 std::span<std::byte> to) {
+  ReadCost cost;
+  const auto read_it = [&]() -> Result<> {
+    AFTERBAY_TRY(state_->check(variable, record));
+    AFTERBAY_TRY(state_->check(variable, box, to.size()));
+    if (to.empty()) return {};
+    return state_->variables[variable].input->read(record, box, to, cost);
+  };
+  if (auto done = read_it(); !done) return fail(state_->located(std::move(done).error(), variable, record));
+  cost.bytes_out += to.size();
+  return cost;
+}
+
+Result<std::vector<std::string>> InputFile::read_strings(std::uint32_t variable, std::uint64_t record) {
+  const auto read_them = [&]() -> Result<std::vector<std::string>> {
+    AFTERBAY_TRY(state_->check(variable, record));
+    if (schema().variables[variable].type != Type::string)
+      return fail(ErrorCode::wrong_type, "it holds {}, not strings",
+                  name_of(schema().variables[variable].type));
+    return state_->library->read_strings(variable, record);
+  };
+  auto strings = read_them();
+  if (!strings) return fail(state_->located(std::move(strings).error(), variable, record));
+  return strings;
+}
+
+model::Index InputFile::grain(std::uint32_t variable) const {
+  model::Index grain = state_->variables[variable].shape;
+  const std::vector<std::uint64_t>& chunk = schema().variables[variable].chunk;
+  const std::size_t first = state_->variables[variable].record ? 1 : 0;
+  for (std::size_t d = 0; d < grain.size && first + d < chunk.size(); ++d)
+    grain[d] = std::clamp<std::uint64_t>(chunk[first + d], 1, grain[d]);
+  return grain;
+}
+
+std::string InputFile::engine(std::uint32_t variable) const { return state_->variables[variable].engine; }
+
+std::string InputFile::engine() const {
+  std::string engine = "library";
+  for (const InputVariable& variable : state_->variables)
+    if (const std::string one = variable.engine; one != "library") engine = one;
+  return engine;
+}
+
+}  // namespace afterbay::storage

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// What cannot be read: it fails with the file, the variable and the reason, never with wrong values.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <hdf5.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+
+#include "conformance/input_files.hpp"
+
+namespace afterbay::test {
+namespace {
+
+using storage::DirectIo;
+using storage::InputFile;
+
+class InputRefusal : public testing::Test {
+ protected:
+  /// The error of opening; it names the file.
+  [[nodiscard]] static Error open_error(const std::string& path) {
+    const auto file = InputFile::open(path, DirectIo::automatic);
+    if (file) {
+      ADD_FAILURE() << path << " was opened";
+      return {};
+    }
+    EXPECT_EQ(file.error().file, path);
+    EXPECT_NE(file.error().text().find(path), std::string::npos);
+    return file.error();
+  }
+
+  void put_bytes(const std::string& path, const std::string& bytes) const {
+    std::ofstream(path, std::ios::binary) << bytes;
+  }
+
+  /// Two variables of 4000 values a record; value = number of the element.
+  void make_file(const std::string& kind, const std::string& attributes = "") const {
+    std::string cdl = "netcdf f { dimensions: time = UNLIMITED ; x = 4000 ; variables: int a(time, x) ; " +
+                      attributes + " int b(time, x) ; data: ";
+    for (const char* name : {"a", "b"}) {
+      cdl += std::string(name) + " = ";
+      for (int i = 0; i < 8000; ++i) cdl += (i == 0 ? "" : ", ") + std::to_string(i);
+      cdl += " ; ";
+    }
+    make_from_cdl(cdl + "}", path_, kind);
+  }
+
+  /// Turns some bits in the middle of the chunk (1, 4000) of a record.
+  void damage_chunk(const std::string& variable, std::uint64_t record) const {
+    const hid_t file = H5Fopen(path_.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
+    const hid_t dataset = H5Dopen2(file, variable.c_str(), H5P_DEFAULT);
+    const hsize_t first[] = {record, 0};
+    unsigned mask = 0;
+    haddr_t address = 0;
+    hsize_t size_bytes = 0;
+    ASSERT_GE(H5Dget_chunk_info_by_coord(dataset, first, &mask, &address, &size_bytes), 0);
+    H5Dclose(dataset);
+    H5Fclose(file);
+    std::fstream bytes(path_, std::ios::binary | std::ios::in | std::ios::out);
+    bytes.seekp(static_cast<std::streamoff>(address + size_bytes / 2));
+    bytes << "damage";
+    ASSERT_TRUE(bytes.flush());
+  }
+
+  TemporaryDirectory directory_;
+  const std::string path_ = directory_.file("in.nc");
+};
+
+TEST_F(InputRefusal, a_missing_file_is_named_with_its_errno) {
+  const Error error = open_error(path_);
+  EXPECT_EQ(error.code, ErrorCode::io);
+  EXPECT_EQ(error.native, ENOENT);
+  EXPECT_NE(error.message.find("no such file"), std::string::npos);
+}
+
+TEST_F(InputRefusal, a_directory_or_a_pipe_is_no_file) {
+  EXPECT_EQ(open_error(directory_.path().string()).native, EISDIR);
+  ASSERT_EQ(::mkfifo(path_.c_str(), 0600), 0);
+  EXPECT_EQ(open_error(path_).code, ErrorCode::format);  // and does not wait for a writer
+}
+
+TEST_F(InputRefusal, a_file_without_permission_says_so) {
+  if (::geteuid() == 0) GTEST_SKIP() << "root may read all";
+  make_file("cdf5");
+  ASSERT_EQ(::chmod(path_.c_str(), 0), 0);
+  const Error error = open_error(path_);
+  EXPECT_EQ(error.code, ErrorCode::io);
+  EXPECT_EQ(error.native, EACCES);
+}
+
+TEST_F(InputRefusal, files_of_another_kind_are_no_netcdf) {
+  put_bytes(path_, "\xff\xd8\xff\xe0\x00\x10JFIF not netCDF at all, but long enough to look at");
+  EXPECT_EQ(open_error(path_).code, ErrorCode::format);
+  put_bytes(path_, "");
+  EXPECT_EQ(open_error(path_).code, ErrorCode::format);
+  put_bytes(path_, "CDF");
+  EXPECT_EQ(open_error(path_).code, ErrorCode::format);
+  put_bytes(path_, "\x89HDF\r\n\x1a\nand nothing after it");
+  EXPECT_EQ(open_error(path_).code, ErrorCode::format);
+}
+
+TEST_F(InputRefusal, parts_that_do_not_exist_are_refused) {
+  make_file("nc4");
+  const auto file = open_input(path_);
+  std::vector<std::byte> room(16);
+  const auto code = [&](std::uint32_t variable, std::uint64_t record, const model::Box& box) {
+    const auto cost = file->read(variable, record, box, room);
+    return cost ? ErrorCode::ok : cost.error().code;
+  };
+  EXPECT_EQ(code(0, 1, box_of({3996}, {4})), ErrorCode::ok);
+  EXPECT_EQ(code(0, 1, box_of({3997}, {4})), ErrorCode::invalid_argument);
+  EXPECT_EQ(code(0, 1, box_of({~0ull}, {4})), ErrorCode::invalid_argument);
+  EXPECT_EQ(code(0, 1, box_of({0}, {3})), ErrorCode::invalid_argument);
+  EXPECT_EQ(code(0, 1, box_of({0, 0}, {1, 4})), ErrorCode::invalid_argument);
+  EXPECT_EQ(code(2, 1, box_of({0}, {4})), ErrorCode::invalid_argument);
+  const auto record = file->read(0, 2, box_of({0}, {4}), room);
+  ASSERT_FALSE(record);
+  EXPECT_NE(record.error().text().find("record 2 of variable 'a'"), std::string::npos);
+  EXPECT_NE(record.error().text().find("it has 2 records"), std::string::npos);
+  const auto strings = file->read_strings(0, 0);
+  ASSERT_FALSE(strings);
+  EXPECT_EQ(strings.error().code, ErrorCode::wrong_type);
+}
+
+TEST_F(InputRefusal, a_damaged_chunk_is_an_error_of_its_variable_only) {
+  for (const char* filter : {"a:_DeflateLevel = 1 ;", "a:_Fletcher32 = \"true\" ;"}) {
+    make_file("nc4", std::string("a:_ChunkSizes = 1, 4000 ; ") + filter);
+    damage_chunk("a", 1);
+    const auto file = open_input(path_);
+    const Error error = read_error(*file, "a", 1);
+    EXPECT_EQ(error.code, ErrorCode::format) << filter;
+    EXPECT_EQ(error.variable, "a");
+    EXPECT_EQ(error.file, path_);
+    EXPECT_NE(error.text().find("record 1"), std::string::npos) << error.text();
+    EXPECT_EQ(read_whole<int>(*file, "b", 1)[7], 4007);
+  }
+}
+
+}  // namespace
+}  // namespace afterbay::test
