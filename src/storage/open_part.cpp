@@ -65,6 +65,10 @@ std::uint64_t expected_bytes(const FileRequest& request) {
 
 Result<> check_request(const FileRequest& request, Format format) {
   if (request.path.empty()) return fail(ErrorCode::invalid_argument, "a file without a name: give a path");
+  return check_definition(request, format);
+}
+
+Result<> check_definition(const FileRequest& request, Format format) {
   if (!request.layout) return fail(ErrorCode::invalid_argument, "{}: no layout is given", request.path);
   if (request.layout->format != format)
     return fail(ErrorCode::invalid_argument, "{}: the layout is for {} files, the store writes {}",

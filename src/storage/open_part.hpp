@@ -25,6 +25,8 @@ struct OpenPart {
 /// Refuses requests that cannot be right whatever the format: no layout, layout of another schema or
 /// format, constants of wrong type or number.
 Result<> check_request(const FileRequest& request, Format format);
+/// The part of it that no file's name is needed for.
+Result<> check_definition(const FileRequest& request, Format format);
 
 /// Claims the file and, for append to a file that exists, checks its schema and copies it. On failure
 /// no partial file is left.

@@ -23,6 +23,8 @@ Result<> File::take(std::span<const std::byte>) { return not_shared(); }
 
 Result<std::vector<std::byte>> File::hand_over() { return not_shared(); }
 
+void Store::prepare(const FileRequest&) {}
+
 Result<std::unique_ptr<File>> Store::join(const FileRequest& request, std::span<const std::byte>,
                                           std::shared_ptr<Placer>) {
   auto refused = not_shared();

@@ -132,6 +132,10 @@ class Store {
   /// With Existing::append an existing file's schema is checked against the request first and the
   /// append is done on a copy, so that the published file stays whole until it is replaced.
   virtual Result<std::unique_ptr<File>> create(const FileRequest& request) = 0;
+  /// Makes beforehand what files of this schema and layout have alike, so that `create` finds it; nothing
+  /// else of the request is looked at. Takes as long as `create` does without it, and says nothing of errors:
+  /// `create` meets them again. Any thread; a `create` meanwhile waits for it rather than doing the same.
+  virtual void prepare(const FileRequest& request);
   /// Member: opens the part file that a leader made for the same request (schema, layout, path) and shares.
   /// `placer` is asked from the threads that write, and by `hand_over`; formats whose offsets are fixed
   /// never ask it. What belongs to the leader (write_strings, publish, share, place, take) is refused with

@@ -13,7 +13,6 @@
 #include "storage/fill.hpp"
 #include "storage/ledger.hpp"
 #include "storage/open_part.hpp"
-#include "storage/structure/build_structure.hpp"
 
 namespace afterbay::storage {
 namespace {
@@ -33,12 +32,14 @@ class CdfFile : public File {
         striping_(std::move(opened.striping)) {}
 
   /// Writes or reads the header, and writes the constant values of a new file.
-  Result<> begin() {
+  Result<> begin(StructureCache<CdfStructure>& structures) {
     if (!appended_) {
-      AFTERBAY_TRY_ASSIGN(const Structure structure, build_structure(schema_, *layout_, part_.directory()));
-      AFTERBAY_TRY_ASSIGN(header_, parse_structure(structure));
-      header_bytes_ = schema_.variables.empty() ? structure.size_bytes : header_.first_byte_of_data();
-      AFTERBAY_TRY(copy_structure(structure, header_bytes_, *writer_));
+      AFTERBAY_TRY_ASSIGN(const auto structure, structures.get(schema_, layout_, [this] {
+        return make_cdf_structure(schema_, *layout_, part_.directory());
+      }));
+      header_ = structure->header;
+      header_bytes_ = structure->image.size();
+      AFTERBAY_TRY(writer_->write_structure(0, structure->image));
     } else {
       AFTERBAY_TRY_ASSIGN(header_, read_cdf_header(*writer_));
       AFTERBAY_TRY_ASSIGN(header_bytes_, writer_->size_bytes());
@@ -110,16 +111,12 @@ class CdfFile : public File {
   [[nodiscard]] Striping striping() const override { return striping_; }
 
  private:
-  Result<CdfHeader> parse_structure(const Structure& structure) {
-    AFTERBAY_TRY_ASSIGN(auto memory, BlockWriter::open(structure.file.get(), "the temporary structure",
-                                                       DirectIo::off, Disk::real()));
-    return read_cdf_header(*memory);
-  }
-
   Result<> find_variables() {
     places_.record_bytes = header_.record_bytes;
-    for (const Variable& variable : schema_.variables) {
-      const CdfVariable* found = header_.find(variable.name);
+    for (std::size_t v = 0; v < schema_.variables.size(); ++v) {
+      const Variable& variable = schema_.variables[v];
+      const bool in_order = v < header_.variables.size() && header_.variables[v].name == variable.name;
+      const CdfVariable* found = in_order ? &header_.variables[v] : header_.find(variable.name);
       if (found == nullptr)
         return fail(make_error(ErrorCode::format, "variable '{}' is not in the file's header", variable.name)
                         .in_variable(variable.name));
@@ -222,11 +219,18 @@ Result<std::unique_ptr<File>> CdfStore::create(const FileRequest& request) {
   AFTERBAY_TRY(in_file(check_classic_limits(request.schema, *request.layout), request.path));
   AFTERBAY_TRY_ASSIGN(OpenPart opened, open_part(request));
   auto file = std::make_unique<CdfFile>(request, std::move(opened));
-  if (auto begun = in_file(file->begin(), request.path); !begun) {
+  if (auto begun = in_file(file->begin(structures_), request.path); !begun) {
     file->discard();
     return fail(std::move(begun).error());
   }
   return file;
+}
+
+void CdfStore::prepare(const FileRequest& request) {
+  if (!check_definition(request, format_) || !check_classic_limits(request.schema, *request.layout)) return;
+  static_cast<void>(structures_.get(request.schema, request.layout, [&request] {
+    return make_cdf_structure(request.schema, *request.layout, {});
+  }));
 }
 
 Result<std::unique_ptr<File>> CdfStore::join(const FileRequest& request, std::span<const std::byte> share,

@@ -6,21 +6,25 @@
 #include <memory>
 #include <span>
 
+#include "storage/cdf/cdf_structure.hpp"
 #include "storage/store.hpp"
+#include "storage/structure/structure_cache.hpp"
 
 namespace afterbay::storage {
 
-/// netCDF-C makes the header, once; from then on every byte's offset follows from arithmetic, so that
-/// any thread writes its pieces without asking anybody.
+/// netCDF-C makes the header, once for all files of a schema; from then on every byte's offset follows from
+/// arithmetic, so that any thread writes its pieces without asking anybody.
 class CdfStore : public Store {
  public:
   explicit CdfStore(Format format) noexcept : format_(format) {}
   Result<std::unique_ptr<File>> create(const FileRequest& request) override;
+  void prepare(const FileRequest& request) override;
   Result<std::unique_ptr<File>> join(const FileRequest& request, std::span<const std::byte> share,
                                      std::shared_ptr<Placer> placer) override;
 
  private:
   Format format_;
+  StructureCache<CdfStructure> structures_;
 };
 
 }  // namespace afterbay::storage

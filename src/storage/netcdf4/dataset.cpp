@@ -37,25 +37,37 @@ bool stored_as(hid_t dataset_type, Type type) {
   return type != Type::string && H5Tequal(dataset_type, stored_type(type)) > 0;
 }
 
-/// netCDF-C's prefix for a variable that has a dimension's name without being its coordinate variable.
-std::string name_in_file(hid_t file, const std::string& name) {
-  const std::string prefixed = "_nc4_non_coord_" + name;
-  return H5Lexists(file, prefixed.c_str(), H5P_DEFAULT) > 0 ? prefixed : name;
-}
-
 }  // namespace
 
 Error Dataset::error(const std::string& doing) const {
   return driver_->error(doing + " variable '" + name_ + "'").in_variable(name_);
 }
 
+Dataset::Dataset(hid_t file, FileDriver& driver, const Variable& variable,
+                 const model::VariableLayout& layout, DatasetFacts facts)
+    : file_(file),
+      driver_(&driver),
+      layout_(&layout),
+      type_(variable.type),
+      name_(variable.name),
+      facts_(std::move(facts)) {
+  if (layout_->record && !facts_.lengths.empty()) extent_ = facts_.lengths[0];
+}
+
 Result<Dataset> Dataset::open(hid_t file, FileDriver& driver, const Variable& variable,
                               const model::VariableLayout& layout) {
-  Dataset dataset(driver, variable, layout);
-  dataset.id_ = Hdf5Id(H5Dopen2(file, name_in_file(file, variable.name).c_str(), H5P_DEFAULT));
-  if (!dataset.id_.valid()) return fail(dataset.error("open"));
+  Dataset dataset(file, driver, variable, layout, {dataset_name(file, variable.name), {}, {}});
+  AFTERBAY_TRY(dataset.reach());
   AFTERBAY_TRY(dataset.inspect());
   return dataset;
+}
+
+/// Before every use of the dataset itself.
+Result<> Dataset::reach() {
+  if (id_.valid()) return {};
+  id_ = Hdf5Id(H5Dopen2(file_, facts_.name.c_str(), H5P_DEFAULT));
+  if (!id_.valid()) return fail(error("open"));
+  return {};
 }
 
 /// Finds out whether the dataset is stored as the layout says, so that bytes can go to their place.
@@ -63,22 +75,22 @@ Result<> Dataset::inspect() {
   const Hdf5Id space(H5Dget_space(id_.get()));
   const int rank = H5Sget_simple_extent_ndims(space.get());
   if (rank < 0) return fail(error("find the shape of"));
-  lengths_.resize(static_cast<std::size_t>(rank));
-  if (rank > 0) H5Sget_simple_extent_dims(space.get(), lengths_.data(), nullptr);
-  if (layout_->record && rank > 0) extent_ = lengths_[0];
+  facts_.lengths.resize(static_cast<std::size_t>(rank));
+  if (rank > 0) H5Sget_simple_extent_dims(space.get(), facts_.lengths.data(), nullptr);
+  if (layout_->record && rank > 0) extent_ = facts_.lengths[0];
   const Hdf5Id type(H5Dget_type(id_.get()));
   const Hdf5Id creation(H5Dget_create_plist(id_.get()));
   if (!type.valid() || !creation.valid()) return fail(error("find the type of"));
   if (!stored_as(type.get(), type_)) return {};
   const H5D_layout_t kind = H5Pget_layout(creation.get());
   if (kind == H5D_CONTIGUOUS && !layout_->chunked && H5Pget_external_count(creation.get()) == 0)
-    storage_.placement = Placement::dense;
+    facts_.storage.placement = Placement::dense;
   if (kind == H5D_CHUNKED && layout_->chunked) return inspect_chunks(creation.get());
   return {};
 }
 
 Result<> Dataset::inspect_chunks(hid_t creation_list) {
-  std::vector<hsize_t> chunk(lengths_.size());
+  std::vector<hsize_t> chunk(facts_.lengths.size());
   if (H5Pget_chunk(creation_list, static_cast<int>(chunk.size()), chunk.data()) < 0)
     return fail(error("find the chunks of"));
   const std::size_t record_rank = layout_->record ? 1 : 0;
@@ -87,14 +99,14 @@ Result<> Dataset::inspect_chunks(hid_t creation_list) {
     return {};
   AFTERBAY_TRY_ASSIGN(const bool known, inspect_filters(creation_list));
   if (!known) return {};
-  if (layout_->record) storage_.span = chunk[0];
-  storage_.placement = Placement::chunks;
+  if (layout_->record) facts_.storage.span = chunk[0];
+  facts_.storage.placement = Placement::chunks;
   return {};
 }
 
 /// Whether the filters are ones that our codec encodes: shuffle, then deflate, each optional.
 Result<bool> Dataset::inspect_filters(hid_t creation_list) {
-  storage_.codec.element_bytes = size_of(type_);
+  facts_.storage.codec.element_bytes = size_of(type_);
   const int count = H5Pget_nfilters(creation_list);
   for (int i = 0; i < count; ++i) {
     unsigned flags = 0;
@@ -104,9 +116,9 @@ Result<bool> Dataset::inspect_filters(hid_t creation_list) {
                                                values.data(), 0, nullptr, nullptr);
     if (filter < 0) return fail(error("find the filters of"));
     if (filter == H5Z_FILTER_SHUFFLE && i == 0)
-      storage_.codec.shuffle = true;
+      facts_.storage.codec.shuffle = true;
     else if (filter == H5Z_FILTER_DEFLATE && i == count - 1)
-      storage_.codec.deflate = static_cast<int>(std::max(1u, values[0]));
+      facts_.storage.codec.deflate = static_cast<int>(std::max(1u, values[0]));
     else
       return false;
   }
@@ -115,8 +127,9 @@ Result<bool> Dataset::inspect_filters(hid_t creation_list) {
 
 Result<> Dataset::extend(std::uint64_t records) {
   if (!layout_->record || records <= extent_) return {};
-  lengths_[0] = records;
-  if (H5Dset_extent(id_.get(), lengths_.data()) < 0) return fail(error("add records to"));
+  AFTERBAY_TRY(reach());
+  facts_.lengths[0] = records;
+  if (H5Dset_extent(id_.get(), facts_.lengths.data()) < 0) return fail(error("add records to"));
   extent_ = records;
   return {};
 }
@@ -125,13 +138,14 @@ Result<> Dataset::extend(std::uint64_t records) {
 Dataset::ChunkIndex Dataset::first_element(const model::Piece& piece, std::uint64_t record) const {
   ChunkIndex at{};
   std::size_t d = 0;
-  if (layout_->record) at[d++] = record / storage_.span * storage_.span;
+  if (layout_->record) at[d++] = record / facts_.storage.span * facts_.storage.span;
   for (const std::uint64_t start : piece.box.start) at[d++] = start;
   return at;
 }
 
 Result<std::uint64_t> Dataset::place_chunk(const model::Piece& piece, std::uint64_t record,
                                            std::span<const std::byte> bytes, std::uint32_t skipped) {
+  AFTERBAY_TRY(reach());
   AFTERBAY_TRY(extend(record + 1));
   const ChunkIndex at = first_element(piece, record);
   FileDriver::Capture capture(*driver_, bytes);
@@ -145,6 +159,7 @@ Result<std::uint64_t> Dataset::place_chunk(const model::Piece& piece, std::uint6
 
 Result<std::uint64_t> Dataset::place_dense(std::uint64_t size_bytes) {
   if (dense_offset_) return *dense_offset_;
+  AFTERBAY_TRY(reach());
   if (const haddr_t known = H5Dget_offset(id_.get()); known != HADDR_UNDEF) {
     dense_offset_ = known;
     return *dense_offset_;
@@ -165,10 +180,11 @@ Result<std::uint64_t> Dataset::place_dense(std::uint64_t size_bytes) {
 
 /// The part of the file's space that a box of `records` records is.
 Result<Hdf5Id> Dataset::select(const model::Box& box, std::uint64_t record, std::uint64_t records) {
+  AFTERBAY_TRY(reach());
   AFTERBAY_TRY(extend(record + records));
   Hdf5Id space(H5Dget_space(id_.get()));
   if (!space.valid()) return fail(error("find the shape of"));
-  if (lengths_.empty()) return space;
+  if (facts_.lengths.empty()) return space;
   std::vector<hsize_t> start;
   std::vector<hsize_t> count;
   if (layout_->record) {

@@ -19,13 +19,25 @@
 
 namespace afterbay::storage {
 
+/// What HDF5 says of a dataset: the same in all files that begin with the same structure.
+struct DatasetFacts {
+  std::string name;  ///< in the file
+  VariableStorage storage;
+  std::vector<hsize_t> lengths;  ///< of its dimensions, that of records too
+};
+
 /// All calls under a LibraryLock, but for the plain getters, which any thread may call.
 class Dataset {
  public:
+  /// Opens it and looks how it is stored.
   static Result<Dataset> open(hid_t file, FileDriver& driver, const Variable& variable,
                               const model::VariableLayout& layout);
+  /// One that is known already: it is opened when it is first needed.
+  Dataset(hid_t file, FileDriver& driver, const Variable& variable, const model::VariableLayout& layout,
+          DatasetFacts facts);
 
-  [[nodiscard]] const VariableStorage& storage() const noexcept { return storage_; }
+  [[nodiscard]] const DatasetFacts& facts() const noexcept { return facts_; }
+  [[nodiscard]] const VariableStorage& storage() const noexcept { return facts_.storage; }
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
 
   /// Lets the variable have at least that many records; nothing for fixed ones.
@@ -48,8 +60,7 @@ class Dataset {
   void close() noexcept { id_.reset(); }
 
  private:
-  Dataset(FileDriver& driver, const Variable& variable, const model::VariableLayout& layout)
-      : driver_(&driver), layout_(&layout), type_(variable.type), name_(variable.name) {}
+  Result<> reach();
   Result<> inspect();
   Result<> inspect_chunks(hid_t creation_list);
   Result<bool> inspect_filters(hid_t creation_list);
@@ -58,14 +69,14 @@ class Dataset {
   [[nodiscard]] ChunkIndex first_element(const model::Piece& piece, std::uint64_t record) const;
   [[nodiscard]] Error error(const std::string& doing) const;
 
+  hid_t file_;
   FileDriver* driver_;
   const model::VariableLayout* layout_;
   Type type_;
   std::string name_;
   Hdf5Id id_;
-  VariableStorage storage_;
-  std::uint64_t extent_ = 0;
-  std::vector<hsize_t> lengths_;
+  DatasetFacts facts_;
+  std::uint64_t extent_ = 0;  ///< records
   std::optional<std::uint64_t> dense_offset_;
 };
 

@@ -12,6 +12,11 @@ herr_t keep_first(unsigned depth, const H5E_error2_t* entry, void* text) {
 
 }  // namespace
 
+std::string dataset_name(hid_t file, const std::string& variable) {
+  const std::string prefixed = "_nc4_non_coord_" + variable;
+  return H5Lexists(file, prefixed.c_str(), H5P_DEFAULT) > 0 ? prefixed : variable;
+}
+
 Error hdf5_error(const std::string& doing) {
   std::string text;
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_first, &text);

@@ -41,6 +41,10 @@ class Hdf5Id {
   hid_t id_ = H5I_INVALID_HID;
 };
 
+/// Under which name netCDF-C keeps a variable in the root group of a file: with a prefix when it has a
+/// dimension's name without being its coordinate variable.
+std::string dataset_name(hid_t file, const std::string& variable);
+
 /// "cannot <doing>: <HDF5's innermost message>". Call it right after the call that failed.
 Error hdf5_error(const std::string& doing);
 

@@ -7,7 +7,6 @@
 #include "storage/library_lock.hpp"
 #include "storage/record_reach.hpp"
 #include "storage/stopwatch.hpp"
-#include "storage/structure/build_structure.hpp"
 
 namespace afterbay::storage {
 
@@ -24,12 +23,15 @@ Netcdf4File::Netcdf4File(const FileRequest& request, OpenPart opened)
       chunk_memory_(request.chunk_memory),
       ledger_(*layout_, opened.records, opened.appended) {}
 
-Result<> Netcdf4File::begin() {
+Result<> Netcdf4File::begin(StructureCache<Netcdf4Structure>& structures) {
+  std::shared_ptr<const Netcdf4Structure> structure;
   if (!appended_) {
-    AFTERBAY_TRY_ASSIGN(const Structure structure, build_structure(schema_, *layout_, part_.directory()));
-    AFTERBAY_TRY(copy_structure(structure, structure.size_bytes, *writer_));
+    AFTERBAY_TRY_ASSIGN(structure, structures.get(schema_, layout_, [this] {
+      return make_netcdf4_structure(schema_, *layout_, part_.directory());
+    }));
+    AFTERBAY_TRY(writer_->write_structure(0, structure->image));
   }
-  AFTERBAY_TRY(open_datasets());
+  AFTERBAY_TRY(open_library(structure.get()));
   std::vector<VariableStorage> storage;
   for (const Dataset& dataset : datasets_) storage.push_back(dataset.storage());
   pieces_.emplace(schema_, *layout_, std::move(storage), *writer_, static_cast<Placer&>(*this),
@@ -37,15 +39,22 @@ Result<> Netcdf4File::begin() {
   return pieces_->check_memory();
 }
 
-Result<> Netcdf4File::open_datasets() {
+/// `structure`: of a new file. Its datasets are known, and opened when they are first needed: HDF5 takes as
+/// long to open one as to place some chunks.
+Result<> Netcdf4File::open_library(const Netcdf4Structure* structure) {
   const LibraryLock lock;
   AFTERBAY_TRY_ASSIGN(const Hdf5Id access, driver_->access_list());
   file_ = Hdf5Id(H5Fopen(writer_->path().c_str(), H5F_ACC_RDWR, access.get()));
   if (!file_.valid()) return fail(driver_->error("open the file"));
   datasets_.reserve(schema_.variables.size());
   for (std::size_t v = 0; v < schema_.variables.size(); ++v) {
+    const Variable& variable = schema_.variables[v];
+    if (structure != nullptr) {
+      datasets_.emplace_back(file_.get(), *driver_, variable, layout_->variables[v], structure->datasets[v]);
+      continue;
+    }
     AFTERBAY_TRY_ASSIGN(Dataset dataset,
-                        Dataset::open(file_.get(), *driver_, schema_.variables[v], layout_->variables[v]));
+                        Dataset::open(file_.get(), *driver_, variable, layout_->variables[v]));
     datasets_.push_back(std::move(dataset));
   }
   return driver_->check("open the file");

@@ -12,9 +12,11 @@
 #include "storage/ledger.hpp"
 #include "storage/netcdf4/dataset.hpp"
 #include "storage/netcdf4/file_driver.hpp"
+#include "storage/netcdf4/netcdf4_structure.hpp"
 #include "storage/netcdf4/piece_writer.hpp"
 #include "storage/open_part.hpp"
 #include "storage/store.hpp"
+#include "storage/structure/structure_cache.hpp"
 
 namespace afterbay::storage {
 
@@ -26,8 +28,8 @@ class Netcdf4File : public File, private Placer {
   Netcdf4File& operator=(const Netcdf4File&) = delete;
   ~Netcdf4File() override { Netcdf4File::abandon(); }
 
-  /// Makes the structure (of a new file) and opens it with HDF5.
-  Result<> begin();
+  /// Makes the structure (of a new file), unless it is kept, and opens it with HDF5.
+  Result<> begin(StructureCache<Netcdf4Structure>& structures);
   /// Takes back a file that could not be begun.
   void discard() noexcept;
 
@@ -50,7 +52,7 @@ class Netcdf4File : public File, private Placer {
     std::uint64_t count = 0;
   };
 
-  Result<> open_datasets();
+  Result<> open_library(const Netcdf4Structure* structure);
   [[nodiscard]] Placement placement_of(const model::Piece& piece, std::uint64_t record) const;
   [[nodiscard]] Result<> check_record(std::uint32_t variable, std::uint64_t record) const;
   Result<WriteCost> write_pieces(std::span<const PieceWrite> pieces);

@@ -13,11 +13,18 @@ Result<std::unique_ptr<File>> Netcdf4Store::create(const FileRequest& request) {
   AFTERBAY_TRY(check_request(request, Format::netcdf4));
   AFTERBAY_TRY_ASSIGN(OpenPart opened, open_part(request));
   auto file = std::make_unique<Netcdf4File>(request, std::move(opened));
-  if (auto begun = in_file(file->begin(), request.path); !begun) {
+  if (auto begun = in_file(file->begin(structures_), request.path); !begun) {
     file->discard();
     return fail(std::move(begun).error());
   }
   return file;
+}
+
+void Netcdf4Store::prepare(const FileRequest& request) {
+  if (!check_definition(request, Format::netcdf4)) return;
+  static_cast<void>(structures_.get(request.schema, request.layout, [&request] {
+    return make_netcdf4_structure(request.schema, *request.layout, {});
+  }));
 }
 
 Result<std::unique_ptr<File>> Netcdf4Store::join(const FileRequest& request, std::span<const std::byte> share,

@@ -4,17 +4,23 @@
 
 #include <memory>
 
+#include "storage/netcdf4/netcdf4_structure.hpp"
 #include "storage/store.hpp"
+#include "storage/structure/structure_cache.hpp"
 
 namespace afterbay::storage {
 
-/// netCDF-C makes the file with all but its data; HDF5 allocates and indexes chunks; workers encode
-/// chunks and write them to their place without holding the library lock.
+/// netCDF-C makes a file with all but its data, once for all files of a schema; HDF5 allocates and indexes
+/// chunks; workers encode chunks and write them to their place without holding the library lock.
 class Netcdf4Store : public Store {
  public:
   Result<std::unique_ptr<File>> create(const FileRequest& request) override;
+  void prepare(const FileRequest& request) override;
   Result<std::unique_ptr<File>> join(const FileRequest& request, std::span<const std::byte> share,
                                      std::shared_ptr<Placer> placer) override;
+
+ private:
+  StructureCache<Netcdf4Structure> structures_;
 };
 
 }  // namespace afterbay::storage

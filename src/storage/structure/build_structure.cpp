@@ -15,7 +15,6 @@
 #include <utility>
 #include <vector>
 
-#include "codec/aligned_buffer.hpp"
 #include "storage/block_writer/system_error.hpp"
 #include "storage/fill.hpp"
 #include "storage/library_lock.hpp"
@@ -247,18 +246,14 @@ Result<Structure> build_structure(const Schema& schema, const model::FileLayout&
   return structure;
 }
 
-Result<> copy_structure(const Structure& structure, std::uint64_t size_bytes, BlockWriter& writer) {
-  constexpr std::uint64_t step_bytes = 1u << 20;
-  codec::AlignedBuffer buffer(std::min(size_bytes, step_bytes));
-  const auto disk = Disk::real();
-  AFTERBAY_TRY_ASSIGN(
-      auto source, BlockWriter::open(structure.file.get(), "the temporary structure", DirectIo::off, disk));
-  for (std::uint64_t at = 0; at < size_bytes; at += step_bytes) {
-    const std::span<std::byte> part = buffer.bytes().first(std::min(step_bytes, size_bytes - at));
-    AFTERBAY_TRY(source->read(at, part));
-    AFTERBAY_TRY(writer.write_structure(at, part));
-  }
-  return {};
+Result<std::unique_ptr<BlockWriter>> Structure::open() const {
+  return BlockWriter::open(file.get(), "the temporary structure", DirectIo::off, Disk::real());
+}
+
+Result<std::vector<std::byte>> image_of(BlockWriter& structure, std::uint64_t size_bytes) {
+  std::vector<std::byte> image(size_bytes);
+  AFTERBAY_TRY(structure.read(0, image));
+  return image;
 }
 
 }  // namespace afterbay::storage

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Netcdf4Structure: new files of one schema, all but their data, and what HDF5 says of their datasets.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "afterbay/schema.hpp"
+#include "base/result.hpp"
+#include "model/layout.hpp"
+#include "storage/netcdf4/dataset.hpp"
+
+namespace afterbay::storage {
+
+struct Netcdf4Structure {
+  std::vector<std::byte> image;        ///< the whole file
+  std::vector<DatasetFacts> datasets;  ///< one a schema variable, same order
+
+  [[nodiscard]] std::uint64_t bytes() const;
+};
+
+/// Lets netCDF-C make the file (see build_structure) and looks at each dataset. Takes the library lock.
+Result<Netcdf4Structure> make_netcdf4_structure(const Schema& schema, const model::FileLayout& layout,
+                                                const std::string& beside);
+
+}  // namespace afterbay::storage
