@@ -39,12 +39,13 @@ extern "C" {
 #endif
 
 typedef struct afterbay_options afterbay_options;       /* how a session is opened */
-typedef struct afterbay_session afterbay_session;       /* a run's output, from open to finalize */
+typedef struct afterbay_session afterbay_session;       /* a run's output and input, from open to finalize */
 typedef struct afterbay_schema afterbay_schema;         /* dimensions, variables, attributes */
 typedef struct afterbay_changes afterbay_changes;       /* changes to a schema for one file */
 typedef struct afterbay_collection afterbay_collection; /* a kind of file */
 typedef struct afterbay_file afterbay_file;             /* a file open for output */
 typedef struct afterbay_slot afterbay_slot;             /* room in the server's own buffer */
+typedef struct afterbay_input afterbay_input;           /* a file open for input */
 
 /* ---- Errors ------------------------------------------------------------------------------- */
 
@@ -170,6 +171,39 @@ int afterbay_schema_set_decomposition(afterbay_schema* schema, const char* varia
    variable is never put. */
 int afterbay_schema_set_constant(afterbay_schema* schema, const char* variable, int type, size_t count,
                                  const void* values);
+
+/* ---- What is in a schema ------------------------------------------------------------------ */
+
+/* For a schema of one's own and for that of a file which is read (afterbay_input_schema). Names and values
+   that are lent hold until the schema is changed or freed. Where a function has several output arguments,
+   those that are not wanted may be NULL. */
+
+/* AFTERBAY_UNLIMITED for the dimension that grows by records. */
+int afterbay_schema_get_dimension(const afterbay_schema* schema, const char* dimension, uint64_t* length);
+int afterbay_schema_variable_count(const afterbay_schema* schema, size_t* count);
+/* The variable number `index`, from 0. */
+int afterbay_schema_get_variable_name(const afterbay_schema* schema, size_t index, const char** name);
+/* *there = 1: the schema has that variable; 0: it has not, which is no error here. */
+int afterbay_schema_has_variable(const afterbay_schema* schema, const char* variable, int* there);
+/* `type`: one of enum afterbay_type. `rank`: its dimensions, the unlimited one counted. */
+int afterbay_schema_get_variable(const afterbay_schema* schema, const char* variable, int* type, int* rank);
+/* The variable's dimension number `index`, from 0, slowest first. */
+int afterbay_schema_get_variable_dimension(const afterbay_schema* schema, const char* variable, int index,
+                                           const char** name, uint64_t* length);
+
+/* Attributes; `variable` NULL: of the file. "_FillValue" is one, of variables that have it. */
+int afterbay_schema_has_attribute(const afterbay_schema* schema, const char* variable, const char* name,
+                                  int* there);
+/* Lends the values as afterbay_schema_set_attribute takes them; text is ended by NUL besides. */
+int afterbay_schema_get_attribute(const afterbay_schema* schema, const char* variable, const char* name,
+                                  int* type, size_t* count, const void** values);
+/* Lends text: AFTERBAY_TEXT, or one AFTERBAY_STRING. */
+int afterbay_schema_get_text(const afterbay_schema* schema, const char* variable, const char* name,
+                             const char** text);
+/* Copies numbers into an array of `count` elements of `type`, whatever numeric type they have; `count` must
+   be the attribute's. wrong_type for values that `type` cannot hold. */
+int afterbay_schema_get_numbers(const afterbay_schema* schema, const char* variable, const char* name,
+                                int type, size_t count, void* values);
 
 /* ---- Changes to a schema for one file ----------------------------------------------------- */
 
@@ -371,6 +405,57 @@ int afterbay_slot_is_direct(const afterbay_slot* slot, int* direct);
 int afterbay_slot_commit(afterbay_slot* slot);
 /* Releases the handle. Without a commit nothing is handed over and the record stays incomplete. */
 void afterbay_slot_free(afterbay_slot* slot);
+
+/* ---- Input -------------------------------------------------------------------------------- */
+
+/* Which state of a file is read that this session itself writes. */
+enum afterbay_as_of {
+  AFTERBAY_AS_OF_CLOSED =
+      0, /* after all that was closed before under this name: waits until it is published */
+  AFTERBAY_AS_OF_PUBLISHED = 1 /* as it is under its final name now, whatever is on its way */
+};
+
+/* Opens any netCDF file for input, whoever wrote it. Every model rank calls it. Fails when the file is not
+   there or no netCDF file, and (AFTERBAY_AS_OF_CLOSED) when this session has it open for output. */
+int afterbay_session_open_input(afterbay_session* session, const char* path, int as_of,
+                                afterbay_input** input);
+
+/* What of a variable a rank reads; every rank may ask for something else. Set unused members to zero: then
+   it is all of record 0, or of a variable without the unlimited dimension. */
+typedef struct afterbay_selection {
+  uint64_t record;           /* the first, from 0 */
+  uint64_t records;          /* how many, one after the other in the rank's array; 0 is 1 */
+  const char* decomposition; /* this rank's part of that one, or */
+  int rank;                  /* any box: `rank` starts and counts, of the variable's trailing dimensions */
+  const uint64_t* start;
+  const uint64_t* count;
+  const uint64_t* global; /* may be NULL; else the lengths of these dimensions, to be checked */
+} afterbay_selection;
+
+/* Reads into `data`, converted from the file's type to `type` on the way; `memory` NULL: dense, `what` NULL:
+   all zero. Elements of holes keep their values; a point that is listed more than once is read into each of
+   its elements. Waits until the servers have read it. A rank that gets nothing may give NULL for `data`. Not
+   for AFTERBAY_STRING. With inline servers in synchronous mode every model rank calls it. */
+int afterbay_input_get(afterbay_input* input, const char* variable, const afterbay_selection* what, int type,
+                       void* data, const afterbay_memory* memory);
+/* All values of a string variable, of `record` if it has the unlimited dimension. The texts hold until the
+   next call of this function with the same handle, or until the handle is freed. */
+int afterbay_input_get_strings(afterbay_input* input, const char* variable, uint64_t record, size_t* count,
+                               const char* const** values);
+/* Has the servers read and decode ahead, and returns at once; a later get of the same, by any rank, costs one
+   copy. It is kept while the setting memory.input has room. */
+int afterbay_input_prefetch(afterbay_input* input, const char* variable, const afterbay_selection* what);
+/* Dimensions, variables and attributes as the file has them. Groups and types that a schema cannot hold are
+   left out. It belongs to the handle and holds as long; it can be given to afterbay_collection_define. */
+int afterbay_input_schema(const afterbay_input* input, const afterbay_schema** schema);
+/* How many records the file has. */
+int afterbay_input_records(const afterbay_input* input, uint64_t* records);
+/* Holds as long as the handle. */
+int afterbay_input_path(const afterbay_input* input, const char** path);
+/* Lets the servers close the file; what it was asked for before holds on. */
+int afterbay_input_close(afterbay_input* input);
+/* Closes the file if need be, and releases the handle. */
+void afterbay_input_free(afterbay_input* input);
 
 #ifdef __cplusplus
 }

@@ -29,6 +29,7 @@
 
 #include "afterbay/decomposition.hpp"
 #include "afterbay/error.hpp"
+#include "afterbay/input.hpp"
 #include "afterbay/schema.hpp"
 #include "afterbay/types.hpp"
 
@@ -73,9 +74,6 @@ struct FileName {
   std::optional<std::string> date =
       {};  ///< ISO 8601: "2026-11-21", "2026-11-21T06:00:00"; any year, no time zone
 };
-
-/// The record of a variable without the unlimited dimension.
-inline constexpr std::uint64_t no_record = ~std::uint64_t{0};
 
 /// A point in the order of what this rank handed over; see Session::wait.
 struct Ticket {
@@ -199,6 +197,10 @@ class Session {
   /// Sends what has been defined to the servers and waits for their answer. Implied by the first
   /// Collection::open after a definition.
   void start();
+
+  /// Opens any netCDF file for input. Every model rank calls it. Fails when the file is not there or no
+  /// netCDF file, and for a file that this session has open for output (with AsOf::closed).
+  InputFile open_input(const std::string& path, const InputOptions& options = {});
 
   /// Everything put since the last end_step is a complete step. With `inline` servers in synchronous
   /// mode it returns when the step is written (collective then).

@@ -18,6 +18,17 @@ const MapPart::Cut& MapPart::cut(const model::Index& part) {
   return *cuts_.back();
 }
 
+const MapPart::ReadCut& MapPart::read_cut(const model::Index& part) {
+  for (const auto& known : read_cuts_)
+    if (known->part == part) return *known;
+  model::MapCut cells(global_, part);
+  auto made = std::make_unique<ReadCut>(
+      ReadCut{part, cells, model::deal(described_ ? *described_ : runs_, cells), {}});
+  for (const model::CellPoints& points : made->points) made->out.push_back(model::reversed(points));
+  read_cuts_.push_back(std::move(made));
+  return *read_cuts_.back();
+}
+
 Result<> MapPart::set_packing(const model::Index& part, std::span<const std::uint32_t> cells,
                               std::vector<std::uint64_t> before) {
   Cut& it = const_cast<Cut&>(cut(part));

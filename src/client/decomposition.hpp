@@ -7,11 +7,13 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "afterbay/decomposition.hpp"
 #include "base/result.hpp"
 #include "model/map_cells.hpp"
+#include "model/map_moves.hpp"
 #include "model/point_runs.hpp"
 
 namespace afterbay::client {
@@ -20,7 +22,10 @@ namespace afterbay::client {
 class MapPart {
  public:
   MapPart(const model::Index& global, model::ListedRuns runs)
-      : global_(global), runs_(std::move(runs.ascending)), list_(std::move(runs.list)) {}
+      : global_(global),
+        runs_(std::move(runs.ascending)),
+        list_(std::move(runs.list)),
+        twins_(std::move(runs.twins)) {}
 
   [[nodiscard]] const model::Index& global() const noexcept { return global_; }
   [[nodiscard]] const model::PointRuns& runs() const noexcept { return runs_; }
@@ -28,7 +33,7 @@ class MapPart {
   [[nodiscard]] const std::optional<model::PointRuns>& list() const noexcept { return list_; }
   /// Points that belong to other ranks after all. To be called before the first `cut`.
   void lose(std::span<const model::OffsetRun> lost) {
-    runs_ = runs_.without(lost);
+    described_ = std::exchange(runs_, runs_.without(lost));
     list_.reset();  // nothing is handed over packed then
   }
 
@@ -51,11 +56,25 @@ class MapPart {
   Result<> set_packing(const model::Index& part, std::span<const std::uint32_t> cells,
                        std::vector<std::uint64_t> before);
 
+  /// For reading: all points of the rank's array, whoever writes them.
+  struct ReadCut {
+    model::Index part;
+    model::MapCut cells;
+    std::vector<model::CellPoints> points;  ///< by cell, ascending, as `Cut::points`
+    std::vector<model::CellPoints> out;     ///< the same, reversed: out of the cells
+  };
+  const ReadCut& read_cut(const model::Index& part);
+  /// Elements that get their value from another one when it has been read.
+  [[nodiscard]] const std::vector<model::ElementTwin>& twins() const noexcept { return twins_; }
+
  private:
   model::Index global_;
   model::PointRuns runs_;
+  std::optional<model::PointRuns> described_;  ///< with what was lost
   std::optional<model::PointRuns> list_;
+  std::vector<model::ElementTwin> twins_;
   std::vector<std::unique_ptr<Cut>> cuts_;
+  std::vector<std::unique_ptr<ReadCut>> read_cuts_;
 };
 
 struct Decomposition {

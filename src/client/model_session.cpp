@@ -25,6 +25,7 @@ ModelSession::ModelSession(Place place, const config::Config& config, Links link
   bye_.resize(links_.size(), false);
   lost_.resize(links_.size(), false);
   strings_put_.resize(links_.size(), 0);
+  input_memory_.resize(links_.size());
   observed_.define = profile_.timer("define");
   observed_.put = profile_.timer("put");
   observed_.end_step = profile_.timer("end_step");
@@ -32,6 +33,10 @@ ModelSession::ModelSession(Place place, const config::Config& config, Links link
   observed_.flush = profile_.timer("flush");
   observed_.wait = profile_.timer("wait");
   observed_.finalize = profile_.timer("finalize");
+  observed_.open_input = profile_.timer("open_input");
+  observed_.get = profile_.timer("get");
+  observed_.prefetch = profile_.timer("prefetch");
+  observed_.read_bytes = profile_.counter("bytes read");
   observed_.bytes = profile_.counter(observe::counters::bytes);
   observed_.messages = profile_.counter(observe::counters::messages);
 }
@@ -240,6 +245,10 @@ Result<> ModelSession::finalize() {
   while (!open_files_.empty()) {
     const std::shared_ptr<File> file = open_files_.back();
     AFTERBAY_TRY(close(*file));
+  }
+  while (!inputs_.empty()) {
+    const std::shared_ptr<Input> input = inputs_.back();
+    AFTERBAY_TRY(close_input(*input));
   }
   for (std::size_t s = 0; s < links_.size(); ++s) {
     AFTERBAY_TRY(end_records(s, step_));

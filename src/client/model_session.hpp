@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -22,10 +23,12 @@
 #include "base/log.hpp"
 #include "base/result.hpp"
 #include "client/collection.hpp"
+#include "client/input.hpp"
 #include "config/config.hpp"
 #include "model/record_set.hpp"
 #include "observe/profile.hpp"
 #include "transport/link.hpp"
+#include "transport/shm/mapping.hpp"
 
 namespace afterbay::client {
 
@@ -104,6 +107,13 @@ class ModelSession {
   /// The slot will not be written to any more, nor committed.
   void forget(const Direct& direct) noexcept;
 
+  Result<std::shared_ptr<Input>> open_input(const std::string& path, const InputOptions& options);
+  Result<> get(Input& input, std::string_view variable, const Selection& what, void* data, Type type,
+               const MemoryLayout& memory);
+  Result<> prefetch(Input& input, std::string_view variable, const Selection& what);
+  Result<std::vector<std::string>> get_strings(Input& input, std::string_view variable, std::uint64_t record);
+  Result<> close_input(Input& input);
+
   Result<> end_step();
   Result<Ticket> flush();
   Result<Ticket> close(File& file);
@@ -124,6 +134,7 @@ class ModelSession {
   /// Reads what servers sent; fails with the session's error if one of them failed.
   Result<> poll();
   Result<> handle(std::size_t server, std::span<const std::byte> message);
+  Result<> handle_input(std::size_t server, wire::Kind kind, std::span<const std::byte> message);
   /// After a link's call failed: the server's own account of it, if it sent one.
   Error explain(std::size_t server, Error error);
   Error remember(Error error);
@@ -156,6 +167,30 @@ class ModelSession {
   std::uint64_t progress() const;
   std::size_t choose_server(Collection& collection, const std::string& path);
   Result<> wait_for_older(const File& file);
+
+  // Reading: see model_session_input.cpp.
+  /// What a rank waits for in one `get`: pieces of one record.
+  struct Fetch {
+    std::uint64_t number = 0;
+    std::size_t missing = 0;                                       ///< pieces
+    std::deque<std::pair<std::size_t, wire::InputPiece>> arrived;  ///< with the server that sent it
+    std::optional<Error> error;
+    std::uint64_t out_of_range = 0;
+  };
+  Result<ReadPlan> plan_read(const Input& input, std::string_view variable, Selection& what, Type type,
+                             const MemoryLayout& memory);
+  Result<> ask_for(const Input& input, const ReadPlan& plan, std::uint64_t record, std::uint64_t request,
+                   bool ahead);
+  Result<> fetch(const Input& input, const ReadPlan& plan, std::uint64_t record, std::byte* data,
+                 std::uint64_t& out_of_range);
+  Result<> take(const ReadPlan& plan, Fetch& fetch, std::byte* data);
+  Result<> send_now(std::size_t server);
+  Result<> wait_for_output(const std::string& path);
+  [[nodiscard]] std::size_t reader(const Input& input, std::uint32_t variable, std::uint64_t piece) const {
+    return (input.id + variable + piece) % links_.size();
+  }
+  [[nodiscard]] Error in_input(Error error, const Input& input, std::string_view variable) const;
+
   /// Adds to an error which file and variable this rank was busy with.
   Error with_work(Error error) const;
 
@@ -173,6 +208,14 @@ class ModelSession {
   std::size_t collections_sent_ = 0;
   std::uint64_t define_serial_ = 0;
   std::vector<std::uint64_t> defined_;  ///< one a server: last serial acknowledged
+
+  std::vector<std::shared_ptr<Input>> inputs_;  ///< open
+  std::vector<transport::shm::Mapping>
+      input_memory_;                         ///< one a server: what it read, if it lets this rank look
+  std::map<std::uint64_t, Fetch*> fetches_;  ///< under way, by number
+  std::map<std::uint64_t, std::optional<wire::InputStrings>> strings_fetches_;
+  std::uint64_t next_input_ = 0;
+  std::uint64_t next_fetch_ = 0;
 
   std::vector<std::shared_ptr<File>> open_files_;
   struct SlotOut {
@@ -214,8 +257,8 @@ class ModelSession {
   std::function<bool()> idle_;
 
   struct {
-    observe::Timer *put, *define, *end_step, *close, *flush, *wait, *finalize;
-    observe::Counter *bytes, *messages;
+    observe::Timer *put, *define, *end_step, *close, *flush, *wait, *finalize, *open_input, *get, *prefetch;
+    observe::Counter *bytes, *messages, *read_bytes;
   } observed_{};
 };
 

@@ -76,8 +76,7 @@ Result<> ModelSession::handle(std::size_t server, std::span<const std::byte> mes
     const bool names_no_file = failed.error.code == ErrorCode::peer_lost && failed.error.file.empty();
     return fail(remember(names_no_file ? with_work(std::move(failed.error)) : std::move(failed.error)));
   } else {
-    return fail(
-        remember(make_error(ErrorCode::internal, "I/O server {} sent a message of unknown kind", server)));
+    return handle_input(server, kind.value_or(wire::Kind{0}), message);
   }
   return {};
 }

@@ -5,6 +5,7 @@
 // name, accepted values and documentation. Precedence: default < code < YAML < environment < flag.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <map>
@@ -18,6 +19,7 @@
 #include "base/result.hpp"
 #include "model/chunk_shape.hpp"
 #include "model/format.hpp"
+#include "model/input_cut.hpp"
 
 namespace afterbay::config {
 
@@ -43,6 +45,7 @@ struct Memory {
   std::uint64_t server_bytes = std::uint64_t{512} << 20;
   std::uint64_t block_bytes = std::uint64_t{4} << 20;
   std::uint64_t small_block_bytes = std::uint64_t{256} << 10;
+  std::uint64_t input_bytes = std::uint64_t{64} << 20;   ///< of what is read
   double small_share = 0.125;                            ///< part of server_bytes cut into small blocks
   int frames = 1 << 16;                                  ///< that a server can know
   std::uint64_t chunks_bytes = std::uint64_t{64} << 20;  ///< packed chunks that wait for more records
@@ -54,6 +57,10 @@ struct Memory {
   }
   [[nodiscard]] std::uint64_t small_blocks() const noexcept {
     return small_class_bytes() / small_block_bytes;
+  }
+  /// How what is read is cut into pieces: several fit into the memory at a time.
+  [[nodiscard]] model::InputSizes input_sizes() const noexcept {
+    return {std::min(std::uint64_t{4} << 20, input_bytes / 8), input_bytes / 4};
   }
   [[nodiscard]] std::uint64_t blocks() const noexcept {
     return (server_bytes - small_blocks() * small_block_bytes) / block_bytes;

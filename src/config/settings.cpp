@@ -189,6 +189,13 @@ void add_memory(std::vector<Setting<Config>>& table) {
       "and wait for more of them. It should hold one chunk of each such variable. When it is used up, chunks "
       "go to the file unfinished and are read back, joined and written again, which costs time but no data. "
       "The largest such chunk must fit."));
+  table.push_back(session("memory.input", size_in({.low = MiB, .high = TiB, .multiple = 4 * KiB}),
+                          AFTERBAY_FIELD(memory.input_bytes),
+                          "Memory of one server for what is read from files, in bytes, besides "
+                          "`memory.server`; taken when the first "
+                          "file is opened for input. What was read stays there, for ranks that ask later and "
+                          "for `prefetch`, until "
+                          "the room is needed. It should hold what the model reads ahead."));
   table.push_back(
       session("memory.link", size_in({.low = 64 * KiB, .high = 4 * GiB, .multiple = 8 * KiB}),
               AFTERBAY_FIELD(memory.link_bytes),

@@ -341,9 +341,32 @@ MapMove fill(const CellPoints& points, const MapPiece& piece, std::size_t bytes)
   return move;
 }
 
+MapMove reversed(const MapMove& move, const CellPoints& points) {
+  MapMove back = move;
+  back.points = &points;
+  back.outer = reversed(move.outer);
+  back.inner = reversed(move.inner);
+  std::swap(back.from_point, back.to_point);
+  std::swap(back.from_value, back.to_value);
+  std::swap(back.from_packed, back.to_packed);
+  return back;
+}
+
+CellPoints reversed(const CellPoints& points) {
+  CellPoints back = points;
+  if (points.elements.empty()) {
+    back.elements = points.within;  // a packed side needs no places
+  } else {
+    std::swap(back.within, back.elements);
+  }
+  std::swap(back.within_step, back.element_step);
+  return back;
+}
+
 std::uint64_t execute(const MapMove& move, const void* from, std::byte* to, Kernel kernel) {
   if (move.values == 0) return 0;
-  return Runner(move, kernel).run(static_cast<const std::byte*>(from) + move.outer.from_offset, to);
+  return Runner(move, kernel)
+      .run(static_cast<const std::byte*>(from) + move.outer.from_offset, to + move.outer.to_offset);
 }
 
 }  // namespace afterbay::model

@@ -45,6 +45,13 @@ MapMove scatter(const CellPoints& points, const MapPiece& piece, std::size_t byt
 /// From one value into the points.
 MapMove fill(const CellPoints& points, const MapPiece& piece, std::size_t bytes);
 
+/// The same values the other way round, for reading: `points` are `reversed` ones of those of the move, and
+/// kept by reference.
+MapMove reversed(const MapMove& move, const CellPoints& points);
+/// The same points as they are told for moves out of the cell: its places are the elements, and the elements
+/// of the rank's array the places; where those are left out because they count up, so do these.
+CellPoints reversed(const CellPoints& points);
+
 /// The lengths of a rank's array of a variable of `shape`, its map's dimensions replaced by the list of
 /// points: what `check` of a memory layout and `gather` want.
 Index array_lengths(const Index& shape, const MapPlace& place, std::uint64_t elements);

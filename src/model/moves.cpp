@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/moves.hpp"
 
+#include <utility>
+
 #if defined(__x86_64__)
 #include <xmmintrin.h>
 #endif
@@ -233,6 +235,13 @@ Move fill(const Box& target, const Box& piece, const Index& stored, std::size_t 
   const Box common = intersect(target, piece);
   if (common.empty()) return {};
   return between(common, Side{0, {}, bytes}, in_piece(piece, stored, common, bytes));
+}
+
+Move reversed(const Move& move) {
+  Move back = move;
+  std::swap(back.from_strides, back.to_strides);
+  std::swap(back.from_offset, back.to_offset);
+  return back;
 }
 
 std::uint64_t execute(const Move& move, const void* from, std::byte* to, Kernel kernel) {

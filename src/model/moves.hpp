@@ -53,6 +53,9 @@ Move scatter(const Box& mine, const Box& piece, const Index& stored, std::size_t
 /// From a value (stride 0 everywhere) into the part `target` of a piece: filling gaps.
 Move fill(const Box& target, const Box& piece, const Index& stored, std::size_t bytes);
 
+/// The same values the other way round: for reading.
+Move reversed(const Move& move);
+
 /// Runs the move with `kernel` for each row. Returns the number of values out of range.
 std::uint64_t execute(const Move& move, const void* from, std::byte* to, Kernel kernel);
 

@@ -192,7 +192,8 @@ void join(std::vector<PointRun>& runs, const PointRun& run) {
 }
 
 /// Sorted runs with points in common: point by point, the first or last element of each stays.
-std::vector<PointRun> resolve(const std::vector<PointRun>& runs, Repeats repeats) {
+std::vector<PointRun> resolve(const std::vector<PointRun>& runs, Repeats repeats,
+                              std::vector<ElementTwin>& twins) {
   std::vector<PointRun> single;
   for (const PointRun& run : runs)
     for (std::uint32_t i = 0; i < run.length; ++i) single.push_back({run.offset + i, run.element + i, 1});
@@ -203,8 +204,10 @@ std::vector<PointRun> resolve(const std::vector<PointRun>& runs, Repeats repeats
   for (std::size_t i = 0; i < single.size();) {
     std::size_t end = i + 1;
     while (end < single.size() && single[end].offset == single[i].offset) ++end;
-    join(result, single[repeats == Repeats::first ? i : end - 1]);
-    i = end;
+    const std::size_t counts = repeats == Repeats::first ? i : end - 1;
+    join(result, single[counts]);
+    for (; i < end; ++i)
+      if (i != counts) twins.push_back({single[counts].element, single[i].element});
   }
   return result;
 }
@@ -220,7 +223,7 @@ std::vector<PointRun> by_element(const PointRuns& ascending) {
 }
 
 Result<std::vector<PointRun>> in_order(std::string_view name, const Map& map, Collector& collected,
-                                       Repeats repeats) {
+                                       Repeats repeats, std::vector<ElementTwin>& twins) {
   std::vector<PointRun>& runs = collected.runs();
   if (collected.ascending()) return std::move(runs);
   std::ranges::sort(runs, [](const PointRun& a, const PointRun& b) {
@@ -229,7 +232,7 @@ Result<std::vector<PointRun>> in_order(std::string_view name, const Map& map, Co
   std::vector<PointRun> result;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     if (i > 0 && runs[i - 1].offset + runs[i - 1].length > runs[i].offset) {
-      if (repeats != Repeats::refuse) return resolve(runs, repeats);
+      if (repeats != Repeats::refuse) return resolve(runs, repeats, twins);
       const std::uint64_t before = runs[i - 1].element + (runs[i].offset - runs[i - 1].offset);
       const auto base = static_cast<std::uint64_t>(map.base);
       return fail(ErrorCode::conflict,
@@ -303,7 +306,7 @@ Result<ListedRuns> make_listed_runs(std::string_view name, const Map& map, Repea
   std::uint64_t listed = 0;
   if (!collected.ascending()) list = collected.runs();
   for (const PointRun& run : list) listed += run.length;
-  AFTERBAY_TRY_ASSIGN(std::vector<PointRun> runs, in_order(name, map, collected, repeats));
+  AFTERBAY_TRY_ASSIGN(std::vector<PointRun> runs, in_order(name, map, collected, repeats, result.twins));
   result.ascending = PointRuns(std::move(runs), collected.elements());
   if (list.empty()) return result;
   if (listed != result.ascending.points()) list = by_element(result.ascending);

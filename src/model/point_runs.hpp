@@ -75,10 +75,17 @@ class PointRuns {
 /// decomposition, the element and the value. Time O(n log n), O(n) when the list is ascending already.
 Result<PointRuns> make_point_runs(std::string_view name, const Map& map, Repeats repeats);
 
+/// Two elements of a rank's array that are the same point, of which the first counts when it is written.
+struct ElementTwin {
+  std::uint32_t counts = 0;
+  std::uint32_t other = 0;
+};
+
 /// A rank's points in the file's order, and in that of its array where it is another.
 struct ListedRuns {
   PointRuns ascending;
   std::optional<PointRuns> list;
+  std::vector<ElementTwin> twins;  ///< of points that the rank lists more than once
 };
 /// As make_point_runs. Of points listed twice the list has only those that count.
 Result<ListedRuns> make_listed_runs(std::string_view name, const Map& map, Repeats repeats);

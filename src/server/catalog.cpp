@@ -169,6 +169,19 @@ Result<bool> Catalog::end(std::size_t peer, const wire::DefineEnd& message) {
   return ++ended_ == ranks();
 }
 
+Result<std::vector<const ServedCollection*>> Catalog::lay_out() {
+  std::vector<const ServedCollection*> laid_out;
+  for (const std::uint32_t id : new_collections_) {
+    ServedCollection& it = collections_[id];
+    const model::LayoutSizes sizes{config_.memory.block_bytes - model::page_bytes, config_.chunk_bytes,
+                                   it.gather_bytes};
+    AFTERBAY_TRY_ASSIGN(model::FileLayout layout, model::make_layout(it.schema, it.format, sizes));
+    it.layout = std::make_shared<const model::FileLayout>(std::move(layout));
+    laid_out.push_back(&it);
+  }
+  return laid_out;
+}
+
 Result<wire::Defined> Catalog::complete(transport::FramePool& frames) {
   ended_ = 0;
   wire::Defined answer;
@@ -248,10 +261,6 @@ std::vector<wire::MapPacking> Catalog::packings(std::size_t peer) const {
 }
 
 Result<> Catalog::describe(ServedCollection& it) {
-  const model::LayoutSizes sizes{config_.memory.block_bytes - model::page_bytes, config_.chunk_bytes,
-                                 it.gather_bytes};
-  AFTERBAY_TRY_ASSIGN(model::FileLayout layout, model::make_layout(it.schema, it.format, sizes));
-  it.layout = std::make_shared<const model::FileLayout>(std::move(layout));
   for (const Variable& variable : it.schema.variables) {
     Values fill = storage::fill_of(variable);
     storage::to_file_order(fill.bytes, size_of(variable.type), it.layout->big_endian);
@@ -336,6 +345,12 @@ void Catalog::find_gaps(ServedCollection& it, std::uint32_t index, std::vector<m
 const ServedCollection* Catalog::find(std::uint32_t id) const {
   const auto at = collections_.find(id);
   return at == collections_.end() ? nullptr : &at->second;
+}
+
+std::optional<Catalog::FoundMap> Catalog::map(std::uint32_t id) {
+  const auto at = decompositions_.find(id);
+  if (at == decompositions_.end() || !at->second.map || !at->second.checked) return std::nullopt;
+  return FoundMap{at->second.name, *at->second.map};
 }
 
 const ServedCollection* Catalog::owner(std::uint32_t pool_frame) const {

@@ -64,6 +64,8 @@ class Catalog {
   Result<> add(std::size_t peer, const wire::DefineCollection& message);
   /// True when this was the last rank of the batch: `complete` is to be called.
   Result<bool> end(std::size_t peer, const wire::DefineEnd& message);
+  /// Lays out the collections of the batch, and gives them. Then comes `complete`.
+  Result<std::vector<const ServedCollection*>> lay_out();
   /// Checks the batch, declares its frames and returns the answer to the ranks.
   Result<wire::Defined> complete(transport::FramePool& frames);
   /// What model rank `peer` lost of the maps of the batch that `complete` checked last.
@@ -80,6 +82,12 @@ class Catalog {
   /// Puts a packed contribution in its place; false when it does not fit what was defined.
   [[nodiscard]] bool scatter(std::size_t peer, const transport::FrameSlot& slot, std::uint32_t piece,
                              std::span<const std::byte> packed, std::byte* frame) const;
+  /// A map decomposition that has been checked; nothing when there is none of that number.
+  struct FoundMap {
+    const std::string& name;
+    ServedMap& map;
+  };
+  [[nodiscard]] std::optional<FoundMap> map(std::uint32_t id);
   [[nodiscard]] int session_rank(std::size_t peer) const { return session_ranks_[peer]; }
   [[nodiscard]] std::size_t ranks() const noexcept { return session_ranks_.size(); }
 

@@ -38,7 +38,8 @@ Result<> ServedMap::check(std::string_view name, std::span<const int> session_ra
   gaps_ = std::move(found.gaps);
   losses_ = std::move(found.lost);
   for (std::size_t peer = 0; peer < points_.size(); ++peer)
-    if (!losses_[peer].empty()) points_[peer] = without(points_[peer], losses_[peer]);
+    if (!losses_[peer].empty())
+      described_[peer] = std::exchange(points_[peer], without(points_[peer], losses_[peer]));
   return {};
 }
 
@@ -68,7 +69,7 @@ const model::CellPoints* ServedMap::Cut::gap(std::uint64_t cell) const { return 
 ServedMap::Cut& ServedMap::cut(const model::Index& part) {
   for (const auto& known : cuts_)
     if (known->part == part) return *known;
-  auto made = std::make_unique<Cut>(Cut{part, model::MapCut(global_, part), {}, {}, {}, {}, 0, 0, {}});
+  auto made = std::make_unique<Cut>(Cut{part, model::MapCut(global_, part), {}, {}, {}, {}, {}, 0, 0, {}});
   Cut& it = *made;
   it.own.resize(points_.size());
   it.has_own.resize(points_.size(), false);
@@ -97,6 +98,17 @@ const model::CellPoints* ServedMap::points_of(Cut& cut, std::size_t peer, std::u
     cut.has_own[peer] = true;
   }
   return find(cut.own[peer], cell);
+}
+
+const model::CellPoints* ServedMap::read_points_of(Cut& cut, std::size_t peer, std::uint64_t cell) const {
+  const auto described = described_.find(peer);
+  if (described == described_.end()) return points_of(cut, peer, cell);
+  auto [at, is_new] = cut.read.try_emplace(peer);
+  if (is_new) {
+    at->second = model::deal(model::OffsetReader(described->second), cut.cells);
+    for (model::CellPoints& points : at->second) points.elements = {};  // they count up
+  }
+  return find(at->second, cell);
 }
 
 bool ServedMap::can_pack() const {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -43,7 +44,8 @@ class ServedMap {
     std::vector<model::CellPoints> gaps;              ///< by cell: points that nobody holds
     std::vector<std::vector<model::CellPoints>> own;  ///< by model rank, for those that send packed data
     std::vector<bool> has_own;
-    std::uint64_t points = 0;  ///< of all ranks
+    std::map<std::size_t, std::vector<model::CellPoints>> read;  ///< by model rank, of those that lost points
+    std::uint64_t points = 0;                                    ///< of all ranks
     std::uint64_t runs = 0;
 
     /// A rank's points in a cell in the order of its array, behind those of lower ranks.
@@ -60,6 +62,8 @@ class ServedMap {
   Cut& cut(const model::Index& part);
   /// A rank's points in a cell, null when it has none.
   const model::CellPoints* points_of(Cut& cut, std::size_t peer, std::uint64_t cell) const;
+  /// The same with the points that it lost to others: it reads them all the same.
+  const model::CellPoints* read_points_of(Cut& cut, std::size_t peer, std::uint64_t cell) const;
   /// Whether pieces may be handed over packed: not where ranks lost points.
   [[nodiscard]] bool can_pack() const;
   /// Prepares a cut for pieces that are handed over packed. True: it was not yet.
@@ -75,6 +79,7 @@ class ServedMap {
   std::vector<std::vector<std::byte>> lists_;   ///< by model rank
   std::vector<model::OffsetRun> gaps_;
   std::vector<std::vector<model::OffsetRun>> losses_;
+  std::map<std::size_t, std::vector<std::byte>> described_;  ///< by model rank: points_ with what it lost
   std::vector<std::unique_ptr<Cut>> cuts_;
 };
 

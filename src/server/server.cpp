@@ -39,6 +39,11 @@ Server::Server(Place place, const config::Config& config, std::unique_ptr<transp
       peers_(place_.session_ranks.size()),
       scratch_(config.memory.block_bytes + model::page_bytes),
       stall_(config.deadline, 0),
+      inputs_({config_, *port_, catalog_, workers_, profile_, [this](std::function<void()> then) {
+                 Event result;
+                 result.then = std::move(then);
+                 event(std::move(result));
+               }}),
       workers_(threads) {
   timers_ = {profile.timer("wait_message"),
              profile.timer("ingest"),
@@ -75,6 +80,7 @@ bool Server::step() {
   did = take_server_messages() || did;
   did = workers_.run_one() || did;
   did = take_events() || did;
+  did = inputs_.advance() || did;
   if (did) complete_tickets();
   if (did || said_goodbye_) finish_if_done();
   if (const std::uint64_t now = now_ns(); now >= next_watch_ns_) {
@@ -121,6 +127,10 @@ bool Server::take_events() {
   }
   for (Event& event : events) {
     ++activity_;
+    if (event.then) {
+      event.then();
+      continue;
+    }
     if (auto handled = handle(event); !handled) fail(std::move(handled).error());
   }
   return !events.empty();
@@ -193,6 +203,20 @@ Result<> Server::handle_output(std::size_t peer, wire::Kind kind, std::span<cons
       if (is_outstanding(peer, m.ticket)) tickets_.waiters.push_back({peer, m.ticket, now_ns()});
       return {};
     });
+  return handle_input(peer, kind, message);
+}
+
+Result<> Server::handle_input(std::size_t peer, wire::Kind kind, std::span<const std::byte> message) {
+  if (kind == wire::OpenInput::kind)
+    return with<wire::OpenInput>(message, [&](const auto& m) { return inputs_.open(peer, m); });
+  if (kind == wire::GetInput::kind)
+    return with<wire::GetInput>(message, [&](auto m) { return inputs_.get(peer, std::move(m)); });
+  if (kind == wire::InputTaken::kind)
+    return with<wire::InputTaken>(message, [&](const auto& m) { return inputs_.taken(peer, m); });
+  if (kind == wire::GetInputStrings::kind)
+    return with<wire::GetInputStrings>(message, [&](const auto& m) { return inputs_.strings(peer, m); });
+  if (kind == wire::CloseInput::kind)
+    return with<wire::CloseInput>(message, [&](const auto& m) { return inputs_.close(peer, m); });
   return afterbay::fail(ErrorCode::internal, "model rank {} sent a message of unknown kind {}", peer,
                         static_cast<std::uint32_t>(kind));
 }
@@ -200,6 +224,8 @@ Result<> Server::handle_output(std::size_t peer, wire::Kind kind, std::span<cons
 Result<> Server::define(std::size_t peer, const wire::DefineEnd& message) {
   AFTERBAY_TRY_ASSIGN(const bool last, catalog_.end(peer, message));
   if (!last) return {};
+  AFTERBAY_TRY_ASSIGN(auto collections, catalog_.lay_out());
+  prepare(std::move(collections));  // while the ranks' definitions are checked here
   AFTERBAY_TRY_ASSIGN(const wire::Defined answer, catalog_.complete(port_->frames()));
   const auto bytes = wire::encode(answer);
   for (std::size_t p = 0; p < peers_.size(); ++p) {

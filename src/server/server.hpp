@@ -4,6 +4,7 @@
 // server process's own, or in the inline topology a background thread or the hosting model rank.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -22,6 +23,7 @@
 #include "observe/progress.hpp"
 #include "server/catalog.hpp"
 #include "server/fellow_servers.hpp"
+#include "server/inputs.hpp"
 #include "server/output_file.hpp"
 #include "server/records.hpp"
 #include "server/remote_places.hpp"
@@ -76,6 +78,7 @@ class Server {
     std::optional<std::vector<std::byte>> account;  ///< of a member that has handed over
     bool published = false;
     std::optional<Error> error;
+    std::function<void()> then;  ///< instead of all this: what is to be called
   };
   struct Peer {
     bool ended = false;  ///< finalized, abandoned or lost
@@ -94,6 +97,7 @@ class Server {
   bool take_events();
   Result<> handle(std::size_t peer, std::span<const std::byte> message);
   Result<> handle_output(std::size_t peer, wire::Kind kind, std::span<const std::byte> message);
+  Result<> handle_input(std::size_t peer, wire::Kind kind, std::span<const std::byte> message);
   Result<> frame_ready(std::uint32_t pool_frame, std::uint64_t seq);
   Result<> define(std::size_t peer, const wire::DefineEnd& message);
   Result<> open(std::size_t peer, wire::OpenFile message);
@@ -108,6 +112,7 @@ class Server {
 
   Result<OutputFile*> file_of(std::uint64_t id);
   [[nodiscard]] bool is_dropped(std::uint64_t file) const;
+  void prepare(std::vector<const ServedCollection*> collections);
   void create_if_first(OutputFile& file);
   void create(OutputFile& file, const SchemaChanges& changes);
   /// From a worker: file system and stripes of a new file, for the report.
@@ -179,7 +184,7 @@ class Server {
   std::size_t peers_ended_ = 0;
   std::optional<Error> failure_;
   bool ranks_make_sense_ = true;  ///< nobody contradicted another rank: what they send can be used
-  bool finished_ = false;
+  std::atomic<bool> finished_{false};
   bool said_goodbye_ = false;
   std::uint64_t goodbye_until_ns_ = 0;
 
@@ -197,6 +202,7 @@ class Server {
   std::uint64_t started_ns_ = now_ns();
   std::uint64_t next_shown_ns_ = 0;
 
+  Inputs inputs_;
   Workers workers_;  ///< last: its tasks use all of the above
 };
 

@@ -190,6 +190,7 @@ Result<> Server::end_peer(std::size_t peer) {
   if (peers_[peer].ended) return {};
   peers_[peer].ended = true;
   ++peers_ended_;
+  inputs_.forget(peer);
   return {};
 }
 

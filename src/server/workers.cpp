@@ -26,13 +26,27 @@ void Workers::submit(Task task) {
   ready_.notify_one();
 }
 
+void Workers::submit_first(Task task) {
+  {
+    const MutexLock lock(mutex_);
+    first_.push_back(std::move(task));
+  }
+  ready_.notify_one();
+}
+
+bool Workers::take(Task& task) {
+  std::deque<Task>& queue = first_.empty() ? tasks_ : first_;
+  if (queue.empty()) return false;
+  task = std::move(queue.front());
+  queue.pop_front();
+  return true;
+}
+
 bool Workers::run_one() {
   Task task;
   {
     const MutexLock lock(mutex_);
-    if (!threads_.empty() || tasks_.empty()) return false;
-    task = std::move(tasks_.front());
-    tasks_.pop_front();
+    if (!threads_.empty() || !take(task)) return false;
   }
   task();
   return true;
@@ -46,11 +60,9 @@ void Workers::run(const std::stop_token& stop) {
       MutexLock lock(mutex_);
       ready_.wait(lock, stop, [this] {
         assert_held(mutex_);
-        return !tasks_.empty();
+        return !tasks_.empty() || !first_.empty();
       });
-      if (tasks_.empty()) return;  // stopped, and nothing is left
-      task = std::move(tasks_.front());
-      tasks_.pop_front();
+      if (!take(task)) return;  // stopped, and nothing is left
     }
     task();
   }

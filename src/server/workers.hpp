@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Workers: a few threads that run tasks in the order in which they came. With 0 threads the tasks run
-// when the owner calls `run_one` (inline topology). The queue is bounded by what the tasks hold: every
-// write task owns a frame of the pool.
+// Workers: a few threads that run tasks in the order in which they came, those of reading before others. With
+// 0 threads the tasks run when the owner calls `run_one` (inline topology). The queue is bounded by what the
+// tasks hold: every write task owns a frame of the pool.
 #pragma once
 
 #include <condition_variable>
@@ -27,6 +27,10 @@ class Workers {
   Workers& operator=(const Workers&) = delete;
 
   void submit(Task task);
+  /// Before all that is queued and was not submitted so.
+  void submit_first(Task task);
+  /// False: tasks run in the thread of the owner.
+  [[nodiscard]] bool has_threads() const noexcept { return !threads_.empty(); }
   /// Runs one task in the calling thread, if there are no threads and a task is queued.
   bool run_one();
 
@@ -35,7 +39,10 @@ class Workers {
 
   Mutex mutex_;
   std::condition_variable_any ready_;
+  bool take(Task& task) AFTERBAY_REQUIRES(mutex_);
+
   std::deque<Task> tasks_ AFTERBAY_GUARDED_BY(mutex_);
+  std::deque<Task> first_ AFTERBAY_GUARDED_BY(mutex_);
   std::vector<std::jthread> threads_;
 };
 

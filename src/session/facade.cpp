@@ -171,6 +171,45 @@ Slot OutputFile::acquire(std::string_view variable, std::uint64_t record, Type t
   return Slot(std::move(slot));
 }
 
+// ---- InputFile
+
+InputFile Session::open_input(const std::string& path, const InputOptions& options) {
+  auto handle = std::make_shared<InputFile::State>();
+  handle->input = unwrap(state().model_side().open_input(path, options));
+  handle->session = state().model;
+  return InputFile(std::move(handle));
+}
+
+InputFile::State::~State() {
+  const auto held = session.lock();
+  if (held && input) (void)held->close_input(*input);
+}
+
+void InputFile::get_raw(std::string_view variable, const Selection& what, void* data, Type type,
+                        const MemoryLayout& memory) {
+  State& it = alive(state_, "input");
+  unwrap(session_of(it.session)->get(*it.input, variable, what, data, type, memory));
+}
+
+void InputFile::prefetch(std::string_view variable, const Selection& what) {
+  State& it = alive(state_, "input");
+  unwrap(session_of(it.session)->prefetch(*it.input, variable, what));
+}
+
+std::vector<std::string> InputFile::get_strings(std::string_view variable, std::uint64_t record) {
+  State& it = alive(state_, "input");
+  return unwrap(session_of(it.session)->get_strings(*it.input, variable, record));
+}
+
+const Schema& InputFile::schema() const { return alive(state_, "input").input->schema; }
+std::uint64_t InputFile::records() const { return alive(state_, "input").input->records; }
+const std::string& InputFile::path() const { return alive(state_, "input").input->path; }
+
+void InputFile::close() {
+  State& it = alive(state_, "input");
+  unwrap(session_of(it.session)->close_input(*it.input));
+}
+
 // ---- Slot
 
 const std::vector<Slot::Part>& Slot::parts() const { return alive(state_, "slot").parts; }

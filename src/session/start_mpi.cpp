@@ -66,14 +66,14 @@ struct Greeting {
 std::vector<double> common_settings(const config::Config& config) {
   const auto number = [](auto value) { return static_cast<double>(value); };
   const config::Memory& memory = config.memory;
-  return {number(config.servers),     number(memory.server_bytes),
-          number(memory.block_bytes), number(memory.small_block_bytes),
-          memory.small_share,         number(memory.frames),
-          number(memory.link_bytes),  number(memory.ring_bytes),
-          number(config.chunk_bytes), number(config.transport),
-          number(config.inline_mode), number(config.deadline.count()),
-          number(config.placement),   number(config.splits_files()),
-          number(memory.chunks_bytes)};
+  return {number(config.servers),      number(memory.server_bytes),
+          number(memory.block_bytes),  number(memory.small_block_bytes),
+          memory.small_share,          number(memory.frames),
+          number(memory.link_bytes),   number(memory.ring_bytes),
+          number(config.chunk_bytes),  number(config.transport),
+          number(config.inline_mode),  number(config.deadline.count()),
+          number(config.placement),    number(config.splits_files()),
+          number(memory.chunks_bytes), number(memory.input_bytes)};
 }
 
 /// The lowest rank on this rank's node, real or declared.

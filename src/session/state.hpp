@@ -62,6 +62,16 @@ struct OutputFile::State {
   std::shared_ptr<client::File> file;
 };
 
+struct InputFile::State {
+  std::weak_ptr<client::ModelSession> session;
+  std::shared_ptr<client::Input> input;
+
+  State() = default;
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  ~State();
+};
+
 struct Slot::State {
   OutputFile file;
   std::string variable;

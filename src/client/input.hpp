@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a model rank knows of a file that is read, and how its part gets out of the pieces.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "afterbay/input.hpp"
+#include "base/result.hpp"
+#include "client/decomposition.hpp"
+#include "model/input_cut.hpp"
+#include "model/moves.hpp"
+#include "wire/input_messages.hpp"
+
+namespace afterbay::client {
+
+struct Input {
+  std::uint64_t id = 0;
+  std::string path;
+  bool answered = false;
+  bool closed = false;
+  std::optional<Error> error;  ///< why it could not be opened
+  Schema schema;
+  std::uint64_t records = 0;
+  std::map<std::string, std::string, std::less<>> unreadable;  ///< why, by variable
+  std::vector<model::InputCut> cuts;                           ///< one a variable
+
+  /// Takes the servers' answer.
+  void opened(wire::InputOpened answer, const model::InputSizes& sizes);
+  /// A variable by name; of numbers or text, or of strings.
+  [[nodiscard]] Result<std::uint32_t> variable(std::string_view name, bool strings) const;
+  /// The record to read, 0 for a variable without the unlimited dimension; refuses what makes no sense.
+  [[nodiscard]] Result<std::uint64_t> record_of(std::uint32_t variable, std::uint64_t record,
+                                                std::uint64_t records) const;
+};
+
+/// How a rank's part of one piece gets into its array.
+struct ReadPiece {
+  std::uint64_t piece = 0;
+  struct BoxMoves {
+    model::Move scatter;  ///< from the piece
+    model::Move unpack;   ///< from a packed buffer
+  };
+  struct MapMoves {
+    model::MapMove scatter;
+    model::MapMove unpack;
+  };
+  std::variant<BoxMoves, MapMoves> moves;
+  std::uint64_t packed_bytes = 0;
+
+  std::uint64_t scatter(const std::byte* piece_data, void* data, model::Kernel kernel) const;
+  std::uint64_t unpack(const std::byte* packed, void* data, model::Kernel kernel) const;
+};
+
+/// A rank's part of a variable: all pieces that it needs.
+struct ReadPlan {
+  std::uint32_t variable = 0;
+  std::size_t element_bytes = 0;  ///< in the rank's array
+  model::Kernel kernel{};
+  std::vector<ReadPiece> pieces;
+  wire::InputPart part;            ///< for servers that have to pack it
+  std::uint64_t record_bytes = 0;  ///< distance of records in the rank's array
+  std::uint64_t file_bytes = 0;    ///< of a record's part, in the file's type
+  /// Values of points that the rank lists twice: run by run of `Move`, from one element to the other.
+  struct Twins {
+    const std::vector<model::ElementTwin>* elements = nullptr;
+    model::Move values;                 ///< of one point, in the rank's array
+    std::ptrdiff_t element_stride = 0;  ///< bytes
+  };
+  std::optional<Twins> twins;
+  void copy_twins(std::byte* data) const;
+};
+
+/// `decomposition`: null where the selection names none. `memory` describes the rank's array. Errors name no
+/// file and no variable.
+Result<ReadPlan> make_read_plan(const Input& input, std::uint32_t variable, const Selection& what,
+                                const Decomposition* decomposition, Type type, const MemoryLayout& memory);
+
+}  // namespace afterbay::client

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files that are read. A rank asks the servers for the pieces of a record that it needs, copies its part out
+// of each as it comes, out of the server's memory or of the message, and says so.
+#include <algorithm>
+#include <filesystem>
+
+#include "base/suggest.hpp"
+#include "client/model_session.hpp"
+
+namespace afterbay::client {
+namespace {
+
+using transport::Wake;
+constexpr std::uint64_t most_records_ahead = 4;  ///< of one get of several records
+
+}  // namespace
+
+Error ModelSession::in_input(Error error, const Input& input, std::string_view variable) const {
+  error.in_file(input.path).at_rank(place_.session_rank);
+  if (!variable.empty()) error.in_variable(std::string(variable));
+  return error;
+}
+
+Result<> ModelSession::send_now(std::size_t server) {
+  if (auto sent = links_[server]->flush(); !sent) return fail(explain(server, std::move(sent).error()));
+  return {};
+}
+
+// ---- files
+
+/// What this session closed under that name must be published first.
+Result<> ModelSession::wait_for_output(const std::string& path) {
+  for (const auto& open : open_files_)
+    if (open->path == path)
+      return fail(
+          ErrorCode::bad_state,
+          "this session has the file open for output, in collection '{}': close it first, or read it as "
+          "it was published last (AsOf::published)",
+          open->collection->name());
+  const auto written = destinations_.find(std::hash<std::string>()(path));
+  if (written == destinations_.end() || written->second.ticket == 0) return {};
+  return wait(Ticket{written->second.ticket});
+}
+
+Result<std::shared_ptr<Input>> ModelSession::open_input(const std::string& path,
+                                                        const InputOptions& options) {
+  const observe::Timed timed(observed_.open_input);
+  AFTERBAY_TRY(check_usable());
+  auto input = std::make_shared<Input>();
+  input->path = std::filesystem::path(path).lexically_normal().string();
+  const auto failed = [&](Error error) { return told(in_input(std::move(error), *input, "")); };
+  if (path.empty()) return failed(make_error(ErrorCode::invalid_argument, "the file's name is empty"));
+  if (options.as_of == AsOf::closed)
+    if (auto published = wait_for_output(input->path); !published)
+      return failed(std::move(published).error());
+  input->id = next_input_++;
+  inputs_.push_back(input);
+  const auto home = static_cast<std::size_t>(place_.model_rank) * links_.size() /
+                    static_cast<std::size_t>(place_.model_size);
+  for (std::size_t s = 0; s < links_.size(); ++s) {
+    AFTERBAY_TRY(send(s, wire::OpenInput{input->id, input->path, s == home}, Wake::now));
+    AFTERBAY_TRY(send_now(s));
+  }
+  AFTERBAY_TRY(
+      wait_until([&] { return input->answered; }, fmt::format("{} to be opened for input", input->path)));
+  AFTERBAY_TRY(wait_for_all("all ranks to have the file open"));
+  if (!input->error) return input;
+  const Error error = *input->error;
+  AFTERBAY_TRY(close_input(*input));
+  return failed(error);
+}
+
+Result<> ModelSession::close_input(Input& input) {
+  if (std::exchange(input.closed, true)) return {};
+  std::erase_if(inputs_, [&](const std::shared_ptr<Input>& other) { return other->id == input.id; });
+  AFTERBAY_TRY(check_usable());
+  for (std::size_t s = 0; s < links_.size(); ++s)
+    AFTERBAY_TRY(send(s, wire::CloseInput{input.id}, Wake::with_flush));
+  return {};
+}
+
+Result<> ModelSession::handle_input(std::size_t server, wire::Kind kind, std::span<const std::byte> message) {
+  if (kind == wire::InputOpened::kind) {
+    AFTERBAY_TRY_ASSIGN(wire::InputOpened opened, wire::decode<wire::InputOpened>(message));
+    for (const auto& input : inputs_)
+      if (input->id == opened.input) {
+        input->opened(std::move(opened), config_.memory.input_sizes());
+        break;
+      }
+  } else if (kind == wire::InputMemory::kind) {
+    AFTERBAY_TRY_ASSIGN(const wire::InputMemory memory, wire::decode<wire::InputMemory>(message));
+    AFTERBAY_TRY_ASSIGN(input_memory_[server], transport::shm::Mapping::open(memory.address, memory.bytes));
+  } else if (kind == wire::InputPiece::kind) {
+    AFTERBAY_TRY_ASSIGN(wire::InputPiece piece, wire::decode<wire::InputPiece>(message));
+    if (const auto fetch = fetches_.find(piece.request); fetch != fetches_.end())
+      fetch->second->arrived.emplace_back(server, std::move(piece));
+  } else if (kind == wire::InputStrings::kind) {
+    AFTERBAY_TRY_ASSIGN(wire::InputStrings strings, wire::decode<wire::InputStrings>(message));
+    if (const auto fetch = strings_fetches_.find(strings.request); fetch != strings_fetches_.end())
+      fetch->second = std::move(strings);
+  } else {
+    return fail(
+        remember(make_error(ErrorCode::internal, "I/O server {} sent a message of unknown kind", server)));
+  }
+  return {};
+}
+
+// ---- reading
+
+/// `what`'s first record becomes 0 for variables without records.
+Result<ReadPlan> ModelSession::plan_read(const Input& input, std::string_view variable, Selection& what,
+                                         Type type, const MemoryLayout& memory) {
+  AFTERBAY_TRY(check_usable());
+  if (input.closed) return fail(ErrorCode::bad_state, "the file is closed on this rank: open it again");
+  AFTERBAY_TRY_ASSIGN(const std::uint32_t index, input.variable(variable, false));
+  AFTERBAY_TRY_ASSIGN(what.record, input.record_of(index, what.record, what.records));
+  if (what.decomposition.empty()) return make_read_plan(input, index, what, nullptr, type, memory);
+  if (what.block)
+    return fail(ErrorCode::invalid_argument,
+                "a decomposition ('{}') and a block are asked for: give one of them", what.decomposition);
+  AFTERBAY_TRY(start());
+  std::vector<std::string> names;
+  for (const Decomposition& known : decompositions_) {
+    if (known.name == what.decomposition) return make_read_plan(input, index, what, &known, type, memory);
+    names.push_back(known.name);
+  }
+  return fail(ErrorCode::unknown_name, "decomposition '{}' has not been registered{}", what.decomposition,
+              did_you_mean(what.decomposition, names));
+}
+
+/// Asks every server for the pieces that it reads.
+Result<> ModelSession::ask_for(const Input& input, const ReadPlan& plan, std::uint64_t record,
+                               std::uint64_t request, bool ahead) {
+  for (std::size_t s = 0; s < links_.size(); ++s) {
+    wire::GetInput message;
+    for (const ReadPiece& piece : plan.pieces)
+      if (reader(input, plan.variable, piece.piece) == s) message.pieces.push_back(piece.piece);
+    if (message.pieces.empty()) continue;
+    message.request = request;
+    message.input = input.id;
+    message.variable = plan.variable;
+    message.record = record;
+    message.ahead = ahead;
+    if (links_[s]->name() == "mpi") message.part = plan.part;
+    AFTERBAY_TRY(send(s, message, Wake::now));
+    AFTERBAY_TRY(send_now(s));
+  }
+  return {};
+}
+
+/// Copies this rank's part out of the pieces that have come.
+Result<> ModelSession::take(const ReadPlan& plan, Fetch& fetch, std::byte* data) {
+  while (!fetch.arrived.empty()) {
+    const auto [server, piece] = std::move(fetch.arrived.front());
+    fetch.arrived.pop_front();
+    --fetch.missing;
+    if (piece.error) {
+      if (!fetch.error) fetch.error = piece.error;
+      continue;
+    }
+    const auto planned = std::ranges::lower_bound(plan.pieces, piece.piece, {}, &ReadPiece::piece);
+    const transport::shm::Mapping& memory = input_memory_[server];
+    const bool far = links_[server]->name() == "mpi";
+    if (planned == plan.pieces.end() || planned->piece != piece.piece ||
+        (far ? piece.data.size() != planned->packed_bytes : piece.offset >= memory.size()))
+      return fail(remember(make_error(ErrorCode::internal,
+                                      "I/O server {} sent {} bytes of piece {}, which makes no sense", server,
+                                      piece.data.size(), piece.piece)));
+    fetch.out_of_range += far ? planned->unpack(piece.data.data(), data, plan.kernel)
+                              : planned->scatter(memory.data() + piece.offset, data, plan.kernel);
+    if (far) continue;
+    AFTERBAY_TRY(send(server, wire::InputTaken{fetch.number, piece.piece}, Wake::with_flush));
+    AFTERBAY_TRY(send_now(server));
+  }
+  return {};
+}
+
+Result<> ModelSession::fetch(const Input& input, const ReadPlan& plan, std::uint64_t record, std::byte* data,
+                             std::uint64_t& out_of_range) {
+  Fetch fetch;
+  fetch.number = ++next_fetch_;
+  fetch.missing = plan.pieces.size();
+  fetches_[fetch.number] = &fetch;
+  const auto run = [&]() -> Result<> {
+    AFTERBAY_TRY(ask_for(input, plan, record, fetch.number, false));
+    Result<> taken;
+    AFTERBAY_TRY(wait_until(
+        [&] {
+          if (taken) taken = take(plan, fetch, data);
+          return !taken || fetch.missing == 0;
+        },
+        fmt::format("record {} of variable {} of {}", record, input.schema.variables[plan.variable].name,
+                    input.path)));
+    return taken;
+  };
+  auto result = run();
+  fetches_.erase(fetch.number);
+  AFTERBAY_TRY(result);
+  if (fetch.error) return fail(*fetch.error);
+  plan.copy_twins(data);
+  out_of_range += fetch.out_of_range;
+  return {};
+}
+
+Result<> ModelSession::get(Input& input, std::string_view variable, const Selection& selection, void* data,
+                           Type type, const MemoryLayout& memory) {
+  observe::Timed timed(observed_.get);
+  const auto failed = [&](Error error) { return told(in_input(std::move(error), input, variable)); };
+  Selection what = selection;
+  auto plan = plan_read(input, variable, what, type, memory);
+  if (!plan) return failed(std::move(plan).error());
+  if (data == nullptr && !plan->pieces.empty())
+    return failed(make_error(ErrorCode::invalid_argument,
+                             "the data pointer is null, but {} bytes are to be read",
+                             plan->file_bytes * what.records));
+  std::uint64_t out_of_range = 0;
+  std::uint64_t ahead = 1;
+  for (std::uint64_t r = 0; r < what.records; ++r) {
+    for (; ahead < what.records && ahead <= r + most_records_ahead; ++ahead)
+      if (auto asked = ask_for(input, *plan, what.record + ahead, 0, true); !asked)
+        return failed(std::move(asked).error());
+    auto* const to = static_cast<std::byte*>(data) + r * plan->record_bytes;
+    if (auto got = fetch(input, *plan, what.record + r, to, out_of_range); !got) {
+      (void)wait_for_all("all ranks to have read");
+      return failed(std::move(got).error());
+    }
+    observe::add(observed_.read_bytes, plan->file_bytes);
+    timed.bytes(plan->file_bytes);
+  }
+  if (auto all = wait_for_all("all ranks to have read"); !all) return failed(std::move(all).error());
+  if (out_of_range > 0)
+    return failed(make_error(
+        ErrorCode::wrong_type, "{} values of the file's type {} are out of range of {}; the rest was read",
+        out_of_range, name_of(input.schema.variables[plan->variable].type), name_of(type)));
+  return {};
+}
+
+Result<> ModelSession::prefetch(Input& input, std::string_view variable, const Selection& selection) {
+  const observe::Timed timed(observed_.prefetch);
+  const auto failed = [&](Error error) { return told(in_input(std::move(error), input, variable)); };
+  Selection what = selection;
+  const auto found = std::ranges::find(input.schema.variables, variable, &Variable::name);
+  const Type type = found == input.schema.variables.end() ? Type::float64 : found->type;
+  auto plan = plan_read(input, variable, what, type, {});
+  if (!plan) return failed(std::move(plan).error());
+  for (std::uint64_t r = 0; r < what.records; ++r)
+    if (auto asked = ask_for(input, *plan, what.record + r, 0, true); !asked)
+      return failed(std::move(asked).error());
+  return {};
+}
+
+Result<std::vector<std::string>> ModelSession::get_strings(Input& input, std::string_view variable,
+                                                           std::uint64_t record) {
+  const observe::Timed timed(observed_.get);
+  const auto failed = [&](Error error) { return told(in_input(std::move(error), input, variable)); };
+  const auto run = [&]() -> Result<wire::InputStrings> {
+    AFTERBAY_TRY(check_usable());
+    if (input.closed) return fail(ErrorCode::bad_state, "the file is closed on this rank: open it again");
+    AFTERBAY_TRY_ASSIGN(const std::uint32_t index, input.variable(variable, true));
+    AFTERBAY_TRY_ASSIGN(record, input.record_of(index, record, 1));
+    const std::uint64_t number = ++next_fetch_;
+    const std::size_t server = reader(input, index, 0);
+    auto& answer = strings_fetches_[number];
+    AFTERBAY_TRY(send(server, wire::GetInputStrings{number, input.id, index, record}, Wake::now));
+    AFTERBAY_TRY(send_now(server));
+    AFTERBAY_TRY(wait_until([&] { return answer.has_value(); },
+                            fmt::format("the strings of variable {} of {}", variable, input.path)));
+    AFTERBAY_TRY(wait_for_all("all ranks to have read"));
+    wire::InputStrings strings = std::move(*answer);
+    strings_fetches_.erase(number);
+    return strings;
+  };
+  auto strings = run();
+  if (!strings) return failed(std::move(strings).error());
+  if (strings->error) return failed(std::move(*strings->error));
+  return std::move(strings->values);
+}
+
+}  // namespace afterbay::client
