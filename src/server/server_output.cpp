@@ -51,6 +51,32 @@ bool Server::is_dropped(std::uint64_t file) const {
 
 // ---- opening
 
+/// Workers make what the files of these collections have alike before the first of them is opened, one
+/// collection after the other, so that a file that is opened meanwhile need not wait for all. Without threads
+/// it would only take the owner's time earlier, and perhaps in vain; nor is it known to be of use for files
+/// that are appended to.
+void Server::prepare(std::vector<const ServedCollection*> collections) {
+  std::erase_if(collections, [this](const ServedCollection* it) {
+    const bool makes_files =
+        it->split == model::Split::none || it->id % fellows_.count() == static_cast<unsigned>(place_.number);
+    return !makes_files || static_cast<storage::Existing>(it->existing) == storage::Existing::append;
+  });
+  if (collections.empty() || !workers_.has_threads()) return;
+  workers_.submit([this, collections = std::move(collections)]() mutable {
+    if (finished_) return;
+    const ServedCollection& next = *collections.front();
+    collections.erase(collections.begin());
+    {
+      const observe::Timed timed(profile_.timer("prepare"));
+      storage::FileRequest request;
+      request.schema = next.schema;
+      request.layout = next.layout;
+      stores_(next.format).prepare(request);
+    }
+    prepare(std::move(collections));
+  });
+}
+
 Result<> Server::open(std::size_t peer, wire::OpenFile message) {
   const ServedCollection* collection = catalog_.find(message.collection);
   if (collection == nullptr)
