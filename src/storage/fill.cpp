@@ -48,21 +48,23 @@ void to_file_order(std::span<std::byte> bytes, std::size_t element_bytes, bool b
                  bytes.begin() + static_cast<std::ptrdiff_t>(at + element_bytes));
 }
 
-FillPattern::FillPattern(const Variable& variable, bool big_endian) : element_(fill_of(variable).bytes) {
-  if (element_.empty()) element_.resize(1);  // strings have no bytes in place
-  to_file_order(element_, element_.size(), big_endian);
-}
-
-void FillPattern::apply(std::span<std::byte> target) const {
-  if (target.empty()) return;
-  std::size_t done = std::min(element_.size(), target.size());
-  std::memcpy(target.data(), element_.data(), done);
+void repeat(std::span<const std::byte> element, std::span<std::byte> target) {
+  if (target.empty() || element.empty()) return;
+  std::size_t done = std::min(element.size(), target.size());
+  std::memcpy(target.data(), element.data(), done);
   while (done < target.size()) {  // doubling: whole elements copy themselves
     const std::size_t count = std::min(done, target.size() - done);
     std::memcpy(target.data() + done, target.data(), count);
     done += count;
   }
 }
+
+FillPattern::FillPattern(const Variable& variable, bool big_endian) : element_(fill_of(variable).bytes) {
+  if (element_.empty()) element_.resize(1);  // strings have no bytes in place
+  to_file_order(element_, element_.size(), big_endian);
+}
+
+void FillPattern::apply(std::span<std::byte> target) const { repeat(element_, target); }
 
 std::span<const std::byte> FillPattern::at(std::uint64_t offset, std::uint64_t size_bytes) {
   const std::uint64_t phase = offset % model::page_bytes;

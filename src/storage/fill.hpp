@@ -22,6 +22,9 @@ Values fill_of(const Variable& variable);
 /// Swaps the bytes of each element in place, when the file is not in this machine's order.
 void to_file_order(std::span<std::byte> bytes, std::size_t element_bytes, bool big_endian);
 
+/// Overwrites `target` with copies of `element`, the last perhaps cut.
+void repeat(std::span<const std::byte> element, std::span<std::byte> target);
+
 /// Elements in file byte order, repeated: `bytes` of one value at any length and page phase.
 class FillPattern {
  public:

@@ -12,8 +12,7 @@
 
 #include "storage/block_writer/disk.hpp"
 #include "storage/block_writer/system_error.hpp"
-#include "storage/input/library_file.hpp"
-#include "storage/input/variable_input.hpp"
+#include "storage/input/choose_input.hpp"
 
 namespace afterbay::storage {
 namespace {
@@ -38,36 +37,20 @@ Result<> check_regular(const std::string& path) {
   return {};
 }
 
-/// Lengths of a variable without the record dimension.
-model::Index shape_of(const Schema& schema, const Variable& variable) {
-  model::Index shape;
-  for (const std::string& name : variable.dimensions)
-    if (const Dimension* dimension = schema.find_dimension(name); !dimension->is_unlimited())
-      shape.push_back(dimension->length);
-  return shape;
-}
-
 std::string text_of(const model::Index& index) {
   return fmt::format("({})", fmt::join(index.begin(), index.end(), ", "));
 }
 
 }  // namespace
 
-/// One variable of the schema.
-struct InputVariable {
-  model::Index shape;  ///< without the record dimension
-  bool record = false;
-  std::unique_ptr<VariableInput> input;
-  const char* engine = "library";
-};
-
 struct InputFile::State {
   std::string path;
-  std::unique_ptr<LibraryFile> library;
+  InputSources sources;
   std::vector<InputVariable> variables;
 
-  [[nodiscard]] const FoundFile& found() const noexcept { return library->found(); }
+  [[nodiscard]] const FoundFile& found() const noexcept { return sources.library->found(); }
 
+  Result<> open(DirectIo direct_io, std::shared_ptr<Disk> disk);
   Result<> check(std::uint32_t variable, std::uint64_t record) const;
   Result<> check(std::uint32_t variable, const model::Box& box, std::size_t bytes) const;
   [[nodiscard]] Error located(Error error, std::uint32_t variable, std::uint64_t record) const;
@@ -123,21 +106,27 @@ ReadCost& ReadCost::operator+=(const ReadCost& other) noexcept {
 InputFile::InputFile(std::unique_ptr<State> state) : state_(std::move(state)) {}
 InputFile::~InputFile() = default;
 
-Result<std::unique_ptr<InputFile>> InputFile::open(const std::string& path, DirectIo, std::shared_ptr<Disk>) {
+/// The name is opened twice, by us and by netCDF-C: it must not come to mean another file in between.
+Result<> InputFile::State::open(DirectIo direct_io, std::shared_ptr<Disk> disk) {
   AFTERBAY_TRY(check_regular(path));
+  constexpr int attempts = 16;
+  for (int attempt = 0; attempt < attempts; ++attempt) {
+    sources.library.reset();
+    AFTERBAY_TRY_ASSIGN(sources.bytes, InputBytes::open(path, direct_io, disk));
+    AFTERBAY_TRY_ASSIGN(sources.library, LibraryFile::open(path));
+    if (!sources.bytes->named(path)) continue;
+    variables = choose_inputs(sources);
+    return {};
+  }
+  return fail(ErrorCode::conflict, "{} is replaced by others as fast as it is opened: stop them", path);
+}
+
+Result<std::unique_ptr<InputFile>> InputFile::open(const std::string& path, DirectIo direct_io,
+                                                   std::shared_ptr<Disk> disk) {
   auto state = std::make_unique<State>();
   state->path = path;
-  auto library = LibraryFile::open(path);
-  if (!library) return fail(std::move(library).error().in_file(path).add("opening " + path + " for reading"));
-  state->library = std::move(*library);
-  const Schema& schema = state->found().schema;
-  for (std::uint32_t v = 0; v < schema.variables.size(); ++v) {
-    InputVariable variable;
-    variable.shape = shape_of(schema, schema.variables[v]);
-    variable.record = variable.shape.size < schema.variables[v].dimensions.size();
-    variable.input = std::make_unique<LibraryInput>(*state->library, v);
-    state->variables.push_back(std::move(variable));
-  }
+  if (auto opened = state->open(direct_io, std::move(disk)); !opened)
+    return fail(std::move(opened).error().in_file(path).add("opening " + path + " for reading"));
   return std::unique_ptr<InputFile>(new InputFile(std::move(state)));
 }
 
@@ -175,7 +164,7 @@ Result<std::vector<std::string>> InputFile::read_strings(std::uint32_t variable,
     if (schema().variables[variable].type != Type::string)
       return fail(ErrorCode::wrong_type, "it holds {}, not strings",
                   name_of(schema().variables[variable].type));
-    return state_->library->read_strings(variable, record);
+    return state_->sources.library->read_strings(variable, record);
   };
   auto strings = read_them();
   if (!strings) return fail(state_->located(std::move(strings).error(), variable, record));
@@ -191,13 +180,15 @@ model::Index InputFile::grain(std::uint32_t variable) const {
   return grain;
 }
 
-std::string InputFile::engine(std::uint32_t variable) const { return state_->variables[variable].engine; }
+std::string InputFile::engine(std::uint32_t variable) const {
+  if (state_->variables[variable].by_library) return "library";
+  return state_->sources.bytes->direct() ? "direct" : "buffered";
+}
 
 std::string InputFile::engine() const {
-  std::string engine = "library";
-  for (const InputVariable& variable : state_->variables)
-    if (const std::string one = variable.engine; one != "library") engine = one;
-  return engine;
+  for (std::uint32_t v = 0; v < state_->variables.size(); ++v)
+    if (!state_->variables[v].by_library) return engine(v);
+  return "library";
 }
 
 }  // namespace afterbay::storage

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// RunReader: many runs of a file's bytes, read in few large blocks.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "base/result.hpp"
+#include "model/convert/kernels.hpp"
+#include "storage/input/input_bytes.hpp"
+
+namespace afterbay::storage {
+
+/// How stored elements become native ones.
+struct StoredElements {
+  std::size_t bytes = 1;
+  bool swapped = false;
+  [[nodiscard]] model::Kernel kernel() const noexcept { return model::copy_kernel(bytes, swapped); }
+};
+
+/// Runs that are near to each other and given in the order of the file are read as one block, gaps
+/// included, and then copied out; a run that is a block of its own goes straight to its place unless its
+/// bytes must be swapped. For one thread; `finish` after the last run.
+class RunReader {
+ public:
+  RunReader(InputBytes& file, StoredElements elements, ReadCost& cost)
+      : file_(file), elements_(elements), kernel_(elements.kernel()), cost_(cost) {}
+
+  /// `to` gets `bytes` (whole elements) from `offset` of the file, at the latest by `finish`.
+  Result<> add(std::uint64_t offset, std::byte* to, std::uint64_t bytes);
+  Result<> finish();
+
+ private:
+  struct Run {
+    std::uint64_t offset;
+    std::byte* to;
+    std::uint64_t bytes;
+  };
+  [[nodiscard]] bool joins(std::uint64_t offset, std::uint64_t bytes) const noexcept;
+  Result<> read_one(const Run& run);
+
+  InputBytes& file_;
+  StoredElements elements_;
+  model::Kernel kernel_;
+  ReadCost& cost_;
+  std::vector<Run> runs_;  ///< of the block in the making, in the order of the file
+  BufferPool::Loan buffer_;
+};
+
+}  // namespace afterbay::storage
