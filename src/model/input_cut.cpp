@@ -20,8 +20,10 @@ void grow(Index& part, const Index& shape, std::size_t element, std::uint64_t mo
 
 /// A chunk that is too large by itself is cut, along its slowest dimension first.
 void shrink(Index& part, std::size_t element, std::uint64_t most) {
-  for (std::size_t d = 0; d < part.size && part.product() * element > most; ++d)
-    part[d] = parts_of(part[d], std::min(part[d], parts_of(part.product() * element, most)));
+  for (std::size_t d = 0; d < part.size && part.product() * element > most; ++d) {
+    const std::uint64_t layer_bytes = part.product() / part[d] * element;
+    part[d] = std::max<std::uint64_t>(most / layer_bytes, 1);
+  }
 }
 
 }  // namespace
