@@ -9,24 +9,6 @@ using namespace afterbay::c;  // NOLINT
 
 namespace {
 
-template <class T>
-void assign(std::vector<T>& target, const T* values, std::size_t count) {
-  if (values == nullptr) count = 0;
-  target.assign(values, values + count);
-}
-
-/// The layout in this thread's own copy, whose memory is kept: a put allocates nothing.
-const MemoryLayout& layout_from(const afterbay_memory* memory) {
-  static const MemoryLayout dense;
-  thread_local MemoryLayout layout;
-  if (memory == nullptr) return dense;
-  const std::size_t rank = rank_of(memory->rank);
-  assign(layout.shape, memory->shape, rank);
-  assign(layout.offset, memory->offset, rank);
-  assign(layout.strides, memory->strides, rank);
-  return layout;
-}
-
 bool put(afterbay_file* file, const char* variable, uint64_t record, int type, const void* data,
          const afterbay_memory* memory, bool may_wait) {
   return need(file, "file")

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "afterbay/afterbay.h"
@@ -19,6 +21,12 @@ struct afterbay_session {
 };
 struct afterbay_schema {
   afterbay::Schema schema;
+  /// Texts as they are lent: ended by NUL, with a list of pointers; by variable and attribute.
+  struct Lent {
+    std::string text;
+    std::vector<const char*> pointers;
+  };
+  mutable std::map<std::pair<std::string, std::string>, Lent> lent = {};
 };
 struct afterbay_changes {
   afterbay::SchemaChanges changes;
@@ -31,6 +39,12 @@ struct afterbay_file {
 };
 struct afterbay_slot {
   afterbay::Slot slot;
+};
+struct afterbay_input {
+  afterbay::InputFile input;
+  afterbay_schema schema;
+  std::vector<std::string> strings = {};  ///< lent by the last get_strings
+  std::vector<const char*> pointers = {};
 };
 
 namespace afterbay::c {
@@ -78,5 +92,10 @@ std::size_t rank_of(int rank);
 Type type_from(int type);
 /// `count` values of `type` as the C interface passes them.
 Values values_from(int type, std::size_t count, const void* values);
+/// Pointers to texts that stay where they are.
+std::vector<const char*> pointers_to(const std::vector<std::string>& texts);
+/// The layout in this thread's own copy, whose memory is kept: a put allocates nothing. Holds until the next
+/// call.
+const MemoryLayout& layout_from(const afterbay_memory* memory);
 
 }  // namespace afterbay::c

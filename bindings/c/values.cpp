@@ -5,6 +5,15 @@
 #include "handles.hpp"
 
 namespace afterbay::c {
+namespace {
+
+template <class T>
+void assign(std::vector<T>& target, const T* values, std::size_t count) {
+  if (values == nullptr) count = 0;
+  target.assign(values, values + count);
+}
+
+}  // namespace
 
 std::vector<std::string> strings(const char* const* values, std::size_t count, const char* name) {
   std::vector<std::string> result;
@@ -33,6 +42,24 @@ Values values_from(int type_number, std::size_t count, const void* values) {
   if (type == Type::string) return Values(strings(static_cast<const char* const*>(values), count, "values"));
   if (values == nullptr && count != 0) refuse_null("values");
   return Values::raw(type, values, count);
+}
+
+std::vector<const char*> pointers_to(const std::vector<std::string>& texts) {
+  std::vector<const char*> pointers;
+  pointers.reserve(texts.size());
+  for (const std::string& text : texts) pointers.push_back(text.c_str());
+  return pointers;
+}
+
+const MemoryLayout& layout_from(const afterbay_memory* memory) {
+  static const MemoryLayout dense;
+  thread_local MemoryLayout layout;
+  if (memory == nullptr) return dense;
+  const std::size_t rank = rank_of(memory->rank);
+  assign(layout.shape, memory->shape, rank);
+  assign(layout.offset, memory->offset, rank);
+  assign(layout.strides, memory->strides, rank);
+  return layout;
 }
 
 }  // namespace afterbay::c

@@ -22,6 +22,9 @@
 !     call file%put('h', h(1:ni, 1:nj), record=n)  ! a section of an array with halos: no copy
 !     call session%end_step()
 !     call file%close()
+!     call session%open_input('restart.nc', restart)  ! any netCDF file
+!     call restart%get('h', h(1:ni, 1:nj), record=1, decomposition='grid')
+!     call restart%close()
 !     call session%finalize()
 !   end if
 module afterbay
@@ -33,10 +36,11 @@ module afterbay
       AFTERBAY_INT8, AFTERBAY_TEXT, AFTERBAY_INT16, AFTERBAY_INT32, AFTERBAY_FLOAT32, AFTERBAY_FLOAT64, &
       AFTERBAY_UINT8, AFTERBAY_UINT16, AFTERBAY_UINT32, AFTERBAY_INT64, AFTERBAY_UINT64, AFTERBAY_STRING, &
       AFTERBAY_ROLE_AUTOMATIC, AFTERBAY_ROLE_MODEL, AFTERBAY_ROLE_SERVER, AFTERBAY_REPEATS_REFUSED, &
-      AFTERBAY_REPEATS_FIRST, AFTERBAY_REPEATS_LAST
+      AFTERBAY_REPEATS_FIRST, AFTERBAY_REPEATS_LAST, AFTERBAY_AS_OF_CLOSED, AFTERBAY_AS_OF_PUBLISHED
   use afterbay_c, only: afterbay_ticket
   use afterbay_schemas, only: afterbay_schema, afterbay_changes
   use afterbay_files, only: afterbay_collection, afterbay_file, afterbay_slot
+  use afterbay_inputs, only: afterbay_input
   use afterbay_sessions, only: afterbay_options, afterbay_session, afterbay_serve_all
   implicit none
   public

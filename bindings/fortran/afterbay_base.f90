@@ -22,9 +22,12 @@ module afterbay_base
       AFTERBAY_INT64 = 10, AFTERBAY_UINT64 = 11, AFTERBAY_STRING = 12
   ! What this process is: options%set_role.
   integer, parameter, public :: AFTERBAY_ROLE_AUTOMATIC = 0, AFTERBAY_ROLE_MODEL = 1, AFTERBAY_ROLE_SERVER = 2
-  !> The length of a dimension that grows by records.
   !> What becomes of a point of a map that is listed more than once.
   integer, parameter, public :: AFTERBAY_REPEATS_REFUSED = 0, AFTERBAY_REPEATS_FIRST = 1, AFTERBAY_REPEATS_LAST = 2
+  !> Which state of a file is read that this session itself writes: after all that was closed before under this name,
+  !> or as it is under its final name now.
+  integer, parameter, public :: AFTERBAY_AS_OF_CLOSED = 0, AFTERBAY_AS_OF_PUBLISHED = 1
+  !> The length of a dimension that grows by records.
   integer, parameter, public :: AFTERBAY_UNLIMITED = 0
 
   !> All that is known of an error. Text is empty where nothing is known.

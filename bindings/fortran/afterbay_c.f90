@@ -31,6 +31,13 @@ module afterbay_c
     integer(c_int) :: order = 0, gaps = 0, repeats = 0
   end type
 
+  type, bind(C) :: c_selection
+    integer(c_int64_t) :: record = 0, records = 0
+    type(c_ptr) :: decomposition = c_null_ptr
+    integer(c_int) :: rank = 0
+    type(c_ptr) :: start = c_null_ptr, count = c_null_ptr, global = c_null_ptr
+  end type
+
   !> A point in the order of what this rank handed over; see session%wait.
   type, bind(C) :: afterbay_ticket
     integer(c_int64_t) :: number = 0
@@ -308,7 +315,126 @@ module afterbay_c
       type(c_ptr), value :: slot
     end subroutine
 
+    integer(c_int) function afterbay_session_open_input(session, path, as_of, input) bind(C)
+      import :: c_int, c_ptr, c_char
+      type(c_ptr), value :: session
+      character(kind=c_char), intent(in) :: path(*)
+      integer(c_int), value :: as_of
+      type(c_ptr), intent(out) :: input
+    end function
+    integer(c_int) function afterbay_input_get_strings(input, variable, record, count, values) bind(C)
+      import :: c_int, c_ptr, c_char, c_int64_t, c_size_t
+      type(c_ptr), value :: input
+      character(kind=c_char), intent(in) :: variable(*)
+      integer(c_int64_t), value :: record
+      integer(c_size_t), intent(out) :: count
+      type(c_ptr), intent(out) :: values
+    end function
+    integer(c_int) function afterbay_input_prefetch(input, variable, what) bind(C)
+      import :: c_int, c_ptr, c_char, c_selection
+      type(c_ptr), value :: input
+      character(kind=c_char), intent(in) :: variable(*)
+      type(c_selection), intent(in) :: what
+    end function
+    integer(c_int) function afterbay_input_schema(input, schema) bind(C)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: input
+      type(c_ptr), intent(out) :: schema
+    end function
+    integer(c_int) function afterbay_input_records(input, records) bind(C)
+      import :: c_int, c_int64_t, c_ptr
+      type(c_ptr), value :: input
+      integer(c_int64_t), intent(out) :: records
+    end function
+    integer(c_int) function afterbay_input_path(input, path) bind(C)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: input
+      type(c_ptr), intent(out) :: path
+    end function
+    integer(c_int) function afterbay_input_close(input) bind(C)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: input
+    end function
+    subroutine afterbay_input_free(input) bind(C)
+      import :: c_ptr
+      type(c_ptr), value :: input
+    end subroutine
+    integer(c_int) function afterbay_schema_get_dimension(schema, dimension, length) bind(C)
+      import :: c_int, c_ptr, c_char, c_int64_t
+      type(c_ptr), value :: schema
+      character(kind=c_char), intent(in) :: dimension(*)
+      integer(c_int64_t), intent(out) :: length
+    end function
+    integer(c_int) function afterbay_schema_variable_count(schema, count) bind(C)
+      import :: c_int, c_ptr, c_size_t
+      type(c_ptr), value :: schema
+      integer(c_size_t), intent(out) :: count
+    end function
+    integer(c_int) function afterbay_schema_get_variable_name(schema, index, name) bind(C)
+      import :: c_int, c_ptr, c_size_t
+      type(c_ptr), value :: schema
+      integer(c_size_t), value :: index
+      type(c_ptr), intent(out) :: name
+    end function
+    integer(c_int) function afterbay_schema_has_variable(schema, variable, there) bind(C)
+      import :: c_int, c_ptr, c_char
+      type(c_ptr), value :: schema
+      character(kind=c_char), intent(in) :: variable(*)
+      integer(c_int), intent(out) :: there
+    end function
+    integer(c_int) function afterbay_schema_get_variable(schema, variable, type, rank) bind(C)
+      import :: c_int, c_ptr, c_char
+      type(c_ptr), value :: schema
+      character(kind=c_char), intent(in) :: variable(*)
+      integer(c_int), intent(out) :: type, rank
+    end function
+    integer(c_int) function afterbay_schema_get_variable_dimension(schema, variable, index, name, length) bind(C)
+      import :: c_int, c_ptr, c_char, c_int64_t
+      type(c_ptr), value :: schema
+      character(kind=c_char), intent(in) :: variable(*)
+      integer(c_int), value :: index
+      type(c_ptr), intent(out) :: name
+      integer(c_int64_t), intent(out) :: length
+    end function
+    integer(c_int) function afterbay_schema_has_attribute(schema, variable, name, there) bind(C)
+      import :: c_int, c_ptr, c_char
+      type(c_ptr), value :: schema, variable
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_int), intent(out) :: there
+    end function
+    integer(c_int) function afterbay_schema_get_attribute(schema, variable, name, type, count, values) bind(C)
+      import :: c_int, c_ptr, c_char, c_size_t
+      type(c_ptr), value :: schema, variable
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_int), intent(out) :: type
+      integer(c_size_t), intent(out) :: count
+      type(c_ptr), intent(out) :: values
+    end function
+    integer(c_int) function afterbay_schema_get_text(schema, variable, name, text) bind(C)
+      import :: c_int, c_ptr, c_char
+      type(c_ptr), value :: schema, variable
+      character(kind=c_char), intent(in) :: name(*)
+      type(c_ptr), intent(out) :: text
+    end function
+
     ! What takes arrays of any type and rank: descriptors.c.
+    integer(c_int) function get_described(input, variable, what, offset_rank, offset, data) &
+        bind(C, name='afterbay_fortran_get')
+      import :: c_int, c_ptr, c_char, c_int64_t, c_selection
+      type(c_ptr), value :: input
+      character(kind=c_char), intent(in) :: variable(*)
+      type(c_selection), intent(in) :: what
+      integer(c_int), value :: offset_rank
+      integer(c_int64_t), intent(in) :: offset(*)
+      type(*), intent(inout) :: data(..)
+    end function
+    integer(c_int) function numbers_described(input, variable, name, values) &
+        bind(C, name='afterbay_fortran_get_numbers')
+      import :: c_int, c_ptr, c_char
+      type(c_ptr), value :: input
+      character(kind=c_char), intent(in) :: variable(*), name(*)
+      type(*), intent(inout) :: values(..)
+    end function
     integer(c_int) function put_described(file, variable, record, may_wait, offset_rank, offset, data) &
         bind(C, name='afterbay_fortran_put')
       import :: c_int, c_ptr, c_char, c_int64_t

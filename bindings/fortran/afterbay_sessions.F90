@@ -6,6 +6,7 @@ module afterbay_sessions
   use afterbay_base
   use afterbay_c
   use afterbay_files, only: afterbay_collection
+  use afterbay_inputs, only: afterbay_input
   use afterbay_schemas, only: afterbay_schema
 #ifdef AFTERBAY_HAVE_MPI_F08
   use mpi_f08, only: MPI_Comm
@@ -29,7 +30,7 @@ module afterbay_sessions
     procedure :: free => free_options
   end type
 
-  !> A run's output, from open to finalize. Copies are the same session.
+  !> A run's output and input, from open to finalize. Copies are the same session.
   type :: afterbay_session
     type(c_ptr), private :: handle = c_null_ptr
   contains
@@ -64,6 +65,7 @@ module afterbay_sessions
     generic :: map_runs => map_runs_int32, map_runs_int64
     procedure :: collection => define_collection
     procedure :: start
+    procedure :: open_input
     procedure :: end_step
     procedure :: flush => flush_session
     procedure :: wait
@@ -400,6 +402,21 @@ contains
     class(afterbay_session), intent(in) :: self
     integer, intent(out), optional :: ierr
     call check(afterbay_session_start(self%handle), ierr)
+  end subroutine
+
+  !> Opens any netCDF file for input, whoever wrote it. Every model rank calls it. `as_of` tells which state is
+  !> read of a file that this session writes: AFTERBAY_AS_OF_CLOSED (unless given) waits until all that was
+  !> closed before under this name is published; AFTERBAY_AS_OF_PUBLISHED: as it is now.
+  subroutine open_input(self, path, input, as_of, ierr)
+    class(afterbay_session), intent(in) :: self
+    character(*), intent(in) :: path
+    type(afterbay_input), intent(out) :: input
+    integer, intent(in), optional :: as_of
+    integer, intent(out), optional :: ierr
+    integer(c_int) :: state
+    state = AFTERBAY_AS_OF_CLOSED
+    if (present(as_of)) state = int(as_of, c_int)
+    call check(afterbay_session_open_input(self%handle, c_text(path), state, input%handle), ierr)
   end subroutine
 
   !> Everything put since the last end_step is a complete step.

@@ -26,6 +26,10 @@ int afterbay_fortran_put(afterbay_file* file, const char* variable, int64_t reco
 int afterbay_fortran_set(void* handle, int what, const char* variable, const char* name, int as_type,
                          const CFI_cdesc_t* values);
 int afterbay_fortran_part(afterbay_slot* slot, int number, int type, CFI_cdesc_t* pointer);
+int afterbay_fortran_get(afterbay_input* input, const char* variable, const afterbay_selection* what,
+                         int offset_rank, const int64_t* offset, const CFI_cdesc_t* data);
+int afterbay_fortran_get_numbers(afterbay_input* input, const char* variable, const char* name,
+                                 const CFI_cdesc_t* values);
 
 /* ---- Types ---- */
 
@@ -52,7 +56,7 @@ static int refuse(int code, const char* variable, const char* message) {
   return afterbay_error_set(code, message, variable);
 }
 
-/* ---- put ---- */
+/* ---- put and get ---- */
 
 struct layout {
   afterbay_memory memory;
@@ -94,20 +98,73 @@ static int add_offset(struct layout* layout, int rank, const int64_t* offset) {
   return 1;
 }
 
+static int refuse_shape(const char* variable) {
+  return refuse(AFTERBAY_INVALID_ARGUMENT, variable,
+                "the array has no known shape (assumed size) or its elements are not at whole distances; "
+                "pass a section with upper bounds, or a copy");
+}
+
+static int refuse_offset(const char* variable) {
+  return refuse(AFTERBAY_INVALID_ARGUMENT, variable,
+                "`offset` must have one number, 0 or more, for each dimension of the array");
+}
+
 int afterbay_fortran_put(afterbay_file* file, const char* variable, int64_t record, int may_wait,
                          int offset_rank, const int64_t* offset, const CFI_cdesc_t* data) {
   struct layout layout;
   const int type = type_of(data);
   if (type == 0) return refuse_type(variable);
-  if (!describe(data, type, &layout))
-    return refuse(AFTERBAY_INVALID_ARGUMENT, variable,
-                  "the array has no known shape (assumed size) or its elements are not at whole distances; "
-                  "pass a section with upper bounds, or a copy");
-  if (offset_rank >= 0 && !add_offset(&layout, offset_rank, offset))
-    return refuse(AFTERBAY_INVALID_ARGUMENT, variable,
-                  "`offset` must have one number, 0 or more, for each dimension of the array");
+  if (!describe(data, type, &layout)) return refuse_shape(variable);
+  if (offset_rank >= 0 && !add_offset(&layout, offset_rank, offset)) return refuse_offset(variable);
   return (may_wait ? afterbay_file_put : afterbay_file_try_put)(file, variable, (uint64_t)record, type,
                                                                 data->base_addr, &layout.memory);
+}
+
+/* Takes the slowest dimension, that of records, out of a layout. */
+static void drop_slowest(struct layout* layout) {
+  ++layout->memory.shape;
+  ++layout->memory.strides;
+  --layout->memory.rank;
+}
+
+/* One by one, so that the array may lie as it will; the servers are told a few records ahead. */
+static int get_records(afterbay_input* input, const char* variable, const afterbay_selection* what, int type,
+                       const CFI_cdesc_t* data, const afterbay_memory* memory) {
+  enum { most_ahead = 4 };
+  afterbay_selection one = *what, ahead = *what;
+  const CFI_index_t distance = data->dim[data->rank - 1].sm;
+  one.records = ahead.records = 1;
+  uint64_t asked = 0;
+  for (uint64_t r = 0; r < what->records; ++r) {
+    int code = AFTERBAY_OK;
+    while (code == AFTERBAY_OK && asked + 1 < what->records && asked < r + most_ahead) {
+      ahead.record = what->record + ++asked;
+      code = afterbay_input_prefetch(input, variable, &ahead);
+    }
+    one.record = what->record + r;
+    char* to = data->base_addr == NULL ? NULL : (char*)data->base_addr + (CFI_index_t)r * distance;
+    if (code == AFTERBAY_OK) code = afterbay_input_get(input, variable, &one, type, to, memory);
+    if (code != AFTERBAY_OK) return code;
+  }
+  return AFTERBAY_OK;
+}
+
+/* what->records of 0: the array is one record's; else it has a dimension of records, its last. */
+int afterbay_fortran_get(afterbay_input* input, const char* variable, const afterbay_selection* what,
+                         int offset_rank, const int64_t* offset, const CFI_cdesc_t* data) {
+  struct layout layout;
+  const int type = type_of(data);
+  if (type == 0) return refuse_type(variable);
+  if (!describe(data, type, &layout)) return refuse_shape(variable);
+  if (what->records != 0) {
+    if (data->rank == 0 || (uint64_t)data->dim[data->rank - 1].extent != what->records)
+      return refuse(AFTERBAY_INVALID_ARGUMENT, variable,
+                    "with `records` the array has one more dimension, the last, of that length");
+    drop_slowest(&layout);
+  }
+  if (offset_rank >= 0 && !add_offset(&layout, offset_rank, offset)) return refuse_offset(variable);
+  return what->records == 0 ? afterbay_input_get(input, variable, what, type, data->base_addr, &layout.memory)
+                            : get_records(input, variable, what, type, data, &layout.memory);
 }
 
 /* ---- Values of attributes, fill values and constants ---- */
@@ -119,8 +176,8 @@ static size_t element_count(const CFI_cdesc_t* array) {
 }
 
 /* The address of element `index`, counted in Fortran's order. */
-static const char* element(const CFI_cdesc_t* array, size_t index) {
-  const char* address = array->base_addr;
+static char* element(const CFI_cdesc_t* array, size_t index) {
+  char* address = array->base_addr;
   for (int i = 0; i < array->rank; ++i) {
     const size_t extent = (size_t)array->dim[i].extent;
     address += (CFI_index_t)(index % extent) * array->dim[i].sm;
@@ -292,6 +349,23 @@ int afterbay_fortran_set(void* handle, int what, const char* variable, const cha
         refuse(code, variable, "the values cannot become values of the type that was asked for without loss");
   }
   free(values.data);
+  return code;
+}
+
+int afterbay_fortran_get_numbers(afterbay_input* input, const char* variable, const char* name,
+                                 const CFI_cdesc_t* values) {
+  const afterbay_schema* schema;
+  const int type = type_of(values);
+  const size_t count = element_count(values), bytes = values->elem_len;
+  int code = afterbay_input_schema(input, &schema);
+  if (code != AFTERBAY_OK) return code;
+  if (type == 0 || type == AFTERBAY_TEXT) return refuse_type(variable);
+  char* numbers = malloc(count * bytes + 1);
+  if (numbers == NULL) return refuse(AFTERBAY_RESOURCES, variable, "no memory");
+  code = afterbay_schema_get_numbers(schema, *variable == '\0' ? NULL : variable, name, type, count, numbers);
+  for (size_t i = 0; code == AFTERBAY_OK && i < count; ++i)
+    memcpy(element(values, i), numbers + i * bytes, bytes);
+  free(numbers);
   return code;
 }
 
