@@ -133,8 +133,9 @@ void Input::opened(wire::InputOpened answer, const model::InputSizes& sizes) {
 Result<std::uint32_t> Input::variable(std::string_view name, bool strings) const {
   const auto found = std::ranges::find(schema.variables, name, &Variable::name);
   if (found == schema.variables.end()) {
-    if (const auto why = unreadable.find(name); why != unreadable.end())
-      return fail(ErrorCode::wrong_type, "variable '{}' cannot be read: {}", name, why->second);
+    for (const auto& [full_name, why] : unreadable)
+      if (full_name == name || std::string_view(full_name).substr(full_name.rfind('/') + 1) == name)
+        return fail(ErrorCode::wrong_type, "variable '{}' cannot be read: {}", full_name, why);
     return fail(ErrorCode::unknown_name, "the file has no variable '{}'{}", name,
                 did_you_mean(name, readable_names(schema)));
   }

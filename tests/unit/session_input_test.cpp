@@ -226,6 +226,26 @@ TEST(ThreadSessionInputErrors, each_names_what_is_wrong_and_the_session_goes_on)
   }));
 }
 
+TEST(ThreadSessionInputErrors, a_variable_of_a_group_is_refused_with_the_reason) {
+  const Directory directory;
+  const std::string path = (directory.path / "groups.nc").string();
+  int nc = 0, group = 0, variable = 0;
+  ASSERT_EQ(nc_create(path.c_str(), NC_NETCDF4, &nc), NC_NOERR);
+  ASSERT_EQ(nc_def_grp(nc, "deep", &group), NC_NOERR);
+  ASSERT_EQ(nc_def_var(group, "salt", NC_INT, 0, nullptr, &variable), NC_NOERR);
+  ASSERT_EQ(nc_close(nc), NC_NOERR);
+  LocalRun run(2, 1, tight_input());
+  expect_no_errors(run.run([&](Session& session, int) {
+    InputFile input = session.open_input(path);
+    int value = 0;
+    const Error error = refusal([&] { input.get("salt", &value); });
+    EXPECT_EQ(error.code, ErrorCode::wrong_type);
+    EXPECT_THAT(error.text(), HasSubstr("variable 'deep/salt' cannot be read"));
+    EXPECT_THAT(error.text(), HasSubstr("group"));
+    session.finalize();
+  }));
+}
+
 TEST(ThreadSessionInputErrors, values_out_of_range_are_counted_and_the_rest_is_read) {
   const Directory directory;
   const std::string path = (directory.path / "input.nc").string();

@@ -115,7 +115,7 @@ Result<> InputFile::State::open(DirectIo direct_io, std::shared_ptr<Disk> disk) 
     AFTERBAY_TRY_ASSIGN(sources.bytes, InputBytes::open(path, direct_io, disk));
     AFTERBAY_TRY_ASSIGN(sources.library, LibraryFile::open(path));
     if (!sources.bytes->named(path)) continue;
-    variables = choose_inputs(sources);
+    AFTERBAY_TRY_ASSIGN(variables, choose_inputs(sources));
     return {};
   }
   return fail(ErrorCode::conflict, "{} is replaced by others as fast as it is opened: stop them", path);
@@ -134,6 +134,8 @@ const std::string& InputFile::path() const noexcept { return state_->path; }
 const Schema& InputFile::schema() const noexcept { return state_->found().schema; }
 Format InputFile::format() const noexcept { return state_->found().format; }
 std::uint64_t InputFile::records() const noexcept { return state_->found().records; }
+
+const std::vector<LeftOut>& InputFile::left_out() const noexcept { return state_->found().left_out; }
 
 std::optional<std::string> InputFile::unreadable(std::string_view variable) const {
   if (schema().find_variable(variable) != nullptr) return std::nullopt;

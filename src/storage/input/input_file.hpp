@@ -16,6 +16,7 @@
 #include "model/box.hpp"
 #include "model/format.hpp"
 #include "storage/store.hpp"
+#include "storage/structure/read_schema.hpp"
 
 namespace afterbay::storage {
 
@@ -57,6 +58,8 @@ class InputFile {
   /// Why a variable of the file is not in `schema`; nothing: there is none of that name. Variables of groups
   /// are known by "group/name", and by their name alone where no other has it.
   [[nodiscard]] std::optional<std::string> unreadable(std::string_view variable) const;
+  /// All of these, with "group/name" for those of groups.
+  [[nodiscard]] const std::vector<LeftOut>& left_out() const noexcept;
 
   /// Reads the values of `box` (in the variable's dimensions without the record dimension) of `record`
   /// (ignored for fixed variables) into `to`, which has exactly their bytes: native byte order, dense, C
