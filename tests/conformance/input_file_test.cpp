@@ -2,9 +2,14 @@
 // Files that can be read: every format and way of storage, written by others and by us.
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+#include <future>
 #include <thread>
 
 #include "conformance/input_files.hpp"
+#include "storage/library_lock.hpp"
 
 namespace afterbay::test {
 namespace {
@@ -55,6 +60,8 @@ TEST_P(InputFormats, reads_all_shapes_that_ncgen_wrote) {
   for (const DirectIo direct_io : {DirectIo::automatic, DirectIo::off}) {
     const auto file = open_input(path_, direct_io);
     expect_as_netcdf(*file);
+    for (std::uint32_t v = 0; v < file->schema().variables.size(); ++v)
+      EXPECT_NE(file->engine(v), "library") << file->schema().variables[v].name;
     EXPECT_EQ(read_whole<int>(*file, "scalar"), std::vector<int>{42});
     EXPECT_EQ(read_whole<char>(*file, "text", 1), (std::vector<char>{'s', 'e', 'c', 'n', 'd'}));
     const std::vector<std::int16_t> gaps = read_whole<std::int16_t>(*file, "gaps");
@@ -187,6 +194,11 @@ TEST(InputNetcdf4, reads_every_storage_byte_order_and_filter_of_the_library) {
   const auto file = open_input(path);
   expect_as_netcdf(*file);
   EXPECT_EQ(read_whole<int>(*file, "big", 1)[5], (120 + 5) * 7 % 1000 + 1);
+  for (std::uint32_t v = 0; v < file->schema().variables.size(); ++v) {
+    const std::string& name = file->schema().variables[v].name;
+    const bool by_library = name == "small" || name == "names" || name == "fixednames";
+    EXPECT_EQ(file->engine(v) == "library", by_library) << name;
+  }
   const auto names = file->read_strings(number_of(*file, "names"), 2);
   ASSERT_TRUE(names);
   EXPECT_EQ(*names, std::vector<std::string>{"three"});
@@ -303,6 +315,84 @@ f.close()
   EXPECT_EQ(read_whole<float>(*file, "scalar"), std::vector<float>{2.5f});
   const Error unknown = read_error(*file, "lzf");  // the one filter here that is not HDF5's own
   EXPECT_EQ(unknown.variable, "lzf");
+}
+
+TEST(InputNetcdf4, szip_and_a_user_block_before_the_file_are_read) {
+  const TemporaryDirectory directory;
+  const std::string plain = directory.file("plain.nc");
+  make_from_cdl(
+      "netcdf p { dimensions: y = 40 ; x = 10 ; variables: int a(y, x) ; a:_ChunkSizes = 8, 10 ; "
+      "int b(y, x) ; data: " +
+          numbers("a", 400) + numbers("b", 400) + "}",
+      plain);
+  output_of("h5repack -f a:SZIP=8,NN " + plain + " " + directory.file("szip.nc"));
+  const auto szip = open_input(directory.file("szip.nc"));
+  EXPECT_EQ(szip->engine(number_of(*szip, "a")), "library");
+  EXPECT_NE(szip->engine(number_of(*szip, "b")), "library");
+  expect_as_netcdf(*szip);
+  std::ofstream(directory.file("block")) << std::string(2048, 'u');
+  output_of("h5repack -u " + directory.file("block") + " -b 2048 " + plain + " " + directory.file("user.nc"));
+  ASSERT_EQ(file_bytes(directory.file("user.nc")).front(), std::byte{'u'});
+  const auto user = open_input(directory.file("user.nc"));
+  EXPECT_NE(user->engine(number_of(*user, "a")), "library");
+  expect_as_netcdf(*user);
+}
+
+/// One variable in chunks of four records, compressed, big enough to be worth its decoding.
+std::string spanning_file(const TemporaryDirectory& directory) {
+  const std::string path = directory.file("spans.nc");
+  make_from_cdl(
+      "netcdf s { dimensions: time = UNLIMITED ; y = 20 ; x = 20 ; variables: int a(time, y, x) ; "
+      "a:_ChunkSizes = 4, 10, 20 ; a:_DeflateLevel = 1 ; int b(time, y, x) ; "
+      "b:_ChunkSizes = 1, 10, 20 ; data: " +
+          numbers("a", 3200) + numbers("b", 3200) + "}",
+      path);
+  return path;
+}
+
+TEST(InputNetcdf4, a_chunk_of_several_records_is_read_and_decoded_once) {
+  const TemporaryDirectory directory;
+  const auto file = open_input(spanning_file(directory));
+  std::vector<std::byte> values(1600);
+  const model::Box whole = box_of({0, 0}, {20, 20});
+  for (std::uint64_t record = 0; record < 8; ++record) {
+    const auto cost = file->read(0, record, whole, values);
+    ASSERT_TRUE(cost) << cost.error().text();
+    EXPECT_EQ(cost->bytes_in > 0, record % 4 == 0) << record;
+  }
+  const auto half = file->read(0, 3, box_of({5, 0}, {9, 7}), std::span(values).first(9 * 7 * 4));
+  ASSERT_TRUE(half);
+  EXPECT_EQ(half->bytes_in, 0u);
+}
+
+TEST(ThreadInput, reads_do_not_wait_for_the_library_once_places_are_known) {
+  const TemporaryDirectory directory;
+  const auto file = open_input(spanning_file(directory));
+  const std::vector<std::byte> first = read_box(*file, 1, 2, box_of({0, 0}, {2, 20}));
+  const storage::LibraryLock somebody_else;
+  auto rest = std::async(std::launch::async, [&] { return read_box(*file, 1, 2, whole_of(*file, 1)); });
+  if (rest.wait_for(std::chrono::seconds(20)) != std::future_status::ready) {
+    ADD_FAILURE() << "waits for the library lock";
+    std::_Exit(1);  // the thread that waits cannot be ended
+  }
+  EXPECT_TRUE(std::equal(first.begin(), first.end(), rest.get().begin()));
+}
+
+TEST(InputNetcdf4, a_file_stays_what_it_was_when_another_takes_its_name) {
+  for (const char* kind : {"nc4", "cdf5"}) {
+    const TemporaryDirectory directory;
+    const std::string path = directory.file("in.nc");
+    const auto make = [&](const std::string& name, int shift) {
+      std::string cdl = "netcdf s { dimensions: x = 3 ; variables: int a(x) ; data: a = ";
+      make_from_cdl(cdl + std::to_string(shift) + ", 2, 3 ; }", directory.file(name), kind);
+    };
+    make("in.nc", 1);
+    make("new.nc", 9);
+    const auto file = open_input(path);
+    std::filesystem::rename(directory.file("new.nc"), path);
+    EXPECT_EQ(read_whole<int>(*file, "a"), (std::vector<int>{1, 2, 3}));
+    EXPECT_EQ(read_whole<int>(*open_input(path), "a"), (std::vector<int>{9, 2, 3}));
+  }
 }
 
 TEST(ThreadInput, threads_read_variables_and_records_of_one_file_at_once) {

@@ -6,11 +6,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
 
 #include "conformance/input_files.hpp"
+#include "storage/block_writer/disk.hpp"
 
 namespace afterbay::test {
 namespace {
@@ -123,6 +125,88 @@ TEST_F(InputRefusal, parts_that_do_not_exist_are_refused) {
   const auto strings = file->read_strings(0, 0);
   ASSERT_FALSE(strings);
   EXPECT_EQ(strings.error().code, ErrorCode::wrong_type);
+}
+
+TEST_F(InputRefusal, a_truncated_file_gives_an_error_where_values_are_missing) {
+  for (const char* kind : {"classic", "64-bit offset", "cdf5"}) {
+    make_file(kind);
+    const std::uintmax_t whole = std::filesystem::file_size(path_);
+    std::filesystem::resize_file(path_, whole - 100);
+    const auto file = open_input(path_);
+    EXPECT_EQ(read_whole<int>(*file, "b", 0)[7], 7);
+    EXPECT_EQ(read_whole<int>(*file, "a", 1)[7], 4007);
+    const Error error = read_error(*file, "b", 1);
+    EXPECT_EQ(error.code, ErrorCode::format) << kind;
+    EXPECT_EQ(error.variable, "b");
+    EXPECT_EQ(error.file, path_);
+    EXPECT_NE(error.text().find("truncated"), std::string::npos) << error.text();
+    EXPECT_NE(error.text().find(std::to_string(whole - 100)), std::string::npos) << error.text();
+    std::filesystem::resize_file(path_, 60);  // in the header
+    EXPECT_EQ(open_error(path_).code, ErrorCode::format);
+  }
+  make_file("nc4");
+  std::filesystem::resize_file(path_, std::filesystem::file_size(path_) - 100);
+  const Error error = open_error(path_);
+  EXPECT_EQ(error.code, ErrorCode::format);
+  EXPECT_NE(error.text().find("truncated"), std::string::npos) << error.text();
+}
+
+TEST_F(InputRefusal, a_file_that_shrinks_while_it_is_open_gives_an_error) {
+  make_file("nc4");
+  const auto file = open_input(path_);
+  EXPECT_EQ(read_whole<int>(*file, "b", 1)[7], 4007);
+  std::filesystem::resize_file(path_, 1000);
+  const Error error = read_error(*file, "b", 1);
+  EXPECT_EQ(error.code, ErrorCode::format);
+  EXPECT_NE(error.text().find("truncated"), std::string::npos) << error.text();
+}
+
+/// Reads that fail, or give little at a time.
+class BadDisk : public storage::Disk {
+ public:
+  int open(const char* path, int flags, mode_t mode) override {
+    if (refuse_direct && (flags & O_DIRECT) != 0) return errno = EINVAL, -1;
+    return Disk::open(path, flags, mode);
+  }
+  ssize_t read(int descriptor, std::byte* bytes, std::size_t count, off_t offset) override {
+    if (interrupt++ % 3 == 0) return errno = EINTR, -1;
+    if (fail_with != 0) return errno = fail_with, -1;
+    return Disk::read(descriptor, bytes, std::min(count, most_bytes), offset);
+  }
+  bool refuse_direct = false;
+  int fail_with = 0;
+  std::size_t most_bytes = 4096;
+  int interrupt = 0;
+};
+
+TEST_F(InputRefusal, an_error_of_the_disk_comes_with_its_errno_and_short_reads_are_continued) {
+  for (const char* kind : {"nc4", "cdf5"}) {
+    make_file(kind);
+    const auto disk = std::make_shared<BadDisk>();
+    auto file = InputFile::open(path_, DirectIo::automatic, disk);
+    ASSERT_TRUE(file) << file.error().text();
+    EXPECT_EQ(read_whole<int>(**file, "b", 1)[3999], 7999);
+    disk->fail_with = EIO;
+    const Error error = read_error(**file, "b", 0);
+    EXPECT_EQ(error.code, ErrorCode::io);
+    EXPECT_EQ(error.native, EIO);
+    EXPECT_EQ(error.variable, "b");
+    disk->fail_with = 0;
+    EXPECT_EQ(read_whole<int>(**file, "b", 0)[3999], 3999);
+  }
+}
+
+TEST_F(InputRefusal, without_direct_io_the_page_cache_serves_unless_the_user_insists) {
+  make_file("cdf5");
+  const auto disk = std::make_shared<BadDisk>();
+  disk->refuse_direct = true;
+  const auto buffered = InputFile::open(path_, DirectIo::automatic, disk);
+  ASSERT_TRUE(buffered);
+  EXPECT_EQ((*buffered)->engine(), "buffered");
+  EXPECT_EQ(read_whole<int>(**buffered, "b", 1)[7], 4007);
+  const auto insists = InputFile::open(path_, DirectIo::on, disk);
+  ASSERT_FALSE(insists);
+  EXPECT_EQ(insists.error().native, EINVAL);
 }
 
 TEST_F(InputRefusal, a_damaged_chunk_is_an_error_of_its_variable_only) {

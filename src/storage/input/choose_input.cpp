@@ -30,18 +30,17 @@ void use(InputVariable& variable, std::unique_ptr<VariableInput> input) {
   variable.by_library = false;
 }
 
-/// The header tells where all is. One that we read otherwise than netCDF-C does is left to it.
-void choose_classic(InputSources& sources, std::vector<InputVariable>& variables) {
+/// The header tells where all is. netCDF-C itself takes what lies behind the end of a header that was cut for
+/// zeros. A variable that we see otherwise than netCDF-C does is left to it.
+Result<> choose_classic(InputSources& sources, std::vector<InputVariable>& variables) {
   const FoundFile& found = sources.library->found();
-  auto file =
-      BlockWriter::open(sources.bytes->descriptor(), sources.bytes->path(), DirectIo::off, Disk::real());
-  if (!file) return;
-  const auto header = read_cdf_header(**file);
-  if (!header) return;
+  AFTERBAY_TRY_ASSIGN(const auto file, BlockWriter::open(sources.bytes->descriptor(), sources.bytes->path(),
+                                                         DirectIo::off, Disk::real()));
+  AFTERBAY_TRY_ASSIGN(const CdfHeader header, read_cdf_header(*file));
   for (std::size_t v = 0; v < variables.size(); ++v) {
     const auto number = static_cast<std::size_t>(found.numbers[v]);
-    if (number >= header->variables.size()) continue;
-    const CdfVariable& place = header->variables[number];
+    if (number >= header.variables.size()) continue;
+    const CdfVariable& place = header.variables[number];
     const Variable& variable = found.schema.variables[v];
     const std::size_t element = size_of(variable.type);
     if (place.name != variable.name || place.record != variables[v].record ||
@@ -49,10 +48,11 @@ void choose_classic(InputSources& sources, std::vector<InputVariable>& variables
       continue;
     use(variables[v],
         std::make_unique<DenseInput>(*sources.bytes, DensePlace{place.begin,
-                                                                place.record ? header->record_bytes : 0,
+                                                                place.record ? header.record_bytes : 0,
                                                                 variables[v].shape,
                                                                 {element, model::needs_swap(true)}}));
   }
+  return {};
 }
 
 void choose_netcdf4(InputSources& sources, std::vector<InputVariable>& variables) {
@@ -80,13 +80,13 @@ void choose_netcdf4(InputSources& sources, std::vector<InputVariable>& variables
 
 }  // namespace
 
-std::vector<InputVariable> choose_inputs(InputSources& sources) {
+Result<std::vector<InputVariable>> choose_inputs(InputSources& sources) {
   std::vector<InputVariable> variables;
   const FoundFile& found = sources.library->found();
   for (std::uint32_t v = 0; v < found.schema.variables.size(); ++v)
     variables.push_back(by_library(sources, v));
   if (is_classic(found.format))
-    choose_classic(sources, variables);
+    AFTERBAY_TRY(choose_classic(sources, variables));
   else
     choose_netcdf4(sources, variables);
   return variables;

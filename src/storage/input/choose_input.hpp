@@ -30,7 +30,7 @@ struct InputSources {
 };
 
 /// The variables of the schema, in its order. What our code does not know for certain is left to the
-/// library. The sources outlive them. Takes the library lock.
-std::vector<InputVariable> choose_inputs(InputSources& sources);
+/// library. The sources outlive them. Takes the library lock. Fails with format when a header is damaged.
+Result<std::vector<InputVariable>> choose_inputs(InputSources& sources);
 
 }  // namespace afterbay::storage

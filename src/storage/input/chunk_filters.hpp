@@ -14,7 +14,7 @@ namespace afterbay::storage {
 
 enum class ChunkFilter { shuffle, deflate, fletcher32 };
 
-/// Filters in the order in which they were applied, each at most once.
+/// Filters in the order in which they were applied, each at most once, shuffle not behind deflate.
 struct ChunkFilters {
   std::vector<ChunkFilter> order;
   std::size_t element_bytes = 1;

@@ -67,15 +67,39 @@ Result<std::vector<ChunkAddress>> ChunkedInput::addresses_of(std::span<const Par
   }
   if (unknown.empty()) return addresses;
   const Stopwatch watch(cost.library_ns);
+  std::vector<Part> wanted;
+  for (const std::size_t i : unknown) wanted.push_back(parts[i]);
+  const std::vector<Part> neighbours = rest_of_record(parts);
+  wanted.insert(wanted.end(), neighbours.begin(), neighbours.end());
   std::vector<model::Index> first_elements;
-  for (const std::size_t i : unknown) first_elements.push_back(parts[i].first);
+  for (const Part& part : wanted) first_elements.push_back(part.first);
   AFTERBAY_TRY_ASSIGN(const std::vector<ChunkAddress> found, sources_.hdf5->find(variable_, first_elements));
   const MutexLock lock(mutex_);
-  for (std::size_t i = 0; i < unknown.size(); ++i) {
-    addresses[unknown[i]] = found[i];
-    known_.emplace(parts[unknown[i]].number, found[i]);
-  }
+  for (std::size_t i = 0; i < wanted.size(); ++i) known_.emplace(wanted[i].number, found[i]);
+  for (std::size_t i = 0; i < unknown.size(); ++i) addresses[unknown[i]] = found[i];
   return addresses;
+}
+
+/// Other chunks of the same record, or of the fixed variable, whose places are not known: they will be asked
+/// for next, and each search would wait for the library lock again. None when there are many.
+std::vector<ChunkedInput::Part> ChunkedInput::rest_of_record(std::span<const Part> parts) {
+  constexpr std::uint64_t most_neighbours = 128;
+  model::Box record{model::Index::filled(chunks_.size, 0), storage_.lengths};
+  std::uint64_t count = chunks_.product();
+  if (record_) {
+    record.start[0] = parts.front().first[0];
+    record.count[0] = 1;
+    count /= chunks_[0];
+  }
+  if (count > most_neighbours) return {};
+  std::vector<Part> rest = parts_of(record, record.start);
+  const MutexLock lock(mutex_);
+  std::erase_if(rest, [&](const Part& one) AFTERBAY_NO_THREAD_SAFETY_ANALYSIS {
+    return known_.contains(one.number) || std::any_of(parts.begin(), parts.end(), [&](const Part& part) {
+             return part.number == one.number;
+           });
+  });
+  return rest;
 }
 
 Result<> ChunkedInput::read(std::uint64_t record, const model::Box& box, std::span<std::byte> to,

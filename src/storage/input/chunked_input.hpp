@@ -44,6 +44,7 @@ class ChunkedInput : public VariableInput {
   [[nodiscard]] std::vector<Part> parts_of(const model::Box& wanted, const model::Index& target_start) const;
   Result<std::vector<ChunkAddress>> addresses_of(std::span<const Part> parts, ReadCost& cost)
       AFTERBAY_EXCLUDES(mutex_);
+  std::vector<Part> rest_of_record(std::span<const Part> parts) AFTERBAY_EXCLUDES(mutex_);
   Result<> read_plain(const Part& part, const ChunkAddress& address, const model::Index& target,
                       std::byte* to, RunReader& reader);
   Result<> read_filtered(const Part& part, const ChunkAddress& address, const model::Index& target,

@@ -53,8 +53,6 @@ std::optional<StoredElements> elements_of(hid_t type, Type wanted) {
 /// The filters, when they are ones that we undo.
 std::optional<ChunkFilters> filters_of(hid_t creation_list, std::size_t element_bytes) {
   ChunkFilters filters{{}, element_bytes};
-  std::size_t moving_after_sum = 0;
-  bool summed = false;
   for (int i = 0; i < H5Pget_nfilters(creation_list); ++i) {
     unsigned flags = 0;
     std::array<unsigned, 8> values{};
@@ -68,13 +66,12 @@ std::optional<ChunkFilters> filters_of(hid_t creation_list, std::size_t element_
       filter = ChunkFilter::deflate;
     else if (number != H5Z_FILTER_FLETCHER32)
       return std::nullopt;
-    if (std::find(filters.order.begin(), filters.order.end(), filter) != filters.order.end())
-      return std::nullopt;
-    if (summed) ++moving_after_sum;
-    summed = summed || filter == ChunkFilter::fletcher32;
+    const auto had = [&](ChunkFilter one) {
+      return std::find(filters.order.begin(), filters.order.end(), one) != filters.order.end();
+    };
+    if (had(filter) || (filter == ChunkFilter::shuffle && had(ChunkFilter::deflate))) return std::nullopt;
     filters.order.push_back(filter);
   }
-  if (moving_after_sum > 1) return std::nullopt;  // in no order that netCDF-C makes
   return filters;
 }
 

@@ -27,6 +27,12 @@ class Hdf5Complaint {
     if (status == NC_EHDFERR && !text_.empty()) error.add("HDF5: " + text_);
     return error;
   }
+  /// The error of nc_open: whatever it dislikes, it is the file.
+  [[nodiscard]] Error refusal(int status) const {
+    Error refused = error(status, "open it as a netCDF file");
+    if (status < 0 && status != NC_ENOMEM) refused.code = ErrorCode::format;
+    return refused;
+  }
 
  private:
   static herr_t keep_innermost(unsigned, const H5E_error2_t* entry, void* text) {
@@ -89,7 +95,7 @@ Result<std::unique_ptr<LibraryFile>> LibraryFile::open(const std::string& path) 
   const NoChunkCaches without;
   int id = -1;
   if (const int status = nc_open(path.c_str(), NC_NOWRITE, &id); status != NC_NOERR)
-    return fail(complaint.error(status, "open it as a netCDF file"));
+    return fail(complaint.refusal(status));
   NetcdfFile opened(id);  // closed under this lock should anything fail
   AFTERBAY_TRY_ASSIGN(FoundFile found, read_schema_of(id, Demand::what_fits));
   std::unique_ptr<LibraryFile> file(new LibraryFile(opened.release()));
