@@ -56,10 +56,26 @@ std::vector<std::string> option_names(const CLI::App& app) {
   return names;
 }
 
+std::vector<std::string> subcommand_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* sub : app.get_subcommands({})) names.push_back(sub->get_name());
+  return names;
+}
+
+/// What to say of a word that is no subcommand of `app`, where one is needed.
+std::string about_subcommand(const std::string& word, const CLI::App& app) {
+  const std::vector<std::string> names = subcommand_names(app);
+  const std::string hint = did_you_mean(word, names);
+  return fmt::format("no subcommand \"{}\"{}", word,
+                     hint.empty() ? fmt::format("; subcommands: {}", fmt::join(names, ", ")) : hint);
+}
+
 /// What to say about words that nothing took.
 std::string about_extra(const CLI::App& app) {
   for (std::string word : app.remaining(true)) {
-    if (!word.starts_with("-")) return fmt::format("unexpected argument \"{}\"", word);
+    if (!word.starts_with("-"))
+      return subcommand_names(app).empty() ? fmt::format("unexpected argument \"{}\"", word)
+                                           : about_subcommand(word, app);
     word = word.substr(0, word.find('='));
     return fmt::format("no option \"{}\"{}", word, did_you_mean(word, option_names(app)));
   }
@@ -90,6 +106,9 @@ class Program {
       return print("afterbay " AFTERBAY_VERSION "\n");
     } catch (const CLI::ExtrasError&) {
       return refuse(about_extra(chosen()));
+    } catch (const CLI::RequiredError& error) {
+      const bool wrong = !subcommand_names(chosen()).empty() && !chosen().remaining(true).empty();
+      return refuse(wrong ? about_extra(chosen()) : error.what());
     } catch (const CLI::ParseError& error) {
       return refuse(error.what());
     }

@@ -34,6 +34,12 @@ class Usage(CommandTest):
         done = self.expect(USAGE, "frobnicate")
         self.assertIn('no command "frobnicate"; commands: check, ', done.stderr)
 
+    def test_mistyped_subcommand(self):
+        for words, text in ((("decomp", "statz", "x.nc"), 'decomp: no subcommand "statz"; did you mean "stats"?'),
+                            (("plan", "storge", "."), 'plan: no subcommand "storge"; did you mean "storage"?'),
+                            (("decomp", "xyzzy"), 'no subcommand "xyzzy"; subcommands: convert, stats, draw, make')):
+            self.assertIn(text, self.expect(USAGE, *words).stderr)
+
     def test_mistyped_option(self):
         done = self.expect(USAGE, "check", "--shwo")
         self.assertIn('afterbay check: no option "--shwo"; did you mean "--show"?\nTry: afterbay check --help',
