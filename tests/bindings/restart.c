@@ -381,6 +381,8 @@ static void try_gets(afterbay_input* input) {
   FAILS(afterbay_input_get(input, "names", NULL, AFTERBAY_FLOAT64, data, NULL), AFTERBAY_WRONG_TYPE,
         "get_strings");
   FAILS(afterbay_input_get(input, "label", NULL, AFTERBAY_FLOAT64, data, NULL), AFTERBAY_WRONG_TYPE, "text");
+  FAILS(afterbay_input_get(input, "count", NULL, AFTERBAY_INT32, data, NULL), AFTERBAY_WRONG_TYPE,
+        "out of range");
   FAILS(afterbay_input_get(input, "mask", NULL, 99, data, NULL), AFTERBAY_WRONG_TYPE, "99");
   FAILS(afterbay_input_get(input, NULL, NULL, AFTERBAY_FLOAT64, data, NULL), AFTERBAY_INVALID_ARGUMENT,
         "variable");

@@ -26,11 +26,10 @@ def sh(*command, cwd):
 
 
 def fortran_flags():
-    module = next(BUILD.rglob("afterbay.mod"), None)
-    library = next(BUILD.rglob("libafterbay_fortran.so"), None)
-    if module is None or library is None:
+    module, library = BUILD / "include/afterbay/fortran", BUILD / "bindings"
+    if not (module / "afterbay.mod").exists():
         return None
-    return [f"-I{module.parent}", f"-L{library.parent}", "-lafterbay_fortran", f"-Wl,-rpath,{library.parent}"]
+    return [f"-I{module}", f"-L{library}", "-lafterbay_fortran", f"-Wl,-rpath,{library}"]
 
 
 def compile_program(source, work):
@@ -66,16 +65,49 @@ def check_compmaps(file):
     assert file["PS"]._FillValue == -999
 
 
-CHECKS = {"hello": check_hello, "compmaps": check_compmaps}
+def check_restart(file):
+    assert file["step"][...] == 20
+    numpy.testing.assert_array_equal(file["h"][:], numpy.repeat(100.0 * numpy.arange(1, 13)[:, None] + 20, 8, axis=1))
+
+
+def make_inputs(work):
+    """What `driven` reads: one classic file, one packed and of the other byte order."""
+    with netCDF4.Dataset(work / "initial.nc", "w", format="NETCDF3_64BIT_OFFSET") as file:
+        for name, length in (("time", None), ("lat", 12), ("lon", 8)):
+            file.createDimension(name, length)
+        file.createVariable("lat", "f4", ("lat",))[:] = numpy.arange(12) * 7.5
+        t = file.createVariable("t", "f4", ("time", "lat", "lon"))
+        t.units = "degC"
+        t[0] = numpy.arange(96).reshape(12, 8)
+    with netCDF4.Dataset(work / "forcing.nc", "w") as file:
+        for name, length in (("time", None), ("lat", 12), ("lon", 8)):
+            file.createDimension(name, length)
+        wind = file.createVariable("wind", "f8", ("time", "lat", "lon"), zlib=True, endian="big", chunksizes=(2, 5, 3))
+        wind[:] = numpy.arange(5 * 96).reshape(5, 12, 8)
+
+
+def check_driven(file):
+    expected = 273.0 + numpy.arange(96).reshape(12, 8) + numpy.cumsum(numpy.arange(480.0).reshape(5, 12, 8), axis=0)
+    numpy.testing.assert_array_equal(file["t"][:], expected)
+    numpy.testing.assert_array_equal(file["lat"][:], numpy.arange(12) * 7.5)
+
+
+CHECKS = {"hello": check_hello, "compmaps": check_compmaps, "restart": check_restart, "driven": check_driven}
+INPUTS = {"driven": make_inputs}
+RANKS = {"restart": (4, 3)}  # one run after the other
 
 
 def run_program(work, name):
-    sh("mpirun", "--oversubscribe", "-np", "4", "./program", cwd=work)
+    if name in INPUTS:
+        INPUTS[name](work)
+    for ranks in RANKS.get(name, (4,)):
+        sh("mpirun", "--oversubscribe", "-np", ranks, "./program", cwd=work)
     with netCDF4.Dataset(work / f"{name}.nc") as file:
         CHECKS[name](file)
 
 
 def main():
+    os.environ.setdefault("AFTERBAY_MEMORY_SERVER", "32MiB")  # programs of a second: not to fault in more
     found = 0
     for page in [SOURCE / "README.md", *sorted((SOURCE / "docs").rglob("*.md"))]:
         for name, text in BLOCK.findall(page.read_text()):
