@@ -130,7 +130,7 @@ Result<> Catalog::add(std::size_t peer, wire::DefineMap message) {
   return {};
 }
 
-Result<> Catalog::add(std::size_t peer, const wire::DefineCollection& message) {
+Result<const ServedCollection*> Catalog::add(std::size_t peer, const wire::DefineCollection& message) {
   auto [at, is_new] = collections_.try_emplace(message.id);
   ServedCollection& it = at->second;
   if (is_new) {
@@ -155,8 +155,13 @@ Result<> Catalog::add(std::size_t peer, const wire::DefineCollection& message) {
             peer, message.name, it.name)
             .at_rank(session_rank(peer)));
   }
-  if (message.schema) it.schema = *message.schema;
-  return {};
+  if (!message.schema || it.layout) return nullptr;
+  it.schema = *message.schema;
+  const model::LayoutSizes sizes{config_.memory.block_bytes - model::page_bytes, config_.chunk_bytes,
+                                 it.gather_bytes};
+  AFTERBAY_TRY_ASSIGN(model::FileLayout layout, model::make_layout(it.schema, it.format, sizes));
+  it.layout = std::make_shared<const model::FileLayout>(std::move(layout));
+  return &it;
 }
 
 Result<bool> Catalog::end(std::size_t peer, const wire::DefineEnd& message) {
@@ -167,19 +172,6 @@ Result<bool> Catalog::end(std::size_t peer, const wire::DefineEnd& message) {
                            message.serial, serial_)
                     .at_rank(session_rank(peer)));
   return ++ended_ == ranks();
-}
-
-Result<std::vector<const ServedCollection*>> Catalog::lay_out() {
-  std::vector<const ServedCollection*> laid_out;
-  for (const std::uint32_t id : new_collections_) {
-    ServedCollection& it = collections_[id];
-    const model::LayoutSizes sizes{config_.memory.block_bytes - model::page_bytes, config_.chunk_bytes,
-                                   it.gather_bytes};
-    AFTERBAY_TRY_ASSIGN(model::FileLayout layout, model::make_layout(it.schema, it.format, sizes));
-    it.layout = std::make_shared<const model::FileLayout>(std::move(layout));
-    laid_out.push_back(&it);
-  }
-  return laid_out;
 }
 
 Result<wire::Defined> Catalog::complete(transport::FramePool& frames) {
@@ -261,6 +253,11 @@ std::vector<wire::MapPacking> Catalog::packings(std::size_t peer) const {
 }
 
 Result<> Catalog::describe(ServedCollection& it) {
+  if (!it.layout)
+    return fail(ErrorCode::conflict,
+                "collection '{}' is defined by some model ranks and not by the first one: every rank must "
+                "define the same collections",
+                it.name);
   for (const Variable& variable : it.schema.variables) {
     Values fill = storage::fill_of(variable);
     storage::to_file_order(fill.bytes, size_of(variable.type), it.layout->big_endian);

@@ -61,11 +61,10 @@ class Catalog {
   // From model rank `peer`; each fails when ranks disagree, naming them.
   Result<> add(std::size_t peer, const wire::DefineDecomposition& message);
   Result<> add(std::size_t peer, wire::DefineMap message);
-  Result<> add(std::size_t peer, const wire::DefineCollection& message);
+  /// Gives the collection when this message, which one rank sends, brought its schema, and so its layout.
+  Result<const ServedCollection*> add(std::size_t peer, const wire::DefineCollection& message);
   /// True when this was the last rank of the batch: `complete` is to be called.
   Result<bool> end(std::size_t peer, const wire::DefineEnd& message);
-  /// Lays out the collections of the batch, and gives them. Then comes `complete`.
-  Result<std::vector<const ServedCollection*>> lay_out();
   /// Checks the batch, declares its frames and returns the answer to the ranks.
   Result<wire::Defined> complete(transport::FramePool& frames);
   /// What model rank `peer` lost of the maps of the batch that `complete` checked last.

@@ -175,7 +175,7 @@ Result<> Server::handle(std::size_t peer, std::span<const std::byte> message) {
   if (kind == wire::DefineMap::kind)
     return with<wire::DefineMap>(message, [&](auto m) { return catalog_.add(peer, std::move(m)); });
   if (kind == wire::DefineCollection::kind)
-    return with<wire::DefineCollection>(message, [&](const auto& m) { return catalog_.add(peer, m); });
+    return with<wire::DefineCollection>(message, [&](const auto& m) { return define(peer, m); });
   if (kind == wire::DefineEnd::kind)
     return with<wire::DefineEnd>(message, [&](const auto& m) { return define(peer, m); });
   return handle_output(peer, kind, message);
@@ -221,11 +221,16 @@ Result<> Server::handle_input(std::size_t peer, wire::Kind kind, std::span<const
                         static_cast<std::uint32_t>(kind));
 }
 
+/// Structures are made while the ranks still define and are answered.
+Result<> Server::define(std::size_t peer, const wire::DefineCollection& message) {
+  AFTERBAY_TRY_ASSIGN(const ServedCollection* const collection, catalog_.add(peer, message));
+  if (collection != nullptr) prepare(*collection);
+  return {};
+}
+
 Result<> Server::define(std::size_t peer, const wire::DefineEnd& message) {
   AFTERBAY_TRY_ASSIGN(const bool last, catalog_.end(peer, message));
   if (!last) return {};
-  AFTERBAY_TRY_ASSIGN(auto collections, catalog_.lay_out());
-  prepare(std::move(collections));  // while the ranks' definitions are checked here
   AFTERBAY_TRY_ASSIGN(const wire::Defined answer, catalog_.complete(port_->frames()));
   const auto bytes = wire::encode(answer);
   for (std::size_t p = 0; p < peers_.size(); ++p) {

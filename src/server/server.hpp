@@ -4,9 +4,9 @@
 // server process's own, or in the inline topology a background thread or the hosting model rank.
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -99,6 +99,7 @@ class Server {
   Result<> handle_output(std::size_t peer, wire::Kind kind, std::span<const std::byte> message);
   Result<> handle_input(std::size_t peer, wire::Kind kind, std::span<const std::byte> message);
   Result<> frame_ready(std::uint32_t pool_frame, std::uint64_t seq);
+  Result<> define(std::size_t peer, const wire::DefineCollection& message);
   Result<> define(std::size_t peer, const wire::DefineEnd& message);
   Result<> open(std::size_t peer, wire::OpenFile message);
   Result<> put_strings(std::size_t peer, wire::PutStrings message);
@@ -112,7 +113,8 @@ class Server {
 
   Result<OutputFile*> file_of(std::uint64_t id);
   [[nodiscard]] bool is_dropped(std::uint64_t file) const;
-  void prepare(std::vector<const ServedCollection*> collections);
+  void prepare(const ServedCollection& collection);
+  void prepare_next();
   void create_if_first(OutputFile& file);
   void create(OutputFile& file, const SchemaChanges& changes);
   /// From a worker: file system and stripes of a new file, for the report.
@@ -179,12 +181,14 @@ class Server {
   Records records_{catalog_};
   Tickets tickets_;
   StringQueue strings_;
+  std::deque<const ServedCollection*> unprepared_;  ///< structures of their files are still to be made
+  bool preparing_ = false;
   std::map<std::uint64_t, OutputFile> files_;
   std::vector<Peer> peers_;
   std::size_t peers_ended_ = 0;
   std::optional<Error> failure_;
   bool ranks_make_sense_ = true;  ///< nobody contradicted another rank: what they send can be used
-  std::atomic<bool> finished_{false};
+  bool finished_ = false;
   bool said_goodbye_ = false;
   std::uint64_t goodbye_until_ns_ = 0;
 

@@ -51,29 +51,37 @@ bool Server::is_dropped(std::uint64_t file) const {
 
 // ---- opening
 
-/// Workers make what the files of these collections have alike before the first of them is opened, one
-/// collection after the other, so that a file that is opened meanwhile need not wait for all. Without threads
-/// it would only take the owner's time earlier, and perhaps in vain; nor is it known to be of use for files
-/// that are appended to.
-void Server::prepare(std::vector<const ServedCollection*> collections) {
-  std::erase_if(collections, [this](const ServedCollection* it) {
-    const bool makes_files =
-        it->split == model::Split::none || it->id % fellows_.count() == static_cast<unsigned>(place_.number);
-    return !makes_files || static_cast<storage::Existing>(it->existing) == storage::Existing::append;
-  });
-  if (collections.empty() || !workers_.has_threads()) return;
-  workers_.submit([this, collections = std::move(collections)]() mutable {
-    if (finished_) return;
-    const ServedCollection& next = *collections.front();
-    collections.erase(collections.begin());
-    {
-      const observe::Timed timed(profile_.timer("prepare"));
-      storage::FileRequest request;
-      request.schema = next.schema;
-      request.layout = next.layout;
-      stores_(next.format).prepare(request);
-    }
-    prepare(std::move(collections));
+/// Lets a worker make what the files of a collection have alike before the first of them is opened. Without
+/// workers it would only take this thread's time earlier, and perhaps in vain; nor is it known to be of use
+/// for files that are appended to.
+void Server::prepare(const ServedCollection& collection) {
+  const bool makes_files = collection.split == model::Split::none ||
+                           collection.id % fellows_.count() == static_cast<std::size_t>(place_.number);
+  const bool appends = static_cast<storage::Existing>(collection.existing) == storage::Existing::append;
+  if (!makes_files || appends || !workers_.has_threads()) return;
+  unprepared_.push_back(&collection);
+  prepare_next();
+}
+
+/// One after the other, so that a file that is opened meanwhile need not wait for all.
+void Server::prepare_next() {
+  if (preparing_ || unprepared_.empty()) return;
+  preparing_ = true;
+  const ServedCollection& next = *unprepared_.front();
+  unprepared_.pop_front();
+  storage::FileRequest request;
+  request.schema = next.schema;
+  request.layout = next.layout;
+  workers_.submit([this, format = next.format, request = std::move(request)] {
+    observe::Timed timed(profile_.timer("prepare"));
+    stores_(format).prepare(request);
+    timed.stop();
+    Event done;
+    done.then = [this] {
+      preparing_ = false;
+      prepare_next();
+    };
+    event(std::move(done));
   });
 }
 
