@@ -24,7 +24,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
-constexpr std::uint64_t MiB = std::uint64_t{1} << 20;
 constexpr int most_writers = 64;
 /// Of what is free, so that neither the sweep nor its neighbours run into a full disk.
 constexpr std::uint64_t usable_part = 4;

@@ -53,7 +53,8 @@ struct Selection {
 class InputFile {
  public:
   /// Reads into `data`, which points to the start of the rank's array, whose layout is `memory` (dense by
-  /// default); converts to T on the way. Values that T cannot hold are counted in a warning, as by put.
+  /// default); converts to T on the way. Values that T cannot hold make it fail with wrong_type, which
+  /// tells how many they are, when all others have been read.
   /// Waits until the servers have read it, at most the session's deadline without progress. With inline
   /// servers in synchronous mode every model rank calls it.
   template <class T>

@@ -11,6 +11,11 @@
 
 namespace afterbay {
 
+inline constexpr std::uint64_t KiB = 1024;
+inline constexpr std::uint64_t MiB = 1024 * KiB;
+inline constexpr std::uint64_t GiB = 1024 * MiB;
+inline constexpr std::uint64_t TiB = 1024 * GiB;
+
 /// Bytes from a number and one of B, kB, MB, GB, TB (powers of 1000), KiB, MiB, GiB, TiB (of 1024),
 /// upper or lower case; without a unit: bytes. "4M" is refused, since it does not say which.
 /// Fails with wrong_type (not a size) or invalid_argument (not whole bytes, more than 2^64 - 1).

@@ -26,16 +26,20 @@ void for_each_piece(const model::InputCut& cut, const model::Box& box, Visit&& v
 /// The box of the record that a selection without a map names.
 Result<model::Box> box_of(const Input& input, const Variable& variable, const model::InputCut& cut,
                           const Selection& what, const Decomposition* decomposition) {
-  if (decomposition != nullptr) return model::box_for(input.schema, variable, decomposition->block);
+  Variable named;  // as messages tell of it
+  named.name = variable.name;
+  named.dimensions = variable.dimensions;
+  named.decomposition = decomposition != nullptr ? decomposition->name : "(the selection's block)";
+  if (decomposition != nullptr) return model::box_for(input.schema, named, decomposition->block);
   const model::Box whole{model::Index::filled(cut.shape().size, 0), cut.shape()};
   if (!what.block) return whole;
   Block block = *what.block;
   if (block.global.empty()) {
-    const std::size_t named = std::min<std::size_t>(block.count.size(), cut.shape().size);
-    block.global.assign(cut.shape().end() - named, cut.shape().end());
+    const std::size_t dimensions = std::min<std::size_t>(block.count.size(), cut.shape().size);
+    block.global.assign(cut.shape().end() - dimensions, cut.shape().end());
   }
-  AFTERBAY_TRY(model::check_block("(the selection's block)", block));
-  return model::box_for(input.schema, variable, block);
+  AFTERBAY_TRY(model::check_block(named.decomposition, block));
+  return model::box_for(input.schema, named, block);
 }
 
 /// Values between neighbouring records of an array of `count` values a dimension.

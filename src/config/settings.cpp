@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/settings.hpp"
+#include "base/units.hpp"
 
 #include <type_traits>
 
@@ -11,11 +12,6 @@ namespace afterbay::config {
 namespace {
 
 using namespace std::chrono_literals;
-
-constexpr std::uint64_t KiB = 1024;
-constexpr std::uint64_t MiB = 1024 * KiB;
-constexpr std::uint64_t GiB = 1024 * MiB;
-constexpr std::uint64_t TiB = 1024 * GiB;
 
 template <class T>
 struct IsOptional : std::false_type {};

@@ -5,13 +5,12 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/units.hpp"
 #include "model/chunk_choice.hpp"
 #include "model/frame_owners.hpp"
 
 namespace afterbay::model {
 namespace {
-
-constexpr std::uint64_t KiB = 1024, MiB = 1024 * KiB;
 
 using Lengths = std::vector<std::uint64_t>;
 

@@ -196,7 +196,7 @@ TEST(ThreadSessionInputErrors, each_names_what_is_wrong_and_the_session_goes_on)
   const std::string path = (directory.path / "input.nc").string();
   inputs::write_file(path, NC_NETCDF4);
   LocalRun run(2, 2, tight_input());
-  expect_no_errors(run.run([&](Session& session, int) {
+  expect_no_errors(run.run([&](Session& session, int rank) {
     std::vector<double> values(inputs::levels * inputs::cells);
     const auto missing = refusal([&] { (void)session.open_input(path + ".no"); });
     EXPECT_EQ(missing.native, ENOENT) << missing.text();
@@ -217,7 +217,11 @@ TEST(ThreadSessionInputErrors, each_names_what_is_wrong_and_the_session_goes_on)
     expect("ocean", {.record = 0, .block = Block{{}, {600, 0}, {14, 1}}}, "613");
     expect("names", {}, "use get_strings");
     EXPECT_THAT(refusal([&] { (void)input.get_strings("area"); }).text(), HasSubstr("not of strings"));
-    session.decomposition("other", Block{{77}, {0}, {77}}, {.gaps_allowed = true});
+    session.decomposition("other", Block{{77}, {0}, {rank == 0 ? 77U : 0U}});
+    expect("area", {.decomposition = "other"},
+           "dimension 'cells' has length 613, but dimension 0 of decomposition 'other' has 77");
+    expect("area", {.block = Block{{600}, {0}, {9}}},
+           "dimension 0 of decomposition '(the selection's block)'");
     input.get("ocean", {.record = 1}, values.data());
     EXPECT_EQ(values[7 * inputs::levels + 3], inputs::value(1, 3, 7));
     input.close();

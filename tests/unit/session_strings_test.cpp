@@ -33,7 +33,7 @@ class SlowStrings : public storage::File {
     ++written_;
     return cost;
   }
-  Result<storage::WriteCost> publish() override { return file_->publish(); }
+  Result<storage::Published> publish() override { return file_->publish(); }
   void abandon() noexcept override { file_->abandon(); }
   [[nodiscard]] std::string engine() const override { return file_->engine(); }
 

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <vector>
 
+#include "base/units.hpp"
 #include "scratch_directory.hpp"
 #include "storage/plan/sweep.hpp"
 
@@ -16,8 +17,6 @@ namespace {
 
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
-
-constexpr std::uint64_t MiB = std::uint64_t{1} << 20;
 
 /// A disk that is not there, and a clock that goes on by trials only.
 class FakeDisk {

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <csignal>
 
+#include "base/units.hpp"
 #include "storage/striping/file_system.hpp"
 #include "storage/striping/run_command.hpp"
 #include "storage/striping/stripes.hpp"
@@ -15,9 +16,6 @@ namespace {
 
 using namespace std::chrono_literals;
 using testing::HasSubstr;
-
-constexpr std::uint64_t MiB = std::uint64_t{1} << 20;
-constexpr std::uint64_t GiB = 1024 * MiB;
 
 TEST(StorageFileSystem, is_known_by_its_magic_number) {
   EXPECT_EQ(file_system_of_magic(0x0BD00BD0).name, "Lustre");

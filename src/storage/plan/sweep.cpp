@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/plan/sweep.hpp"
+#include "base/units.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -7,8 +8,6 @@
 namespace afterbay::storage {
 namespace {
 
-constexpr std::uint64_t KiB = 1024;
-constexpr std::uint64_t MiB = 1024 * KiB;
 constexpr std::uint64_t probe_bytes = 32 * MiB;
 constexpr std::uint64_t least_trial_bytes = 16 * MiB;
 constexpr std::uint64_t most_trial_bytes = 2048 * MiB;

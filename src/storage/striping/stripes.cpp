@@ -11,9 +11,6 @@
 namespace afterbay::storage {
 namespace {
 
-constexpr std::uint64_t MiB = std::uint64_t{1} << 20;
-constexpr std::uint64_t GiB = 1024 * MiB;
-
 struct Step {
   std::uint64_t below_bytes;
   std::uint64_t stripe_bytes;
