@@ -39,17 +39,18 @@ Result<> Netcdf4File::begin(StructureCache<Netcdf4Structure>& structures) {
   return pieces_->check_memory();
 }
 
-/// `structure`: of a new file. Its datasets are known, and opened when they are first needed: HDF5 takes as
-/// long to open one as to place some chunks.
+/// `structure`: of a new file. Once one such file was opened, the datasets of others are known, and opened
+/// when they are first needed: HDF5 takes as long to open one as to place some chunks.
 Result<> Netcdf4File::open_library(const Netcdf4Structure* structure) {
   const LibraryLock lock;
   AFTERBAY_TRY_ASSIGN(const Hdf5Id access, driver_->access_list());
   file_ = Hdf5Id(H5Fopen(writer_->path().c_str(), H5F_ACC_RDWR, access.get()));
   if (!file_.valid()) return fail(driver_->error("open the file"));
+  const bool known = structure != nullptr && !structure->datasets.empty();
   datasets_.reserve(schema_.variables.size());
   for (std::size_t v = 0; v < schema_.variables.size(); ++v) {
     const Variable& variable = schema_.variables[v];
-    if (structure != nullptr) {
+    if (known) {
       datasets_.emplace_back(file_.get(), *driver_, variable, layout_->variables[v], structure->datasets[v]);
       continue;
     }
@@ -57,7 +58,10 @@ Result<> Netcdf4File::open_library(const Netcdf4Structure* structure) {
                         Dataset::open(file_.get(), *driver_, variable, layout_->variables[v]));
     datasets_.push_back(std::move(dataset));
   }
-  return driver_->check("open the file");
+  AFTERBAY_TRY(driver_->check("open the file"));
+  if (structure != nullptr && !known)
+    for (const Dataset& dataset : datasets_) structure->datasets.push_back(dataset.facts());
+  return {};
 }
 
 std::string Netcdf4File::engine() const { return writer_ && writer_->direct() ? "direct" : "buffered"; }

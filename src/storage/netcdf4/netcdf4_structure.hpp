@@ -15,13 +15,15 @@
 namespace afterbay::storage {
 
 struct Netcdf4Structure {
-  std::vector<std::byte> image;        ///< the whole file
-  std::vector<DatasetFacts> datasets;  ///< one a schema variable, same order
+  std::vector<std::byte> image;  ///< the whole file
+  std::uint64_t variables = 0;
+  /// One a schema variable, same order; none until the first file was opened. Guarded by the library lock.
+  mutable std::vector<DatasetFacts> datasets;
 
   [[nodiscard]] std::uint64_t bytes() const;
 };
 
-/// Lets netCDF-C make the file (see build_structure) and looks at each dataset. Takes the library lock.
+/// Lets netCDF-C make the file (see build_structure). Takes the library lock.
 Result<Netcdf4Structure> make_netcdf4_structure(const Schema& schema, const model::FileLayout& layout,
                                                 const std::string& beside);
 
