@@ -50,6 +50,7 @@ void ModelSession::set_idle(std::function<bool()> idle) {
 
 Result<> ModelSession::check_new_decomposition(const std::string& name) const {
   AFTERBAY_TRY(check_usable());
+  if (name.empty()) return fail(ErrorCode::invalid_argument, "a decomposition needs a name: it is empty");
   for (const Decomposition& known : decompositions_)
     if (known.name == name)
       return fail(ErrorCode::conflict, "decomposition '{}' is registered already", name);
@@ -58,6 +59,11 @@ Result<> ModelSession::check_new_decomposition(const std::string& name) const {
 
 Result<> ModelSession::decomposition(const std::string& name, const Block& block, const Coverage& coverage) {
   AFTERBAY_TRY(check_new_decomposition(name));
+  if (coverage.repeats != Repeats::refuse)
+    return told(
+        make_error(ErrorCode::invalid_argument,
+                   "decomposition '{}': blocks must not overlap; repeats can be declared for maps only", name)
+            .at_rank(place_.session_rank));
   if (auto good = model::check_block(name, block); !good)
     return told(std::move(good).error().at_rank(place_.session_rank));
   decompositions_.push_back(

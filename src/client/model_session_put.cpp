@@ -42,7 +42,10 @@ Result<std::shared_ptr<File>> ModelSession::open(Collection& collection, const F
   AFTERBAY_TRY(wait_for_older(*file));
   wire::OpenFile message{file->id, collection.id(), static_cast<std::uint32_t>(file->server), file->path,
                          std::nullopt};
-  if (place_.model_rank == 0) message.changes = changes;
+  if (place_.model_rank == 0) {
+    message.changes = changes;
+    message.name = name;
+  }
   for (const std::size_t s : file->servers)
     AFTERBAY_TRY(send(s, message, place_.model_rank == 0 ? Wake::with_flush : Wake::no));
   open_files_.push_back(file);
@@ -202,7 +205,8 @@ Result<> ModelSession::mark_put(File& file, std::uint32_t variable, std::uint64_
 Result<> ModelSession::finish(const Handover& handover) {
   const File& file = *handover.file;
   for (const std::size_t s : file.servers) links_[s]->set_position(handover.position + 1);
-  if (handover.plan->pieces.empty()) return {};
+  // The lowest rank tells of every put: a record is one even where nobody holds a point of it.
+  if (handover.plan->pieces.empty() && place_.model_rank != 0) return {};
   observe::add(observed_.bytes, handover.plan->packed_bytes);
   const wire::Put message{file.collection->id(), handover.seq, handover.variable->index};
   return file.collection->for_each_told(handover.variable->index, file.server,

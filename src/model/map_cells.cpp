@@ -112,6 +112,12 @@ Result<MapPlace> place_of(const Schema& schema, const Variable& variable, std::s
     if (part_of(shape, {first, global.size}) == global) places.push_back(first);
   if (!places.empty() && (places.size() == 1 || places.back() + global.size == shape.size))
     return MapPlace{places.back(), global.size};
+  if (shape.size < global.size)
+    return fail(make_error(ErrorCode::conflict,
+                           "variable '{}' has {} dimensions besides the unlimited one, too few for "
+                           "decomposition '{}' over {} points",
+                           variable.name, shape.size, decomposition, text_of_lengths(global))
+                    .in_variable(variable.name));
   if (places.empty())
     return fail(make_error(ErrorCode::conflict,
                            "variable '{}' has the lengths {} besides the unlimited dimension: nowhere among "

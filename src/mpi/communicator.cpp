@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpi/communicator.hpp"
 
+#include <algorithm>
 #include <climits>
 #include <memory>
 #include <numeric>
@@ -70,16 +71,80 @@ Communicator::Communicator(MPI_Comm comm) : comm_(comm) {
 }
 
 Communicator::~Communicator() {
-  if (comm_ != MPI_COMM_NULL && is_running()) MPI_Comm_free(&comm_);
+  if (comm_ == MPI_COMM_NULL || !is_running() || farewell_ < Millis(0)) return;
+  if (farewell_ == Millis(0) || empty_and_all_here()) MPI_Comm_free(&comm_);
+}
+
+namespace {
+
+/// A message that is received to be thrown away.
+class Discarded {
+ public:
+  /// False when none has arrived.
+  bool begin(MPI_Comm comm) {
+    int there = 0;
+    MPI_Message message = MPI_MESSAGE_NULL;
+    MPI_Status status;
+    if (MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &there, &message, &status) != MPI_SUCCESS ||
+        there == 0)
+      return false;
+    int count = 0;
+    MPI_Get_count(&status, MPI_BYTE, &count);
+    bytes_.resize(static_cast<std::size_t>(std::max(count, 0)));
+    MPI_Imrecv(bytes_.data(), count, MPI_BYTE, &message, request_.handle());
+    return true;
+  }
+  bool complete() {
+    const Result<bool> done = request_.test();
+    return !done || *done;
+  }
+  /// MPI may still write there.
+  void leave() {
+    if (request_.active()) static_cast<void>(new Bytes(std::move(bytes_)));
+    request_.abandon();
+  }
+
+ private:
+  Bytes bytes_;
+  Request request_;
+};
+
+}  // namespace
+
+bool Communicator::empty_and_all_here() const {
+  const auto end = std::chrono::steady_clock::now() + farewell_;
+  constexpr int quiet_looks = 3;  // after all have come: what they sent before has arrived by then
+  Request all_here;
+  if (MPI_Ibarrier(comm_, all_here.handle()) != MPI_SUCCESS) return false;
+  Discarded message;
+  BackOff back_off;
+  int quiet = 0;
+  while (quiet < quiet_looks && std::chrono::steady_clock::now() < end) {
+    if (message.complete() && message.begin(comm_)) {
+      quiet = 0;
+      continue;
+    }
+    const Result<bool> here = all_here.test();
+    if (!here) break;
+    if (*here && message.complete()) ++quiet;
+    back_off.sleep();
+  }
+  message.leave();
+  if (all_here.active()) all_here.abandon();
+  return quiet == quiet_looks;
 }
 
 Communicator::Communicator(Communicator&& other) noexcept
-    : comm_(std::exchange(other.comm_, MPI_COMM_NULL)), rank_(other.rank_), size_(other.size_) {}
+    : comm_(std::exchange(other.comm_, MPI_COMM_NULL)),
+      rank_(other.rank_),
+      size_(other.size_),
+      farewell_(other.farewell_) {}
 
 Communicator& Communicator::operator=(Communicator&& other) noexcept {
   std::swap(comm_, other.comm_);
   std::swap(rank_, other.rank_);
   std::swap(size_, other.size_);
+  std::swap(farewell_, other.farewell_);
   return *this;
 }
 

@@ -24,12 +24,19 @@ class Communicator {
   /// Collective over `parent`.
   static Result<Communicator> duplicate(MPI_Comm parent, Millis limit);
   Communicator() = default;
-  /// Not collective in practice, but every rank must come here, before MPI_Finalize.
+  /// Not collective in practice, but every rank must come here, before MPI_Finalize. See `take_leave`.
   ~Communicator();
   Communicator(Communicator&& other) noexcept;
   Communicator& operator=(Communicator&& other) noexcept;
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;
+
+  /// Its end is to wait, this long at most, until all ranks have come to theirs, and to take what others sent
+  /// and nobody received: MPI implementations do not bear to have a communicator freed with messages in it,
+  /// and trip over them when its number is used again. Where a rank does not come it is not freed.
+  void take_leave(Millis limit) noexcept { farewell_ = limit; }
+  /// It is never freed: after a failure, when there may be messages in it and nobody comes to take them.
+  void leave_behind() noexcept { farewell_ = Millis(-1); }
 
   [[nodiscard]] MPI_Comm get() const noexcept { return comm_; }
   [[nodiscard]] int rank() const noexcept { return rank_; }
@@ -47,10 +54,12 @@ class Communicator {
 
  private:
   explicit Communicator(MPI_Comm comm);
+  [[nodiscard]] bool empty_and_all_here() const;
 
   MPI_Comm comm_ = MPI_COMM_NULL;
   int rank_ = -1;
   int size_ = 0;
+  Millis farewell_{0};
 };
 
 }  // namespace afterbay::mpi

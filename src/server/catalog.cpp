@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/catalog.hpp"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cstring>
 
+#include "server/records.hpp"
 #include "storage/fill.hpp"
 
 namespace afterbay::server {
@@ -73,6 +76,16 @@ bool scatter_points(ServedMap& map, std::size_t peer, const ServedCollection& co
   return true;
 }
 
+/// "map 'land' over 180 x 360 points (gaps allowed, of repeats the first counts)".
+std::string text_of(std::string_view name, const model::Index& global, const Coverage& coverage,
+                    bool is_map) {
+  const char* const repeats = coverage.repeats == Repeats::refuse  ? "no repeats"
+                              : coverage.repeats == Repeats::first ? "of repeats the first counts"
+                                                                   : "of repeats the last counts";
+  return fmt::format("{} '{}' over {} points ({}, {})", is_map ? "map" : "block", name,
+                     fmt::join(global, " x "), coverage.gaps_allowed ? "gaps allowed" : "no gaps", repeats);
+}
+
 }  // namespace
 
 std::uint64_t bytes_of_a_point(const ServedCollection& collection, const model::Piece& piece) {
@@ -90,28 +103,42 @@ Catalog::Catalog(std::vector<int> session_ranks, const config::Config& config)
 Result<Catalog::ServedDecomposition*> Catalog::join(std::size_t peer, std::uint32_t id,
                                                     const std::string& name, const model::Index& global,
                                                     const Coverage& coverage, bool is_map) {
-  auto& it = decompositions_[id];
-  if (it.described == 0) {
+  auto [at, is_new] = decompositions_.try_emplace(id);
+  ServedDecomposition& it = at->second;
+  if (is_new) {
     it.name = name;
     it.coverage = coverage;
     it.global = global;
+    it.described.resize(ranks(), false);
     if (is_map)
       it.map = std::make_unique<ServedMap>(global, ranks());
     else
       it.boxes.resize(ranks());
   } else if (it.name != name || !(it.global == global) || !(it.coverage == coverage) ||
              (it.map != nullptr) != is_map) {
-    return fail(
-        make_error(
-            ErrorCode::conflict,
-            "model rank {} registers {} '{}' over {} points, another rank {} '{}' over {}: kind, name, "
-            "global lengths and coverage must be equal on all ranks",
-            peer, is_map ? "map" : "block", name, global.product(), it.map ? "map" : "block", it.name,
-            it.global.product())
-            .at_rank(session_rank(peer)));
+    const auto other = std::ranges::find(it.described, true) - it.described.begin();
+    return fail(make_error(ErrorCode::conflict,
+                           "model rank {} registers {}, model rank {} {}: kind, name, global lengths and "
+                           "coverage must be equal on all ranks",
+                           peer, text_of(name, global, coverage, is_map), other,
+                           text_of(it.name, it.global, it.coverage, it.map != nullptr))
+                    .at_rank(session_rank(peer)));
   }
-  ++it.described;
+  it.described[peer] = true;
   return &it;
+}
+
+/// A rank that holds nothing says so; one that says nothing has forgotten it.
+Result<> Catalog::check_described(const ServedDecomposition& it) const {
+  std::vector<int> with;
+  std::vector<int> without;
+  for (std::size_t r = 0; r < ranks(); ++r) (it.described[r] ? with : without).push_back(static_cast<int>(r));
+  if (without.empty()) return {};
+  return fail(make_error(ErrorCode::conflict,
+                         "{} did not register decomposition '{}', {} did: every rank must register it, also "
+                         "one that holds no points",
+                         text_of_ranks(without), it.name, text_of_ranks(with))
+                  .at_rank(session_rank(static_cast<std::size_t>(without.front()))));
 }
 
 Result<> Catalog::add(std::size_t peer, const wire::DefineDecomposition& message) {
@@ -182,6 +209,7 @@ Result<wire::Defined> Catalog::complete(transport::FramePool& frames) {
   new_packed_.clear();
   for (auto& [id, decomposition] : decompositions_) {
     if (decomposition.checked) continue;
+    AFTERBAY_TRY(check_described(decomposition));
     AFTERBAY_TRY(check(decomposition));
     if (decomposition.map) checked_maps_.push_back(id);
   }
@@ -287,7 +315,7 @@ Result<> Catalog::find_places(ServedCollection& it) const {
 void Catalog::choose_packed(ServedCollection& it) {
   it.packed.resize(it.schema.variables.size(), nullptr);
   for (std::size_t v = 0; v < it.packed.size(); ++v) {
-    if (it.decompositions[v] < 0) continue;
+    if (it.decompositions[v] < 0 || !it.layout->variables[v].framed) continue;
     const auto id = static_cast<std::uint32_t>(it.decompositions[v]);
     const auto& map = decompositions_.at(id).map;
     if (!map || !map->can_pack()) continue;

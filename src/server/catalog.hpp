@@ -97,14 +97,15 @@ class Catalog {
     model::Index global;
     std::vector<model::Box> boxes;  ///< one a model rank; none for a map
     std::unique_ptr<ServedMap> map;
-    std::size_t described = 0;
-    std::uint32_t holders = 0;  ///< ranks that hold points
+    std::vector<bool> described;  ///< by model rank
+    std::uint32_t holders = 0;    ///< ranks that hold points
     model::BoxTree tree;
     bool checked = false;
   };
 
   Result<ServedDecomposition*> join(std::size_t peer, std::uint32_t id, const std::string& name,
                                     const model::Index& global, const Coverage& coverage, bool is_map);
+  Result<> check_described(const ServedDecomposition& decomposition) const;
   Result<> check(ServedDecomposition& decomposition) const;
   Result<> check_map(ServedDecomposition& decomposition) const;
   Result<> describe(ServedCollection& collection);

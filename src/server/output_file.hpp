@@ -28,12 +28,14 @@ struct OutputFile {
   std::uint64_t id = 0;
   const ServedCollection* collection = nullptr;
   std::string path;
+  FileName name{};  ///< what the path was made of
   State state = State::announced;
   std::optional<SchemaChanges> changes;  ///< from the lowest model rank; until it is begun
   bool failed = false;                   ///< never to be published
   std::unique_ptr<storage::File> file;
   std::vector<std::function<void()>> waiting;  ///< tasks to submit once it is open
   std::size_t pending = 0;                     ///< tasks waiting or submitted
+  std::uint64_t records_put = 0;               ///< it has so many, though nobody may hold a point of them
   std::vector<bool> closed;                    ///< by model rank
   std::vector<std::size_t> asked_records;      ///< model ranks that want to know how many there were
   std::size_t closed_by = 0;

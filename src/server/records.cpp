@@ -59,7 +59,7 @@ Result<> Records::put(std::size_t peer, const wire::Put& message) {
                                   peer, collection->schema.variables[message.variable].name, it->record))
                     .in_variable(collection->schema.variables[message.variable].name)
                     .at_rank(catalog_.session_rank(peer)));
-  ranks[peer] = true;
+  if (catalog_.contributes(*collection, message.variable, peer)) ranks[peer] = true;
   last_.resize(catalog_.ranks());
   last_[peer] = {collection, message.variable, it->file, it->record, it->fixed};
   return {};

@@ -3,7 +3,11 @@
 // by all ranks, so that none waits for another that gave up.
 #include <mpi.h>
 
+#include <algorithm>
+
 #include "afterbay/mpi.hpp"
+#include "config/reference.hpp"
+#include "journal/recorder.hpp"
 #include "mpi/check.hpp"
 #include "mpi/communicator.hpp"
 #include "mpi/request.hpp"
@@ -56,10 +60,11 @@ struct Greeting {
   Role role = Role::automatic;
   std::uint8_t topology = 0;
   int node = 0;               ///< lowest rank on this rank's node
+  std::string run;            ///< what rank 0 calls the run in the journal
   std::vector<double> sizes;  ///< settings that must be equal on all ranks, as numbers
   template <class A>
   void fields(A& a) {
-    a(error, role, topology, node, sizes);
+    a(error, role, topology, node, run, sizes);
   }
 };
 
@@ -73,7 +78,8 @@ std::vector<double> common_settings(const config::Config& config) {
           number(config.chunk_bytes),  number(config.transport),
           number(config.inline_mode),  number(config.deadline.count()),
           number(config.placement),    number(config.splits_files()),
-          number(memory.chunks_bytes), number(memory.input_bytes)};
+          number(memory.chunks_bytes), number(memory.input_bytes),
+          number(config.sums_files())};
 }
 
 /// The lowest rank on this rank's node, real or declared.
@@ -172,6 +178,7 @@ class Starter {
     const session::RankRole role = roles_[static_cast<std::size_t>(comm.rank())];
     AFTERBAY_TRY_ASSIGN(transport::Connection connection,
                         transport::connect(connect_options(comm, *state_->config, role)));
+    state_->communicators = std::move(connection.communicators);
     AFTERBAY_TRY(make_group(std::move(comm), role));
     if (connection.port) make_server(std::move(connection.port), std::move(connection.server_links));
     if (role.model) make_model(std::move(connection.links));
@@ -185,6 +192,7 @@ class Starter {
   Result<> greet(const mpi::Communicator& comm, const Result<config::Config>& config) {
     Greeting mine;
     mine.role = options_.role;
+    if (comm.rank() == 0) mine.run = journal::new_run_id();
     AFTERBAY_TRY_ASSIGN(mine.node, node_of(comm, config ? &*config : nullptr));
     if (!config) {
       mine.error = config.error();
@@ -201,6 +209,7 @@ class Starter {
     AFTERBAY_TRY_ASSIGN(const std::vector<Greeting> all,
                         agree(comm, mine, config ? config->deadline : unknown_deadline));
     AFTERBAY_TRY(check_threads(*config, all));
+    run_ = all.front().run;
     std::vector<Role> wishes;
     std::vector<int> nodes;
     for (const Greeting& one : all) {
@@ -221,6 +230,18 @@ class Starter {
     return {};
   }
 
+  [[nodiscard]] std::unique_ptr<journal::Recorder> make_journal(const server::Place& place) const {
+    const config::Config& config = *state_->config;
+    journal::Identity identity{run_, place.number, {}};
+    identity.started.session = options_.name;
+    identity.started.model_ranks = static_cast<std::int64_t>(place.session_ranks.size());
+    identity.started.servers = std::ranges::count_if(roles_, &session::RankRole::server);
+    identity.started.settings = config::given_settings(config);
+    return std::make_unique<journal::Recorder>(
+        journal::Where{config.journal.directory, config.journal.required}, std::move(identity),
+        Logger({options_.name, "server", rank_}, config.log));
+  }
+
   void make_server(std::unique_ptr<transport::ServerPort> port, server::FellowServers::Links fellows) {
     server::Place place;
     place.session_rank = rank_;
@@ -231,9 +252,11 @@ class Starter {
     const bool hosted = roles_[static_cast<std::size_t>(rank_)].model;
     const auto threads = hosted ? 0 : static_cast<std::size_t>(state_->config->writers);
     auto stores = [state = state_.get()](Format format) -> storage::Store& { return state->store(format); };
+    auto journal = make_journal(place);
     state_->server = std::make_unique<server::Server>(
         std::move(place), *state_->config, std::move(port), std::move(fellows), stores, threads,
-        state_->server_profile, Logger({options_.name, "server", rank_}, state_->config->log));
+        state_->server_profile, Logger({options_.name, "server", rank_}, state_->config->log),
+        std::move(journal));
   }
 
   void make_model(client::ModelSession::Links links) {
@@ -254,6 +277,7 @@ class Starter {
   MPI_Comm parent_;
   const SessionOptions& options_;
   std::vector<session::RankRole> roles_;
+  std::string run_;
   std::unique_ptr<Session::State> state_;
   int rank_ = 0;
 };

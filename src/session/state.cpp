@@ -6,6 +6,8 @@ namespace {
 
 constexpr std::size_t trace_events = 1u << 16;  ///< of one process; older ones are dropped
 
+constexpr std::chrono::milliseconds farewell{1000};  ///< ranks end a session at nearly the same time
+
 std::size_t events_kept(const config::Config& config) {
   return config.report.trace.empty() ? 0 : trace_events;
 }
@@ -37,6 +39,13 @@ void Session::State::release() {
   if (model) model->release_links();
   if (host.joinable()) host.join();
   server.reset();
+  for (const auto& communicator : communicators) {
+    if (ended)
+      communicator->take_leave(farewell);
+    else
+      communicator->leave_behind();
+  }
+  communicators.clear();
 }
 
 storage::Store& Session::State::store(Format format) {

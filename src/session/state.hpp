@@ -14,6 +14,7 @@
 #include "base/thread_safety.hpp"
 #include "client/model_session.hpp"
 #include "config/config.hpp"
+#include "mpi/communicator.hpp"
 #include "observe/profile.hpp"
 #include "server/server.hpp"
 #include "session/group.hpp"
@@ -36,6 +37,7 @@ struct Session::State {
   std::unique_ptr<server::Server> server;       ///< of this process: dedicated, or hosted (inline)
   std::jthread host;                            ///< inline, thread mode
   std::shared_ptr<client::ModelSession> model;  ///< null on dedicated servers; handles keep weak references
+  std::vector<std::shared_ptr<mpi::Communicator>> communicators;  ///< of the connections; let go of last
   bool ended = false;
 
   State(std::string session_name, std::unique_ptr<config::Config> configuration);

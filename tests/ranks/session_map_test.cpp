@@ -19,6 +19,35 @@ RANK_TEST(SessionMap, two_servers_on_declared_nodes, 6) {
 RANK_TEST(SessionMap, inline_synchronous, 3) { exercise(small_session(0), "netcdf4"); }
 RANK_TEST(SessionMap, inline_thread, 3) { exercise(small_session(0).set("inline.mode", "thread"), "cdf5"); }
 
+// ---- sessions one after another
+
+/// What one leaves in its communicator must not trip the next: MPI uses the numbers of communicators again.
+RANK_TEST(SessionAfterSession, over_mpi_with_other_numbers_of_servers, 5) {
+  for (int i = 0; i < 24; ++i) {
+    const SessionOptions options = i % 4 == 3 ? small_session(0).set("nodes", "0,0,1,1,2")
+                                              : small_session(1 + i % 3).set("transport", "mpi");
+    run_session(options, [&](Session& session) {
+      const auto [start, count] = share(64, session.model_size(), session.model_rank());
+      session.decomposition("x", Block{{64}, {start}, {count}});
+      Schema schema;
+      schema.dimension("time", unlimited).dimension("x", 64);
+      schema.variable("v", Type::float64, {"time", "x"}).on("x");
+      OutputFile file =
+          session.collection("c", schema, {.file = "c.nc", .store = "cdf5", .existing = "replace"}).open();
+      const std::vector<double> values(count, i);
+      for (std::uint64_t record = 0; record < 3; ++record) {
+        file.put("v", record, values.data());
+        session.end_step();
+      }
+      file.close();
+    });
+    if (rank() == 0) {
+      EXPECT_EQ(test::read<double>("c.nc", "v"), std::vector<double>(192, i));
+    }
+    barrier();
+  }
+}
+
 // ---- all servers write the same file
 
 SessionOptions split(int servers, const std::string& placement = "slab") {

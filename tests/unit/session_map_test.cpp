@@ -111,6 +111,103 @@ TEST(ThreadSessionMapErrors, a_variable_without_the_maps_lengths_is_refused) {
   EXPECT_NE(text.find("nowhere among them are the 8 of decomposition 'map'"), std::string::npos) << text;
 }
 
+TEST(ThreadSessionMapErrors, a_variable_of_records_alone_cannot_lie_on_a_map) {
+  const std::string text = refusal([&](Session& session, int) {
+    Schema schema;
+    schema.dimension("time", unlimited);
+    schema.variable("v", Type::float32, {"time"}).on("map");
+    session.decomposition("map", map_of({8}, {}));
+    session.collection("c", schema);
+  });
+  EXPECT_NE(text.find("has 0 dimensions besides the unlimited one, too few for decomposition 'map' over 8"),
+            std::string::npos)
+      << text;
+}
+
+TEST(ThreadSessionMapErrors, a_rank_that_leaves_a_decomposition_out_is_named) {
+  const std::string text = refusal([](Session& session, int rank) {
+    session.decomposition("always", map_of({9}, {}));
+    if (rank != 1) session.decomposition("map", map_of({9}, {}));
+    session.start();
+  });
+  EXPECT_NE(text.find("model rank 1 did not register decomposition 'map', model ranks 0 and 2 did"),
+            std::string::npos)
+      << text;
+}
+
+TEST(ThreadSessionMapErrors, ranks_that_disagree_are_told_in_what) {
+  const std::string text = refusal([](Session& session, int rank) {
+    session.decomposition("map", map_of({3, 4}, {}),
+                          {.gaps_allowed = true, .repeats = rank == 2 ? Repeats::last : Repeats::refuse});
+    session.start();
+  });
+  EXPECT_NE(text.find("model rank 2 registers map 'map' over 3 x 4 points (gaps allowed, of repeats the last "
+                      "counts), model rank"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("map 'map' over 3 x 4 points (gaps allowed, no repeats)"), std::string::npos) << text;
+}
+
+TEST(ThreadSessionMapErrors, a_name_is_needed_and_blocks_cannot_repeat_points) {
+  EXPECT_NE(
+      refusal([](Session& session, int) { session.decomposition("", map_of({9}, {})); }).find("needs a name"),
+      std::string::npos);
+  EXPECT_NE(refusal([](Session& session, int) {
+              session.decomposition("b", Block{{9}, {0}, {9}},
+                                    {.gaps_allowed = false, .repeats = Repeats::first});
+            }).find("repeats can be declared for maps only"),
+            std::string::npos);
+}
+
+class ThreadSessionMapEmpty : public testing::TestWithParam<const char*> {};
+
+/// Holes everywhere, on every rank: the record is one all the same, of fill values.
+TEST_P(ThreadSessionMapEmpty, a_record_of_which_nobody_holds_a_point_is_in_the_file) {
+  const Directory directory;
+  auto settings = small_memory();
+  settings.emplace_back("placement", "slab");
+  LocalRun run(3, 2, settings);
+  const auto errors = run.run([&](Session& session, int) {
+    session.decomposition("map", map_of({9}, {-1, -1}));
+    Schema schema = line(9);
+    schema.variables[0].with_fill(Values{-5.0F});
+    Collection c = session.collection(
+        "c", schema, {.file = "c.nc", .directory = directory.path.string(), .store = GetParam()});
+    OutputFile file = c.open();
+    const float values[]{1, 2};
+    for (std::uint64_t record : {0, 1}) {
+      file.put("v", record, values);
+      session.end_step();
+    }
+    file.close();
+    session.finalize();
+  });
+  for (const auto& error : errors) EXPECT_FALSE(error) << error->text();
+  EXPECT_EQ(read<float>(directory.path / "c.nc", "v"), std::vector<float>(18, -5.0F));
+}
+
+INSTANTIATE_TEST_SUITE_P(, ThreadSessionMapEmpty, testing::Values("netcdf4", "cdf5"));
+
+TEST(ThreadSessionMapStrings, strings_along_a_maps_dimension_are_written) {
+  const Directory directory;
+  LocalRun run(3, 1, small_memory());
+  const auto errors = run.run([&](Session& session, int rank) {
+    session.decomposition("map", map_of({3}, {rank}));
+    Schema schema = line(3);
+    schema.variable("names", Type::string, {"x"}).on("map");
+    Collection c = session.collection("c", schema, {.file = "c.nc", .directory = directory.path.string()});
+    OutputFile file = c.open();
+    file.put_strings("names", no_record, std::vector<std::string>{"a", "b", "c"});
+    const auto value = static_cast<float>(rank);
+    file.put("v", 0, &value);
+    file.close();
+    session.finalize();
+  });
+  for (const auto& error : errors) EXPECT_FALSE(error) << error->text();
+  EXPECT_EQ(read<std::string>(directory.path / "c.nc", "names"), (std::vector<std::string>{"a", "b", "c"}));
+  EXPECT_EQ(read<float>(directory.path / "c.nc", "v"), (std::vector<float>{0, 1, 2}));
+}
+
 class ThreadSessionMapRepeats : public testing::TestWithParam<Repeats> {};
 
 TEST_P(ThreadSessionMapRepeats, of_points_that_several_hold_one_is_written) {

@@ -6,7 +6,6 @@
 #include <string>
 #include <utility>
 
-#include "mpi/communicator.hpp"
 #include "transport/mpi/client.hpp"
 #include "transport/mpi/roster.hpp"
 #include "transport/mpi/server.hpp"
@@ -38,13 +37,14 @@ struct StepReport {
 class SetUp {
  public:
   SetUp(mpi::Communicator comm, const ConnectOptions& options)
-      : comm_(std::make_shared<const mpi::Communicator>(std::move(comm))), options_(options) {}
+      : SetUp(std::make_shared<mpi::Communicator>(std::move(comm)), options) {}
 
   Result<Connection> run() {
     AFTERBAY_TRY_ASSIGN(roster_, Roster::exchange(*comm_, options_));
     if (options_.server_links) {  // pairs of servers must not be mixed up with those of model ranks
       AFTERBAY_TRY_ASSIGN(auto comm, mpi::Communicator::duplicate(comm_->get(), options_.policy.deadline));
-      server_comm_ = std::make_shared<const mpi::Communicator>(std::move(comm));
+      connection_.communicators.push_back(std::make_shared<mpi::Communicator>(std::move(comm)));
+      server_comm_ = connection_.communicators.back();
     }
     AFTERBAY_TRY_ASSIGN(geometry_, make_geometry());
     Result<void> made = options_.server ? make_server() : Result<void>();
@@ -63,6 +63,11 @@ class SetUp {
   }
 
  private:
+  SetUp(std::shared_ptr<mpi::Communicator> comm, const ConnectOptions& options)
+      : comm_(comm), options_(options) {
+    connection_.communicators.push_back(std::move(comm));
+  }
+
   [[nodiscard]] int rank() const { return comm_->rank(); }
   [[nodiscard]] std::string server_label(std::size_t index) const {
     return fmt::format("I/O server {} (rank {})", index, roster_.servers()[index]);

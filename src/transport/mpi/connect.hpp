@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "mpi/communicator.hpp"
 #include "transport/link.hpp"
 
 namespace afterbay::transport {
@@ -29,7 +30,7 @@ struct ConnectOptions {
   WaitPolicy policy;  ///< the deadline bounds each step of the set-up too
 };
 
-/// What a rank got. Destroy both ends before MPI_Finalize, in any order.
+/// What a rank got. Destroy all before MPI_Finalize, both ends in any order.
 struct Connection {
   std::vector<std::unique_ptr<ClientLink>> links;  ///< model ranks: one a server, in the order of their ranks
   /// Servers: peers are all model ranks in the order of ranks; with `server_links` then all servers, itself
@@ -39,6 +40,8 @@ struct Connection {
   /// here arrives at the other's port.
   std::vector<std::unique_ptr<ClientLink>> server_links;
   std::uint64_t segment_bytes = 0;  ///< servers: memory of the segment
+  /// What all this talks over. To be destroyed last, on every rank, see mpi::Communicator::take_leave.
+  std::vector<std::shared_ptr<mpi::Communicator>> communicators;
 };
 
 /// Collective over `options.comm`, by the MPI thread. Fails on every rank when it fails on one, and
