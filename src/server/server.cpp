@@ -186,8 +186,7 @@ Result<> Server::handle_output(std::size_t peer, wire::Kind kind, std::span<cons
     return with<wire::OpenFile>(message, [&](auto m) { return open(peer, std::move(m)); });
   if (kind == wire::BeginRecord::kind)
     return with<wire::BeginRecord>(message, [&](const auto& m) { return records_.begin(peer, m); });
-  if (kind == wire::Put::kind)
-    return with<wire::Put>(message, [&](const auto& m) { return records_.put(peer, m); });
+  if (kind == wire::Put::kind) return with<wire::Put>(message, [&](const auto& m) { return put(peer, m); });
   if (kind == wire::PutStrings::kind)
     return with<wire::PutStrings>(message, [&](auto m) { return put_strings(peer, std::move(m)); });
   if (kind == wire::EndRecords::kind)

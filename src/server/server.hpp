@@ -102,6 +102,7 @@ class Server {
   Result<> define(std::size_t peer, const wire::DefineCollection& message);
   Result<> define(std::size_t peer, const wire::DefineEnd& message);
   Result<> open(std::size_t peer, wire::OpenFile message);
+  Result<> put(std::size_t peer, const wire::Put& message);
   Result<> put_strings(std::size_t peer, wire::PutStrings message);
   Result<> end_records(std::size_t peer, const wire::EndRecords& message);
   Result<> close(std::size_t peer, const wire::CloseFile& message);

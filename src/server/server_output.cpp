@@ -310,6 +310,16 @@ Result<> Server::end_records(std::size_t peer, const wire::EndRecords& message) 
   return {};
 }
 
+/// The lowest model rank tells of every put, also where it holds nothing.
+Result<> Server::put(std::size_t peer, const wire::Put& message) {
+  AFTERBAY_TRY(records_.put(peer, message));
+  const Record* record = records_.find(message.collection, message.seq);
+  if (!catalog_.find(message.collection)->layout->variables[message.variable].record) return {};
+  if (const auto file = files_.find(record->file); file != files_.end())
+    file->second.records_put = std::max(file->second.records_put, record->record + 1);
+  return {};
+}
+
 /// Every rank has handed over what it will: checks that nobody is missing and writes frames that hold
 /// fewer variables than they could.
 Result<> Server::end_record(const ServedCollection& collection, std::uint64_t seq) {
@@ -368,13 +378,12 @@ void Server::publish_if_complete(OutputFile& file) {
     Event result;
     result.file = file.id;
     result.published = true;
-    auto cost = file.file->publish();
-    if (cost) {
-      cost->bytes_in = 0;
-      observe::add(timers_.written, cost->bytes_out);
-    } else {
-      result.error = std::move(cost).error();
-    }
+    file.file->reach(file.records_put);
+    auto published = file.file->publish();
+    if (published)
+      observe::add(timers_.written, published->cost.bytes_out);
+    else
+      result.error = std::move(published).error();
     timed.stop();
     event(std::move(result));
   });

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 
@@ -18,7 +19,41 @@ tl::unexpected<Error> leader_only(const std::string& path, const char* what) {
                   .in_file(path));
 }
 
+constexpr std::size_t length_bytes = 8;
+
 }  // namespace
+
+std::vector<std::byte> member_account(const Ledger& ledger, const FileChecksum* checksum) {
+  const std::vector<std::byte> pieces = ledger.account();
+  std::vector<std::byte> account;
+  std::uint64_t length = pieces.size();
+  for (std::size_t i = 0; i < length_bytes; ++i, length >>= 8)
+    account.push_back(static_cast<std::byte>(length & 0xff));
+  account.insert(account.end(), pieces.begin(), pieces.end());
+  if (checksum == nullptr) return account;
+  const std::vector<std::byte> sums = checksum->account();
+  account.insert(account.end(), sums.begin(), sums.end());
+  return account;
+}
+
+Result<> take_account(std::span<const std::byte> account, Ledger& ledger, FileChecksum* checksum) {
+  std::uint64_t length = 0;
+  for (std::size_t i = std::min(length_bytes, account.size()); i-- > 0;)
+    length = length << 8 | std::to_integer<std::uint64_t>(account[i]);
+  if (account.size() < length_bytes || length > account.size() - length_bytes)
+    return fail(ErrorCode::format,
+                "the account of a shared file that another server sent is not whole: run the same version of "
+                "the library on all servers");
+  const auto pieces = account.subspan(length_bytes, length);
+  const auto sums = account.subspan(length_bytes + length);
+  if (!sums.empty()) {
+    FileChecksum trial;
+    AFTERBAY_TRY(trial.take(sums));
+  }
+  AFTERBAY_TRY(ledger.take(pieces));
+  if (checksum == nullptr || sums.empty()) return {};
+  return checksum->take(sums);
+}
 
 Result<MemberPart> MemberPart::open(const FileRequest& request, bool leader_direct) {
   MemberPart part{request.path, request.disk ? request.disk : Disk::real(), {}, nullptr};
@@ -34,6 +69,7 @@ Result<MemberPart> MemberPart::open(const FileRequest& request, bool leader_dire
   const bool off = request.direct_io == DirectIo::automatic && !leader_direct;
   AFTERBAY_TRY_ASSIGN(part.writer, BlockWriter::open(part.file.get(), name,
                                                      off ? DirectIo::off : request.direct_io, part.disk));
+  if (request.checksum) part.writer->keep_checksum();
   AFTERBAY_TRY(part.writer->share());
   return part;
 }
@@ -59,7 +95,7 @@ Result<WriteCost> MemberFile::write_strings(std::uint32_t, std::uint64_t, std::s
   return leader_only(part_.path, "writing strings");
 }
 
-Result<WriteCost> MemberFile::publish() { return leader_only(part_.path, "publishing"); }
+Result<Published> MemberFile::publish() { return leader_only(part_.path, "publishing"); }
 
 Result<std::vector<std::byte>> MemberFile::hand_over() {
   if (!part_.writer) return fail(closed_error(part_.path));
@@ -72,7 +108,7 @@ Result<std::vector<std::byte>> MemberFile::finish() {
   WriteCost cost;
   AFTERBAY_TRY(put_rest(cost));
   AFTERBAY_TRY(part_.writer->sync());
-  return ledger_.account();
+  return member_account(ledger_, part_.writer->checksum());
 }
 
 void MemberFile::abandon() noexcept {

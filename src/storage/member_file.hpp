@@ -15,6 +15,12 @@
 
 namespace afterbay::storage {
 
+/// What a member hands over: the pieces that it wrote, and what it knows of the file's checksum (null:
+/// nothing).
+std::vector<std::byte> member_account(const Ledger& ledger, const FileChecksum* checksum);
+/// Adds a member's account to the leader's own. On failure (as Ledger::take's) nothing is added.
+Result<> take_account(std::span<const std::byte> account, Ledger& ledger, FileChecksum* checksum);
+
 /// The leader's part file, opened by another process: not locked (that is the leader's), nothing made or cut.
 struct MemberPart {
   std::string path;  ///< final name
@@ -35,7 +41,7 @@ class MemberFile : public File {
   Result<WriteCost> write(std::span<const PieceWrite> pieces) override;
   Result<WriteCost> write_strings(std::uint32_t variable, std::uint64_t record,
                                   std::span<const std::string> values) override;
-  Result<WriteCost> publish() override;
+  Result<Published> publish() override;
   Result<std::vector<std::byte>> hand_over() override;
   /// The part file stays as it is: it is the leader's.
   void abandon() noexcept override;

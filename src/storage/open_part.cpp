@@ -42,6 +42,7 @@ Result<OpenPart> fill_part(const FileRequest& request, PartFile part) {
     }
     AFTERBAY_TRY_ASSIGN(opened.writer, BlockWriter::open(opened.part.descriptor(), opened.part.part_path(),
                                                          request.direct_io, opened.part.shared_disk()));
+    if (request.checksum) opened.writer->keep_checksum();
     return {};
   };
   if (auto done = run(); !done) {

@@ -49,7 +49,9 @@ std::uint64_t digest_at(std::span<const std::byte> bytes) {
 }
 
 const char* name_of(SealedKind kind) {
-  return kind == SealedKind::account ? "account of a shared file" : "description of a shared file";
+  if (kind == SealedKind::account) return "account of a shared file";
+  return kind == SealedKind::checksum ? "checksum of a part of a shared file"
+                                      : "description of a shared file";
 }
 
 }  // namespace

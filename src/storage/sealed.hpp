@@ -13,7 +13,7 @@
 
 namespace afterbay::storage {
 
-enum class SealedKind : std::uint8_t { netcdf4_share = 1, cdf_share = 2, account = 3 };
+enum class SealedKind : std::uint8_t { netcdf4_share = 1, cdf_share = 2, account = 3, checksum = 4 };
 
 /// The same for two layouts when their pieces and how they are stored are the same.
 std::uint64_t digest_of(const model::FileLayout& layout);

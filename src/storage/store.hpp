@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -35,7 +36,8 @@ struct FileRequest {
   /// Memory for compressed chunks that wait for more of their records, shared by the files that are given
   /// the same one; null: default_chunk_memory_bytes for this file.
   std::shared_ptr<ByteAllowance> chunk_memory;
-  StripePolicy stripes;  ///< where the file system has stripes
+  StripePolicy stripes;   ///< where the file system has stripes
+  bool checksum = false;  ///< of the whole file, for Published; equal in all processes that write it
 };
 
 /// One piece's bytes in stored layout and byte order (`piece->bytes` of them).
@@ -53,6 +55,16 @@ struct WriteCost {
   std::uint64_t bytes_in = 0;
   std::uint64_t bytes_out = 0;     ///< on the file
   std::uint64_t direct_bytes = 0;  ///< of these, by O_DIRECT
+};
+
+/// A file that has its final name.
+struct Published {
+  WriteCost cost;                ///< of making it complete
+  std::uint64_t size_bytes = 0;  ///< 0 in memory
+  std::uint64_t records = 0;
+  /// CRC-64/XZ of all its bytes, if it was asked for: of what was handed over, not of what the disk gives
+  /// back.
+  std::optional<std::uint64_t> checksum;
 };
 
 /// A piece that wants a place in a file that another server makes.
@@ -96,10 +108,14 @@ class File {
   virtual Result<WriteCost> write_strings(std::uint32_t variable, std::uint64_t record,
                                           std::span<const std::string> values) = 0;
 
+  /// The file is to have at least so many records, also where nothing is written in them. Before publish,
+  /// while no write runs; not of members.
+  virtual void reach(std::uint64_t /*records*/) {}
+
   /// Gives the fill value to all that was never written in records [0, n) (n: most records of any
   /// variable), closes, makes durable (fsync of file and directory) and renames to the final name.
   /// After this, or after a failure of it, the object may only be destroyed.
-  virtual Result<WriteCost> publish() = 0;
+  virtual Result<Published> publish() = 0;
 
   /// Closes without publishing; the partial file keeps its `.part` name (nothing is left for memory).
   virtual void abandon() noexcept = 0;

@@ -32,6 +32,7 @@ class Netcdf4StoreTest : public testing::Test {
       write_record(**file, request, record, source);
     const auto published = (*file)->publish();
     ASSERT_TRUE(published) << published.error().text();
+    expect_checksum(request, *published);
   }
 
   std::unique_ptr<storage::Store> store_ = storage::make_store(Format::netcdf4);

@@ -112,6 +112,7 @@ void SharedFile::publish() {
   }
   const auto published = leader().publish();
   ASSERT_TRUE(published) << published.error().text();
+  expect_checksum(request_, *published);
 }
 
 MemberProcess::MemberProcess(storage::Store& store, const storage::FileRequest& request,

@@ -195,6 +195,7 @@ storage::FileRequest request_of(const std::string& path, const Schema& schema, F
   request.schema = schema;
   request.layout = layout_of(schema, format, sizes);
   request.existing = existing;
+  request.checksum = format != Format::memory;
   return request;
 }
 
@@ -370,6 +371,36 @@ std::vector<std::byte> file_bytes(const std::string& path) {
   std::vector<std::byte> bytes(text.size());
   std::memcpy(bytes.data(), text.data(), text.size());
   return bytes;
+}
+
+namespace {
+
+/// As the catalogue of parametrised CRC algorithms defines CRC-64/XZ; nothing of the library's.
+std::uint64_t plain_crc64(const std::vector<std::byte>& bytes) {
+  std::uint64_t table[256];
+  for (std::uint64_t i = 0; i < 256; ++i) {
+    table[i] = i;
+    for (int bit = 0; bit < 8; ++bit)
+      table[i] = (table[i] & 1) != 0 ? table[i] >> 1 ^ 0xC96C5795D7870F42u : table[i] >> 1;
+  }
+  std::uint64_t sum = ~std::uint64_t{0};
+  for (const std::byte byte : bytes)
+    sum = table[(sum ^ std::to_integer<std::uint64_t>(byte)) & 0xff] ^ sum >> 8;
+  return ~sum;
+}
+
+}  // namespace
+
+void expect_checksum(const std::string& path, const storage::Published& published) {
+  const std::vector<std::byte> bytes = file_bytes(path);
+  EXPECT_EQ(published.size_bytes, bytes.size()) << path;
+  ASSERT_TRUE(published.checksum) << path;
+  EXPECT_EQ(*published.checksum, plain_crc64(bytes)) << path;
+}
+
+void expect_checksum(const storage::FileRequest& request, const storage::Published& published) {
+  if (request.checksum) return expect_checksum(request.path, published);
+  EXPECT_FALSE(published.checksum);
 }
 
 bool file_exists(const std::string& path) { return std::filesystem::exists(path); }

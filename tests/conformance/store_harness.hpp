@@ -102,6 +102,11 @@ void expect_contents(const ReadFile& file, const storage::FileRequest& request, 
 std::vector<std::byte> file_bytes(const std::string& path);
 bool file_exists(const std::string& path);
 
+/// The checksum that publishing gave is that of the file: CRC-64/XZ, computed here bit by bit (none in
+/// memory).
+void expect_checksum(const storage::FileRequest& request, const storage::Published& published);
+void expect_checksum(const std::string& path, const storage::Published& published);
+
 /// The output of a shell command; fails the test when its exit status is not 0.
 std::string output_of(const std::string& command);
 

@@ -141,6 +141,7 @@ TEST_P(SharedStore, members_in_other_processes_write_in_place) {
     members.clear();  // they have the leader's lock from the fork, which readers respect
     const auto published = (*leader)->publish();
     ASSERT_TRUE(published) << published.error().text();
+    expect_checksum(shared, *published);
     expect_contents(read_netcdf(shared.path), shared, 6, source);
   }
 }

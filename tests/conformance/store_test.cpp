@@ -31,6 +31,7 @@ class StoreConformance : public testing::TestWithParam<Format> {
   void publish(storage::File& file) {
     const auto published = file.publish();
     ASSERT_TRUE(published) << published.error().text();
+    EXPECT_EQ(published->checksum.has_value(), format() != Format::memory);
   }
 
   [[nodiscard]] ReadFile read(const std::string& name) const {
@@ -45,7 +46,10 @@ class StoreConformance : public testing::TestWithParam<Format> {
     write_fixed(*file, request, source);
     for (std::uint64_t record = file->records(); record < records; ++record)
       write_record(*file, request, record, source);
-    publish(*file);
+    const auto published = file->publish();
+    ASSERT_TRUE(published) << published.error().text();
+    EXPECT_EQ(published->records, records);
+    expect_checksum(request, *published);
   }
 
   std::unique_ptr<storage::Store> store_ = storage::make_store(GetParam());

@@ -22,6 +22,8 @@ using model::page_bytes;
 constexpr std::uint64_t least_direct_bytes = 64u << 10;
 /// From this size on, buffered bytes are sent to the device at once, so that fsync finds little to do.
 constexpr std::uint64_t least_write_back_bytes = 256u << 10;
+/// Structure smaller than this is written again and again: its checksum waits for the end.
+constexpr std::uint64_t least_known_bytes = 64u << 10;
 
 std::uint64_t round_up(std::uint64_t value) { return (value + page_bytes - 1) / page_bytes * page_bytes; }
 std::uint64_t round_down(std::uint64_t value) { return value / page_bytes * page_bytes; }
@@ -89,6 +91,7 @@ Result<> BlockWriter::write(std::span<const Extent> extents, WriteCost& cost) {
 
 Result<> BlockWriter::write_one(const Extent& extent, WriteCost& cost) {
   if (extent.bytes.empty()) return {};
+  if (checksum_) checksum_->written(extent.offset, extent.bytes);
   const std::uint64_t end = extent.offset + extent.bytes.size();
   const std::uint64_t first_page = round_up(extent.offset);
   const std::uint64_t last_page = round_down(end);
@@ -140,6 +143,10 @@ Result<> BlockWriter::write_buffered(const Extent& extent) {
 }
 
 Result<> BlockWriter::write_structure(std::uint64_t offset, std::span<const std::byte> bytes) {
+  if (checksum_ && bytes.size() < least_known_bytes)
+    checksum_->changed(offset, bytes.size());
+  else if (checksum_)
+    checksum_->written(offset, bytes);
   return write_buffered({offset, bytes});
 }
 
@@ -166,7 +173,15 @@ Result<std::uint64_t> BlockWriter::size_bytes() const {
 Result<> BlockWriter::truncate(std::uint64_t size_bytes) {
   if (disk_->truncate(descriptor_, static_cast<off_t>(size_bytes)) != 0)
     return fail(system_error(errno, "set the length of", path_));
+  if (checksum_) checksum_->cut(size_bytes);
   return {};
+}
+
+Result<std::optional<std::uint64_t>> BlockWriter::finish_checksum() {
+  if (!checksum_) return std::nullopt;
+  AFTERBAY_TRY_ASSIGN(const std::uint64_t size, size_bytes());
+  return checksum_->finish(
+      size, [this](std::uint64_t offset, std::span<std::byte> bytes) { return read(offset, bytes); });
 }
 
 Result<> BlockWriter::sync() {

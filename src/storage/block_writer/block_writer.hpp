@@ -13,6 +13,7 @@
 #include "base/result.hpp"
 #include "base/thread_safety.hpp"
 #include "storage/block_writer/disk.hpp"
+#include "storage/block_writer/file_checksum.hpp"
 #include "storage/store.hpp"
 
 namespace afterbay::storage {
@@ -50,6 +51,14 @@ class BlockWriter {
   /// stays behind that could later overwrite what another process put there. While no write runs.
   Result<> share();
 
+  /// From now on the checksum of all that is written is kept. Before the first write. What the file holds
+  /// already is not known, and so is read at the end.
+  void keep_checksum() { checksum_ = std::make_unique<FileChecksum>(); }
+  /// What is kept of it; null: nothing.
+  [[nodiscard]] FileChecksum* checksum() const noexcept { return checksum_.get(); }
+  /// Of the whole file; nothing when none is kept. While no write runs.
+  Result<std::optional<std::uint64_t>> finish_checksum();
+
   /// Small bytes of structure: through the page cache.
   Result<> write_structure(std::uint64_t offset, std::span<const std::byte> bytes);
   /// Reads exactly `bytes.size()` bytes; those past the end of the file read as 0.
@@ -82,7 +91,8 @@ class BlockWriter {
   std::shared_ptr<Disk> disk_;
   Descriptor direct_descriptor_;
   Descriptor through_descriptor_;  ///< where it is open, buffered bytes go by it
-  Mutex direct_turn_;              ///< one direct write of a file at a time: see write_direct
+  std::unique_ptr<FileChecksum> checksum_;
+  Mutex direct_turn_;  ///< one direct write of a file at a time: see write_direct
   std::atomic<bool> direct_{false};
 };
 

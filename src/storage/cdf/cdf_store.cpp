@@ -65,11 +65,13 @@ class CdfFile : public File {
                     .in_file(part_.path()));
   }
 
-  Result<WriteCost> publish() override {
+  void reach(std::uint64_t records) override { ledger_->reach(records); }
+
+  Result<Published> publish() override {
     if (!writer_) return fail(closed_error(part_.path()));
-    auto cost = in_file(finish(), part_.path());
+    auto published = in_file(finish(), part_.path());
     abandon();
-    return cost;
+    return published;
   }
 
   Result<std::vector<std::byte>> share() override {
@@ -89,7 +91,7 @@ class CdfFile : public File {
 
   Result<> take(std::span<const std::byte> account) override {
     if (!writer_) return fail(closed_error(part_.path()));
-    return in_file(ledger_->take(account), part_.path());
+    return in_file(take_account(account, *ledger_, writer_->checksum()), part_.path());
   }
 
   void abandon() noexcept override {
@@ -189,14 +191,16 @@ class CdfFile : public File {
     return records;
   }
 
-  Result<WriteCost> finish() {
-    WriteCost cost;
-    AFTERBAY_TRY(fill_missing(cost));
-    const std::uint64_t count = ledger_->records();
-    AFTERBAY_TRY(writer_->write_structure(4, encode_record_count(header_.version, count)));
-    AFTERBAY_TRY(writer_->truncate(header_.file_bytes(count, header_bytes_)));
+  Result<Published> finish() {
+    Published published;
+    AFTERBAY_TRY(fill_missing(published.cost));
+    published.records = ledger_->records();
+    AFTERBAY_TRY(writer_->write_structure(4, encode_record_count(header_.version, published.records)));
+    published.size_bytes = header_.file_bytes(published.records, header_bytes_);
+    AFTERBAY_TRY(writer_->truncate(published.size_bytes));
+    AFTERBAY_TRY_ASSIGN(published.checksum, writer_->finish_checksum());
     AFTERBAY_TRY(part_.publish());
-    return cost;
+    return published;
   }
 
   Schema schema_;

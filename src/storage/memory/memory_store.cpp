@@ -105,7 +105,12 @@ class MemoryPart : public File {
     return cost;
   }
 
-  Result<WriteCost> publish() override {
+  void reach(std::uint64_t records) override {
+    const MutexLock lock(mutex_);
+    grow(records);
+  }
+
+  Result<Published> publish() override {
     const MutexLock lock(mutex_);
     if (!open_) return fail(closed_error(path_));
     const MutexLock registry_lock(registry_->mutex);
@@ -114,8 +119,10 @@ class MemoryPart : public File {
     if (existing_ == Existing::refuse && registry_->published.contains(path_))
       return fail(
           make_error(ErrorCode::exists, "{} exists already: choose another name", path_).in_file(path_));
+    Published published;
+    published.records = file_.records;
     registry_->published[path_] = std::make_shared<const MemoryFile>(std::move(file_));
-    return WriteCost{};
+    return published;
   }
 
   void abandon() noexcept override {

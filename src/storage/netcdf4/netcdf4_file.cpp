@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "storage/library_lock.hpp"
+#include "storage/member_file.hpp"
 #include "storage/record_reach.hpp"
 #include "storage/stopwatch.hpp"
 
@@ -205,7 +206,7 @@ Result<std::vector<std::byte>> Netcdf4File::share() {
 
 Result<> Netcdf4File::take(std::span<const std::byte> account) {
   if (!writer_) return fail(closed_error(part_.path()));
-  return in_file(ledger_.take(account), part_.path());
+  return in_file(take_account(account, ledger_, writer_->checksum()), part_.path());
 }
 
 Result<WriteCost> Netcdf4File::write_strings(std::uint32_t variable, std::uint64_t record,
@@ -230,25 +231,29 @@ Result<WriteCost> Netcdf4File::write_strings(std::uint32_t variable, std::uint64
   return cost;
 }
 
-Result<WriteCost> Netcdf4File::publish() {
+Result<Published> Netcdf4File::publish() {
   if (!writer_) return fail(closed_error(part_.path()));
-  auto cost = in_file(finish(), part_.path());
+  auto published = in_file(finish(), part_.path());
   abandon();
-  return cost;
+  return published;
 }
 
-Result<WriteCost> Netcdf4File::finish() {
-  WriteCost cost;
+Result<Published> Netcdf4File::finish() {
+  Published published;
+  WriteCost& cost = published.cost;
   AFTERBAY_TRY(pieces_->write_rest(cost));
   AFTERBAY_TRY(fill_missing(cost));
   AFTERBAY_TRY(fill_strings());
   {
     const Stopwatch watch(cost.place_ns);
-    AFTERBAY_TRY(close_library(ledger_.records()));
+    published.records = ledger_.records();
+    AFTERBAY_TRY(close_library(published.records));
   }
   const Stopwatch watch(cost.write_ns);
+  AFTERBAY_TRY_ASSIGN(published.size_bytes, writer_->size_bytes());
+  AFTERBAY_TRY_ASSIGN(published.checksum, writer_->finish_checksum());
   AFTERBAY_TRY(part_.publish());
-  return cost;
+  return published;
 }
 
 /// Chunks that were never written need nothing: readers give the fill value for them. What is left are

@@ -40,7 +40,8 @@ class Netcdf4File : public File, private Placer {
   Result<std::vector<std::byte>> share() override;
   Result<std::vector<std::uint64_t>> place(std::span<const PlaceRequest> requests) override;
   Result<> take(std::span<const std::byte> account) override;
-  Result<WriteCost> publish() override;
+  void reach(std::uint64_t records) override { ledger_.reach(records); }
+  Result<Published> publish() override;
   void abandon() noexcept override;
   [[nodiscard]] std::string engine() const override;
   [[nodiscard]] Striping striping() const override { return striping_; }
@@ -61,7 +62,7 @@ class Netcdf4File : public File, private Placer {
   Result<std::vector<std::uint64_t>> place_all(std::span<const PlaceRequest> requests);
   Result<std::uint64_t> place_one(const PlaceRequest& request);
   Result<std::uint64_t> place_plain(const model::Piece& piece, std::uint64_t record);
-  Result<WriteCost> finish();
+  Result<Published> finish();
   Result<> fill_missing(WriteCost& cost);
   [[nodiscard]] std::vector<RecordRun> missing_runs(const model::Piece& piece, std::uint64_t first,
                                                     std::uint64_t end) const;
