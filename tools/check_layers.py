@@ -19,7 +19,8 @@ ALLOWED = {
     "client": ["transport", "config", "observe"],
     "codec": ["base"],
     "storage": ["model", "codec"],
-    "server": ["transport", "storage", "config", "observe"],
+    "journal": ["base"],
+    "server": ["transport", "storage", "journal", "config", "observe"],
     "session": ["client", "server"],
     "decomp": ["storage"],
 }

@@ -74,6 +74,12 @@ struct Report {
   std::chrono::milliseconds progress_ms{0};  ///< between progress lines; 0: none
 };
 
+/// The record of runs and files, see docs/reference/journal.md.
+struct Journal {
+  std::string directory = "afterbay-journal";  ///< empty: none is kept
+  bool required = false;                       ///< the run fails where it cannot be written
+};
+
 inline constexpr int stripes_automatic = 0;
 inline constexpr int stripes_all = -1;  ///< one on every storage target
 inline constexpr std::uint64_t stripe_size_automatic = 0;
@@ -145,6 +151,8 @@ struct Config {
   std::uint64_t chunk_bytes = std::uint64_t{4} << 20;
   Placement placement = Placement::collection;
   Stripe stripe;
+  bool checksum = true;  ///< of whole files, for the journal
+  Journal journal;
   Report report;
   LogLevel log = LogLevel::warning;
 
@@ -159,6 +167,9 @@ struct Config {
 
   /// The origin of the setting of that dotted name ("memory.server").
   [[nodiscard]] const Origin& origin(std::string_view name) const;
+
+  /// Whether the checksum of files is computed: it is for the journal.
+  [[nodiscard]] bool sums_files() const noexcept { return checksum && !journal.directory.empty(); }
 
   /// Whether any collection may be written by several servers at once (placement slab or variable).
   [[nodiscard]] bool splits_files() const;

@@ -204,6 +204,14 @@ Result<std::string> explain_settings(const std::vector<std::string>& patterns) {
   return text;
 }
 
+std::map<std::string, std::string> given_settings(const Config& config) {
+  std::map<std::string, std::string> given;
+  for (const auto& setting : session_settings())
+    if (config.origin(setting.name).source != Source::fallback) given[setting.name] = setting.print(config);
+  for (const CollectionOverride& item : config.overrides) given[item.full_name()] = item.value;
+  return given;
+}
+
 std::string show(const Config& config) {
   std::vector<std::array<std::string, 3>> rows{{"SETTING", "VALUE", "ORIGIN"}};
   for (const auto& setting : session_settings()) {

@@ -2,6 +2,7 @@
 // The table of settings and a configuration as text, for people.
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +24,9 @@ Result<std::string> explain_settings(const std::vector<std::string>& patterns);
 
 /// All effective values with their origins, then what is said about collections.
 std::string show(const Config& config);
+
+/// What somebody gave, by dotted name; the rest is as by default.
+std::map<std::string, std::string> given_settings(const Config& config);
 
 /// The accepted names in the order of the page; those of collections as collections.NAME.store.
 std::vector<std::string> all_setting_names();

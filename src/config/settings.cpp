@@ -251,6 +251,23 @@ void add_stripe(std::vector<Setting<Config>>& table) {
       "and the file is made as the directory says."));
 }
 
+void add_journal(std::vector<Setting<Config>>& table) {
+  table.push_back(session(
+      "journal.directory", or_words(text("path", "a path"), {{"off", std::string()}}),
+      AFTERBAY_FIELD(journal.directory),
+      "Directory of the journal, in which every server writes what it opened and published, with size and "
+      "checksum, and what failed: `afterbay status` and `afterbay verify` read it. Runs are added to what is "
+      "there. A relative path begins where the server runs; `off` keeps none."));
+  table.push_back(session(
+      "journal.required", toggle(), AFTERBAY_FIELD(journal.required),
+      "Whether the run fails when its journal cannot be written. By default a warning says so, once, and "
+      "output goes on."));
+  table.push_back(session(
+      "checksum", toggle(), AFTERBAY_FIELD(checksum),
+      "Whether the checksum (CRC-64/XZ) of every published file is computed, for the journal, from the data "
+      "as they are written; they are not read again."));
+}
+
 void add_report(std::vector<Setting<Config>>& table) {
   table.push_back(
       session("report.table",
@@ -290,6 +307,7 @@ const std::vector<Setting<Config>>& session_settings() {
     add_memory(rows);
     add_server(rows);
     add_stripe(rows);
+    add_journal(rows);
     add_report(rows);
     return rows;
   }();

@@ -19,7 +19,7 @@ constexpr std::uint64_t strings_share = 8;  ///< strings wait in up to this part
 
 Server::Server(Place place, const config::Config& config, std::unique_ptr<transport::ServerPort> port,
                FellowServers::Links fellows, Stores stores, std::size_t threads, observe::Profile& profile,
-               Logger logger)
+               Logger logger, std::unique_ptr<journal::Recorder> journal)
     : place_(std::move(place)),
       config_(config),
       port_(std::move(port)),
@@ -27,6 +27,7 @@ Server::Server(Place place, const config::Config& config, std::unique_ptr<transp
       chunk_memory_(std::make_shared<storage::ByteAllowance>(config.memory.chunks_bytes)),
       profile_(profile),
       logger_(std::move(logger)),
+      journal_(std::move(journal)),
       fellows_(*port_, std::move(fellows), place_.session_ranks.size()),
       places_(
           config.deadline, [this] { port_->wake(); },

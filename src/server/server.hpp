@@ -19,6 +19,7 @@
 #include "base/result.hpp"
 #include "base/thread_safety.hpp"
 #include "config/config.hpp"
+#include "journal/recorder.hpp"
 #include "observe/profile.hpp"
 #include "observe/progress.hpp"
 #include "server/catalog.hpp"
@@ -51,9 +52,10 @@ class Server {
  public:
   /// `threads`: workers; 0: tasks run inside step().
   /// `fellows`: links to the other servers, for files that several write; see FellowServers.
+  /// `journal`: null: none is kept.
   Server(Place place, const config::Config& config, std::unique_ptr<transport::ServerPort> port,
          FellowServers::Links fellows, Stores stores, std::size_t threads, observe::Profile& profile,
-         Logger logger);
+         Logger logger, std::unique_ptr<journal::Recorder> journal = nullptr);
   ~Server();
 
   /// Does what there is to do now; false when there was nothing.
@@ -133,6 +135,11 @@ class Server {
 
   void published(OutputFile& file, std::optional<Error> error);
 
+  // The journal, from any thread.
+  [[nodiscard]] Result<> note_opened(const OutputFile& file);
+  [[nodiscard]] Result<> note_published(const OutputFile& file, const storage::Published& published);
+  void note_warning(std::string text);
+
   // Files that several servers write.
   [[nodiscard]] static bool is_shared(const OutputFile& file);
   [[nodiscard]] bool leads(const OutputFile& file) const;
@@ -171,6 +178,7 @@ class Server {
   std::shared_ptr<storage::ByteAllowance> chunk_memory_;  ///< of all files together
   observe::Profile& profile_;
   Logger logger_;
+  std::unique_ptr<journal::Recorder> journal_;  ///< null: none is kept
   Timers timers_{};
   std::map<std::uint32_t, CollectionTimers> collection_timers_;
 

@@ -143,6 +143,7 @@ void Server::fail(Error error) {
       error.at_rank(place_.session_rank).add(fmt::format("I/O server {} stops writing", place_.number)));
   failed_at_ns_ = now_ns();
   logger_.error("{}", failure_->text());
+  if (journal_) journal_->failed(*failure_);
   const auto bytes = wire::encode(wire::Failed{*failure_});
   // Ranks that have finalized wait for their files to be published: they are told too.
   for (std::size_t p = 0; p < peers_.size(); ++p) port_->send(p, bytes);
@@ -202,6 +203,8 @@ void Server::finish_if_done() {
   if (!files_.empty()) return;
   if (!said_goodbye_) {
     said_goodbye_ = true;
+    if (journal_)
+      if (auto ended = journal_->ended(!failure_); !ended) fail(std::move(ended).error());
     goodbye_until_ns_ = now_ns() + (failure_ ? goodbye_after_failure_ns : stall_.limit_ns());
     const auto bye = wire::encode(wire::Bye{});
     for (std::size_t p = 0; p < peers_.size() && !failure_; ++p) port_->send(p, bye);

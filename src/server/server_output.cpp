@@ -111,6 +111,7 @@ Result<> Server::open(std::size_t peer, wire::OpenFile message) {
             .in_file(message.path)
             .at_rank(catalog_.session_rank(peer)));
   }
+  if (message.name) file.name = std::move(*message.name);
   if (message.changes) {
     file.changes = std::move(message.changes);
     if (is_shared(file) && !leads(file))
@@ -155,11 +156,12 @@ void Server::note_striping(const ServedCollection& collection, const storage::Fi
   observe::add(profile_.counter(fmt::format("{}: files on {} ({}), {}", collection.name, striping.file_system,
                                             file.engine(), striping.applied)),
                1);
-  if (!striping.warning.empty())
-    logger_.warning(
-        "collection \"{}\": the stripes of a file could not be set, it is written as its directory "
-        "says: {}",
-        collection.name, striping.warning);
+  if (striping.warning.empty()) return;
+  std::string warning = fmt::format(
+      "collection \"{}\": the stripes of a file could not be set, it is written as its directory says: {}",
+      collection.name, striping.warning);
+  logger_.warning("{}", warning);
+  note_warning(std::move(warning));
 }
 
 /// What every server of a file asks the store for; the schema is still to come.
@@ -171,13 +173,14 @@ storage::FileRequest Server::request_for(const OutputFile& file) const {
   request.direct_io = static_cast<storage::DirectIo>(config_.direct_io);
   request.chunk_memory = chunk_memory_;
   request.stripes = stripe_policy(config_, file.collection->name);
+  request.checksum = journal_ && config_.sums_files();
   return request;
 }
 
 void Server::create(OutputFile& file, const SchemaChanges& changes) {
   file.state = OutputFile::State::creating;
   timers_of(*file.collection);
-  workers_.submit([this, id = file.id, request = request_for(file), shared = is_shared(file),
+  workers_.submit([this, &file, id = file.id, request = request_for(file), shared = is_shared(file),
                    collection = file.collection, changes]() mutable {
     observe::Timed timed(timers_.create);
     Event result;
@@ -186,6 +189,7 @@ void Server::create(OutputFile& file, const SchemaChanges& changes) {
       AFTERBAY_TRY_ASSIGN(request.schema, model::apply(collection->schema, changes));
       AFTERBAY_TRY_ASSIGN(result.created, stores_(collection->format).create(request));
       note_striping(*collection, *result.created);
+      AFTERBAY_TRY(note_opened(file));
       if (!shared) return {};
       AFTERBAY_TRY_ASSIGN(result.share, result.created->share());
       return {};
@@ -380,10 +384,12 @@ void Server::publish_if_complete(OutputFile& file) {
     result.published = true;
     file.file->reach(file.records_put);
     auto published = file.file->publish();
-    if (published)
+    if (published) {
       observe::add(timers_.written, published->cost.bytes_out);
-    else
+      if (auto noted = note_published(file, *published); !noted) result.error = std::move(noted).error();
+    } else {
       result.error = std::move(published).error();
+    }
     timed.stop();
     event(std::move(result));
   });

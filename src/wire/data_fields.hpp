@@ -5,6 +5,7 @@
 #include "afterbay/decomposition.hpp"
 #include "afterbay/error.hpp"
 #include "afterbay/schema.hpp"
+#include "afterbay/session.hpp"
 #include "wire/archive.hpp"
 
 namespace afterbay::wire {
@@ -49,6 +50,10 @@ void fields(A& a, Block& v) {
 template <class A>
 void fields(A& a, Coverage& v) {
   a(v.gaps_allowed, v.repeats);
+}
+template <class A>
+void fields(A& a, FileName& v) {
+  a(v.name, v.step, v.member, v.date);
 }
 template <class A>
 void fields(A& a, Error& v) {

@@ -77,9 +77,10 @@ struct OpenFile {
   std::uint32_t leader = 0;  ///< the server that makes the file; the others are its members
   std::string path;
   std::optional<SchemaChanges> changes;  ///< from the lowest model rank only
+  std::optional<FileName> name{};        ///< likewise: what `path` was made of
   template <class A>
   void fields(A& a) {
-    a(file, collection, leader, path, changes);
+    a(file, collection, leader, path, changes, name);
   }
 };
 

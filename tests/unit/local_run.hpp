@@ -97,11 +97,22 @@ class LocalRun {
     server::Place place{number, models_ + number, {}};
     for (int r = 0; r < models_; ++r) place.session_ranks.push_back(r);
     auto source = stores ? stores : [&](Format format) -> storage::Store& { return state.store(format); };
+    const Logger logger({"test", "server", models_ + number}, LogLevel::error);
     server::Server server(place, *state.config, std::move(port), std::move(fellows), source,
-                          static_cast<std::size_t>(state.config->writers), state.server_profile,
-                          Logger({"test", "server", models_ + number}, LogLevel::error));
+                          static_cast<std::size_t>(state.config->writers), state.server_profile, logger,
+                          journal(*state.config, number, logger));
     if (auto served = server.run(); !served) return served.error();
     return std::nullopt;
+  }
+
+  /// Where a test names a directory for it.
+  std::unique_ptr<journal::Recorder> journal(const config::Config& config, int number,
+                                             const Logger& logger) const {
+    if (config.origin("journal.directory").source == config::Source::fallback) return nullptr;
+    journal::Identity identity{"run-1", number, {}};
+    identity.started.session = "test";
+    return std::make_unique<journal::Recorder>(
+        journal::Where{config.journal.directory, config.journal.required}, identity, logger);
   }
 
   std::optional<Error> play(const Model& model, int rank, client::ModelSession::Links links) const {

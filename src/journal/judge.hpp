@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a journal says about its runs, and whether the files are what it says.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "journal/read.hpp"
+
+namespace afterbay::journal {
+
+enum class RunState {
+  complete,  ///< every server ended in order
+  running,   ///< a server has not ended, and lives
+  unclear,   ///< a server has not ended, and whether it lives cannot be seen from here
+  failed,    ///< ended with an error
+  killed,    ///< a server did not end, and lives no more
+};
+const char* name_of(RunState state) noexcept;
+
+/// Where the question is asked from.
+struct Asker {
+  std::string host;                            ///< this one
+  std::function<bool(std::int64_t)> is_alive;  ///< whether a process of that id is on this host
+  bool over = false;                           ///< the asker knows that nothing runs any more
+};
+Asker this_host();
+
+/// A run's state: the lock that its servers hold is believed where they could take one; else, on their host,
+/// their process id.
+RunState state_of(const Run& run, const Asker& asker);
+
+/// The last run of each session: what was in the making in older ones has been run again, or given up.
+std::vector<const Run*> last_runs(const Journal& journal);
+
+/// The worst state of the last runs, in the order killed, failed, unclear, running, complete.
+RunState state_of(const Journal& journal, const Asker& asker);
+
+/// The last published file of each collection, over all runs.
+std::map<std::string, PublishedFile> last_files(const Journal& journal);
+
+enum class Finding { right, missing, shorter, longer, changed, unreadable };
+const char* name_of(Finding finding) noexcept;
+
+struct CheckedFile {
+  PublishedFile entry;
+  Finding finding = Finding::right;
+  std::string detail;  ///< "12 of 4096 bytes"
+};
+
+struct Verification {
+  std::vector<CheckedFile> wrong;
+  std::uint64_t right = 0;
+  std::uint64_t bytes_read = 0;
+  std::uint64_t without_checksum = 0;  ///< of the right ones: only their size could be compared
+  std::uint64_t replaced = 0;          ///< older entries of files that were published again
+};
+
+/// Compares size and (unless `quick`) checksum of one file with its entry. Reads the file, at its own pace.
+CheckedFile check_file(const PublishedFile& entry, bool quick);
+
+/// All files of the journal, the newest entry of each path. A file that is wrong is looked at once more with
+/// the journal as it then is: a run that goes on may have replaced it meanwhile.
+Result<Verification> verify(const Journal& journal, bool quick);
+
+}  // namespace afterbay::journal

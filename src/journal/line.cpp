@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "journal/line.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <chrono>
+#include <ctime>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+namespace afterbay::journal {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int format_version = 1;
+constexpr std::string_view checksum_start = "crc64-xz:";
+
+/// A checksum in its place in a line.
+struct ChecksumField {
+  std::optional<std::uint64_t>& value;
+};
+
+// Each event is defined once, here, for both directions: `a(name, field)`.
+template <class A>
+void fields(A& a, RunStarted& v) {
+  a("session", v.session);
+  a("version", v.version);
+  a("host", v.host);
+  a("pid", v.pid);
+  a("directory", v.directory);
+  a("model_ranks", v.model_ranks);
+  a("servers", v.servers);
+  a("locked", v.locked);
+  a("settings", v.settings);
+}
+template <class A>
+void fields(A& a, FileFacts& v) {
+  a("path", v.path);
+  a("collection", v.collection);
+  a("format", v.format);
+  a("step", v.step);
+  a("member", v.member);
+  a("date", v.date);
+}
+template <class A>
+void fields(A& a, FileOpened& v) {
+  fields(a, v.file);
+}
+template <class A>
+void fields(A& a, FilePublished& v) {
+  fields(a, v.file);
+  a("bytes", v.bytes);
+  a("records", v.records);
+  ChecksumField checksum{v.checksum};
+  a("checksum", checksum);
+}
+template <class A>
+void fields(A& a, Warned& v) {
+  a("text", v.text);
+}
+template <class A>
+void fields(A& a, Failed& v) {
+  a("code", v.code);
+  a("text", v.text);
+  a("file", v.file);
+  a("variable", v.variable);
+}
+template <class A>
+void fields(A& a, RunEnded& v) {
+  a("ok", v.ok);
+  a("files", v.files);
+}
+template <class A>
+void fields(A& a, RunAbandoned& v) {
+  a("abandoned", v.abandoned);
+}
+
+constexpr const char* name_of(const RunStarted&) { return "run_started"; }
+constexpr const char* name_of(const FileOpened&) { return "file_opened"; }
+constexpr const char* name_of(const FilePublished&) { return "file_published"; }
+constexpr const char* name_of(const Warned&) { return "warning"; }
+constexpr const char* name_of(const Failed&) { return "error"; }
+constexpr const char* name_of(const RunEnded&) { return "run_ended"; }
+constexpr const char* name_of(const RunAbandoned&) { return "run_abandoned"; }
+
+/// Fields that are not set are left out.
+class JsonWriter {
+ public:
+  explicit JsonWriter(Json& json) : json_(json) {}
+  template <class T>
+  void operator()(const char* name, T& value) {
+    json_[name] = value;
+  }
+  template <class T>
+  void operator()(const char* name, std::optional<T>& value) {
+    if (value) json_[name] = *value;
+  }
+  void operator()(const char* name, ChecksumField& field) {
+    if (field.value) json_[name] = print_checksum(*field.value);
+  }
+
+ private:
+  Json& json_;
+};
+
+/// What is missing keeps its initial value; what has another type makes the line unreadable.
+class JsonReader {
+ public:
+  explicit JsonReader(const Json& json) : json_(json) {}
+  template <class T>
+  void operator()(const char* name, T& value) {
+    if (const auto at = json_.find(name); at != json_.end()) at->get_to(value);
+  }
+  template <class T>
+  void operator()(const char* name, std::optional<T>& value) {
+    if (const auto at = json_.find(name); at != json_.end()) value = at->template get<T>();
+  }
+  void operator()(const char* name, ChecksumField& field) {
+    if (const auto at = json_.find(name); at != json_.end())
+      field.value = parse_checksum(at->get<std::string>());
+  }
+
+ private:
+  const Json& json_;
+};
+
+/// The event of that name among the alternatives from number `I` on.
+template <std::size_t I = 1>
+Event read_event(const std::string& name, const Json& json) {
+  if constexpr (I < std::variant_size_v<Event>) {
+    std::variant_alternative_t<I, Event> event;
+    if (name != name_of(event)) return read_event<I + 1>(name, json);
+    JsonReader reader(json);
+    fields(reader, event);
+    return event;
+  } else {
+    return std::monostate();
+  }
+}
+
+}  // namespace
+
+std::string text_of(const Line& line) {
+  Json json{{"journal", format_version}, {"at", line.at}, {"run", line.run}, {"server", line.server}};
+  std::visit(
+      [&json](auto event) {
+        if constexpr (!std::is_same_v<decltype(event), std::monostate>) {
+          json["event"] = name_of(event);
+          JsonWriter writer(json);
+          fields(writer, event);
+        }
+      },
+      line.event);
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);  // paths need not be UTF-8
+}
+
+std::optional<Line> parse_line(std::string_view text) {
+  const Json json = Json::parse(text, nullptr, false);
+  if (!json.is_object() || !json.contains("journal")) return std::nullopt;
+  try {
+    Line line;
+    json.at("at").get_to(line.at);
+    json.at("run").get_to(line.run);
+    json.at("server").get_to(line.server);
+    line.event = read_event(json.at("event").get<std::string>(), json);
+    return line;
+  } catch (const Json::exception&) {
+    return std::nullopt;
+  }
+}
+
+std::string utc_now() {
+  const auto now = std::chrono::system_clock::now();
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(now);
+  const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(now - seconds).count();
+  const std::time_t time = std::chrono::system_clock::to_time_t(seconds);
+  std::tm utc{};
+  ::gmtime_r(&time, &utc);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &utc);
+  return fmt::format("{}.{:03}Z", text, ms);
+}
+
+std::string print_checksum(std::uint64_t checksum) {
+  return fmt::format("{}{:016x}", checksum_start, checksum);
+}
+
+std::optional<std::uint64_t> parse_checksum(std::string_view text) {
+  if (!text.starts_with(checksum_start)) return std::nullopt;
+  text.remove_prefix(checksum_start.size());
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, 16);
+  if (error != std::errc() || end != text.data() + text.size() || text.size() != 16) return std::nullopt;
+  return value;
+}
+
+}  // namespace afterbay::journal

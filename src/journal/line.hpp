@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// The lines of a journal. The format is described for users in docs/reference/journal.md.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+namespace afterbay::journal {
+
+/// A server's first line of a run.
+struct RunStarted {
+  std::string session;
+  std::string version;
+  std::string host;
+  std::int64_t pid = 0;
+  std::string directory;  ///< in which the server runs, absolute
+  std::int64_t model_ranks = 0;
+  std::int64_t servers = 0;
+  bool locked = false;                          ///< the run holds a lock on the journal file while it lasts
+  std::map<std::string, std::string> settings;  ///< those that somebody gave
+};
+
+/// What is known of a file from its opening on.
+struct FileFacts {
+  std::string path;  ///< final name, absolute
+  std::string collection;
+  std::string format;
+  std::optional<std::int64_t> step;
+  std::optional<std::int64_t> member;
+  std::optional<std::string> date;
+};
+
+struct FileOpened {
+  FileFacts file;
+};
+
+/// Written only when the file and its name are durable.
+struct FilePublished {
+  FileFacts file;
+  std::uint64_t bytes = 0;
+  std::uint64_t records = 0;
+  std::optional<std::uint64_t> checksum;  ///< CRC-64/XZ of all its bytes
+};
+
+struct Warned {
+  std::string text;
+};
+
+struct Failed {
+  std::string code;
+  std::string text;
+  std::optional<std::string> file;
+  std::optional<std::string> variable;
+};
+
+/// A server's last line of a run.
+struct RunEnded {
+  bool ok = false;
+  std::uint64_t files = 0;  ///< that it has published
+};
+
+/// By the next run that found no end of an older one in its file: that one was killed.
+struct RunAbandoned {
+  std::string abandoned;  ///< its id
+};
+
+/// std::monostate: an event that this version does not know.
+using Event = std::variant<std::monostate, RunStarted, FileOpened, FilePublished, Warned, Failed, RunEnded,
+                           RunAbandoned>;
+
+struct Line {
+  std::string at;  ///< UTC, "2026-11-22T07:15:03.123Z": ordered as text
+  std::string run;
+  std::int64_t server = 0;
+  Event event;
+};
+
+/// One line of JSON without its newline.
+std::string text_of(const Line& line);
+/// Nothing when the text is no line of a journal, or only a part of one.
+std::optional<Line> parse_line(std::string_view text);
+
+/// Now, as in Line::at.
+std::string utc_now();
+
+/// "crc64-xz:995dc9bbdf1939fa".
+std::string print_checksum(std::uint64_t checksum);
+std::optional<std::uint64_t> parse_checksum(std::string_view text);
+
+}  // namespace afterbay::journal

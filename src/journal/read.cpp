@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "journal/read.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <utility>
+
+#include "journal/journal_file.hpp"
+
+namespace afterbay::journal {
+namespace {
+
+constexpr const char* usual_directory = "afterbay-journal";
+
+struct JournalText {
+  std::string text;
+  bool held = false;
+};
+
+Result<JournalText> read_file(const std::string& path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  JournalText file;
+  bool whole = descriptor >= 0;
+  std::string buffer(std::size_t{1} << 20, '\0');
+  while (whole) {
+    const ssize_t got = ::read(descriptor, buffer.data(), buffer.size());
+    if (got < 0 && errno == EINTR) continue;
+    whole = got >= 0;
+    if (got <= 0) break;
+    file.text.append(buffer, 0, static_cast<std::size_t>(got));
+  }
+  const int number = errno;
+  if (whole) file.held = is_held(descriptor);
+  if (descriptor >= 0) ::close(descriptor);
+  if (whole) return file;
+  return fail(make_error(ErrorCode::io, "cannot read the journal {}: {}", path, std::strerror(number))
+                  .with_native(number)
+                  .in_file(path));
+}
+
+Result<std::vector<std::string>> journal_files(const std::string& directory) {
+  std::vector<std::string> files;
+  std::error_code wrong;
+  for (const auto& entry : std::filesystem::directory_iterator(directory, wrong))
+    if (is_journal_name(entry.path().filename().string())) files.push_back(entry.path().string());
+  if (wrong)
+    return fail(make_error(ErrorCode::io, "cannot read the directory {}: {}", directory, wrong.message())
+                    .with_native(wrong.value())
+                    .in_file(directory));
+  std::ranges::sort(files);
+  return files;
+}
+
+/// Puts the lines of all files together.
+class Collector {
+ public:
+  void add(const JournalText& file) {
+    std::string_view text = file.text;
+    Run* last = nullptr;
+    std::int64_t server = 0;
+    while (!text.empty()) {
+      const std::size_t newline = text.find('\n');
+      const auto line = parse_line(text.substr(0, newline));
+      // Without its newline a line may still be in the making.
+      if (line && newline != std::string_view::npos) {
+        last = &add(*line);
+        server = line->server;
+      } else if (newline != std::string_view::npos ? newline > 0 : !file.held) {
+        ++unreadable_;
+      }
+      text.remove_prefix(newline == std::string_view::npos ? text.size() : newline + 1);
+    }
+    if (last != nullptr && file.held) last->servers[server].held = true;
+  }
+
+  [[nodiscard]] Journal finish(std::string directory) && {
+    Journal journal{std::move(directory), {}, unreadable_};
+    for (auto& [id, run] : runs_) journal.runs.push_back(std::move(run));
+    const auto by_time = [](const auto& a, const auto& b) { return a.at < b.at; };
+    for (Run& run : journal.runs) {
+      std::ranges::stable_sort(run.published, by_time);
+      std::ranges::stable_sort(run.unpublished, by_time);
+      std::ranges::stable_sort(run.warnings, by_time);
+      std::ranges::stable_sort(run.errors, by_time);
+      drop_published(run);
+    }
+    std::ranges::stable_sort(journal.runs, {}, &Run::started_at);
+    for (const std::string& id : abandoned_)
+      for (Run& run : journal.runs)
+        if (run.id == id)
+          for (auto& [number, server] : run.servers) server.abandoned = !server.ended;
+    return journal;
+  }
+
+ private:
+  Run& add(const Line& line) {
+    Run& run = runs_[line.run];
+    run.id = line.run;
+    if (run.started_at.empty() || line.at < run.started_at) run.started_at = line.at;
+    run.last_at = std::max(run.last_at, line.at);
+    ServerOfRun& server = run.servers[line.server];
+    if (const auto* started = std::get_if<RunStarted>(&line.event)) {
+      server.started = *started;
+      server.started_at = line.at;
+    } else if (const auto* opened = std::get_if<FileOpened>(&line.event)) {
+      run.unpublished.push_back({opened->file, line.at, line.server});
+    } else if (const auto* published = std::get_if<FilePublished>(&line.event)) {
+      run.published.push_back({*published, line.at, line.server});
+    } else if (const auto* warned = std::get_if<Warned>(&line.event)) {
+      run.warnings.push_back({line.at, line.server, warned->text});
+    } else if (const auto* failed = std::get_if<Failed>(&line.event)) {
+      run.errors.push_back({line.at, line.server, failed->text});
+    } else if (const auto* ended = std::get_if<RunEnded>(&line.event)) {
+      server.ended = *ended;
+    } else if (const auto* abandoned = std::get_if<RunAbandoned>(&line.event)) {
+      abandoned_.push_back(abandoned->abandoned);
+    }
+    return run;
+  }
+
+  /// A path may be opened and published several times in a run: each publication ends the oldest opening.
+  static void drop_published(Run& run) {
+    for (const PublishedFile& it : run.published) {
+      const auto same = std::ranges::find_if(run.unpublished, [&](const OpenedFile& other) {
+        return other.file.path == it.file.file.path && other.at <= it.at;
+      });
+      if (same != run.unpublished.end()) run.unpublished.erase(same);
+    }
+  }
+
+  std::map<std::string, Run> runs_;
+  std::vector<std::string> abandoned_;
+  std::uint64_t unreadable_ = 0;
+};
+
+}  // namespace
+
+const std::string& Run::session() const {
+  static const std::string unknown;
+  return servers.empty() ? unknown : servers.begin()->second.started.session;
+}
+
+Result<Journal> read_journal(const std::string& directory) {
+  std::string where = directory;
+  AFTERBAY_TRY_ASSIGN(std::vector<std::string> files, journal_files(where));
+  if (const auto inside = std::filesystem::path(directory) / usual_directory;
+      files.empty() && std::filesystem::is_directory(inside)) {
+    where = inside.string();
+    AFTERBAY_TRY_ASSIGN(files, journal_files(where));
+  }
+  if (files.empty())
+    return fail(make_error(ErrorCode::io, "there is no journal in {}, nor in {} inside it", directory,
+                           usual_directory)
+                    .in_file(directory));
+  Collector collector;
+  for (const std::string& path : files) {
+    AFTERBAY_TRY_ASSIGN(const JournalText file, read_file(path));
+    collector.add(file);
+  }
+  return std::move(collector).finish(where);
+}
+
+std::map<std::string, PublishedFile> newest_files(const Journal& journal) {
+  std::map<std::string, PublishedFile> newest;
+  for (const Run& run : journal.runs)
+    for (const PublishedFile& it : run.published) {
+      auto [at, is_new] = newest.try_emplace(it.file.file.path, it);
+      if (!is_new && at->second.at <= it.at) at->second = it;
+    }
+  return newest;
+}
+
+}  // namespace afterbay::journal

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// A journal as it is read: what runs there were, and what they did. Also while they last.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "journal/line.hpp"
+
+namespace afterbay::journal {
+
+struct OpenedFile {
+  FileFacts file;
+  std::string at;
+  std::int64_t server = 0;
+};
+
+struct PublishedFile {
+  FilePublished file;
+  std::string at;
+  std::int64_t server = 0;
+};
+
+struct Message {
+  std::string at;
+  std::int64_t server = 0;
+  std::string text;
+};
+
+struct ServerOfRun {
+  RunStarted started;
+  std::string started_at;
+  std::optional<RunEnded> ended;
+  bool held = false;       ///< the journal file's lock: the process lives
+  bool abandoned = false;  ///< a later run found that it had not ended
+};
+
+struct Run {
+  std::string id;
+  std::string started_at;
+  std::string last_at;
+  std::map<std::int64_t, ServerOfRun> servers;  ///< by number
+  std::vector<PublishedFile> published;         ///< in the order of time, as all lists here
+  std::vector<OpenedFile> unpublished;          ///< opened, and not published in this run
+  std::vector<Message> warnings;
+  std::vector<Message> errors;
+
+  [[nodiscard]] const std::string& session() const;
+};
+
+struct Journal {
+  std::string directory;
+  std::vector<Run> runs;               ///< in the order of their starts
+  std::uint64_t unreadable_lines = 0;  ///< torn when a run was killed, or something else's
+};
+
+/// Reads the files of a journal in the directory, or in the one that the default setting makes inside it.
+/// Lines that are torn or foreign are counted, other files left alone. Fails with io when there is no
+/// journal.
+Result<Journal> read_journal(const std::string& directory);
+
+/// The newest entry of each path, over all runs.
+std::map<std::string, PublishedFile> newest_files(const Journal& journal);
+
+}  // namespace afterbay::journal

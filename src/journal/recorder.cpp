@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "journal/recorder.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <utility>
+
+namespace afterbay::journal {
+namespace {
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
+}
+
+std::string working_directory() {
+  std::error_code gone;
+  return std::filesystem::current_path(gone).string();
+}
+
+/// Of a server's own working directory: files stay where they were opened.
+std::string absolute(const std::string& path) {
+  std::error_code gone;
+  const std::filesystem::path made = std::filesystem::absolute(path, gone);
+  return gone ? path : made.lexically_normal().string();
+}
+
+}  // namespace
+
+std::string new_run_id() {
+  std::string at = utc_now();
+  std::erase_if(at, [](char c) { return c == '-' || c == ':'; });
+  return fmt::format("{}-{}-{}", at, host_name(), ::getpid());
+}
+
+Recorder::Recorder(Where where, Identity identity, Logger logger)
+    : where_(std::move(where)),
+      identity_(std::move(identity)),
+      logger_(std::move(logger)),
+      started_at_(utc_now()) {
+  if (!keeps()) return;
+  where_.directory = absolute(where_.directory);
+  identity_.started.version = AFTERBAY_VERSION;
+  identity_.started.host = host_name();
+  identity_.started.pid = ::getpid();
+  identity_.started.directory = working_directory();
+}
+
+std::string Recorder::line(Event event) const {
+  return text_of({utc_now(), identity_.run, identity_.server, std::move(event)});
+}
+
+/// The open file. When it is opened: who runs here, and what became of the run before.
+Result<JournalFile*> Recorder::file() {
+  const MutexLock lock(mutex_);
+  if (file_) return file_.get();
+  AFTERBAY_TRY_ASSIGN(auto opened, JournalFile::open(where_.directory, identity_.server));
+  if (const auto& killed = opened->run_without_end())
+    AFTERBAY_TRY(opened->append(line(RunAbandoned{*killed})));
+  RunStarted started = identity_.started;
+  started.locked = opened->locked();
+  AFTERBAY_TRY(
+      opened->append_durably(text_of({started_at_, identity_.run, identity_.server, std::move(started)})));
+  file_ = std::move(opened);
+  return file_.get();
+}
+
+Result<> Recorder::write(Event event, bool durable) {
+  AFTERBAY_TRY_ASSIGN(JournalFile* const to, file());
+  const std::string text = line(std::move(event));
+  return durable ? to->append_durably(text) : to->append(text);
+}
+
+Result<> Recorder::note(Event event, bool durable) {
+  if (!keeps()) return {};
+  auto written = write(std::move(event), durable);
+  if (written) return {};
+  if (where_.required)
+    return fail(std::move(written).error().add("the setting 'journal.required' lets the run fail for it"));
+  const MutexLock lock(mutex_);
+  if (!std::exchange(warned_of_failure_, true))
+    logger_.warning("{}\noutput goes on without it, and `afterbay status` will not know all of it",
+                    written.error().text());
+  return {};
+}
+
+Result<> Recorder::opened(FileFacts file) {
+  file.path = absolute(file.path);
+  return note(FileOpened{std::move(file)}, false);
+}
+
+Result<> Recorder::published(FilePublished published) {
+  published.file.path = absolute(published.file.path);
+  AFTERBAY_TRY(note(std::move(published), true));
+  const MutexLock lock(mutex_);
+  ++files_;
+  return {};
+}
+
+void Recorder::warned(std::string text) { (void)note(Warned{std::move(text)}, false); }
+
+void Recorder::failed(const Error& error) {
+  Failed failed{name_of(error.code), error.text(), std::nullopt, std::nullopt};
+  if (!error.file.empty()) failed.file = absolute(error.file);
+  if (!error.variable.empty()) failed.variable = error.variable;
+  (void)note(std::move(failed), false);
+}
+
+/// A run that had nothing to say leaves nothing.
+Result<> Recorder::ended(bool ok) {
+  RunEnded end{ok, 0};
+  {
+    const MutexLock lock(mutex_);
+    if (!file_) return {};
+    end.files = files_;
+  }
+  return note(end, true);
+}
+
+}  // namespace afterbay::journal

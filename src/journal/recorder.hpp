@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Recorder: what one I/O server tells its journal in the course of a run.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/log.hpp"
+#include "base/result.hpp"
+#include "base/thread_safety.hpp"
+#include "journal/journal_file.hpp"
+#include "journal/line.hpp"
+
+namespace afterbay::journal {
+
+struct Where {
+  std::string directory;  ///< empty: no journal is kept
+  bool required = false;  ///< a line that cannot be written fails; else it is warned of, once
+};
+
+/// Who writes. Of `started` version, host, pid, directory and lock are filled in here.
+struct Identity {
+  std::string run;  ///< equal on all servers of the run; see new_run_id
+  std::int64_t server = 0;
+  RunStarted started;
+};
+
+/// "20261122T071503.123Z-node17-4711": of this moment and process.
+std::string new_run_id();
+
+/// Opens the file when there is something to say, so that a run without output leaves none. Any thread may
+/// call it; a call that promises durability returns when the line is on the disk.
+class Recorder {
+ public:
+  Recorder(Where where, Identity identity, Logger logger);
+
+  [[nodiscard]] bool keeps() const noexcept { return !where_.directory.empty(); }
+
+  // Each fails only where the journal is required.
+  Result<> opened(FileFacts file);
+  /// Durable. The file must have its final name, durably.
+  Result<> published(FilePublished file);
+  void warned(std::string text);
+  void failed(const Error& error);
+  /// Durable. Nothing may follow.
+  Result<> ended(bool ok);
+
+ private:
+  Result<> note(Event event, bool durable);
+  Result<> write(Event event, bool durable);
+  Result<JournalFile*> file();
+  [[nodiscard]] std::string line(Event event) const;
+
+  Where where_;
+  Identity identity_;
+  Logger logger_;
+  std::string started_at_;
+  Mutex mutex_;
+  std::unique_ptr<JournalFile> file_ AFTERBAY_GUARDED_BY(mutex_);
+  std::uint64_t files_ AFTERBAY_GUARDED_BY(mutex_) = 0;
+  bool warned_of_failure_ AFTERBAY_GUARDED_BY(mutex_) = false;
+};
+
+}  // namespace afterbay::journal

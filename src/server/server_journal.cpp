@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a server tells its journal. Files in memory are nobody's but the test's.
+#include "server/server.hpp"
+
+namespace afterbay::server {
+namespace {
+
+journal::FileFacts facts_of(const OutputFile& file) {
+  journal::FileFacts facts;
+  facts.path = file.path;
+  facts.collection = file.collection->name;
+  facts.format = name_of(file.collection->format);
+  facts.step = file.name.step;
+  facts.member = file.name.member;
+  facts.date = file.name.date;
+  return facts;
+}
+
+}  // namespace
+
+Result<> Server::note_opened(const OutputFile& file) {
+  if (!journal_ || file.collection->format == Format::memory) return {};
+  return journal_->opened(facts_of(file));
+}
+
+Result<> Server::note_published(const OutputFile& file, const storage::Published& published) {
+  if (!journal_ || file.collection->format == Format::memory) return {};
+  return journal_->published({facts_of(file), published.size_bytes, published.records, published.checksum});
+}
+
+void Server::note_warning(std::string text) {
+  if (journal_) journal_->warned(std::move(text));
+}
+
+}  // namespace afterbay::server

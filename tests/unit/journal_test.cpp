@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writing and reading journals: torn lines, several runs and sessions, foreign files.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+#include "journal/judge.hpp"
+#include "journal/recorder.hpp"
+#include "scratch_directory.hpp"
+
+namespace afterbay::journal {
+namespace {
+
+using test::Directory;
+using testing::HasSubstr;
+
+void append_text(const std::filesystem::path& path, const std::string& text) {
+  std::ofstream(path, std::ios::binary | std::ios::app) << text;
+}
+
+class JournalTest : public testing::Test {
+ protected:
+  [[nodiscard]] std::filesystem::path file(const std::string& name = "server-0.jsonl") const {
+    return directory_.path / name;
+  }
+  std::unique_ptr<Recorder> recorder(const std::string& run, std::int64_t server = 0,
+                                     const std::string& session = "atmosphere") {
+    Identity identity{run, server, {}};
+    identity.started.session = session;
+    return std::make_unique<Recorder>(Where{directory_.path.string(), false}, identity, logger_);
+  }
+  [[nodiscard]] static FileFacts facts(const std::string& path, const std::string& collection = "history") {
+    FileFacts facts;
+    facts.path = path;
+    facts.collection = collection;
+    facts.format = "netcdf4";
+    return facts;
+  }
+  /// A whole run that publishes one file.
+  void run(const std::string& id, const std::string& path, std::uint64_t bytes = 0, bool ok = true) {
+    const auto it = recorder(id);
+    ASSERT_TRUE(it->opened(facts(path)));
+    ASSERT_TRUE(it->published({facts(path), bytes, 3, 0x42}));
+    ASSERT_TRUE(it->ended(ok));
+  }
+  [[nodiscard]] Journal read() const {
+    auto journal = read_journal(directory_.path.string());
+    EXPECT_TRUE(journal) << journal.error().text();
+    return journal ? *journal : Journal();
+  }
+
+  Directory directory_;
+  std::ostringstream log_;
+  Logger logger_{{"atmosphere", "server", 0}, LogLevel::warning, log_};
+};
+
+TEST_F(JournalTest, lines_are_read_as_they_were_written) {
+  FileFacts all = facts("/out/a.nc");
+  all.step = 7;
+  all.member = 2;
+  all.date = "2026-11-22";
+  const Line line{"2026-11-22T07:15:03.123Z", "run", 3, FilePublished{all, 12, 4, 0xfedcba9876543210}};
+  EXPECT_THAT(text_of(line), HasSubstr(R"("checksum":"crc64-xz:fedcba9876543210")"));
+  const auto back = parse_line(text_of(line));
+  ASSERT_TRUE(back);
+  EXPECT_EQ(back->at, line.at);
+  EXPECT_EQ(back->server, 3);
+  const auto& published = std::get<FilePublished>(back->event);
+  EXPECT_EQ(published.file.date, all.date);
+  EXPECT_EQ(published.file.step, all.step);
+  EXPECT_EQ(published.file.member, all.member);
+  EXPECT_EQ(published.checksum, 0xfedcba9876543210u);
+  EXPECT_EQ(text_of(*back), text_of(line));
+}
+
+TEST_F(JournalTest, no_beginning_of_a_line_is_taken_for_a_line) {
+  const std::string text = text_of({utc_now(), "run", 0, FilePublished{facts("/out/a.nc"), 12, 4, 5}});
+  for (std::size_t length = 0; length < text.size(); ++length)
+    EXPECT_FALSE(parse_line(std::string_view(text).substr(0, length))) << length;
+  for (const char* other : {"", "null", "[]", "7", "{}", R"({"journal":1})", "not JSON",
+                            R"({"journal":1,"at":3,"run":"r","server":0,"event":"run_ended"})",
+                            R"({"journal":1,"at":"x","run":"r","server":"zero","event":"run_ended"})"})
+    EXPECT_FALSE(parse_line(other)) << other;
+}
+
+TEST_F(JournalTest, events_of_a_later_version_are_left_alone) {
+  run("first", "/out/a.nc");
+  append_text(file(), R"({"journal":1,"at":"2099","run":"first","server":0,"event":"tide_turned","x":1})"
+                      "\n");
+  EXPECT_EQ(read().unreadable_lines, 0u);
+  EXPECT_EQ(read().runs.size(), 1u);
+}
+
+TEST_F(JournalTest, a_torn_last_line_is_left_out_and_the_next_run_begins_a_new_one) {
+  run("first", "/out/a.nc");
+  append_text(file(), R"({"journal":1,"at":"2026-11-22T07:)");
+  EXPECT_EQ(read().runs.size(), 1u);
+  EXPECT_EQ(read().unreadable_lines, 1u);
+  run("second", "/out/b.nc");
+  const Journal journal = read();
+  ASSERT_EQ(journal.runs.size(), 2u);
+  EXPECT_EQ(journal.unreadable_lines, 1u);
+  EXPECT_EQ(journal.runs[1].published.at(0).file.file.path, "/out/b.nc");
+}
+
+TEST_F(JournalTest, foreign_files_and_garbage_do_no_harm) {
+  run("first", "/out/a.nc");
+  std::string garbage;
+  for (int i = 0; i < 5000; ++i) garbage += static_cast<char>(i * 37 + i / 11);
+  append_text(file(), garbage + "\n\n");
+  append_text(file("server-1.jsonl"), garbage);
+  append_text(file("server-x.jsonl"), "{\n");
+  append_text(file("notes.txt"), "mine");
+  run("second", "/out/b.nc");
+  const Journal journal = read();
+  EXPECT_EQ(journal.runs.size(), 2u);
+  EXPECT_GT(journal.unreadable_lines, 0u);
+  EXPECT_EQ(newest_files(journal).size(), 2u);
+}
+
+TEST_F(JournalTest, where_there_is_none_it_says_so) {
+  const auto journal = read_journal(directory_.path.string());
+  ASSERT_FALSE(journal);
+  EXPECT_EQ(journal.error().code, ErrorCode::io);
+  EXPECT_THAT(journal.error().text(), HasSubstr("no journal"));
+  EXPECT_FALSE(read_journal((directory_.path / "absent").string()));
+}
+
+TEST_F(JournalTest, a_run_that_says_nothing_leaves_nothing) {
+  const auto it = recorder("first");
+  EXPECT_TRUE(it->ended(true));
+  EXPECT_TRUE(std::filesystem::is_empty(directory_.path));
+}
+
+TEST_F(JournalTest, two_sessions_at_a_time_write_files_of_their_own) {
+  const auto ocean = recorder("ocean-run", 0, "ocean");
+  const auto atmosphere = recorder("atmosphere-run");
+  ASSERT_TRUE(ocean->opened(facts("/out/ocean.nc")));
+  ASSERT_TRUE(atmosphere->opened(facts("/out/atmosphere.nc")));
+  EXPECT_TRUE(std::filesystem::exists(file("server-0.2.jsonl")));
+  EXPECT_EQ(last_runs(read()).size(), 2u);
+  EXPECT_EQ(state_of(read(), this_host()), RunState::running);
+}
+
+TEST_F(JournalTest, what_was_opened_and_not_published_is_in_the_making) {
+  const auto it = recorder("first");
+  ASSERT_TRUE(it->opened(facts("/out/a.nc")));
+  ASSERT_TRUE(it->published({facts("/out/a.nc"), 1, 1, 1}));
+  ASSERT_TRUE(it->opened(facts("/out/b.nc")));
+  ASSERT_TRUE(it->opened(facts("/out/a.nc")));
+  const Journal journal = read();
+  ASSERT_EQ(journal.runs.at(0).unpublished.size(), 2u);
+  EXPECT_EQ(journal.runs[0].unpublished[0].file.path, "/out/b.nc");
+}
+
+TEST_F(JournalTest, a_run_goes_from_running_to_complete_or_failed) {
+  for (const bool ok : {true, false}) {
+    const auto it = recorder(ok ? "good" : "bad");
+    ASSERT_TRUE(it->opened(facts("/out/a.nc")));
+    EXPECT_EQ(state_of(read(), this_host()), RunState::running);
+    if (!ok) it->failed(Error(ErrorCode::no_space, "the disk is full").in_file("/out/a.nc"));
+    ASSERT_TRUE(it->ended(ok));
+    EXPECT_EQ(state_of(read(), this_host()), ok ? RunState::complete : RunState::failed);
+  }
+  EXPECT_THAT(read().runs.at(1).errors.at(0).text, HasSubstr("the disk is full"));
+}
+
+TEST_F(JournalTest, a_run_whose_process_is_gone_was_killed_and_the_next_run_says_so) {
+  ASSERT_TRUE(recorder("first")->opened(facts("/out/a.nc")));
+  EXPECT_EQ(state_of(read(), this_host()), RunState::killed);
+  Asker elsewhere = this_host();
+  elsewhere.host = "another";
+  EXPECT_EQ(state_of(read(), elsewhere), RunState::unclear);
+  elsewhere.over = true;
+  EXPECT_EQ(state_of(read(), elsewhere), RunState::killed);
+  elsewhere.over = false;
+  run("second", "/out/a.nc");
+  EXPECT_EQ(state_of(read().runs.at(0), elsewhere), RunState::killed);
+  EXPECT_EQ(state_of(read(), elsewhere), RunState::complete);
+}
+
+TEST_F(JournalTest, without_locks_a_process_of_the_same_host_is_asked_for_by_its_id) {
+  RunStarted started;
+  started.session = "atmosphere";
+  started.host = "here";
+  started.pid = 4711;
+  append_text(file(), text_of({utc_now(), "first", 0, started}) + "\n");
+  for (const bool alive : {true, false})
+    EXPECT_EQ(state_of(read(), {"here", [&](std::int64_t pid) { return alive && pid == 4711; }, false}),
+              alive ? RunState::running : RunState::killed);
+}
+
+TEST_F(JournalTest, of_several_servers_all_must_have_ended) {
+  const auto first = recorder("run", 0);
+  const auto second = recorder("run", 1);
+  ASSERT_TRUE(first->opened(facts("/out/a.nc")));
+  ASSERT_TRUE(second->opened(facts("/out/b.nc", "restart")));
+  ASSERT_TRUE(first->ended(true));
+  EXPECT_EQ(state_of(read(), this_host()), RunState::running);
+  ASSERT_TRUE(second->ended(true));
+  EXPECT_EQ(state_of(read(), this_host()), RunState::complete);
+  EXPECT_EQ(read().runs.size(), 1u);
+}
+
+TEST_F(JournalTest, files_are_compared_with_their_newest_entry) {
+  const std::string path = (directory_.path / "a.nc").string();
+  append_text(path, "123456789");
+  run("first", path, 4);
+  const auto it = recorder("second");
+  ASSERT_TRUE(it->published({facts(path), 9, 1, 0x995dc9bbdf1939fa}));
+  ASSERT_TRUE(it->ended(true));
+  const auto good = verify(read(), false);
+  ASSERT_TRUE(good);
+  EXPECT_EQ(good->right, 1u);
+  EXPECT_EQ(good->replaced, 1u);
+  EXPECT_TRUE(good->wrong.empty());
+
+  const auto finding = [&](bool quick = false) {
+    const auto found = verify(read(), quick);
+    EXPECT_TRUE(found);
+    return found->wrong.empty() ? Finding::right : found->wrong[0].finding;
+  };
+  append_text(path, "0");
+  EXPECT_EQ(finding(), Finding::longer);
+  std::filesystem::resize_file(path, 5);
+  EXPECT_EQ(finding(), Finding::shorter);
+  std::filesystem::remove(path);
+  EXPECT_EQ(finding(), Finding::missing);
+  append_text(path, "123456780");
+  EXPECT_EQ(finding(), Finding::changed);
+  EXPECT_EQ(finding(true), Finding::right);
+}
+
+TEST_F(JournalTest, a_journal_that_cannot_be_written_is_warned_of_once_and_harms_nothing) {
+  append_text(directory_.path / "occupied", "a file where the directory should be");
+  Identity identity{"run", 0, {}};
+  Recorder it({(directory_.path / "occupied").string(), false}, identity, logger_);
+  EXPECT_TRUE(it.opened(facts("/out/a.nc")));
+  EXPECT_TRUE(it.published({facts("/out/a.nc"), 1, 1, 1}));
+  EXPECT_TRUE(it.ended(true));
+  const std::string said = log_.str();
+  EXPECT_THAT(said, HasSubstr("occupied"));
+  EXPECT_THAT(said, HasSubstr("output goes on"));
+  EXPECT_EQ(said.find("output goes on"), said.rfind("output goes on"));
+}
+
+TEST_F(JournalTest, a_required_journal_that_cannot_be_written_is_an_error) {
+  append_text(directory_.path / "occupied", "a file where the directory should be");
+  Identity identity{"run", 0, {}};
+  Recorder it({(directory_.path / "occupied").string(), true}, identity, logger_);
+  const auto noted = it.published({facts("/out/a.nc"), 1, 1, 1});
+  ASSERT_FALSE(noted);
+  EXPECT_EQ(noted.error().code, ErrorCode::io);
+  EXPECT_THAT(noted.error().text(), HasSubstr("journal.required"));
+}
+
+/// A disk that becomes full in the middle of a line: a limit on the size of files, in a process of its own.
+TEST_F(JournalTest, what_follows_a_line_that_was_written_in_part_is_readable) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::signal(SIGXFSZ, SIG_IGN);
+    const auto it = recorder("run");
+    bool good = it->opened(facts("/out/a.nc")).has_value();
+    const rlim_t size = std::filesystem::file_size(file());
+    rlimit limit{size + 40, RLIM_INFINITY};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    good = good && it->published({facts("/out/lost.nc"), 1, 1, 1});
+    limit.rlim_cur = RLIM_INFINITY;
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    good = good && it->published({facts("/out/kept.nc"), 1, 1, 1}) && it->ended(true);
+    ::_exit(good ? 0 : 1);
+  }
+  int status = 1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_EQ(status, 0);
+  const Journal journal = read();
+  EXPECT_EQ(journal.unreadable_lines, 1u);
+  ASSERT_EQ(journal.runs.at(0).published.size(), 1u);
+  EXPECT_EQ(journal.runs[0].published[0].file.file.path, "/out/kept.nc");
+  EXPECT_EQ(state_of(journal, this_host()), RunState::complete);
+}
+
+TEST_F(JournalTest, settings_and_bytes_that_are_no_text_can_be_written) {
+  const std::string path = "/out/\xff\xfe\n\"name\".nc";
+  run("first", path);
+  EXPECT_EQ(read().unreadable_lines, 0u);
+  EXPECT_EQ(read().runs.at(0).published.size(), 1u);
+}
+
+TEST(ThreadJournal, lines_of_many_threads_are_whole) {
+  const Directory directory;
+  std::ostringstream log;
+  Identity identity{"run", 0, {}};
+  Recorder it({directory.path.string(), false}, identity, Logger({}, LogLevel::warning, log));
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 4; ++t)
+      threads.emplace_back([&it, t] {
+        for (int i = 0; i < 25; ++i) {
+          FilePublished file;
+          file.file.path = fmt::format("/out/{}-{}.nc", t, i);
+          file.file.collection = "history";
+          EXPECT_TRUE(it.published(file));
+        }
+      });
+  }
+  EXPECT_TRUE(it.ended(true));
+  const auto journal = read_journal(directory.path.string());
+  ASSERT_TRUE(journal);
+  EXPECT_EQ(journal->runs.at(0).published.size(), 100u);
+  EXPECT_EQ(journal->unreadable_lines, 0u);
+  EXPECT_EQ(journal->runs[0].servers.at(0).ended->files, 100u);
+}
+
+}  // namespace
+}  // namespace afterbay::journal
