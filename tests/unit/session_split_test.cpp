@@ -56,17 +56,20 @@ double large_value(std::uint64_t record, std::uint64_t point) {
   return static_cast<double>(record * wide * high + point);
 }
 
+/// Each server has 1 MiB, a quarter of a record.
+LocalRun::Settings quarter_of_a_record() {
+  return {{"memory.server", "1MiB"},
+          {"memory.block", "64KiB"},
+          {"memory.small_block", "16KiB"},
+          {"placement", "slab"},
+          {"deadline", "30s"}};
+}
+
 class ThreadSessionLargeRecord : public testing::TestWithParam<const char*> {};
 
-// Each server has 1 MiB, a quarter of a record.
 TEST_P(ThreadSessionLargeRecord, of_four_times_a_servers_memory) {
   const Directory directory;
-  LocalRun run(4, 2,
-               {{"memory.server", "1MiB"},
-                {"memory.block", "64KiB"},
-                {"memory.small_block", "16KiB"},
-                {"placement", "slab"},
-                {"deadline", "30s"}});
+  LocalRun run(4, 2, quarter_of_a_record());
   const auto errors = run.run([&](Session& session, int rank) {
     const std::uint64_t rows = high / 4, first = static_cast<std::uint64_t>(rank) * rows;
     session.decomposition("rows", Block{{high, wide}, {first, 0}, {rows, wide}});
@@ -96,6 +99,74 @@ TEST_P(ThreadSessionLargeRecord, of_four_times_a_servers_memory) {
 
 INSTANTIATE_TEST_SUITE_P(, ThreadSessionLargeRecord, testing::Values("netcdf4", "cdf5"),
                          [](const auto& parameter) { return std::string(parameter.param); });
+
+constexpr std::uint64_t mesh_points = 1 << 20;  ///< 4 MiB of floats
+
+struct LargeMap {
+  const char* store;
+  std::uint64_t run;  ///< points that follow each other, in lists and file
+};
+
+std::string name_of_map(const testing::TestParamInfo<LargeMap>& parameter) {
+  return fmt::format("{}_runs_of_{}", parameter.param.store, parameter.param.run);
+}
+
+/// This rank's points: runs scattered over all of the mesh, in no order.
+std::vector<std::int64_t> scattered_points(int rank, int ranks, std::uint64_t run) {
+  const std::uint64_t runs = mesh_points / run;
+  std::vector<std::int64_t> points;
+  for (std::uint64_t k = 0; k < runs; ++k) {
+    const std::uint64_t at = (k * 40503 + 11) % runs;
+    if (static_cast<int>(at * 7919 / 3 % static_cast<std::uint64_t>(ranks)) != rank) continue;
+    for (std::uint64_t i = 0; i < run; ++i) points.push_back(static_cast<std::int64_t>(at * run + i));
+  }
+  return points;
+}
+
+/// Exact in float32, and other in each record.
+float mesh_value(std::uint64_t record, std::uint64_t point) {
+  return static_cast<float>((record + 1) * mesh_points + point);
+}
+
+/// Points of several ranks share every page of the file: single ones are handed over packed, long runs are
+/// scattered by the ranks.
+class ThreadSessionLargeMapRecord : public testing::TestWithParam<LargeMap> {};
+
+TEST_P(ThreadSessionLargeMapRecord, of_four_times_a_servers_memory) {
+  const Directory directory;
+  LocalRun run(4, 2, quarter_of_a_record());
+  const auto errors = run.run([&](Session& session, int rank) {
+    const auto points = scattered_points(rank, 4, GetParam().run);
+    session.decomposition("mesh", maps::map_of({mesh_points}, points), Coverage{});
+    Schema schema;
+    schema.dimension("time", unlimited).dimension("cells", mesh_points);
+    schema.variable("v", Type::float32, {"time", "cells"}).on("mesh");
+    OutputFile file =
+        session
+            .collection("large", schema,
+                        {.file = "large.nc", .directory = directory.path.string(), .store = GetParam().store})
+            .open();
+    std::vector<float> values(points.size());
+    for (std::uint64_t record = 0; record < large_records; ++record) {
+      for (std::size_t i = 0; i < values.size(); ++i)
+        values[i] = mesh_value(record, static_cast<std::uint64_t>(points[i]));
+      file.put("v", record, values.data());
+      session.end_step();
+    }
+    file.close();
+    session.finalize();
+  });
+  for (const auto& error : errors) EXPECT_FALSE(error) << error->text();
+  const auto values = read<float>(directory.path / "large.nc", "v");
+  ASSERT_EQ(values.size(), large_records * mesh_points);
+  for (std::uint64_t i = 0; i < values.size(); ++i)
+    ASSERT_EQ(values[i], mesh_value(i / mesh_points, i % mesh_points)) << i;
+}
+
+INSTANTIATE_TEST_SUITE_P(, ThreadSessionLargeMapRecord,
+                         testing::Values(LargeMap{"netcdf4", 1}, LargeMap{"netcdf4", 128},
+                                         LargeMap{"cdf5", 1}, LargeMap{"cdf5", 128}),
+                         name_of_map);
 
 /// What a session's ranks say when server `failing` cannot write.
 TEST(ThreadSessionSplitErrors, a_file_that_cannot_be_made_fails_every_server_and_rank) {
