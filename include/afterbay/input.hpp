@@ -43,6 +43,10 @@ struct Selection {
   std::uint64_t records = 1;         ///< how many: one after the other in the rank's array
   /// This rank's part of that decomposition; it may be registered after the file was opened. Elements of
   /// holes keep their values. A point that is listed more than once is read into each of its elements.
+  /// A decomposition is checked alike whether it serves for reading or writing, so one whose lists overlap
+  /// (halos), or leave points out, is a Map that is registered with
+  ///   session.decomposition("with halo", map, {.gaps_allowed = true, .repeats = Repeats::first});
+  /// (`last` does as well: what is read is the same). For a Block with its halo give `block` instead.
   std::string decomposition = {};
   /// Any box, instead of a decomposition: `global` may be empty, else it must be the variable's lengths.
   std::optional<Block> block = {};

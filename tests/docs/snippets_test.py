@@ -92,8 +92,22 @@ def check_driven(file):
     numpy.testing.assert_array_equal(file["lat"][:], numpy.arange(12) * 7.5)
 
 
-CHECKS = {"hello": check_hello, "compmaps": check_compmaps, "restart": check_restart, "driven": check_driven}
-INPUTS = {"driven": make_inputs}
+def make_mesh(work):
+    """What `halos` reads: a ring of 24 cells, and two more."""
+    with netCDF4.Dataset(work / "mesh.nc", "w") as file:
+        file.createDimension("cells", 26)
+        file.createVariable("t", "f4", ("cells",))[:] = numpy.arange(26) ** 2
+
+
+def check_halos(file):
+    file.set_auto_mask(False)
+    ring = numpy.arange(24.0) ** 2
+    numpy.testing.assert_array_equal(file["sum"][:24], numpy.roll(ring, 1) + ring + numpy.roll(ring, -1))
+    numpy.testing.assert_array_equal(file["sum"][24:], netCDF4.default_fillvals["f8"])  # cells that no rank holds
+
+
+CHECKS = {"hello": check_hello, "compmaps": check_compmaps, "restart": check_restart, "driven": check_driven, "halos": check_halos}
+INPUTS = {"driven": make_inputs, "halos": make_mesh}
 RANKS = {"restart": (4, 3)}  # one run after the other
 
 
