@@ -159,12 +159,14 @@ int afterbay_schema_set_text(afterbay_schema* schema, const char* variable, cons
                              const char* text);
 /* The fill value: one value of `type`, the variable's type. Default: netCDF's own for the type. */
 int afterbay_schema_set_fill(afterbay_schema* schema, const char* variable, int type, const void* value);
-/* Chunk lengths, one a dimension (1 for the unlimited one). Default: chosen by the library. */
+/* Chunk lengths, one a dimension; along the unlimited one it is records; netCDF-4 only. Default: they follow
+   the reader, see `access` in the settings and docs/how-to/chunks.md. */
 int afterbay_schema_set_chunk(afterbay_schema* schema, const char* variable, int rank,
                               const uint64_t* lengths);
 /* zlib level 0 (off) to 9, with or without byte shuffle before; netCDF-4 only. */
 int afterbay_schema_set_deflate(afterbay_schema* schema, const char* variable, int level, int shuffle);
-/* The decomposition of the variable's trailing dimensions. Default: every rank holds everything. */
+/* The variable's decomposition: a box of its trailing dimensions, or a map, whose dimensions are the trailing
+   ones if these have its lengths, else the only others that do. Default: every rank holds everything. */
 int afterbay_schema_set_decomposition(afterbay_schema* schema, const char* variable,
                                       const char* decomposition);
 /* Values written once when a file is created (coordinates), `count` of the variable's type; such a
@@ -421,7 +423,9 @@ int afterbay_session_open_input(afterbay_session* session, const char* path, int
                                 afterbay_input** input);
 
 /* What of a variable a rank reads; every rank may ask for something else. Set unused members to zero: then
-   it is all of record 0, or of a variable without the unlimited dimension. */
+   it is all of record 0, or of a variable without the unlimited dimension. A map that serves for reading only
+   and whose lists overlap (halos), or leave points out, is registered with AFTERBAY_REPEATS_FIRST (or LAST)
+   and AFTERBAY_GAPS_ALLOWED: it is checked as one for writing is. */
 typedef struct afterbay_selection {
   uint64_t record;           /* the first, from 0 */
   uint64_t records;          /* how many, one after the other in the rank's array; 0 is 1 */

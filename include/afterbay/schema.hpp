@@ -105,11 +105,13 @@ struct Variable {
   /// Fill value, one element of `type`; empty: netCDF's default for the type. Written as
   /// `_FillValue` when given here.
   Values fill;
-  /// Chunk lengths, one a dimension (1 for the unlimited one); empty: chosen by the library.
+  /// Chunk lengths, one a dimension; along the unlimited one it is records; netCDF-4 only. Empty: they follow
+  /// the reader, see `access` in the settings and docs/how-to/chunks.md.
   std::vector<std::uint64_t> chunk;
   int deflate = 0;       ///< zlib level 0 (off) to 9; netCDF-4 only
   bool shuffle = false;  ///< byte shuffle before deflate; netCDF-4 only
-  /// Name of the decomposition of the trailing dimensions; empty: `Whole` (every rank holds all).
+  /// Name of the decomposition; empty: `Whole` (every rank holds all). A Block's dimensions are the trailing
+  /// ones. Those of a Map are the trailing ones if these have its lengths, else the only others that do.
   std::string decomposition;
   /// Values written once when a file is created (coordinates); then it is never `put`.
   Values constant;

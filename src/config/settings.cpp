@@ -369,10 +369,11 @@ const std::vector<Setting<VariableSettings>>& variable_settings() {
                "As the collection's, for this variable."),
       variable("shuffle", toggle(), AFTERBAY_FIELD(shuffle), "As the collection's, for this variable."),
       variable("access", access_kind(), AFTERBAY_FIELD(access), "As the collection's, for this variable."),
-      variable(
-          "chunk", lengths(), AFTERBAY_FIELD(chunk),
-          "Lengths of the variable's chunks, one a dimension, slowest first; 1 for the unlimited dimension. "
-          "NetCDF-4 only."),
+      variable("chunk", lengths(), AFTERBAY_FIELD(chunk),
+               "Lengths of the variable's chunks, one a dimension, slowest first; along the unlimited "
+               "dimension it "
+               "is records. Without them, and where the schema gives none either, they follow `access`. "
+               "NetCDF-4 only."),
   };
   return table;
 }
