@@ -27,7 +27,7 @@ Fields::Fields(const Case& source, int rank) : source_(source), rank_(rank) {
   fill_all(0, true);
 }
 
-void Fields::stamp(int record) { fill_all(record, false); }
+void Fields::stamp(int record, bool every_point) { fill_all(record, every_point); }
 
 std::vector<std::span<const std::byte>> Fields::parts(int record) const {
   std::vector<std::span<const std::byte>> parts;
@@ -69,7 +69,7 @@ void Fields::fill(int variable, int record, bool everything) {
     if constexpr (std::is_same_v<T, char>) {
       values[i] = text_at(variable, point, record);
     } else {
-      values[i] = static_cast<T>(value_at(variable, point, record, map >= 0));
+      values[i] = static_cast<T>(value_at(variable, point, record));
     }
   }
 }

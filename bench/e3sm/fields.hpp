@@ -20,9 +20,9 @@ class Fields {
   /// rank.
   Fields(const Case& source, int rank);
 
-  /// Makes the values those of `record`: of decomposed variables every 32nd point changes, so that the cost
-  /// of making data does not hide the cost of writing them.
-  void stamp(int record);
+  /// Makes the values those of `record`. With `every_point` unset only every 32nd point of decomposed
+  /// variables, so that the cost of making data does not hide the cost of writing them.
+  void stamp(int record, bool every_point);
 
   [[nodiscard]] const std::byte* data(int variable) const {
     return memory_.get() + offsets_[static_cast<std::size_t>(variable)];
@@ -54,10 +54,9 @@ class Fields {
 };
 
 /// The value of variable number `variable` at a global point; exact in float32.
-inline std::int64_t value_at(int variable, std::int64_t point, int record, bool decomposed) {
-  const bool changing = !decomposed || point % 32 == 0;
+inline std::int64_t value_at(int variable, std::int64_t point, int record) {
   const std::int64_t base = (std::int64_t{variable} * 40503 + point * 13) & 0xFFFFF;
-  return base + (changing ? std::int64_t{(record + 1) & 7} << 20 : 0);
+  return base + (std::int64_t{(record + 1) & 7} << 20);
 }
 inline char text_at(int variable, std::int64_t point, int record) {
   return static_cast<char>('A' + (variable + point + record) % 26);

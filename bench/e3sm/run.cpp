@@ -62,6 +62,8 @@ Options parse_options(int argc, char** argv, const std::string& description) {
   app.add_option("--dir", options.directory, "directory for the file")->check(CLI::ExistingDirectory);
   app.add_option("--mode", options.mode, "variant of this program");
   app.add_option("--records", options.records, "records to write")->check(CLI::PositiveNumber);
+  app.add_flag("--every-point", options.every_point,
+               "change all points with the record, not every 32nd: to verify, not to time");
   app.add_flag("!--no-copy", options.copy, "do not measure memcpy");
   app.add_option("--servers", options.servers, "I/O servers (afterbay)")->check(CLI::NonNegativeNumber);
   app.add_option("--store", options.store, "store (afterbay)");
@@ -122,7 +124,7 @@ Timings run_case(const Options& options, MPI_Comm model, Fields& fields, Writer&
   };
   blocking(timings.open_s, [&] { writer.open(); });
   for (int record = 0; record < options.records; ++record) {
-    if (record > 0) fields.stamp(record);
+    if (record > 0) fields.stamp(record, options.every_point);
     blocking(timings.post_s, [&] { writer.post(record); });
     blocking(timings.flush_s, [&] { writer.flush(record); });
   }

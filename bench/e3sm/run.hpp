@@ -21,9 +21,10 @@ struct Options {
   std::string directory = ".";
   std::string mode;  ///< the program's own variants, see its --help
   int records = 1;
-  bool copy = true;                   ///< measure memcpy of the same bytes, too
-  int servers = 1;                    ///< afterbay: I/O servers, taken from the end of the ranks
-  std::string store = "cdf5";         ///< afterbay
+  bool every_point = false;    ///< all points change with the record, for files that are to be verified
+  bool copy = true;            ///< measure memcpy of the same bytes, too
+  int servers = 1;             ///< afterbay: I/O servers, taken from the end of the ranks
+  std::string store = "cdf5";  ///< afterbay
   std::vector<std::string> settings;  ///< afterbay: arguments that begin with --afterbay., as they are
 };
 

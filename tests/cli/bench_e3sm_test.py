@@ -17,6 +17,7 @@ sys.path.insert(0, str(SOURCE / "bench"))
 
 import e3sm_case  # noqa: E402
 import e3sm_verify  # noqa: E402
+import harness  # noqa: E402
 
 DATA = e3sm_case.data_directory(None)
 PROGRAMS = pathlib.Path(os.environ.get("AFTERBAY_BENCH_PROGRAMS") or pathlib.Path(os.environ.get("AFTERBAY_BUILD", ".")) / "bench")
@@ -133,6 +134,44 @@ class Maps(unittest.TestCase):
         self.assertEqual(len(set(points)), 3 * 18)
 
 
+class Figures(unittest.TestCase):
+    @staticmethod
+    def report(prepare_s, create_s):
+        timers = [("server", 1.0), ("create", create_s)] + ([("prepare", prepare_s)] if prepare_s else [])
+        return {"server": {"ranks": 2, "timers": [{"name": name, "inclusive_s": seconds / 2} for name, seconds in timers]}}
+
+    def test_a_structure_made_ahead_is_added_to_the_total_but_for_what_was_waited_for(self):
+        for prepare_s, create_s, least, most in ((0.5, 0.125, 1.375, 1.5), (0.5, 0.75, 1.0, 1.5), (None, 0.5, 1.0, 1.0)):
+            found = harness.with_prepare({"end_s": 1.0, "report": self.report(prepare_s, create_s)})
+            self.assertEqual(found, {"least": least, "most": most})
+
+    def test_files_of_several_records_are_verified_of_a_run_that_is_not_timed(self):
+        class Recorder(harness.Runner):
+            runs = []
+            def missing(self, row):
+                return False
+            def run(self, row, verify=None):
+                self.runs.append((row.arguments, verify is not None))
+                return {"end_s": float(len(self.runs))}
+
+        rows = [harness.Row("one", "", "s", "afterbay", "p", 1, ("a",), verify=True),
+                harness.Row("several", "", "s", "afterbay", "p", 1, ("b",), verify=True, verify_arguments=("--every-point",))]
+        plan = harness.Plan(rows, 2, lambda results: [], lambda results: [], verify=lambda row, directory: "")
+        results = Recorder(pathlib.Path("."), pathlib.Path("."), 1, False).run_all(plan)
+        self.assertEqual(Recorder.runs, [(("a",), True), (("b", "--every-point"), True), (("b",), False), (("b",), False), (("a",), False)])
+        self.assertEqual(results.values("several", "end_s"), [3.0, 4.0])
+
+    def test_every_point_that_a_rank_holds_is_another_in_each_of_the_first_records(self):
+        case = small_case()
+        for position, variable in enumerate(case.variables):
+            if not case.is_record(variable) or variable.map is None:
+                continue
+            records = numpy.stack([e3sm_case.expected(case, position, record).ravel() for record in range(5)])
+            held = records[0] != e3sm_case.fill_value(variable)
+            for record in range(1, 5):
+                self.assertTrue((records[record] != records[record - 1])[held].all(), variable.name)
+
+
 @unittest.skipIf(DATA is None, "no captured files")
 class Captured(unittest.TestCase):
     def test_cases_have_the_published_numbers_of_variables_and_amounts(self):
@@ -184,7 +223,7 @@ class Programs(unittest.TestCase):
     """One and two ranks hold both or one captured rank; of four, two hold nothing."""
 
     def check(self, case, program, ranks, *arguments):
-        run(program, ranks, e3sm_case.write(case, pathlib.Path("case.json")), "--records", "2", *arguments)
+        run(program, ranks, e3sm_case.write(case, pathlib.Path("case.json")), "--records", "2", "--every-point", *arguments)
         self.assertEqual(e3sm_verify.file(pathlib.Path("e3sm.nc"), case, 2), "", f"{program}, {ranks} ranks {arguments}")
 
     @unittest.skipUnless((PROGRAMS / "afterbay_e3sm").is_file(), "afterbay_e3sm is not built")
