@@ -27,10 +27,14 @@ struct MapChoice {
 };
 void add_map_option(CLI::App& app, MapChoice& choice, const std::string& otherwise);
 
-/// Calls `use(Decomposition)` for the chosen map, or for all of the file one after the other.
+/// Calls `use(Decomposition)` for the chosen map, or for all of the file one after the other, within_memory.
 Result<> for_each_chosen(const MapChoice& choice, const std::function<Result<>(decomp::Decomposition)>& use);
 /// How many those are.
 Result<std::size_t> count_chosen(const MapChoice& choice);
+
+/// Does `work`. Where memory is exhausted although no estimate said so, that is an error (resources) of the
+/// file.
+Result<> within_memory(const std::string& path, const std::function<Result<>()>& work);
 
 /// --to: the kind of a file to be written.
 void add_format_option(CLI::App& app, std::string& to);
@@ -40,6 +44,9 @@ Result<decomp::Format> output_format(const std::string& path, const std::string&
 /// Refuses to write over a file unless that is wanted.
 Result<> check_outputs(const std::vector<std::string>& paths, bool overwrite);
 void add_overwrite_option(CLI::App& app, bool& overwrite);
+
+/// For whole numbers: -1 would become 2^64 - 1.
+const CLI::Validator& not_negative();
 
 /// "866 points, 16 ranks, ..." for the line that is printed for each map written.
 std::string summary_of(const decomp::Decomposition& map);

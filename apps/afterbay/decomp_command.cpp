@@ -6,8 +6,11 @@
 #include <cstdio>
 #include <filesystem>
 #include <map>
+#include <new>
 #include <numeric>
+#include <stdexcept>
 
+#include "base/printable.hpp"
 #include "base/suggest.hpp"
 #include "decomp.hpp"
 
@@ -26,11 +29,11 @@ Result<std::vector<std::size_t>> choose(const decomp::Source& source, const MapC
   for (std::size_t i = 0; i < source.maps(); ++i) {
     AFTERBAY_TRY_ASSIGN(std::string name, source.name(i));
     if (name == choice.map) return std::vector{i};
-    names.push_back(std::move(name));
+    names.push_back(printable(name));
   }
   for (std::size_t i = 0; i < names.size(); ++i)
     if (std::to_string(i + 1) == choice.map) return std::vector{i};
-  return fail(make_error(ErrorCode::unknown_name, "has no map \"{}\"{}; its maps: {}", choice.map,
+  return fail(make_error(ErrorCode::unknown_name, "has no map \"{}\"{}; its maps: {}", printable(choice.map),
                          did_you_mean(choice.map, names), one_of(names))
                   .in_file(choice.path));
 }
@@ -83,14 +86,25 @@ void add_map_option(CLI::App& app, MapChoice& choice, const std::string& otherwi
   app.add_option("--map", choice.map, "name or number of a map; otherwise " + otherwise);
 }
 
-Result<> for_each_chosen(const MapChoice& choice, const std::function<Result<>(decomp::Decomposition)>& use) {
-  AFTERBAY_TRY_ASSIGN(const auto source, decomp::Source::open(choice.path));
-  AFTERBAY_TRY_ASSIGN(const auto chosen, choose(*source, choice));
-  for (const std::size_t index : chosen) {
-    AFTERBAY_TRY_ASSIGN(decomp::Decomposition map, source->read(index));
-    AFTERBAY_TRY(use(std::move(map)));
+Result<> within_memory(const std::string& path, const std::function<Result<>()>& work) {
+  try {
+    return work();
+  } catch (const std::bad_alloc&) {
+  } catch (const std::length_error&) {  // more elements than a container can have
   }
-  return {};
+  return fail(make_error(ErrorCode::resources, "needs more memory than this process can get").in_file(path));
+}
+
+Result<> for_each_chosen(const MapChoice& choice, const std::function<Result<>(decomp::Decomposition)>& use) {
+  return within_memory(choice.path, [&]() -> Result<> {
+    AFTERBAY_TRY_ASSIGN(const auto source, decomp::Source::open(choice.path));
+    AFTERBAY_TRY_ASSIGN(const auto chosen, choose(*source, choice));
+    for (const std::size_t index : chosen) {
+      AFTERBAY_TRY_ASSIGN(decomp::Decomposition map, source->read(index));
+      AFTERBAY_TRY(use(std::move(map)));
+    }
+    return {};
+  });
 }
 
 Result<std::size_t> count_chosen(const MapChoice& choice) {
@@ -112,6 +126,15 @@ void add_overwrite_option(CLI::App& app, bool& overwrite) {
   app.add_flag("--overwrite", overwrite, "write over a file that exists");
 }
 
+const CLI::Validator& not_negative() {
+  static const CLI::Validator validator(
+      [](std::string& text) {
+        return text.find('-') == std::string::npos ? "" : fmt::format("it must be 0 or more, not {}", text);
+      },
+      "");
+  return validator;
+}
+
 std::string summary_of(const decomp::Decomposition& map) {
   decomp::Decomposition::Count total;
   for (std::size_t rank = 0; rank < map.ranks(); ++rank) {
@@ -119,7 +142,7 @@ std::string summary_of(const decomp::Decomposition& map) {
     total.elements += count.elements;
     total.holes += count.holes;
   }
-  return fmt::format("{}: {}, {} rank{}, {} elements listed, {} of them holes", map.name,
+  return fmt::format("{}: {}, {} rank{}, {} elements listed, {} of them holes", printable(map.name),
                      decomp::text_of_lengths(map.global()), map.ranks(), map.ranks() == 1 ? "" : "s",
                      total.elements, total.holes);
 }

@@ -2,10 +2,13 @@
 // afterbay decomp draw
 #include <fmt/format.h>
 
+#include <cctype>
 #include <cstdio>
+#include <filesystem>
 
 #include "decomp.hpp"
 #include "decomp/drawing.hpp"
+#include "decomp/part_file.hpp"
 
 namespace afterbay::app {
 
@@ -19,7 +22,12 @@ struct DrawOptions {
 };
 
 Result<> draw(const DrawOptions& options) {
+  std::string ending = std::filesystem::path(options.output).extension().string();
+  for (char& letter : ending) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  if (ending != ".png")
+    return fail(ErrorCode::invalid_argument, "the picture is a PNG: \"{}\" must end in .png", options.output);
   AFTERBAY_TRY(check_outputs({options.output}, options.overwrite));
+  AFTERBAY_TRY(decomp::check_place(options.output));
   return for_each_chosen(options.choice, [&](const decomp::Decomposition& map) -> Result<> {
     AFTERBAY_TRY_ASSIGN(const decomp::Picture picture, decomp::draw(map, options.level));
     AFTERBAY_TRY(decomp::write_png(options.output, picture));
@@ -37,7 +45,8 @@ DecompAction prepare_decomp_draw(CLI::App& app) {
   app.add_option("PNG", options->output, "the picture to write")->required();
   app.add_option("--level", options->level,
                  "draw this index (from 0) of the leading dimensions taken as one; of two dimensions: of the "
-                 "shorter one");
+                 "shorter one")
+      ->check(not_negative());
   add_overwrite_option(app, options->overwrite);
   app.footer(
       "A colour for each rank, grey for points that nobody holds. One dimension is wrapped to about a "

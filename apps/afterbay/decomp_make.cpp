@@ -96,9 +96,11 @@ Result<> make(const MakeOptions& options) {
   AFTERBAY_TRY(check_outputs(decomp::output_paths(request), options.overwrite));
   AFTERBAY_TRY_ASSIGN(const auto sink, decomp::Sink::create(request));
   std::string report;
-  AFTERBAY_TRY(make_kind(options, [&](const decomp::Decomposition& map) {
-    report += fmt::format("  {}\n", summary_of(map));
-    return sink->add(map);
+  AFTERBAY_TRY(within_memory(options.output, [&] {
+    return make_kind(options, [&](const decomp::Decomposition& map) {
+      report += fmt::format("  {}\n", summary_of(map));
+      return sink->add(map);
+    });
   }));
   AFTERBAY_TRY_ASSIGN(const auto written, sink->finish());
   fmt::print("{} ({}):\n{}", fmt::join(written, ", "), decomp::name_of(format), report);
@@ -111,13 +113,15 @@ DecompAction prepare_decomp_make(CLI::App& app) {
   auto options = std::make_shared<MakeOptions>();
   app.add_option("KIND", options->kind, "blocks, cubed-sphere, mpas or land")->required();
   app.add_option("OUT", options->output, "the file to write")->required();
-  app.add_option("--ranks", options->ranks, "for how many ranks")->required();
-  app.add_option("--levels", options->levels, "also maps with so many levels");
-  app.add_option("--ne", options->ne, "cubed-sphere: elements along an edge; 54 ne^2 + 2 columns");
-  app.add_option("--columns", options->columns, "cubed-sphere: any number of columns instead");
-  app.add_option("--cells", options->cells, "mpas: hexagons");
-  app.add_option("--lat", options->lat, "blocks, land: rows");
-  app.add_option("--lon", options->lon, "blocks, land: points a row");
+  app.add_option("--ranks", options->ranks, "for how many ranks")->check(not_negative())->required();
+  app.add_option("--levels", options->levels, "also maps with so many levels")->check(not_negative());
+  app.add_option("--ne", options->ne, "cubed-sphere: elements along an edge; 54 ne^2 + 2 columns")
+      ->check(not_negative());
+  app.add_option("--columns", options->columns, "cubed-sphere: any number of columns instead")
+      ->check(not_negative());
+  app.add_option("--cells", options->cells, "mpas: hexagons")->check(not_negative());
+  app.add_option("--lat", options->lat, "blocks, land: rows")->check(not_negative());
+  app.add_option("--lon", options->lon, "blocks, land: points a row")->check(not_negative());
   app.add_option("--land-percent", options->land_percent, "land: how much of the grid is held (41)");
   add_format_option(app, options->to);
   add_overwrite_option(app, options->overwrite);

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "base/printable.hpp"
 #include "decomp.hpp"
 #include "decomp/statistics.hpp"
 
@@ -35,8 +36,8 @@ nlohmann::ordered_json json_of(const Statistics& all) {
 
 std::string text_of(const Statistics& all) {
   const auto points = static_cast<double>(all.listed - all.holes) / static_cast<double>(all.ranks);
-  std::string text = fmt::format("{}: {}, {} rank{}\n", all.name, decomp::text_of_lengths(all.global),
-                                 all.ranks, all.ranks == 1 ? "" : "s");
+  std::string text = fmt::format("{}: {}, {} rank{}\n", printable(all.name),
+                                 decomp::text_of_lengths(all.global), all.ranks, all.ranks == 1 ? "" : "s");
   const auto line = [&](const char* what, const std::string& value) {
     text += fmt::format("  {:<24} {}\n", what, value);
   };
@@ -56,18 +57,31 @@ std::string text_of(const Statistics& all) {
   return text;
 }
 
-Result<> stats(const MapChoice& choice, bool as_json) {
-  auto maps = nlohmann::ordered_json::array();
+struct StatsOptions {
+  std::vector<std::string> paths;
+  std::string map;
+  bool as_json = false;
+};
+
+Result<> stats(const StatsOptions& options) {
+  auto files = nlohmann::ordered_json::array();
   std::string text;
-  AFTERBAY_TRY(for_each_chosen(choice, [&](const decomp::Decomposition& map) -> Result<> {
-    AFTERBAY_TRY_ASSIGN(const Statistics all, decomp::statistics_of(map));
-    maps.push_back(json_of(all));
-    text += text_of(all);
-    return {};
-  }));
-  if (as_json)
-    text = nlohmann::ordered_json{{"file", choice.path}, {"maps", maps}}.dump(
-               2, ' ', false, nlohmann::json::error_handler_t::replace) +
+  for (const std::string& path : options.paths) {
+    auto maps = nlohmann::ordered_json::array();
+    if (options.paths.size() > 1) text += fmt::format("{}{}:\n", text.empty() ? "" : "\n", printable(path));
+    AFTERBAY_TRY(
+        for_each_chosen({path, options.map, false}, [&](const decomp::Decomposition& map) -> Result<> {
+          auto all = decomp::statistics_of(map);
+          if (!all) return fail(all.error().in_file(path));
+          maps.push_back(json_of(*all));
+          text += text_of(*all);
+          return {};
+        }));
+    files.push_back({{"file", path}, {"maps", maps}});
+  }
+  if (options.as_json)
+    text = nlohmann::ordered_json{{"files", files}}.dump(2, ' ', false,
+                                                         nlohmann::json::error_handler_t::replace) +
            "\n";
   std::fwrite(text.data(), 1, text.size(), stdout);
   return {};
@@ -76,12 +90,13 @@ Result<> stats(const MapChoice& choice, bool as_json) {
 }  // namespace
 
 DecompAction prepare_decomp_stats(CLI::App& app) {
-  auto choice = std::make_shared<MapChoice>();
-  auto as_json = std::make_shared<bool>(false);
-  add_map_option(app, *choice, "all");
-  app.add_flag("--json", *as_json, "print JSON");
+  auto options = std::make_shared<StatsOptions>();
+  app.add_option("FILES", options->paths, "decomposition files of any kind")->required()->expected(1, -1);
+  app.add_option("--map", options->map,
+                 "name or number of the one map that is wanted of each file; otherwise all");
+  app.add_flag("--json", options->as_json, "print JSON");
   app.footer("Takes 2 bits of memory for each point of the index space.");
-  return [choice, as_json] { return stats(*choice, *as_json); };
+  return [options] { return stats(*options); };
 }
 
 }  // namespace afterbay::app

@@ -9,6 +9,15 @@
 #include "decomp/repetition.hpp"
 
 namespace afterbay::decomp {
+namespace {
+
+constexpr std::uint64_t beyond_all = std::numeric_limits<std::uint64_t>::max();
+
+void add_up(std::uint64_t& sum, std::uint64_t more) {
+  if (__builtin_add_overflow(sum, more, &sum)) sum = beyond_all;
+}
+
+}  // namespace
 
 std::uint64_t Decomposition::points() const noexcept {
   std::uint64_t product = 1;
@@ -41,8 +50,10 @@ Decomposition::Count Decomposition::count(std::size_t rank) const {
   std::size_t at = first_run_[rank];
   for (const Segment& segment : segments(rank)) {
     for (std::uint64_t i = 0; i < segment.runs; ++i, ++at) {
-      count.elements += runs_[at].length * segment.repeats;
-      if (runs_[at].offset == hole) count.holes += runs_[at].length * segment.repeats;
+      std::uint64_t all = 0;
+      if (__builtin_mul_overflow(runs_[at].length, segment.repeats, &all)) all = beyond_all;
+      add_up(count.elements, all);
+      if (runs_[at].offset == hole) add_up(count.holes, all);
     }
   }
   return count;

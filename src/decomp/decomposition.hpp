@@ -105,6 +105,7 @@ class Decomposition {
     std::uint64_t elements = 0;  ///< of the list, holes included
     std::uint64_t holes = 0;
   };
+  /// The greatest number there is stands for all beyond it: lists that are made may be that absurd.
   [[nodiscard]] Count count(std::size_t rank) const;
 
   /// Calls `visit(Run)` for the rank's runs in the order of its list; none continues the one before.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/printable.hpp"
 #include "decomp/wide.hpp"
 
 namespace afterbay::decomp {
@@ -41,7 +42,7 @@ struct View {
 
 Error level_error(const Decomposition& map, std::uint64_t level, std::uint64_t levels) {
   return make_error(ErrorCode::invalid_argument, "the map \"{}\" ({}) has the levels 0 ... {}, not {}",
-                    map.name, text_of_lengths(map.global()), levels - 1, level);
+                    printable(map.name), text_of_lengths(map.global()), levels - 1, level);
 }
 
 Result<View> view_of(const Decomposition& map, std::optional<std::uint64_t> level) {
@@ -49,7 +50,8 @@ Result<View> view_of(const Decomposition& map, std::optional<std::uint64_t> leve
   View view;
   if (global.size() == 1) {
     if (level)
-      return fail(ErrorCode::invalid_argument, "the map \"{}\" has one dimension and no levels", map.name);
+      return fail(ErrorCode::invalid_argument, "the map \"{}\" has one dimension and no levels",
+                  printable(map.name));
     view.right = {global[0], 0, 1};
     view.wrapped = true;
   } else if (global.size() == 2 && level) {

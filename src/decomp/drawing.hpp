@@ -37,6 +37,7 @@ Colour colour_of(std::uint64_t rank) noexcept;
 /// rank is seen.
 Result<Picture> draw(const Decomposition& map, std::optional<std::uint64_t> level);
 
+/// Writes it over a file that exists, which stays as it is when that fails.
 Result<> write_png(const std::string& path, const Picture& picture);
 
 }  // namespace afterbay::decomp

@@ -7,7 +7,9 @@
 //   D<k>.offsets, D<k>.lengths       0-based, row-major; no pair goes beyond an end of the last dimension
 //   D<k>.raw_nreqs, D<k>.raw_offsets the list that the pairs were made from, point by point, 1-based, without
 //                                    the holes; may be missing
-//   attributes D<k>.ndims, .dims (C order), .max_nreqs, .min_nreqs, .fully_covered
+//   attributes D<k>.ndims, .dims (C order), .max_nreqs, .min_nreqs, .fully_covered; D<k>.lengths: max, min
+//   (of
+//                                    the pairs that are held)
 //
 // The pairs are in the order of the list (E3SM-IO's converter sorts them only when it is asked to).
 #pragma once
@@ -26,7 +28,8 @@ class E3smReader {
 
   [[nodiscard]] std::size_t maps() const noexcept { return maps_; }
   /// Map `index` from 0, called D1, D2, ... Its lists are the raw ones, or the pairs where those are missing;
-  /// holes have been lost when the file was made. Everything that says the same twice is compared.
+  /// holes have been lost when the file was made. Everything that says the same twice is compared; takes a
+  /// bit of memory for each point for that.
   Result<Decomposition> read(std::size_t index) const;
 
  private:

@@ -2,8 +2,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "decomp/e3sm_file.hpp"
+#include "decomp/memory.hpp"
+#include "decomp/point_set.hpp"
 
 namespace afterbay::decomp {
 namespace {
@@ -23,6 +26,29 @@ class Checksum {
   std::uint64_t sum_ = 0;
 };
 
+/// What the pairs of all ranks say together, for what the file says of it elsewhere.
+struct Pairs {
+  explicit Pairs(std::uint64_t points) : held(points) {}
+
+  struct Fill {
+    Run run;
+    std::size_t rank = 0;
+  };
+  PointSet held;
+  std::vector<Fill> fills;  ///< those to be filled
+  std::int64_t longest = 0;
+  std::int64_t shortest = std::numeric_limits<std::int64_t>::max();
+
+  void add(const Run& run, std::size_t rank, bool is_held) {
+    longest = std::max(longest, static_cast<std::int64_t>(run.length));
+    shortest = std::min(shortest, static_cast<std::int64_t>(run.length));
+    if (is_held)
+      held.add(static_cast<std::uint64_t>(run.offset), run.length);
+    else
+      fills.push_back({run, rank});
+  }
+};
+
 class E3smMapReader {
  public:
   E3smMapReader(const NetcdfFile& file, std::size_t ranks, std::size_t index)
@@ -36,6 +62,8 @@ class E3smMapReader {
     AFTERBAY_TRY_ASSIGN(held_, read_counts("fill_starts"));
     AFTERBAY_TRY(check_total("nreqs", pairs_, "offsets"));
     AFTERBAY_TRY(check_total("nreqs", pairs_, "lengths"));
+    AFTERBAY_TRY(check_room(map));
+    Pairs all(map.points());
     raw_ = file_.has_variable(prefix_ + "raw_offsets");
     if (raw_) {
       AFTERBAY_TRY_ASSIGN(listed_, read_counts("raw_nreqs"));
@@ -44,7 +72,7 @@ class E3smMapReader {
     std::uint64_t first = 0;
     std::uint64_t first_raw = 0;
     for (std::size_t rank = 0; rank < ranks_; ++rank) {
-      AFTERBAY_TRY_ASSIGN(RunList list, read_pairs(rank, first));
+      AFTERBAY_TRY_ASSIGN(RunList list, read_pairs(rank, first, all));
       if (raw_) {
         AFTERBAY_TRY_ASSIGN(list, read_raw(rank, first_raw, list));
         first_raw += static_cast<std::uint64_t>(listed_[rank]);
@@ -52,6 +80,8 @@ class E3smMapReader {
       map.add_rank(std::move(list));
       first += static_cast<std::uint64_t>(pairs_[rank]);
     }
+    AFTERBAY_TRY(check_attributes(all));
+    AFTERBAY_TRY(check_fills(all));
     return map;
   }
 
@@ -100,7 +130,7 @@ class E3smMapReader {
   }
 
   /// The pairs that the rank holds; those to be filled are checked as well.
-  Result<RunList> read_pairs(std::size_t rank, std::uint64_t first) const {
+  Result<RunList> read_pairs(std::size_t rank, std::uint64_t first, Pairs& all) const {
     const auto many = static_cast<std::uint64_t>(pairs_[rank]);
     AFTERBAY_TRY_ASSIGN(const std::vector<std::int64_t> offsets,
                         file_.read(prefix_ + "offsets", first, many));
@@ -120,10 +150,72 @@ class E3smMapReader {
       elements += static_cast<std::uint64_t>(lengths[i]);
       if (elements > most_elements)
         return malformed(file_, prefix_ + "lengths", "rank {} lists more than 2^32 - 1 points", rank);
-      if (static_cast<std::int64_t>(i) < held_[rank])
-        list.add(offsets[i], static_cast<std::uint64_t>(lengths[i]));
+      const bool is_held = static_cast<std::int64_t>(i) < held_[rank];
+      all.add({offsets[i], static_cast<std::uint64_t>(lengths[i])}, rank, is_held);
+      if (is_held) list.add(offsets[i], static_cast<std::uint64_t>(lengths[i]));
     }
     return list;
+  }
+
+  /// A bit for each point, and the lists.
+  Result<> check_room(const Decomposition& map) const {
+    double bytes = static_cast<double>(map.points()) / 8;
+    for (const std::int64_t pairs : pairs_) bytes += sizeof(Run) * static_cast<double>(pairs);
+    Result<> fits = check_memory(bytes, fmt::format("the map's {} points", map.points()));
+    if (!fits) return fail(fits.error().in_file(file_.path()).in_variable(prefix_ + "offsets"));
+    return {};
+  }
+
+  /// An attribute that may be missing; it must be in least ... most where it is there.
+  Result<> check_attribute(const std::string& variable, const std::string& name, std::int64_t least,
+                           std::int64_t most, const char* of) const {
+    if (!file_.has_attribute(variable, name)) return {};
+    AFTERBAY_TRY_ASSIGN(const std::vector<std::int64_t> values, file_.integers(variable, name));
+    if (values.size() == 1 && values[0] >= least && values[0] <= most) return {};
+    return malformed(file_, variable, "the attribute {} is {}; {} is {}", name, fmt::join(values, ", "), of,
+                     least == most ? fmt::to_string(least) : fmt::format("in {} ... {}", least, most));
+  }
+
+  Result<> check_attributes(const Pairs& all) const {
+    const auto [fewest, most] = std::minmax_element(pairs_.begin(), pairs_.end());
+    AFTERBAY_TRY(check_attribute("", prefix_ + "max_nreqs", *most, *most, "the most pairs of a rank"));
+    AFTERBAY_TRY(check_attribute("", prefix_ + "min_nreqs", *fewest, *fewest, "the fewest pairs of a rank"));
+    // E3SM-IO's converter takes the lengths before it adds pairs to be filled and may sort these in among the
+    // others; it leaves them to chance where rank 0 holds nothing.
+    if (held_[0] > 0) {
+      const bool exact = all.fills.empty();
+      const std::string lengths = prefix_ + "lengths";
+      AFTERBAY_TRY(check_attribute(lengths, "max", exact ? all.longest : all.shortest, all.longest,
+                                   "the longest pair"));
+      AFTERBAY_TRY(check_attribute(lengths, "min", all.shortest, exact ? all.shortest : all.longest,
+                                   "the shortest pair"));
+    }
+    if (!file_.has_attribute("", prefix_ + "fully_covered")) return {};
+    AFTERBAY_TRY_ASSIGN(const std::string covered, file_.text("", prefix_ + "fully_covered"));
+    const std::uint64_t gap = all.held.next(0, false);
+    if (covered == "true" && gap == all.held.points()) return {};
+    if (covered == "false" && gap < all.held.points()) return {};
+    return malformed(
+        file_, "", "the attribute {}fully_covered is \"{}\"; {}", prefix_, covered,
+        gap < all.held.points() ? fmt::format("nobody holds the point at {}", gap) : "every point is held");
+  }
+
+  /// Pairs to be filled are the gaps, each once, if there are any: E3SM-IO's converter makes them on request.
+  Result<> check_fills(Pairs& all) const {
+    for (const Pairs::Fill& fill : all.fills) {
+      const auto first = static_cast<std::uint64_t>(fill.run.offset);
+      const std::uint64_t taken = all.held.next(first, true);
+      if (taken < first + fill.run.length)
+        return malformed(
+            file_, prefix_ + "offsets",
+            "the pair to be filled of rank {} at {} has the point {}, which another pair has too", fill.rank,
+            first, taken);
+      all.held.add(first, fill.run.length);
+    }
+    const std::uint64_t gap = all.held.next(0, false);
+    if (all.fills.empty() || gap == all.held.points()) return {};
+    return malformed(file_, prefix_ + "offsets",
+                     "the point at {} is in no pair, neither held nor to be filled, as other gaps are", gap);
   }
 
   /// The rank's list. Some versions of E3SM-IO's converter count raw offsets from 0: which, tells the least.
@@ -178,6 +270,11 @@ Result<E3smReader> E3smReader::open(NetcdfFile file) {
   AFTERBAY_TRY_ASSIGN(const auto ranks, file.find_dimension("decomp_nprocs"));
   if (!maps || !ranks)
     return malformed(file, "", "there is no dimension {}", maps ? "decomp_nprocs" : "num_decomp");
+  if (*ranks < 1)
+    return malformed(file, "", "the dimension decomp_nprocs is 0: at least one rank is expected");
+  for (std::uint64_t map = 1; map <= *maps; ++map)
+    if (const std::string name = fmt::format("D{}.nreqs", map); !file.has_variable(name))
+      return malformed(file, "", "the dimension num_decomp is {}, but there is no variable {}", *maps, name);
   return E3smReader(std::move(file), *maps, *ranks);
 }
 

@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/printable.hpp"
 #include "decomp/e3sm_file.hpp"
+#include "decomp/memory.hpp"
 #include "decomp/point_set.hpp"
 
 namespace afterbay::decomp {
@@ -51,7 +53,26 @@ std::int64_t sum(const std::vector<std::int64_t>& values) {
   return total;
 }
 
-Summary summarize(const Decomposition& map) {
+/// Calls `visit(Run)` for the points that are not held.
+template <class Visit>
+void for_each_gap(const PointSet& held, Visit&& visit) {
+  for (std::uint64_t at = held.next(0, false); at < held.points();) {
+    const std::uint64_t end = held.next(at, true);
+    visit(Run{static_cast<std::int64_t>(at), end - at});
+    at = held.next(end, false);
+  }
+}
+
+/// A bit for each point, and the pairs and points of one rank.
+Result<> check_room_to_write(const Decomposition& map) {
+  std::uint64_t most = 0;
+  for (std::size_t rank = 0; rank < map.ranks(); ++rank) most = std::max(most, map.count(rank).elements);
+  return check_memory(static_cast<double>(map.points()) / 8 + 24.0 * static_cast<double>(most),
+                      fmt::format("the {} points of the map \"{}\", {} of them on a rank,", map.points(),
+                                  printable(map.name), most));
+}
+
+Result<Summary> summarize(const Decomposition& map) {
   Summary all;
   PointSet held(map.points());
   for (std::size_t rank = 0; rank < map.ranks(); ++rank) {
@@ -68,14 +89,20 @@ Summary summarize(const Decomposition& map) {
     all.listed.push_back(listed);
   }
   all.shortest = std::min(all.shortest, all.longest);
-  for (std::uint64_t at = held.next(0, false); at < held.points();) {
-    const std::uint64_t end = held.next(at, true);
-    cut({static_cast<std::int64_t>(at), end - at}, map.global().back(),
-        [&](std::int64_t offset, std::int64_t length) {
-          all.gaps.push_back({offset, static_cast<std::uint64_t>(length)});
-        });
-    at = held.next(end, false);
-  }
+  const std::uint64_t row = map.global().back();
+  std::uint64_t gaps = 0;
+  for_each_gap(held, [&](const Run& gap) {
+    const auto first = static_cast<std::uint64_t>(gap.offset);
+    gaps += (first + gap.length - 1) / row - first / row + 1;
+  });
+  AFTERBAY_TRY(
+      check_memory(static_cast<double>(gaps) * sizeof(Run), fmt::format("the {} gaps of the map", gaps)));
+  all.gaps.reserve(gaps);
+  for_each_gap(held, [&](const Run& gap) {
+    cut(gap, row, [&](std::int64_t offset, std::int64_t length) {
+      all.gaps.push_back({offset, static_cast<std::uint64_t>(length)});
+    });
+  });
   const std::size_t each = all.gaps.size() / map.ranks();
   const std::size_t rest = all.gaps.size() % map.ranks();
   for (std::size_t rank = 0; rank < map.ranks(); ++rank)
@@ -94,13 +121,10 @@ constexpr auto about_raw = "File offsets accessed before merge";
 class E3smMapWriter {
  public:
   E3smMapWriter(NetcdfFile& file, const Decomposition& map, std::size_t number, int rank_dimension)
-      : file_(file),
-        map_(map),
-        prefix_(fmt::format("D{}.", number)),
-        rank_dimension_(rank_dimension),
-        summary_(summarize(map)) {}
+      : file_(file), map_(map), prefix_(fmt::format("D{}.", number)), rank_dimension_(rank_dimension) {}
 
   Result<> write() {
+    AFTERBAY_TRY_ASSIGN(summary_, summarize(map_));
     AFTERBAY_TRY(define());
     AFTERBAY_TRY(file_.end_definitions());
     AFTERBAY_TRY(file_.write(prefix_ + "nreqs", 0, summary_.pairs));
@@ -188,7 +212,7 @@ class E3smMapWriter {
 
 Result<E3smWriter> E3smWriter::create(const std::string& path, std::size_t maps, std::size_t ranks,
                                       const std::string& command_line) {
-  AFTERBAY_TRY_ASSIGN(NetcdfFile file, NetcdfFile::create(path, NC_64BIT_DATA));
+  AFTERBAY_TRY_ASSIGN(NetcdfFile file, NetcdfFile::create_classic(path));
   AFTERBAY_TRY(file.add_dimension("num_decomp", maps));
   AFTERBAY_TRY_ASSIGN(const int rank_dimension, file.add_dimension("decomp_nprocs", ranks));
   AFTERBAY_TRY(file.put_text("", "command_line", command_line));
@@ -201,10 +225,8 @@ Result<> E3smWriter::add(const Decomposition& map) {
         ErrorCode::invalid_argument,
         "the map \"{}\" is for {} ranks and those before it for {}: E3SM-IO's file has one number for "
         "all of its maps",
-        map.name, map.ranks(), ranks_);
-  if (map.points() > most_points_in_sets)
-    return fail(ErrorCode::resources, "the map \"{}\" has {} points, more than the {} that can be looked at",
-                map.name, map.points(), most_points_in_sets);
+        printable(map.name), map.ranks(), ranks_);
+  AFTERBAY_TRY(check_room_to_write(map));
   if (written_++ > 0) AFTERBAY_TRY(file_.define_more());
   return E3smMapWriter(file_, map, written_, rank_dimension_).write();
 }

@@ -10,6 +10,7 @@
 
 #include "decomp/e3sm_file.hpp"
 #include "decomp/map_file.hpp"
+#include "decomp/part_file.hpp"
 #include "decomp/pio_text.hpp"
 
 namespace afterbay::decomp {
@@ -55,42 +56,21 @@ class MapFileSource : public Source {
   MapFileReader reader_;
 };
 
-/// A file under its final name plus ".part" until it is published.
-class Part {
- public:
-  explicit Part(std::string path) : path_(std::move(path)) {}
-  Part(const Part&) = delete;
-  Part& operator=(const Part&) = delete;
-  ~Part() {
-    std::error_code ignored;
-    if (!published_) std::filesystem::remove(name(), ignored);
-  }
-
-  [[nodiscard]] std::string name() const { return path_ + ".part"; }
-  [[nodiscard]] const std::string& path() const { return path_; }
-
-  Result<> publish() {
-    std::error_code error;
-    std::filesystem::rename(name(), path_, error);
-    if (error)
-      return fail(
-          make_error(ErrorCode::io, "cannot be renamed from {}: {}", name(), error.message()).in_file(path_));
-    published_ = true;
-    return {};
-  }
-
- private:
-  std::string path_;
-  bool published_ = false;
-};
+/// What went wrong with the part went wrong with the file that it was to become.
+Result<> named_finally(Result<> result, const PartFile& part) {
+  if (!result && (result.error().file.empty() || result.error().file == part.name()))
+    result.error().file = part.path();
+  return result;
+}
 
 class PioSink : public Sink {
  public:
   explicit PioSink(std::vector<std::string> paths) : paths_(std::move(paths)) {}
 
   Result<> add(const Decomposition& map) override {
-    parts_.push_back(std::make_unique<Part>(paths_.at(parts_.size())));
-    return write_pio_text(parts_.back()->name(), map);
+    AFTERBAY_TRY_ASSIGN(auto part, PartFile::create(paths_.at(parts_.size())));
+    parts_.push_back(std::move(part));
+    return named_finally(write_pio_text(parts_.back()->name(), map), *parts_.back());
   }
   Result<std::vector<std::string>> finish() override {
     for (const auto& part : parts_) AFTERBAY_TRY(part->publish());
@@ -99,47 +79,48 @@ class PioSink : public Sink {
 
  private:
   std::vector<std::string> paths_;
-  std::vector<std::unique_ptr<Part>> parts_;
+  std::vector<std::unique_ptr<PartFile>> parts_;
 };
 
 class E3smSink : public Sink {
  public:
-  explicit E3smSink(OutputRequest request) : request_(std::move(request)), part_(request_.path) {}
+  explicit E3smSink(OutputRequest request) : request_(std::move(request)) {}
 
   Result<> add(const Decomposition& map) override {
-    if (!writer_) {
-      AFTERBAY_TRY_ASSIGN(
-          auto writer, E3smWriter::create(part_.name(), request_.maps, map.ranks(), request_.command_line));
-      writer_.emplace(std::move(writer));
+    if (!part_) {
+      AFTERBAY_TRY_ASSIGN(part_, PartFile::create(request_.path));
+      auto writer = E3smWriter::create(part_->name(), request_.maps, map.ranks(), request_.command_line);
+      if (!writer) return named_finally(fail(writer.error()), *part_);
+      writer_.emplace(*std::move(writer));
     }
-    return writer_->add(map);
+    return named_finally(writer_->add(map), *part_);
   }
   Result<std::vector<std::string>> finish() override {
-    AFTERBAY_TRY(writer_->close());
-    AFTERBAY_TRY(part_.publish());
-    return std::vector{part_.path()};
-  }
-
- private:
-  OutputRequest request_;
-  Part part_;
-  std::optional<E3smWriter> writer_;
-};
-
-class MapFileSink : public Sink {
- public:
-  MapFileSink(std::unique_ptr<Part> part, MapFileWriter writer)
-      : part_(std::move(part)), writer_(std::move(writer)) {}
-
-  Result<> add(const Decomposition& map) override { return writer_.add(map); }
-  Result<std::vector<std::string>> finish() override {
-    AFTERBAY_TRY(writer_.close());
+    AFTERBAY_TRY(named_finally(writer_->close(), *part_));
     AFTERBAY_TRY(part_->publish());
     return std::vector{part_->path()};
   }
 
  private:
-  std::unique_ptr<Part> part_;
+  OutputRequest request_;
+  std::unique_ptr<PartFile> part_;
+  std::optional<E3smWriter> writer_;
+};
+
+class MapFileSink : public Sink {
+ public:
+  MapFileSink(std::string path, MapFileWriter writer) : path_(std::move(path)), writer_(std::move(writer)) {}
+
+  Result<> add(const Decomposition& map) override { return writer_.add(map); }
+  Result<std::vector<std::string>> finish() override {
+    AFTERBAY_TRY_ASSIGN(const auto part, PartFile::create(path_));
+    AFTERBAY_TRY(writer_.close_into(*part));
+    AFTERBAY_TRY(part->publish());
+    return std::vector{path_};
+  }
+
+ private:
+  std::string path_;
   MapFileWriter writer_;
 };
 
@@ -208,11 +189,11 @@ std::vector<std::string> output_paths(const OutputRequest& request) {
 }
 
 Result<std::unique_ptr<Sink>> Sink::create(const OutputRequest& request) {
+  for (const std::string& path : output_paths(request)) AFTERBAY_TRY(check_place(path));
   if (request.format == Format::pio) return std::make_unique<PioSink>(output_paths(request));
   if (request.format == Format::e3sm) return std::make_unique<E3smSink>(request);
-  auto part = std::make_unique<Part>(request.path);
-  AFTERBAY_TRY_ASSIGN(MapFileWriter writer, MapFileWriter::create(part->name(), request.maps));
-  return std::make_unique<MapFileSink>(std::move(part), std::move(writer));
+  AFTERBAY_TRY_ASSIGN(MapFileWriter writer, MapFileWriter::create(request.path, request.maps));
+  return std::make_unique<MapFileSink>(request.path, std::move(writer));
 }
 
 }  // namespace afterbay::decomp

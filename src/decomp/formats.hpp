@@ -45,8 +45,10 @@ struct OutputRequest {
   std::string command_line;  ///< kept in E3SM-IO's file, as its own converter does
 };
 
-/// Writes maps under the final name plus ".part" and renames the file when it is complete. Several maps in
+/// Writes maps under a temporary name (PartFile) and renames the file when it is complete. Several maps in
 /// PIO's text become several files: out.dat -> out.1.dat, out.2.dat, ... What is not finished is removed.
+/// Errors name the file as it was to be called. A directory that is missing or not writable is refused at
+/// once.
 class Sink {
  public:
   static Result<std::unique_ptr<Sink>> create(const OutputRequest& request);

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Synthetic maps of any size. Each kind makes one or several maps and hands them on one at a time, so that
 // only one is in memory, as runs and repetition over levels. The same request always makes the same maps.
+// What a map would need of memory is estimated before it is made, and refused (resources) if it cannot be
+// had.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <string>
+#include <vector>
 
 #include "decomp/decomposition.hpp"
 
@@ -53,7 +57,8 @@ struct MpasRequest {
 Result<> make_mpas(const MpasRequest& request, const Receive& receive);
 
 /// A latitude-longitude grid of which only land is held, dealt out in short pieces; lists are filled up with
-/// holes to equal lengths. Maps: land (lat, lon) and, with levels, land_levels (lev, lat, lon).
+/// holes to equal lengths. Maps: land (lat, lon) and, with levels, land_levels (lev, lat, lon). Looks at
+/// every point of the grid, of which there may be 2^33.
 struct LandRequest {
   std::uint64_t ranks = 1;
   std::uint64_t lat = 0;
@@ -74,8 +79,9 @@ inline Share share_of(std::uint64_t all, std::uint64_t parts, std::uint64_t part
 }
 
 /// Refuses sizes that are no index space, lists of more than 2^32 - 1 elements, 0 or more than 2^31 - 1
-/// ranks.
+/// ranks; ranks and runs of one map that do not fit into memory while it is made, beside `others_bytes`.
 Result<> check_ranks(std::uint64_t ranks);
+Result<> check_room(const std::string& what, std::uint64_t ranks, double runs, double others_bytes = 0);
 Result<> check_sizes(const std::vector<std::uint64_t>& global);
 Result<> check_lists(const Decomposition& map);
 

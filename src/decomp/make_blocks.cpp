@@ -40,38 +40,15 @@ Grid best_grid(std::uint64_t ranks, std::uint64_t lat, std::uint64_t lon) {
 
 }  // namespace
 
-Result<> check_ranks(std::uint64_t ranks) {
-  constexpr std::uint64_t most = std::numeric_limits<std::int32_t>::max();
-  if (ranks >= 1 && ranks <= most) return {};
-  return fail(ErrorCode::invalid_argument, "{} ranks: it must be 1 ... {}", ranks, most);
-}
-
-Result<> check_sizes(const std::vector<std::uint64_t>& global) {
-  std::vector<std::int64_t> lengths;
-  for (const std::uint64_t length : global)
-    lengths.push_back(
-        static_cast<std::int64_t>(std::min<std::uint64_t>(length, std::numeric_limits<std::int64_t>::max())));
-  const Result<> checked = check_global(lengths);
-  if (!checked) return fail(ErrorCode::invalid_argument, "{}", checked.error().message);
-  return {};
-}
-
-Result<> check_lists(const Decomposition& map) {
-  for (std::size_t rank = 0; rank < map.ranks(); ++rank) {
-    const std::uint64_t elements = map.count(rank).elements;
-    if (elements > most_elements)
-      return fail(ErrorCode::invalid_argument,
-                  "rank {} of the map \"{}\" would list {} elements, more than {}: take more ranks", rank,
-                  map.name, elements, most_elements);
-  }
-  return {};
-}
-
 Result<> make_blocks(const BlocksRequest& request, const Receive& receive) {
   const auto [ranks, lat, lon, levels] = request;
   AFTERBAY_TRY(check_ranks(ranks));
   AFTERBAY_TRY(check_sizes({std::max<std::uint64_t>(levels, 1), lat, lon}));
+  AFTERBAY_TRY(check_room(fmt::format("blocks of {} x {} points", lat, lon), ranks, 0));
   const Grid grid = best_grid(ranks, lat, lon);
+  const double runs_in_all =
+      static_cast<double>(grid.across) * static_cast<double>(grid.across > 1 ? lat : 1);
+  AFTERBAY_TRY(check_room(fmt::format("blocks of {} x {} points", lat, lon), ranks, runs_in_all));
   for (const bool with_levels : {false, true}) {
     if (with_levels && levels == 0) break;
     Decomposition map = with_levels ? Decomposition("columns_levels", {levels, lat, lon})
@@ -84,9 +61,11 @@ Result<> make_blocks(const BlocksRequest& request, const Receive& receive) {
       const Share rows = share_of(lat, grid.down, rank / grid.across);
       const Share columns = share_of(lon, grid.across, rank % grid.across);
       std::vector<Run> runs;
-      for (std::uint64_t row = rows.start; row < rows.start + rows.count; ++row)
-        runs.push_back({static_cast<std::int64_t>(row * lon + columns.start), columns.count});
-      if (columns.count == lon) runs = {{runs[0].offset, rows.count * lon}};
+      if (columns.count == lon)
+        runs.push_back({static_cast<std::int64_t>(rows.start * lon), rows.count * lon});
+      else
+        for (std::uint64_t row = rows.start; row < rows.start + rows.count; ++row)
+          runs.push_back({static_cast<std::int64_t>(row * lon + columns.start), columns.count});
       const Segment segment = with_levels ? Segment{runs.size(), levels, static_cast<std::int64_t>(lat * lon)}
                                           : Segment{runs.size(), 1, 0};
       map.add_rank(std::span(&segment, 1), runs);

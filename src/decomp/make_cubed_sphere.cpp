@@ -143,6 +143,16 @@ Decomposition physics(std::uint64_t ranks, std::uint64_t columns, std::uint64_t 
   return map;
 }
 
+/// A column of the physics is a run of its own, and a chunk a segment; elements have their points noted
+/// (Owned), their place on the curve, and a bit for each point of the cube.
+Result<> check_sphere(const CubedSphereRequest& request, std::uint64_t columns) {
+  const double elements = 6.0 * static_cast<double>(request.ne) * static_cast<double>(request.ne);
+  const double chunks = static_cast<double>(columns) / chunk_columns;
+  const double others =
+      elements * (sizeof(Owned) + sizeof(std::uint64_t) + 9.0 / 8) + chunks * 2 * sizeof(Segment);
+  return check_room(fmt::format("{} columns", columns), request.ranks, static_cast<double>(columns), others);
+}
+
 }  // namespace
 
 Result<> make_cubed_sphere(const CubedSphereRequest& request, const Receive& receive) {
@@ -153,6 +163,7 @@ Result<> make_cubed_sphere(const CubedSphereRequest& request, const Receive& rec
     return fail(ErrorCode::invalid_argument, "ne is {}: it must be 1 ... {}", request.ne, largest_ne);
   const std::uint64_t columns = request.ne > 0 ? 54 * request.ne * request.ne + 2 : request.columns;
   AFTERBAY_TRY(check_sizes({std::max<std::uint64_t>(request.levels, 1), columns}));
+  AFTERBAY_TRY(check_sphere(request, columns));
   const auto hand_on = [&](const Decomposition& map) -> Result<> {
     AFTERBAY_TRY(check_lists(map));
     return receive(map);

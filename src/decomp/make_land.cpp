@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <array>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -13,17 +14,53 @@ namespace {
 constexpr std::uint64_t pieces_of_rank = 20;
 constexpr std::uint64_t most_samples = std::uint64_t{1} << 20;
 
-/// A smooth height on the sphere: some continents, some islands.
-double height(double latitude, double longitude) {
-  return std::sin(2.0 * longitude + 0.5) * std::cos(latitude) +
-         0.8 * std::cos(3.0 * longitude - 1.0) * std::sin(2.0 * latitude + 0.3) +
-         0.5 * std::sin(5.0 * longitude + 3.0 * latitude) * std::cos(latitude) +
-         0.3 * std::cos(11.0 * longitude) * std::sin(9.0 * latitude) + 0.4 * std::sin(latitude);
-}
+/// As many points as are looked at in about a minute.
+constexpr std::uint64_t most_grid_points = std::uint64_t{1} << 33;
+
+/// A smooth height on the sphere: some continents, some islands. A sum of products of what depends on the
+/// latitude and what depends on the longitude:
+///
+///   sin(2 l + 0.5) cos(p) + 0.8 cos(3 l - 1) sin(2 p + 0.3) + 0.5 sin(5 l + 3 p) cos(p)
+///   + 0.3 cos(11 l) sin(9 p) + 0.4 sin(p)
+class Height {
+ public:
+  using Terms = std::array<double, 6>;
+
+  Height(std::uint64_t lat, std::uint64_t lon) : lat_(lat) {
+    columns_.reserve(lon);
+    for (std::uint64_t i = 0; i < lon; ++i) {
+      const double l = (static_cast<double>(i) + 0.5) / static_cast<double>(lon) * 2.0 * std::numbers::pi;
+      columns_.push_back({std::sin(2.0 * l + 0.5), std::cos(3.0 * l - 1.0), std::sin(5.0 * l),
+                          std::cos(5.0 * l), std::cos(11.0 * l), 1.0});
+    }
+  }
+
+  [[nodiscard]] Terms row(std::uint64_t j) const {
+    const double p = ((static_cast<double>(j) + 0.5) / static_cast<double>(lat_) - 0.5) * std::numbers::pi;
+    return {std::cos(p),
+            0.8 * std::sin(2.0 * p + 0.3),
+            0.5 * std::cos(3.0 * p) * std::cos(p),
+            0.5 * std::sin(3.0 * p) * std::cos(p),
+            0.3 * std::sin(9.0 * p),
+            0.4 * std::sin(p)};
+  }
+
+  [[nodiscard]] double at(const Terms& row, std::uint64_t column) const {
+    const Terms& terms = columns_[column];
+    double sum = 0.0;
+    for (std::size_t k = 0; k < terms.size(); ++k) sum += row[k] * terms[k];
+    return sum;
+  }
+
+ private:
+  std::uint64_t lat_;
+  std::vector<Terms> columns_;
+};
 
 class LandMask {
  public:
-  explicit LandMask(const LandRequest& request) : lat_(request.lat), lon_(request.lon) {
+  explicit LandMask(const LandRequest& request)
+      : lat_(request.lat), lon_(request.lon), height_(request.lat, request.lon) {
     if (request.land_percent >= 100.0) {
       sea_level_ = -std::numeric_limits<double>::infinity();
       return;
@@ -31,8 +68,10 @@ class LandMask {
     const std::uint64_t points = lat_ * lon_;
     const std::uint64_t samples = std::min(points, most_samples);
     std::vector<double> heights;
-    for (std::uint64_t i = 0; i < samples; ++i)
-      heights.push_back(height_of(multiply_divide(i, points, samples)));
+    for (std::uint64_t i = 0; i < samples; ++i) {
+      const std::uint64_t point = multiply_divide(i, points, samples);
+      heights.push_back(height_.at(height_.row(point / lon_), point % lon_));
+    }
     const auto under_water =
         static_cast<std::ptrdiff_t>((1.0 - request.land_percent / 100.0) * static_cast<double>(samples));
     const auto level = heights.begin() + std::min(under_water, static_cast<std::ptrdiff_t>(samples) - 1);
@@ -43,20 +82,18 @@ class LandMask {
   /// All land in ascending order.
   [[nodiscard]] std::vector<Run> runs() const {
     RunList land;
-    for (std::uint64_t point = 0; point < lat_ * lon_; ++point)
-      if (height_of(point) >= sea_level_) land.add(static_cast<std::int64_t>(point));
+    for (std::uint64_t j = 0; j < lat_; ++j) {
+      const Height::Terms row = height_.row(j);
+      for (std::uint64_t i = 0; i < lon_; ++i)
+        if (height_.at(row, i) >= sea_level_) land.add(static_cast<std::int64_t>(j * lon_ + i));
+    }
     return std::move(land.runs());
   }
 
  private:
-  [[nodiscard]] double height_of(std::uint64_t point) const {
-    const double row = (static_cast<double>(point / lon_) + 0.5) / static_cast<double>(lat_);
-    const double column = (static_cast<double>(point % lon_) + 0.5) / static_cast<double>(lon_);
-    return height((row - 0.5) * std::numbers::pi, column * 2.0 * std::numbers::pi);
-  }
-
   std::uint64_t lat_;
   std::uint64_t lon_;
+  Height height_;
   double sea_level_ = 0.0;
 };
 
@@ -102,6 +139,23 @@ std::vector<Run> list_of(const Land& land, std::uint64_t rank, std::uint64_t ran
   return std::move(list.runs());
 }
 
+/// A row crosses coasts some 20 times at most; a piece of a rank ends in a coast or where the piece ends.
+Result<> check_grid(const LandRequest& request) {
+  const std::uint64_t points = request.lat * request.lon;
+  if (points > most_grid_points)
+    return fail(ErrorCode::resources,
+                "a grid of {} x {} points is more than the {} (2^33) that are looked at", request.lat,
+                request.lon, most_grid_points);
+  constexpr double coasts = 20;
+  const double land_runs = std::min(coasts * static_cast<double>(request.lat), static_cast<double>(points));
+  const double pieces =
+      std::min(static_cast<double>(request.ranks * pieces_of_rank), static_cast<double>(points));
+  const double runs = land_runs + pieces + static_cast<double>(request.ranks);  // and each rank's holes
+  const double others = static_cast<double>(request.lon) * sizeof(Height::Terms) +
+                        land_runs * (2 * sizeof(Run) + 2 * sizeof(std::uint64_t));
+  return check_room(fmt::format("{} x {} points", request.lat, request.lon), request.ranks, runs, others);
+}
+
 }  // namespace
 
 Result<> make_land(const LandRequest& request, const Receive& receive) {
@@ -110,6 +164,7 @@ Result<> make_land(const LandRequest& request, const Receive& receive) {
   if (!(request.land_percent > 0.0) || request.land_percent > 100.0)
     return fail(ErrorCode::invalid_argument, "{} % of land: it must be above 0 and at most 100",
                 request.land_percent);
+  AFTERBAY_TRY(check_grid(request));
   const std::uint64_t ranks = request.ranks;
   const Land land(LandMask(request).runs());
   const std::uint64_t piece =

@@ -96,6 +96,10 @@ Result<> make_mpas(const MpasRequest& request, const Receive& receive) {
   if (request.cells < 1 || request.cells > most_cells)
     return fail(ErrorCode::invalid_argument, "{} cells: it must be 1 ... {}", request.cells, most_cells);
   AFTERBAY_TRY(check_sizes({request.cells * 3, std::max<std::uint64_t>(request.levels, 1)}));
+  // Strips of edges have two at most, and every cell a place on the curve.
+  AFTERBAY_TRY(check_room(fmt::format("{} cells", request.cells), request.ranks,
+                          static_cast<double>(request.cells * edges_kind.of_cell),
+                          static_cast<double>(request.cells * sizeof(std::uint32_t))));
   const Mesh mesh(request);
   const auto hand_on = [&](const char* name, const Kind& kind, std::uint64_t levels) -> Result<> {
     const Decomposition map = mesh.map(name, kind, levels);

@@ -6,6 +6,9 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/printable.hpp"
+#include "decomp/memory.hpp"
+
 namespace afterbay::decomp {
 namespace {
 
@@ -21,6 +24,7 @@ class MapReader {
   Result<Decomposition> read() {
     AFTERBAY_TRY_ASSIGN(Decomposition map, read_heading());
     points_ = static_cast<std::int64_t>(map.points());
+    AFTERBAY_TRY(check_room());
     AFTERBAY_TRY_ASSIGN(const auto rank_segments, file_.read(prefix_ + "_rank_segments"));
     AFTERBAY_TRY_ASSIGN(const auto segment_runs, file_.read(prefix_ + "_segment_runs"));
     AFTERBAY_TRY(check_sum("_rank_segments", rank_segments, 0, "_segment_runs"));
@@ -40,6 +44,23 @@ class MapReader {
     if (const Result<> checked = check_global(lengths); !checked)
       return malformed(file_, prefix_, "global_lengths: {}", checked.error().message);
     return Decomposition(std::move(name), {lengths.begin(), lengths.end()});
+  }
+
+  /// The arrays of the file, and the map made of them, fit into memory together.
+  Result<> check_room() const {
+    AFTERBAY_TRY_ASSIGN(const std::uint64_t ranks, file_.length(prefix_ + "_rank_segments"));
+    AFTERBAY_TRY_ASSIGN(const std::uint64_t segments, file_.length(prefix_ + "_segment_runs"));
+    AFTERBAY_TRY_ASSIGN(const std::uint64_t runs, file_.length(prefix_ + "_run_offset"));
+    constexpr double bytes_of_rank = 3 * 8;
+    constexpr double bytes_of_segment = 3 * 8 + 2 * sizeof(Segment);
+    constexpr double bytes_of_run = 2 * 8 + 2 * sizeof(Run);
+    const double bytes = bytes_of_rank * static_cast<double>(ranks) +
+                         bytes_of_segment * static_cast<double>(segments) +
+                         bytes_of_run * static_cast<double>(runs);
+    Result<> fits =
+        check_memory(bytes, fmt::format("{} ranks, {} segments and {} runs", ranks, segments, runs));
+    if (!fits) return fail(fits.error().in_file(file_.path()).in_variable(prefix_));
+    return {};
   }
 
   /// The counts add up to the length of `of`, or to 0 where that has the one element it cannot do without.
@@ -193,7 +214,12 @@ Result<MapFileReader> MapFileReader::open(NetcdfFile file) {
   if (maps.size() != 1 || maps[0] < 1)
     return malformed(file, "", "the attribute maps is {}: at least one map is expected",
                      fmt::join(maps, ", "));
-  return MapFileReader(std::move(file), static_cast<std::size_t>(maps[0]));
+  const auto count = static_cast<std::size_t>(maps[0]);
+  for (std::size_t index = 0; index < count; ++index)
+    if (!file.has_variable(prefix_of(index)))
+      return malformed(file, "", "the attribute maps is {}, but there is no variable {}", count,
+                       prefix_of(index));
+  return MapFileReader(std::move(file), count);
 }
 
 Result<Decomposition> MapFileReader::read(std::size_t index) const { return MapReader(file_, index).read(); }
@@ -203,7 +229,7 @@ Result<std::string> MapFileReader::name(std::size_t index) const {
 }
 
 Result<MapFileWriter> MapFileWriter::create(const std::string& path, std::size_t maps) {
-  AFTERBAY_TRY_ASSIGN(NetcdfFile file, NetcdfFile::create(path, NC_NETCDF4));
+  AFTERBAY_TRY_ASSIGN(NetcdfFile file, NetcdfFile::create_in_memory(path));
   AFTERBAY_TRY(file.put_text("", "format", format_name));
   const auto count = static_cast<std::int64_t>(maps);
   AFTERBAY_TRY(file.put_integers("", "format_version", NC_INT, std::span(&format_version, 1)));
@@ -246,7 +272,7 @@ Result<> MapFileWriter::define(const std::string& prefix, const Decomposition& m
 
 Result<> MapFileWriter::add(const Decomposition& map) {
   if (map.name.empty() || !names_.insert(map.name).second)
-    return fail(ErrorCode::invalid_argument, "a map cannot be called \"{}\": {}", map.name,
+    return fail(ErrorCode::invalid_argument, "a map cannot be called \"{}\": {}", printable(map.name),
                 map.name.empty() ? "it needs a name" : "another one of the file is");
   const std::string prefix = prefix_of(names_.size() - 1);
   if (names_.size() > 1) AFTERBAY_TRY(file_.define_more());

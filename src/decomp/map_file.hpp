@@ -28,12 +28,14 @@ class MapFileReader {
 /// Whether the file says that it is one of these.
 bool is_map_file(const NetcdfFile& file);
 
-/// Writes a compressed netCDF-4 file, map by map: only one needs to be in memory.
+/// Makes a compressed netCDF-4 file, map by map: only one needs to be in memory, beside the file itself,
+/// which is written when it is complete.
 class MapFileWriter {
  public:
+  /// `path`: for messages.
   static Result<MapFileWriter> create(const std::string& path, std::size_t maps);
   Result<> add(const Decomposition& map);
-  Result<> close() { return file_.close(); }
+  Result<> close_into(PartFile& part) { return file_.close_into(part); }
 
  private:
   explicit MapFileWriter(NetcdfFile file) : file_(std::move(file)) {}

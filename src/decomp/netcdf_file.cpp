@@ -2,10 +2,12 @@
 #include "decomp/netcdf_file.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <filesystem>
 #include <utility>
 
+#include "decomp/hdf5_image.hpp"
+#include "decomp/memory.hpp"
+#include "storage/block_writer/system_error.hpp"
 #include "storage/library_lock.hpp"
 
 namespace afterbay::decomp {
@@ -35,8 +37,9 @@ std::uint64_t bytes_of(nc_type type) {
 
 /// System errors are positive, netCDF's own negative: when reading those say that the file is not one.
 ErrorCode code_of(int status, bool writing) {
-  if (status == ENOSPC || status == EDQUOT) return ErrorCode::no_space;
-  return status > 0 || writing ? ErrorCode::io : ErrorCode::format;
+  if (status > 0) return storage::code_of_errno(status);
+  if (status == NC_ENOMEM) return ErrorCode::resources;
+  return writing ? ErrorCode::io : ErrorCode::format;
 }
 
 }  // namespace
@@ -67,13 +70,26 @@ Result<NetcdfFile> NetcdfFile::open(const std::string& path) {
   return file;
 }
 
-Result<NetcdfFile> NetcdfFile::create(const std::string& path, int kind) {
-  NetcdfFile file(std::make_unique<Handle>(path, true));
+Result<> NetcdfFile::create(const std::string& at, int kind) {
   const LibraryLock lock;
-  AFTERBAY_TRY(
-      file.check(nc_create(path.c_str(), kind | NC_CLOBBER, &file.handle_->id), "", "cannot be created"));
+  handle_->name = at;
+  AFTERBAY_TRY(check(nc_create(at.c_str(), kind | NC_CLOBBER, &handle_->id), "", "cannot be created"));
   int before = 0;
-  nc_set_fill(file.id(), NC_NOFILL, &before);
+  nc_set_fill(id(), NC_NOFILL, &before);
+  return {};
+}
+
+Result<NetcdfFile> NetcdfFile::create_classic(const std::string& path) {
+  NetcdfFile file(std::make_unique<Handle>(path, true));
+  AFTERBAY_TRY(file.create(path, NC_64BIT_DATA));
+  return file;
+}
+
+Result<NetcdfFile> NetcdfFile::create_in_memory(const std::string& path) {
+  NetcdfFile file(std::make_unique<Handle>(path, true));
+  // Not nc_create_mem: its files do not keep the order of their variables, and cannot be opened for writing.
+  const std::string name = fmt::format("{} in memory at {}", path, fmt::ptr(file.handle_.get()));
+  AFTERBAY_TRY(file.create(name, NC_NETCDF4 | NC_DISKLESS));
   return file;
 }
 
@@ -130,6 +146,13 @@ bool NetcdfFile::has_variable(const std::string& name) const {
   const LibraryLock lock;
   int number = 0;
   return nc_inq_varid(id(), name.c_str(), &number) == NC_NOERR;
+}
+
+bool NetcdfFile::has_attribute(const std::string& variable, const std::string& name) const {
+  const LibraryLock lock;
+  const Result<int> number = find(variable);
+  std::size_t length = 0;
+  return number && nc_inq_attlen(id(), *number, name.c_str(), &length) == NC_NOERR;
 }
 
 Result<std::optional<std::string>> NetcdfFile::find_text(const std::string& variable,
@@ -201,6 +224,9 @@ Result<std::vector<std::int64_t>> NetcdfFile::read(const std::string& variable) 
 Result<std::vector<std::int64_t>> NetcdfFile::read(const std::string& variable, std::uint64_t start,
                                                    std::uint64_t count) const {
   static_assert(sizeof(long long) == sizeof(std::int64_t));
+  if (Result<> fits = check_memory(8.0 * static_cast<double>(count), fmt::format("its {} values", count));
+      !fits)
+    return fail(fits.error().in_file(path()).in_variable(variable));
   std::vector<std::int64_t> values(count);
   if (count == 0) return values;
   const LibraryLock lock;
@@ -288,6 +314,19 @@ Result<> NetcdfFile::write_scalar(const std::string& variable, std::int64_t valu
 Result<> NetcdfFile::close() {
   const LibraryLock lock;
   return check(nc_close(std::exchange(handle_->id, -1)), "", "cannot be closed");
+}
+
+Result<> NetcdfFile::close_into(PartFile& part) {
+  std::vector<std::byte> contents;
+  {
+    const LibraryLock lock;
+    AFTERBAY_TRY(check(nc_sync(id()), "", "cannot be completed"));
+    auto image = image_of_open_file(handle_->name);
+    if (!image) return fail(image.error().in_file(path()));
+    contents = *std::move(image);
+  }
+  AFTERBAY_TRY(close());
+  return part.write(contents);
 }
 
 }  // namespace afterbay::decomp

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "decomp/part_file.hpp"
 
 namespace afterbay::decomp {
 
@@ -20,14 +21,18 @@ class NetcdfFile {
  public:
   /// Opens a file of any kind for reading. A classic file that is shorter than its variables is refused.
   static Result<NetcdfFile> open(const std::string& path);
-  /// Makes a file, over one that exists. `kind`: NC_NETCDF4 or NC_64BIT_DATA. In define mode.
-  static Result<NetcdfFile> create(const std::string& path, int kind);
+  /// Makes a CDF-5 file, over one that exists. In define mode.
+  static Result<NetcdfFile> create_classic(const std::string& path);
+  /// Makes a netCDF-4 file in memory, to be written by close_into: on a full disk HDF5 can neither close a
+  /// file of its own nor end. In define mode. `path`: for messages.
+  static Result<NetcdfFile> create_in_memory(const std::string& path);
 
   [[nodiscard]] const std::string& path() const noexcept { return handle_->path; }
 
-  /// Reading.
+  /// Reading. What does not fit into memory is refused before any of it is read.
   Result<std::optional<std::uint64_t>> find_dimension(const std::string& name) const;
   [[nodiscard]] bool has_variable(const std::string& name) const;
+  [[nodiscard]] bool has_attribute(const std::string& variable, const std::string& name) const;
   Result<std::optional<std::string>> find_text(const std::string& variable, const std::string& name) const;
   /// An attribute that must be there; an empty `variable` is the file.
   Result<std::string> text(const std::string& variable, const std::string& name) const;
@@ -51,6 +56,8 @@ class NetcdfFile {
   Result<> write(const std::string& variable, std::uint64_t start, std::span<const std::int64_t> values);
   Result<> write_scalar(const std::string& variable, std::int64_t value);
   Result<> close();
+  /// The same for a file in memory, which becomes the contents of `part`.
+  Result<> close_into(PartFile& part);
 
  private:
   struct Handle {
@@ -61,7 +68,9 @@ class NetcdfFile {
     std::string path;
     bool writing = false;
     int id = -1;
+    std::string name;  ///< under which netCDF has it
   };
+  Result<> create(const std::string& at, int kind);
   explicit NetcdfFile(std::unique_ptr<Handle> handle) : handle_(std::move(handle)) {}
 
   [[nodiscard]] int id() const noexcept { return handle_->id; }

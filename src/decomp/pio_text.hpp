@@ -15,7 +15,8 @@
 namespace afterbay::decomp {
 
 /// Reads a map and calls it as the file without directory and ending. Strict: all ranks in order, as many
-/// indices as announced, each in range, nothing behind them but a stack trace. Errors name line and value.
+/// indices as announced, each in range and followed by a blank or the end of the line, nothing behind them
+/// but a stack trace. Errors name line and value.
 Result<Decomposition> read_pio_text(const std::string& path);
 
 /// Writes what read_pio_text reads back as the same lists, over a file that exists.

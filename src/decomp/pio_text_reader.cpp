@@ -131,6 +131,13 @@ class Reader {
         return lines_.malformed(
             "index {} of rank {} is {}; the index space has the points 1 ... {}, and 0 is a hole", k + 1,
             rank, index, points_);
+      if (lines_.word_ends_file()) {
+        AFTERBAY_TRY(lines_.status());
+        return lines_.malformed(
+            "the file ends directly behind \"{}\", index {} of rank {}, of which digits may be missing "
+            "(truncated?); if it is complete, end the line",
+            lines_.word(), k + 1, rank);
+      }
       list.add(index == 0 ? hole : index - 1);
     }
     AFTERBAY_TRY(expect_end_of_line(fmt::format("the {} indices of rank {}", length, rank)));

@@ -52,7 +52,4 @@ class PointSet {
   std::vector<std::uint64_t> words_;
 };
 
-/// What sets over all points may take of memory: two of them, for 2^37 points.
-inline constexpr std::uint64_t most_points_in_sets = std::uint64_t{1} << 37;
-
 }  // namespace afterbay::decomp

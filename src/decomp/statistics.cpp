@@ -4,14 +4,16 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/printable.hpp"
+#include "decomp/memory.hpp"
 #include "decomp/point_set.hpp"
 
 namespace afterbay::decomp {
 
 Result<Statistics> statistics_of(const Decomposition& map) {
-  if (map.points() > most_points_in_sets)
-    return fail(ErrorCode::resources, "the map \"{}\" has {} points, more than the {} that can be looked at",
-                map.name, map.points(), most_points_in_sets);
+  AFTERBAY_TRY(
+      check_memory(static_cast<double>(map.points()) / 4,
+                   fmt::format("the {} points of the map \"{}\"", map.points(), printable(map.name))));
   Statistics all{.name = map.name, .global = map.global(), .ranks = map.ranks(), .points = map.points()};
   all.kept_runs = map.runs().size();
   all.kept_segments = map.segments().size();

@@ -43,7 +43,7 @@ struct Statistics {
   }
 };
 
-/// Takes 2 bits of memory a point.
+/// Takes 2 bits of memory a point, and refuses (resources) maps for which there is not enough.
 Result<Statistics> statistics_of(const Decomposition& map);
 
 }  // namespace afterbay::decomp

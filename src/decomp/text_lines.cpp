@@ -46,7 +46,10 @@ TextLines::Next TextLines::next() {
   line_ended_ = false;
   letters_ = 0;
   while (true) {
-    if (at_ == end_ && !fill()) return letters_ > 0 ? Next::word : Next::end_of_file;
+    if (at_ == end_ && !fill()) {
+      word_ends_file_ = letters_ > 0;
+      return letters_ > 0 ? Next::word : Next::end_of_file;
+    }
     const char letter = buffer_[at_];
     if (is_space(letter) || letter == '\n') {
       if (letters_ > 0) return Next::word;  // what ends the word is looked at again

@@ -24,6 +24,8 @@ class TextLines {
 
   /// The last word, at most its first 64 letters: nothing that long is a number.
   [[nodiscard]] std::string_view word() const noexcept { return {word_.data(), letters_}; }
+  /// Whether the file ends directly behind the last word, so that more of it may have been there.
+  [[nodiscard]] bool word_ends_file() const noexcept { return word_ends_file_; }
   /// The word as a whole number.
   [[nodiscard]] bool number(std::int64_t& value) const noexcept;
   /// The line of what next() has found, from 1.
@@ -55,6 +57,7 @@ class TextLines {
   bool line_ended_ = false;  ///< the next word is on the line behind line_
   std::array<char, 64> word_{};
   std::size_t letters_ = 0;
+  bool word_ends_file_ = false;
   int failed_ = 0;
 };
 

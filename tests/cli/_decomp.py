@@ -33,6 +33,6 @@ def read_pio(path):
 
 def captured_data():
     """The folder with decompositions captured from real runs, or None."""
-    place = os.environ.get("AFTERBAY_DATA")
+    place = os.environ.get("AFTERBAY_BENCH_DATA")
     folder = pathlib.Path(place) if place else SOURCE.parent / "shared" / "data"
     return folder if folder.is_dir() else None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Decompositions captured from E3SM runs (in $AFTERBAY_DATA, or shared/data beside the source) are read and written
+"""Decompositions captured from E3SM runs (in $AFTERBAY_BENCH_DATA, or shared/data beside the source) are read and written
 as E3SM-IO's own converter has them, in every value."""
 import pathlib
 import sys
@@ -18,7 +18,7 @@ from _decomp import captured_data, documented_reader, read_pio
 
 DATA = captured_data()
 if DATA is None:
-    print("there is no folder with captured decompositions: set AFTERBAY_DATA; skipped")
+    print("there is no folder with captured decompositions: set AFTERBAY_BENCH_DATA; skipped")
     sys.exit(77)
 TEXTS = [str(DATA / f"piodecomp16tasks16io0{name}.dat") for name in ("1dims_ioid_514", "1dims_ioid_516", "2dims_ioid_548")]
 

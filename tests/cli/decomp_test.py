@@ -89,11 +89,20 @@ class Decomp(CommandTest):
         self.assertIn("12, 8 held (66.67 %), 4 never held, 0 held more than once", text)
         self.expect(OK, "decomp", "convert", "one.dat", "two.dat", "out.nc")
         found = json.loads(self.expect(OK, "decomp", "stats", "out.nc", "--json").stdout)
-        self.assertEqual([each["name"] for each in found["maps"]], ["one", "two"])
-        one = found["maps"][0]
+        self.assertEqual([each["name"] for each in found["files"][0]["maps"]], ["one", "two"])
+        one = found["files"][0]["maps"][0]
         self.assertEqual((one["points"], one["listed"], one["holes"], one["empty_ranks"]), (12, 10, 2, 1))
         self.assertEqual(one["runs_per_rank"], {"min": 0, "mean": 2.0, "max": 3})
         self.assertAlmostEqual(one["balance"], 5 / (8 / 3))
+
+    def test_statistics_of_several_files(self):
+        text = self.expect(OK, "decomp", "stats", "two.dat", "one.dat").stdout
+        for file, first, second in (("two.dat", "two: 5 points, 2 ranks", "points  "), ("one.dat", "one: 3 x 4, 3 ranks", "points  ")):
+            self.assertRegex(text, rf"(?m)^{file}:\n{first}\n  {second}")
+        found = json.loads(self.expect(OK, "decomp", "stats", "two.dat", "one.dat", "--json", "--map", "1").stdout)
+        self.assertEqual([(each["file"], [one["name"] for one in each["maps"]]) for each in found["files"]],
+                         [("two.dat", ["two"]), ("one.dat", ["one"])])
+        self.assertIn("none.dat", self.expect(IO, "decomp", "stats", "one.dat", "none.dat").stderr)
 
     def test_picture(self):
         self.expect(OK, "decomp", "draw", "one.dat", "one.png")

@@ -123,5 +123,13 @@ TEST(DecompStatistics, points_across_words_are_counted_once) {
   EXPECT_EQ(all->held_again, 1U);
 }
 
+TEST(DecompStatistics, a_map_of_more_points_than_there_is_memory_for_is_refused) {
+  const Result<Statistics> all = statistics_of(test::map_of("too\nlarge", {1ULL << 62}, {{0}}));
+  ASSERT_FALSE(all);
+  EXPECT_EQ(all.error().code, ErrorCode::resources);
+  EXPECT_THAT(all.error().message,
+              HasSubstr("4611686018427387904 points of the map \"too\\nlarge\" need 1073741824.0 GiB"));
+}
+
 }  // namespace
 }  // namespace afterbay::decomp

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <netcdf.h>
 
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -170,6 +171,103 @@ TEST_F(DecompFiles, e3sms_file_with_a_wrong_attribute_is_refused) {
   EXPECT_THAT(spoilt_attribute(Format::e3sm, "", "D1.ndims", {3}), AllOf(HasSubstr("ndims"), HasSubstr("3")));
   EXPECT_THAT(spoilt_attribute(Format::e3sm, "", "D1.dims", {3, 0}), HasSubstr("length 0"));
   EXPECT_THAT(spoilt_attribute(Format::e3sm, "", "D1.dims", {3, 3}), HasSubstr("D1."));
+  EXPECT_THAT(spoilt_attribute(Format::e3sm, "", "D1.max_nreqs", {5}),
+              AllOf(HasSubstr("D1.max_nreqs is 5"), HasSubstr("is 4")));
+  EXPECT_THAT(spoilt_attribute(Format::e3sm, "", "D1.min_nreqs", {0}),
+              AllOf(HasSubstr("D1.min_nreqs is 0"), HasSubstr("is 1")));
+  EXPECT_THAT(spoilt_attribute(Format::e3sm, "D1.lengths", "max", {4}),
+              AllOf(HasSubstr("D1.lengths"), HasSubstr("max is 4"), HasSubstr("1 ... 3")));
+  EXPECT_THAT(spoilt_attribute(Format::e3sm, "D1.lengths", "min", {0}),
+              AllOf(HasSubstr("D1.lengths"), HasSubstr("min is 0")));
+  EXPECT_THAT(spoilt_attribute(Format::e3sm, "", "D1.fully_covered", {0}), HasSubstr("not text"));
+}
+
+TEST_F(DecompFiles, e3sms_pairs_to_be_filled_are_the_gaps) {
+  // The offsets of the pairs are 2, 4, 0, 1 | 8 | 11, 7, 6; 1 and 8-10 are to be filled.
+  EXPECT_THAT(spoilt(Format::e3sm, "D1.offsets", 3, 0),
+              AllOf(HasSubstr("D1.offsets"), HasSubstr("rank 0 at 0"), HasSubstr("point 0")));
+  EXPECT_THAT(spoilt(Format::e3sm, "D1.lengths", 4, 2),
+              AllOf(HasSubstr("D1.offsets"), HasSubstr("point at 10 is in no pair")));
+  EXPECT_THAT(spoilt(Format::e3sm, "D1.lengths", 4, 4),
+              AllOf(HasSubstr("rank 1 at 8"), HasSubstr("point 11")));
+}
+
+TEST_F(DecompFiles, e3sms_file_says_whether_every_point_is_held) {
+  const auto said = [&](const Decomposition& map, const char* text) {
+    const std::string file = write(Format::e3sm, {map});
+    int id = 0;
+    EXPECT_EQ(nc_open(file.c_str(), NC_WRITE, &id), NC_NOERR);
+    EXPECT_EQ(nc_redef(id), NC_NOERR);
+    EXPECT_EQ(nc_put_att_text(id, NC_GLOBAL, "D1.fully_covered", std::strlen(text), text), NC_NOERR);
+    EXPECT_EQ(nc_close(id), NC_NOERR);
+    return read(file);
+  };
+  const Decomposition all = test::map_of("all", {2}, {{1}, {0}});
+  EXPECT_EQ(said(small(), "false"), "accepted");
+  EXPECT_EQ(said(all, "true"), "accepted");
+  EXPECT_THAT(said(small(), "true"),
+              AllOf(HasSubstr("fully_covered"), HasSubstr("nobody holds the point at 1")));
+  EXPECT_THAT(said(all, "false"), AllOf(HasSubstr("fully_covered"), HasSubstr("every point is held")));
+  EXPECT_THAT(said(all, "yes"), HasSubstr("\"yes\""));
+}
+
+/// E3SM-IO's converter makes pairs to be filled only when it is asked to.
+TEST_F(DecompFiles, e3sms_file_may_have_gaps_and_no_pairs_to_be_filled) {
+  int id = 0;
+  int ranks = 0;
+  int pairs = 0;
+  ASSERT_EQ(nc_create(path("gaps.nc").c_str(), NC_64BIT_DATA, &id), NC_NOERR);
+  nc_def_dim(id, "num_decomp", 1, &pairs);
+  nc_def_dim(id, "decomp_nprocs", 2, &ranks);
+  nc_def_dim(id, "D1.total_nreqs", 2, &pairs);
+  int number = 0;
+  for (const char* name : {"D1.nreqs", "D1.fill_starts"}) nc_def_var(id, name, NC_INT, 1, &ranks, &number);
+  for (const char* name : {"D1.offsets", "D1.lengths"}) nc_def_var(id, name, NC_INT, 1, &pairs, &number);
+  const int one = 1;
+  const int points = 9;
+  nc_put_att_int(id, NC_GLOBAL, "D1.ndims", NC_INT, 1, &one);
+  nc_put_att_int(id, NC_GLOBAL, "D1.dims", NC_INT, 1, &points);
+  nc_put_att_text(id, NC_GLOBAL, "D1.fully_covered", 5, "false");
+  ASSERT_EQ(nc_enddef(id), NC_NOERR);
+  const int values[4][2] = {{1, 1}, {1, 1}, {0, 4}, {2, 3}};
+  for (int variable = 0; variable < 4; ++variable) nc_put_var_int(id, variable, values[variable]);
+  ASSERT_EQ(nc_close(id), NC_NOERR);
+  std::vector<Decomposition> maps;
+  ASSERT_EQ(read(path("gaps.nc"), &maps), "accepted");
+  EXPECT_THAT(test::list_of(maps[0], 1), ElementsAre(4, 5, 6));
+}
+
+/// Numbers of maps that nothing in the file bears out: nothing of that size is made.
+TEST_F(DecompFiles, more_maps_than_the_file_has_are_refused) {
+  for (const long long maps : {2LL, 1LL << 31, 1LL << 60})
+    EXPECT_THAT(spoilt_attribute(Format::afterbay, "", "maps", {maps}),
+                AllOf(HasSubstr(std::to_string(maps)), HasSubstr("no variable map2")));
+  int id = 0;
+  int dimension = 0;
+  ASSERT_EQ(nc_create(path("many.nc").c_str(), NC_64BIT_DATA, &id), NC_NOERR);
+  ASSERT_EQ(nc_def_dim(id, "num_decomp", 2147483643, &dimension), NC_NOERR);
+  ASSERT_EQ(nc_def_dim(id, "decomp_nprocs", 1, &dimension), NC_NOERR);
+  ASSERT_EQ(nc_close(id), NC_NOERR);
+  EXPECT_THAT(read(path("many.nc")),
+              AllOf(HasSubstr("many.nc"), HasSubstr("2147483643"), HasSubstr("D1.nreqs")));
+}
+
+/// A chunked variable that nobody wrote takes no room on the disk, however long it is.
+TEST_F(DecompFiles, variables_that_do_not_fit_into_memory_are_refused) {
+  const std::string file = write(Format::afterbay, {small()});
+  int id = 0;
+  int dimension = 0;
+  int number = 0;
+  ASSERT_EQ(nc_open(file.c_str(), NC_WRITE, &id), NC_NOERR);
+  nc_redef(id);
+  ASSERT_EQ(nc_rename_var(id, (nc_inq_varid(id, "map1_run_offset", &number), number), "other"), NC_NOERR);
+  ASSERT_EQ(nc_def_dim(id, "long", std::size_t{1} << 50, &dimension), NC_NOERR);
+  ASSERT_EQ(nc_def_var(id, "map1_run_offset", NC_INT64, 1, &dimension, &number), NC_NOERR);
+  const std::size_t chunk = 1024;
+  ASSERT_EQ(nc_def_var_chunking(id, number, NC_CHUNKED, &chunk), NC_NOERR);
+  ASSERT_EQ(nc_close(id), NC_NOERR);
+  EXPECT_THAT(read(file),
+              AllOf(HasSubstr("map1"), HasSubstr("1125899906842624 runs"), HasSubstr("GiB of memory")));
 }
 
 TEST_F(DecompFiles, e3sms_raw_offsets_may_count_from_0) {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <map>
 #include <set>
 
@@ -15,6 +16,7 @@
 namespace afterbay::decomp {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -89,6 +91,7 @@ TEST(DecompMake, production_sizes_are_made_in_seconds) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "a time limit says nothing about a build with sanitizers";
 #endif
+  const auto start = std::chrono::steady_clock::now();
   std::uint64_t points = 0;
   const Receive count = [&](const Decomposition& map) -> Result<> {
     points = std::max(points, map.points());
@@ -100,6 +103,22 @@ TEST(DecompMake, production_sizes_are_made_in_seconds) {
   points = 0;
   ASSERT_TRUE(make_mpas({9600, 3693225, 80}, count));
   EXPECT_EQ(points, 3693225ULL * 3 * 80);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(60));  // 5 on an idle machine
+}
+
+/// A kilometre between the points.
+TEST(DecompMake, a_large_land_mask_is_made_in_seconds) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "a time limit says nothing about a build with sanitizers";
+#endif
+  const auto start = std::chrono::steady_clock::now();
+  std::uint64_t listed = 0;
+  ASSERT_TRUE(make_land({1000, 10000, 20000, 0}, [&](const Decomposition& map) -> Result<> {
+    for (std::size_t rank = 0; rank < map.ranks(); ++rank) listed += map.count(rank).elements;
+    return {};
+  }));
+  EXPECT_NEAR(static_cast<double>(listed), 0.41 * 10000 * 20000, 0.01 * 10000 * 20000);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30));
 }
 
 TEST(DecompMake, any_number_of_columns) {
@@ -160,6 +179,40 @@ TEST(DecompMake, what_cannot_be_made_is_refused_with_the_value) {
   EXPECT_THAT(said(make_cubed_sphere({1, 100000, 0, 0}, none)), HasSubstr("100000"));
   EXPECT_THAT(said(make_mpas({1, 0, 0}, none)), HasSubstr("0 cells"));
   EXPECT_THAT(said(make_land({1, 4, 4, 0, -3.0}, none)), HasSubstr("-3 %"));
+}
+
+/// 16 elements on each of 2^60 levels are 2^64.
+TEST(DecompMake, more_elements_than_can_be_counted_are_refused) {
+  const Receive none = [](const Decomposition&) -> Result<> { return {}; };
+  const Result<> made = make_cubed_sphere({1, 0, 1, 1ULL << 60}, none);
+  ASSERT_FALSE(made);
+  EXPECT_THAT(made.error().message,
+              AllOf(HasSubstr("columns_levels"), HasSubstr("at least 18446744073709551615 elements")));
+}
+
+TEST(DecompMake, what_no_machine_has_the_memory_for_is_refused_before_it_is_begun) {
+  const auto refused = [](const Result<>& result) {
+    return !result && result.error().code == ErrorCode::resources ? result.error().message : "not refused";
+  };
+  const Receive none = [](const Decomposition&) -> Result<> { return {}; };
+  EXPECT_THAT(
+      refused(make_cubed_sphere({1000000, 0, 1ULL << 52, 0}, none)),
+      AllOf(HasSubstr("4503599627370496 columns"), HasSubstr("GiB of memory; this process may have")));
+  EXPECT_THAT(refused(make_blocks({2147483647, 1ULL << 40, 1ULL << 22, 0}, none)),
+              AllOf(HasSubstr("1099511627776 x 4194304 points"), HasSubstr("for 2147483647 ranks")));
+  EXPECT_THAT(refused(make_land({4, 4000000, 1000000, 0}, none)),
+              AllOf(HasSubstr("4000000 x 1000000"), HasSubstr("8589934592")));
+}
+
+/// A column a row would be as many runs as rows, were they not joined before they are there.
+TEST(DecompMake, whole_rows_are_one_run_from_the_start) {
+  Decomposition made;
+  ASSERT_TRUE(make_blocks({4, 1ULL << 33, 1, 0}, [&](const Decomposition& map) -> Result<> {
+    made = map;
+    return {};
+  }));
+  EXPECT_EQ(made.runs().size(), 4U);
+  EXPECT_EQ(made.runs()[1], (decomp::Run{1LL << 31, 1ULL << 31}));
 }
 
 TEST(DecompMake, hilberts_curve_visits_every_cell_once_and_steps_to_neighbours) {

@@ -86,8 +86,18 @@ TEST_F(DecompPioText, line_ends_of_other_systems_and_missing_ones_are_accepted) 
   std::string dos;
   for (const char letter : std::string(small)) dos += letter == '\n' ? "\r\n" : std::string(1, letter);
   EXPECT_EQ(refused(dos), "accepted");
-  EXPECT_EQ(refused("version 2001 npes 1 ndims 1\n3\n0 2\n1 3"), "accepted");
+  EXPECT_EQ(refused("version 2001 npes 1 ndims 1\n3\n0 2\n1 3 "), "accepted");
   EXPECT_EQ(refused("version 2001 npes 2 ndims 1\n3\n0 0\n1 0"), "accepted");  // no empty lines
+}
+
+/// "1 12" may have been "1 123 ": PIO ends every index with a blank.
+TEST_F(DecompPioText, a_file_that_ends_within_its_last_index_is_refused) {
+  EXPECT_THAT(refused("version 2001 npes 1 ndims 1\n200\n0 2\n1 12"),
+              AllOf(HasSubstr("line 4"), HasSubstr("\"12\""), HasSubstr("index 2 of rank 0"),
+                    HasSubstr("end the line")));
+  const std::string text(small);
+  for (std::size_t left = 1; left + 2 < text.size(); ++left)
+    EXPECT_NE(refused(text.substr(0, left)), "accepted") << left;
 }
 
 TEST_F(DecompPioText, a_line_may_be_longer_than_the_buffer) {
