@@ -11,6 +11,7 @@
 #include "afterbay/version.h"
 #include "base/suggest.hpp"
 #include "command.hpp"
+#include "standard_output.hpp"
 
 namespace afterbay::app {
 
@@ -188,10 +189,15 @@ class Program {
 
 int main(int argc, char** argv) {
   using namespace afterbay::app;
+  occupy_closed_streams();
+  Exit exit = Exit::internal;
   try {
-    return static_cast<int>(Program().run(split(argc, argv)));
+    exit = Program().run(split(argc, argv));
   } catch (const std::exception& error) {
-    complain("", fmt::format("unexpected: {}", error.what()));
-    return static_cast<int>(Exit::internal);
+    if (std::ferror(stdout) != 0)
+      exit = Exit::ok;  // fmt has thrown what is complained of below
+    else
+      complain("", fmt::format("unexpected: {}", error.what()));
   }
+  return static_cast<int>(finish_output(exit));
 }

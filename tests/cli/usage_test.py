@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Help, mistyped names and exit codes, for every command."""
+import pathlib
+import subprocess
+import tempfile
 import unittest
 
-from _cli import OK, USAGE, CommandTest
+from _cli import COMMAND, IO, OK, USAGE, CommandTest
 
 
 class Usage(CommandTest):
@@ -20,6 +23,22 @@ class Usage(CommandTest):
             text = self.expect(OK, name, "--help").stdout
             self.assertIn(f"Usage: afterbay {name}", text)
             self.assertEqual(self.expect(OK, "help", name).stdout, text)
+
+    def test_output_that_does_not_arrive_is_a_failure(self):
+        with open("/dev/full", "w") as full:
+            for words in (("--help",), ("--version",), *((name, "--help") for name in self.commands()),
+                          *(("help", name) for name in self.commands()), ("version",), ("settings",), ("completion", "bash")):
+                done = subprocess.run([COMMAND, *words], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+                self.assertEqual(done.returncode, IO, words)
+                self.assertIn("afterbay: standard output cannot be written", done.stderr)
+
+    def test_closed_output_is_a_failure_and_no_file_gets_what_is_printed(self):
+        made = pathlib.Path(tempfile.mkdtemp(dir=".")) / "made.nc"
+        done = subprocess.run(["sh", "-c", '"$0" decomp make mpas "$1" --cells 9 --ranks 2 >&-', COMMAND, made],
+                              stderr=subprocess.PIPE, text=True, check=False)
+        self.assertEqual(done.returncode, IO)
+        self.assertIn("standard output cannot be written: Bad file descriptor", done.stderr)
+        self.assertIn("cells: 9 points", self.expect(OK, "decomp", "stats", str(made)).stdout)
 
     def test_no_command(self):
         done = self.expect(USAGE)
