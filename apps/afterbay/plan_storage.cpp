@@ -13,6 +13,7 @@
 #include <memory>
 #include <thread>
 
+#include "base/printable.hpp"
 #include "base/units.hpp"
 #include "plan_storage_text.hpp"
 #include "storage/block_writer/system_error.hpp"
@@ -91,7 +92,7 @@ Exit measure(const PlanOptions& options, std::chrono::milliseconds time, std::ui
   PlanContext context = context_of(options.directory);
   const bool striped =
       options.lustre || context.file_system.stripes == storage::FileSystem::Stripes::per_file;
-  fmt::print(stderr, "afterbay plan storage: measuring {} ({}) for up to {}\n", options.directory,
+  fmt::print(stderr, "afterbay plan storage: measuring {} ({}) for up to {}\n", printable(options.directory),
              context.file_system.name, options.time);
   const auto start = Clock::now();
   storage::Sweep sweep(

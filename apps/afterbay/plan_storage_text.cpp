@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/printable.hpp"
 #include "base/units.hpp"
 
 namespace afterbay::app {
@@ -28,7 +29,8 @@ std::string settings(const storage::StorageAdvice& advice) {
   const TrialSetup& setup = advice.setup;
   std::string text = "afterbay:\n";
   text += fmt::format("  direct_io: {}\n", setup.direct ? "auto" : "off");
-  text += fmt::format("  memory: {{block: {}}}\n", print_bytes(setup.block_bytes));
+  text += fmt::format("  memory: {{block: {}}}  # `chunk`, if not set, is 4MiB or this, whichever is less\n",
+                      print_bytes(setup.block_bytes));
   text += fmt::format("  writers: {}  # of each server\n", setup.writers);
   if (setup.stripes)
     text += fmt::format("  stripe: {{count: {}, size: {}}}\n", count_text(setup.stripes->count),
@@ -56,18 +58,20 @@ std::string line(const TrialResult& result) {
 
 std::string plan_text(const PlanContext& context, const storage::Sweep& sweep,
                       const storage::StorageAdvice& advice) {
-  std::string text =
-      fmt::format("# {} on {}: {}, {}; measured for {:.0f} s by `afterbay plan storage`\n", context.directory,
-                  context.host, context.file_system.name, context.date, context.seconds);
+  std::string text = fmt::format("# {} on {}: {}, {}; measured for {:.0f} s by `afterbay plan storage`\n",
+                                 printable(context.directory), printable(context.host),
+                                 context.file_system.name, context.date, context.seconds);
   text += settings(advice);
-  text += fmt::format(
-      "\n# The evidence: MiB/s with fsync, trials of up to {} written in turn. Of ways that are within 5 % "
-      "of "
-      "the fastest\n# the least demanding one is recommended.\n",
-      print_bytes(sweep.trial_bytes() >> 20 << 20));
-  text += fmt::format("# {:>7}  {:<8}  {:>7}  {:<8}  {:<10}  {:>7}  {:>7}  {:>7}  {:>4}\n", "writers",
-                      "files", "block", "I/O", "stripes", "median", "min", "max", "runs");
-  for (const TrialResult& result : sweep.results()) text += line(result);
+  text +=
+      "\n# The evidence: MiB/s with fsync, ways of writing measured in turn. Of those of a part that are "
+      "within 5 % "
+      "of\n# the fastest the least demanding one is taken on to the next part, and recommended in the end.\n";
+  for (const storage::SweepPart& part : sweep.parts()) {
+    text += fmt::format("#\n# {}; trials of {}:\n", part.what, print_bytes(part.trial_bytes >> 20 << 20));
+    text += fmt::format("# {:>7}  {:<8}  {:>7}  {:<8}  {:<10}  {:>7}  {:>7}  {:>7}  {:>4}\n", "writers",
+                        "files", "block", "I/O", "stripes", "median", "min", "max", "runs");
+    for (const TrialResult& result : part.results) text += line(result);
+  }
   return text;
 }
 

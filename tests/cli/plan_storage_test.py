@@ -2,6 +2,7 @@
 """afterbay plan storage: settings that `afterbay check` accepts, nothing left behind, refusals."""
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import tempfile
@@ -38,6 +39,24 @@ class PlanStorage(CommandTest):
         for line in (r"^# +1  one +4MiB  direct +- +\d+ +\d+ +\d+ +\d+$", r"^# +1  one +4MiB  buffered",
                      r"^# +2  one ", r"^# +3  one ", r"^# +3  separate "):
             self.assertRegex(text, "(?m)" + line)
+
+    def test_evidence_comes_in_the_parts_that_were_decided_by(self):
+        text = self.plan("--ranks=2")
+        blocks, writers = text.index("# block sizes, with and without O_DIRECT; trials of 16MiB:"), text.index("# writers, in one file")
+        self.assertLess(blocks, writers)
+        of = re.compile(r"(?m)^# +1  one +(\S+)  (direct|buffered) ")
+        self.assertEqual(len(of.findall(text[blocks:writers])), 8)
+        self.assertEqual(len(of.findall(text[writers:])), 1)
+
+    def test_a_directory_with_a_strange_name(self):
+        strange = self.directory / "a\nb: [\x1b\udcff"
+        strange.mkdir()
+        try:
+            done = self.expect(OK, "plan", "storage", str(strange), "--time=1s", "--size=16MiB")
+            self.assertIn("/a\\nb: [\\x1b\\xff on ", done.stdout.splitlines()[0])
+            self.expect(OK, "check", self.write("plan.yaml", done.stdout))
+        finally:
+            strange.rmdir()
 
     def test_on_lustre_tries_stripes(self):
         tools = pathlib.Path("tools")

@@ -105,7 +105,7 @@ TEST(StoragePlan, a_file_system_that_refuses_direct_io_is_measured_without) {
   const auto advice = disk.sweep.run(false);
   ASSERT_TRUE(advice) << advice.error().text();
   EXPECT_FALSE(advice->setup.direct);
-  EXPECT_EQ(disk.sweep.results().front().refused, "cannot open with O_DIRECT");
+  EXPECT_EQ(disk.sweep.parts().front().results.front().refused, "cannot open with O_DIRECT");
 }
 
 TEST(StoragePlan, an_lfs_that_fails_leaves_the_rest) {
@@ -116,7 +116,7 @@ TEST(StoragePlan, an_lfs_that_fails_leaves_the_rest) {
   const auto advice = disk.sweep.run(true);
   ASSERT_TRUE(advice) << advice.error().text();
   EXPECT_EQ(advice->setup.stripes, std::nullopt);
-  EXPECT_EQ(disk.sweep.results().back().refused, "no lfs");
+  EXPECT_EQ(disk.sweep.parts().back().results.back().refused, "no lfs");
 }
 
 TEST(StoragePlan, a_full_disk_ends_it) {
@@ -136,7 +136,9 @@ TEST(StoragePlan, takes_its_time_tries_all_and_writes_no_more_than_allowed) {
   ASSERT_TRUE(disk.sweep.run(true));
   EXPECT_GE(disk.now(), disk.until);
   EXPECT_EQ(disk.largest_bytes, 100 * MiB);
-  for (const TrialResult& result : disk.sweep.results()) EXPECT_GE(result.rates.size(), 3u);
+  ASSERT_EQ(disk.sweep.parts().size(), 3u);
+  for (const SweepPart& part : disk.sweep.parts())
+    for (const TrialResult& result : part.results) EXPECT_GE(result.rates.size(), 3u) << part.what;
 }
 
 TEST(StoragePlan, without_time_for_all_recommends_from_what_was_measured) {
@@ -155,9 +157,33 @@ TEST(StoragePlan, every_writer_count_is_tried_in_one_file_and_in_separate_ones) 
   ASSERT_TRUE(disk.sweep.run(false));
   using Tried = std::vector<std::pair<int, bool>>;
   Tried tried;
-  for (std::size_t i = 8; i < disk.sweep.results().size(); ++i)
-    tried.emplace_back(disk.sweep.results()[i].setup.writers, disk.sweep.results()[i].setup.separate);
-  EXPECT_EQ(tried, (Tried{{2, false}, {4, false}, {6, false}, {2, true}, {4, true}, {6, true}}));
+  ASSERT_EQ(disk.sweep.parts().size(), 2u);
+  for (const TrialResult& result : disk.sweep.parts()[1].results)
+    tried.emplace_back(result.setup.writers, result.setup.separate);
+  EXPECT_EQ(tried, (Tried{{1, false}, {2, false}, {4, false}, {6, false}, {2, true}, {4, true}, {6, true}}));
+}
+
+/// The disk becomes slower while it measures. What is shown of a part is what was decided by.
+TEST(StoragePlan, what_is_shown_of_each_part_bears_out_what_was_taken_from_it) {
+  int trials = 0;
+  FakeDisk disk([&](const TrialSetup& setup) -> Result<double> {
+    return (setup.block_bytes == MiB ? 1.5e9 : 1e9) / ++trials;
+  });
+  const auto advice = disk.sweep.run(false);
+  ASSERT_TRUE(advice) << advice.error().text();
+  for (const SweepPart& part : disk.sweep.parts()) {
+    double fastest = 0;
+    double taken = 0;
+    for (const TrialResult& result : part.results) {
+      if (result.setup.separate) continue;
+      fastest = std::max(fastest, result.median());
+      if (result.setup.block_bytes == advice->setup.block_bytes &&
+          result.setup.direct == advice->setup.direct &&
+          (part.results.size() == 8 || result.setup.writers == advice->setup.writers))
+        taken = result.median();
+    }
+    EXPECT_GE(taken, 0.95 * fastest) << part.what;
+  }
 }
 
 class StorageTrial : public testing::Test {

@@ -71,18 +71,11 @@ double TrialResult::median() const {
   return sorted.size() % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
-TrialResult& Sweep::entry(const TrialSetup& setup) {
-  const auto found = std::find_if(results_.begin(), results_.end(),
-                                  [&](const TrialResult& result) { return result.setup == setup; });
-  if (found != results_.end()) return *found;
-  results_.push_back({setup, {}, {}});
-  return results_.back();
-}
-
 double Sweep::rate_of(const TrialSetup& setup) const {
-  const auto found = std::find_if(results_.begin(), results_.end(),
+  const std::vector<TrialResult>& results = parts_.back().results;
+  const auto found = std::find_if(results.begin(), results.end(),
                                   [&](const TrialResult& result) { return result.setup == setup; });
-  return found == results_.end() ? 0 : found->median();
+  return found == results.end() ? 0 : found->median();
 }
 
 /// The first of `setups`, which are in order of preference, that is nearly as fast as the fastest.
@@ -96,7 +89,7 @@ TrialSetup Sweep::best(const std::vector<TrialSetup>& setups) const {
 
 Result<> Sweep::measure_once(TrialResult& result) {
   if (!result.refused.empty() || time_is_up()) return {};
-  const auto rate = runner_(result.setup, {.bytes = trial_bytes_, .until = limits_.until});
+  const auto rate = runner_(result.setup, {.bytes = parts_.back().trial_bytes, .until = limits_.until});
   if (rate) {
     result.rates.push_back(*rate);
   } else if (is_refusal(rate.error(), result.setup)) {
@@ -121,24 +114,30 @@ Result<> Sweep::probe() {
   return {};
 }
 
-/// All in turn, forwards and backwards, until the share of the time that is left has passed; each at least
-/// once while there is any time.
-Result<> Sweep::measure(const std::vector<TrialSetup>& setups, double share_of_rest) {
+/// What a trial writes so that all setups have `planned_runs` in the time.
+std::uint64_t Sweep::affordable_bytes(double seconds, std::size_t setups) const {
+  if (limits_.trial_bytes != 0) return std::min(limits_.trial_bytes, limits_.most_bytes);
+  const double affordable = probed_rate_ * seconds / (static_cast<double>(setups) * planned_runs);
+  const double bounded = std::clamp(affordable, double{least_trial_bytes}, double{most_trial_bytes});
+  return std::min(static_cast<std::uint64_t>(bounded), limits_.most_bytes);
+}
+
+/// A part: all in turn, forwards and backwards, until the share of the time that is left has passed; each at
+/// least once while there is any time.
+Result<> Sweep::measure(const char* what, const std::vector<TrialSetup>& setups, double share_of_rest) {
   const std::chrono::duration<double> rest = limits_.until - limits_.now();
   const double seconds = std::max(0.0, rest.count()) * share_of_rest;
   const auto until =
       limits_.now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
-  const double affordable = probed_rate_ * seconds / (static_cast<double>(setups.size()) * planned_runs);
-  const double bounded = std::clamp(affordable, double{least_trial_bytes}, double{most_trial_bytes});
-  trial_bytes_ = limits_.trial_bytes != 0 ? limits_.trial_bytes : static_cast<std::uint64_t>(bounded);
-  trial_bytes_ = std::min(trial_bytes_, limits_.most_bytes);
-  for (const TrialSetup& setup : setups) (void)entry(setup);
-  const auto possible = [&](const TrialSetup& setup) { return entry(setup).refused.empty(); };
+  SweepPart& part = parts_.emplace_back(SweepPart{what, affordable_bytes(seconds, setups.size()), {}});
+  for (const TrialSetup& setup : setups) part.results.push_back({setup, {}, {}});
+  const auto possible = [](const TrialResult& result) { return result.refused.empty(); };
   for (int round = 0; round == 0 || (limits_.now() < until && !time_is_up()); ++round) {
-    if (std::none_of(setups.begin(), setups.end(), possible)) break;  // nothing would pass the time
+    if (std::none_of(part.results.begin(), part.results.end(), possible))
+      break;  // nothing would pass the time
     for (std::size_t i = 0; i < setups.size(); ++i) {
       if (round > 0 && limits_.now() >= until) break;
-      AFTERBAY_TRY(measure_once(entry(setups[round % 2 == 0 ? i : setups.size() - 1 - i])));
+      AFTERBAY_TRY(measure_once(part.results[round % 2 == 0 ? i : setups.size() - 1 - i]));
     }
   }
   return {};
@@ -147,22 +146,28 @@ Result<> Sweep::measure(const std::vector<TrialSetup>& setups, double share_of_r
 Result<StorageAdvice> Sweep::run(bool striped) {
   AFTERBAY_TRY(probe());
   const auto blocks = block_setups();
-  AFTERBAY_TRY(measure(blocks, striped ? 0.35 : 0.5));
+  AFTERBAY_TRY(measure("block sizes, with and without O_DIRECT", blocks, striped ? 0.35 : 0.5));
   const TrialSetup block = best(blocks);
-  auto writers = writer_setups(block, limits_.most_writers, false);
+  const auto writers = writer_setups(block, limits_.most_writers, false);
   const auto separate = writer_setups(block, limits_.most_writers, true);
   std::vector<TrialSetup> both = writers;
   both.insert(both.end(), separate.begin() + 1, separate.end());
-  AFTERBAY_TRY(measure(both, striped ? 0.5 : 1.0));
+  AFTERBAY_TRY(measure("writers, in one file and in a file each", both, striped ? 0.5 : 1.0));
+  // Without time for this part the last one knows nothing of writers: one is the least demanding.
   StorageAdvice advice;
   advice.setup = best(writers);
+  const TrialSetup apart = best(separate);
+  const double apart_rate = rate_of(apart);
+  double rate = rate_of(advice.setup);
   if (striped) {
     const auto stripes = stripe_setups(advice.setup);
-    AFTERBAY_TRY(measure(stripes, 1.0));
-    if (rate_of(best(stripes)) > 0) advice.setup = best(stripes);
+    AFTERBAY_TRY(measure("stripes", stripes, 1.0));
+    if (rate_of(best(stripes)) > 0) {
+      advice.setup = best(stripes);
+      rate = rate_of(advice.setup);
+    }
   }
-  const TrialSetup apart = best(separate);
-  advice.separate = apart.separate && rate_of(apart) > clear_gain * rate_of(advice.setup);
+  advice.separate = apart.separate && apart_rate > clear_gain * rate;
   return advice;
 }
 

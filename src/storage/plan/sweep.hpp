@@ -11,13 +11,21 @@
 
 namespace afterbay::storage {
 
-/// What was seen of one way of writing.
+/// What was seen of one way of writing in one part of the sweep.
 struct TrialResult {
   TrialSetup setup;
   std::vector<double> rates;  ///< bytes per second, one a run
   std::string refused;        ///< why it cannot be done here (O_DIRECT, lfs); empty: it can
   /// 0 without runs.
   [[nodiscard]] double median() const;
+};
+
+/// A part of the sweep, in which ways of writing are measured in turn and one is taken on to the next: what
+/// was measured later, when the disk may have been faster or slower, has no part in that.
+struct SweepPart {
+  std::string what;               ///< is compared: "block sizes"
+  std::uint64_t trial_bytes = 0;  ///< of each trial
+  std::vector<TrialResult> results;
 };
 
 struct SweepLimits {
@@ -28,8 +36,8 @@ struct SweepLimits {
   int most_writers = 4;
 };
 
-/// What to set. The least demanding way that comes within 5 % of the fastest: a setting that gains nothing
-/// is not recommended.
+/// What to set. In each part the least demanding way that comes within 5 % of the fastest: a setting that
+/// gains nothing is not recommended.
 struct StorageAdvice {
   TrialSetup setup;       ///< of one shared file
   bool separate = false;  ///< files of several servers at once are clearly (10 %) faster than one file
@@ -47,25 +55,25 @@ class Sweep {
   /// that the last fsync needs. Fails when nothing can be written at all (no_space, io).
   Result<StorageAdvice> run(bool striped);
 
-  [[nodiscard]] const std::vector<TrialResult>& results() const noexcept { return results_; }
-  [[nodiscard]] std::uint64_t trial_bytes() const noexcept { return trial_bytes_; }
+  /// In the order in which they were measured.
+  [[nodiscard]] const std::vector<SweepPart>& parts() const noexcept { return parts_; }
 
  private:
   using Clock = std::chrono::steady_clock;
 
-  Result<> measure(const std::vector<TrialSetup>& setups, double share_of_rest);
+  Result<> measure(const char* what, const std::vector<TrialSetup>& setups, double share_of_rest);
   Result<> measure_once(TrialResult& result);
+  [[nodiscard]] std::uint64_t affordable_bytes(double seconds, std::size_t setups) const;
   Result<> probe();
-  TrialResult& entry(const TrialSetup& setup);
+  /// These look at the last part only.
   [[nodiscard]] TrialSetup best(const std::vector<TrialSetup>& setups) const;
   [[nodiscard]] double rate_of(const TrialSetup& setup) const;
   [[nodiscard]] bool time_is_up() const { return limits_.now() >= limits_.until; }
 
   TrialRunner runner_;
   SweepLimits limits_;
-  std::vector<TrialResult> results_;
+  std::vector<SweepPart> parts_;
   double probed_rate_ = 0;
-  std::uint64_t trial_bytes_ = 0;
 };
 
 }  // namespace afterbay::storage
