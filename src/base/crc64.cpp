@@ -76,7 +76,10 @@ std::uint64_t by_tables(std::uint64_t state, std::span<const std::byte> bytes) n
 
 constexpr std::size_t lanes = 8;
 constexpr std::size_t lane_bytes = 16;
-constexpr std::size_t turn_bytes = lanes * lane_bytes;
+constexpr std::size_t turn_bytes = lanes * lane_bytes;  ///< two cache lines
+/// So far ahead data are fetched, also across the end of a page, where the processor does not by itself: half
+/// as fast again for data that are not in a cache.
+constexpr std::size_t ahead_bytes = 2048;
 
 /// By what the two halves of 16 bytes are multiplied to stand for bytes so many bytes later. The product of
 /// two such numbers comes out multiplied by x once more, hence the one bit less.
@@ -108,9 +111,12 @@ __attribute__((target("pclmul,sse4.1"))) std::uint64_t by_folding(std::uint64_t 
   __m128i lane[lanes];
   for (std::size_t i = 0; i < lanes; ++i) lane[i] = loaded(bytes.data() + i * lane_bytes);
   lane[0] = _mm_xor_si128(lane[0], _mm_cvtsi64_si128(static_cast<long long>(state)));
-  for (bytes = bytes.subspan(turn_bytes); bytes.size() >= turn_bytes; bytes = bytes.subspan(turn_bytes))
+  for (bytes = bytes.subspan(turn_bytes); bytes.size() >= turn_bytes; bytes = bytes.subspan(turn_bytes)) {
+    __builtin_prefetch(bytes.data() + ahead_bytes);
+    __builtin_prefetch(bytes.data() + ahead_bytes + turn_bytes / 2);
     for (std::size_t i = 0; i < lanes; ++i)
       lane[i] = _mm_xor_si128(folded(lane[i], by_turn), loaded(bytes.data() + i * lane_bytes));
+  }
   __m128i rest = lane[0];
   for (std::size_t i = 1; i < lanes; ++i) rest = _mm_xor_si128(folded(rest, by_lane), lane[i]);
   std::array<std::byte, lane_bytes> last;

@@ -22,6 +22,8 @@ using model::page_bytes;
 constexpr std::uint64_t least_direct_bytes = 64u << 10;
 /// From this size on, buffered bytes are sent to the device at once, so that fsync finds little to do.
 constexpr std::uint64_t least_write_back_bytes = 256u << 10;
+/// From this size on bytes are summed beside their write.
+constexpr std::uint64_t least_side_bytes = 256u << 10;
 /// Structure smaller than this is written again and again: its checksum waits for the end.
 constexpr std::uint64_t least_known_bytes = 64u << 10;
 
@@ -82,16 +84,28 @@ Result<> BlockWriter::write(std::span<const Extent> extents, WriteCost& cost) {
       joined.bytes = {joined.bytes.data(), joined.bytes.size() + extents[i].bytes.size()};
       ++i;
     }
-    AFTERBAY_TRY(write_one(joined, cost));
+    AFTERBAY_TRY(checksum_ ? write_summed(joined, cost) : write_one(joined, cost));
   }
   cost.write_ns += static_cast<std::uint64_t>(
       std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - start).count());
   return {};
 }
 
+/// Small extents are summed before anybody could be woken for them.
+Result<> BlockWriter::write_summed(const Extent& extent, WriteCost& cost) {
+  if (extent.bytes.size() < least_side_bytes) {
+    checksum_->written(extent.offset, extent.bytes);
+    return write_one(extent, cost);
+  }
+  SideSum::Job job(extent.bytes);
+  side_sum_.begin(job);
+  auto written = write_one(extent, cost);
+  checksum_->written(extent.offset, extent.bytes.size(), side_sum_.end(job));
+  return written;
+}
+
 Result<> BlockWriter::write_one(const Extent& extent, WriteCost& cost) {
   if (extent.bytes.empty()) return {};
-  if (checksum_) checksum_->written(extent.offset, extent.bytes);
   const std::uint64_t end = extent.offset + extent.bytes.size();
   const std::uint64_t first_page = round_up(extent.offset);
   const std::uint64_t last_page = round_down(end);

@@ -14,6 +14,7 @@
 #include "base/thread_safety.hpp"
 #include "storage/block_writer/disk.hpp"
 #include "storage/block_writer/file_checksum.hpp"
+#include "storage/block_writer/side_sum.hpp"
 #include "storage/store.hpp"
 
 namespace afterbay::storage {
@@ -81,6 +82,7 @@ class BlockWriter {
 
   Result<> open_direct();
   Result<> write_one(const Extent& extent, WriteCost& cost);
+  Result<> write_summed(const Extent& extent, WriteCost& cost);
   Result<std::uint64_t> write_direct(const Extent& pages);
   Result<> write_buffered(const Extent& extent);
   Result<> refused(int number);
@@ -92,6 +94,7 @@ class BlockWriter {
   Descriptor direct_descriptor_;
   Descriptor through_descriptor_;  ///< where it is open, buffered bytes go by it
   std::unique_ptr<FileChecksum> checksum_;
+  SideSum side_sum_;
   Mutex direct_turn_;  ///< one direct write of a file at a time: see write_direct
   std::atomic<bool> direct_{false};
 };

@@ -19,10 +19,13 @@ constexpr std::uint64_t no_layout = 0;  ///< an account is of bytes, whatever th
 }  // namespace
 
 void FileChecksum::written(std::uint64_t offset, std::span<const std::byte> bytes) {
-  if (bytes.empty()) return;
-  const std::uint64_t checksum = crc64(bytes);
+  written(offset, bytes.size(), crc64(bytes));
+}
+
+void FileChecksum::written(std::uint64_t offset, std::uint64_t size_bytes, std::uint64_t checksum) {
+  if (size_bytes == 0) return;
   const MutexLock lock(mutex_);
-  add(offset, {offset + bytes.size(), checksum});
+  add(offset, {offset + size_bytes, checksum});
 }
 
 void FileChecksum::changed(std::uint64_t offset, std::uint64_t size_bytes) {

@@ -26,6 +26,8 @@ class FileChecksum {
  public:
   /// These bytes are written there now.
   void written(std::uint64_t offset, std::span<const std::byte> bytes);
+  /// The same for bytes whose checksum is known.
+  void written(std::uint64_t offset, std::uint64_t size_bytes, std::uint64_t checksum);
   /// Other bytes are written there now.
   void changed(std::uint64_t offset, std::uint64_t size_bytes);
   /// The file ends there now.
