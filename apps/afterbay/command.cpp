@@ -22,13 +22,14 @@ struct ExitText {
   const char* text;
 };
 
-constexpr std::array<ExitText, 6> exit_texts{
+constexpr std::array<ExitText, 7> exit_texts{
     {{Exit::ok, "done; what was checked is right"},
      {Exit::wrong, "what was checked is wrong, or what was compared differs"},
      {Exit::usage, "the command line is wrong: no such command, option or value"},
      {Exit::io, "a file cannot be read or written: missing, not allowed, exists already, disk full"},
      {Exit::lost, "a process of the run died, a deadline passed, or MPI failed"},
-     {Exit::internal, "a defect of Afterbay; please report it with the message"}}};
+     {Exit::internal, "a defect of Afterbay; please report it with the message"},
+     {Exit::running, "the run goes on, or cannot be seen to have ended"}}};
 
 }  // namespace
 

@@ -28,6 +28,7 @@ enum class Exit : int {
   io = 3,        ///< a file cannot be read or written
   lost = 4,      ///< a process died, a deadline passed, MPI failed
   internal = 5,  ///< a defect of Afterbay
+  running = 6,   ///< what was asked about goes on, or cannot be seen to have ended
 };
 
 /// The exit code for a failure of that kind.

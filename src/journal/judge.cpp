@@ -124,11 +124,15 @@ RunState state_of(const Journal& journal, const Asker& asker) {
 
 std::map<std::string, PublishedFile> last_files(const Journal& journal) {
   std::map<std::string, PublishedFile> last;
-  for (const Run& run : journal.runs)
+  for (const Run& run : journal.runs) {
+    std::map<std::string, PublishedFile> of_run;
     for (const PublishedFile& it : run.published) {
-      auto [at, is_new] = last.try_emplace(it.file.file.collection, it);
-      if (!is_new && at->second.at <= it.at) at->second = it;
+      auto [at, is_new] = of_run.try_emplace(it.file.file.collection, it);
+      if (!is_new && at->second.file.file.number < it.file.file.number) at->second = it;
     }
+    of_run.merge(last);
+    last = std::move(of_run);
+  }
   return last;
 }
 

@@ -41,7 +41,8 @@ std::vector<const Run*> last_runs(const Journal& journal);
 /// The worst state of the last runs, in the order killed, failed, unclear, running, complete.
 RunState state_of(const Journal& journal, const Asker& asker);
 
-/// The last published file of each collection, over all runs.
+/// Of the files that the last run of a collection published the one that was opened last: several may be
+/// published at a time, in any order.
 std::map<std::string, PublishedFile> last_files(const Journal& journal);
 
 enum class Finding { right, missing, shorter, longer, changed, unreadable };

@@ -38,6 +38,7 @@ void fields(A& a, RunStarted& v) {
 template <class A>
 void fields(A& a, FileFacts& v) {
   a("path", v.path);
+  a("number", v.number);
   a("collection", v.collection);
   a("format", v.format);
   a("step", v.step);

@@ -26,7 +26,8 @@ struct RunStarted {
 
 /// What is known of a file from its opening on.
 struct FileFacts {
-  std::string path;  ///< final name, absolute
+  std::string path;          ///< final name, absolute
+  std::uint64_t number = 0;  ///< of its opening, in the order of the session's
   std::string collection;
   std::string format;
   std::optional<std::int64_t> step;

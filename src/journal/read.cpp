@@ -123,12 +123,11 @@ class Collector {
     return run;
   }
 
-  /// A path may be opened and published several times in a run: each publication ends the oldest opening.
+  /// A path may be opened and published several times in a run.
   static void drop_published(Run& run) {
     for (const PublishedFile& it : run.published) {
-      const auto same = std::ranges::find_if(run.unpublished, [&](const OpenedFile& other) {
-        return other.file.path == it.file.file.path && other.at <= it.at;
-      });
+      const auto same = std::ranges::find_if(
+          run.unpublished, [&](const OpenedFile& other) { return other.file.number == it.file.file.number; });
       if (same != run.unpublished.end()) run.unpublished.erase(same);
     }
   }

@@ -8,6 +8,7 @@ namespace {
 journal::FileFacts facts_of(const OutputFile& file) {
   journal::FileFacts facts;
   facts.path = file.path;
+  facts.number = file.id;
   facts.collection = file.collection->name;
   facts.format = name_of(file.collection->format);
   facts.step = file.name.step;

@@ -9,7 +9,7 @@ BUILD = pathlib.Path(os.environ["AFTERBAY_BUILD"])
 SOURCE = pathlib.Path(os.environ.get("AFTERBAY_SOURCE", pathlib.Path(__file__).parents[2]))
 COMMAND = BUILD / "apps" / "afterbay" / "afterbay"
 
-OK, WRONG, USAGE, IO, LOST, INTERNAL = range(6)
+OK, WRONG, USAGE, IO, LOST, INTERNAL, RUNNING = range(7)
 
 
 def run(*arguments, settings=None, launcher=()):

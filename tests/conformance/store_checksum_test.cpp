@@ -68,6 +68,19 @@ TEST_P(StoreChecksum, of_a_file_of_several_servers_is_known_without_reading_what
   EXPECT_LT(disk_->bytes_read, std::filesystem::file_size(request.path) / 20);
 }
 
+TEST_P(StoreChecksum, of_a_file_with_much_structure_is_that_of_its_end) {
+  auto request = large_request("out.nc");
+  request.schema.attribute("history", std::string(200'000, 'h'));
+  const Source source = sample_data(request.schema, *request.layout);
+  auto file = store_->create(request);
+  ASSERT_TRUE(file) << file.error().text();
+  write_fixed(**file, request, source);
+  for (std::uint64_t record = 0; record < 3; ++record) write_record(**file, request, record, source);
+  const auto published = (*file)->publish();
+  ASSERT_TRUE(published) << published.error().text();
+  expect_checksum(request, *published);
+}
+
 TEST_P(StoreChecksum, is_kept_only_where_it_was_asked_for) {
   auto request = large_request("out.nc");
   request.checksum = false;

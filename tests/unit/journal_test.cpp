@@ -36,9 +36,11 @@ class JournalTest : public testing::Test {
     identity.started.session = session;
     return std::make_unique<Recorder>(Where{directory_.path.string(), false}, identity, logger_);
   }
-  [[nodiscard]] static FileFacts facts(const std::string& path, const std::string& collection = "history") {
+  [[nodiscard]] static FileFacts facts(const std::string& path, const std::string& collection = "history",
+                                       std::uint64_t number = 0) {
     FileFacts facts;
     facts.path = path;
+    facts.number = number;
     facts.collection = collection;
     facts.format = "netcdf4";
     return facts;
@@ -151,13 +153,27 @@ TEST_F(JournalTest, two_sessions_at_a_time_write_files_of_their_own) {
 
 TEST_F(JournalTest, what_was_opened_and_not_published_is_in_the_making) {
   const auto it = recorder("first");
-  ASSERT_TRUE(it->opened(facts("/out/a.nc")));
-  ASSERT_TRUE(it->published({facts("/out/a.nc"), 1, 1, 1}));
-  ASSERT_TRUE(it->opened(facts("/out/b.nc")));
-  ASSERT_TRUE(it->opened(facts("/out/a.nc")));
+  ASSERT_TRUE(it->opened(facts("/out/a.nc", "history", 1)));
+  ASSERT_TRUE(it->opened(facts("/out/b.nc", "history", 2)));
+  ASSERT_TRUE(it->published({facts("/out/a.nc", "history", 1), 1, 1, 1}));
+  ASSERT_TRUE(it->opened(facts("/out/a.nc", "history", 3)));
   const Journal journal = read();
   ASSERT_EQ(journal.runs.at(0).unpublished.size(), 2u);
   EXPECT_EQ(journal.runs[0].unpublished[0].file.path, "/out/b.nc");
+  EXPECT_EQ(journal.runs[0].unpublished[1].file.number, 3u);
+}
+
+TEST_F(JournalTest, the_last_file_of_a_collection_is_the_one_opened_last_whoever_was_published_first) {
+  const auto older = recorder("first");
+  ASSERT_TRUE(older->published({facts("/out/9.nc", "history", 9), 1, 1, 1}));
+  ASSERT_TRUE(older->published({facts("/out/r.nc", "restart", 10), 1, 1, 1}));
+  ASSERT_TRUE(older->ended(true));
+  const auto newer = recorder("second", 1);
+  ASSERT_TRUE(newer->published({facts("/out/2.nc", "history", 2), 1, 1, 1}));
+  ASSERT_TRUE(newer->published({facts("/out/1.nc", "history", 1), 1, 1, 1}));
+  const auto last = last_files(read());
+  EXPECT_EQ(last.at("history").file.file.path, "/out/2.nc");
+  EXPECT_EQ(last.at("restart").file.file.path, "/out/r.nc");
 }
 
 TEST_F(JournalTest, a_run_goes_from_running_to_complete_or_failed) {

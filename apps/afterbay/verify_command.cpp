@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// afterbay verify: are the files what the journal says?
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "base/printable.hpp"
+#include "command.hpp"
+#include "journal/judge.hpp"
+
+namespace afterbay::app {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct VerifyOptions {
+  std::string directory = ".";
+  bool quick = false;
+  bool json = false;
+};
+
+std::string text_of(const journal::Verification& found, bool quick) {
+  std::string text;
+  for (const journal::CheckedFile& it : found.wrong)
+    text += fmt::format("{}: {}{}{}\n", name_of(it.finding), printable(it.entry.file.file.path),
+                        it.detail.empty() ? "" : ": ", it.detail);
+  text +=
+      fmt::format("{} of {} files are what the journal says", found.right, found.right + found.wrong.size());
+  text += quick ? ", by their sizes" : "";
+  text += found.without_checksum > 0 && !quick
+              ? fmt::format(", {} of them by their sizes: they have no checksum", found.without_checksum)
+              : "";
+  text += found.replaced > 0 ? fmt::format("; {} older ones were replaced", found.replaced) : "";
+  return text + "\n";
+}
+
+std::string json_text(const journal::Verification& found, bool quick) {
+  Json json{{"right", found.right},
+            {"without_checksum", found.without_checksum},
+            {"replaced", found.replaced},
+            {"bytes_read", found.bytes_read},
+            {"quick", quick},
+            {"wrong", Json::array()}};
+  for (const journal::CheckedFile& it : found.wrong)
+    json["wrong"].push_back(
+        {{"path", it.entry.file.file.path}, {"finding", name_of(it.finding)}, {"detail", it.detail}});
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+Exit verify(const VerifyOptions& options) {
+  const auto journal = journal::read_journal(options.directory);
+  if (!journal) throw Failure(journal.error());
+  const auto found = journal::verify(*journal, options.quick);
+  if (!found) throw Failure(found.error());
+  const std::string text = options.json ? json_text(*found, options.quick) : text_of(*found, options.quick);
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  return found->wrong.empty() ? Exit::ok : Exit::wrong;
+}
+
+Action prepare(CLI::App& app) {
+  auto options = std::make_shared<VerifyOptions>();
+  app.add_option("DIR", options->directory,
+                 "the journal's directory, or the one in which afterbay-journal is; the working directory if "
+                 "nothing is said");
+  app.add_flag("--quick", options->quick, "compare sizes only; no file is read");
+  app.add_flag("--json", options->json, "print the result as JSON");
+  app.footer(
+      "Of a file that was published several times the last time counts.\n"
+      "Exit codes: 0 every file is what the journal says, 1 one is not, 3 there is no journal.");
+  return [options](const Invocation&) { return verify(*options); };
+}
+
+const Registration registration({.name = "verify",
+                                 .summary = "checks files against the journal",
+                                 .prepare = prepare});
+
+}  // namespace
+
+}  // namespace afterbay::app

@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""afterbay status and verify, on the journals of real runs (replays of a small file)."""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import time
+import unittest
+
+import netCDF4
+import numpy
+
+from _cli import COMMAND, IO, LOST, OK, RUNNING, WRONG, CommandTest, run
+
+
+def replay(*arguments, ranks=3):
+    """The finished run: `ranks` processes, the last of which serves."""
+    return run("replay", *arguments, launcher=("mpirun", "--oversubscribe", "-np", str(ranks)))
+
+
+class JournalTest(CommandTest):
+    @classmethod
+    def setUpClass(cls):
+        with netCDF4.Dataset("in.nc", "w") as data:
+            data.createDimension("time", None)
+            data.createDimension("x", 5000)
+            data.createVariable("T", "f4", ("time", "x"))[:] = numpy.arange(20000, dtype="f4").reshape(4, 5000)
+
+    def setUp(self):
+        self.work = pathlib.Path(self.id().split(".")[-1])
+        self.work.mkdir()
+        self.top = pathlib.Path.cwd()
+        os.chdir(self.work)
+
+    def tearDown(self):
+        os.chdir(self.top)
+
+    def played(self, *arguments):
+        done = replay("../in.nc", "copy.nc", "--servers", "1", *arguments)
+        self.assertEqual(done.returncode, OK, done.stderr)
+
+    def test_a_complete_run(self):
+        self.played("--repeat", "3")
+        said = self.expect(OK, "status").stdout
+        self.assertIn("complete", said)
+        self.assertIn("3 files", said)
+        self.assertIn(f"replay: {pathlib.Path('copy.3.nc').resolve()}", said)
+        status = json.loads(self.expect(OK, "status", "--json", "afterbay-journal").stdout)
+        self.assertEqual(status["state"], "complete")
+        published = sorted(status["runs"][0]["published"], key=lambda file: file["number"])
+        self.assertEqual([pathlib.Path(file["path"]).name for file in published], ["copy.nc", "copy.2.nc", "copy.3.nc"])
+        self.assertEqual(status["last_files"]["replay"]["records"], 4)
+        self.assertIn("3 of 3 files are what the journal says", self.expect(OK, "verify").stdout)
+
+    def test_checksums_are_those_of_xz(self):
+        self.played()
+        entry = json.loads(self.expect(OK, "status", "--json").stdout)["runs"][0]["published"][0]
+        packed = subprocess.run(["xz", "--check=crc64", "--stdout", "copy.nc"], capture_output=True, check=True)
+        pathlib.Path("copy.nc.xz").write_bytes(packed.stdout)
+        listed = subprocess.run(["xz", "--robot", "--list", "-vv", "copy.nc.xz"], capture_output=True, text=True, check=True)
+        blocks = [line.split("\t") for line in listed.stdout.splitlines() if line.startswith("block")]
+        self.assertEqual(len(blocks), 1)
+        stored = bytes.fromhex(blocks[0][10])  # as the bytes stand in the file: little-endian
+        self.assertIn(entry["checksum"], (f"crc64-xz:{blocks[0][10]}", f"crc64-xz:{stored[::-1].hex()}"))
+
+    def test_what_was_done_to_files_is_found(self):
+        self.played("--repeat", "4")
+        data = bytearray(pathlib.Path("copy.nc").read_bytes())
+        data[len(data) // 2] ^= 1
+        pathlib.Path("copy.nc").write_bytes(data)
+        pathlib.Path("copy.2.nc").unlink()
+        os.truncate("copy.3.nc", 100)
+        found = json.loads(self.expect(WRONG, "verify", "--json").stdout)
+        self.assertEqual([(pathlib.Path(it["path"]).name, it["finding"]) for it in found["wrong"]],
+                         [("copy.2.nc", "missing"), ("copy.3.nc", "truncated"), ("copy.nc", "changed")])
+        self.assertEqual(found["right"], 1)
+        quick = self.expect(WRONG, "verify", "--quick").stdout
+        self.assertIn("2 of 4", quick)
+        self.assertNotIn("changed", quick)
+
+    def test_a_later_run_counts(self):
+        self.assertNotEqual(replay("../in.nc", "/proc/copy.nc", "--servers", "1").returncode, OK)
+        self.assertIn("error: ", self.expect(WRONG, "status").stdout)
+        self.played()
+        self.played("--afterbay.collections.replay.existing=replace")
+        said = self.expect(OK, "status").stdout
+        self.assertIn("failed", said)
+        self.assertIn("1 older ones were replaced", self.expect(OK, "verify").stdout)
+
+    def test_a_run_that_lasts_and_is_killed(self):
+        # One model rank stops in the middle: the server waits for it, and is killed then.
+        job = subprocess.Popen(["mpirun", "--oversubscribe", "-np", "2", COMMAND, "replay", "../in.nc", "copy.nc", "--servers", "1",
+                                "--repeat", "100000", "--afterbay.deadline=60s"], stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL)
+        try:
+            deadline = time.monotonic() + 60
+            while not pathlib.Path("copy.3.nc").exists():
+                self.assertLess(time.monotonic(), deadline)
+                time.sleep(0.05)
+            self.assertIn("has not ended: process", self.expect(RUNNING, "status").stdout)
+            server = json.loads(self.expect(RUNNING, "status", "--json").stdout)["runs"][0]["servers"][0]
+            self.expect(LOST, "status", "--over")
+            os.kill(server["pid"], signal.SIGKILL)
+            job.wait(timeout=60)
+        finally:
+            job.kill()
+            job.wait()
+        said = self.expect(LOST, "status").stdout
+        self.assertIn("killed", said)
+        self.expect(OK, "verify")
+
+    def test_no_journal(self):
+        self.assertIn("no journal", self.expect(IO, "status").stderr)
+        self.assertIn("no journal", self.expect(IO, "verify").stderr)
+        self.played("--afterbay.journal.directory=off")
+        self.expect(IO, "status")
+        self.played("--afterbay.collections.replay.existing=replace", "--afterbay.journal.directory=diary", "--afterbay.checksum=off")
+        self.assertIn("they have no checksum", self.expect(OK, "verify", "diary").stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
