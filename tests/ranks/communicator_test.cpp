@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a communicator ends.
+#include <mpi.h>
+
+#include <chrono>
+
+#include "mpi/communicator.hpp"
+#include "ranks/rank_test.hpp"
+
+namespace afterbay::testing {
+namespace {
+
+using mpi::Communicator;
+using mpi::Millis;
+
+/// A synchronous send is complete only when somebody has received it.
+RANK_TEST(MpiCommunicator, what_nobody_received_is_taken_at_its_end, 3) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  const double value = 1;
+  {
+    auto duplicate = Communicator::duplicate(comm(), Millis(5000));
+    ASSERT_TRUE(duplicate);
+    duplicate->take_leave(Millis(10'000));
+    if (rank() > 0) MPI_Issend(&value, 1, MPI_DOUBLE, 0, 7, duplicate->get(), &request);
+  }
+  int complete = 0;
+  MPI_Test(&request, &complete, MPI_STATUS_IGNORE);
+  EXPECT_TRUE(complete != 0);
+  barrier();
+}
+
+RANK_TEST(MpiCommunicator, its_end_waits_no_longer_than_it_was_told_for_a_rank_that_does_not_come, 2) {
+  auto duplicate = Communicator::duplicate(comm(), Millis(5000));
+  ASSERT_TRUE(duplicate);
+  if (rank() == 0) {
+    duplicate->take_leave(Millis(200));
+    const auto start = std::chrono::steady_clock::now();
+    *duplicate = Communicator();
+    const auto waited = std::chrono::steady_clock::now() - start;
+    EXPECT_TRUE(waited >= Millis(150));
+    EXPECT_TRUE(waited < Millis(5000));
+  } else {
+    duplicate->leave_behind();
+  }
+  barrier();
+}
+
+}  // namespace
+}  // namespace afterbay::testing
