@@ -107,9 +107,14 @@ endfunction()
 # after the list of tests sets them.
 function(afterbay_discover target kind filter labels)
   string(MAKE_C_IDENTIFIER "${target}_${labels}" list)
+  # Sanitizers slow threads that exchange many small messages down most of all.
+  set(timeout_s 60)
+  if(AFTERBAY_SANITIZE)
+    set(timeout_s 240)
+  endif()
   gtest_discover_tests(${target} TEST_FILTER "${filter}" TEST_PREFIX "${AFTERBAY_TEST_PREFIX}${kind}."
     TEST_LIST ${list} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
-    WORKING_DIRECTORY "${CMAKE_BINARY_DIR}" PROPERTIES TIMEOUT 60)
+    WORKING_DIRECTORY "${CMAKE_BINARY_DIR}" PROPERTIES TIMEOUT ${timeout_s})
   set(file "${CMAKE_CURRENT_BINARY_DIR}/${list}_properties.cmake")
   file(CONFIGURE OUTPUT "${file}" @ONLY CONTENT [=[
 if(@list@)
