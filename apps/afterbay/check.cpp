@@ -2,6 +2,7 @@
 // afterbay check: is a configuration right, and what does it amount to?
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <map>
 #include <memory>
@@ -10,6 +11,7 @@
 #include "command.hpp"
 #include "config/config.hpp"
 #include "config/reference.hpp"
+#include "session/obstacles.hpp"
 
 namespace afterbay::app {
 
@@ -19,6 +21,8 @@ struct CheckOptions {
   std::string file;
   int ranks = 0;
   bool show = false;
+  bool run = false;
+  int servers_here = 0;
   bool no_environment = false;
 };
 
@@ -55,6 +59,15 @@ Exit check(const CheckOptions& options, const Invocation& invocation) {
     if (!split) return report(what, split.error());
     text = arithmetic(*config, *split);
   }
+  if (options.run) {
+    const bool is_inline = config->topology == config::Topology::inline_;
+    const int servers = options.servers_here > 0 ? options.servers_here : is_inline ? 1 : config->servers;
+    const session::NodeLoad load{servers, std::max(options.ranks, servers + 1)};
+    if (const auto found = session::join_obstacles(find_obstacles(*config, load, session::this_system()))) {
+      std::fwrite(text.data(), 1, text.size(), stdout);
+      return report(what, *found);
+    }
+  }
   text += options.show ? config::show(*config) : what + ": correct\n";
   std::fwrite(text.data(), 1, text.size(), stdout);
   return Exit::ok;
@@ -66,11 +79,19 @@ Action prepare(CLI::App& app) {
   app.add_option("--ranks", options->ranks, "also check against a communicator of this many ranks")
       ->check(CLI::PositiveNumber);
   app.add_flag("--show", options->show, "print every setting with its value and where that comes from");
+  app.add_flag(
+      "--run", options->run,
+      "also look whether a run from here, on this node, would find space, quota, permissions, limits and "
+      "memory");
+  app.add_option("--servers-here", options->servers_here,
+                 "with --run: I/O servers on this node; all of them if nothing is said")
+      ->check(CLI::PositiveNumber);
   app.add_flag("--no-environment", options->no_environment, "leave out the variables AFTERBAY_*");
   app.footer(
       "Settings may be given as flags too: --afterbay.NAME=VALUE. All problems are listed, each with its "
       "place.\n"
-      "Exit codes: 0 correct, 1 wrong, 2 wrong command line, 3 the file cannot be read.");
+      "Exit codes: 0 correct, 1 wrong, 2 wrong command line, 3 the file cannot be read, or a run would find "
+      "no space or could not write.");
   return [options](const Invocation& invocation) { return check(*options, invocation); };
 }
 

@@ -22,14 +22,15 @@ struct ExitText {
   const char* text;
 };
 
-constexpr std::array<ExitText, 7> exit_texts{
+constexpr std::array<ExitText, 8> exit_texts{
     {{Exit::ok, "done; what was checked is right"},
      {Exit::wrong, "what was checked is wrong, or what was compared differs"},
      {Exit::usage, "the command line is wrong: no such command, option or value"},
      {Exit::io, "a file cannot be read or written: missing, not allowed, exists already, disk full"},
      {Exit::lost, "a process of the run died, a deadline passed, or MPI failed"},
      {Exit::internal, "a defect of Afterbay; please report it with the message"},
-     {Exit::running, "the run goes on, or cannot be seen to have ended"}}};
+     {Exit::running, "the run goes on, or cannot be seen to have ended"},
+     {Exit::stopped, "the run was asked to stop by a signal, and has stopped in order"}}};
 
 }  // namespace
 
@@ -43,6 +44,7 @@ Exit exit_of(ErrorCode code) noexcept {
     case ErrorCode::peer_lost:
     case ErrorCode::mpi: return Exit::lost;
     case ErrorCode::internal: return Exit::internal;
+    case ErrorCode::stopped: return Exit::stopped;
     default: return Exit::wrong;
   }
 }

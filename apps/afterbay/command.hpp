@@ -29,6 +29,7 @@ enum class Exit : int {
   lost = 4,      ///< a process died, a deadline passed, MPI failed
   internal = 5,  ///< a defect of Afterbay
   running = 6,   ///< what was asked about goes on, or cannot be seen to have ended
+  stopped = 7,   ///< the run was asked to stop by a signal, and has stopped in order
 };
 
 /// The exit code for a failure of that kind.

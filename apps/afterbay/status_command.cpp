@@ -87,6 +87,12 @@ std::string line_of(const journal::Run& run, RunState state) {
                      count(run.published.size(), "file"), about(bytes_of(run)), run.id);
 }
 
+const char* fate_of(const journal::OpenedFile& file, RunState state) {
+  if (state == RunState::running) return file.given_up.empty() ? "in the making" : "given up";
+  if (journal::has_its_name(file)) return "complete, though killed before the journal said so";
+  return file.given_up.empty() ? "not published" : "given up";
+}
+
 std::string details_of(const journal::Run& run, RunState state) {
   constexpr std::size_t most_lines = 20;
   std::string text;
@@ -96,9 +102,9 @@ std::string details_of(const journal::Run& run, RunState state) {
     if (items.size() > most_lines) text += fmt::format("    and {} more\n", items.size() - most_lines);
   };
   list(run.unpublished, [&](const journal::OpenedFile& it) {
-    return fmt::format("{}: {}  (collection {}, opened {} UTC)",
-                       state == RunState::running ? "in the making" : "not published",
-                       printable(it.file.path), printable(it.file.collection), readable(it.at));
+    return fmt::format("{}: {}  (collection {}, opened {} UTC){}", fate_of(it, state),
+                       printable(it.file.path), printable(it.file.collection), readable(it.at),
+                       it.given_up.empty() ? "" : "\n        " + indented(it.given_up));
   });
   list(run.warnings,
        [](const journal::Message& it) { return fmt::format("warning: {}", indented(it.text)); });
@@ -163,7 +169,11 @@ Json json_of(const journal::Run& run, const journal::Asker& asker) {
   json["warnings"] = Json::array();
   json["errors"] = Json::array();
   for (const auto& it : run.published) json["published"].push_back(json_of(it));
-  for (const auto& it : run.unpublished) json["unpublished"].push_back(json_of(it.file));
+  for (const auto& it : run.unpublished) {
+    json["unpublished"].push_back(json_of(it.file));
+    json["unpublished"].back()["complete"] = journal::has_its_name(it);
+    if (!it.given_up.empty()) json["unpublished"].back()["given_up"] = it.given_up;
+  }
   for (const auto& it : run.warnings) json["warnings"].push_back(it.text);
   for (const auto& it : run.errors) json["errors"].push_back(it.text);
   return json;

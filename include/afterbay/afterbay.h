@@ -65,7 +65,8 @@ enum afterbay_error {
   AFTERBAY_FORMAT = 12,          /* a file is not what it should be */
   AFTERBAY_RESOURCES = 13,       /* limits: memory budget, layout, open files */
   AFTERBAY_MPI = 14,
-  AFTERBAY_INTERNAL = 15
+  AFTERBAY_INTERNAL = 15,
+  AFTERBAY_STOPPED = 16 /* the run was asked to stop (a signal, the walltime), and has stopped in order */
 };
 
 /* All that is known of an error. Text is never NULL; empty: not known. */

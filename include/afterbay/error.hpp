@@ -27,6 +27,7 @@ enum class ErrorCode : int {
   resources = 13,        ///< limits: memory budget, layout, open files
   mpi = 14,
   internal = 15,
+  stopped = 16,  ///< the run was asked to stop (a signal, the walltime), and has stopped in order
 };
 
 struct Error {

@@ -23,6 +23,7 @@ const char* name_of(ErrorCode code) noexcept {
     case ErrorCode::resources: return "resources";
     case ErrorCode::mpi: return "mpi";
     case ErrorCode::internal: return "internal";
+    case ErrorCode::stopped: return "stopped";
   }
   return "unknown";
 }

@@ -164,7 +164,8 @@ Result<> ModelSession::end_records(std::size_t server, std::uint64_t step) {
     state.ended_seq = state.next_seq;
     ended_.bounds.push_back({collection->id(), state.next_seq});
   }
-  AFTERBAY_TRY(send(server, ended_, Wake::no));
+  // A server that has nothing of this step need not hear of it: it may be stuck, and its queue full.
+  if (!ended_.bounds.empty()) AFTERBAY_TRY(send(server, ended_, Wake::no));
   if (auto sent = links_[server]->flush(); !sent) return fail(explain(server, std::move(sent).error()));
   return {};
 }
@@ -190,6 +191,7 @@ Result<Ticket> ModelSession::flush() {
   const std::uint64_t ticket = ++next_ticket_;
   const bool any = !open_files_.empty();
   pending_[ticket] = {links_.size(), any ? open_files_.front()->path : "", any ? open_files_.size() - 1 : 0};
+  for (std::size_t s = 0; s < links_.size(); ++s) owe_[ticket].insert(s);
   for (std::size_t s = 0; s < links_.size(); ++s) {
     AFTERBAY_TRY(end_records(s, step_));
     AFTERBAY_TRY(send(s, wire::Flush{ticket, strings_put_[s]}, Wake::now));
@@ -206,6 +208,7 @@ Result<Ticket> ModelSession::close(File& file) {
   file.closed = true;
   file.close_ticket = ++next_ticket_;
   pending_[file.close_ticket] = {file.servers.size(), file.path, 0};
+  owe_[file.close_ticket].insert(file.servers.begin(), file.servers.end());
   if (const auto it = destinations_.find(std::hash<std::string>()(file.path)); it != destinations_.end())
     it->second.ticket = file.close_ticket;
   for (const std::size_t s : file.servers)
@@ -238,9 +241,11 @@ Result<> ModelSession::wait(Ticket ticket) {
   }
   const Pending pending = pending_.contains(ticket.number) ? pending_.at(ticket.number) : Pending();
   awaited_ = pending.file;
+  awaited_ticket_ = ticket.number;
   auto reached = wait_until([&] { return !pending_.contains(ticket.number); },
                             fmt::format("ticket {}{}", ticket.number, pending.text()));
   awaited_.clear();
+  awaited_ticket_ = 0;
   return reached;
 }
 

@@ -13,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -164,7 +165,10 @@ class ModelSession {
   Result<> wait_until(const std::function<bool()>& reached, const std::string& what,
                       transport::Millis slice = transport::Millis(50));
   Result<> wait_for_all(const std::string& what);
-  std::uint64_t progress() const;
+  /// Those that a wait is about, by number.
+  [[nodiscard]] std::set<std::size_t> awaited_servers() const;
+  [[nodiscard]] std::uint64_t progress() const;
+  Error stalled(const std::string& what, std::uint64_t limit_ns);
   std::size_t choose_server(Collection& collection, const std::string& path);
   Result<> wait_for_older(const File& file);
 
@@ -235,7 +239,9 @@ class ModelSession {
     std::size_t more = 0;     ///< files
     [[nodiscard]] std::string text() const;
   };
-  std::map<std::uint64_t, Pending> pending_;  ///< by ticket
+  std::map<std::uint64_t, Pending> pending_;            ///< by ticket
+  std::map<std::uint64_t, std::set<std::size_t>> owe_;  ///< by ticket: servers that have not answered
+  std::uint64_t awaited_ticket_ = 0;                    ///< that a wait is about; 0: it is about all servers
   struct Destination {
     std::size_t server = 0;
     std::uint64_t ticket = 0;  ///< of its last close; 0: not closed yet

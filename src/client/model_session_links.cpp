@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What goes over the links, what comes back, and waits.
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "base/clock.hpp"
@@ -61,8 +63,11 @@ Result<> ModelSession::handle(std::size_t server, std::span<const std::byte> mes
                      .map->set_packing(model::Index(packing.part), packing.cells, std::move(packing.before)));
   } else if (kind == wire::Done::kind) {
     AFTERBAY_TRY_ASSIGN(const wire::Done done, wire::decode<wire::Done>(message));
-    if (const auto it = pending_.find(done.ticket); it != pending_.end() && --it->second.servers == 0)
+    owe_[done.ticket].erase(server);
+    if (const auto it = pending_.find(done.ticket); it != pending_.end() && --it->second.servers == 0) {
       pending_.erase(it);
+      owe_.erase(done.ticket);
+    }
   } else if (kind == wire::FileRecords::kind) {
     AFTERBAY_TRY_ASSIGN(const wire::FileRecords answer, wire::decode<wire::FileRecords>(message));
     for (const auto& file : open_files_)
@@ -131,10 +136,31 @@ Error ModelSession::with_work(Error error) const {
   return error;
 }
 
+std::set<std::size_t> ModelSession::awaited_servers() const {
+  if (const auto owing = owe_.find(awaited_ticket_); owing != owe_.end()) return owing->second;
+  std::set<std::size_t> all;
+  for (std::size_t s = 0; s < links_.size(); ++s) all.insert(s);
+  return all;
+}
+
+/// Of the servers that are waited for: what others do is no sign of life of theirs.
 std::uint64_t ModelSession::progress() const {
   std::uint64_t sum = 0;
-  for (const auto& link : links_) sum += link->progress();
+  for (const std::size_t server : awaited_servers()) sum += links_[server]->progress();
   return sum;
+}
+
+Error ModelSession::stalled(const std::string& what, std::uint64_t limit_ns) {
+  const std::set<std::size_t> silent = awaited_servers();
+  if (silent.size() < links_.size())
+    for (const std::size_t server : silent)
+      lost_[server] = true;  // that this rank gives up is for the others
+  return remember(
+      with_work(make_error(ErrorCode::timed_out,
+                           "waited {} s for {}, and I/O server{} {} made no progress (deadline {} s)",
+                           limit_ns / 1'000'000'000, what, silent.size() == 1 ? "" : "s",
+                           fmt::join(silent, ", "), config_.deadline.count() / 1000)
+                    .at_rank(place_.session_rank)));
 }
 
 /// Synchronous: serves until all ranks have what they waited for.
@@ -165,14 +191,7 @@ Result<> ModelSession::wait_until(const std::function<bool()>& reached, const st
         if (!bye_[s])
           return fail(explain(s, std::move(alive).error().add(fmt::format("while waiting for {}", what))));
       }
-    if (clock.expired(progress()))
-      return fail(remember(
-          with_work(make_error(ErrorCode::timed_out,
-                               "waited {} s for {}, and I/O server{} made no progress (deadline {} s)",
-                               clock.limit_ns() / 1'000'000'000, what,
-                               links_.size() == 1 ? " 0" : fmt::format("s 0 to {}", links_.size() - 1),
-                               config_.deadline.count() / 1000)
-                        .at_rank(place_.session_rank))));
+    if (clock.expired(progress())) return fail(stalled(what, clock.limit_ns()));
     if (idle_ && idle_()) continue;
     const auto turns = static_cast<transport::Millis::rep>(links_.size() > 1 ? 5 : 1);
     links_[turn % links_.size()]->wait(std::max(slice / turns, transport::Millis(1)));

@@ -30,6 +30,8 @@ enum class DirectIo { automatic, on, off };
 enum class Placement { collection, file, slab, variable };
 enum class Existing { refuse, replace, append };
 enum class ReportTable { automatic, on, off };
+enum class Checks { refuse, warn, off };  ///< before a run
+enum class StopSignals { off, term, usr1, both };
 enum class StripeApply { automatic, always, never };  ///< run `lfs`: on Lustre, everywhere, nowhere
 
 /// Where a value comes from, in order of precedence.
@@ -80,6 +82,13 @@ struct Journal {
   bool required = false;                       ///< the run fails where it cannot be written
 };
 
+/// What servers do when a signal asks them to stop.
+struct Stop {
+  StopSignals signals = StopSignals::both;
+  std::chrono::milliseconds grace{30'000};
+  bool inline_too = false;  ///< also in model ranks that write themselves
+};
+
 inline constexpr int stripes_automatic = 0;
 inline constexpr int stripes_all = -1;  ///< one on every storage target
 inline constexpr std::uint64_t stripe_size_automatic = 0;
@@ -111,7 +120,11 @@ struct CollectionSettings {
   std::optional<model::Access> access;
   std::optional<int> stripe_count;
   std::optional<std::uint64_t> stripe_size_bytes;
-  std::optional<std::uint64_t> expected_bytes;  ///< of a whole file
+  std::optional<std::uint64_t> expected_bytes;   ///< of a whole file
+  std::optional<std::uint64_t> expected_volume;  ///< of all files of a run
+  std::optional<int> expected_files;             ///< of a run
+  std::optional<bool> optional;                  ///< given up where space is short
+  std::optional<int> priority;                   ///< higher: published first when the run is stopped
   /// By variable name or glob, in the order in which they apply; `settings_for` joins them.
   std::vector<std::pair<std::string, VariableSettings>> variables;
 
@@ -146,6 +159,9 @@ struct Config {
   std::vector<int> nodes;  ///< declared node of each rank of the communicator; empty: the real ones
   Memory memory;
   std::chrono::milliseconds deadline{60'000};
+  std::chrono::milliseconds space_retry{300'000};
+  Stop stop;
+  Checks checks = Checks::refuse;
   int writers = 2;
   DirectIo direct_io = DirectIo::automatic;
   std::uint64_t chunk_bytes = std::uint64_t{4} << 20;

@@ -209,6 +209,48 @@ void add_server(std::vector<Setting<Config>>& table) {
                           "Longest wait for a server, a rank or a disk that makes no progress. Then the "
                           "operation fails with a message on "
                           "every rank that waits. A process that died is usually noticed much sooner."));
+  table.push_back(session("space.retry", duration_in(100ms, 168h, true), AFTERBAY_FIELD(space_retry),
+                          "How long a server that finds the disk or the quota full tries again, while it "
+                          "keeps the data and model "
+                          "ranks "
+                          "wait when its memory is full. Then collections that are `optional` are given up, "
+                          "if there are any, and "
+                          "it "
+                          "tries as long again; then the run stops. 0: at once."));
+  table.push_back(session(
+      "checks", choice<Checks>({{"refuse", Checks::refuse}, {"warn", Checks::warn}, {"off", Checks::off}}),
+      AFTERBAY_FIELD(checks),
+      "What happens when a session starts where something would end it later: too little space or quota for "
+      "the "
+      "declared `expected_volume` of its collections, directories in which no files can be made, limits on "
+      "open files, file sizes or locked memory, too little memory on a node. All that is found is said at "
+      "once; "
+      "`refuse` then ends the session on all ranks, `warn` goes on, `off` does not look. `afterbay check "
+      "--run` "
+      "looks without a session."));
+  table.push_back(session(
+      "stop.signals",
+      choice<StopSignals>({{"off", StopSignals::off},
+                           {"SIGTERM", StopSignals::term},
+                           {"SIGUSR1", StopSignals::usr1},
+                           {"both", StopSignals::both}}),
+      AFTERBAY_FIELD(stop.signals),
+      "Which signals make an I/O server stop in order: it publishes what all ranks have closed, collections "
+      "of the "
+      "highest `priority` first, writes into the journal what is not complete, tells the model ranks, and "
+      "ends "
+      "with "
+      "exit code 7. `off` for models that write their last restart themselves when the signal comes. "
+      "Handlers "
+      "are "
+      "never installed in model ranks, but see `stop.inline`."));
+  table.push_back(session("stop.grace", duration_in(100ms, 24h), AFTERBAY_FIELD(stop.grace),
+                          "How long a server that was asked to stop goes on publishing. It should be shorter "
+                          "than the time after "
+                          "which the batch system or mpirun kills the processes."));
+  table.push_back(session("stop.inline", toggle(), AFTERBAY_FIELD(stop.inline_too),
+                          "Whether handlers are installed in model ranks that write themselves (`topology: "
+                          "inline`) too."));
   table.push_back(session("writers", integer_in(1, 256), AFTERBAY_FIELD(writers),
                           "Worker threads of one server: they compress and write."));
   table.push_back(session(
@@ -359,6 +401,21 @@ const std::vector<Setting<CollectionSettings>>& collection_settings() {
           "chunk takes with `access` series or balanced. Without it, the size "
           "of the fixed variables and 16 records, uncompressed, or that of the file that is appended to, "
           "if larger."),
+      collection(
+          "expected_volume", size_in({.low = 1, .high = 1024 * 1024 * TiB}), AFTERBAY_FIELD(expected_volume),
+          "How much all files of the collection will take in one run. Before the run it is compared with "
+          "the free space and the quota; see `checks`. Without it, `expected_size` times "
+          "`expected_files`."),
+      collection("expected_files", integer_in(1, 1 << 30), AFTERBAY_FIELD(expected_files),
+                 "How many files of the collection one run will write, for `expected_volume`."),
+      collection(
+          "optional", toggle(), AFTERBAY_FIELD(optional),
+          "Whether the run can do without these files. Where the disk stays full for longer than "
+          "`space.retry` they are given up: what is not published is removed, the journal says so, and "
+          "the rest goes on."),
+      collection("priority", integer_in(0, 100), AFTERBAY_FIELD(priority),
+                 "Which files are published first when the run is stopped by a signal: those of the highest "
+                 "number; 0 if nothing is said. Restart files deserve more than history."),
   };
   return table;
 }

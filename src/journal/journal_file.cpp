@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/directories.hpp"
 #include "journal/line.hpp"
 
 namespace afterbay::journal {
@@ -45,16 +46,6 @@ Lock lock(int descriptor) noexcept {
   return errno == EAGAIN || errno == EACCES ? Lock::others : Lock::none;
 }
 
-/// A new file's name lasts only when its directory is on the disk. Network file systems that know no fsync of
-/// directories keep names at once.
-int sync_directory(const std::string& directory) noexcept {
-  const int opened = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (opened < 0) return errno;
-  const int number = ::fsync(opened) == 0 || errno == EINVAL || errno == EROFS ? 0 : errno;
-  ::close(opened);
-  return number;
-}
-
 }  // namespace
 
 std::string file_name(std::int64_t server, int turn) {
@@ -76,9 +67,8 @@ bool is_held(int descriptor) noexcept {
 }
 
 Result<std::unique_ptr<JournalFile>> JournalFile::open(const std::string& directory, std::int64_t server) {
-  std::error_code wrong;
-  std::filesystem::create_directories(directory, wrong);
-  if (wrong) return fail(journal_error(wrong.value(), "make the directory of", directory));
+  if (const int number = make_directories(directory))
+    return fail(journal_error(number, "make the directory of", directory));
   for (int turn = 0; turn < most_turns; ++turn) {
     const std::string path = (std::filesystem::path(directory) / file_name(server, turn)).string();
     const int descriptor = ::open(path.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0666);

@@ -136,6 +136,11 @@ std::map<std::string, PublishedFile> last_files(const Journal& journal) {
   return last;
 }
 
+bool has_its_name(const OpenedFile& file) {
+  struct stat status {};
+  return file.inode != 0 && ::stat(file.file.path.c_str(), &status) == 0 && status.st_ino == file.inode;
+}
+
 CheckedFile check_file(const PublishedFile& entry, bool quick) {
   const Reading file(entry.file.file.path);
   if (!file.open() && (errno == ENOENT || errno == ENOTDIR)) return found(entry, Finding::missing);

@@ -45,6 +45,10 @@ RunState state_of(const Journal& journal, const Asker& asker);
 /// published at a time, in any order.
 std::map<std::string, PublishedFile> last_files(const Journal& journal);
 
+/// Whether an opened file has its final name, and so is complete: the run was killed before the journal could
+/// say so. False too where nobody can tell, as on a host that does not see the file.
+bool has_its_name(const OpenedFile& file);
+
 enum class Finding { right, missing, shorter, longer, changed, unreadable };
 const char* name_of(Finding finding) noexcept;
 

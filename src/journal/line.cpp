@@ -48,6 +48,7 @@ void fields(A& a, FileFacts& v) {
 template <class A>
 void fields(A& a, FileOpened& v) {
   fields(a, v.file);
+  a("inode", v.inode);
 }
 template <class A>
 void fields(A& a, FilePublished& v) {
@@ -56,6 +57,11 @@ void fields(A& a, FilePublished& v) {
   a("records", v.records);
   ChecksumField checksum{v.checksum};
   a("checksum", checksum);
+}
+template <class A>
+void fields(A& a, FileGivenUp& v) {
+  fields(a, v.file);
+  a("why", v.why);
 }
 template <class A>
 void fields(A& a, Warned& v) {
@@ -81,6 +87,7 @@ void fields(A& a, RunAbandoned& v) {
 constexpr const char* name_of(const RunStarted&) { return "run_started"; }
 constexpr const char* name_of(const FileOpened&) { return "file_opened"; }
 constexpr const char* name_of(const FilePublished&) { return "file_published"; }
+constexpr const char* name_of(const FileGivenUp&) { return "file_given_up"; }
 constexpr const char* name_of(const Warned&) { return "warning"; }
 constexpr const char* name_of(const Failed&) { return "error"; }
 constexpr const char* name_of(const RunEnded&) { return "run_ended"; }

@@ -37,6 +37,8 @@ struct FileFacts {
 
 struct FileOpened {
   FileFacts file;
+  std::uint64_t inode =
+      0;  ///< of the file in the making, which stays the same when it gets its name; 0: not known
 };
 
 /// Written only when the file and its name are durable.
@@ -45,6 +47,12 @@ struct FilePublished {
   std::uint64_t bytes = 0;
   std::uint64_t records = 0;
   std::optional<std::uint64_t> checksum;  ///< CRC-64/XZ of all its bytes
+};
+
+/// Will not be published: the run was stopped, failed, or does without it.
+struct FileGivenUp {
+  FileFacts file;
+  std::string why;
 };
 
 struct Warned {
@@ -70,8 +78,8 @@ struct RunAbandoned {
 };
 
 /// std::monostate: an event that this version does not know.
-using Event = std::variant<std::monostate, RunStarted, FileOpened, FilePublished, Warned, Failed, RunEnded,
-                           RunAbandoned>;
+using Event = std::variant<std::monostate, RunStarted, FileOpened, FilePublished, FileGivenUp, Warned, Failed,
+                           RunEnded, RunAbandoned>;
 
 struct Line {
   std::string at;  ///< UTC, "2026-11-22T07:15:03.123Z": ordered as text

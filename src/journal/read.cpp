@@ -108,9 +108,11 @@ class Collector {
       server.started = *started;
       server.started_at = line.at;
     } else if (const auto* opened = std::get_if<FileOpened>(&line.event)) {
-      run.unpublished.push_back({opened->file, line.at, line.server});
+      run.unpublished.push_back({opened->file, opened->inode, {}, line.at, line.server});
     } else if (const auto* published = std::get_if<FilePublished>(&line.event)) {
       run.published.push_back({*published, line.at, line.server});
+    } else if (const auto* given_up = std::get_if<FileGivenUp>(&line.event)) {
+      give_up(run, *given_up, line);
     } else if (const auto* warned = std::get_if<Warned>(&line.event)) {
       run.warnings.push_back({line.at, line.server, warned->text});
     } else if (const auto* failed = std::get_if<Failed>(&line.event)) {
@@ -121,6 +123,16 @@ class Collector {
       abandoned_.push_back(abandoned->abandoned);
     }
     return run;
+  }
+
+  /// A file may be given up before it was made.
+  static void give_up(Run& run, const FileGivenUp& given_up, const Line& line) {
+    const auto same = std::ranges::find_if(
+        run.unpublished, [&](const OpenedFile& other) { return other.file.number == given_up.file.number; });
+    if (same != run.unpublished.end())
+      same->given_up = given_up.why;
+    else
+      run.unpublished.push_back({given_up.file, 0, given_up.why, line.at, line.server});
   }
 
   /// A path may be opened and published several times in a run.

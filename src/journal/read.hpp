@@ -15,6 +15,8 @@ namespace afterbay::journal {
 
 struct OpenedFile {
   FileFacts file;
+  std::uint64_t inode = 0;  ///< see FileOpened
+  std::string given_up;     ///< why; empty: it was not, as far as the journal says
   std::string at;
   std::int64_t server = 0;
 };

@@ -87,9 +87,9 @@ Result<> Recorder::note(Event event, bool durable) {
   return {};
 }
 
-Result<> Recorder::opened(FileFacts file) {
+Result<> Recorder::opened(FileFacts file, std::uint64_t inode) {
   file.path = absolute(file.path);
-  return note(FileOpened{std::move(file)}, false);
+  return note(FileOpened{std::move(file), inode}, false);
 }
 
 Result<> Recorder::published(FilePublished published) {
@@ -98,6 +98,11 @@ Result<> Recorder::published(FilePublished published) {
   const MutexLock lock(mutex_);
   ++files_;
   return {};
+}
+
+void Recorder::given_up(FileFacts file, std::string why) {
+  file.path = absolute(file.path);
+  (void)note(FileGivenUp{std::move(file), std::move(why)}, false);
 }
 
 void Recorder::warned(std::string text) { (void)note(Warned{std::move(text)}, false); }

@@ -37,9 +37,11 @@ class Recorder {
   [[nodiscard]] bool keeps() const noexcept { return !where_.directory.empty(); }
 
   // Each fails only where the journal is required.
-  Result<> opened(FileFacts file);
+  Result<> opened(FileFacts file, std::uint64_t inode = 0);
   /// Durable. The file must have its final name, durably.
   Result<> published(FilePublished file);
+  /// Will not be published in this run.
+  void given_up(FileFacts file, std::string why);
   void warned(std::string text);
   void failed(const Error& error);
   /// Durable. Nothing may follow.

@@ -3,6 +3,7 @@
 // storage::File inside is used by workers while writes are pending.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -32,6 +33,8 @@ struct OutputFile {
   State state = State::announced;
   std::optional<SchemaChanges> changes;  ///< from the lowest model rank; until it is begun
   bool failed = false;                   ///< never to be published
+  std::atomic<bool> dropped{false};      ///< given up, while the session goes on; workers look
+  std::atomic<bool> unwanted{false};     ///< the session has failed, and it is not worth writing; likewise
   std::unique_ptr<storage::File> file;
   std::vector<std::function<void()>> waiting;  ///< tasks to submit once it is open
   std::size_t pending = 0;                     ///< tasks waiting or submitted

@@ -17,10 +17,11 @@ Result<std::vector<std::uint64_t>> RemotePlaces::ask(std::uint64_t file, std::si
     questions_.emplace_back(leader, std::move(question));
   }
   wake_();
-  const auto end = std::chrono::steady_clock::now() + deadline_;
+  auto end = std::chrono::steady_clock::now() + deadline_;
   while (true) {
     if (work_) work_();
     if (auto answer = take_answer(serial)) return std::move(*answer);
+    if (is_busy(leader)) end = std::chrono::steady_clock::now() + deadline_;
     if (std::chrono::steady_clock::now() > end)
       return afterbay::fail(ErrorCode::timed_out,
                             "I/O server {}, which makes the file, did not say within {} s (the setting "
@@ -57,6 +58,19 @@ void RemotePlaces::answer(wire::Places answer) {
     answers_[serial] = std::move(answer);
   }
   answered_.notify_all();
+}
+
+bool RemotePlaces::is_busy(std::size_t leader) {
+  const MutexLock lock(mutex_);
+  return busy_.contains(leader);
+}
+
+void RemotePlaces::set_busy(std::size_t leader, bool busy) {
+  const MutexLock lock(mutex_);
+  if (busy)
+    busy_.insert(leader);
+  else
+    busy_.erase(leader);
 }
 
 void RemotePlaces::fail(const Error& error) {

@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -35,10 +36,13 @@ class RemotePlaces {
   /// What is to be sent, with the server it goes to.
   std::vector<std::pair<std::size_t, wire::AskPlaces>> take_questions();
   void answer(wire::Places answer);
+  /// `leader` waits for something itself, or no longer: who asks it waits as long.
+  void set_busy(std::size_t leader, bool busy);
   /// Nothing will be answered any more.
   void fail(const Error& error);
 
  private:
+  [[nodiscard]] bool is_busy(std::size_t leader) AFTERBAY_EXCLUDES(mutex_);
   [[nodiscard]] std::optional<Result<std::vector<std::uint64_t>>> take_answer(std::uint64_t serial)
       AFTERBAY_EXCLUDES(mutex_);
 
@@ -50,6 +54,7 @@ class RemotePlaces {
   std::uint64_t next_serial_ AFTERBAY_GUARDED_BY(mutex_) = 0;
   std::vector<std::pair<std::size_t, wire::AskPlaces>> questions_ AFTERBAY_GUARDED_BY(mutex_);
   std::map<std::uint64_t, wire::Places> answers_ AFTERBAY_GUARDED_BY(mutex_);
+  std::set<std::size_t> busy_ AFTERBAY_GUARDED_BY(mutex_);
   std::optional<Error> failure_ AFTERBAY_GUARDED_BY(mutex_);
 };
 

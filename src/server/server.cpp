@@ -40,6 +40,15 @@ Server::Server(Place place, const config::Config& config, std::unique_ptr<transp
       peers_(place_.session_ranks.size()),
       scratch_(config.memory.block_bytes + model::page_bytes),
       stall_(config.deadline, 0),
+      space_(config.space_retry, {[this] { port_->mark_progress(); },
+                                  threads > 0 ? std::function<void()>() : [this] { port_->pump(); },
+                                  [this](const SpaceNotice& notice) {
+                                    if (!workers_.has_threads()) return space_notice(notice);
+                                    Event result;
+                                    result.then = [this, notice] { space_notice(notice); };
+                                    event(std::move(result));
+                                  }}),
+      disk_(std::make_shared<storage::PatientDisk>(storage::Disk::real(), space_)),
       inputs_({config_, *port_, catalog_, workers_, profile_, [this](std::function<void()> then) {
                  Event result;
                  result.then = std::move(then);
@@ -63,7 +72,7 @@ Server::Server(Place place, const config::Config& config, std::unique_ptr<transp
   progress_.backlog_limit_bytes = port_->frames().capacity_bytes();
 }
 
-Server::~Server() = default;
+Server::~Server() { space_.stop(); }
 
 Result<> Server::run() {
   const BatchThread beside_the_model;

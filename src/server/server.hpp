@@ -4,6 +4,7 @@
 // server process's own, or in the inline topology a background thread or the hosting model rank.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <deque>
@@ -11,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -29,6 +31,7 @@
 #include "server/records.hpp"
 #include "server/remote_places.hpp"
 #include "server/scratch_buffers.hpp"
+#include "server/space_guard.hpp"
 #include "server/string_queue.hpp"
 #include "server/tickets.hpp"
 #include "server/workers.hpp"
@@ -68,6 +71,8 @@ class Server {
   /// step and wait until finished. The first error of the session, if any.
   Result<> run();
   [[nodiscard]] const std::optional<Error>& failure() const noexcept { return failure_; }
+  /// `signal` is asked from time to time: a signal that came to stop the run, or 0. Before the first step.
+  void stop_at(std::function<int()> signal) { stop_signal_ = std::move(signal); }
 
  private:
   /// What a worker tells the ingest thread.
@@ -84,6 +89,17 @@ class Server {
   };
   struct Peer {
     bool ended = false;  ///< finalized, abandoned or lost
+  };
+  /// What the configuration says of a collection.
+  struct Policy {
+    bool optional = false;
+    int priority = 0;
+  };
+  struct Stopping {
+    std::string why;
+    std::uint64_t until_ns = 0;
+    std::uint64_t grace_ns = 0;
+    std::uint64_t last_file = 0;  ///< that was open when it began
   };
   struct Timers {
     observe::Timer *wait, *ingest, *create, *write, *publish;
@@ -139,6 +155,27 @@ class Server {
   [[nodiscard]] Result<> note_opened(const OutputFile& file);
   [[nodiscard]] Result<> note_published(const OutputFile& file, const storage::Published& published);
   void note_warning(std::string text);
+
+  void note_given_up(const OutputFile& file, std::string why);
+
+  // Full disks, and the end because of a signal.
+  const Policy& policy_of(const ServedCollection& collection);
+  [[nodiscard]] Result<> check_wanted(const OutputFile& file) const;
+  void space_notice(const SpaceNotice& notice);
+  void drop_optional(const std::string& why);
+  void drop_collection(std::uint32_t id, const std::string& why);
+  void drop(OutputFile& file, const std::string& why);
+  void discard(OutputFile& file, const std::string& why);
+  [[nodiscard]] bool can_do_without(const OutputFile& file, const Error& error);
+  void lose(OutputFile& file, const Event& event);
+  void submit_waiting(OutputFile& file);
+  void remove_part(const OutputFile& file) const;
+  void finish_dropped(OutputFile& file);
+  void forget_record(const ServedCollection& collection, std::uint64_t seq);
+  void look_for_stop();
+  void begin_stop(const char* why);
+  [[nodiscard]] bool drained() const;
+  [[nodiscard]] Error stop_error() const;
 
   // Files that several servers write.
   [[nodiscard]] static bool is_shared(const OutputFile& file);
@@ -201,6 +238,13 @@ class Server {
   bool said_goodbye_ = false;
   std::uint64_t goodbye_until_ns_ = 0;
 
+  std::map<std::uint32_t, Policy> policies_;                      ///< by collection
+  std::set<std::uint32_t> dropped_;                               ///< collections that were given up
+  std::vector<std::pair<std::size_t, wire::AskPlaces>> put_off_;  ///< until there is space
+  std::function<int()> stop_signal_;
+  std::optional<Stopping> stopping_;
+  std::atomic<bool> out_of_time_{false};
+
   ScratchBuffers scratch_;
 
   Mutex events_mutex_;
@@ -215,6 +259,8 @@ class Server {
   std::uint64_t started_ns_ = now_ns();
   std::uint64_t next_shown_ns_ = 0;
 
+  SpaceGuard space_;
+  std::shared_ptr<storage::Disk> disk_;  ///< waits for space
   Inputs inputs_;
   Workers workers_;  ///< last: its tasks use all of the above
 };

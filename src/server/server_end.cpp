@@ -13,6 +13,7 @@ constexpr std::uint64_t goodbye_after_failure_ns = 2'000'000'000;
 
 /// Lost ranks, and waits that nothing will end.
 void Server::watch() {
+  look_for_stop();
   while (auto lost = port_->lost_peer()) {
     if (const auto server = fellows_.server_of(lost->peer)) {
       fellows_.ended(*server);
@@ -26,7 +27,9 @@ void Server::watch() {
   observe::peak(timers_.backlog, port_->frames().peak_used_bytes());
   show_progress();
   if (failure_) {
-    if (now - failed_at_ns_ > stall_.limit_ns()) peers_ended_ = peers_.size();  // ranks that never come back
+    if (stall_.expired(activity_)) out_of_time_ = true;  // a disk that hangs
+    if (!stopping_ && now - failed_at_ns_ > stall_.limit_ns())
+      peers_ended_ = peers_.size();  // ranks that never come back
     finish_if_done();
     return;
   }
@@ -139,6 +142,10 @@ void Server::fail(Error error) {
     logger_.debug("a later error: {}", error.text());
     return;
   }
+  if (error.code == ErrorCode::stopped && !stopping_) begin_stop("as another server was");
+  if (stopping_ && error.code == ErrorCode::peer_lost)  // ranks get the signal too, and end by it
+    error = stop_error().add(error.text());
+  if (error.code != ErrorCode::stopped) space_.stop();
   failure_ = std::move(
       error.at_rank(place_.session_rank).add(fmt::format("I/O server {} stops writing", place_.number)));
   failed_at_ns_ = now_ns();
@@ -163,15 +170,20 @@ void Server::stop_trusting_ranks() {
 /// After a failure: drops the files that will never be complete.
 void Server::give_up_files() {
   std::vector<std::uint64_t> dropped;
-  for (auto& [id, file] : files_)
-    if (hopeless(file) && give_up(file)) dropped.push_back(id);
+  for (auto& [id, file] : files_) {
+    if (!hopeless(file)) continue;
+    file.unwanted = true;
+    if (!give_up(file)) continue;
+    if (!file.dropped) note_given_up(file, failure_->message);
+    dropped.push_back(id);
+  }
   for (const std::uint64_t id : dropped) forget_file(id, false);
 }
 
 /// Of what several servers write, the others know by themselves: a part that is handed over is theirs to
 /// publish, and what is still missing from them may never come.
 bool Server::hopeless(const OutputFile& file) const {
-  if (is_shared(file) && (!leads(file) || file.parts_missing > 0)) return true;
+  if (file.dropped || (is_shared(file) && (!leads(file) || file.parts_missing > 0))) return true;
   return file.failed || (peers_ended_ == peers_.size() && !file.closed_by_all());
 }
 
@@ -206,6 +218,7 @@ void Server::finish_if_done() {
     if (journal_)
       if (auto ended = journal_->ended(!failure_); !ended) fail(std::move(ended).error());
     goodbye_until_ns_ = now_ns() + (failure_ ? goodbye_after_failure_ns : stall_.limit_ns());
+    if (stopping_) goodbye_until_ns_ = std::max(goodbye_until_ns_, stopping_->until_ns);
     const auto bye = wire::encode(wire::Bye{});
     for (std::size_t p = 0; p < peers_.size() && !failure_; ++p) port_->send(p, bye);
     fellows_.broadcast(wire::Farewell{});

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a server tells its journal. Files in memory are nobody's but the test's.
+#include <sys/stat.h>
+
 #include "server/server.hpp"
 
 namespace afterbay::server {
@@ -17,16 +19,27 @@ journal::FileFacts facts_of(const OutputFile& file) {
   return facts;
 }
 
+std::uint64_t inode_of(const std::string& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0 ? status.st_ino : 0;
+}
+
 }  // namespace
 
 Result<> Server::note_opened(const OutputFile& file) {
   if (!journal_ || file.collection->format == Format::memory) return {};
-  return journal_->opened(facts_of(file));
+  return journal_->opened(facts_of(file), inode_of(storage::part_path(file.path)));
 }
 
 Result<> Server::note_published(const OutputFile& file, const storage::Published& published) {
   if (!journal_ || file.collection->format == Format::memory) return {};
   return journal_->published({facts_of(file), published.size_bytes, published.records, published.checksum});
+}
+
+/// Of what several servers write, its leader says it.
+void Server::note_given_up(const OutputFile& file, std::string why) {
+  if (!journal_ || file.collection->format == Format::memory || (is_shared(file) && !leads(file))) return;
+  journal_->given_up(facts_of(file), std::move(why));
 }
 
 void Server::note_warning(std::string text) {

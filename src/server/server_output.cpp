@@ -42,48 +42,15 @@ Result<OutputFile*> Server::file_of(std::uint64_t id) {
                         place_.number);
 }
 
-/// After a failure: what ranks still send for this file is of no use.
+/// After a failure, or when it was given up: what ranks still send for this file is of no use.
 bool Server::is_dropped(std::uint64_t file) const {
-  if (!failure_) return false;
   const auto at = files_.find(file);
+  if (at != files_.end() && at->second.dropped) return true;
+  if (!failure_) return false;
   return at == files_.end() || at->second.failed;
 }
 
 // ---- opening
-
-/// Lets a worker make what the files of a collection have alike before the first of them is opened. Without
-/// workers it would only take this thread's time earlier, and perhaps in vain; nor is it known to be of use
-/// for files that are appended to.
-void Server::prepare(const ServedCollection& collection) {
-  const bool makes_files = collection.split == model::Split::none ||
-                           collection.id % fellows_.count() == static_cast<std::size_t>(place_.number);
-  const bool appends = static_cast<storage::Existing>(collection.existing) == storage::Existing::append;
-  if (!makes_files || appends || !workers_.has_threads()) return;
-  unprepared_.push_back(&collection);
-  prepare_next();
-}
-
-/// One after the other, so that a file that is opened meanwhile need not wait for all.
-void Server::prepare_next() {
-  if (preparing_ || unprepared_.empty()) return;
-  preparing_ = true;
-  const ServedCollection& next = *unprepared_.front();
-  unprepared_.pop_front();
-  storage::FileRequest request;
-  request.schema = next.schema;
-  request.layout = next.layout;
-  workers_.submit([this, format = next.format, request = std::move(request)] {
-    observe::Timed timed(profile_.timer("prepare"));
-    stores_(format).prepare(request);
-    timed.stop();
-    Event done;
-    done.then = [this] {
-      preparing_ = false;
-      prepare_next();
-    };
-    event(std::move(done));
-  });
-}
 
 Result<> Server::open(std::size_t peer, wire::OpenFile message) {
   const ServedCollection* collection = catalog_.find(message.collection);
@@ -99,6 +66,9 @@ Result<> Server::open(std::size_t peer, wire::OpenFile message) {
     file.path = message.path;
     file.leader = message.leader;
     file.closed.resize(peers_.size(), false);
+    (void)policy_of(*collection);
+    file.dropped = dropped_.contains(collection->id);
+    if (file.dropped) note_given_up(file, "its collection was given up before, for want of space");
     if (is_shared(file) && leads(file)) file.parts_missing = fellows_.count() - 1;
     if (auto share = shares_.extract(file.id)) file.share = std::move(share.mapped());
   } else if (file.path != message.path || file.collection != collection) {
@@ -125,7 +95,7 @@ Result<> Server::open(std::size_t peer, wire::OpenFile message) {
 /// Begins a file, unless an older one of its name is in the making: that one is published first, so that
 /// close and open of the same path need no wait between them.
 void Server::create_if_first(OutputFile& file) {
-  if (file.state != OutputFile::State::announced || !file.changes || file.failed) return;
+  if (file.state != OutputFile::State::announced || !file.changes || file.failed || file.dropped) return;
   for (const auto& [id, other] : files_) {
     if (id >= file.id) break;
     if (other.path == file.path) return;
@@ -172,6 +142,7 @@ storage::FileRequest Server::request_for(const OutputFile& file) const {
   request.existing = static_cast<storage::Existing>(file.collection->existing);
   request.direct_io = static_cast<storage::DirectIo>(config_.direct_io);
   request.chunk_memory = chunk_memory_;
+  request.disk = disk_;
   request.stripes = stripe_policy(config_, file.collection->name);
   request.checksum = journal_ && config_.sums_files();
   return request;
@@ -202,8 +173,8 @@ void Server::create(OutputFile& file, const SchemaChanges& changes) {
 
 void Server::submit(OutputFile& file, std::function<void()> task) {
   ++file.pending;
-  if (file.state == OutputFile::State::open)
-    workers_.submit(std::move(task));
+  if (file.state == OutputFile::State::open || file.dropped)
+    workers_.submit(std::move(task), policy_of(*file.collection).priority);
   else
     file.waiting.push_back(std::move(task));
 }
@@ -242,7 +213,10 @@ void Server::write_frame(OutputFile& file, const ServedCollection& collection, s
     Event result;
     result.file = file.id;
     result.record.emplace(task.collection->id, seq);
-    auto cost = write_frame_task(task, *file.file, scratch_, timers.fill);
+    auto cost = [&]() -> Result<storage::WriteCost> {
+      AFTERBAY_TRY(check_wanted(file));
+      return write_frame_task(task, *file.file, scratch_, timers.fill);
+    }();
     port_->frames().release(task.view);
     if (cost) {
       timed.bytes(cost->bytes_in);
@@ -270,7 +244,10 @@ void Server::account(const storage::WriteCost& cost, const CollectionTimers& tim
 }
 
 Result<> Server::put_strings(std::size_t peer, wire::PutStrings message) {
-  if (is_dropped(message.file)) return {};
+  if (is_dropped(message.file)) {
+    strings_.written(strings_.add(0));
+    return {};
+  }
   AFTERBAY_TRY_ASSIGN(OutputFile* const file, file_of(message.file));
   if (message.variable >= file->collection->schema.variables.size())
     return afterbay::fail(ErrorCode::internal,
@@ -287,7 +264,10 @@ Result<> Server::put_strings(std::size_t peer, wire::PutStrings message) {
     Event result;
     result.file = file->id;
     result.strings = number;
-    auto cost = file->file->write_strings(message.variable, message.record, message.values);
+    auto cost = [&]() -> Result<storage::WriteCost> {
+      AFTERBAY_TRY(check_wanted(*file));
+      return file->file->write_strings(message.variable, message.record, message.values);
+    }();
     if (cost) {
       timed.bytes(cost->bytes_in);
       account(*cost, timers);
@@ -330,7 +310,10 @@ Result<> Server::end_record(const ServedCollection& collection, std::uint64_t se
   Record& record = *records_.find(collection.id, seq);
   if (record.ended) return {};
   record.ended = true;
-  if (is_dropped(record.file)) return {};
+  if (is_dropped(record.file)) {
+    forget_record(collection, seq);
+    return {};
+  }
   AFTERBAY_TRY_ASSIGN(OutputFile* const file, file_of(record.file));
   if (const std::string missing = records_.missing(collection, record); !missing.empty()) {
     file->failed = true;
@@ -356,7 +339,7 @@ Result<> Server::end_record(const ServedCollection& collection, std::uint64_t se
 }
 
 Result<> Server::close(std::size_t peer, const wire::CloseFile& message) {
-  if (is_dropped(message.file)) return {};
+  if (failure_ && is_dropped(message.file)) return {};
   AFTERBAY_TRY_ASSIGN(OutputFile* const file, file_of(message.file));
   file->tickets.emplace_back(peer, message.ticket);
   if (file->closed[peer]) return {};
@@ -367,43 +350,52 @@ Result<> Server::close(std::size_t peer, const wire::CloseFile& message) {
   for (const auto& [seq, record] : records_.of(file->collection->id))
     if (record.file == file->id) of_file.push_back(seq);
   for (const std::uint64_t seq : of_file) AFTERBAY_TRY(end_record(*file->collection, seq));
-  publish_if_complete(*file);
+  if (file->dropped)
+    finish_dropped(*file);
+  else
+    publish_if_complete(*file);
   return {};
 }
 
 void Server::publish_if_complete(OutputFile& file) {
-  if (file.state != OutputFile::State::open || !file.closed_by_all() || file.pending > 0) return;
+  if (file.state != OutputFile::State::open || !file.closed_by_all() || file.pending > 0 || file.dropped)
+    return;
   if (is_shared(file) && !leads(file)) return hand_over(file);
   if (file.parts_missing > 0) return;
   file.state = OutputFile::State::publishing;
   const CollectionTimers timers = timers_of(*file.collection);
-  workers_.submit([this, timers, &file] {
-    observe::Timed timed(timers.publish);
-    Event result;
-    result.file = file.id;
-    result.published = true;
-    file.file->reach(file.records_put);
-    auto published = file.file->publish();
-    if (published) {
-      observe::add(timers_.written, published->cost.bytes_out);
-      if (auto noted = note_published(file, *published); !noted) result.error = std::move(noted).error();
-    } else {
-      result.error = std::move(published).error();
-    }
-    timed.stop();
-    event(std::move(result));
-  });
+  workers_.submit(
+      [this, timers, &file] {
+        observe::Timed timed(timers.publish);
+        Event result;
+        result.file = file.id;
+        result.published = true;
+        auto published = [&]() -> Result<storage::Published> {
+          AFTERBAY_TRY(check_wanted(file));
+          file.file->reach(file.records_put);
+          return file.file->publish();
+        }();
+        if (published) {
+          observe::add(timers_.written, published->cost.bytes_out);
+          if (auto noted = note_published(file, *published); !noted) result.error = std::move(noted).error();
+        } else {
+          result.error = std::move(published).error();
+        }
+        timed.stop();
+        event(std::move(result));
+      },
+      policy_of(*file.collection).priority);
 }
 
 Result<> Server::ask_records(std::size_t peer, const wire::AskRecords& message) {
   AFTERBAY_TRY_ASSIGN(OutputFile* const file, file_of(message.file));
   file->asked_records.push_back(peer);
-  if (file->file) tell_records(*file);
+  if (file->file || file->dropped) tell_records(*file);
   return {};
 }
 
 void Server::tell_records(OutputFile& file) {
-  const auto answer = wire::encode(wire::FileRecords{file.id, file.file->records()});
+  const auto answer = wire::encode(wire::FileRecords{file.id, file.file ? file.file->records() : 0});
   for (const std::size_t peer : file.asked_records) port_->send(peer, answer);
   file.asked_records.clear();
 }
@@ -419,8 +411,7 @@ Result<> Server::handle(Event& event) {
     if (event.share) fellows_.broadcast(wire::FileShared{file->id, std::move(*event.share)});
     file->state = OutputFile::State::open;
     tell_records(*file);
-    for (auto& task : file->waiting) workers_.submit(std::move(task));
-    file->waiting.clear();
+    submit_waiting(*file);
   } else if (file->state == OutputFile::State::creating) {
     file->state = OutputFile::State::announced;  // it could not be made
   } else if (!event.published) {
@@ -436,8 +427,16 @@ Result<> Server::handle(Event& event) {
   progress_.bytes_written = timers_.written != nullptr ? timers_.written->value() : 0;
   if (event.error)
     event.error->file = file->path;  // its final name, whatever it is called while it is written
+  if (event.error && !failure_ && can_do_without(*file, *event.error)) {
+    lose(*file, event);
+    return {};
+  }
   if (event.published) {
     published(*file, std::move(event.error));
+    return {};
+  }
+  if (file->dropped && !failure_) {
+    finish_dropped(*file);
     return {};
   }
   if (event.error) {
@@ -461,6 +460,7 @@ void Server::published(OutputFile& file, std::optional<Error> error) {
     if (is_shared(file) && leads(file)) fellows_.broadcast(wire::FilePublished{file.id});
     for (const auto& [peer, ticket] : file.tickets) done(peer, ticket);
   }
+  if (error) note_given_up(file, error->message);
   forget_file(file.id, !error);
   if (error) fail(std::move(*error));
 }

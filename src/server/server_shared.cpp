@@ -64,6 +64,14 @@ Result<> Server::handle_server(std::size_t server, std::span<const std::byte> me
       if (!failure_) fail(m.error.add(fmt::format("I/O server {} passed this on", server)));
       return {};
     });
+  if (kind == wire::CollectionDropped::kind)
+    return decoded<wire::CollectionDropped>(message, [&](const auto& m) -> Result<> {
+      drop_collection(m.collection, fmt::format("I/O server {}: {}", server, m.why));
+      return {};
+    });
+  if (kind == wire::SpaceShort::kind)
+    return decoded<wire::SpaceShort>(
+        message, [&](const auto& m) { return places_.set_busy(server, m.is_short), Result<>(); });
   if (kind == wire::Farewell::kind) {
     fellows_.ended(server);
     return {};
@@ -86,7 +94,9 @@ void Server::file_shared(wire::FileShared message) {
 
 /// As soon as the leader has made the file and the ranks have said what changes in it.
 void Server::join_if_shared(OutputFile& file) {
-  if (file.state != OutputFile::State::announced || !file.changes || !file.share || file.failed) return;
+  if (file.state != OutputFile::State::announced || !file.changes || !file.share || file.failed ||
+      file.dropped)
+    return;
   file.state = OutputFile::State::creating;
   timers_of(*file.collection);
   workers_.submit([this, id = file.id, leader = file.leader, request = request_for(file),
@@ -130,6 +140,10 @@ void Server::hand_over(OutputFile& file) {
 }
 
 void Server::handed_over(OutputFile& file, std::vector<std::byte> account) {
+  if (file.dropped && !failure_) {
+    file.state = OutputFile::State::announced;
+    return finish_dropped(file);
+  }
   file.state = OutputFile::State::handed_over;
   const std::size_t leader = file.leader;
   auto sent = fellows_.send(leader, wire::PartDone{file.id, std::move(account)});
@@ -140,10 +154,14 @@ void Server::handed_over(OutputFile& file, std::vector<std::byte> account) {
 // ---- leader
 
 void Server::answer_places(std::size_t server, const wire::AskPlaces& question) {
+  if (space_.waiting()) {  // by a call that may hold the format library's lock
+    put_off_.emplace_back(server, question);
+    return;
+  }
   wire::Places answer;
   answer.serial = question.serial;
   const auto found = files_.find(question.file);
-  if (found == files_.end() || !found->second.file || found->second.failed) {
+  if (found == files_.end() || !found->second.file || found->second.failed || found->second.dropped) {
     answer.error = make_error(ErrorCode::bad_state, "I/O server {} has given up the file", place_.number);
   } else {
     std::vector<storage::PlaceRequest> requests;
@@ -158,7 +176,7 @@ void Server::answer_places(std::size_t server, const wire::AskPlaces& question) 
 
 Result<> Server::part_done(std::size_t server, const wire::PartDone& message) {
   const auto found = files_.find(message.file);
-  if (found == files_.end() || found->second.failed) return {};  // given up
+  if (found == files_.end() || found->second.failed || found->second.dropped) return {};  // given up
   OutputFile& file = found->second;
   if (!file.file || file.parts_missing == 0)
     return afterbay::fail(

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/workers.hpp"
 
+#include <algorithm>
+
 #include "base/batch_thread.hpp"
 
 namespace afterbay::server {
@@ -18,12 +20,17 @@ Workers::~Workers() {
   }
 }
 
-void Workers::submit(Task task) {
+void Workers::submit(Task task, int priority) {
   {
     const MutexLock lock(mutex_);
-    tasks_.push_back(std::move(task));
+    tasks_.push_back({std::move(task), priority});
   }
   ready_.notify_one();
+}
+
+void Workers::run_by_priority() {
+  const MutexLock lock(mutex_);
+  by_priority_ = true;
 }
 
 void Workers::submit_first(Task task) {
@@ -35,10 +42,16 @@ void Workers::submit_first(Task task) {
 }
 
 bool Workers::take(Task& task) {
-  std::deque<Task>& queue = first_.empty() ? tasks_ : first_;
-  if (queue.empty()) return false;
-  task = std::move(queue.front());
-  queue.pop_front();
+  if (!first_.empty()) {
+    task = std::move(first_.front());
+    first_.pop_front();
+    return true;
+  }
+  if (tasks_.empty()) return false;
+  const auto next = by_priority_ ? std::ranges::max_element(tasks_, {}, &Queued::priority)
+                                 : tasks_.begin();  // the first such
+  task = std::move(next->task);
+  tasks_.erase(next);
   return true;
 }
 

@@ -26,7 +26,9 @@ class Workers {
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
 
-  void submit(Task task);
+  /// `priority` counts once run_by_priority was called: then higher ones come first, else all in their order.
+  void submit(Task task, int priority = 0);
+  void run_by_priority();
   /// Before all that is queued and was not submitted so.
   void submit_first(Task task);
   /// False: tasks run in the thread of the owner.
@@ -41,7 +43,12 @@ class Workers {
   std::condition_variable_any ready_;
   bool take(Task& task) AFTERBAY_REQUIRES(mutex_);
 
-  std::deque<Task> tasks_ AFTERBAY_GUARDED_BY(mutex_);
+  struct Queued {
+    Task task;
+    int priority = 0;
+  };
+  std::deque<Queued> tasks_ AFTERBAY_GUARDED_BY(mutex_);
+  bool by_priority_ AFTERBAY_GUARDED_BY(mutex_) = false;
   std::deque<Task> first_ AFTERBAY_GUARDED_BY(mutex_);
   std::vector<std::jthread> threads_;
 };

@@ -3,6 +3,8 @@
 // by all ranks, so that none waits for another that gave up.
 #include <mpi.h>
 
+#include <csignal>
+
 #include <algorithm>
 
 #include "afterbay/mpi.hpp"
@@ -11,6 +13,7 @@
 #include "mpi/check.hpp"
 #include "mpi/communicator.hpp"
 #include "mpi/request.hpp"
+#include "session/obstacles.hpp"
 #include "session/report.hpp"
 #include "session/roles.hpp"
 #include "session/state.hpp"
@@ -68,6 +71,16 @@ struct Greeting {
   }
 };
 
+/// What a rank found before the run.
+struct Obstacles {
+  static constexpr wire::Kind kind{202};
+  std::vector<Error> found;
+  template <class A>
+  void fields(A& a) {
+    a(found);
+  }
+};
+
 std::vector<double> common_settings(const config::Config& config) {
   const auto number = [](auto value) { return static_cast<double>(value); };
   const config::Memory& memory = config.memory;
@@ -79,7 +92,7 @@ std::vector<double> common_settings(const config::Config& config) {
           number(config.inline_mode),  number(config.deadline.count()),
           number(config.placement),    number(config.splits_files()),
           number(memory.chunks_bytes), number(memory.input_bytes),
-          number(config.sums_files())};
+          number(config.sums_files()), number(config.checks)};
 }
 
 /// The lowest rank on this rank's node, real or declared.
@@ -176,6 +189,7 @@ class Starter {
     state_ =
         std::make_unique<Session::State>(options_.name, std::make_unique<config::Config>(std::move(*config)));
     const session::RankRole role = roles_[static_cast<std::size_t>(comm.rank())];
+    AFTERBAY_TRY(check_surroundings(comm));
     AFTERBAY_TRY_ASSIGN(transport::Connection connection,
                         transport::connect(connect_options(comm, *state_->config, role)));
     state_->communicators = std::move(connection.communicators);
@@ -215,8 +229,40 @@ class Starter {
     for (const Greeting& one : all) {
       wishes.push_back(one.role);
       nodes.push_back(one.node);
+      nodes_.push_back(one.node);
     }
     AFTERBAY_TRY_ASSIGN(roles_, session::assign_roles(wishes, nodes, *config));
+    return {};
+  }
+
+  /// The first server of each node looks around; all ranks hear of what any of them found.
+  Result<> check_surroundings(const mpi::Communicator& comm) {
+    const config::Config& config = *state_->config;
+    if (config.checks == config::Checks::off) return {};
+    const auto rank = static_cast<std::size_t>(comm.rank());
+    session::NodeLoad load{0, 0};
+    bool first = roles_[rank].server;
+    for (std::size_t r = 0; r < roles_.size(); ++r) {
+      if (nodes_[r] != nodes_[rank]) continue;
+      ++load.ranks;
+      load.servers += roles_[r].server ? 1 : 0;
+      first = first && (!roles_[r].server || r >= rank);
+    }
+    Obstacles mine;
+    if (first) mine.found = session::find_obstacles(config, load, session::this_system());
+    AFTERBAY_TRY_ASSIGN(const auto all, comm.all_gather(wire::encode(mine), config.deadline));
+    std::vector<Error> found;
+    for (std::size_t r = 0; r < all.size(); ++r) {
+      AFTERBAY_TRY_ASSIGN(Obstacles one, wire::decode<Obstacles>(all[r]));
+      for (Error& error : one.found)
+        if (std::ranges::find(found, error.message, &Error::message) == found.end())
+          found.push_back(error.at_rank(static_cast<int>(r)));
+    }
+    auto joined = session::join_obstacles(found);
+    if (!joined) return {};
+    joined->add("found before the run; the setting 'checks' can let it go on");
+    if (config.checks == config::Checks::refuse) return fail(std::move(*joined));
+    if (comm.rank() == 0) Logger({options_.name, "model", 0}, config.log).warning("{}", joined->text());
     return {};
   }
 
@@ -257,6 +303,20 @@ class Starter {
         std::move(place), *state_->config, std::move(port), std::move(fellows), stores, threads,
         state_->server_profile, Logger({options_.name, "server", rank_}, state_->config->log),
         std::move(journal));
+    catch_signals(hosted);
+  }
+
+  void catch_signals(bool hosted) {
+    const config::Stop& stop = state_->config->stop;
+    if (hosted && !stop.inline_too) return;
+    std::vector<int> signals;
+    if (stop.signals == config::StopSignals::term || stop.signals == config::StopSignals::both)
+      signals.push_back(SIGTERM);
+    if (stop.signals == config::StopSignals::usr1 || stop.signals == config::StopSignals::both)
+      signals.push_back(SIGUSR1);
+    if (signals.empty()) return;
+    state_->stop_signals = std::make_unique<SignalCatcher>(std::move(signals));
+    state_->server->stop_at([catcher = state_->stop_signals.get()] { return catcher->caught(); });
   }
 
   void make_model(client::ModelSession::Links links) {
@@ -277,6 +337,7 @@ class Starter {
   MPI_Comm parent_;
   const SessionOptions& options_;
   std::vector<session::RankRole> roles_;
+  std::vector<int> nodes_;  ///< by rank: the lowest rank on the same node
   std::string run_;
   std::unique_ptr<Session::State> state_;
   int rank_ = 0;

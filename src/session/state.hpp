@@ -11,6 +11,7 @@
 
 #include "afterbay/session.hpp"
 #include "base/log.hpp"
+#include "base/signal_catcher.hpp"
 #include "base/thread_safety.hpp"
 #include "client/model_session.hpp"
 #include "config/config.hpp"
@@ -34,6 +35,7 @@ struct Session::State {
   Mutex stores_mutex;
   std::map<Format, std::unique_ptr<storage::Store>> stores AFTERBAY_GUARDED_BY(stores_mutex);
 
+  std::unique_ptr<SignalCatcher> stop_signals;  ///< of a server
   std::unique_ptr<server::Server> server;       ///< of this process: dedicated, or hosted (inline)
   std::jthread host;                            ///< inline, thread mode
   std::shared_ptr<client::ModelSession> model;  ///< null on dedicated servers; handles keep weak references

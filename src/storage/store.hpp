@@ -25,8 +25,11 @@ enum class DirectIo { automatic, on, off };       ///< O_DIRECT: try, insist, ne
 
 inline constexpr std::uint64_t default_chunk_memory_bytes = std::uint64_t{64} << 20;
 
+/// What a file is called while it is in the making.
+inline std::string part_path(const std::string& path) { return path + ".part"; }
+
 struct FileRequest {
-  std::string path;  ///< final name; work is done in `path + ".part"`
+  std::string path;  ///< final name; work is done in `part_path`
   Schema schema;     ///< per-file changes already applied
   std::shared_ptr<const model::FileLayout> layout;
   Existing existing = Existing::refuse;
@@ -144,7 +147,7 @@ class File {
 class Store {
  public:
   virtual ~Store() = default;
-  /// Makes `path + ".part"` with all structure, attributes and constant values.
+  /// Makes the part file with all structure, attributes and constant values.
   /// With Existing::append an existing file's schema is checked against the request first and the
   /// append is done on a copy, so that the published file stays whole until it is replaced.
   virtual Result<std::unique_ptr<File>> create(const FileRequest& request) = 0;

@@ -87,6 +87,27 @@ struct ServerFailed {
   }
 };
 
+/// To all others: the sender gives up a collection for want of space.
+struct CollectionDropped {
+  static constexpr Kind kind{230};
+  std::uint32_t collection = 0;
+  std::string why;
+  template <class A>
+  void fields(A& a) {
+    a(collection, why);
+  }
+};
+
+/// To all others: the sender waits for space on the disk, or no longer. Its answers take time.
+struct SpaceShort {
+  static constexpr Kind kind{231};
+  bool is_short = false;
+  template <class A>
+  void fields(A& a) {
+    a(is_short);
+  }
+};
+
 /// To all others: the sender ends in order.
 struct Farewell {
   static constexpr Kind kind{216};

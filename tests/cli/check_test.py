@@ -37,6 +37,27 @@ class Check(CommandTest):
         ):
             self.assertIn(part, done.stderr)
 
+    def test_run_with_obstacles(self):
+        """Of this node, really: no disk has so much room, no node so much memory."""
+        path = self.write("run.yaml", """afterbay:
+  memory:
+    server: 8TiB
+collections:
+  history:
+    expected_size: 1TiB
+    expected_files: 1000000
+  restart:
+    directory: run.yaml/below
+""")
+        done = self.expect(IO, "check", "--run", path)
+        for part in ("3 things would end this run", "history are declared to write 976.6 PiB", "collections.restart.directory",
+                     "Not a directory", "memory.server 8TiB"):
+            self.assertIn(part, done.stderr)
+        self.expect(OK, "check", path)
+
+    def test_run_without_obstacles(self):
+        self.assertIn("correct", self.expect(OK, "check", "--run", "--ranks", "4", "--afterbay.memory.server=64MiB").stdout)
+
     def test_contradiction(self):
         path = self.write("clash.yaml", "afterbay:\n  topology: inline\n  servers: 2\n")
         done = self.expect(WRONG, "check", path)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plays fault_model and holds what every rank that waits must say: rank, file, variable and cause."""
+import json
 import os
 import pathlib
 import re
@@ -9,10 +10,12 @@ import subprocess
 import sys
 import tempfile
 
+import netCDF4
+
 BUILD = pathlib.Path(os.environ["AFTERBAY_BUILD"])
 MODEL = BUILD / "tests/fault/fault_model"
 SERVE = BUILD / "apps/afterbay/afterbay"
-SHIM = BUILD / "tests/fault/libfault_writes.so"
+SHIM = BUILD / "tests/fault/libfault_shim.so"
 DEADLINE_S = 2
 MODELS = 4
 ALL = list(range(MODELS))
@@ -30,15 +33,20 @@ class Outcome:
         self.text = lines[2] if self.code != "ok" else ""
 
 
-def play(scenario, *, servers=1, serve=False, store="netcdf4", directory="out", settings=(), env=None, preload=None):
+def play(scenario, *, servers=1, serve=False, store="netcdf4", directory="out", settings=(), rules=(), prepare=None, victims=0):
     """Runs the model in a fresh directory; the directory, {rank: Outcome} and the run. With `serve` the servers are
-    programs of their own, whose code is "exit N"."""
-    work = pathlib.Path(tempfile.mkdtemp(prefix=scenario + "_", dir="."))
-    exported = []
-    for name, value in {**(env or {}), **({"LD_PRELOAD": preload} if preload else {})}.items():
-        exported += ["-x", f"{name}={value}"]
+    programs of their own, whose code is "exit N". `rules`: of fault_shim.c, for all processes;
+    `prepare(work)` makes what is to be there before;
+    `victims`: processes that will not report, besides those of the scenario."""
+    work = pathlib.Path(tempfile.mkdtemp(prefix=scenario + "_", dir=".")).resolve()
+    if prepare:
+        prepare(work)
+    exported = ["-x", f"FAULT_VICTIMS={victims}"]
+    if rules:
+        (work / "rules").write_text("".join(rule.replace("{work}", str(work)) + "\n" for rule in rules))
+        exported += ["-x", f"LD_PRELOAD={SHIM}", "-x", f"FAULT_RULES={work / 'rules'}"]
     flags = [f"--afterbay.{setting}" for setting in (
-        f"deadline={DEADLINE_S}s", "memory.server=8MiB", "memory.block=256KiB", "memory.small_block=64KiB", "chunk=64KiB",
+        f"deadline={DEADLINE_S}s", "space.retry=1s", "memory.server=8MiB", "memory.block=256KiB", "memory.small_block=64KiB", "chunk=64KiB",
         *([f"servers={servers}"] if servers else []), *settings)]
     command = ["mpirun", "--oversubscribe", "--enable-recovery", "-np", str(MODELS if serve else MODELS + servers), *exported,
                str(MODEL), scenario, directory, store, *flags]
@@ -85,9 +93,32 @@ def check(scenario, result, *, code, cause, file=FILE, variable=VARIABLE, rank=R
     print(f"{scenario}: {codes[0]} on ranks {list(ranks)} within {slowest:.2f} s", flush=True)
 
 
+def whole(path, records=40):
+    """Whether a file of fault_model holds all its values."""
+    with netCDF4.Dataset(path) as data:
+        return all(data[name].shape == (records, *shape) and (data[name][:].filled(0) == 280).all()
+                   for name, shape in {"temperature": (8, 64, 64), "pressure": (64, 64)}.items())
+
+
+def succeeds(scenario, result, published=("out.nc",)):
+    """All processes did, and just the files `published` are there, whole. Returns the result."""
+    work, outcomes, run = result
+    expect(len(outcomes) >= MODELS and all(outcome.code == "ok" for outcome in outcomes.values()), scenario, f"not ok\n{run.stderr[-2000:]}", outcomes)
+    expect({path.name for path in (work / "out").iterdir()} == set(published), scenario, f"left: {list((work / 'out').iterdir())}", outcomes)
+    for path in published:
+        expect(whole(work / "out" / path), scenario, f"{path} is not whole", outcomes)
+    return result
+
+
+def journal(work):
+    """Its events, in the order of time."""
+    events = [json.loads(line) for file in (work / "afterbay-journal").glob("*.jsonl") for line in file.read_text().splitlines()]
+    return sorted(events, key=lambda event: event["at"])
+
+
 def failing_writes(number, **more):
     """The plain run on a disk whose writes fail with errno `number` after the first megabyte."""
-    return play("plain", preload=SHIM, env={"FAULT_AFTER": "1000000", "FAULT_ERRNO": str(number)}, **more)
+    return play("plain", rules=[f"ops=write path=*.part after_bytes=1000000 errno={number}"], **more)
 
 
 def run_scenarios(scenarios):

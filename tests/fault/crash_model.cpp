@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // A model that is there to be killed: crash_model DIRECTORY FILES. It writes one file after the other in two
 // collections, with values that follow from step, record and place, so that any file that is found can be
-// checked. Every process leaves its id in pid.ROLE.RANK, and each that came to its end in ok.ROLE.RANK.
+// checked. Every process leaves its id in pid.ROLE.RANK, and each that came to its end in ok.ROLE.RANK. The
+// first model rank writes the paths of files that it was told to be complete to `acks`.
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -57,6 +60,24 @@ std::vector<float> part(const Block& block, std::int64_t step, std::uint64_t rec
   return values;
 }
 
+/// Files that are closed, until the session says that they are complete.
+class Acks {
+ public:
+  explicit Acks(Session& session) : session_(session) {}
+  void closed(const OutputFile& file, Ticket ticket) { waiting_[ticket.number] = file.path(); }
+  void note() {
+    std::erase_if(waiting_, [this](const auto& entry) {
+      if (!session_.is_complete(Ticket{entry.first})) return false;
+      if (session_.model_rank() == 0) std::ofstream("acks", std::ios::app) << entry.second << "\n";
+      return true;
+    });
+  }
+
+ private:
+  Session& session_;
+  std::map<std::uint64_t, std::string> waiting_;
+};
+
 void model(Session& session, const std::string& directory, std::int64_t files) {
   const auto ranks = static_cast<std::uint64_t>(session.model_size());
   const auto rank = static_cast<std::uint64_t>(session.model_rank());
@@ -69,6 +90,7 @@ void model(Session& session, const std::string& directory, std::int64_t files) {
   Collection restart = session.collection(
       "restart", restart_schema(),
       {.file = "restart_{step:05}.nc", .directory = directory, .store = "cdf5", .existing = "replace"});
+  Acks acks(session);
   for (std::int64_t step = 0; step < files; ++step) {
     FileName name;
     name.step = step;
@@ -78,11 +100,12 @@ void model(Session& session, const std::string& directory, std::int64_t files) {
       file.put("rain", record, part(block, step, record, 1).data());
       session.end_step();
     }
-    file.close();
+    acks.closed(file, file.close());
+    acks.note();
     if (step % steps_between_restarts != 0) continue;
     OutputFile state = restart.open(name);
     state.put("temperature", part(block, step, 0, levels).data());
-    state.close();
+    acks.closed(state, state.close());
   }
   session.finalize();
 }
@@ -90,6 +113,7 @@ void model(Session& session, const std::string& directory, std::int64_t files) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (std::getenv("CRASH_IGNORES_SIGUSR1") != nullptr) std::signal(SIGUSR1, SIG_IGN);
   int provided = 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
   int rank = 0;

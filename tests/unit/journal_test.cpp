@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -161,6 +162,32 @@ TEST_F(JournalTest, what_was_opened_and_not_published_is_in_the_making) {
   ASSERT_EQ(journal.runs.at(0).unpublished.size(), 2u);
   EXPECT_EQ(journal.runs[0].unpublished[0].file.path, "/out/b.nc");
   EXPECT_EQ(journal.runs[0].unpublished[1].file.number, 3u);
+}
+
+/// Killed between the rename and the line that says so: the file is the one that was opened, by its inode.
+TEST_F(JournalTest, a_file_that_has_its_name_is_complete_though_the_journal_does_not_say_so) {
+  const std::string path = file("a.nc").string();
+  const auto inode_of = [](const std::string& name) {
+    struct stat status {};
+    return ::stat(name.c_str(), &status) == 0 ? status.st_ino : 0;
+  };
+  std::ofstream(path) << "older";
+  std::ofstream(path + ".part") << "newer";
+  ASSERT_TRUE(recorder("first")->opened(facts(path), inode_of(path + ".part")));
+  EXPECT_FALSE(has_its_name(read().runs.at(0).unpublished.at(0)));
+  std::filesystem::rename(path + ".part", path);
+  EXPECT_TRUE(has_its_name(read().runs.at(0).unpublished.at(0)));
+}
+
+TEST_F(JournalTest, what_is_given_up_is_not_published_and_says_why) {
+  const auto it = recorder("first");
+  ASSERT_TRUE(it->opened(facts("/out/a.nc", "history", 1)));
+  it->given_up(facts("/out/a.nc", "history", 1), "no space");
+  it->given_up(facts("/out/b.nc", "history", 2), "asked to stop");
+  const Journal journal = read();
+  ASSERT_EQ(journal.runs.at(0).unpublished.size(), 2u);
+  EXPECT_EQ(journal.runs[0].unpublished[0].given_up, "no space");
+  EXPECT_EQ(journal.runs[0].unpublished[1].given_up, "asked to stop");
 }
 
 TEST_F(JournalTest, the_last_file_of_a_collection_is_the_one_opened_last_whoever_was_published_first) {

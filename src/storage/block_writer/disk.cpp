@@ -2,6 +2,8 @@
 #include "storage/block_writer/disk.hpp"
 
 #include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -9,7 +11,9 @@
 #include <cerrno>
 #include <cstdio>
 #include <string>
+#include <vector>
 
+#include "base/directories.hpp"
 #include "storage/striping/file_system.hpp"
 
 namespace afterbay::storage {
@@ -41,6 +45,32 @@ int Disk::rename(const char* from, const char* to, bool replace) {
     return -1;
   }
   return ::rename(from, to);
+}
+
+int Disk::make_directories(const char* path) {
+  const int number = afterbay::make_directories(path);
+  if (number == 0) return 0;
+  errno = number;
+  return -1;
+}
+
+int Disk::copy(int from, int to) {
+  if (::lseek(to, 0, SEEK_CUR) == 0 && ::ioctl(to, FICLONE, from) == 0) return 0;
+  ssize_t copied = 0;
+  while ((copied = ::copy_file_range(from, nullptr, to, nullptr, std::size_t{64} << 20, 0)) > 0) {
+  }
+  if (copied == 0) return 0;
+  if (errno != EXDEV && errno != EINVAL && errno != ENOSYS && errno != EOPNOTSUPP) return -1;
+  // Across file systems, or a kernel without it: copy through memory, from where the second file stands.
+  off_t done = ::lseek(to, 0, SEEK_CUR);
+  std::vector<char> buffer(std::size_t{1} << 20);
+  while ((copied = ::pread(from, buffer.data(), buffer.size(), done)) > 0)
+    for (ssize_t part = 0; part < copied;) {
+      const ssize_t written = ::write(to, buffer.data() + part, static_cast<std::size_t>(copied - part));
+      if (written < 0 && errno != EINTR) return -1;
+      if (written > 0) part += written, done += written;
+    }
+  return copied < 0 ? -1 : 0;
 }
 
 int Disk::start_write_back(int descriptor, off_t offset, off_t count) {

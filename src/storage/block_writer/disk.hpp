@@ -22,6 +22,11 @@ class Disk {
   virtual int truncate(int descriptor, off_t length);
   /// rename; with `replace` false it fails with EEXIST when `to` exists.
   virtual int rename(const char* from, const char* to, bool replace);
+  /// Makes what is missing of a path of directories, durably.
+  virtual int make_directories(const char* path);
+  /// Copies all bytes from where the two files stand (shared, where the file system can do so). After a
+  /// failure another call goes on from there.
+  virtual int copy(int from, int to);
   /// Starts writing a range of dirty pages to the device, without waiting.
   virtual int start_write_back(int descriptor, off_t offset, off_t count);
 

@@ -2,16 +2,13 @@
 #include "storage/block_writer/part_file.hpp"
 
 #include <fcntl.h>
-#include <linux/fs.h>
 #include <sys/file.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <filesystem>
 #include <utility>
-#include <vector>
 
 #include "storage/block_writer/system_error.hpp"
 
@@ -51,38 +48,18 @@ bool left_behind(int descriptor) {
   return ::fstat(descriptor, &status) == 0 && status.st_size > 0;
 }
 
-/// Copies all bytes; gives 0 or errno.
-int copy_bytes(int from, int to) {
-  if (::ioctl(to, FICLONE, from) == 0) return 0;
-  ssize_t copied = 0;
-  while ((copied = ::copy_file_range(from, nullptr, to, nullptr, std::size_t{64} << 20, 0)) > 0) {
-  }
-  if (copied == 0) return 0;
-  if (errno != EXDEV && errno != EINVAL && errno != ENOSYS && errno != EOPNOTSUPP) return errno;
-  // Across file systems, or a kernel without it: copy through memory, from where the two stand now.
-  std::vector<char> buffer(std::size_t{1} << 20);
-  while ((copied = ::read(from, buffer.data(), buffer.size())) > 0)
-    for (ssize_t done = 0; done < copied;) {
-      const ssize_t written = ::write(to, buffer.data() + done, static_cast<std::size_t>(copied - done));
-      if (written < 0 && errno != EINTR) return errno;
-      if (written > 0) done += written;
-    }
-  return copied < 0 ? errno : 0;
-}
-
 }  // namespace
 
 Result<PartFile> PartFile::claim(const std::string& path, Existing existing, bool make_directories,
                                  std::shared_ptr<Disk> disk, Striper* striper) {
   PartFile file;
   file.path_ = path;
-  file.part_path_ = path + ".part";
+  file.part_path_ = storage::part_path(path);
   file.existing_ = existing;
   file.disk_ = disk ? std::move(disk) : Disk::real();
   if (make_directories) {
-    std::error_code error;
-    std::filesystem::create_directories(directory_of(path), error);
-    if (error) return fail(system_error(error.value(), "create the directory of", path));
+    if (file.disk_->make_directories(directory_of(path).c_str()) != 0)
+      return fail(system_error(errno, "create the directory of", path));
   }
   if (existing == Existing::refuse && path_exists(path)) return fail(exists_error(path));
   if (striper != nullptr && !striper->begin(directory_of(path))) striper = nullptr;
@@ -128,8 +105,8 @@ Result<> PartFile::open_and_lock(Striper* striper) {
 Result<> PartFile::copy_existing() {
   Descriptor source(disk_->open(path_.c_str(), O_RDONLY | O_CLOEXEC, 0));
   if (!source.open()) return fail(system_error(errno, "read", path_));
-  if (const int number = copy_bytes(source.get(), descriptor_.get()))
-    return fail(system_error(number, "copy the existing file to", part_path_));
+  if (disk_->copy(source.get(), descriptor_.get()) != 0)
+    return fail(system_error(errno, "copy the existing file to", part_path_));
   return {};
 }
 

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session/obstacles.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include "base/units.hpp"
+
+namespace afterbay::session {
+namespace {
+
+constexpr std::uint64_t own_files = 64;        ///< of MPI, libraries and logs
+constexpr std::uint64_t files_a_file = 3;      ///< open for one output file
+constexpr std::uint64_t files_in_making = 16;  ///< at a time, where no more collections are named
+
+/// "1.5 TiB": for people.
+std::string about(std::uint64_t bytes) {
+  constexpr const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  auto amount = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  for (; amount >= 1024 && unit + 1 < std::size(units); ++unit) amount /= 1024;
+  return fmt::format("{:.{}f} {}", amount, unit == 0 ? 0 : 1, units[unit]);
+}
+
+/// The directory itself, or the nearest one above it that is there, in which it would be made.
+std::string existing(const std::string& directory) {
+  std::error_code wrong;
+  std::filesystem::path at =
+      std::filesystem::absolute(directory.empty() ? "." : directory, wrong).lexically_normal();
+  if (!at.has_filename()) at = at.parent_path();
+  while (!std::filesystem::exists(at, wrong) && at != at.parent_path()) at = at.parent_path();
+  return at.string();
+}
+
+class Finder {
+ public:
+  Finder(const config::Config& config, const NodeLoad& load, const SystemFacts& system)
+      : config_(config), load_(load), system_(system) {
+    std::set<std::string> names;
+    for (const auto& override_ : config.overrides) names.insert(override_.pattern);
+    for (const std::string& name : names) collections_.emplace_back(name, config.settings_for(name));
+  }
+
+  void directories() {
+    std::set<std::string> seen;
+    for (const auto& [name, settings] : collections_)
+      if (settings.directory) writable(*settings.directory, "collections." + name + ".directory", seen);
+    if (!config_.journal.directory.empty()) writable(config_.journal.directory, "journal.directory", seen);
+  }
+
+  /// The declared volume of all collections that write to one file system together.
+  void space() {
+    struct Demand {
+      std::string directory;
+      std::uint64_t bytes = 0;
+      std::string whose;
+    };
+    std::map<std::uint64_t, Demand> demands;
+    for (const auto& [name, settings] : collections_) {
+      const std::uint64_t bytes = volume(settings);
+      if (bytes == 0) continue;
+      const std::string directory = existing(settings.directory.value_or("."));
+      const auto room = system_.room(directory);
+      if (!room) continue;
+      Demand& demand = demands[room->file_system];
+      demand.directory = directory;
+      demand.bytes = bytes > ~demand.bytes ? ~std::uint64_t{0} : demand.bytes + bytes;
+      demand.whose += (demand.whose.empty() ? "" : ", ") + name;
+    }
+    for (const auto& entry : demands) {
+      const Demand& demand = entry.second;
+      const auto compare = [&](std::uint64_t free_bytes, const std::string& what, const char* advice) {
+        if (demand.bytes > free_bytes)
+          add(make_error(
+              ErrorCode::no_space, "{}: {} are free{}, and the collections {} are declared to write {}: {}",
+              demand.directory, about(free_bytes), what, demand.whose, about(demand.bytes), advice));
+      };
+      compare(system_.room(demand.directory)->free_bytes, "",
+              "free space, write elsewhere, or correct expected_volume or expected_files");
+      for (const auto& quota : system_.quotas(demand.directory))
+        compare(quota.free_bytes, " of the quota of " + quota.whose, "ask for more, or remove files");
+    }
+  }
+
+  void limits() {
+    if (const auto most = system_.largest_file())
+      for (const auto& [name, settings] : collections_)
+        if (settings.expected_bytes.value_or(0) > *most)
+          add(make_error(ErrorCode::resources,
+                         "files may have {} here (ulimit -f), and collections.{}.expected_size is {}: raise "
+                         "the limit",
+                         about(*most), name, print_bytes(*settings.expected_bytes)));
+    const std::uint64_t files = own_files + static_cast<std::uint64_t>(load_.ranks) +
+                                files_a_file * std::max<std::uint64_t>(files_in_making, collections_.size());
+    if (const auto most = system_.most_open_files(); most && *most < files)
+      add(make_error(
+          ErrorCode::resources,
+          "a process may have {} files open (ulimit -n), and a server needs up to {}: raise the limit", *most,
+          files));
+    const std::uint64_t link_bytes = config_.memory.link_bytes * static_cast<std::uint64_t>(load_.ranks);
+    if (const auto most = system_.locked_memory(); most && *most < link_bytes)
+      add(make_error(ErrorCode::resources,
+                     "a process may lock {} of memory (ulimit -l), and the network of this node may want {} "
+                     "locked: raise the limit",
+                     about(*most), about(link_bytes)));
+  }
+
+  /// In shared memory that is not in /dev/shm, whose size does not matter.
+  void memory() {
+    const config::Memory& each = config_.memory;
+    const std::uint64_t bytes =
+        static_cast<std::uint64_t>(load_.servers) * (each.server_bytes + each.chunks_bytes);
+    if (const auto free = system_.free_memory(); free && bytes > *free)
+      add(make_error(
+          ErrorCode::resources,
+          "{} of memory are free on this node, and its {} I/O servers take {} (memory.server {} and "
+          "memory.chunks {} each): lower memory.server, or spread the servers over more nodes",
+          about(*free), load_.servers, about(bytes), print_bytes(each.server_bytes),
+          print_bytes(each.chunks_bytes)));
+  }
+
+  [[nodiscard]] std::vector<Error> finish() && { return std::move(found_); }
+
+ private:
+  static std::uint64_t volume(const config::CollectionSettings& settings) {
+    if (settings.expected_volume) return *settings.expected_volume;
+    if (!settings.expected_files) return 0;  // the size alone is for chunks and stripes
+    const auto files = static_cast<std::uint64_t>(*settings.expected_files);
+    const std::uint64_t bytes = settings.expected_bytes.value_or(0);
+    return bytes > ~std::uint64_t{0} / files ? ~std::uint64_t{0} : bytes * files;
+  }
+
+  void writable(const std::string& directory, const std::string& setting, std::set<std::string>& seen) {
+    if (!seen.insert(directory).second) return;
+    const std::string there = existing(directory);
+    const int number = system_.write_error(there);
+    if (number != 0)
+      add(make_error(ErrorCode::io, "no files can be made in {} ({}): {}: {}", directory, setting, there,
+                     std::strerror(number))
+              .with_native(number));
+  }
+
+  void add(Error error) { found_.push_back(std::move(error)); }
+
+  const config::Config& config_;
+  const NodeLoad& load_;
+  const SystemFacts& system_;
+  std::vector<std::pair<std::string, config::CollectionSettings>> collections_;
+  std::vector<Error> found_;
+};
+
+}  // namespace
+
+std::vector<Error> find_obstacles(const config::Config& config, const NodeLoad& load,
+                                  const SystemFacts& system) {
+  Finder finder(config, load, system);
+  finder.directories();
+  finder.space();
+  finder.limits();
+  finder.memory();
+  return std::move(finder).finish();
+}
+
+std::optional<Error> join_obstacles(const std::vector<Error>& found) {
+  if (found.empty()) return std::nullopt;
+  if (found.size() == 1) return found.front();
+  Error all = make_error(found.front().code, "{} things would end this run:", found.size());
+  for (const Error& one : found) all.message += "\n  - " + one.message;
+  return all;
+}
+
+}  // namespace afterbay::session

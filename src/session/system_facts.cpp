@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// The questions of session/obstacles.hpp, put to Linux.
+#include <fcntl.h>
+#include <sys/quota.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "session/obstacles.hpp"
+
+namespace afterbay::session {
+namespace {
+
+std::optional<std::uint64_t> limit_of(__rlimit_resource_t which) {
+  rlimit limit{};
+  if (::getrlimit(which, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return std::nullopt;
+  return limit.rlim_cur;
+}
+
+std::optional<SystemFacts::Room> room_of(const std::string& directory) {
+  struct stat status {};
+  struct statvfs room {};
+  if (::stat(directory.c_str(), &status) != 0 || ::statvfs(directory.c_str(), &room) != 0)
+    return std::nullopt;
+  return SystemFacts::Room{status.st_dev, static_cast<std::uint64_t>(room.f_bavail) * room.f_frsize};
+}
+
+/// Of local file systems, NFS's are the server's business, Lustre's its own command's.
+std::vector<SystemFacts::Quota> quotas_of(const std::string& directory) {
+  std::vector<SystemFacts::Quota> quotas;
+#ifdef SYS_quotactl_fd
+  const int opened = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (opened < 0) return quotas;
+  const auto ask = [&](int kind, unsigned id, const char* noun) {
+    dqblk quota{};
+    if (::syscall(SYS_quotactl_fd, opened, QCMD(Q_GETQUOTA, kind), id, &quota) != 0) return;
+    if (quota.dqb_bhardlimit == 0) return;  // none
+    const std::uint64_t most = quota.dqb_bhardlimit * 1024;
+    quotas.push_back(
+        {fmt::format("{} {}", noun, id), most - std::min<std::uint64_t>(most, quota.dqb_curspace)});
+  };
+  ask(USRQUOTA, ::geteuid(), "user");
+  ask(GRPQUOTA, ::getegid(), "group");
+  ::close(opened);
+#endif
+  return quotas;
+}
+
+std::optional<std::uint64_t> number_in(const std::string& path) {
+  std::uint64_t number = 0;
+  if (!(std::ifstream(path) >> number)) return std::nullopt;
+  return number;
+}
+
+/// What the control group of this process may still take.
+std::optional<std::uint64_t> free_in_control_group() {
+  std::string line;
+  std::optional<std::uint64_t> least;
+  std::ifstream groups("/proc/self/cgroup");
+  while (std::getline(groups, line)) {
+    if (!line.starts_with("0::")) continue;
+    for (std::filesystem::path at = "/sys/fs/cgroup" + line.substr(3); at.string().size() > 14;
+         at = at.parent_path()) {
+      const auto most = number_in((at / "memory.max").string());
+      const auto used = number_in((at / "memory.current").string());
+      if (!most || !used) continue;
+      const std::uint64_t free = *most - std::min(*most, *used);
+      least = least ? std::min(*least, free) : free;
+    }
+  }
+  return least;
+}
+
+std::optional<std::uint64_t> free_memory() {
+  std::optional<std::uint64_t> free = free_in_control_group();
+  std::ifstream facts("/proc/meminfo");
+  std::string line;
+  while (std::getline(facts, line)) {
+    std::istringstream words(line);
+    std::string name;
+    std::uint64_t kib = 0;
+    if (words >> name >> kib && name == "MemAvailable:")
+      free = free ? std::min(*free, kib * 1024) : kib * 1024;
+  }
+  return free;
+}
+
+std::optional<std::uint64_t> locked_memory() {
+  std::error_code none;
+  const bool registers = std::filesystem::exists("/dev/infiniband", none);
+  return registers ? limit_of(RLIMIT_MEMLOCK) : std::nullopt;
+}
+
+}  // namespace
+
+SystemFacts this_system() {
+  return {room_of,
+          quotas_of,
+          [](const std::string& directory) {
+            struct stat status {};
+            if (::stat(directory.c_str(), &status) == 0 && !S_ISDIR(status.st_mode)) return ENOTDIR;
+            return ::access(directory.c_str(), W_OK | X_OK) == 0 ? 0 : errno;
+          },
+          [] { return limit_of(RLIMIT_NOFILE); },
+          [] { return limit_of(RLIMIT_FSIZE); },
+          free_memory,
+          locked_memory};
+}
+
+}  // namespace afterbay::session

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// PatientDisk: a disk whose calls wait for space where there is none, as long as somebody lets them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "storage/block_writer/disk.hpp"
+
+namespace afterbay::storage {
+
+/// A call that failed for want of space.
+struct SpaceWait {
+  std::string path;            ///< of the file, or its directory
+  int number = 0;              ///< ENOSPC or EDQUOT
+  std::uint64_t since_ns = 0;  ///< when it failed first (base/clock.hpp)
+};
+
+/// Who decides how long to wait. Called by any threads at once, which may hold locks of the storage layer.
+class SpacePatience {
+ public:
+  virtual ~SpacePatience() = default;
+  /// Blocks until it is worth trying again, and returns true; false: the call is to fail.
+  virtual bool wait_for_space(const SpaceWait& call) = 0;
+  /// The call waits no more: it succeeded, or failed for another reason, or was let fail.
+  virtual void waited_for_space(const SpaceWait& call, bool succeeded) = 0;
+};
+
+/// Tries calls that make or lengthen files again. What they did not do in part, they do then. Not fsync: a
+/// kernel that once failed to write back data may have forgotten them, and say at the next call that all is
+/// well.
+class PatientDisk : public Disk {
+ public:
+  /// `patience` outlives the disk.
+  PatientDisk(std::shared_ptr<Disk> disk, SpacePatience& patience)
+      : disk_(std::move(disk)), patience_(patience) {}
+
+  int open(const char* path, int flags, mode_t mode) override;
+  ssize_t write(int descriptor, const std::byte* bytes, std::size_t count, off_t offset) override;
+  ssize_t read(int descriptor, std::byte* bytes, std::size_t count, off_t offset) override;
+  int sync(int descriptor) override;
+  int truncate(int descriptor, off_t length) override;
+  int rename(const char* from, const char* to, bool replace) override;
+  int start_write_back(int descriptor, off_t offset, off_t count) override;
+  int make_directories(const char* path) override;
+  int copy(int from, int to) override;
+  bool shares_pages(const char* path) override;
+  std::int64_t free_bytes(int descriptor) override;
+
+ private:
+  template <class Call, class Path>
+  auto patiently(Call call, Path path);
+
+  std::shared_ptr<Disk> disk_;
+  SpacePatience& patience_;
+};
+
+}  // namespace afterbay::storage

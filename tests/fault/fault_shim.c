@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Preloaded into the processes of a run: makes system calls on files fail, by rule. FAULT_RULES names a file
+ * with one rule a line, of words: ops=write,sync,rename,open,truncate,unlink,mkdir   of which calls (any
+ * write, fsync or fdatasync, ...) path=PATTERN       of which files, as in fnmatch(3); of renames the older
+ * name from=N to=N        only from the N-th such call of a process on, and up to the N-th after_bytes=N only
+ * once so many bytes were written to such files by the process until=FILE         only as long as this file
+ * does not exist;  while=FILE: only while it does errno=N            the call fails short=N            a
+ * write takes no more than N bytes ms=N               the call takes so much longer;  kib_s=N: a write takes
+ * as long as at N KiB/s lie                the call says that it is done, and does nothing All rules that
+ * hold for a call apply, those that end it after those that slow it. */
+#define _GNU_SOURCE
+#include "fault_shim.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+  op_write = 1,
+  op_sync = 2,
+  op_rename = 4,
+  op_open = 8,
+  op_truncate = 16,
+  op_unlink = 32,
+  op_mkdir = 64
+};
+enum { most_rules = 16, path_room = 4096 };
+
+struct rule {
+  unsigned ops;
+  char path[512], until[512], during[512];
+  unsigned long from, to, after_bytes, kib_s, ms;
+  size_t most_bytes;
+  int error, lies;
+  _Atomic unsigned long calls, bytes;
+};
+static struct rule rules[most_rules];
+static int rule_count;
+static unsigned all_ops;
+static pthread_once_t rules_read = PTHREAD_ONCE_INIT;
+
+static unsigned ops_of(const char* text) {
+  static const char* const names[] = {"write", "sync", "rename", "open", "truncate", "unlink", "mkdir"};
+  unsigned ops = 0;
+  for (int i = 0; i < 7; ++i)
+    if (strstr(text, names[i]) != NULL) ops |= 1u << i;
+  return ops;
+}
+
+static void take_word(struct rule* rule, char* word) {
+  char* value = strchr(word, '=');
+  if (value != NULL) *value++ = '\0';
+  if (strcmp(word, "lie") == 0) rule->lies = 1;
+  if (value == NULL) return;
+  const unsigned long number = strtoul(value, NULL, 10);
+  if (strcmp(word, "ops") == 0) rule->ops = ops_of(value);
+  if (strcmp(word, "path") == 0) snprintf(rule->path, sizeof rule->path, "%s", value);
+  if (strcmp(word, "until") == 0) snprintf(rule->until, sizeof rule->until, "%s", value);
+  if (strcmp(word, "while") == 0) snprintf(rule->during, sizeof rule->during, "%s", value);
+  if (strcmp(word, "from") == 0) rule->from = number;
+  if (strcmp(word, "to") == 0) rule->to = number;
+  if (strcmp(word, "after_bytes") == 0) rule->after_bytes = number;
+  if (strcmp(word, "errno") == 0) rule->error = (int)number;
+  if (strcmp(word, "short") == 0) rule->most_bytes = number;
+  if (strcmp(word, "ms") == 0) rule->ms = number;
+  if (strcmp(word, "kib_s") == 0) rule->kib_s = number;
+}
+
+static void read_rules(void) {
+  const char* name = getenv("FAULT_RULES");
+  FILE* file = name == NULL ? NULL : fopen(name, "r");
+  char line[2048];
+  while (file != NULL && rule_count < most_rules && fgets(line, sizeof line, file) != NULL) {
+    struct rule* rule = &rules[rule_count];
+    rule->to = ~0ul;
+    strcpy(rule->path, "*");
+    char* rest = NULL;
+    for (char* word = strtok_r(line, " \n", &rest); word != NULL; word = strtok_r(NULL, " \n", &rest))
+      take_word(rule, word);
+    if (rule->ops == 0) continue;
+    all_ops |= rule->ops;
+    ++rule_count;
+  }
+  if (file != NULL) fclose(file);
+}
+
+static int wanted(unsigned op) {
+  pthread_once(&rules_read, read_rules);
+  return (all_ops & op) != 0 || getenv("FAULT_POWER") != NULL;
+}
+
+static int exists(const char* path) { return syscall(SYS_faccessat, AT_FDCWD, path, F_OK) == 0; }
+
+static void pause_us(uint64_t us) {
+  const struct timespec time = {(time_t)(us / 1000000), (long)(us % 1000000) * 1000};
+  nanosleep(&time, NULL);
+}
+
+static int holds(struct rule* rule, unsigned op, const char* path, size_t bytes) {
+  if ((rule->ops & op) == 0 || fnmatch(rule->path, path, 0) != 0) return 0;
+  if (rule->until[0] != '\0' && exists(rule->until)) return 0;
+  if (rule->during[0] != '\0' && !exists(rule->during)) return 0;
+  const unsigned long call = atomic_fetch_add(&rule->calls, 1) + 1;
+  const unsigned long written = atomic_fetch_add(&rule->bytes, bytes) + bytes;
+  return call >= rule->from && call <= rule->to && written > rule->after_bytes;
+}
+
+enum verdict { go_on, failed, lied };
+
+/* `bytes`: of a write; may become fewer. */
+static enum verdict judge(unsigned op, const char* path, size_t* bytes) {
+  enum verdict verdict = go_on;
+  int error = 0;
+  for (int i = 0; i < rule_count; ++i) {
+    struct rule* rule = &rules[i];
+    if (!holds(rule, op, path, bytes == NULL ? 1 : *bytes)) continue;
+    if (rule->ms > 0) pause_us(rule->ms * 1000);
+    if (rule->kib_s > 0 && bytes != NULL) pause_us(*bytes * 1000000 / 1024 / rule->kib_s);
+    if (rule->most_bytes > 0 && bytes != NULL && *bytes > rule->most_bytes) *bytes = rule->most_bytes;
+    if (rule->error != 0) verdict = failed, error = rule->error;
+    if (rule->lies && verdict == go_on) verdict = lied;
+  }
+  if (verdict == failed) errno = error;
+  return verdict;
+}
+
+int shim_path_of(int fd, char* path, size_t room) {
+  char link[64];
+  snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+  const ssize_t length = readlink(link, path, room - 1);
+  if (length <= 0) return 0;
+  path[length] = '\0';
+  return path[0] == '/';
+}
+
+/* ---- calls on open files. Those of an offset: -1 means at the file's end or position. */
+
+static ssize_t write_at(int fd, const void* data, size_t bytes, off_t offset) {
+  char path[path_room];
+  struct stat status;
+  int lock = -1;
+  if (wanted(op_write) && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
+      shim_path_of(fd, path, sizeof path)) {
+    const enum verdict verdict = judge(op_write, path, &bytes);
+    if (verdict != go_on) return verdict == failed ? -1 : (ssize_t)bytes;
+    lock = power_begin_write(fd, offset, bytes);
+  }
+  const ssize_t written =
+      offset < 0 ? syscall(SYS_write, fd, data, bytes) : syscall(SYS_pwrite64, fd, data, bytes, offset);
+  const int error = errno;
+  power_end(lock);
+  errno = error;
+  return written;
+}
+
+ssize_t write(int fd, const void* data, size_t bytes) { return write_at(fd, data, bytes, -1); }
+ssize_t pwrite(int fd, const void* data, size_t bytes, off_t offset) {
+  return write_at(fd, data, bytes, offset);
+}
+ssize_t pwrite64(int fd, const void* data, size_t bytes, off_t offset) {
+  return write_at(fd, data, bytes, offset);
+}
+
+/* Power is lost in the record only: what the disk really has is of no interest, and to wait for it neither.
+ */
+static int sync_file(int fd, long call) {
+  char path[path_room];
+  if (wanted(op_sync) && shim_path_of(fd, path, sizeof path)) {
+    const enum verdict verdict = judge(op_sync, path, NULL);
+    if (verdict != go_on) return verdict == failed ? -1 : 0;
+    if (power_tracks(path)) {
+      power_synced(fd);
+      return 0;
+    }
+  }
+  return (int)syscall(call, fd);
+}
+int fsync(int fd) { return sync_file(fd, SYS_fsync); }
+int fdatasync(int fd) { return sync_file(fd, SYS_fdatasync); }
+
+int ftruncate(int fd, off_t length) {
+  char path[path_room];
+  int lock = -1;
+  if (wanted(op_truncate) && shim_path_of(fd, path, sizeof path)) {
+    const enum verdict verdict = judge(op_truncate, path, NULL);
+    if (verdict != go_on) return verdict == failed ? -1 : 0;
+    lock = power_begin_truncate(fd, length);
+  }
+  const int result = (int)syscall(SYS_ftruncate, fd, length);
+  const int error = errno;
+  power_end(lock);
+  errno = error;
+  return result;
+}
+int ftruncate64(int fd, off_t length) { return ftruncate(fd, length); }
+
+/* Copies that the kernel makes would not be recorded: callers then copy by themselves. */
+ssize_t copy_file_range(int from, off_t* from_offset, int to, off_t* to_offset, size_t bytes,
+                        unsigned flags) {
+  if (getenv("FAULT_POWER") != NULL) return errno = EXDEV, -1;
+  return syscall(SYS_copy_file_range, from, from_offset, to, to_offset, bytes, flags);
+}
+
+/* ---- calls on names */
+
+/* Whether the call ends here; *result is what it returns. */
+static int ends(unsigned op, const char* path, int* result) {
+  const enum verdict verdict = wanted(op) ? judge(op, path, NULL) : go_on;
+  *result = verdict == failed ? -1 : 0;
+  return verdict != go_on;
+}
+
+static int open_at(int directory, const char* path, int flags, mode_t mode) {
+  int result = 0;
+  if (ends(op_open, path, &result))
+    return result < 0 ? -1 : (int)syscall(SYS_openat, directory, path, flags, mode);
+  const int makes =
+      (flags & O_CREAT) != 0 && directory == AT_FDCWD && getenv("FAULT_POWER") != NULL && !exists(path);
+  result = (int)syscall(SYS_openat, directory, path, flags, mode);
+  if (makes && result >= 0) power_created(path, "create");
+  return result;
+}
+
+static mode_t mode_in(int flags, va_list arguments) {
+  return (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(arguments, mode_t) : 0;
+}
+#define OPEN(name)                                 \
+  int name(const char* path, int flags, ...) {     \
+    va_list arguments;                             \
+    va_start(arguments, flags);                    \
+    const mode_t mode = mode_in(flags, arguments); \
+    va_end(arguments);                             \
+    return open_at(AT_FDCWD, path, flags, mode);   \
+  }
+OPEN(open)
+OPEN(open64)
+
+int rename(const char* from, const char* to) { return renameat2(AT_FDCWD, from, AT_FDCWD, to, 0); }
+int renameat2(int from_directory, const char* from, int to_directory, const char* to, unsigned flags) {
+  int result = 0;
+  if (ends(op_rename, from, &result)) return result;
+  const int lock = power_begin_rename(from, to);
+  result = (int)syscall(SYS_renameat2, from_directory, from, to_directory, to, flags);
+  const int error = errno;
+  power_end(lock);
+  errno = error;
+  return result;
+}
+
+int unlink(const char* path) {
+  int result = 0;
+  if (ends(op_unlink, path, &result)) return result;
+  const int lock = power_begin_unlink(path);
+  result = (int)syscall(SYS_unlinkat, AT_FDCWD, path, 0);
+  const int error = errno;
+  power_end(lock);
+  errno = error;
+  return result;
+}
+
+int mkdir(const char* path, mode_t mode) {
+  int result = 0;
+  if (ends(op_mkdir, path, &result)) return result;
+  result = (int)syscall(SYS_mkdirat, AT_FDCWD, path, mode);
+  if (result == 0) power_created(path, "mkdir");
+  return result;
+}

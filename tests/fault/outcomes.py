@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Faults of disks beside those of faults.py: fsync and rename that fail, read-only file systems, a directory that vanishes, input
+that is not what it should be. docs/reference/faults.md tells users of them."""
+import pathlib
+import shutil
+import subprocess
+import tempfile
+
+import netCDF4
+import numpy
+
+from _faults import MODELS, check, expect, play, run_scenarios, succeeds
+
+
+def done(name, result):
+    shutil.rmtree(succeeds(name, result)[0])
+    print(f"{name}: ok", flush=True)
+
+
+def short_writes():
+    done("short_writes", play("plain", rules=["ops=write path=*.part short=5000"]))
+
+
+def failing_publication():
+    """The calls that make a file complete; of the last one nobody knows whether it did."""
+    check("failing fsync of data", play("plain", rules=["ops=sync path=*.part errno=5"]), code="io", variable=None,
+          cause=["fsync", "Input/output error"])
+    check("failing rename", play("plain", rules=["ops=rename path=*.part errno=5"]), code="io", variable=None,
+          cause=["rename", "Input/output error"])
+    check("failing fsync of the directory", play("plain", rules=["ops=sync path=*/out errno=5"]), code="io", variable=None,
+          cause=["make durable the directory", "Input/output error"], published=["out.nc"])
+
+
+def failing_journal():
+    rules = ["ops=write path=*.jsonl errno=28"]
+    done("failing_journal", play("plain", rules=rules))
+    check("failing_journal, required", play("plain", rules=rules, settings=["journal.required=on"]), code="no_space", file=None,
+          variable=None, cause=["journal", "No space left"])
+
+
+def read_only():
+    check("read_only", play("plain", rules=["ops=open path=*.part errno=30"]), code="io", variable=None, cause="[Rr]ead-only")
+    disk = pathlib.Path(tempfile.mkdtemp(prefix="read_only_", dir=".")).resolve()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "ro,size=3m", "tmpfs", disk], capture_output=True, check=False).returncode != 0:
+        print("read_only, mounted so: NOT RUN, cannot mount")
+        return
+    try:
+        check("read_only, mounted so", play("plain", directory=str(disk)), code="io", variable=None, cause="[Rr]ead-only")
+    finally:
+        subprocess.run(["umount", "-l", disk], check=False)
+
+
+def vanished():
+    for layout in ({"store": "cdf5"}, {"store": "netcdf4"}, {"servers": 2, "settings": ["placement=slab"]}):
+        check(f"vanished {layout}", play("vanish", **layout), code="io", variable=None, cause=["No such file"], most_seconds=60)
+
+
+def make_input(work, *, keep=None, text=None):
+    path = work / "in.nc"
+    if text is not None:
+        path.write_text(text)
+        return
+    with netCDF4.Dataset(path, "w") as data:
+        for name, length in {"time": None, "lev": 8, "lat": 64, "lon": 64}.items():
+            data.createDimension(name, length)
+        variable = data.createVariable("temperature", "f4", ("time", "lev", "lat", "lon"))
+        variable[0:3] = numpy.arange(3 * 8 * 64 * 64).reshape(3, 8, 64, 64)
+    if keep is not None:
+        with open(path, "r+b") as file:
+            file.truncate(int(path.stat().st_size * keep))
+
+
+def wrong_input():
+    for name, how in {"truncated": {"keep": 0.5}, "cut to its head": {"keep": 0.01}, "foreign": {"text": "not a netCDF file\n" * 99}}.items():
+        check(f"wrong_input, {name}", play("input", prepare=lambda work, how=how: make_input(work, **how)), code=["format", "io"],
+              file=r"in\.nc", variable=None, cause=[], published=["in.nc"])
+    work, outcomes, run = play("input", prepare=make_input)
+    expect(all(outcomes[rank].code == "ok" for rank in range(MODELS)), "right input", run.stderr[-2000:], outcomes)
+    shutil.rmtree(work)
+
+
+run_scenarios({"short_writes": short_writes, "failing_publication": failing_publication, "failing_journal": failing_journal,
+               "read_only": read_only, "vanished": vanished, "wrong_input": wrong_input})

@@ -1,0 +1,38 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Processes that stand still (SIGSTOP), and disks that are slow or hang: noticed by the deadline by everyone who waits, and by
+nobody else. docs/reference/faults.md tells users of them."""
+import shutil
+
+from _faults import DEADLINE_S, check, expect, play, run_scenarios, succeeds
+
+
+def stuck_server():
+    check("stuck_server", play("stop_server"), code="timed_out", cause=["I/O server", "progress|nothing moved"])
+    check("stuck_server, over mpi", play("stop_server", settings=["transport=mpi"]), code="timed_out",
+          cause=["I/O server", "progress|nothing moved"])
+
+
+def stuck_beside():
+    """Who waits for a stuck server notices by the deadline, whatever other servers do; who does not wait, does not stall."""
+    for layout in ({}, {"settings": ["transport=mpi"]}):
+        work, outcomes, run = play("stop_beside", servers=2, **layout)
+        expect(3 in outcomes and outcomes[3].code == "timed_out" and outcomes[3].seconds < 2 * DEADLINE_S + 2, "stuck_beside", run.stderr[-2000:], outcomes)
+        expect(all(outcomes[rank].code in ("peer_lost", "timed_out") for rank in (0, 1, 2)), "stuck_beside", "the others", outcomes)
+        shutil.rmtree(work)
+        print(f"stuck_beside {layout}: timed_out on rank 3 within {outcomes[3].seconds:.2f} s, the others told within "
+              f"{max(outcomes[rank].seconds for rank in (0, 1, 2)):.2f} s", flush=True)
+
+
+def stuck_model():
+    for layout in ({}, {"settings": ["transport=mpi"]}, {"servers": 0, "settings": ["topology=inline", "inline.mode=thread"]}):
+        check(f"stuck_model {layout}", play("stop_model", **layout), code="timed_out", ranks=[0, 2, 3], cause="model rank 1")
+
+
+def slow_disk():
+    """1 MiB/s: the run takes three deadlines, and nobody gives up."""
+    shutil.rmtree(succeeds("slow_disk", play("plain", rules=["ops=write path=*.part kib_s=1024"]))[0])
+    print("slow_disk: ok", flush=True)
+
+
+run_scenarios({"stuck_server": stuck_server, "stuck_beside": stuck_beside, "stuck_model": stuck_model, "slow_disk": slow_disk})

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// What would end a run is found before it, all at once.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <filesystem>
+
+#include "base/units.hpp"
+#include "scratch_directory.hpp"
+#include "session/obstacles.hpp"
+
+namespace afterbay::session {
+namespace {
+
+using testing::HasSubstr;
+
+config::Config config_of(std::vector<std::pair<std::string, std::string>> settings) {
+  config::Sources sources;
+  sources.settings = std::move(settings);
+  sources.environment.emplace();
+  auto config = config::load(sources);
+  EXPECT_TRUE(config) << config.error().text();
+  return *config;
+}
+
+/// Nothing is short, nothing forbidden.
+SystemFacts generous() {
+  SystemFacts system;
+  system.room = [](const std::string&) { return SystemFacts::Room{1, 1000 * GiB}; };
+  system.quotas = [](const std::string&) { return std::vector<SystemFacts::Quota>(); };
+  system.write_error = [](const std::string&) { return 0; };
+  const auto unlimited = []() -> std::optional<std::uint64_t> { return std::nullopt; };
+  system.most_open_files = system.largest_file = system.free_memory = system.locked_memory = unlimited;
+  return system;
+}
+
+TEST(Obstacles, a_run_with_room_for_everything_meets_none) {
+  const auto config = config_of({{"collections.history.expected_volume", "900GiB"}});
+  EXPECT_TRUE(find_obstacles(config, {2, 8}, generous()).empty());
+  EXPECT_FALSE(join_obstacles({}));
+}
+
+TEST(Obstacles, all_are_said_at_once) {
+  const auto config = config_of({{"collections.history.expected_volume", "900GiB"},
+                                 {"collections.restart.expected_size", "60GiB"},
+                                 {"collections.restart.expected_files", "10"},
+                                 {"collections.restart.directory", "/restarts"},
+                                 {"memory.server", "64GiB"}});
+  SystemFacts system = generous();
+  system.write_error = [](const std::string&) { return EROFS; };
+  system.quotas = [](const std::string&) { return std::vector<SystemFacts::Quota>{{"user 7", 5 * GiB}}; };
+  system.most_open_files = [] { return 20; };
+  system.largest_file = [] { return 50 * GiB; };
+  system.free_memory = [] { return 100 * GiB; };
+  system.locked_memory = [] { return 64 * KiB; };
+  const auto all = join_obstacles(find_obstacles(config, {2, 8}, system));
+  ASSERT_TRUE(all);
+  for (const char* part : {"/restarts", "Read-only", "1000.0 GiB are free", "history, restart", "1.5 TiB",
+                           "quota of user 7", "ulimit -n", "20 files", "ulimit -f", "ulimit -l",
+                           "2 I/O servers", "128.1 GiB", "memory.server 64GiB"})
+    EXPECT_THAT(all->message, HasSubstr(part));
+}
+
+/// Two file systems, each with room for what goes there.
+TEST(Obstacles, volumes_are_compared_by_file_system) {
+  const auto config = config_of({{"collections.a.expected_volume", "8GiB"},
+                                 {"collections.b.expected_volume", "8GiB"},
+                                 {"collections.b.directory", "/"}});
+  SystemFacts system = generous();
+  std::uint64_t next = 0;
+  system.room = [&](const std::string& directory) {
+    return SystemFacts::Room{directory == "/" ? 2U : 1U, 10 * GiB + next};
+  };
+  EXPECT_TRUE(find_obstacles(config, {}, system).empty());
+  system.room = [](const std::string&) { return SystemFacts::Room{1, 10 * GiB}; };
+  EXPECT_EQ(find_obstacles(config, {}, system).size(), 1U);
+}
+
+TEST(Obstacles, a_directory_that_is_missing_is_judged_by_the_one_above) {
+  const test::Directory scratch;
+  const auto config = config_of({{"collections.a.directory", (scratch.path / "new/deep").string()}});
+  EXPECT_TRUE(find_obstacles(config, {}, this_system()).empty());
+  std::string asked;
+  SystemFacts system = generous();
+  system.write_error = [&](const std::string& directory) {
+    if (directory.ends_with("new")) asked = directory;
+    return 0;
+  };
+  std::filesystem::create_directory(scratch.path / "new");
+  EXPECT_TRUE(find_obstacles(config, {}, system).empty());
+  EXPECT_EQ(asked, (scratch.path / "new").string());
+}
+
+TEST(Obstacles, more_memory_than_any_node_has_is_found_by_the_real_system) {
+  const auto config = config_of({{"memory.server", "8TiB"}});
+  const auto found = find_obstacles(config, {4, 5}, this_system());
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found.front().code, ErrorCode::resources);
+}
+
+}  // namespace
+}  // namespace afterbay::session
