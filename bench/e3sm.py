@@ -10,6 +10,7 @@ import argparse
 import importlib.util
 import pathlib
 import statistics
+from statistics import median
 from dataclasses import dataclass
 
 import e3sm_case
@@ -208,8 +209,13 @@ def checks(results: Results) -> list[Check]:
         against("f_h0", "netcdf4", 50, "parallel netCDF-4", "netcdf4/")
     blocked = first(Scenario("f_h0").name, f"{RANKS}+1/cdf5")
     if blocked in results.rows:
-        found.append(results.median_check(f"{Scenario('f_h0').name}, {RANKS}+1 CDF-5: blocked / memcpy",
-                                          results.ratios(blocked, "blocked_s.max", blocked, "copy_s.max"), "<=", 3))
+        # Eight ranks take turns on the machine's cores: what counts is when the last has done it. By itself a rank's memcpy
+        # fits between two turns, which no call that does more can.
+        slowest = results.ratios(blocked, "blocked_s.max", blocked, "copy_s.max")
+        processor = results.ratios(blocked, "blocked_use.cpu_s_max", blocked, "copy_s.max")
+        note = f"processor time of a rank / its memcpy {median(processor):.2f}; slowest rank by itself {median(slowest):.2f}" if slowest else ""
+        found.append(results.median_check(f"{Scenario('f_h0').name}, {RANKS}+1 CDF-5: blocked / memcpy, until all ranks have done it",
+                                          results.ratios(blocked, "blocked_s.together", blocked, "copy_s.together"), "<=", 3, note))
     return found + growth_checks(results)
 
 

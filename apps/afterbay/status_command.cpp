@@ -93,10 +93,33 @@ const char* fate_of(const journal::OpenedFile& file, RunState state) {
   return file.given_up.empty() ? "not published" : "given up";
 }
 
+/// Files of an epoch that a run left in the making: their data come back with `afterbay recover`.
+std::vector<std::string> to_recover(const journal::Run& run, const journal::CompletedEpoch& epoch) {
+  std::vector<std::string> paths;
+  for (const journal::OpenedFile& it : run.unpublished)
+    if (std::ranges::find(epoch.epoch.unpublished, it.file.path) != epoch.epoch.unpublished.end())
+      paths.push_back(it.file.path);
+  return paths;
+}
+
+std::string epoch_of(const journal::Run& run, RunState state) {
+  const journal::CompletedEpoch* const last = run.last_epoch();
+  if (last == nullptr) return "";
+  std::string text =
+      fmt::format("    last complete epoch: {}  (number {}, {} UTC): all output before it is durable\n",
+                  printable(last->epoch.name), last->epoch.epoch, readable(last->at));
+  if (state == RunState::complete || state == RunState::running) return text;
+  for (const std::string& path : to_recover(run, *last))
+    text += fmt::format("        to be brought back: afterbay recover --epoch {} {}\n", last->epoch.epoch,
+                        printable(path));
+  return text;
+}
+
 std::string details_of(const journal::Run& run, RunState state) {
   constexpr std::size_t most_lines = 20;
   std::string text;
   if (state == RunState::running || state == RunState::unclear || state == RunState::killed) text += who(run);
+  text += epoch_of(run, state);
   const auto list = [&text](const auto& items, const auto& print) {
     for (std::size_t i = 0; i < items.size() && i < most_lines; ++i) text += "    " + print(items[i]) + "\n";
     if (items.size() > most_lines) text += fmt::format("    and {} more\n", items.size() - most_lines);
@@ -164,6 +187,12 @@ Json json_of(const journal::Run& run, const journal::Asker& asker) {
                                {"host", server.started.host},
                                {"pid", server.started.pid},
                                {"ended", server.ended.has_value()}});
+  json["last_epoch"] = nullptr;
+  if (const auto* const last = run.last_epoch())
+    json["last_epoch"] = {{"epoch", last->epoch.epoch},
+                          {"name", last->epoch.name},
+                          {"at", last->at},
+                          {"to_recover", to_recover(run, *last)}};
   json["published"] = Json::array();
   json["unpublished"] = Json::array();
   json["warnings"] = Json::array();

@@ -63,14 +63,22 @@ Timings run_history(const Options& options, MPI_Comm model, Fields& fields, Hist
   MPI_Comm_size(model, &ranks);
   const bool with_compute = options.compute_ms > 0;
   std::optional<CopyReference> copies;
-  if (with_compute) copies.emplace(fields.bytes(), ranks);
+  const bool with_copies = with_compute && !options.fixed_work;
+  if (with_copies) copies.emplace(fields.bytes(), ranks);
+  std::optional<FixedWork> work;
+  if (with_compute && options.fixed_work)
+    work = options.work_rounds > 0 ? FixedWork::of_rounds(options.work_rounds) : FixedWork(options.compute_ms);
   const auto compute = [&] {
     if (!with_compute) return;
-    compute_for(options.compute_ms);
+    if (work)
+      work->run();
+    else
+      compute_for(options.compute_ms);
     MPI_Barrier(model);
   };
 
   Timings timings;
+  if (work) timings.work_rounds = work->rounds();
   MPI_Barrier(model);
   const double cpu_start = process_cpu_s();
   const double start = now_s();
@@ -84,9 +92,9 @@ Timings run_history(const Options& options, MPI_Comm model, Fields& fields, Hist
       writer.put(fields, file, record);
       if (record == options.records - 1) writer.close(file);
     }));
+    if (!with_copies) continue;
     compute();
-    if (with_compute)
-      timings.copy_s.push_back(timed(timings.copy_use, [&] { copies->copy(fields.arrays()); }));
+    timings.copy_s.push_back(timed(timings.copy_use, [&] { copies->copy(fields.arrays()); }));
   }
   timings.finish_s = timed([&] { writer.finish(); });
   timings.end_s = now_s() - start;
@@ -106,6 +114,7 @@ void report(const Options& options, MPI_Comm model, const Timings& timings, cons
   line["end_s"] = reduced(timings.end_s, MPI_MAX, model);
   line["finish_s"] = reduced(timings.finish_s, MPI_MAX, model);
   line["cpu_s"] = reduced(timings.cpu_s, MPI_SUM, model);
+  if (timings.work_rounds > 0) line["work_rounds"] = timings.work_rounds;
   line["blocked_s"] = across_ranks(timings.blocked_s, model);
   line["blocked_use"] = across_ranks(timings.blocked_use, model);
   if (!timings.copy_s.empty()) {

@@ -35,6 +35,7 @@ struct Timings {
   double end_s = 0;               ///< first open to durable files
   double finish_s = 0;            ///< of that: the last part, waiting for durable files
   double cpu_s = 0;               ///< of this process in that time
+  long work_rounds = 0;           ///< of fixed work, each step
   std::vector<double> blocked_s;  ///< each step: time inside open, put and close
   std::vector<double> copy_s;     ///< each step: the plain copy (only with compute)
 };

@@ -3,10 +3,19 @@
 
 #include <sys/resource.h>
 
+#include <algorithm>
+#include <cmath>
 #include <ctime>
 
 namespace bench {
 namespace {
+
+void one_round() {
+  static volatile double sink = 1.0;
+  double value = sink;
+  for (int i = 0; i < 2000; ++i) value = value * 0.999999 + 1e-6;
+  sink = value;
+}
 
 double seconds_of(clockid_t clock) {
   timespec time{};
@@ -39,12 +48,23 @@ ThreadUse thread_use() {
 
 void compute_for(double ms) {
   const double end = now_s() + ms * 1e-3;
-  volatile double sink = 1.0;
-  while (now_s() < end) {
-    double value = sink;
-    for (int i = 0; i < 2000; ++i) value = value * 0.999999 + 1e-6;
-    sink = value;
+  while (now_s() < end) one_round();
+}
+
+FixedWork::FixedWork(double ms) {
+  constexpr int trials = 20;
+  constexpr long rounds = 500;
+  double fastest_s = 1e9;
+  for (int trial = 0; trial < trials; ++trial) {
+    const double start = now_s();
+    for (long i = 0; i < rounds; ++i) one_round();
+    fastest_s = std::min(fastest_s, now_s() - start);
   }
+  rounds_ = std::lround(ms * 1e-3 / fastest_s * static_cast<double>(rounds));
+}
+
+void FixedWork::run() const {
+  for (long i = 0; i < rounds_; ++i) one_round();
 }
 
 }  // namespace bench

@@ -24,4 +24,22 @@ ThreadUse thread_use();
 /// Keeps the calling thread computing for `ms` of wall time.
 void compute_for(double ms);
 
+/// A fixed amount of arithmetic, which takes longer when the core is shared.
+class FixedWork {
+ public:
+  /// As much as a core that nobody else uses does in `ms`: measured now, the fastest of some trials.
+  explicit FixedWork(double ms);
+  /// Of so many rounds, as another process measured them.
+  static FixedWork of_rounds(long rounds) { return FixedWork(Rounds{rounds}); }
+  [[nodiscard]] long rounds() const { return rounds_; }
+  void run() const;
+
+ private:
+  struct Rounds {
+    long count = 0;
+  };
+  explicit FixedWork(Rounds rounds) : rounds_(rounds.count) {}
+  long rounds_ = 0;
+};
+
 }  // namespace bench

@@ -130,7 +130,7 @@ void write(const Options& options, MPI_Comm model) {
   MPI_Comm_size(model, &ranks);
   const Case source = load_case(options.case_file, rank, ranks, ArrayOrder::captured);
   Fields fields(source, rank);
-  const double copy_s = options.copy ? copy_time(model, fields, options.records) : 0;
+  const CopyTime copied = options.copy ? copy_time(model, fields, options.records) : CopyTime();
   const MemoryWatch memory;
   const double start = now_s();
   afterbay::Session session = afterbay::open_session(MPI_COMM_WORLD, session_options(options));
@@ -139,7 +139,8 @@ void write(const Options& options, MPI_Comm model) {
   const double registered = now_s();
   Timings timings = run_case(options, model, fields, writer);
   timings.setup_s = registered - start;
-  timings.copy_s = copy_s;
+  timings.copy_s = copied.slowest_s;
+  timings.copy_together_s = copied.together_s;
   const MemoryUse grown = memory.grown();
   session.finalize();
   nlohmann::json about = {{"program", "afterbay_e3sm"}, {"mode", options.mode}, {"store", options.store}};

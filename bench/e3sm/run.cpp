@@ -98,18 +98,29 @@ MemoryUse MemoryWatch::grown() const {
   return {std::max(0.0, status_mib("VmHWM") - before_mib_ - shared_mib), shared_mib};
 }
 
-double copy_time(MPI_Comm model, const Fields& fields, int records) {
+/// How long the ranks' own stretches [begin, end] took together.
+double together(double begin, double end, MPI_Comm model) {
+  return reduced(end, MPI_MAX, model) - reduced(begin, MPI_MIN, model);
+}
+
+CopyTime copy_time(MPI_Comm model, const Fields& fields, int records) {
   int ranks = 0;
   MPI_Comm_size(model, &ranks);
   const auto parts = fields.parts(0);
   CopyReference copies(fields.bytes(0), ranks);
-  std::vector<double> times;
+  std::vector<double> slowest;
+  std::vector<double> all;
   for (int repeat = 0; repeat < copy_repeats; ++repeat) {
     MPI_Barrier(model);
-    times.push_back(reduced(timed([&] { copies.copy(parts); }), MPI_MAX, model));
+    const double begin = now_s();
+    copies.copy(parts);
+    const double end = now_s();
+    slowest.push_back(reduced(end - begin, MPI_MAX, model));
+    all.push_back(together(begin, end, model));
   }
-  std::sort(times.begin(), times.end());
-  return times[copy_repeats / 2] * records;
+  std::sort(slowest.begin(), slowest.end());
+  std::sort(all.begin(), all.end());
+  return {slowest[copy_repeats / 2] * records, all[copy_repeats / 2] * records};
 }
 
 Timings run_case(const Options& options, MPI_Comm model, Fields& fields, Writer& writer) {
@@ -122,16 +133,23 @@ Timings run_case(const Options& options, MPI_Comm model, Fields& fields, Writer&
     elapsed_s += timed(work);
     timings.blocked_use += thread_use() - before;
   };
+  std::vector<std::pair<double, double>> stretches{{now_s(), 0}};
   blocking(timings.open_s, [&] { writer.open(); });
   for (int record = 0; record < options.records; ++record) {
-    if (record > 0) fields.stamp(record, options.every_point);
+    if (record > 0) {
+      stretches.back().second = now_s();
+      fields.stamp(record, options.every_point);
+      stretches.emplace_back(now_s(), 0);
+    }
     blocking(timings.post_s, [&] { writer.post(record); });
     blocking(timings.flush_s, [&] { writer.flush(record); });
   }
   blocking(timings.close_s, [&] { writer.close(); });
+  stretches.back().second = now_s();
   timings.finish_s = timed([&] { writer.finish(); });
   timings.end_s = now_s() - start;
   timings.cpu_s = process_cpu_s() - cpu_start;
+  for (const auto& [begin, end] : stretches) timings.blocked_together_s += together(begin, end, model);
   return timings;
 }
 
@@ -157,7 +175,8 @@ void report(const Options& options, const Case& source, MPI_Comm model, const Fi
   line["pieces"] = {{"sum", reduced(pieces, MPI_SUM, model)}, {"max", highest(pieces)}};
   line["setup_s"] = highest(timings.setup_s);
   line["end_s"] = highest(timings.end_s);
-  line["blocked_s"] = {{"max", highest(blocked_s)}, {"mean", reduced(blocked_s, MPI_SUM, model) / ranks}};
+  line["blocked_s"] = {{"max", highest(blocked_s)}, {"mean", reduced(blocked_s, MPI_SUM, model) / ranks},
+                       {"together", timings.blocked_together_s}};
   line["blocked_use"] = {
       {"waits", reduced(static_cast<double>(timings.blocked_use.waits), MPI_SUM, model)},
       {"preemptions", reduced(static_cast<double>(timings.blocked_use.preemptions), MPI_SUM, model)},
@@ -170,7 +189,7 @@ void report(const Options& options, const Case& source, MPI_Comm model, const Fi
   line["memory_mib"] = {{"max", highest(memory_mib)}, {"own_max", highest(memory.own_mib)}};
   line["shared_mib"] = highest(memory.shared_mib);
   line["cpu_s"] = reduced(timings.cpu_s, MPI_SUM, model);
-  if (options.copy) line["copy_s"] = {{"max", highest(timings.copy_s)}};
+  if (options.copy) line["copy_s"] = {{"max", highest(timings.copy_s)}, {"together", timings.copy_together_s}};
   if (rank == 0) {
     std::printf("BENCH %s\n", line.dump().c_str());
     std::fflush(stdout);
@@ -185,13 +204,14 @@ void run_baseline(const Options& options, ArrayOrder order, const nlohmann::json
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   const Case source = load_case(options.case_file, rank, ranks, order);
   Fields fields(source, rank);
-  const double copy_s = options.copy ? copy_time(MPI_COMM_WORLD, fields, options.records) : 0;
+  const CopyTime copied = options.copy ? copy_time(MPI_COMM_WORLD, fields, options.records) : CopyTime();
   const MemoryWatch memory;
   std::unique_ptr<Writer> writer;
   const double setup_s = timed([&] { writer = make(source, fields); });
   Timings timings = run_case(options, MPI_COMM_WORLD, fields, *writer);
   timings.setup_s = setup_s;
-  timings.copy_s = copy_s;
+  timings.copy_s = copied.slowest_s;
+  timings.copy_together_s = copied.together_s;
   report(options, source, MPI_COMM_WORLD, fields, timings, memory.grown(), about);
 }
 

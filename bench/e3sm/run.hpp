@@ -49,7 +49,11 @@ struct Timings {
   double close_s = 0;
   double finish_s = 0;
   double end_s = 0;       ///< from open to the end of finish
-  double copy_s = 0;      ///< memcpy of the same bytes: median of several, times records
+  /// From the first rank's begin of open, post, flush and close to the last rank's end, without what lies between
+  /// records. The ranks are on one machine, with one clock.
+  double blocked_together_s = 0;
+  double copy_s = 0;           ///< memcpy of the same bytes, the slowest rank's: median of several, times records
+  double copy_together_s = 0;  ///< the same from the first rank's begin to the last rank's end
   double cpu_s = 0;       ///< of this process from open to the end of finish
   ThreadUse blocked_use;  ///< what the calling thread did in open, post, flush and close
 };
@@ -73,7 +77,11 @@ class MemoryWatch {
 
 /// Seconds that memcpy of the arrays of all records takes the slowest rank; all ranks begin together, as they
 /// do with their output. Collective.
-double copy_time(MPI_Comm model, const Fields& fields, int records);
+struct CopyTime {
+  double slowest_s = 0;   ///< of the slowest rank
+  double together_s = 0;  ///< from the first rank's begin to the last rank's end
+};
+CopyTime copy_time(MPI_Comm model, const Fields& fields, int records);
 
 /// Writes all records and takes the times. Collective over `model`.
 Timings run_case(const Options& options, MPI_Comm model, Fields& fields, Writer& writer);

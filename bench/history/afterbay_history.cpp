@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The history written by Afterbay. --mode dedicated (the last --servers ranks serve), synchronous
-// or thread (inline). --mode idle: dedicated, writes one record, then sleeps, and tells how
+// or thread (inline), none (no output at all). --mode idle: dedicated, writes one record, then sleeps, and tells how
 // much of a core the servers and the model ranks used meanwhile.
 #include <mpi.h>
 #include <unistd.h>
@@ -87,6 +87,15 @@ class AfterbayWriter final : public HistoryWriter {
   std::vector<afterbay::Ticket> tickets_;
 };
 
+/// Computes only: what a run takes without output.
+class NoOutput final : public HistoryWriter {
+ public:
+  void open(int /*file*/) override {}
+  void put(const Fields& /*fields*/, int /*file*/, int /*record*/) override {}
+  void close(int /*file*/) override {}
+  void finish() override {}
+};
+
 /// Seconds that a process and all its threads have spent on a core.
 double cpu_of_process(int pid) {
   double total_s = 0;
@@ -155,6 +164,10 @@ void run_model(const Options& options, afterbay::Session& session, double opened
 void run(const Options& options) {
   int ranks = 0;
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  if (options.mode == "none") {
+    NoOutput none;
+    return run_baseline(options, none, {{"program", "afterbay_history"}, {"mode", options.mode}});
+  }
   std::vector<int> pids(static_cast<std::size_t>(ranks));
   const int own_pid = static_cast<int>(::getpid());
   MPI_Allgather(&own_pid, 1, MPI_INT, pids.data(), 1, MPI_INT, MPI_COMM_WORLD);
@@ -173,6 +186,6 @@ void run(const Options& options) {
 }  // namespace bench
 
 int main(int argc, char** argv) {
-  return bench::run_program(argc, argv, "history by Afterbay (--mode dedicated, synchronous, thread, idle)",
+  return bench::run_program(argc, argv, "history by Afterbay (--mode dedicated, synchronous, thread, idle, none)",
                             bench::run);
 }

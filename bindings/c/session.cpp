@@ -45,6 +45,24 @@ int afterbay_session_flush(afterbay_session* session, afterbay_ticket* ticket) {
   return guarded([&] { need(ticket, "ticket").number = need(session, "session").session.flush().number; });
 }
 
+int afterbay_session_epoch(afterbay_session* session, const char* name, afterbay_ticket* ticket) {
+  return guarded([&] {
+    need(ticket, "ticket").number =
+        need(session, "session").session.epoch(std::string(text(name, "name"))).number;
+  });
+}
+
+int afterbay_session_on_complete(afterbay_session* session, afterbay_ticket ticket,
+                                 void (*function)(void* context), void* context) {
+  return guarded([&] {
+    if (function == nullptr)
+      refuse(ErrorCode::invalid_argument, "afterbay_session_on_complete: no function is given");
+    need(session, "session").session.on_complete(Ticket{ticket.number}, [function, context] {
+      function(context);
+    });
+  });
+}
+
 int afterbay_session_wait(afterbay_session* session, afterbay_ticket ticket) {
   return guarded([&] { need(session, "session").session.wait(Ticket{ticket.number}); });
 }

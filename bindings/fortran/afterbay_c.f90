@@ -2,7 +2,7 @@
 ! The C interface as Fortran sees it (afterbay/afterbay.h, afterbay/mpi.h, descriptors.c). Not for
 ! users: the module `afterbay` is.
 module afterbay_c
-  use, intrinsic :: iso_c_binding, only: c_char, c_int, c_int64_t, c_ptr, c_size_t, c_null_ptr
+  use, intrinsic :: iso_c_binding, only: c_char, c_funptr, c_int, c_int64_t, c_ptr, c_size_t, c_null_ptr
   implicit none
   public
 
@@ -207,6 +207,19 @@ module afterbay_c
       import :: c_int, c_ptr, afterbay_ticket
       type(c_ptr), value :: session
       type(afterbay_ticket), intent(out) :: ticket
+    end function
+    integer(c_int) function afterbay_session_epoch(session, name, ticket) bind(C)
+      import :: c_int, c_ptr, c_char, afterbay_ticket
+      type(c_ptr), value :: session
+      character(kind=c_char), intent(in) :: name(*)
+      type(afterbay_ticket), intent(out) :: ticket
+    end function
+    integer(c_int) function afterbay_session_on_complete(session, ticket, callback, context) bind(C)
+      import :: c_int, c_ptr, c_funptr, afterbay_ticket
+      type(c_ptr), value :: session
+      type(afterbay_ticket), value :: ticket
+      type(c_funptr), value :: callback
+      type(c_ptr), value :: context
     end function
     integer(c_int) function afterbay_session_wait(session, ticket) bind(C)
       import :: c_int, c_ptr, afterbay_ticket

@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: Apache-2.0
 ! Options and session. AFTERBAY_HAVE_MPI_F08: the MPI library has the module mpi_f08.
 module afterbay_sessions
-  use, intrinsic :: iso_c_binding, only: c_associated, c_int, c_int32_t, c_int64_t, c_loc, c_null_char, c_null_ptr, c_ptr, &
+  use, intrinsic :: iso_c_binding, only: c_associated, c_funloc, c_int, c_int32_t, c_int64_t, c_loc, c_null_char, c_null_ptr, c_ptr, &
       c_size_t
   use afterbay_base
   use afterbay_c
@@ -68,6 +68,8 @@ module afterbay_sessions
     procedure :: open_input
     procedure :: end_step
     procedure :: flush => flush_session
+    procedure :: epoch
+    procedure :: on_complete
     procedure :: wait
     procedure :: is_complete
     procedure :: finalize
@@ -432,6 +434,36 @@ contains
     type(afterbay_ticket), intent(out) :: ticket
     integer, intent(out), optional :: ierr
     call check(afterbay_session_flush(self%handle, ticket), ierr)
+  end subroutine
+
+  !> A point in the order of all output, which every rank comes to: the ticket is complete when everything
+  !> that all ranks put before, in all files, is durable, and can be brought back after a crash at any later
+  !> moment: files that are still open then by `afterbay recover FILE`. Does not wait.
+  subroutine epoch(self, name, ticket, ierr)
+    class(afterbay_session), intent(in) :: self
+    character(*), intent(in) :: name
+    type(afterbay_ticket), intent(out) :: ticket
+    integer, intent(out), optional :: ierr
+    call check(afterbay_session_epoch(self%handle, c_text(name), ticket), ierr)
+  end subroutine
+
+  !> Calls `callback(context)` once when the ticket is complete, from within end_step, wait, is_complete or
+  !> finalize. It may call the session.
+  subroutine on_complete(self, ticket, callback, context, ierr)
+    class(afterbay_session), intent(in) :: self
+    type(afterbay_ticket), intent(in) :: ticket
+    interface
+      subroutine callback(context) bind(C)
+        import :: c_ptr
+        type(c_ptr), value :: context
+      end subroutine
+    end interface
+    type(c_ptr), intent(in), optional :: context
+    integer, intent(out), optional :: ierr
+    type(c_ptr) :: passed
+    passed = c_null_ptr
+    if (present(context)) passed = context
+    call check(afterbay_session_on_complete(self%handle, ticket, c_funloc(callback), passed), ierr)
   end subroutine
 
   !> Waits until a ticket is complete; the error is what prevented it.

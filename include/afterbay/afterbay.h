@@ -253,6 +253,14 @@ typedef struct afterbay_ticket {
 int afterbay_session_end_step(afterbay_session* session);
 /* A ticket that is complete when everything put before is durable or handed to the file system. */
 int afterbay_session_flush(afterbay_session* session, afterbay_ticket* ticket);
+/* A point in the order of all output, which every rank comes to: the ticket is complete when everything that
+   all ranks put before, in all files, is durable, and can be brought back after a crash at any later moment:
+   files that are still open then by `afterbay recover FILE`. Does not wait. */
+int afterbay_session_epoch(afterbay_session* session, const char* name, afterbay_ticket* ticket);
+/* `function(context)` is called once, in this thread, when the ticket is complete: from within
+   afterbay_session_end_step, _wait, _is_complete or _finalize. It may call the session. */
+int afterbay_session_on_complete(afterbay_session* session, afterbay_ticket ticket,
+                                 void (*function)(void* context), void* context);
 /* Waits until a ticket is complete; the error is what prevented it, or timed_out. */
 int afterbay_session_wait(afterbay_session* session, afterbay_ticket ticket);
 int afterbay_session_is_complete(afterbay_session* session, afterbay_ticket ticket, int* complete);

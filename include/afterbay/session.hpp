@@ -19,6 +19,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -207,6 +208,14 @@ class Session {
   void end_step();
   /// A ticket that is complete when everything put before is durable or handed to the file system.
   Ticket flush();
+  /// A point in the order of all output, which every rank comes to: the ticket is complete when everything
+  /// that all ranks put before, in all files, is durable, and can be brought back after a crash at any later
+  /// moment: files that are still open then by `afterbay recover FILE`. The journal says so, with the name;
+  /// `afterbay status` knows the last one. Does not wait, and stalls nobody who does not.
+  Ticket epoch(const std::string& name);
+  /// `function` is called once, in this thread, when the ticket is complete: from within end_step, wait,
+  /// is_complete or finalize. It may call the session.
+  void on_complete(Ticket ticket, std::function<void()> function);
   /// Waits until a ticket is complete; throws what prevented it.
   void wait(Ticket ticket);
   [[nodiscard]] bool is_complete(Ticket ticket);

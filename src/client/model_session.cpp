@@ -31,6 +31,7 @@ ModelSession::ModelSession(Place place, const config::Config& config, Links link
   observed_.end_step = profile_.timer("end_step");
   observed_.close = profile_.timer("close");
   observed_.flush = profile_.timer("flush");
+  observed_.epoch = profile_.timer("epoch");
   observed_.wait = profile_.timer("wait");
   observed_.finalize = profile_.timer("finalize");
   observed_.open_input = profile_.timer("open_input");
@@ -200,6 +201,51 @@ Result<Ticket> ModelSession::flush() {
   return Ticket{ticket};
 }
 
+Result<Ticket> ModelSession::epoch(const std::string& name) {
+  const observe::Timed timed(observed_.epoch);
+  if (name.empty())
+    return told(make_error(ErrorCode::invalid_argument, "an epoch needs a name: it is empty")
+                    .at_rank(place_.session_rank));
+  AFTERBAY_TRY(check_no_slot_out("epoch"));
+  AFTERBAY_TRY(poll());
+  wire::Epoch message{++next_ticket_, ++next_epoch_, name, 0, {}};
+  for (const auto& file : open_files_) {
+    std::uint64_t records = 0;
+    for (const model::RecordSet& put : file->put)
+      if (!put.runs().empty()) records = std::max(records, put.runs().rbegin()->second);
+    message.files.push_back({file->id, records});
+  }
+  pending_[message.ticket] = {links_.size(), fmt::format("epoch '{}'", name), 0};
+  for (std::size_t s = 0; s < links_.size(); ++s) owe_[message.ticket].insert(s);
+  for (std::size_t s = 0; s < links_.size(); ++s) {
+    AFTERBAY_TRY(end_records(s, step_));
+    message.strings = strings_put_[s];
+    AFTERBAY_TRY(send(s, message, Wake::now));
+    if (auto sent = links_[s]->flush(); !sent) return fail(explain(s, std::move(sent).error()));
+  }
+  return Ticket{message.ticket};
+}
+
+Result<> ModelSession::on_complete(Ticket ticket, std::function<void()> function) {
+  AFTERBAY_TRY(is_complete(ticket));
+  on_complete_[ticket.number].push_back(std::move(function));
+  return {};
+}
+
+/// They may call the session, and register others.
+void ModelSession::call_back() {
+  std::vector<std::function<void()>> due;
+  for (auto at = on_complete_.begin(); at != on_complete_.end();) {
+    if (pending_.contains(at->first)) {
+      ++at;
+      continue;
+    }
+    std::ranges::move(at->second, std::back_inserter(due));
+    at = on_complete_.erase(at);
+  }
+  for (const auto& function : due) function();
+}
+
 Result<Ticket> ModelSession::close(File& file) {
   const observe::Timed timed(observed_.close);
   if (file.closed) return Ticket{file.close_ticket};
@@ -225,7 +271,7 @@ Result<Ticket> ModelSession::close(File& file) {
 Result<bool> ModelSession::is_complete(Ticket ticket) {
   if (ticket.number == 0 || ticket.number > next_ticket_)
     return fail(ErrorCode::invalid_argument,
-                "there is no ticket {} in this session: close and flush give tickets, {} so far",
+                "there is no ticket {} in this session: close, flush and epoch give tickets, {} so far",
                 ticket.number, next_ticket_);
   AFTERBAY_TRY(poll());
   return !pending_.contains(ticket.number);

@@ -117,6 +117,10 @@ class ModelSession {
 
   Result<> end_step();
   Result<Ticket> flush();
+  Result<Ticket> epoch(const std::string& name);
+  /// `function` is called by the first `call_back` after the ticket is complete.
+  Result<> on_complete(Ticket ticket, std::function<void()> function);
+  void call_back();
   Result<Ticket> close(File& file);
   Result<bool> is_complete(Ticket ticket);
   Result<> wait(Ticket ticket);
@@ -242,6 +246,8 @@ class ModelSession {
   std::map<std::uint64_t, Pending> pending_;            ///< by ticket
   std::map<std::uint64_t, std::set<std::size_t>> owe_;  ///< by ticket: servers that have not answered
   std::uint64_t awaited_ticket_ = 0;                    ///< that a wait is about; 0: it is about all servers
+  std::map<std::uint64_t, std::vector<std::function<void()>>> on_complete_;  ///< by ticket
+  std::uint64_t next_epoch_ = 0;
   struct Destination {
     std::size_t server = 0;
     std::uint64_t ticket = 0;  ///< of its last close; 0: not closed yet
@@ -263,7 +269,8 @@ class ModelSession {
   std::function<bool()> idle_;
 
   struct {
-    observe::Timer *put, *define, *end_step, *close, *flush, *wait, *finalize, *open_input, *get, *prefetch;
+    observe::Timer *put, *define, *end_step, *close, *flush, *epoch, *wait, *finalize, *open_input, *get,
+        *prefetch;
     observe::Counter *bytes, *messages, *read_bytes;
   } observed_{};
 };

@@ -29,6 +29,12 @@ enum class Transport { automatic, shm, mpi };
 enum class DirectIo { automatic, on, off };
 enum class Placement { collection, file, slab, variable };
 enum class Existing { refuse, replace, append };
+/// What a server does when its memory is full and more comes.
+enum class WhenFull {
+  wait,   ///< model ranks wait in put
+  spill,  ///< frames are put aside in a file on the node
+  drop,   ///< records of collections that are declared droppable are left out
+};
 enum class ReportTable { automatic, on, off };
 enum class Checks { refuse, warn, off };  ///< before a run
 enum class StopSignals { off, term, usr1, both };
@@ -67,6 +73,12 @@ struct Memory {
   [[nodiscard]] std::uint64_t blocks() const noexcept {
     return (server_bytes - small_blocks() * small_block_bytes) / block_bytes;
   }
+};
+
+/// Where frames are put aside.
+struct Spill {
+  std::string directory = "/tmp";
+  std::uint64_t quota_bytes = std::uint64_t{8} << 30;  ///< of one server
 };
 
 struct Report {
@@ -115,6 +127,8 @@ struct CollectionSettings {
   std::optional<std::string> directory;
   std::optional<std::string> file;
   std::optional<Placement> placement;
+  std::optional<bool> droppable;
+  std::optional<bool> readable;
   std::optional<int> deflate;
   std::optional<bool> shuffle;
   std::optional<model::Access> access;
@@ -167,6 +181,8 @@ struct Config {
   std::uint64_t chunk_bytes = std::uint64_t{4} << 20;
   Placement placement = Placement::collection;
   Stripe stripe;
+  WhenFull when_full = WhenFull::wait;
+  Spill spill;
   bool checksum = true;  ///< of whole files, for the journal
   Journal journal;
   Report report;

@@ -266,6 +266,27 @@ void add_server(std::vector<Setting<Config>>& table) {
                           "than `memory.block`, which the default follows."));
 }
 
+void add_overflow(std::vector<Setting<Config>>& table) {
+  table.push_back(session(
+      "when_full",
+      choice<WhenFull>({{"wait", WhenFull::wait}, {"spill", WhenFull::spill}, {"drop", WhenFull::drop}}),
+      AFTERBAY_FIELD(when_full),
+      "What happens when `memory.server` is full. `wait`: model ranks wait in `put`. `spill`: frames that "
+      "wait for "
+      "the disk are put aside in a file on the server's node, up to `spill.quota`, and read back in their "
+      "order. "
+      "`drop`: records of collections that are declared `droppable` are left out, the newest first; they "
+      "hold fill "
+      "values, and the journal counts them. Where nothing can be put aside or dropped, ranks wait."));
+  table.push_back(
+      session("spill.directory", text("path", "a path"), AFTERBAY_FIELD(spill.directory),
+              "Directory for what is put aside: on a disk of the node, not the file system of the "
+              "output. The file has no name there and ends with the process."));
+  table.push_back(session("spill.quota", size_in({.low = MiB, .high = 1024 * TiB, .multiple = 4 * KiB}),
+                          AFTERBAY_FIELD(spill.quota_bytes),
+                          "Most bytes that one server puts aside at a time, in whole `memory.block`s."));
+}
+
 void add_stripe(std::vector<Setting<Config>>& table) {
   table.push_back(session(
       "stripe.count", stripe_count_kind(), AFTERBAY_FIELD(stripe.count),
@@ -348,6 +369,7 @@ const std::vector<Setting<Config>>& session_settings() {
     add_transport(rows);
     add_memory(rows);
     add_server(rows);
+    add_overflow(rows);
     add_stripe(rows);
     add_journal(rows);
     add_report(rows);
@@ -376,6 +398,16 @@ const std::vector<Setting<CollectionSettings>>& collection_settings() {
                  "{date:%Y%m%d_%H} are filled in from what the model says when it opens a file."),
       collection("placement", placement_kind(), AFTERBAY_FIELD(placement),
                  "As the session's `placement`, for this collection."),
+      collection(
+          "readable", toggle(), AFTERBAY_FIELD(readable),
+          "Whether others may read a file while it is written, under its name with `.part` behind it: from "
+          "its "
+          "first epoch on it shows the state of its last epoch, or a later one. Not for files that several "
+          "servers write, nor for compressed chunks of several records."),
+      collection("droppable", toggle(), AFTERBAY_FIELD(droppable),
+                 "Whether records may be left out when a server's memory is full and `when_full` is `drop`. "
+                 "Only for "
+                 "collections whose files are written by one server each."),
       collection("deflate", integer_in(0, 9), AFTERBAY_FIELD(deflate),
                  "Compression level of zlib for all variables, 0 for none; netCDF-4 only."),
       collection(

@@ -57,6 +57,13 @@ void fields(A& a, FilePublished& v) {
   a("records", v.records);
   ChecksumField checksum{v.checksum};
   a("checksum", checksum);
+  a("dropped", v.dropped);
+}
+template <class A>
+void fields(A& a, EpochCompleted& v) {
+  a("epoch", v.epoch);
+  a("name", v.name);
+  a("unpublished", v.unpublished);
 }
 template <class A>
 void fields(A& a, FileGivenUp& v) {
@@ -88,6 +95,7 @@ constexpr const char* name_of(const RunStarted&) { return "run_started"; }
 constexpr const char* name_of(const FileOpened&) { return "file_opened"; }
 constexpr const char* name_of(const FilePublished&) { return "file_published"; }
 constexpr const char* name_of(const FileGivenUp&) { return "file_given_up"; }
+constexpr const char* name_of(const EpochCompleted&) { return "epoch_completed"; }
 constexpr const char* name_of(const Warned&) { return "warning"; }
 constexpr const char* name_of(const Failed&) { return "error"; }
 constexpr const char* name_of(const RunEnded&) { return "run_ended"; }

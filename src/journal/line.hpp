@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 namespace afterbay::journal {
 
@@ -47,6 +48,15 @@ struct FilePublished {
   std::uint64_t bytes = 0;
   std::uint64_t records = 0;
   std::optional<std::uint64_t> checksum;  ///< CRC-64/XZ of all its bytes
+  std::optional<std::uint64_t>
+      dropped{};  ///< records that were left out because the server's memory was full
+};
+
+/// Everything that the model put before the epoch and that goes to this server is durable.
+struct EpochCompleted {
+  std::uint64_t epoch = 0;  ///< number: 1, 2, ... in a session
+  std::string name;
+  std::vector<std::string> unpublished;  ///< files in the making that hold a part of it: `afterbay recover`
 };
 
 /// Will not be published: the run was stopped, failed, or does without it.
@@ -78,8 +88,8 @@ struct RunAbandoned {
 };
 
 /// std::monostate: an event that this version does not know.
-using Event = std::variant<std::monostate, RunStarted, FileOpened, FilePublished, FileGivenUp, Warned, Failed,
-                           RunEnded, RunAbandoned>;
+using Event = std::variant<std::monostate, RunStarted, FileOpened, FilePublished, FileGivenUp, EpochCompleted,
+                           Warned, Failed, RunEnded, RunAbandoned>;
 
 struct Line {
   std::string at;  ///< UTC, "2026-11-22T07:15:03.123Z": ordered as text

@@ -113,6 +113,8 @@ class Collector {
       run.published.push_back({*published, line.at, line.server});
     } else if (const auto* given_up = std::get_if<FileGivenUp>(&line.event)) {
       give_up(run, *given_up, line);
+    } else if (const auto* completed = std::get_if<EpochCompleted>(&line.event)) {
+      add(run.epochs[completed->epoch], *completed, line);
     } else if (const auto* warned = std::get_if<Warned>(&line.event)) {
       run.warnings.push_back({line.at, line.server, warned->text});
     } else if (const auto* failed = std::get_if<Failed>(&line.event)) {
@@ -135,6 +137,16 @@ class Collector {
       run.unpublished.push_back({given_up.file, 0, given_up.why, line.at, line.server});
   }
 
+  /// Each server tells of the files that it makes.
+  static void add(CompletedEpoch& epoch, const EpochCompleted& completed, const Line& line) {
+    epoch.epoch.epoch = completed.epoch;
+    epoch.epoch.name = completed.name;
+    auto& files = epoch.epoch.unpublished;
+    files.insert(files.end(), completed.unpublished.begin(), completed.unpublished.end());
+    epoch.servers.insert(line.server);
+    epoch.at = std::max(epoch.at, line.at);
+  }
+
   /// A path may be opened and published several times in a run.
   static void drop_published(Run& run) {
     for (const PublishedFile& it : run.published) {
@@ -154,6 +166,14 @@ class Collector {
 const std::string& Run::session() const {
   static const std::string unknown;
   return servers.empty() ? unknown : servers.begin()->second.started.session;
+}
+
+const CompletedEpoch* Run::last_epoch() const {
+  if (servers.empty()) return nullptr;
+  const auto needed = static_cast<std::size_t>(servers.begin()->second.started.servers);
+  for (auto at = epochs.rbegin(); at != epochs.rend(); ++at)
+    if (at->second.servers.size() >= needed) return &at->second;
+  return nullptr;
 }
 
 Result<Journal> read_journal(const std::string& directory) {

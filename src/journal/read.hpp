@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,12 @@ struct PublishedFile {
   std::int64_t server = 0;
 };
 
+struct CompletedEpoch {
+  EpochCompleted epoch;
+  std::string at;                  ///< of the last server
+  std::set<std::int64_t> servers;  ///< that have said so
+};
+
 struct Message {
   std::string at;
   std::int64_t server = 0;
@@ -45,13 +52,16 @@ struct Run {
   std::string id;
   std::string started_at;
   std::string last_at;
-  std::map<std::int64_t, ServerOfRun> servers;  ///< by number
-  std::vector<PublishedFile> published;         ///< in the order of time, as all lists here
-  std::vector<OpenedFile> unpublished;          ///< opened, and not published in this run
+  std::map<std::int64_t, ServerOfRun> servers;     ///< by number
+  std::vector<PublishedFile> published;            ///< in the order of time, as all lists here
+  std::vector<OpenedFile> unpublished;             ///< opened, and not published in this run
+  std::map<std::uint64_t, CompletedEpoch> epochs;  ///< by number, also those that not all servers completed
   std::vector<Message> warnings;
   std::vector<Message> errors;
 
   [[nodiscard]] const std::string& session() const;
+  /// The last epoch that is complete on all servers; null: none.
+  [[nodiscard]] const CompletedEpoch* last_epoch() const;
 };
 
 struct Journal {

@@ -105,6 +105,11 @@ void Recorder::given_up(FileFacts file, std::string why) {
   (void)note(FileGivenUp{std::move(file), std::move(why)}, false);
 }
 
+Result<> Recorder::epoch_completed(EpochCompleted epoch) {
+  for (std::string& path : epoch.unpublished) path = absolute(path);
+  return note(std::move(epoch), true);
+}
+
 void Recorder::warned(std::string text) { (void)note(Warned{std::move(text)}, false); }
 
 void Recorder::failed(const Error& error) {

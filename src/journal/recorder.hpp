@@ -42,6 +42,8 @@ class Recorder {
   Result<> published(FilePublished file);
   /// Will not be published in this run.
   void given_up(FileFacts file, std::string why);
+  /// Durable. So must be what it is about.
+  Result<> epoch_completed(EpochCompleted epoch);
   void warned(std::string text);
   void failed(const Error& error);
   /// Durable. Nothing may follow.

@@ -35,10 +35,12 @@ struct OutputFile {
   bool failed = false;                   ///< never to be published
   std::atomic<bool> dropped{false};      ///< given up, while the session goes on; workers look
   std::atomic<bool> unwanted{false};     ///< the session has failed, and it is not worth writing; likewise
+  bool changed_since_epoch = true;       ///< something was put since the last epoch that it was marked for
   std::unique_ptr<storage::File> file;
   std::vector<std::function<void()>> waiting;  ///< tasks to submit once it is open
   std::size_t pending = 0;                     ///< tasks waiting or submitted
   std::uint64_t records_put = 0;               ///< it has so many, though nobody may hold a point of them
+  std::uint64_t records_dropped = 0;           ///< left out because the memory was full
   std::vector<bool> closed;                    ///< by model rank
   std::vector<std::size_t> asked_records;      ///< model ranks that want to know how many there were
   std::size_t closed_by = 0;

@@ -39,6 +39,7 @@ Server::Server(Place place, const config::Config& config, std::unique_ptr<transp
       strings_(config.memory.server_bytes / strings_share),
       peers_(place_.session_ranks.size()),
       scratch_(config.memory.block_bytes + model::page_bytes),
+      overflow_(config, overflow_hooks()),
       stall_(config.deadline, 0),
       space_(config.space_retry, {[this] { port_->mark_progress(); },
                                   threads > 0 ? std::function<void()>() : [this] { port_->pump(); },
@@ -60,6 +61,7 @@ Server::Server(Place place, const config::Config& config, std::unique_ptr<transp
              profile.timer("create"),
              profile.timer("write"),
              profile.timer("publish"),
+             profile.timer("epoch"),
              profile.counter(observe::counters::bytes),
              profile.counter(observe::counters::written_bytes),
              profile.counter(observe::counters::direct_bytes),
@@ -91,7 +93,9 @@ bool Server::step() {
   did = workers_.run_one() || did;
   did = take_events() || did;
   did = inputs_.advance() || did;
+  if (did) relieve();
   if (did) complete_tickets();
+  if (did) advance_epochs();
   if (did || said_goodbye_) finish_if_done();
   if (const std::uint64_t now = now_ns(); now >= next_watch_ns_) {
     next_watch_ns_ = now + watch_interval_ns;
@@ -207,6 +211,8 @@ Result<> Server::handle_output(std::size_t peer, wire::Kind kind, std::span<cons
     return with<wire::AskRecords>(message, [&](const auto& m) { return ask_records(peer, m); });
   if (kind == wire::Flush::kind)
     return with<wire::Flush>(message, [&](const auto& m) { return flush(peer, m); });
+  if (kind == wire::Epoch::kind)
+    return with<wire::Epoch>(message, [&](auto m) { return reach_epoch(peer, std::move(m)); });
   if (kind == wire::Waiting::kind)
     return with<wire::Waiting>(message, [&](const auto& m) -> Result<> {
       if (is_outstanding(peer, m.ticket)) tickets_.waiters.push_back({peer, m.ticket, now_ns()});
@@ -259,18 +265,20 @@ Result<> Server::flush(std::size_t peer, const wire::Flush& message) {
   return {};
 }
 
+/// All that the rank had put before.
+bool Server::is_written(const Ticket& ticket) {
+  if (!strings_.written_up_to(ticket.strings)) return false;
+  for (const std::uint64_t id : ticket.files)
+    if (files_.contains(id)) return false;
+  for (const auto& [collection, bound] : ticket.bounds)
+    if (const auto& records = records_.of(collection); !records.empty() && records.begin()->first < bound)
+      return false;
+  return true;
+}
+
 void Server::complete_tickets() {
-  const auto complete = [this](const Ticket& ticket) {
-    if (!strings_.written_up_to(ticket.strings)) return false;
-    for (const std::uint64_t id : ticket.files)
-      if (files_.contains(id)) return false;
-    for (const auto& [collection, bound] : ticket.bounds)
-      if (const auto& records = records_.of(collection); !records.empty() && records.begin()->first < bound)
-        return false;
-    return true;
-  };
   std::erase_if(tickets_.open, [&](const Ticket& ticket) {
-    if (!complete(ticket)) return false;
+    if (!is_written(ticket)) return false;
     done(ticket.peer, ticket.number);
     return true;
   });
@@ -280,6 +288,12 @@ void Server::complete_tickets() {
 bool Server::is_outstanding(std::size_t peer, std::uint64_t ticket) const {
   return std::ranges::any_of(tickets_.open,
                              [&](const Ticket& it) { return it.peer == peer && it.number == ticket; }) ||
+         std::ranges::any_of(epochs_.open,
+                             [&](const auto& entry) {
+                               return std::ranges::any_of(entry.second.before, [&](const Ticket& it) {
+                                 return it.peer == peer && it.number == ticket;
+                               });
+                             }) ||
          std::ranges::any_of(files_, [&](const auto& entry) {
            return std::ranges::find(entry.second.tickets, std::pair(peer, ticket)) !=
                   entry.second.tickets.end();

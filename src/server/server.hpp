@@ -25,9 +25,11 @@
 #include "observe/profile.hpp"
 #include "observe/progress.hpp"
 #include "server/catalog.hpp"
+#include "server/epochs.hpp"
 #include "server/fellow_servers.hpp"
 #include "server/inputs.hpp"
 #include "server/output_file.hpp"
+#include "server/overflow.hpp"
 #include "server/records.hpp"
 #include "server/remote_places.hpp"
 #include "server/scratch_buffers.hpp"
@@ -84,6 +86,8 @@ class Server {
     std::optional<std::vector<std::byte>> share;    ///< of a created file that members wait for
     std::optional<std::vector<std::byte>> account;  ///< of a member that has handed over
     bool published = false;
+    std::uint64_t epoch = 0;  ///< that the file was marked for
+    std::optional<storage::MemberEpoch> epoch_part;
     std::optional<Error> error;
     std::function<void()> then;  ///< instead of all this: what is to be called
   };
@@ -102,7 +106,7 @@ class Server {
     std::uint64_t last_file = 0;  ///< that was open when it began
   };
   struct Timers {
-    observe::Timer *wait, *ingest, *create, *write, *publish;
+    observe::Timer *wait, *ingest, *create, *write, *publish, *epoch;
     observe::Counter *bytes, *written, *direct, *messages, *backlog, *files;
   };
   struct CollectionTimers {
@@ -142,6 +146,14 @@ class Server {
   /// Queues the write of a frame: the pieces given by index in the layout.
   void write_frame(OutputFile& file, const ServedCollection& collection, std::uint64_t seq,
                    const transport::FrameView& view, std::vector<std::uint32_t> pieces);
+  /// From a worker: the frame's turn has come.
+  Result<storage::WriteCost> write_queued(const Overflow::Handle& frame, const OutputFile& file,
+                                          observe::Timer* fill_timer);
+  void erase_record(const ServedCollection& collection, std::uint64_t seq);
+  [[nodiscard]] bool no_room() const;
+  void relieve();
+  [[nodiscard]] bool is_droppable(const ServedCollection& collection);
+  [[nodiscard]] Overflow::Hooks overflow_hooks();
   void account(const storage::WriteCost& cost, const CollectionTimers& timers);
   void submit(OutputFile& file, std::function<void()> task);
   Result<> end_record(const ServedCollection& collection, std::uint64_t seq);
@@ -191,6 +203,22 @@ class Server {
   void handed_over(OutputFile& file, std::vector<std::byte> account);
   [[nodiscard]] Error fellow_error(Error error, std::size_t server) const;
 
+  // Epochs.
+  Result<> reach_epoch(std::size_t peer, wire::Epoch message);
+  void advance_epochs();
+  void mark_file(ServedEpoch& epoch, ServedEpoch::OpenFile& entry);
+  void submit_mark(ServedEpoch& epoch, ServedEpoch::OpenFile& entry, OutputFile& file,
+                   std::vector<storage::MemberEpoch> parts);
+  void epoch_marked(const OutputFile& file, std::uint64_t number, std::optional<storage::MemberEpoch> part);
+  void send_epoch_part(const OutputFile& file, std::uint64_t number,
+                       std::optional<storage::MemberEpoch> part);
+  void take_epoch_part(wire::EpochPart message);
+  void note_epoch(ServedEpoch& epoch);
+  void epoch_completed(std::uint64_t number);
+  void forget_epochs_of_ended_ranks();
+  [[nodiscard]] std::string missing_at_epoch() const;
+
+  [[nodiscard]] bool is_written(const Ticket& ticket);
   void complete_tickets();
   [[nodiscard]] bool is_outstanding(std::size_t peer, std::uint64_t ticket) const;
   void done(std::size_t peer, std::uint64_t ticket);
@@ -226,6 +254,7 @@ class Server {
   Catalog catalog_;
   Records records_{catalog_};
   Tickets tickets_;
+  Epochs epochs_;
   StringQueue strings_;
   std::deque<const ServedCollection*> unprepared_;  ///< structures of their files are still to be made
   bool preparing_ = false;
@@ -246,6 +275,8 @@ class Server {
   std::atomic<bool> out_of_time_{false};
 
   ScratchBuffers scratch_;
+  Overflow overflow_;
+  std::map<std::uint32_t, bool> droppable_;  ///< by collection
 
   Mutex events_mutex_;
   std::vector<Event> events_ AFTERBAY_GUARDED_BY(events_mutex_);

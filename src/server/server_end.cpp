@@ -24,6 +24,7 @@ void Server::watch() {
     (void)end_peer(lost->peer);
   }
   const std::uint64_t now = now_ns();
+  relieve();
   observe::peak(timers_.backlog, port_->frames().peak_used_bytes());
   show_progress();
   if (failure_) {
@@ -34,19 +35,20 @@ void Server::watch() {
     return;
   }
   const bool nobody_moves = stall_.expired(activity_);
-  const bool no_room =
-      port_->frames().used_bytes() + config_.memory.block_bytes > port_->frames().capacity_bytes();
   const bool waited_for = std::ranges::any_of(tickets_.waiters, [&](const Waiter& waiter) {
     return now - waiter.since_ns > stall_.limit_ns() && !writing();
   });
   const bool some_ended = peers_ended_ > 0 && peers_ended_ < peers_.size();
-  if (!waited_for && !(nobody_moves && !writing() && (no_room || some_ended || !tickets_.waiters.empty())))
+  if (!waited_for && !(nobody_moves && !writing() && (no_room() || some_ended || !tickets_.waiters.empty())))
     return;
   fail(missing_error());
 }
 
 bool Server::writing() const {
-  return std::ranges::any_of(files_, [](const auto& entry) { return entry.second.being_written(); });
+  const bool noting =
+      !epochs_.open.empty() && epochs_.open.begin()->second.stage == ServedEpoch::Stage::noting;
+  return noting ||
+         std::ranges::any_of(files_, [](const auto& entry) { return entry.second.being_written(); });
 }
 
 Error Server::late(std::string what) const {
@@ -73,6 +75,7 @@ Error Server::missing_error() {
           fmt::format("model rank {} put {} string variables, model rank 0 only {}: every rank must call "
                       "put_strings, and what model rank 0 gives is written",
                       ticket.peer, ticket.strings, strings_.taken()));
+  if (const std::string missing = missing_at_epoch(); !missing.empty()) return late(missing);
   for (const auto& [id, file] : files_)
     if (file.closed_by > 0 && file.closed_by < peers_.size())
       return late(fmt::format("{} did not close the file, while other ranks did",
@@ -158,6 +161,7 @@ void Server::fail(Error error) {
   fellows_.broadcast(wire::ServerFailed{*failure_});
   places_.fail(*failure_);
   tickets_ = {};
+  epochs_ = {};
   give_up_files();
 }
 
@@ -213,6 +217,8 @@ void Server::finish_if_done() {
   if (finished_ || peers_ended_ < peers_.size()) return;
   if (failure_) give_up_files();
   if (!files_.empty()) return;
+  forget_epochs_of_ended_ranks();
+  if (!epochs_.open.empty()) return advance_epochs();
   if (!said_goodbye_) {
     said_goodbye_ = true;
     if (journal_)

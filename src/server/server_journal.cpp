@@ -33,7 +33,10 @@ Result<> Server::note_opened(const OutputFile& file) {
 
 Result<> Server::note_published(const OutputFile& file, const storage::Published& published) {
   if (!journal_ || file.collection->format == Format::memory) return {};
-  return journal_->published({facts_of(file), published.size_bytes, published.records, published.checksum});
+  journal::FilePublished line{
+      facts_of(file), published.size_bytes, published.records, published.checksum, {}};
+  if (file.records_dropped > 0) line.dropped = file.records_dropped;
+  return journal_->published(std::move(line));
 }
 
 /// Of what several servers write, its leader says it.

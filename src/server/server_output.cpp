@@ -145,6 +145,8 @@ storage::FileRequest Server::request_for(const OutputFile& file) const {
   request.disk = disk_;
   request.stripes = stripe_policy(config_, file.collection->name);
   request.checksum = journal_ && config_.sums_files();
+  request.server = static_cast<std::uint64_t>(place_.number);
+  request.readable = config_.settings_for(file.collection->name).readable.value_or(false);
   return request;
 }
 
@@ -206,18 +208,17 @@ void Server::write_frame(OutputFile& file, const ServedCollection& collection, s
                          const transport::FrameView& view, std::vector<std::uint32_t> pieces) {
   Record& record = *records_.find(collection.id, seq);
   ++record.writes;
+  file.changed_since_epoch = true;
   const CollectionTimers timers = timers_of(collection);
   FrameTask task{&collection, record.record, view, std::move(pieces)};
-  submit(file, [this, timers, task = std::move(task), &file, seq] {
+  const bool droppable = !record.fixed && is_droppable(collection);
+  auto frame = overflow_.add(std::move(task), {collection.id, seq}, droppable);
+  submit(file, [this, timers, frame = std::move(frame), id = collection.id, &file, seq] {
     observe::Timed timed(timers.write);
     Event result;
     result.file = file.id;
-    result.record.emplace(task.collection->id, seq);
-    auto cost = [&]() -> Result<storage::WriteCost> {
-      AFTERBAY_TRY(check_wanted(file));
-      return write_frame_task(task, *file.file, scratch_, timers.fill);
-    }();
-    port_->frames().release(task.view);
+    result.record.emplace(id, seq);
+    auto cost = write_queued(frame, file, timers.fill);
     if (cost) {
       timed.bytes(cost->bytes_in);
       account(*cost, timers);
@@ -256,6 +257,7 @@ Result<> Server::put_strings(std::size_t peer, wire::PutStrings message) {
   std::uint64_t bytes = 0;
   for (const std::string& text : message.values) bytes += sizeof text + text.capacity();
   const std::uint64_t number = strings_.add(bytes);
+  file->changed_since_epoch = true;
   records_.put_strings(peer, *file->collection, message);
   observe::peak(timers_.backlog, port_->frames().used_bytes() + strings_.bytes());
   const CollectionTimers timers = timers_of(*file->collection);
@@ -334,7 +336,7 @@ Result<> Server::end_record(const ServedCollection& collection, std::uint64_t se
     record.scheduled[f] = true;
     write_frame(*file, collection, seq, *view, std::move(pieces));
   }
-  if (record.writes == 0) records_.erase(collection.id, seq);
+  if (record.writes == 0) erase_record(collection, seq);
   return {};
 }
 
@@ -420,7 +422,7 @@ Result<> Server::handle(Event& event) {
   if (event.record) {
     const auto [collection, seq] = *event.record;
     Record* record = records_.find(collection, seq);
-    if (record != nullptr && --record->writes == 0 && record->ended) records_.erase(collection, seq);
+    if (record != nullptr && --record->writes == 0 && record->ended) erase_record(*file->collection, seq);
   }
   if (event.strings != 0) strings_.written(event.strings);
   progress_.bytes_taken = timers_.bytes != nullptr ? timers_.bytes->value() : 0;
@@ -443,6 +445,7 @@ Result<> Server::handle(Event& event) {
     file->failed = true;
     fail(std::move(*event.error));
   }
+  if (event.epoch != 0 && !failure_) epoch_marked(*file, event.epoch, std::move(event.epoch_part));
   if (failure_) give_up_files();
   if (const auto at = files_.find(event.file); at != files_.end() && !at->second.failed)
     publish_if_complete(at->second);

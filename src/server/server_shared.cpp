@@ -54,6 +54,9 @@ Result<> Server::handle_server(std::size_t server, std::span<const std::byte> me
     return decoded<wire::Places>(message, [&](auto m) { return places_.answer(std::move(m)), Result<>(); });
   if (kind == wire::PartDone::kind)
     return decoded<wire::PartDone>(message, [&](const auto& m) { return part_done(server, m); });
+  if (kind == wire::EpochPart::kind)
+    return decoded<wire::EpochPart>(message,
+                                    [&](auto m) { return take_epoch_part(std::move(m)), Result<>(); });
   if (kind == wire::FilePublished::kind)
     return decoded<wire::FilePublished>(message, [&](const auto& m) -> Result<> {
       if (const auto file = files_.find(m.file); file != files_.end()) published(file->second, std::nullopt);

@@ -91,14 +91,29 @@ Collection Session::collection(const std::string& name, const Schema& schema,
 }
 
 void Session::start() { unwrap(state().model_side().start()); }
-void Session::end_step() { unwrap(state().model_side().end_step()); }
+void Session::end_step() {
+  unwrap(state().model_side().end_step());
+  state().model_side().call_back();
+}
 Ticket Session::flush() { return unwrap(state().model_side().flush()); }
-void Session::wait(Ticket ticket) { unwrap(state().model_side().wait(ticket)); }
-bool Session::is_complete(Ticket ticket) { return unwrap(state().model_side().is_complete(ticket)); }
+Ticket Session::epoch(const std::string& name) { return unwrap(state().model_side().epoch(name)); }
+void Session::wait(Ticket ticket) {
+  unwrap(state().model_side().wait(ticket));
+  state().model_side().call_back();
+}
+bool Session::is_complete(Ticket ticket) {
+  const bool complete = unwrap(state().model_side().is_complete(ticket));
+  state().model_side().call_back();
+  return complete;
+}
+void Session::on_complete(Ticket ticket, std::function<void()> function) {
+  unwrap(state().model_side().on_complete(ticket, std::move(function)));
+}
 
 void Session::finalize() {
   if (state().ended) return;
   unwrap(state().model_side().finalize());
+  state().model_side().call_back();
   if (state().host.joinable()) state().host.join();
   while (state().server && !state().server->finished()) {  // hosted: other ranks may still be on their way
     if (!state().server->step()) state().server->wait();

@@ -235,6 +235,32 @@ Result<> Ledger::take(std::span<const std::byte> account) {
   return {};
 }
 
+std::unique_ptr<Ledger> Ledger::copy(std::uint64_t records) const {
+  auto copied = std::make_unique<Ledger>(layout_, 0, false);
+  const MutexLock lock(mutex_);
+  const MutexLock its_lock(copied->mutex_);
+  copied->fixed_ = fixed_;
+  copied->records_ = records;
+  for (const auto& [first, stretch] : stretches_)
+    if (first < records)
+      copied->stretches_.emplace(first, Stretch{std::min(stretch.end, records), stretch.written});
+  return copied;
+}
+
+Result<> Ledger::take_first_records(std::span<const std::byte> account) {
+  AFTERBAY_TRY_ASSIGN(Taken taken, parse(account));
+  const MutexLock lock(mutex_);
+  taken.stretches.erase(taken.stretches.lower_bound(records_), taken.stretches.end());
+  if (!taken.stretches.empty()) {
+    Stretch& last = std::prev(taken.stretches.end())->second;
+    last.end = std::min(last.end, records_);
+  }
+  AFTERBAY_TRY(check_new(taken));
+  fixed_.insert(taken.fixed);
+  for (const auto& [first, stretch] : taken.stretches) add(first, stretch);
+  return {};
+}
+
 /// Adds pieces, none of which was written, to a stretch of records.
 void Ledger::add(std::uint64_t first, const Stretch& stretch) {
   split(first);

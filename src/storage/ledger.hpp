@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -45,6 +46,10 @@ class Ledger {
 
   /// All that it holds, for `take` of another process's ledger of the same layout (see sealed.hpp).
   [[nodiscard]] std::vector<std::byte> account() const;
+  /// What it holds now of the fixed pieces and of records [0, records), with as many records.
+  [[nodiscard]] std::unique_ptr<Ledger> copy(std::uint64_t records) const;
+  /// The same account, cut to as many records as this ledger has: those past them are left out.
+  Result<> take_first_records(std::span<const std::byte> account);
   /// Adds what another process wrote. Fails, and adds nothing, with format when it is no account, and with
   /// conflict when it is of another layout or names a piece that was written here, or taken, already.
   Result<> take(std::span<const std::byte> account);

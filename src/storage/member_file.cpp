@@ -36,7 +36,11 @@ std::vector<std::byte> member_account(const Ledger& ledger, const FileChecksum* 
   return account;
 }
 
-Result<> take_account(std::span<const std::byte> account, Ledger& ledger, FileChecksum* checksum) {
+namespace {
+
+/// The part of an account that is about pieces, and the rest.
+Result<std::pair<std::span<const std::byte>, std::span<const std::byte>>> parts_of(
+    std::span<const std::byte> account) {
   std::uint64_t length = 0;
   for (std::size_t i = std::min(length_bytes, account.size()); i-- > 0;)
     length = length << 8 | std::to_integer<std::uint64_t>(account[i]);
@@ -44,8 +48,19 @@ Result<> take_account(std::span<const std::byte> account, Ledger& ledger, FileCh
     return fail(ErrorCode::format,
                 "the account of a shared file that another server sent is not whole: run the same version of "
                 "the library on all servers");
-  const auto pieces = account.subspan(length_bytes, length);
-  const auto sums = account.subspan(length_bytes + length);
+  return std::pair(account.subspan(length_bytes, length), account.subspan(length_bytes + length));
+}
+
+}  // namespace
+
+Result<> take_member_epoch(std::span<const std::byte> account, Ledger& written) {
+  AFTERBAY_TRY_ASSIGN(const auto parts, parts_of(account));
+  return written.take_first_records(parts.first);
+}
+
+Result<> take_account(std::span<const std::byte> account, Ledger& ledger, FileChecksum* checksum) {
+  AFTERBAY_TRY_ASSIGN(const auto parts, parts_of(account));
+  const auto [pieces, sums] = parts;
   if (!sums.empty()) {
     FileChecksum trial;
     AFTERBAY_TRY(trial.take(sums));
@@ -75,7 +90,11 @@ Result<MemberPart> MemberPart::open(const FileRequest& request, bool leader_dire
 }
 
 MemberFile::MemberFile(const FileRequest& request, MemberPart part)
-    : schema_(request.schema), layout_(request.layout), part_(std::move(part)), ledger_(*layout_, 0, false) {}
+    : schema_(request.schema),
+      layout_(request.layout),
+      part_(std::move(part)),
+      ledger_(*layout_, 0, false),
+      server_(request.server) {}
 
 Result<WriteCost> MemberFile::write(std::span<const PieceWrite> pieces) {
   if (!part_.writer) return fail(closed_error(part_.path));
@@ -109,6 +128,33 @@ Result<std::vector<std::byte>> MemberFile::finish() {
   AFTERBAY_TRY(put_rest(cost));
   AFTERBAY_TRY(part_.writer->sync());
   return member_account(ledger_, part_.writer->checksum());
+}
+
+Result<MemberEpoch> MemberFile::mark_member_epoch(const Epoch& epoch) {
+  if (!part_.writer) return fail(closed_error(part_.path));
+  return in_file(mark(epoch), part_.path);
+}
+
+Result<MemberEpoch> MemberFile::mark(const Epoch& epoch) {
+  const auto written = ledger_.copy(ledger_.records());
+  MemberEpoch part{server_, false, member_account(*written, nullptr)};
+  AFTERBAY_TRY_ASSIGN(part.logged, log_rest(*written));
+  AFTERBAY_TRY(part_.writer->sync());
+  if (!part.logged) return part;
+  LoggedEpoch marked;
+  marked.number = epoch.number;
+  marked.name = epoch.name;
+  marked.at = epoch.at;
+  marked.records = epoch.records;
+  AFTERBAY_TRY(log_->commit(marked));
+  return part;
+}
+
+Result<EpochLog*> MemberFile::epoch_log() {
+  if (!log_) {
+    AFTERBAY_TRY_ASSIGN(log_, EpochLog::create(EpochLog::path_of(part_.path + ".part", server_), part_.disk));
+  }
+  return log_.get();
 }
 
 void MemberFile::abandon() noexcept {

@@ -10,6 +10,7 @@
 
 #include "base/result.hpp"
 #include "storage/block_writer/block_writer.hpp"
+#include "storage/epoch/epoch_log.hpp"
 #include "storage/ledger.hpp"
 #include "storage/store.hpp"
 
@@ -18,6 +19,8 @@ namespace afterbay::storage {
 /// What a member hands over: the pieces that it wrote, and what it knows of the file's checksum (null:
 /// nothing).
 std::vector<std::byte> member_account(const Ledger& ledger, const FileChecksum* checksum);
+/// Adds the pieces of a member's account, of records that the ledger has, to a copy of the leader's.
+Result<> take_member_epoch(std::span<const std::byte> account, Ledger& written);
 /// Adds a member's account to the leader's own. On failure (as Ledger::take's) nothing is added.
 Result<> take_account(std::span<const std::byte> account, Ledger& ledger, FileChecksum* checksum);
 
@@ -43,6 +46,7 @@ class MemberFile : public File {
                                   std::span<const std::string> values) override;
   Result<Published> publish() override;
   Result<std::vector<std::byte>> hand_over() override;
+  Result<MemberEpoch> mark_member_epoch(const Epoch& epoch) override;
   /// The part file stays as it is: it is the leader's.
   void abandon() noexcept override;
   [[nodiscard]] std::string engine() const override;
@@ -54,6 +58,10 @@ class MemberFile : public File {
   virtual Result<> put(std::span<const PieceWrite> pieces, WriteCost& cost) = 0;
   /// Writes what was held back.
   virtual Result<> put_rest(WriteCost&) { return {}; }
+  /// Logs what was held back and belongs to `written`; gives whether there is any.
+  virtual Result<bool> log_rest(const Ledger& /*written*/) { return false; }
+  /// Its own log, begun when it is first needed.
+  Result<EpochLog*> epoch_log();
 
   Schema schema_;
   std::shared_ptr<const model::FileLayout> layout_;
@@ -61,8 +69,12 @@ class MemberFile : public File {
   Ledger ledger_;
 
  private:
+  Result<MemberEpoch> mark(const Epoch& epoch);
   Result<WriteCost> write_pieces(std::span<const PieceWrite> pieces);
   Result<std::vector<std::byte>> finish();
+
+  std::uint64_t server_;
+  std::unique_ptr<EpochLog> log_;
 };
 
 }  // namespace afterbay::storage

@@ -87,7 +87,7 @@ Result<OpenPart> open_part(const FileRequest& request) {
   Striper striper(request.stripes, expected_bytes(request));
   AFTERBAY_TRY_ASSIGN(PartFile part,
                       in_file(PartFile::claim(request.path, request.existing, request.make_directories,
-                                              request.disk, &striper),
+                                              request.disk, &striper, request.readable),
                               request.path));
   auto opened = in_file(fill_part(request, std::move(part)), request.path);
   if (opened) opened->striping = striper.striping();
@@ -132,6 +132,15 @@ Result<> check_strings(const model::FileLayout& layout, const Schema& schema, st
 
 Error closed_error(const std::string& path) {
   return make_error(ErrorCode::bad_state, "{} was published or abandoned: it takes no more data", path)
+      .in_file(path);
+}
+
+Error readable_error(const std::string& path) {
+  return make_error(
+             ErrorCode::bad_state,
+             "{} is to be readable while it is written, and such files are written by one server: give it to "
+             "one (placement collection or file), or leave 'readable' off",
+             path)
       .in_file(path);
 }
 

@@ -50,6 +50,8 @@ Result<T> in_file(Result<T> result, const std::string& path) {
 /// The error of a call on a file that was published or abandoned.
 Error closed_error(const std::string& path);
 
+/// A file that others may read meanwhile was to be shared.
+Error readable_error(const std::string& path);
 /// The error of sharing a file that is appended to.
 Error appended_error(const std::string& path);
 

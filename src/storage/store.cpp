@@ -23,6 +23,10 @@ Result<> File::take(std::span<const std::byte>) { return not_shared(); }
 
 Result<std::vector<std::byte>> File::hand_over() { return not_shared(); }
 
+Result<WriteCost> File::mark_epoch(const Epoch&, std::span<const MemberEpoch>) { return WriteCost{}; }
+
+Result<MemberEpoch> File::mark_member_epoch(const Epoch&) { return fail(not_shared().value()); }
+
 void Store::prepare(const FileRequest&) {}
 
 Result<std::unique_ptr<File>> Store::join(const FileRequest& request, std::span<const std::byte>,

@@ -41,6 +41,9 @@ struct FileRequest {
   std::shared_ptr<ByteAllowance> chunk_memory;
   StripePolicy stripes;   ///< where the file system has stripes
   bool checksum = false;  ///< of the whole file, for Published; equal in all processes that write it
+  /// Others may read the part file while it is written: it shows the state of its last epoch, or a later one.
+  bool readable = false;
+  std::uint64_t server = 0;  ///< number of the I/O server, different in all processes that write the file
 };
 
 /// One piece's bytes in stored layout and byte order (`piece->bytes` of them).
@@ -68,6 +71,21 @@ struct Published {
   /// CRC-64/XZ of all its bytes, if it was asked for: of what was handed over, not of what the disk gives
   /// back.
   std::optional<std::uint64_t> checksum;
+};
+
+/// A point in the course of a run to which files in the making can be brought back.
+struct Epoch {
+  std::uint64_t number = 0;   ///< 1, 2, ... in a run
+  std::string name;           ///< what the model calls it
+  std::string at;             ///< UTC
+  std::uint64_t records = 0;  ///< that the file has at it
+};
+
+/// A member's part of an epoch, for the leader.
+struct MemberEpoch {
+  std::uint64_t server = 0;  ///< FileRequest::server of the member
+  bool logged = false;       ///< it keeps a log of its own
+  std::vector<std::byte> account;
 };
 
 /// A piece that wants a place in a file that another server makes.
@@ -114,6 +132,15 @@ class File {
   /// The file is to have at least so many records, also where nothing is written in them. Before publish,
   /// while no write runs; not of members.
   virtual void reach(std::uint64_t /*records*/) {}
+
+  /// Makes durable what was written, so that the file can be brought back to this point after a crash at
+  /// any later moment, with `recover_file` (storage/epoch/recover.hpp). What `write` had returned from
+  /// before the call has its values then; all else of records [0, epoch.records) has the fill value, and
+  /// there are no later records. Writes may run meanwhile, but no other call. Leader: `members` are the
+  /// parts of all members. Nothing for memory.
+  virtual Result<WriteCost> mark_epoch(const Epoch& epoch, std::span<const MemberEpoch> members);
+  /// Member: the same for its own part.
+  virtual Result<MemberEpoch> mark_member_epoch(const Epoch& epoch);
 
   /// Gives the fill value to all that was never written in records [0, n) (n: most records of any
   /// variable), closes, makes durable (fsync of file and directory) and renames to the final name.

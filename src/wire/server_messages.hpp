@@ -77,6 +77,27 @@ struct FilePublished {
   }
 };
 
+/// Member -> leader: what it has of an epoch of the file is durable; storage::MemberEpoch.
+struct EpochPart {
+  static constexpr Kind kind{225};
+  struct Part {
+    std::uint64_t server = 0;
+    bool logged = false;
+    std::vector<std::byte> account;
+    template <class A>
+    void fields(A& a) {
+      a(server, logged, account);
+    }
+  };
+  std::uint64_t file = 0;
+  std::uint64_t epoch = 0;
+  std::optional<Part> part;  ///< none: it was handed over whole
+  template <class A>
+  void fields(A& a) {
+    a(file, epoch, part);
+  }
+};
+
 /// To all others: the session cannot go on.
 struct ServerFailed {
   static constexpr Kind kind{215};

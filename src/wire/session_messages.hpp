@@ -172,6 +172,28 @@ struct Flush {
   }
 };
 
+/// All that the rank put before is of this epoch. Answered by Done when it is durable on the server.
+struct Epoch {
+  static constexpr Kind kind{125};
+  struct OpenFile {
+    std::uint64_t file = 0;
+    std::uint64_t records = 0;  ///< highest that was put, plus one
+    template <class A>
+    void fields(A& a) {
+      a(file, records);
+    }
+  };
+  std::uint64_t ticket = 0;
+  std::uint64_t number = 0;
+  std::string name;
+  std::uint64_t strings = 0;  ///< as in Flush
+  std::vector<OpenFile> files;
+  template <class A>
+  void fields(A& a) {
+    a(ticket, number, name, strings, files);
+  }
+};
+
 /// The rank now waits for a ticket; the server tells what is missing if nothing moves.
 struct Waiting {
   static constexpr Kind kind{117};

@@ -356,6 +356,20 @@ static void try_option_errors(MPI_Comm comm) {
   afterbay_options_free(options);
 }
 
+static void count_call(void* context) { ++*(int*)context; }
+
+/* A point that files in the making can be brought back to, and what is called when it is complete. */
+static void mark_epoch(afterbay_session* session) {
+  afterbay_ticket epoch;
+  int calls = 0;
+  FAILS(afterbay_session_epoch(session, "", &epoch), AFTERBAY_INVALID_ARGUMENT, "needs a name");
+  OK(afterbay_session_epoch(session, "middle", &epoch));
+  OK(afterbay_session_on_complete(session, epoch, count_call, &calls));
+  FAILS(afterbay_session_on_complete(session, epoch, NULL, NULL), AFTERBAY_INVALID_ARGUMENT, "no function");
+  OK(afterbay_session_wait(session, epoch));
+  HOLDS(calls == 1);
+}
+
 /* ---- The run ---- */
 
 static void run_model(afterbay_session* session) {
@@ -405,6 +419,7 @@ static void run_model(afterbay_session* session) {
   OK(afterbay_session_wait(session, flushed));
   OK(afterbay_session_is_complete(session, flushed, &complete));
   HOLDS(complete == 1);
+  mark_epoch(session);
   uint64_t before = 99;
   OK(afterbay_file_records(file, &before));
   HOLDS(before == 0);

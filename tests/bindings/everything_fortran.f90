@@ -10,8 +10,15 @@ module everything_checks
 
   integer, parameter :: ny = 6, nx = 8, halo = 2, records = 2
   integer :: my_rank, i0, ni  ! this rank's columns, i0 counted from 0
+  integer :: epoch_calls = 0
 
 contains
+
+  subroutine count_epoch(context) bind(C)
+    use, intrinsic :: iso_c_binding, only: c_ptr, c_associated
+    type(c_ptr), value :: context
+    epoch_calls = epoch_calls + merge(1, 100, .not. c_associated(context))
+  end subroutine
 
   subroutine holds(condition, what)
     logical, intent(in) :: condition
@@ -400,7 +407,7 @@ contains
     type(afterbay_changes) :: changes
     type(afterbay_collection) :: collection
     type(afterbay_file) :: file
-    type(afterbay_ticket) :: flushed, closed
+    type(afterbay_ticket) :: flushed, closed, middle
     integer :: record, ierr
     call session%decomposition('grid', [nx, ny], [i0 + 1, 1], [ni, ny])
     call session%decomposition('part', int([nx, ny], c_int64_t), int([4, 3], c_int64_t), &
@@ -427,6 +434,13 @@ contains
     call session%flush(flushed)
     call session%wait(flushed)
     call holds(session%is_complete(flushed), 'what was waited for is complete')
+    call session%epoch('', middle, ierr=ierr)
+    call fails(ierr, AFTERBAY_INVALID_ARGUMENT, 'needs a name')
+    call session%epoch('middle', middle)
+    epoch_calls = 0
+    call session%on_complete(middle, count_epoch)
+    call session%wait(middle)
+    call holds(epoch_calls == 1, 'a function was called when the epoch was complete')
     call holds(file%records() == 0, 'a new file has no records')
     call file%close(closed)
     call session%wait(closed)

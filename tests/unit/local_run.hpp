@@ -111,6 +111,7 @@ class LocalRun {
     if (config.origin("journal.directory").source == config::Source::fallback) return nullptr;
     journal::Identity identity{"run-1", number, {}};
     identity.started.session = "test";
+    identity.started.servers = servers_;
     return std::make_unique<journal::Recorder>(
         journal::Where{config.journal.directory, config.journal.required}, identity, logger);
   }

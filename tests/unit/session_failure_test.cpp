@@ -14,6 +14,7 @@
 #include "read_back.hpp"
 #include "scratch_directory.hpp"
 #include "storage/block_writer/disk.hpp"
+#include "store_on_disk.hpp"
 
 namespace afterbay::test {
 namespace {
@@ -63,22 +64,6 @@ class SlowDisk : public storage::Disk {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
     return Disk::sync(descriptor);
   }
-};
-
-/// The store of a format on another disk.
-class StoreOnDisk : public storage::Store {
- public:
-  StoreOnDisk(Format format, std::shared_ptr<storage::Disk> disk)
-      : store_(storage::make_store(format)), disk_(std::move(disk)) {}
-  Result<std::unique_ptr<storage::File>> create(const storage::FileRequest& request) override {
-    storage::FileRequest changed = request;
-    changed.disk = disk_;
-    return store_->create(changed);
-  }
-
- private:
-  std::unique_ptr<storage::Store> store_;
-  std::shared_ptr<storage::Disk> disk_;
 };
 
 const LocalRun::Settings settings{

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "storage/block_writer/system_error.hpp"
+#include "storage/epoch/epoch_log.hpp"
 
 namespace afterbay::storage {
 namespace {
@@ -48,11 +49,33 @@ bool left_behind(int descriptor) {
   return ::fstat(descriptor, &status) == 0 && status.st_size > 0;
 }
 
+/// A byte that no file has. Programs that read a part file lock the file as a whole (HDF5 by flock), and are
+/// not to meet this lock.
+constexpr off_t lock_byte = off_t{1} << 62;
+
+/// 0, or errno; EWOULDBLOCK when another writer has the lock. It ends with the open file, however that ends.
+int lock_writer(int descriptor) {
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  lock.l_start = lock_byte;
+  lock.l_len = 1;
+  if (::fcntl(descriptor, F_OFD_SETLK, &lock) == 0) return 0;
+  return errno == EACCES || errno == EAGAIN ? EWOULDBLOCK : errno;
+}
+
+int lock_whole(int descriptor) { return ::flock(descriptor, LOCK_EX | LOCK_NB) == 0 ? 0 : errno; }
+
+bool has_no_locks(int number) {
+  return number == ENOSYS || number == ENOLCK || number == EOPNOTSUPP || number == EINVAL || number == EINTR;
+}
+
 }  // namespace
 
 Result<PartFile> PartFile::claim(const std::string& path, Existing existing, bool make_directories,
-                                 std::shared_ptr<Disk> disk, Striper* striper) {
+                                 std::shared_ptr<Disk> disk, Striper* striper, bool readable) {
   PartFile file;
+  file.readable_ = readable;
   file.path_ = path;
   file.part_path_ = storage::part_path(path);
   file.existing_ = existing;
@@ -79,20 +102,21 @@ Result<> PartFile::open_and_lock(Striper* striper) {
     if (striper != nullptr && !striper->created() && !path_exists(part_path_)) striper->create(part_path_);
     descriptor_ = Descriptor(disk_->open(part_path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
     if (!descriptor_.open()) return fail(system_error(errno, "create", part_path_));
-    if (::flock(descriptor_.get(), LOCK_EX | LOCK_NB) != 0) {
-      if (errno == EWOULDBLOCK)
-        return fail(
-            make_error(ErrorCode::conflict,
-                       "{} is being written by another writer, in this process or another: give the files "
-                       "different names, or wait until that run has ended",
-                       part_path_)
-                .with_native(EWOULDBLOCK)
-                .in_file(path_));
-      if (errno != ENOSYS && errno != ENOLCK && errno != EOPNOTSUPP && errno != EINTR)
-        return fail(system_error(errno, "lock", part_path_));
-    }
+    int number = lock_writer(descriptor_.get());
+    // Nobody is to take it for a file that can be read.
+    if (number == 0 && !readable_) number = lock_whole(descriptor_.get());
+    if (number == EWOULDBLOCK)
+      return fail(
+          make_error(ErrorCode::conflict,
+                     "{} is being written by another writer, in this process or another: give the files "
+                     "different names, or wait until that run has ended",
+                     part_path_)
+              .with_native(EWOULDBLOCK)
+              .in_file(path_));
+    if (number != 0 && !has_no_locks(number)) return fail(system_error(number, "lock", part_path_));
     if (!same_file(descriptor_.get(), part_path_)) continue;  // published or removed since it was opened
     if (!left_behind(descriptor_.get()) && (striper == nullptr || striper->created())) return {};
+    remove_epoch_logs(part_path_);
     // Left behind by a killed run, and now ours. It is not emptied but removed: servers of that run that
     // shared it and have not noticed its end may still write to it, and its stripes cannot be changed.
     if (::unlink(part_path_.c_str()) != 0) return fail(system_error(errno, "remove the older", part_path_));
@@ -100,6 +124,22 @@ Result<> PartFile::open_and_lock(Striper* striper) {
   return fail(make_error(ErrorCode::conflict,
                          "{} is renamed or removed by others as fast as it is made: stop them", part_path_)
                   .in_file(path_));
+}
+
+Result<> PartFile::lock(int descriptor, const std::string& part_path) {
+  const int number = lock_writer(descriptor);
+  if (number == 0 || has_no_locks(number)) return {};
+  if (number != EWOULDBLOCK) return fail(system_error(number, "lock", part_path));
+  return fail(make_error(ErrorCode::conflict,
+                         "{} is still being written: wait until the run has ended, or stop it", part_path)
+                  .with_native(EWOULDBLOCK));
+}
+
+Result<std::optional<Descriptor>> PartFile::keep_readers_out() const {
+  Descriptor turn(disk_->open(part_path_.c_str(), O_RDONLY | O_CLOEXEC, 0));
+  if (!turn.open()) return fail(system_error(errno, "open", part_path_));
+  if (lock_whole(turn.get()) == EWOULDBLOCK) return std::nullopt;
+  return std::optional<Descriptor>(std::move(turn));
 }
 
 Result<> PartFile::copy_existing() {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/result.hpp"
@@ -12,7 +13,7 @@
 
 namespace afterbay::storage {
 
-/// Holds `path.part` open, empty and locked (flock), so that no two writers, in this process or
+/// Holds `path.part` open, empty and locked, so that no two writers, in this process or
 /// another, make the same file. The lock dies with its owner: what a killed run left behind is
 /// replaced and never blocks a new run. Where the file system has no locks there is no protection.
 class PartFile {
@@ -20,8 +21,12 @@ class PartFile {
   /// Fails with exists (Existing::refuse and the final name is taken), conflict (another writer
   /// has it), or the system's error. Missing directories are made when asked for.
   /// An older part file is removed. `striper`, if it wants to, makes the new one before it is opened.
+  /// `readable`: HDF5 of other processes may open it for reading meanwhile.
   static Result<PartFile> claim(const std::string& path, Existing existing, bool make_directories,
-                                std::shared_ptr<Disk> disk, Striper* striper = nullptr);
+                                std::shared_ptr<Disk> disk, Striper* striper = nullptr,
+                                bool readable = false);
+  /// Takes the lock of a part file that nobody writes any more. Fails with conflict when somebody does.
+  static Result<> lock(int descriptor, const std::string& part_path);
 
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
   [[nodiscard]] const std::string& part_path() const noexcept { return part_path_; }
@@ -30,6 +35,10 @@ class PartFile {
   [[nodiscard]] const std::shared_ptr<Disk>& shared_disk() const noexcept { return disk_; }
   /// Whether a file of the final name stood there when this one was claimed.
   [[nodiscard]] bool replaces() const noexcept { return replaces_; }
+
+  /// Whether no other process has the file open and locked, as HDF5 does; while the result lives none can
+  /// open it so.
+  [[nodiscard]] Result<std::optional<Descriptor>> keep_readers_out() const;
 
   /// Fills the part file with the bytes of the file under the final name (shared, where the file
   /// system can do so).
@@ -49,6 +58,7 @@ class PartFile {
   std::string path_;
   std::string part_path_;
   Existing existing_ = Existing::refuse;
+  bool readable_ = false;
   bool replaces_ = false;
   std::shared_ptr<Disk> disk_;
   Descriptor descriptor_;

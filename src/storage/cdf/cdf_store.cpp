@@ -2,7 +2,9 @@
 #include "storage/cdf/cdf_store.hpp"
 
 #include <algorithm>
+#include <mutex>
 #include <optional>
+#include <shared_mutex>
 #include <utility>
 #include <vector>
 
@@ -10,8 +12,10 @@
 #include "storage/cdf/cdf_pieces.hpp"
 #include "storage/cdf/header.hpp"
 #include "storage/cdf/limits.hpp"
+#include "storage/epoch/epoch_log.hpp"
 #include "storage/fill.hpp"
 #include "storage/ledger.hpp"
+#include "storage/member_file.hpp"
 #include "storage/open_part.hpp"
 
 namespace afterbay::storage {
@@ -29,6 +33,7 @@ class CdfFile : public File {
         part_(std::move(opened.part)),
         writer_(std::move(opened.writer)),
         appended_(opened.appended),
+        readable_(request.readable),
         striping_(std::move(opened.striping)) {}
 
   /// Writes or reads the header, and writes the constant values of a new file.
@@ -55,6 +60,8 @@ class CdfFile : public File {
 
   Result<WriteCost> write(std::span<const PieceWrite> pieces) override {
     if (!writer_) return fail(closed_error(part_.path()));
+    std::shared_lock<std::shared_mutex> write(writes_, std::defer_lock);
+    if (readable_) write.lock();
     return in_file(write_pieces(pieces), part_.path());
   }
 
@@ -77,6 +84,7 @@ class CdfFile : public File {
   Result<std::vector<std::byte>> share() override {
     if (!writer_) return fail(closed_error(part_.path()));
     if (appended_) return fail(appended_error(part_.path()));
+    if (readable_) return fail(readable_error(part_.path()));
     AFTERBAY_TRY(in_file(writer_->share(), part_.path()));
     return seal(places_, writer_->direct(), *layout_);
   }
@@ -92,6 +100,11 @@ class CdfFile : public File {
   Result<> take(std::span<const std::byte> account) override {
     if (!writer_) return fail(closed_error(part_.path()));
     return in_file(take_account(account, *ledger_, writer_->checksum()), part_.path());
+  }
+
+  Result<WriteCost> mark_epoch(const Epoch& epoch, std::span<const MemberEpoch> members) override {
+    if (!writer_) return fail(closed_error(part_.path()));
+    return in_file(mark(epoch, members), part_.path());
   }
 
   void abandon() noexcept override {
@@ -191,6 +204,45 @@ class CdfFile : public File {
     return records;
   }
 
+  /// The header says how many records there are when the file is complete; until then the log does, and the
+  /// header of a readable file.
+  Result<WriteCost> mark(const Epoch& epoch, std::span<const MemberEpoch> members) {
+    WriteCost cost;
+    const auto written = ledger_->copy(epoch.records);
+    for (const MemberEpoch& member : members) AFTERBAY_TRY(take_member_epoch(member.account, *written));
+    ledger_->reach(epoch.records);
+    if (!log_) {
+      AFTERBAY_TRY_ASSIGN(log_, EpochLog::create(EpochLog::path_of(part_.part_path()), part_.shared_disk()));
+    }
+    AFTERBAY_TRY(log_->add_structure(4, encode_record_count(header_.version, epoch.records)));
+    LoggedEpoch marked;
+    marked.number = epoch.number;
+    marked.name = epoch.name;
+    marked.at = epoch.at;
+    marked.records = epoch.records;
+    marked.format = layout_->format;
+    marked.size_bytes = header_.file_bytes(epoch.records, header_bytes_);
+    marked.cut = log_->end();
+    AFTERBAY_TRY(written->for_each_missing([&](const model::Piece& piece, std::uint64_t record) -> Result<> {
+      const Variable& variable = schema_.variables[piece.variable];
+      std::vector<std::byte> element = fill_of(variable).bytes;
+      to_file_order(element, element.size(), true);
+      return log_->add(
+          LoggedFill{places_.offset_of(*layout_, piece, record), piece.bytes, std::move(element)});
+    }));
+    AFTERBAY_TRY(writer_->sync());
+    AFTERBAY_TRY(log_->commit(marked));
+    if (readable_) AFTERBAY_TRY(show(epoch.records, cost));
+    return cost;
+  }
+
+  /// Fill values where nothing was put, then the number of records, which is one write of 4 or 8 bytes.
+  Result<> show(std::uint64_t records, WriteCost& cost) {
+    const std::unique_lock<std::shared_mutex> alone(writes_);
+    AFTERBAY_TRY(fill_missing(cost));
+    return writer_->write_structure(4, encode_record_count(header_.version, records));
+  }
+
   Result<Published> finish() {
     Published published;
     AFTERBAY_TRY(fill_missing(published.cost));
@@ -200,6 +252,7 @@ class CdfFile : public File {
     AFTERBAY_TRY(writer_->truncate(published.size_bytes));
     AFTERBAY_TRY_ASSIGN(published.checksum, writer_->finish_checksum());
     AFTERBAY_TRY(part_.publish());
+    if (log_) remove_epoch_logs(part_.part_path());
     return published;
   }
 
@@ -208,12 +261,15 @@ class CdfFile : public File {
   PartFile part_;
   std::unique_ptr<BlockWriter> writer_;
   bool appended_;
+  bool readable_;
+  std::shared_mutex writes_;  ///< of a readable file: shared by writes, alone while it is made readable
   Striping striping_;
   CdfHeader header_;
   std::uint64_t header_bytes_ = 0;
   CdfPlaces places_;
   std::optional<Ledger> ledger_;
   std::optional<CdfPieces> pieces_;
+  std::unique_ptr<EpochLog> log_;  ///< once there was an epoch
 };
 
 }  // namespace

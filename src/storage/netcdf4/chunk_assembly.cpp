@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/netcdf4/chunk_assembly.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -56,6 +57,15 @@ Result<> ChunkAssembly::add(const model::Piece& piece, std::uint64_t record, std
     return {};
   }
   return store(claimed, home);
+}
+
+/// What was only read for this leaves memory again.
+Result<> ChunkAssembly::copy(const ChunkKey& key, std::uint64_t span, const FillPattern& fill,
+                             ChunkHome& home, std::span<std::byte> chunk) {
+  AFTERBAY_TRY_ASSIGN(Claim claimed, open(key, span, chunk.size(), fill, home));
+  std::memcpy(chunk.data(), std::as_const(claimed.chunk().bytes).bytes().data(), chunk.size());
+  if (std::ranges::find(claimed.chunk().present, true) != claimed.chunk().present.end()) claimed.keep();
+  return {};
 }
 
 /// Notes the chunk as stored when it is, and before another thread can claim it.

@@ -58,6 +58,9 @@ class ChunkAssembly {
   /// before this returns. May wait for a thread that works on the same chunk.
   Result<> add(const model::Piece& piece, std::uint64_t record, std::uint64_t span,
                std::span<const std::byte> bytes, const FillPattern& fill, ChunkHome& home);
+  /// Gives a chunk as it is now, fill values where it has no record. May wait as `add` does.
+  Result<> copy(const ChunkKey& key, std::uint64_t span, const FillPattern& fill, ChunkHome& home,
+                std::span<std::byte> chunk);
   /// Stores all chunks that are not whole, in the order of their keys. No thread may add meanwhile.
   Result<> store_rest(ChunkHome& home);
 

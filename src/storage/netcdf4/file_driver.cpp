@@ -5,9 +5,12 @@
 #include <H5FDdevelop.h>
 #endif
 
+#include <algorithm>
 #include <functional>
 #include <limits>
 #include <new>
+#include <utility>
+#include <vector>
 
 namespace afterbay::storage {
 namespace {
@@ -138,20 +141,71 @@ bool FileDriver::Capture::take(std::uint64_t offset, std::span<const std::byte> 
 }
 
 void FileDriver::write(bool raw, std::uint64_t offset, std::span<const std::byte> bytes) {
-  if (raw && capture_ != nullptr && capture_->take(offset, bytes)) return;
-  if (!failure_) note(writer_.write_structure(offset, bytes));
+  if (raw && capture_ != nullptr && capture_->take(offset, bytes)) return note_data(offset, bytes.size());
+  if (failure_) return;
+  written_.add(offset, bytes.size());
+  if (log_ == nullptr) {
+    note(writer_.write_structure(offset, bytes));
+    return;
+  }
+  auto at = log_->add_structure(offset, bytes);
+  if (at)
+    withheld_.put(offset, bytes.size(), *at);
+  else
+    note(fail(std::move(at).error()));
 }
 
 bool FileDriver::read(bool raw, std::uint64_t offset, std::span<std::byte> bytes) {
   if (raw && capture_ != nullptr && capture_->take(offset, bytes)) return true;
-  return note(writer_.read(offset, bytes));
+  if (!note(writer_.read(offset, bytes))) return false;
+  return log_ == nullptr || note(withheld_.read(offset, bytes, read_log()));
 }
 
 void FileDriver::truncate() {
   if (!failure_) note(writer_.truncate(end_of_allocation));
 }
 
-std::uint64_t FileDriver::size_bytes() const { return writer_.size_bytes().value_or(0); }
+std::uint64_t FileDriver::size_bytes() const {
+  return std::max(writer_.size_bytes().value_or(0), withheld_.end());
+}
+
+/// Data may come to lie where structure was: that must never be written there again.
+void FileDriver::note_data(std::uint64_t offset, std::uint64_t size_bytes) {
+  if (!written_.overlaps(offset, size_bytes)) return;
+  written_.remove(offset, size_bytes);
+  if (log_ == nullptr || failure_) return;
+  withheld_.drop(offset, size_bytes);
+  note(log_->add(LoggedData{offset, size_bytes}));
+}
+
+ReadLog FileDriver::read_log() const {
+  return [log = log_](std::uint64_t at, std::span<std::byte> bytes) { return log->read(at, bytes); };
+}
+
+Result<> FileDriver::begin_log(EpochLog& log) {
+  constexpr std::uint64_t most_bytes = 1u << 20;
+  std::vector<std::byte> bytes;
+  for (const auto& [begin, end] : written_.all())
+    for (std::uint64_t at = begin; at < end; at += bytes.size()) {
+      bytes.resize(std::min(most_bytes, end - at));
+      AFTERBAY_TRY(writer_.read(at, bytes));
+      AFTERBAY_TRY(log.add_structure(at, bytes));
+    }
+  log_ = &log;
+  return {};
+}
+
+Result<> FileDriver::settle(std::uint64_t cut) {
+  if (log_ == nullptr) return {};
+  return withheld_.settle(cut, read_log(), writer_);
+}
+
+Result<> FileDriver::end_log() {
+  if (log_ == nullptr) return {};
+  AFTERBAY_TRY(withheld_.settle(std::numeric_limits<std::uint64_t>::max(), read_log(), writer_));
+  log_ = nullptr;
+  return {};
+}
 
 bool FileDriver::note(Result<> result) {
   if (!result && !failure_) failure_ = std::move(result).error();

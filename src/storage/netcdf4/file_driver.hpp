@@ -10,6 +10,8 @@
 
 #include "base/result.hpp"
 #include "storage/block_writer/block_writer.hpp"
+#include "storage/epoch/epoch_log.hpp"
+#include "storage/epoch/withheld_structure.hpp"
 #include "storage/netcdf4/hdf5.hpp"
 
 namespace afterbay::storage {
@@ -48,6 +50,17 @@ class FileDriver {
     std::optional<std::uint64_t> offset_;
   };
 
+  /// The file holds structure there that HDF5 did not write itself.
+  void note_structure(std::uint64_t offset, std::uint64_t size_bytes) { written_.add(offset, size_bytes); }
+  /// From now on what HDF5 writes goes to the log, and the file keeps what it has, until `settle`. Begins
+  /// with all that was written so far, which HDF5 must have flushed. `log` outlives this.
+  Result<> begin_log(EpochLog& log);
+  [[nodiscard]] bool logs() const noexcept { return log_ != nullptr; }
+  /// Writes to the file what lies before `cut` in the log.
+  Result<> settle(std::uint64_t cut);
+  /// Writes all of it; from now on what HDF5 writes goes to the file.
+  Result<> end_log();
+
   /// The failure of a read or write that HDF5 asked for, if there was one, else HDF5's own error.
   Error error(const std::string& doing);
   /// Whether all that HDF5 wrote is written. HDF5 itself never hears of a failed write: it would keep
@@ -63,9 +76,14 @@ class FileDriver {
 
  private:
   bool note(Result<> result);
+  void note_data(std::uint64_t offset, std::uint64_t size_bytes);
+  [[nodiscard]] ReadLog read_log() const;
 
   BlockWriter& writer_;
   Capture* capture_ = nullptr;
+  ByteRanges written_;  ///< structure, ever
+  EpochLog* log_ = nullptr;
+  WithheldStructure withheld_;
   std::optional<Error> failure_;
 };
 

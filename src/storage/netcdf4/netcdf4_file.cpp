@@ -17,6 +17,7 @@ Netcdf4File::Netcdf4File(const FileRequest& request, OpenPart opened)
       part_(std::move(opened.part)),
       writer_(std::move(opened.writer)),
       appended_(opened.appended),
+      readable_(request.readable),
       striping_(std::move(opened.striping)),
       present_(opened.records),
       driver_(std::make_unique<FileDriver>(*writer_)),
@@ -31,12 +32,14 @@ Result<> Netcdf4File::begin(StructureCache<Netcdf4Structure>& structures) {
       return make_netcdf4_structure(schema_, *layout_, part_.directory());
     }));
     AFTERBAY_TRY(writer_->write_structure(0, structure->image));
+    driver_->note_structure(0, structure->image.size());
   }
   AFTERBAY_TRY(open_library(structure.get()));
   std::vector<VariableStorage> storage;
   for (const Dataset& dataset : datasets_) storage.push_back(dataset.storage());
   pieces_.emplace(schema_, *layout_, std::move(storage), *writer_, static_cast<Placer&>(*this),
                   chunk_memory_);
+  AFTERBAY_TRY(check_readable());
   return pieces_->check_memory();
 }
 
@@ -83,6 +86,8 @@ Result<> Netcdf4File::check_record(std::uint32_t variable, std::uint64_t record)
 
 Result<WriteCost> Netcdf4File::write(std::span<const PieceWrite> pieces) {
   if (!writer_) return fail(closed_error(part_.path()));
+  std::shared_lock<std::shared_mutex> write(writes_, std::defer_lock);
+  if (readable_) write.lock();
   return in_file(write_pieces(pieces), part_.path());
 }
 
@@ -101,6 +106,7 @@ Result<WriteCost> Netcdf4File::write_pieces(std::span<const PieceWrite> pieces) 
   }
   AFTERBAY_TRY(pieces_->write(placed, cost));
   for (const PieceWrite& write : pieces) ledger_.mark(*write.piece, write.record);
+  forget_placed(placed);
   return cost;
 }
 
@@ -113,7 +119,9 @@ Result<> Netcdf4File::write_through(const PieceWrite& write, WriteCost& cost) {
 
 Result<std::vector<std::uint64_t>> Netcdf4File::place(std::span<const PlaceRequest> requests) {
   if (!writer_) return fail(closed_error(part_.path()));
-  return in_file(place_all(requests), part_.path());
+  auto offsets = in_file(place_all(requests), part_.path());
+  if (offsets) note_placed(requests, *offsets);
+  return offsets;
 }
 
 Result<std::vector<std::uint64_t>> Netcdf4File::place_all(std::span<const PlaceRequest> requests) {
@@ -186,6 +194,7 @@ Result<std::uint64_t> Netcdf4File::place_plain(const model::Piece& piece, std::u
 Result<std::vector<std::byte>> Netcdf4File::share() {
   if (!writer_) return fail(closed_error(part_.path()));
   if (appended_) return fail(appended_error(part_.path()));
+  if (readable_) return fail(readable_error(part_.path()));
   Netcdf4Share share;
   for (std::size_t v = 0; v < datasets_.size(); ++v) {
     share.variables.push_back(datasets_[v].storage());
@@ -243,7 +252,6 @@ Result<Published> Netcdf4File::finish() {
   WriteCost& cost = published.cost;
   AFTERBAY_TRY(pieces_->write_rest(cost));
   AFTERBAY_TRY(fill_missing(cost));
-  AFTERBAY_TRY(fill_strings());
   {
     const Stopwatch watch(cost.place_ns);
     published.records = ledger_.records();
@@ -253,6 +261,7 @@ Result<Published> Netcdf4File::finish() {
   AFTERBAY_TRY_ASSIGN(published.size_bytes, writer_->size_bytes());
   AFTERBAY_TRY_ASSIGN(published.checksum, writer_->finish_checksum());
   AFTERBAY_TRY(part_.publish());
+  if (log_) remove_epoch_logs(part_.part_path());
   return published;
 }
 
@@ -308,18 +317,19 @@ Result<> Netcdf4File::fill_records(const model::Piece& piece, std::uint64_t firs
   return writer_->write({&extent, 1}, cost);
 }
 
-/// HDF5 1.10 cannot read string records that were never written: give them their fill value.
-Result<> Netcdf4File::fill_strings() {
+/// HDF5 1.10 cannot read string records that were never written: give them their fill value. Under a
+/// LibraryLock.
+Result<> Netcdf4File::fill_strings(std::uint64_t records) {
   for (std::uint32_t v = 0; v < datasets_.size(); ++v) {
     if (schema_.variables[v].type != Type::string || !schema_.variables[v].constant.empty()) continue;
     const bool record = layout_->variables[v].record;
-    const std::uint64_t end = record ? ledger_.records() : 1;
-    const std::vector<bool>& written = strings_written_[v];
-    const auto is_written = [&](std::uint64_t r) { return r < written.size() && written[r]; };
+    const std::uint64_t end = record ? records : 1;
+    std::vector<bool>& written = strings_written_[v];
+    if (written.size() < end) written.resize(end);
     for (std::uint64_t r = record ? present_ : (appended_ ? 1 : 0); r < end; ++r) {
-      if (is_written(r)) continue;
+      if (written[r]) continue;
       const std::uint64_t first = r;
-      while (r < end && !is_written(r)) ++r;
+      for (; r < end && !written[r]; ++r) written[r] = true;
       AFTERBAY_TRY(fill_strings(v, first, r));
     }
   }
@@ -336,7 +346,6 @@ Result<> Netcdf4File::fill_strings(std::uint32_t variable, std::uint64_t first, 
   const std::vector<std::string> values(std::min(step, end - first) * record_strings,
                                         fill.strings.empty() ? std::string() : fill.strings[0]);
   for (std::uint64_t record = first; record < end; record += step) {
-    const LibraryLock lock;
     const std::uint64_t count = std::min(step, end - record) * record_strings;
     AFTERBAY_TRY(datasets_[variable].write_strings(record, std::span(values).first(count)));
   }
@@ -346,13 +355,15 @@ Result<> Netcdf4File::fill_strings(std::uint32_t variable, std::uint64_t first, 
 /// Gives all record variables the same length and lets HDF5 write what it holds.
 Result<> Netcdf4File::close_library(std::uint64_t records) {
   const LibraryLock lock;
+  AFTERBAY_TRY(fill_strings(records));
   for (Dataset& dataset : datasets_) {
     AFTERBAY_TRY(dataset.extend(records));
     dataset.close();
   }
   datasets_.clear();
   if (H5Fclose(file_.release()) < 0) return fail(driver_->error("close the file"));
-  return driver_->check("close the file");
+  AFTERBAY_TRY(driver_->check("close the file"));
+  return driver_->end_log();
 }
 
 void Netcdf4File::abandon() noexcept {

@@ -3,11 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
+#include <shared_mutex>
 #include <string>
 #include <vector>
 
+#include "storage/epoch/epoch_log.hpp"
 #include "storage/fill.hpp"
 #include "storage/ledger.hpp"
 #include "storage/netcdf4/dataset.hpp"
@@ -41,6 +44,7 @@ class Netcdf4File : public File, private Placer {
   Result<std::vector<std::uint64_t>> place(std::span<const PlaceRequest> requests) override;
   Result<> take(std::span<const std::byte> account) override;
   void reach(std::uint64_t records) override { ledger_.reach(records); }
+  Result<WriteCost> mark_epoch(const Epoch& epoch, std::span<const MemberEpoch> members) override;
   Result<Published> publish() override;
   void abandon() noexcept override;
   [[nodiscard]] std::string engine() const override;
@@ -53,6 +57,11 @@ class Netcdf4File : public File, private Placer {
     std::uint64_t count = 0;
   };
 
+  struct PlacedBytes {
+    std::uint64_t offset = 0;
+    std::uint64_t size_bytes = 0;
+  };
+
   Result<> open_library(const Netcdf4Structure* structure);
   [[nodiscard]] Placement placement_of(const model::Piece& piece, std::uint64_t record) const;
   [[nodiscard]] Result<> check_record(std::uint32_t variable, std::uint64_t record) const;
@@ -62,6 +71,22 @@ class Netcdf4File : public File, private Placer {
   Result<std::vector<std::uint64_t>> place_all(std::span<const PlaceRequest> requests);
   Result<std::uint64_t> place_one(const PlaceRequest& request);
   Result<std::uint64_t> place_plain(const model::Piece& piece, std::uint64_t record);
+  // Epochs: see netcdf4_epoch.cpp.
+  Result<WriteCost> mark(const Epoch& epoch, std::span<const MemberEpoch> members);
+  Result<std::unique_ptr<Ledger>> written_by(const Epoch& epoch, std::span<const MemberEpoch> members) const;
+  Result<LoggedEpoch> flush_structure(const Epoch& epoch);
+  [[nodiscard]] Result<> check_readable() const;
+  Result<> make_readable(WriteCost& cost);
+  Result<> settle(std::uint64_t cut);
+  Result<> log_fills(const Ledger& written, std::uint64_t records);
+  Result<> log_dense_fills(const Ledger& written, std::uint32_t variable);
+  Result<> log_span_fills(const Ledger& written, const model::Piece& piece);
+  Result<> log_placed(const Ledger& written, std::uint64_t records);
+  Result<> log_fill(std::uint32_t variable, std::uint64_t offset, std::uint64_t size_bytes);
+  void note_placed(std::span<const PlaceRequest> requests, std::span<const std::uint64_t> offsets);
+  void forget_placed(std::span<const PieceWrite> written);
+  [[nodiscard]] std::uint64_t first_of_chunk(std::uint32_t variable, std::uint64_t record) const;
+
   Result<Published> finish();
   Result<> fill_missing(WriteCost& cost);
   [[nodiscard]] std::vector<RecordRun> missing_runs(const model::Piece& piece, std::uint64_t first,
@@ -69,7 +94,7 @@ class Netcdf4File : public File, private Placer {
   Result<> fill_span(const model::Piece& piece, FillPattern& fill, WriteCost& cost);
   Result<> fill_records(const model::Piece& piece, std::uint64_t first, const RecordRun& run,
                         FillPattern& fill, WriteCost& cost);
-  Result<> fill_strings();
+  Result<> fill_strings(std::uint64_t records);
   Result<> fill_strings(std::uint32_t variable, std::uint64_t first, std::uint64_t end);
   Result<> close_library(std::uint64_t records);
 
@@ -78,16 +103,22 @@ class Netcdf4File : public File, private Placer {
   PartFile part_;
   std::unique_ptr<BlockWriter> writer_;
   bool appended_;
+  bool readable_;
+  std::shared_mutex writes_;  ///< of a readable file: shared by writes, alone while it is made readable
   Striping striping_;
   std::uint64_t present_;  ///< records that were there when it was opened
   std::unique_ptr<FileDriver> driver_;
   Hdf5Id file_;                                     ///< used under a LibraryLock only, as the datasets
   std::vector<Dataset> datasets_;                   ///< one a schema variable, same order
-  std::vector<std::vector<bool>> strings_written_;  ///< by variable and record; guarded by the library lock
+  std::vector<std::vector<bool>> strings_written_;  ///< or filled, by variable and record; LibraryLock
   std::shared_ptr<ByteAllowance> chunk_memory_;
   std::optional<PieceWriter> pieces_;
   std::optional<PlaceholderBytes> placeholder_;  ///< used under a LibraryLock only
   Ledger ledger_;
+  std::unique_ptr<EpochLog> log_;  ///< once there was an epoch; it outlives the driver's use of it
+  Mutex placed_mutex_;
+  /// Places given to pieces, or their chunks, of which nothing may be written yet: by (piece, first record).
+  std::map<std::pair<std::uint32_t, std::uint64_t>, PlacedBytes> placed_ AFTERBAY_GUARDED_BY(placed_mutex_);
 };
 
 }  // namespace afterbay::storage

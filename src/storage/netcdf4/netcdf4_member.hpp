@@ -22,6 +22,9 @@ class Netcdf4Member : public MemberFile {
  private:
   Result<> put(std::span<const PieceWrite> pieces, WriteCost& cost) override;
   Result<> put_rest(WriteCost& cost) override { return pieces_.write_rest(cost); }
+  Result<bool> log_rest(const Ledger& written) override {
+    return pieces_.log_chunks(written, 0, [this] { return epoch_log(); });
+  }
 
   std::shared_ptr<Placer> placer_;
   PieceWriter pieces_;

@@ -107,6 +107,46 @@ Result<> PieceWriter::write_rest(WriteCost& cost) {
   return assembly_.store_rest(home);
 }
 
+Result<bool> PieceWriter::log_chunks(const Ledger& written, std::uint64_t present,
+                                     const std::function<Result<EpochLog*>()>& log) {
+  bool any = false;
+  WriteCost cost;
+  Home home(*this, cost);
+  for (const model::Piece& piece : layout_.pieces) {
+    const VariableStorage& storage = storage_[piece.variable];
+    if (!storage.assembles()) continue;
+    const std::uint64_t begin = (present + storage.span - 1) / storage.span * storage.span;
+    for (const std::uint64_t first : written.partly_written(piece, begin, storage.span)) {
+      codec::AlignedBuffer chunk(storage.span * piece.bytes);
+      const ChunkKey key{piece.variable, piece.number, first};
+      AFTERBAY_TRY(assembly_.copy(key, storage.span, fills_[piece.variable], home, chunk.bytes()));
+      AFTERBAY_TRY_ASSIGN(const codec::EncodedChunk encoded,
+                          codec::encode(storage.codec, std::as_const(chunk).bytes()));
+      const auto bytes = encoded.bytes.bytes();
+      AFTERBAY_TRY_ASSIGN(EpochLog* const to, log());
+      AFTERBAY_TRY(to->add(LoggedChunk{
+          piece.variable, first_element(piece, first), encoded.skipped, {bytes.begin(), bytes.end()}}));
+      any = true;
+    }
+  }
+  return any;
+}
+
+Result<codec::EncodedChunk> PieceWriter::chunk_of_fill(const model::Piece& piece) const {
+  const VariableStorage& storage = storage_[piece.variable];
+  codec::AlignedBuffer chunk(storage.span * piece.bytes);
+  fills_[piece.variable].apply(chunk.bytes());
+  return codec::encode(storage.codec, std::as_const(chunk).bytes());
+}
+
+std::vector<std::uint64_t> PieceWriter::first_element(const model::Piece& piece, std::uint64_t record) const {
+  std::vector<std::uint64_t> at;
+  const std::uint64_t span = storage_[piece.variable].span;
+  if (layout_.variables[piece.variable].record) at.push_back(record / span * span);
+  at.insert(at.end(), piece.box.start.begin(), piece.box.start.end());
+  return at;
+}
+
 /// Encodes what has filters; no lock is held.
 Result<PieceWriter::Job> PieceWriter::encode(const PieceWrite& piece) const {
   Job job{piece, std::nullopt};

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -14,7 +15,9 @@
 #include "base/result.hpp"
 #include "base/thread_safety.hpp"
 #include "storage/block_writer/block_writer.hpp"
+#include "storage/epoch/epoch_log.hpp"
 #include "storage/fill.hpp"
+#include "storage/ledger.hpp"
 #include "storage/netcdf4/chunk_assembly.hpp"
 #include "storage/netcdf4/variable_storage.hpp"
 #include "storage/store.hpp"
@@ -34,6 +37,16 @@ class PieceWriter {
   /// Pieces of variables that the library does not write. Those of compressed chunks of several records may
   /// be held back.
   Result<> write(std::span<const PieceWrite> pieces, WriteCost& cost);
+  /// For the log of an epoch: chunks that will be written again, of which `written` has some records and not
+  /// all, and that hold none of the first `present`, which are HDF5's. Gives whether there are any; writes
+  /// may run meanwhile. `log` makes the log.
+  Result<bool> log_chunks(const Ledger& written, std::uint64_t present,
+                          const std::function<Result<EpochLog*>()>& log);
+  /// An encoded chunk of fill values only.
+  [[nodiscard]] Result<codec::EncodedChunk> chunk_of_fill(const model::Piece& piece) const;
+  /// Where in its dataset the chunk of a piece that holds a record begins.
+  [[nodiscard]] std::vector<std::uint64_t> first_element(const model::Piece& piece,
+                                                         std::uint64_t record) const;
   /// Writes what is held back. No thread may write meanwhile.
   Result<> write_rest(WriteCost& cost);
 

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The overload benchmark: servers that are too slow on purpose (one worker that compresses at level 9).
+
+A model that computes little hands over more than the server can take. It must be slowed to the server's rate and not
+further, the memory must stay within its budget, and nothing may be lost.
+"""
+
+import argparse
+import pathlib
+
+import verify
+from harness import Check, Panel, Plan, Results, Row
+
+NAME = "overload"
+DESCRIPTION = "servers too slow on purpose: the model is slowed to their rate, memory stays bounded, nothing is lost"
+
+GRID = "360x181x72"
+FILES, RECORDS = 2, 3
+BUDGETS_MIB = (32, 128)
+COMPUTE_MS = 20.0
+SLOW = ("--afterbay.collections.history.deflate=9", "--afterbay.writers=1", "--afterbay.report.json={dir}/report.json")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    del parser
+
+
+def plan(options: argparse.Namespace) -> Plan:
+    common = ("--grid", GRID, "--files", str(FILES), "--records", str(RECORDS), "--mode", "dedicated", "--servers", "1", *SLOW)
+    rows = [Row("drain", "server's own rate: all fits into its memory", "overload", "yardstick", "afterbay_history", 2,
+                (*common, "--afterbay.memory.server=512MiB"), model=1, verify=True)]
+    for budget in BUDGETS_MIB:
+        for ranks in (1, 2):
+            rows.append(Row(f"{budget}/{ranks}", f"budget {budget} MiB, {ranks} model rank{'s' if ranks > 1 else ''}", "overload",
+                            "afterbay", "afterbay_history", ranks + 1,
+                            (*common, f"--afterbay.memory.server={budget}MiB", "--compute-ms", str(COMPUTE_MS), "--fixed-work"),
+                            model=ranks, verify=True))
+    return Plan(rows, options.runs or (2 if options.quick else 5), checks, panels, verify_row, 1,
+                lambda results: results.failures_by_reason(), {"budgets_mib": list(BUDGETS_MIB), "compute_ms": COMPUTE_MS})
+
+
+def backlog_bytes(metrics: dict) -> float | None:
+    counter = metrics.get("report", {}).get("server", {}).get("counters", {}).get("peak backlog")
+    return counter["largest"] if counter else None
+
+
+def checks(results: Results) -> list[Check]:
+    found = []
+    for budget in BUDGETS_MIB:
+        for ranks in (1, 2):
+            key = f"{budget}/{ranks}"
+            rate = results.ratios("drain", "end_s", key, "end_s")
+            found.append(results.median_check(f"budget {budget} MiB, {ranks} + 1: rate / the server's own", rate, ">=", 0.9,
+                                              f"the model waited {results.median(key, 'waited_s') or 0:.2f} s for room"))
+            backlogs = [backlog / (budget << 20) for run in results.metrics[key] if run and (backlog := backlog_bytes(run)) is not None]
+            found.append(results.median_check(f"budget {budget} MiB, {ranks} + 1: most backlog / budget", backlogs, "<=", 1.0))
+    return found
+
+
+def disk_for_table(results: Results, scenario: str) -> str | None:
+    del results, scenario
+    return None
+
+
+def panels(results: Results) -> list[Panel]:
+    return [Panel("servers too slow on purpose", results.in_scenario("overload"),
+                  [("end_s", "end to end"), ("blocked_s.max", "blocked"), ("waited_s", "waited for room")])]
+
+
+def verify_row(row: Row, directory: pathlib.Path) -> str:
+    return verify.history(directory, GRID, FILES, RECORDS)

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Overflow: frames that wait for a worker, and what happens to them when the server's memory is full: they
+// are put aside in a file on the node (spilled) and read back when their turn comes, or dropped.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/result.hpp"
+#include "base/thread_safety.hpp"
+#include "config/config.hpp"
+#include "server/frame_task.hpp"
+#include "server/scratch_buffers.hpp"
+
+namespace afterbay::server {
+
+/// A file without a name, which ends with the process. Any thread may read and write different slots.
+class SpillFile {
+ public:
+  /// Room for `quota_bytes` in slots of `slot_bytes`. Fails with the system's error and the directory.
+  static Result<std::unique_ptr<SpillFile>> make(const std::string& directory, std::uint64_t slot_bytes,
+                                                 std::uint64_t quota_bytes);
+  SpillFile(const SpillFile&) = delete;
+  SpillFile& operator=(const SpillFile&) = delete;
+  ~SpillFile();
+
+  /// A free slot; nothing when the quota is used up. One thread, as give_back.
+  std::optional<std::uint64_t> take();
+  void give_back(std::uint64_t slot) { free_.push_back(slot); }
+  Result<> write(std::uint64_t slot, std::span<const std::byte> bytes) const;
+  Result<> read(std::uint64_t slot, std::span<std::byte> bytes) const;
+
+ private:
+  SpillFile(int descriptor, std::string directory, std::uint64_t slot_bytes, std::uint64_t slots)
+      : descriptor_(descriptor), directory_(std::move(directory)), slot_bytes_(slot_bytes), slots_(slots) {}
+
+  int descriptor_;
+  std::string directory_;
+  std::uint64_t slot_bytes_;
+  std::uint64_t slots_;
+  std::uint64_t used_ = 0;
+  std::vector<std::uint64_t> free_;
+};
+
+class Overflow {
+ public:
+  struct Hooks {
+    std::function<void(const transport::FrameView&)> release;  ///< any thread
+    std::function<void()> moved;                               ///< there is room; any thread
+    std::function<void(std::string)> warn;                     ///< any thread
+  };
+  struct Frame;
+  using Handle = std::shared_ptr<Frame>;
+  /// A record of a collection, by running number.
+  using RecordKey = std::pair<std::uint32_t, std::uint64_t>;
+
+  Overflow(const config::Config& config, Hooks hooks);
+  Overflow(const Overflow&) = delete;
+  Overflow& operator=(const Overflow&) = delete;
+  ~Overflow();
+
+  /// Ingest thread: a frame that will be given to a worker. `droppable`: together with all of its record. The
+  /// frame of a record that was dropped is released at once.
+  Handle add(FrameTask task, const RecordKey& record, bool droppable);
+
+  /// What a worker gets.
+  struct Taken {
+    FrameTask task;                               ///< its buffer is valid as long as this lives
+    std::optional<ScratchBuffers::Lease> buffer;  ///< of a frame that was read back
+    bool dropped = false;
+  };
+  /// Worker: the frame's turn has come. Releases what was put aside.
+  Result<> take(Frame& frame, ScratchBuffers& scratch, Taken& taken);
+
+  /// Ingest thread: nothing more of the record will come, and its frames are done with.
+  void ended(const RecordKey& record);
+  /// Ingest thread, while there is no room: puts frames aside, or drops a record, whichever the
+  /// configuration says. Returns the records that were dropped now.
+  std::vector<RecordKey> relieve();
+  /// Whether anything is ever put aside or dropped.
+  [[nodiscard]] bool active() const noexcept { return policy_ != config::WhenFull::wait; }
+  [[nodiscard]] std::uint64_t spilled_bytes() const;  ///< all so far
+
+ private:
+  struct DroppableRecord {
+    bool begun = false;
+    bool dropped = false;
+    std::vector<Handle> frames;
+    std::size_t queued = 0;
+  };
+  void spill_some();
+  void move_frames(const std::stop_token& stop);
+  void moved(const Handle& frame, Result<> written);
+  std::vector<RecordKey> drop_one();
+  void forget(const Frame& frame) AFTERBAY_REQUIRES(mutex_);
+
+  config::WhenFull policy_;
+  std::uint64_t block_bytes_;
+  std::string directory_;
+  std::uint64_t quota_bytes_;
+  Hooks hooks_;
+  mutable Mutex mutex_;
+  std::condition_variable_any changed_;
+  std::list<Handle> queued_ AFTERBAY_GUARDED_BY(mutex_);  ///< that no worker has, in order
+  std::deque<Handle> to_move_ AFTERBAY_GUARDED_BY(mutex_);
+  std::map<RecordKey, DroppableRecord> records_ AFTERBAY_GUARDED_BY(mutex_);
+  std::unique_ptr<SpillFile> file_;  ///< its slots under the mutex
+  bool spill_failed_ AFTERBAY_GUARDED_BY(mutex_) = false;
+  bool warned_of_quota_ AFTERBAY_GUARDED_BY(mutex_) = false;
+  std::uint64_t spilled_bytes_ AFTERBAY_GUARDED_BY(mutex_) = 0;
+  std::jthread mover_;  ///< begun with the first frame that is spilled
+};
+
+}  // namespace afterbay::server

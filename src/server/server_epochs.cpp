@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// Epochs: when everything that all ranks put before one is durable here, and can stay so.
+#include <algorithm>
+
+#include "server/server.hpp"
+
+namespace afterbay::server {
+
+/// A rank has come to an epoch.
+Result<> Server::reach_epoch(std::size_t peer, wire::Epoch message) {
+  auto [at, is_new] = epochs_.open.try_emplace(message.number);
+  ServedEpoch& it = at->second;
+  if (is_new) {
+    it.epoch.number = message.number;
+    it.epoch.name = message.name;
+    it.epoch.at = journal::utc_now();
+    for (const auto& file : message.files) it.files.push_back({file.file, file.records});
+  } else if (it.epoch.name != message.name) {
+    return afterbay::fail(
+        make_error(
+            ErrorCode::conflict,
+            "model rank {} calls epoch number {} '{}' where another rank calls it '{}': every rank must "
+            "come to the same epochs in the same order",
+            peer, message.number, message.name, it.epoch.name)
+            .at_rank(catalog_.session_rank(peer)));
+  }
+  Ticket before{peer, message.ticket, records_.bounds(peer), {}, message.strings};
+  for (const auto& [id, file] : files_)
+    if (file.closed[peer]) before.files.push_back(id);
+  it.before.push_back(std::move(before));
+  return {};
+}
+
+/// The first that is not complete goes as far as it can; later ones wait for it.
+void Server::advance_epochs() {
+  while (!epochs_.open.empty() && !failure_) {
+    ServedEpoch& it = epochs_.open.begin()->second;
+    if (it.stage == ServedEpoch::Stage::noting) return;
+    if (it.stage == ServedEpoch::Stage::gathering) {
+      const bool written =
+          std::ranges::all_of(it.before, [this](const Ticket& before) { return is_written(before); });
+      if (it.before.size() < peers_.size() || !written) return;
+      it.stage = ServedEpoch::Stage::marking;
+    }
+    for (auto& file : it.files)
+      if (file.state == ServedEpoch::OpenFile::State::waiting) mark_file(it, file);
+    if (!std::ranges::all_of(
+            it.files, [](const auto& file) { return file.state == ServedEpoch::OpenFile::State::done; }))
+      return;
+    note_epoch(it);
+  }
+}
+
+/// Makes a file that is still open able to come back. One that is being published is waited for.
+void Server::mark_file(ServedEpoch& epoch, ServedEpoch::OpenFile& entry) {
+  const std::pair key(epoch.epoch.number, entry.id);
+  const auto found = files_.find(entry.id);
+  if (found == files_.end() || found->second.failed) {
+    entry.state = ServedEpoch::OpenFile::State::done;
+    return;
+  }
+  OutputFile& file = found->second;
+  if (file.state == OutputFile::State::publishing) return;
+  if (is_shared(file) && !leads(file)) {
+    if (file.state != OutputFile::State::handed_over) return submit_mark(epoch, entry, file, {});
+    send_epoch_part(file, epoch.epoch.number, std::nullopt);
+    entry.state = ServedEpoch::OpenFile::State::done;
+    return;
+  }
+  if (is_shared(file) && epochs_.arrived[key] + 1 < fellows_.count()) return;
+  std::vector<storage::MemberEpoch> parts = std::move(epochs_.parts[key]);
+  epochs_.parts.erase(key);
+  epochs_.arrived.erase(key);
+  if (!is_shared(file) && !file.changed_since_epoch) {
+    entry.state = ServedEpoch::OpenFile::State::done;
+    return;
+  }
+  submit_mark(epoch, entry, file, std::move(parts));
+}
+
+void Server::submit_mark(ServedEpoch& epoch, ServedEpoch::OpenFile& entry, OutputFile& file,
+                         std::vector<storage::MemberEpoch> parts) {
+  entry.state = ServedEpoch::OpenFile::State::submitted;
+  file.changed_since_epoch = false;
+  storage::Epoch of_file = epoch.epoch;
+  of_file.records = entry.records;
+  const bool member = is_shared(file) && !leads(file);
+  submit(file, [this, &file, member, of_file = std::move(of_file), parts = std::move(parts)]() mutable {
+    observe::Timed timed(timers_.epoch);
+    Event result;
+    result.file = file.id;
+    result.epoch = of_file.number;
+    if (member) {
+      if (auto part = file.file->mark_member_epoch(of_file))
+        result.epoch_part = std::move(*part);
+      else
+        result.error = std::move(part).error();
+    } else {
+      of_file.records = std::max(of_file.records, file.file->records());
+      if (auto marked = file.file->mark_epoch(of_file, parts); !marked)
+        result.error = std::move(marked).error();
+    }
+    timed.stop();
+    event(std::move(result));
+  });
+}
+
+void Server::epoch_marked(const OutputFile& file, std::uint64_t number,
+                          std::optional<storage::MemberEpoch> part) {
+  if (part) send_epoch_part(file, number, std::move(part));
+  const auto at = epochs_.open.find(number);
+  if (at == epochs_.open.end()) return;
+  for (auto& entry : at->second.files)
+    if (entry.id == file.id) entry.state = ServedEpoch::OpenFile::State::done;
+}
+
+/// Without a part when all that this server writes of the file was handed over before.
+void Server::send_epoch_part(const OutputFile& file, std::uint64_t number,
+                             std::optional<storage::MemberEpoch> part) {
+  wire::EpochPart message{file.id, number, std::nullopt};
+  if (part) message.part = wire::EpochPart::Part{part->server, part->logged, std::move(part->account)};
+  if (auto sent = fellows_.send(file.leader, message); !sent)
+    fail(fellow_error(std::move(sent).error(), file.leader));
+}
+
+void Server::take_epoch_part(wire::EpochPart message) {
+  const std::pair key(message.epoch, message.file);
+  ++epochs_.arrived[key];
+  if (message.part)
+    epochs_.parts[key].push_back(
+        {message.part->server, message.part->logged, std::move(message.part->account)});
+}
+
+/// All is durable here: the journal says so, then the ranks are told.
+void Server::note_epoch(ServedEpoch& epoch) {
+  epoch.stage = ServedEpoch::Stage::noting;
+  journal::EpochCompleted completed{epoch.epoch.number, epoch.epoch.name, {}};
+  for (const auto& entry : epoch.files)
+    if (const auto file = files_.find(entry.id);
+        file != files_.end() && (!is_shared(file->second) || leads(file->second)))
+      completed.unpublished.push_back(file->second.path);
+  workers_.submit([this, number = epoch.epoch.number, completed = std::move(completed)]() mutable {
+    auto noted = journal_ ? journal_->epoch_completed(std::move(completed)) : Result<>();
+    Event result;
+    result.then = [this, number, noted = std::move(noted)]() mutable {
+      if (!noted) return fail(std::move(noted).error());
+      epoch_completed(number);
+    };
+    event(std::move(result));
+  });
+}
+
+void Server::epoch_completed(std::uint64_t number) {
+  const auto at = epochs_.open.find(number);
+  if (at == epochs_.open.end()) return;  // the session failed meanwhile
+  logger_.info("epoch {} ('{}') is complete here", number, at->second.epoch.name);
+  for (const Ticket& ticket : at->second.before) done(ticket.peer, ticket.number);
+  epochs_.open.erase(at);
+  advance_epochs();
+}
+
+/// Ranks that have ended will not come to it any more.
+void Server::forget_epochs_of_ended_ranks() {
+  std::erase_if(epochs_.open, [this](const auto& entry) {
+    const ServedEpoch& it = entry.second;
+    return it.before.size() < peers_.size() && peers_ended_ == peers_.size();
+  });
+}
+
+/// Ranks that other ranks wait for at an epoch.
+std::string Server::missing_at_epoch() const {
+  for (const auto& [number, it] : epochs_.open) {
+    if (it.before.size() == peers_.size()) continue;
+    std::vector<int> absent;
+    for (std::size_t p = 0; p < peers_.size(); ++p)
+      if (std::ranges::find(it.before, p, &Ticket::peer) == it.before.end())
+        absent.push_back(static_cast<int>(p));
+    return fmt::format("{} did not come to epoch {} ('{}'), while other ranks wait for it",
+                       text_of_ranks(absent), number, it.epoch.name);
+  }
+  return "";
+}
+
+}  // namespace afterbay::server

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// A full memory: what is put aside or dropped so that the ranks can go on.
+#include "server/server.hpp"
+
+namespace afterbay::server {
+
+Overflow::Hooks Server::overflow_hooks() {
+  return {[this](const transport::FrameView& view) { port_->frames().release(view); },
+          [this] {
+            Event moved;
+            moved.then = [] {};
+            event(std::move(moved));
+          },
+          [this](std::string text) {
+            logger_.warning("{}", text);
+            note_warning(std::move(text));
+          }};
+}
+
+bool Server::no_room() const {
+  return port_->frames().used_bytes() + config_.memory.block_bytes > port_->frames().capacity_bytes();
+}
+
+bool Server::is_droppable(const ServedCollection& collection) {
+  if (config_.when_full != config::WhenFull::drop || collection.split != model::Split::none) return false;
+  const auto [at, is_new] = droppable_.try_emplace(collection.id);
+  if (is_new) at->second = config_.settings_for(collection.name).droppable.value_or(false);
+  return at->second;
+}
+
+/// While ranks may be waiting for room.
+void Server::relieve() {
+  if (!overflow_.active() || failure_ || !no_room()) return;
+  for (const auto& [id, seq] : overflow_.relieve()) {
+    const Record* const record = records_.find(id, seq);
+    const auto file = record == nullptr ? files_.end() : files_.find(record->file);
+    if (file == files_.end()) continue;
+    if (file->second.records_dropped++ > 0) continue;
+    std::string text = fmt::format(
+        "collection \"{}\": the server's memory is full, and records of {} are dropped, the first of them "
+        "{}; they "
+        "will hold fill values",
+        file->second.collection->name, file->second.path, record->record);
+    logger_.warning("{}", text);
+    note_warning(std::move(text));
+  }
+}
+
+Result<storage::WriteCost> Server::write_queued(const Overflow::Handle& frame, const OutputFile& file,
+                                                observe::Timer* fill_timer) {
+  Overflow::Taken taken;
+  if (auto back = overflow_.take(*frame, scratch_, taken); !back)
+    return afterbay::fail(std::move(back).error());
+  if (taken.dropped) return storage::WriteCost{};
+  auto cost = [&]() -> Result<storage::WriteCost> {
+    AFTERBAY_TRY(check_wanted(file));
+    return write_frame_task(taken.task, *file.file, scratch_, fill_timer);
+  }();
+  if (!taken.buffer) port_->frames().release(taken.task.view);
+  return cost;
+}
+
+/// All its frames are written, or dropped.
+void Server::erase_record(const ServedCollection& collection, std::uint64_t seq) {
+  records_.erase(collection.id, seq);
+  overflow_.ended({collection.id, seq});
+}
+
+}  // namespace afterbay::server

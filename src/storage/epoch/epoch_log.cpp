@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/epoch/epoch_log.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <utility>
+
+#include "base/crc64.hpp"
+#include "storage/block_writer/system_error.hpp"
+
+namespace afterbay::storage {
+namespace {
+
+constexpr std::string_view log_magic = "afterbay epochs 1\n";
+constexpr std::uint64_t most_record_bytes = std::uint64_t{1} << 40;
+
+enum class RecordKind : std::uint32_t { structure = 1, fill = 2, chunk = 3, epoch = 4, data = 5 };
+
+/// In front of each record; the checksum is of kind, lengths and all that follows.
+struct RecordHead {
+  std::uint32_t kind = 0;
+  std::uint32_t head_bytes = 0;
+  std::uint64_t size_bytes = 0;  ///< of what follows, head included
+  std::uint64_t checksum = 0;
+};
+static_assert(sizeof(RecordHead) == 24);
+
+std::uint64_t checksum_of(const RecordHead& head, std::span<const std::byte> fields,
+                          std::span<const std::byte> bytes) {
+  const auto numbers = std::as_bytes(std::span(&head, 1)).first(offsetof(RecordHead, checksum));
+  return crc64(bytes, crc64(fields, crc64(numbers)));
+}
+
+/// Numbers in this machine's order (little-endian everywhere that matters), texts with their length.
+class FieldWriter {
+ public:
+  void operator()(std::uint64_t value) {
+    const auto bytes = std::as_bytes(std::span(&value, 1));
+    bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
+  }
+  void operator()(std::span<const std::byte> bytes) {
+    (*this)(bytes.size());
+    bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
+  }
+  void operator()(const std::string& text) { (*this)(std::as_bytes(std::span(text))); }
+  void operator()(const std::vector<std::uint64_t>& values) {
+    (*this)(values.size());
+    for (const std::uint64_t value : values) (*this)(value);
+  }
+  [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return bytes_; }
+
+ private:
+  std::vector<std::byte> bytes_;
+};
+
+/// The counterpart; false when there is less than it should be.
+class FieldReader {
+ public:
+  explicit FieldReader(std::span<const std::byte> bytes) : rest_(bytes) {}
+  [[nodiscard]] bool operator()(std::uint64_t& value) {
+    if (rest_.size() < sizeof value) return false;
+    std::memcpy(&value, rest_.data(), sizeof value);
+    rest_ = rest_.subspan(sizeof value);
+    return true;
+  }
+  [[nodiscard]] bool operator()(std::vector<std::byte>& bytes) {
+    std::uint64_t count = 0;
+    if (!(*this)(count) || count > rest_.size()) return false;
+    bytes.assign(rest_.begin(), rest_.begin() + static_cast<std::ptrdiff_t>(count));
+    rest_ = rest_.subspan(count);
+    return true;
+  }
+  [[nodiscard]] bool operator()(std::string& text) {
+    std::vector<std::byte> bytes;
+    if (!(*this)(bytes)) return false;
+    text.assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    return true;
+  }
+  [[nodiscard]] bool operator()(std::vector<std::uint64_t>& values) {
+    std::uint64_t count = 0;
+    if (!(*this)(count) || count > rest_.size() / sizeof count) return false;
+    values.resize(count);
+    for (std::uint64_t& value : values)
+      if (!(*this)(value)) return false;
+    return true;
+  }
+
+ private:
+  std::span<const std::byte> rest_;
+};
+
+FieldWriter fields_of(const LoggedEpoch& epoch) {
+  FieldWriter fields;
+  fields(epoch.number);
+  fields(epoch.name);
+  fields(epoch.at);
+  fields(epoch.cut);
+  fields(epoch.records);
+  fields(epoch.size_bytes);
+  fields(static_cast<std::uint64_t>(epoch.format));
+  fields(epoch.datasets.size());
+  for (const std::string& name : epoch.datasets) fields(name);
+  fields(epoch.with_records);
+  fields(epoch.members);
+  return fields;
+}
+
+std::optional<LoggedEpoch> epoch_of(FieldReader fields) {
+  LoggedEpoch epoch;
+  std::uint64_t format = 0;
+  std::uint64_t names = 0;
+  if (!fields(epoch.number) || !fields(epoch.name) || !fields(epoch.at) || !fields(epoch.cut) ||
+      !fields(epoch.records) || !fields(epoch.size_bytes) || !fields(format) || !fields(names))
+    return std::nullopt;
+  epoch.format = static_cast<Format>(format);
+  for (std::uint64_t i = 0; i < names; ++i)
+    if (!fields(epoch.datasets.emplace_back())) return std::nullopt;
+  if (!fields(epoch.with_records) || !fields(epoch.members)) return std::nullopt;
+  return epoch;
+}
+
+/// The record that begins at `head` in the log; `fields` are its head bytes, the rest lies at `bytes_at`.
+std::optional<LoggedRecord> record_of(const RecordHead& head, std::span<const std::byte> fields,
+                                      std::span<const std::byte> bytes, std::uint64_t bytes_at) {
+  FieldReader reader(fields);
+  switch (static_cast<RecordKind>(head.kind)) {
+    case RecordKind::structure: {
+      LoggedStructure structure{0, bytes_at, bytes.size()};
+      if (!reader(structure.offset)) return std::nullopt;
+      return structure;
+    }
+    case RecordKind::data: {
+      LoggedData data;
+      if (!reader(data.offset) || !reader(data.size_bytes)) return std::nullopt;
+      return data;
+    }
+    case RecordKind::fill: {
+      LoggedFill fill;
+      if (!reader(fill.offset) || !reader(fill.size_bytes)) return std::nullopt;
+      fill.element.assign(bytes.begin(), bytes.end());
+      return fill;
+    }
+    case RecordKind::chunk: {
+      LoggedChunk chunk;
+      std::uint64_t skipped = 0;
+      if (!reader(chunk.variable) || !reader(chunk.first_element) || !reader(skipped)) return std::nullopt;
+      chunk.skipped = static_cast<std::uint32_t>(skipped);
+      chunk.bytes.assign(bytes.begin(), bytes.end());
+      return chunk;
+    }
+    case RecordKind::epoch: {
+      auto epoch = epoch_of(reader);
+      if (!epoch) return std::nullopt;
+      return *std::move(epoch);
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string EpochLog::path_of(const std::string& part_path, std::optional<std::uint64_t> member) {
+  std::string path = part_path + ".epochs";
+  if (member) path += "." + std::to_string(*member);
+  return path;
+}
+
+Result<std::unique_ptr<EpochLog>> EpochLog::create(std::string path, std::shared_ptr<Disk> disk) {
+  Descriptor file(disk->open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  if (!file.open()) return fail(system_error(errno, "create", path));
+  std::unique_ptr<EpochLog> log(new EpochLog(std::move(path), std::move(disk), std::move(file)));
+  const MutexLock lock(log->mutex_);
+  AFTERBAY_TRY(log->write(std::as_bytes(std::span(log_magic)), 0));
+  log->end_ = log_magic.size();
+  return log;
+}
+
+Result<> EpochLog::write(std::span<const std::byte> bytes, std::uint64_t at) const {
+  for (std::size_t done = 0; done < bytes.size();) {
+    const ssize_t written =
+        disk_->write(file_.get(), bytes.data() + done, bytes.size() - done, static_cast<off_t>(at + done));
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return fail(system_error(written < 0 ? errno : ENOSPC, "write to", path_));
+    done += static_cast<std::size_t>(written);
+  }
+  return {};
+}
+
+Result<std::uint64_t> EpochLog::append(std::uint32_t kind, std::span<const std::byte> head,
+                                       std::span<const std::byte> bytes) {
+  RecordHead record{kind, static_cast<std::uint32_t>(head.size()), head.size() + bytes.size(), 0};
+  record.checksum = checksum_of(record, head, bytes);
+  std::vector<std::byte> front(sizeof record + head.size());
+  std::memcpy(front.data(), &record, sizeof record);
+  std::memcpy(front.data() + sizeof record, head.data(), head.size());
+  const MutexLock lock(mutex_);
+  AFTERBAY_TRY(write(front, end_));
+  const std::uint64_t at = end_ + front.size();
+  AFTERBAY_TRY(write(bytes, at));
+  end_ = at + bytes.size();
+  return at;
+}
+
+Result<std::uint64_t> EpochLog::add_structure(std::uint64_t offset, std::span<const std::byte> bytes) {
+  return append(static_cast<std::uint32_t>(RecordKind::structure), std::as_bytes(std::span(&offset, 1)),
+                bytes);
+}
+
+Result<> EpochLog::add(const LoggedData& data) {
+  FieldWriter fields;
+  fields(data.offset);
+  fields(data.size_bytes);
+  AFTERBAY_TRY(append(static_cast<std::uint32_t>(RecordKind::data), fields.bytes(), {}));
+  return {};
+}
+
+Result<> EpochLog::add(const LoggedFill& fill) {
+  FieldWriter fields;
+  fields(fill.offset);
+  fields(fill.size_bytes);
+  AFTERBAY_TRY(append(static_cast<std::uint32_t>(RecordKind::fill), fields.bytes(), fill.element));
+  return {};
+}
+
+Result<> EpochLog::add(const LoggedChunk& chunk) {
+  FieldWriter fields;
+  fields(chunk.variable);
+  fields(chunk.first_element);
+  fields(chunk.skipped);
+  AFTERBAY_TRY(append(static_cast<std::uint32_t>(RecordKind::chunk), fields.bytes(), chunk.bytes));
+  return {};
+}
+
+Result<> EpochLog::commit(const LoggedEpoch& epoch) {
+  // What belongs to the epoch is durable before the line that says so.
+  if (disk_->sync(file_.get()) != 0) return fail(system_error(errno, "make durable (fsync)", path_));
+  AFTERBAY_TRY(append(static_cast<std::uint32_t>(RecordKind::epoch), fields_of(epoch).bytes(), {}));
+  if (disk_->sync(file_.get()) != 0) return fail(system_error(errno, "make durable (fsync)", path_));
+  if (named_durably_) return {};
+  const std::string directory = std::filesystem::path(path_).parent_path().string();
+  const Descriptor opened(
+      disk_->open(directory.empty() ? "." : directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0));
+  if (!opened.open()) return fail(system_error(errno, "open the directory of", path_));
+  if (disk_->sync(opened.get()) != 0 && errno != EINVAL && errno != EROFS)
+    return fail(system_error(errno, "make durable the directory of", path_));
+  named_durably_ = true;
+  return {};
+}
+
+Result<> EpochLog::read(std::uint64_t at, std::span<std::byte> bytes) const {
+  for (std::size_t done = 0; done < bytes.size();) {
+    const ssize_t got =
+        disk_->read(file_.get(), bytes.data() + done, bytes.size() - done, static_cast<off_t>(at + done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return fail(system_error(got < 0 ? errno : EIO, "read from", path_));
+    done += static_cast<std::size_t>(got);
+  }
+  return {};
+}
+
+std::uint64_t EpochLog::end() const {
+  const MutexLock lock(mutex_);
+  return end_;
+}
+
+Result<EpochLogContents> read_epoch_log(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) return fail(system_error(errno != 0 ? errno : ENOENT, "open", path));
+  std::string magic(log_magic.size(), '\0');
+  if (!in.read(magic.data(), static_cast<std::streamsize>(magic.size())) || magic != log_magic)
+    return fail(make_error(ErrorCode::format, "{} is no log of epochs of this version", path).in_file(path));
+  EpochLogContents contents;
+  std::uint64_t at = log_magic.size();
+  std::vector<std::byte> bytes;
+  for (;;) {
+    RecordHead head;
+    if (!in.read(reinterpret_cast<char*>(&head), sizeof head)) break;
+    if (head.size_bytes > most_record_bytes || head.head_bytes > head.size_bytes) break;
+    std::error_code error;
+    if (head.size_bytes > std::filesystem::file_size(path, error) || error) break;  // torn
+    bytes.resize(head.size_bytes);
+    if (!in.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()))) break;
+    const std::span<const std::byte> all(bytes);
+    const auto fields = all.first(head.head_bytes);
+    const auto rest = all.subspan(head.head_bytes);
+    if (checksum_of(head, fields, rest) != head.checksum) break;
+    auto record = record_of(head, fields, rest, at + sizeof head + head.head_bytes);
+    if (!record) break;
+    at += sizeof head + head.size_bytes;
+    contents.records.push_back(*std::move(record));
+    contents.positions.push_back(at);
+  }
+  return contents;
+}
+
+void remove_epoch_logs(const std::string& part_path) noexcept {
+  const std::string path = EpochLog::path_of(part_path);
+  if (::access(path.c_str(), F_OK) != 0) return;
+  std::vector<std::uint64_t> members;
+  if (const auto contents = read_epoch_log(path))
+    for (const LoggedRecord& record : contents->records)
+      if (const auto* epoch = std::get_if<LoggedEpoch>(&record))
+        members.insert(members.end(), epoch->members.begin(), epoch->members.end());
+  for (const std::uint64_t member : members)
+    static_cast<void>(::unlink(EpochLog::path_of(part_path, member).c_str()));
+  static_cast<void>(::unlink(path.c_str()));
+}
+
+}  // namespace afterbay::storage

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// EpochLog: a file beside one in the making, with what is needed to bring that one back to its last epoch.
+// The format and why it is enough: design/0015-epochs.md.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/result.hpp"
+#include "base/thread_safety.hpp"
+#include "model/format.hpp"
+#include "storage/block_writer/disk.hpp"
+
+namespace afterbay::storage {
+
+/// Bytes of structure (HDF5's own, or the count of records): in the log only their place in it.
+struct LoggedStructure {
+  std::uint64_t offset = 0;  ///< in the file
+  std::uint64_t bytes_at = 0;
+  std::uint64_t size_bytes = 0;
+};
+
+/// HDF5 gave to data what was structure before: that is not to be written there any more.
+struct LoggedData {
+  std::uint64_t offset = 0;
+  std::uint64_t size_bytes = 0;
+};
+
+/// A place in the file that holds no value at the epoch, whatever is written there.
+struct LoggedFill {
+  std::uint64_t offset = 0;
+  std::uint64_t size_bytes = 0;
+  std::vector<std::byte> element;  ///< in file order
+};
+
+/// A chunk that is written again when it gets more records: as it is at the epoch.
+struct LoggedChunk {
+  std::uint64_t variable = 0;  ///< its dataset is in LoggedEpoch::datasets
+  std::vector<std::uint64_t> first_element;
+  std::uint32_t skipped = 0;  ///< filters left out, as in codec::EncodedChunk
+  std::vector<std::byte> bytes;
+};
+
+/// The end of what belongs to an epoch. Fills and chunks count for one epoch, structure for all later ones.
+struct LoggedEpoch {
+  std::uint64_t number = 0;
+  std::string name;
+  std::string at;         ///< UTC
+  std::uint64_t cut = 0;  ///< structure that lies behind it in the log is of the next epoch
+  std::uint64_t records = 0;
+  std::uint64_t size_bytes = 0;  ///< of the file
+  Format format = Format::netcdf4;
+  std::vector<std::string> datasets;        ///< of netCDF-4, by variable
+  std::vector<std::uint64_t> with_records;  ///< variables
+  std::vector<std::uint64_t> members;       ///< I/O servers whose own logs belong to it
+};
+
+class EpochLog {
+ public:
+  /// `part_path + ".epochs"`, of a member with its number behind.
+  static std::string path_of(const std::string& part_path, std::optional<std::uint64_t> member = {});
+  /// Begins an empty one.
+  static Result<std::unique_ptr<EpochLog>> create(std::string path, std::shared_ptr<Disk> disk);
+
+  // Any thread. Nothing is durable before `commit`.
+  /// Gives where in the log the bytes are.
+  Result<std::uint64_t> add_structure(std::uint64_t offset, std::span<const std::byte> bytes);
+  Result<> add(const LoggedData& data);
+  Result<> add(const LoggedFill& fill);
+  Result<> add(const LoggedChunk& chunk);
+  /// The epoch counts when this returns (fsync; the first time of the directory too). What the file itself
+  /// holds must be durable already.
+  Result<> commit(const LoggedEpoch& epoch);
+  Result<> read(std::uint64_t at, std::span<std::byte> bytes) const;
+  [[nodiscard]] std::uint64_t end() const;
+  [[nodiscard]] const std::string& path() const noexcept { return path_; }
+
+ private:
+  EpochLog(std::string path, std::shared_ptr<Disk> disk, Descriptor file)
+      : path_(std::move(path)), disk_(std::move(disk)), file_(std::move(file)) {}
+  /// A record of `head` and, right behind it, `bytes`; gives where the latter are.
+  Result<std::uint64_t> append(std::uint32_t kind, std::span<const std::byte> head,
+                               std::span<const std::byte> bytes);
+  Result<> write(std::span<const std::byte> bytes, std::uint64_t at) const;
+
+  std::string path_;
+  std::shared_ptr<Disk> disk_;
+  Descriptor file_;
+  mutable Mutex mutex_;
+  std::uint64_t end_ AFTERBAY_GUARDED_BY(mutex_) = 0;
+  bool named_durably_ = false;
+};
+
+using LoggedRecord = std::variant<LoggedStructure, LoggedData, LoggedFill, LoggedChunk, LoggedEpoch>;
+
+/// What a log holds, up to the first record that is torn.
+struct EpochLogContents {
+  std::vector<LoggedRecord> records;
+  std::vector<std::uint64_t> positions;  ///< of the records' ends
+};
+/// Fails with io when it cannot be read, with format when it is no log of this version.
+Result<EpochLogContents> read_epoch_log(const std::string& path);
+
+/// Removes the log of a file and those of its members, if there are any.
+void remove_epoch_logs(const std::string& part_path) noexcept;
+
+}  // namespace afterbay::storage

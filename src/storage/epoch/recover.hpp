@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Brings a file that a run left in the making back to one of its epochs.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace afterbay::storage {
+
+struct RecoverableEpoch {
+  std::uint64_t number = 0;
+  std::string name;
+  std::string at;  ///< UTC
+  std::uint64_t records = 0;
+};
+
+/// A file in the making, left by a run that ended without publishing it.
+struct Recoverable {
+  std::string path;  ///< final name
+  std::string part_path;
+  std::vector<RecoverableEpoch> epochs;  ///< in order; all servers' parts of each are there
+};
+
+/// `path`: final name, or that with `.part`. Fails with io where there is no file in the making or no log of
+/// epochs, with format when the log is none.
+Result<Recoverable> find_recoverable(const std::string& path);
+
+struct RecoverOptions {
+  std::optional<std::uint64_t> epoch;  ///< number; the last one if none
+  bool replace = false;                ///< a file under the final name
+};
+
+struct Recovered {
+  RecoverableEpoch epoch;
+  std::uint64_t size_bytes = 0;
+  std::uint64_t filled_bytes = 0;  ///< overwritten with fill values: written after the epoch, or torn
+  std::uint64_t checksum = 0;      ///< CRC-64/XZ
+};
+
+/// Gives the file its final name, with what it had at the epoch and nothing else, durably. May be repeated
+/// after a crash at any moment. Fails with conflict when a run still writes the file, with exists when the
+/// final name is taken, with invalid_argument when there is no such epoch.
+Result<Recovered> recover_file(const Recoverable& file, const RecoverOptions& options);
+
+}  // namespace afterbay::storage

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+// Epochs of a netCDF-4 file in the making; see design/0015-epochs.md.
+#include <algorithm>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include "storage/library_lock.hpp"
+#include "storage/member_file.hpp"
+#include "storage/netcdf4/netcdf4_file.hpp"
+#include "storage/stopwatch.hpp"
+
+namespace afterbay::storage {
+
+Result<WriteCost> Netcdf4File::mark_epoch(const Epoch& epoch, std::span<const MemberEpoch> members) {
+  if (!writer_) return fail(closed_error(part_.path()));
+  return in_file(mark(epoch, members), part_.path());
+}
+
+/// What counts is taken down first; what is written meanwhile is not of the epoch, but may be in the file.
+Result<WriteCost> Netcdf4File::mark(const Epoch& epoch, std::span<const MemberEpoch> members) {
+  WriteCost cost;
+  std::unique_lock<std::shared_mutex> alone(writes_, std::defer_lock);
+  if (readable_) alone.lock();  // nothing is half written in what is shown
+  AFTERBAY_TRY_ASSIGN(const auto written, written_by(epoch, members));
+  if (readable_) AFTERBAY_TRY(fill_missing(cost));
+  AFTERBAY_TRY_ASSIGN(LoggedEpoch marked, flush_structure(epoch));
+  if (readable_) AFTERBAY_TRY(make_readable(cost));
+  if (alone) alone.unlock();
+  for (const MemberEpoch& member : members)
+    if (member.logged) marked.members.push_back(member.server);
+  AFTERBAY_TRY(log_fills(*written, epoch.records));
+  AFTERBAY_TRY(pieces_->log_chunks(*written, present_, [this]() -> Result<EpochLog*> { return log_.get(); }));
+  {
+    const Stopwatch watch(cost.write_ns);
+    AFTERBAY_TRY(writer_->sync());
+    AFTERBAY_TRY(log_->commit(marked));
+  }
+  AFTERBAY_TRY(settle(marked.cut));
+  return cost;
+}
+
+/// Chunks that are encoded anew with each record move in the file: what its structure says of them does not
+/// hold until the next epoch.
+Result<> Netcdf4File::check_readable() const {
+  for (std::size_t v = 0; readable_ && v < datasets_.size(); ++v) {
+    if (!datasets_[v].storage().assembles()) continue;
+    const std::string& name = schema_.variables[v].name;
+    return fail(
+        make_error(ErrorCode::invalid_argument,
+                   "the file is to be readable while it is written, but chunks of variable '{}' are "
+                   "compressed and span {} records: let them have one record, or leave 'readable' off",
+                   name, datasets_[v].storage().span)
+            .in_variable(name));
+  }
+  return {};
+}
+
+/// All places that the structure names are in the file.
+Result<> Netcdf4File::make_readable(WriteCost& cost) {
+  const Stopwatch watch(cost.place_ns);
+  AFTERBAY_TRY_ASSIGN(const std::uint64_t size, writer_->size_bytes());
+  const std::uint64_t named = driver_->end_of_allocation;
+  if (size < named) AFTERBAY_TRY(writer_->truncate(named));
+  return {};
+}
+
+/// A reader that has the file open keeps what it has found: then the structure waits for the next epoch.
+Result<> Netcdf4File::settle(std::uint64_t cut) {
+  std::optional<Descriptor> turn;
+  if (readable_) {
+    AFTERBAY_TRY_ASSIGN(turn, part_.keep_readers_out());
+    if (!turn) return {};
+  }
+  const LibraryLock lock;
+  return driver_->settle(cut);
+}
+
+Result<std::unique_ptr<Ledger>> Netcdf4File::written_by(const Epoch& epoch,
+                                                        std::span<const MemberEpoch> members) const {
+  auto written = ledger_.copy(epoch.records);
+  for (const MemberEpoch& member : members) AFTERBAY_TRY(take_member_epoch(member.account, *written));
+  return written;
+}
+
+/// All structure as of now, in the log.
+Result<LoggedEpoch> Netcdf4File::flush_structure(const Epoch& epoch) {
+  LoggedEpoch marked;
+  marked.number = epoch.number;
+  marked.name = epoch.name;
+  marked.at = epoch.at;
+  marked.records = epoch.records;
+  if (!log_) {
+    AFTERBAY_TRY_ASSIGN(log_, EpochLog::create(EpochLog::path_of(part_.part_path()), part_.shared_disk()));
+  }
+  const LibraryLock lock;
+  ledger_.reach(epoch.records);
+  AFTERBAY_TRY(fill_strings(epoch.records));
+  for (std::uint64_t v = 0; v < datasets_.size(); ++v) {
+    AFTERBAY_TRY(datasets_[v].extend(epoch.records));
+    marked.datasets.push_back(datasets_[v].facts().name);
+    if (layout_->variables[v].record) marked.with_records.push_back(v);
+  }
+  if (H5Fflush(file_.get(), H5F_SCOPE_LOCAL) < 0) return fail(driver_->error("flush the file"));
+  AFTERBAY_TRY(driver_->check("flush the file"));
+  if (!driver_->logs()) AFTERBAY_TRY(driver_->begin_log(*log_));
+  marked.cut = log_->end();
+  marked.size_bytes = driver_->end_of_allocation;
+  return marked;
+}
+
+/// Places that the structure knows and that hold nothing of the epoch.
+Result<> Netcdf4File::log_fills(const Ledger& written, std::uint64_t records) {
+  for (std::uint32_t v = 0; v < datasets_.size(); ++v) {
+    const VariableStorage& storage = datasets_[v].storage();
+    if (storage.placement == Placement::dense) AFTERBAY_TRY(log_dense_fills(written, v));
+    if (storage.placement == Placement::chunks && storage.span > 1 && !storage.encodes())
+      for (const model::Piece& piece : layout_->pieces_of_variable(v))
+        AFTERBAY_TRY(log_span_fills(written, piece));
+  }
+  return log_placed(written, records);
+}
+
+Result<> Netcdf4File::log_fill(std::uint32_t variable, std::uint64_t offset, std::uint64_t size_bytes) {
+  const Values fill = fill_of(schema_.variables[variable]);  // in file order: HDF5's is little-endian
+  std::vector<std::byte> element = fill.bytes;
+  to_file_order(element, element.size(), false);
+  return log_->add(LoggedFill{offset, size_bytes, std::move(element)});
+}
+
+Result<> Netcdf4File::log_dense_fills(const Ledger& written, std::uint32_t variable) {
+  const std::span<const model::Piece> pieces = layout_->pieces_of_variable(variable);
+  const auto has = [&](const model::Piece& piece) { return written.has(piece, 0); };
+  if (std::all_of(pieces.begin(), pieces.end(), has)) return {};
+  bool placed = std::any_of(pieces.begin(), pieces.end(), has);
+  if (!placed) {
+    const MutexLock lock(placed_mutex_);
+    const std::uint32_t first = layout_->variables[variable].first_piece;
+    const auto at = placed_.lower_bound({first, 0});
+    placed = at != placed_.end() && at->first.first < first + pieces.size();
+  }
+  if (!placed) return {};
+  for (const model::Piece& piece : pieces) {
+    if (has(piece)) continue;
+    AFTERBAY_TRY_ASSIGN(const std::uint64_t offset, place_plain(piece, 0));
+    AFTERBAY_TRY(log_fill(variable, offset, piece.bytes));
+  }
+  return {};
+}
+
+/// Plain chunks of several records, of which some are written.
+Result<> Netcdf4File::log_span_fills(const Ledger& written, const model::Piece& piece) {
+  const std::uint64_t span = datasets_[piece.variable].storage().span;
+  const std::uint64_t begin = appended_ ? (present_ + span - 1) / span * span : 0;
+  for (const std::uint64_t first : written.partly_written(piece, begin, span)) {
+    AFTERBAY_TRY_ASSIGN(const std::uint64_t chunk, place_plain(piece, first));
+    for (std::uint64_t record = first; record < first + span; ++record)
+      if (!written.has(piece, record))
+        AFTERBAY_TRY(log_fill(piece.variable, chunk + (record - first) * piece.bytes, piece.bytes));
+  }
+  return {};
+}
+
+/// Pieces, or chunks of which nothing is written, that have a place already.
+Result<> Netcdf4File::log_placed(const Ledger& written, std::uint64_t records) {
+  std::vector<std::pair<const model::Piece*, std::pair<std::uint64_t, PlacedBytes>>> empty;
+  {
+    const MutexLock lock(placed_mutex_);
+    for (auto at = placed_.begin(); at != placed_.end();) {
+      const model::Piece& piece = layout_->pieces[at->first.first];
+      const VariableStorage& storage = datasets_[piece.variable].storage();
+      const std::uint64_t first = at->first.second;
+      bool any = false;
+      for (std::uint64_t r = first; !any && r < first + storage.span; ++r) any = written.has(piece, r);
+      if (!any && first < records && storage.placement == Placement::chunks)
+        empty.push_back({&piece, {first, at->second}});
+      at = any ? placed_.erase(at) : std::next(at);
+    }
+  }
+  for (const auto& [piece, place] : empty) {
+    if (!datasets_[piece->variable].storage().encodes()) {
+      AFTERBAY_TRY(log_fill(piece->variable, place.second.offset, place.second.size_bytes));
+      continue;
+    }
+    AFTERBAY_TRY_ASSIGN(const codec::EncodedChunk chunk, pieces_->chunk_of_fill(*piece));
+    const auto bytes = chunk.bytes.bytes();
+    AFTERBAY_TRY(log_->add(LoggedChunk{piece->variable,
+                                       pieces_->first_element(*piece, place.first),
+                                       chunk.skipped,
+                                       {bytes.begin(), bytes.end()}}));
+  }
+  return {};
+}
+
+std::uint64_t Netcdf4File::first_of_chunk(std::uint32_t variable, std::uint64_t record) const {
+  const std::uint64_t span = datasets_[variable].storage().span;
+  return layout_->variables[variable].record ? record / span * span : 0;
+}
+
+void Netcdf4File::note_placed(std::span<const PlaceRequest> requests,
+                              std::span<const std::uint64_t> offsets) {
+  const MutexLock lock(placed_mutex_);
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    const model::Piece& piece = layout_->pieces[requests[i].piece];
+    const VariableStorage& storage = datasets_[piece.variable].storage();
+    const std::uint64_t first = first_of_chunk(piece.variable, requests[i].record);
+    PlacedBytes place{offsets[i], requests[i].bytes > 0 ? requests[i].bytes : piece.bytes};
+    if (storage.placement == Placement::chunks && requests[i].bytes == 0) {
+      place.offset -= (requests[i].record - first) * piece.bytes;
+      place.size_bytes = storage.span * piece.bytes;
+    }
+    placed_[{requests[i].piece, first}] = place;
+  }
+}
+
+/// Once one of its records is written, the ledger knows of a chunk.
+void Netcdf4File::forget_placed(std::span<const PieceWrite> written) {
+  const MutexLock lock(placed_mutex_);
+  for (const PieceWrite& write : written) {
+    const std::uint32_t index = layout_->variables[write.piece->variable].first_piece + write.piece->number;
+    placed_.erase({index, first_of_chunk(write.piece->variable, write.record)});
+  }
+}
+
+}  // namespace afterbay::storage

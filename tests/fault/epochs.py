@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Kills all processes (kill -9) of runs whose files stay open, at random moments, and brings the files back to the last epoch
+that `afterbay status` knows. All values before it, and none after, read by netCDF. CRASH_KILLS: how many runs."""
+import json
+import os
+import pathlib
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import netCDF4
+import numpy
+
+BUILD = pathlib.Path(os.environ["AFTERBAY_BUILD"])
+MODEL = BUILD / "tests/fault/epoch_model"
+COMMAND = BUILD / "apps/afterbay/afterbay"
+KILLS = int(os.environ.get("CRASH_KILLS", "6"))
+SEED = int(os.environ.get("CRASH_SEED", str(time.time_ns() % 1_000_000)))
+MODELS, ROWS, COLUMNS, RECORDS = 2, 60, 80, 3000
+CASES = [{"servers": 1}, {"servers": 2, "placement": "slab"}, {"servers": 2, "placement": "file"}]
+
+
+def fail(text):
+    sys.exit(f"seed {SEED}: {text}")
+
+
+def command(work, *words, codes=(0,)):
+    done = subprocess.run([str(COMMAND), *words], cwd=work, capture_output=True, text=True, timeout=120, check=False)
+    if done.returncode not in codes:
+        fail(f"afterbay {' '.join(words)} in {work}: exit code {done.returncode}\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def start_and_kill(work, case, seconds):
+    flags = [f"--afterbay.{name}={value}" for name, value in case.items()]
+    processes = MODELS + case["servers"]
+    with open(work / "log", "w", encoding="utf-8") as log:
+        run = subprocess.Popen(["mpirun", "--oversubscribe", "-np", str(processes), str(MODEL), "out", str(RECORDS), *flags,
+                                "--afterbay.deadline=20s", "--afterbay.memory.server=8MiB"], cwd=work, stdout=log, stderr=log)
+    deadline = time.monotonic() + 60
+    while len(list(work.glob("pid.*.[0-9]"))) < processes:
+        if time.monotonic() > deadline or run.poll() is not None:
+            fail(f"the run did not start: {(work / 'log').read_text()[-2000:]}")
+        time.sleep(0.005)
+    time.sleep(seconds)
+    for mark in work.glob("pid.*.[0-9]"):
+        try:
+            os.kill(int(mark.read_text()), signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+    run.wait(timeout=60)
+
+
+def check(path, records):
+    points = numpy.arange(ROWS * COLUMNS, dtype=numpy.uint64).reshape(ROWS, COLUMNS)
+    with netCDF4.Dataset(path) as data:
+        data.set_auto_mask(False)
+        if len(data.dimensions["time"]) != records:
+            fail(f"{path} has {len(data.dimensions['time'])} records, not {records}")
+        for record in range(records):
+            expected = ((record * 613 + points) % 100003).astype(numpy.float32)
+            for name in ("temperature", "rain"):
+                if name in data.variables and not (data[name][record] == expected).all():
+                    fail(f"{path}: other values of {name} in record {record} of {records}")
+            if "label" in data.variables and data["label"][record] != f"record {record}":
+                fail(f"{path}: label of record {record} is {data['label'][record]!r}")
+
+
+def one(number, dice):
+    case = CASES[number % len(CASES)]
+    work = pathlib.Path(tempfile.mkdtemp(prefix=f"epoch{number}_", dir=".")).resolve()
+    seconds = dice.uniform(0.0, 1.2)
+    start_and_kill(work, case, seconds)
+    recovered = 0
+    if (work / "afterbay-journal").exists():
+        run = json.loads(command(work, "status", "--over", "--json", codes=(0, 4)))["runs"][-1]
+        if last := run["last_epoch"]:
+            records = int(last["name"].split()[1])
+            if {pathlib.Path(path).name for path in last["to_recover"]} != {"packed.nc", "classic.nc"} and run["state"] != "complete":
+                fail(f"{work}: to be recovered: {last['to_recover']}")
+            if last["to_recover"]:
+                command(work, "recover", "--epoch", last["name"], *last["to_recover"])
+            for path in last["to_recover"]:
+                check(path, records)
+            recovered = records
+    print(f"{number}: {case} killed after {seconds:.2f} s: {recovered} records came back", flush=True)
+    shutil.rmtree(work)
+    return recovered
+
+
+dice = random.Random(SEED)
+results = [one(number, dice) for number in range(KILLS)]
+print(f"seed {SEED}: {KILLS} runs killed, {sum(result > 0 for result in results)} with files to bring back")
+if KILLS >= 6 and sum(result > 0 for result in results) < KILLS / 3:
+    fail("too few runs had an epoch: this shows nothing")

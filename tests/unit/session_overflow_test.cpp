@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// A server's memory is full: what is put aside, what is dropped, and that nothing else is lost.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <condition_variable>
+#include <mutex>
+
+#include "journal/read.hpp"
+#include "local_run.hpp"
+#include "read_back.hpp"
+#include "scratch_directory.hpp"
+#include "store_on_disk.hpp"
+
+namespace afterbay::test {
+namespace {
+
+constexpr std::uint64_t overflow_points = 16384;  ///< 64 KiB a record
+
+/// Data wait until the gate is open; structure does not.
+class GatedDisk : public storage::Disk {
+ public:
+  ssize_t write(int descriptor, const std::byte* bytes, std::size_t count, off_t offset) override {
+    if (count >= 4096) {
+      std::unique_lock lock(mutex_);
+      opened_.wait(lock, [this] { return open_; });
+    }
+    return Disk::write(descriptor, bytes, count, offset);
+  }
+  void open_gate() {
+    const std::lock_guard lock(mutex_);
+    open_ = true;
+    opened_.notify_all();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable opened_;
+  bool open_ = false;
+};
+
+Schema overflow_schema() {
+  Schema schema;
+  schema.dimension("time", unlimited).dimension("x", overflow_points);
+  schema.variable("v", Type::float32, {"time", "x"}).on("line").with_fill(Values{-1.0F});
+  return schema;
+}
+
+class ThreadSessionOverflow : public testing::Test {
+ protected:
+  LocalRun overflow_run(LocalRun::Settings more) {
+    LocalRun::Settings settings{{"memory.server", "1MiB"},
+                                {"memory.block", "128KiB"},
+                                {"memory.small_share", "0"},
+                                {"deadline", "30s"},
+                                {"spill.directory", directory.path.string()},
+                                {"journal.directory", (directory.path / "journal").string()}};
+    settings.insert(settings.end(), more.begin(), more.end());
+    LocalRun run(2, 1, settings);
+    run.stores = [this](Format) -> storage::Store& { return store; };
+    return run;
+  }
+  Collection define(Session& session, const std::string& name) const {
+    if (name == "kept" || name == "only") {
+      const std::uint64_t mine = overflow_points / 2;
+      session.decomposition(
+          "line",
+          Block{{overflow_points}, {static_cast<std::uint64_t>(session.model_rank()) * mine}, {mine}});
+    }
+    return session.collection(
+        name, overflow_schema(),
+        {.file = "{collection}.nc", .directory = directory.path.string(), .store = "cdf5"});
+  }
+  static void put(Session& session, OutputFile& file, std::uint64_t record) {
+    const std::vector<float> values(overflow_points / 2, static_cast<float>(record));
+    file.put("v", record, values.data());
+    session.end_step();
+  }
+  /// The records that are not what was put; all others are.
+  std::vector<std::uint64_t> dropped_records(const char* name, std::uint64_t records) const {
+    const auto values = read<float>(directory.path / (std::string(name) + ".nc"), "v");
+    EXPECT_EQ(values.size(), records * overflow_points);
+    std::vector<std::uint64_t> dropped;
+    for (std::uint64_t r = 0; r < records && values.size() == records * overflow_points; ++r) {
+      const float first = values[r * overflow_points];
+      if (first == -1.0F) dropped.push_back(r);
+      for (std::uint64_t i = 0; i < overflow_points; ++i)
+        if (values[r * overflow_points + i] != first) {
+          ADD_FAILURE() << "record " << r << " is torn";
+        }
+      if (first != -1.0F) {
+        EXPECT_EQ(first, static_cast<float>(r));
+      }
+    }
+    return dropped;
+  }
+  [[nodiscard]] journal::Run journal_run() const {
+    const auto journal = journal::read_journal((directory.path / "journal").string());
+    EXPECT_TRUE(journal) << journal.error().text();
+    return journal && !journal->runs.empty() ? journal->runs.back() : journal::Run();
+  }
+
+  Directory directory;
+  std::shared_ptr<GatedDisk> disk = std::make_shared<GatedDisk>();
+  StoreOnDisk store{Format::cdf5, disk};
+};
+
+TEST_F(ThreadSessionOverflow, what_does_not_fit_is_put_aside_and_comes_back_in_order) {
+  LocalRun run = overflow_run({{"when_full", "spill"}});
+  const auto errors = run.run([&](Session& session, int rank) {
+    OutputFile file = define(session, "only").open();
+    for (std::uint64_t record = 0; record < 60; ++record)
+      put(session, file, record);  // 3.75 MiB, the disk stands
+    if (rank == 0) disk->open_gate();
+    session.finalize();
+  });
+  for (const auto& error : errors) EXPECT_FALSE(error) << error->text();
+  EXPECT_THAT(dropped_records("only", 60), testing::IsEmpty());
+}
+
+TEST_F(ThreadSessionOverflow, beyond_the_quota_the_model_waits_and_nothing_is_lost) {
+  LocalRun run = overflow_run({{"when_full", "spill"}, {"spill.quota", "1MiB"}});
+  std::jthread opener([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    disk->open_gate();
+  });
+  const auto errors = run.run([&](Session& session, int) {
+    OutputFile file = define(session, "only").open();
+    for (std::uint64_t record = 0; record < 100; ++record) put(session, file, record);
+    session.finalize();
+  });
+  for (const auto& error : errors) EXPECT_FALSE(error) << error->text();
+  EXPECT_THAT(dropped_records("only", 100), testing::IsEmpty());
+}
+
+TEST_F(ThreadSessionOverflow, droppable_records_are_dropped_whole_and_counted) {
+  LocalRun run = overflow_run({{"when_full", "drop"}, {"collections.extra.droppable", "on"}});
+  const auto errors = run.run([&](Session& session, int rank) {
+    OutputFile kept = define(session, "kept").open();
+    OutputFile extra = define(session, "extra").open();
+    for (std::uint64_t record = 0; record < 40; ++record) {
+      if (record % 10 == 0) put(session, kept, record / 10);
+      put(session, extra, record);
+    }
+    if (rank == 0) disk->open_gate();
+    session.finalize();
+  });
+  for (const auto& error : errors) EXPECT_FALSE(error) << error->text();
+  EXPECT_THAT(dropped_records("kept", 4), testing::IsEmpty());
+  const auto dropped = dropped_records("extra", 40);
+  EXPECT_GT(dropped.size(), 10U);
+  EXPECT_LT(dropped.size(), 40U);
+  const journal::Run run_of = journal_run();
+  for (const auto& published : run_of.published)
+    EXPECT_EQ(published.file.dropped.value_or(0),
+              published.file.file.collection == "extra" ? dropped.size() : 0U);
+  ASSERT_EQ(run_of.warnings.size(), 1U);
+  EXPECT_THAT(run_of.warnings[0].text, testing::HasSubstr("records of"));
+}
+
+TEST_F(ThreadSessionOverflow, a_directory_that_cannot_hold_it_is_named_and_the_model_waits) {
+  LocalRun run = overflow_run({{"when_full", "spill"}, {"spill.directory", "/nonexistent/place"}});
+  std::jthread opener([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    disk->open_gate();
+  });
+  const auto errors = run.run([&](Session& session, int) {
+    OutputFile file = define(session, "only").open();
+    for (std::uint64_t record = 0; record < 40; ++record) put(session, file, record);
+    session.finalize();
+  });
+  for (const auto& error : errors) EXPECT_FALSE(error) << error->text();
+  EXPECT_THAT(dropped_records("only", 40), testing::IsEmpty());
+  const journal::Run run_of = journal_run();
+  ASSERT_EQ(run_of.warnings.size(), 1U);
+  EXPECT_THAT(run_of.warnings[0].text, testing::HasSubstr("/nonexistent/place"));
+}
+
+}  // namespace
+}  // namespace afterbay::test
