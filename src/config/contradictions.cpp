@@ -68,9 +68,15 @@ class Finder {
 
   void report() {
     const Report& report = config_.report;
-    if (report.json.empty() || report.json != report.trace) return;
-    conflict({"report.json", "report.trace"}, fmt::format("{} and {}: both would write the same file",
-                                                          said("report.json"), said("report.trace")));
+    const std::pair<const char*, const std::string*> files[] = {{"report.json", &report.json},
+                                                                {"report.trace", &report.trace},
+                                                                {"report.html", &report.html},
+                                                                {"report.prometheus", &report.prometheus}};
+    for (const auto& [name, path] : files)
+      for (const auto& [other, same] : files)
+        if (std::string_view(name) < other && !path->empty() && *path == *same)
+          conflict({name, other},
+                   fmt::format("{} and {}: both would write the same file", said(name), said(other)));
   }
 
   /// Compression that the store does not have.

@@ -310,6 +310,20 @@ void add_journal(std::vector<Setting<Config>>& table) {
       "as they are written; they are not read again."));
 }
 
+void add_statistics(std::vector<Setting<Config>>& table) {
+  table.push_back(session(
+      "statistics.directory",
+      or_words(text("path", "a path"), {{"auto", std::string("auto")}, {"off", std::string()}}),
+      AFTERBAY_FIELD(statistics.directory),
+      "Directory of the statistics pages, small files in which every server keeps what it does now: backlog, "
+      "bandwidth, files, waits. `afterbay top` shows them. With `auto` they are in the journal's directory, "
+      "and "
+      "without a journal there are none. On a node of its own, `/dev/shm/NAME` keeps them off the file "
+      "system."));
+  table.push_back(session("statistics.interval", duration_in(100ms, 1h), AFTERBAY_FIELD(statistics.interval),
+                          "Time between two updates of a statistics page."));
+}
+
 void add_report(std::vector<Setting<Config>>& table) {
   table.push_back(
       session("report.table",
@@ -328,6 +342,20 @@ void add_report(std::vector<Setting<Config>>& table) {
       session("report.progress", duration_in(100ms, 1h, true), AFTERBAY_FIELD(report.progress_ms),
               "Time between two lines of progress (steps, backlog, bandwidth) while the run lasts; 0 for "
               "none."));
+  table.push_back(session("report.html", text("path", "a path"), AFTERBAY_FIELD(report.html),
+                          "File for a page about the run, to be opened in a browser: whether the servers "
+                          "kept up, what each rank and "
+                          "server did when, backlog and bandwidth against time, what the model waited for, "
+                          "the files. It needs no "
+                          "network. By default none is written."));
+  table.push_back(session("report.prometheus", text("path", "a path"), AFTERBAY_FIELD(report.prometheus),
+                          "File for the figures of the running session in Prometheus' text format, for the "
+                          "textfile collector of its "
+                          "node exporter: name it `*.prom` in the directory that this reads. It is replaced "
+                          "whole every 5 seconds and "
+                          "at the end. `{server}` in the path is the server's number; without it, where "
+                          "there are several servers, "
+                          "the number comes before the ending: `run.1.prom`. By default none is written."));
   table.push_back(
       session("log",
               choice<LogLevel>({{"error", LogLevel::error},
@@ -350,6 +378,7 @@ const std::vector<Setting<Config>>& session_settings() {
     add_server(rows);
     add_stripe(rows);
     add_journal(rows);
+    add_statistics(rows);
     add_report(rows);
     return rows;
   }();

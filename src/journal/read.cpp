@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/file_lock.hpp"
 #include "journal/journal_file.hpp"
 
 namespace afterbay::journal {
@@ -35,7 +36,7 @@ Result<JournalText> read_file(const std::string& path) {
     file.text.append(buffer, 0, static_cast<std::size_t>(got));
   }
   const int number = errno;
-  if (whole) file.held = is_held(descriptor);
+  if (whole) file.held = file_lock_is_held(descriptor);
   if (descriptor >= 0) ::close(descriptor);
   if (whole) return file;
   return fail(make_error(ErrorCode::io, "cannot read the journal {}: {}", path, std::strerror(number))

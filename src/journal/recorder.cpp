@@ -4,17 +4,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <utility>
 
+#include "base/host.hpp"
+
 namespace afterbay::journal {
 namespace {
-
-std::string host_name() {
-  std::array<char, 256> name{};
-  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
-}
 
 std::string working_directory() {
   std::error_code gone;

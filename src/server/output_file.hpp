@@ -38,9 +38,12 @@ struct OutputFile {
   std::unique_ptr<storage::File> file;
   std::vector<std::function<void()>> waiting;  ///< tasks to submit once it is open
   std::size_t pending = 0;                     ///< tasks waiting or submitted
-  std::uint64_t records_put = 0;               ///< it has so many, though nobody may hold a point of them
-  std::vector<bool> closed;                    ///< by model rank
-  std::vector<std::size_t> asked_records;      ///< model ranks that want to know how many there were
+  std::uint64_t records_taken = 0;             ///< that every rank has handed over
+  std::uint64_t opened_ns = 0;
+  std::uint64_t published_bytes = 0;
+  std::uint64_t records_put = 0;           ///< it has so many, though nobody may hold a point of them
+  std::vector<bool> closed;                ///< by model rank
+  std::vector<std::size_t> asked_records;  ///< model ranks that want to know how many there were
   std::size_t closed_by = 0;
   std::vector<std::pair<std::size_t, std::uint64_t>> tickets;  ///< (model rank, ticket) of close
 

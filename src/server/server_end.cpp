@@ -229,6 +229,7 @@ void Server::finish_if_done() {
   finished_ = true;
   next_shown_ns_ = 0;
   show_progress();
+  sample();
 }
 
 void Server::show_progress() {

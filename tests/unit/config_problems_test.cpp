@@ -59,8 +59,8 @@ TEST(ConfigProblems, GroupsNameTheirMembers) {
   EXPECT_THAT(
       error_of_yaml("afterbay:\n  report: full\n").message,
       HasSubstr(
-          ":2:3: unknown setting \"report\"; it is a group of report.table, report.json, report.trace or "
-          "report.progress"));
+          ":2:3: unknown setting \"report\"; it is a group of report.table, report.json, report.trace, "
+          "report.progress, report.html or report.prometheus"));
 }
 
 TEST(ConfigProblems, WrongTypesAndRanges) {

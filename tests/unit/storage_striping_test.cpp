@@ -8,7 +8,7 @@
 
 #include "base/units.hpp"
 #include "storage/striping/file_system.hpp"
-#include "storage/striping/run_command.hpp"
+#include "base/run_command.hpp"
 #include "storage/striping/stripes.hpp"
 
 namespace afterbay::storage {

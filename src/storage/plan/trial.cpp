@@ -17,7 +17,7 @@
 #include "codec/aligned_buffer.hpp"
 #include "storage/block_writer/disk.hpp"
 #include "storage/block_writer/system_error.hpp"
-#include "storage/striping/run_command.hpp"
+#include "base/run_command.hpp"
 
 namespace afterbay::storage {
 namespace {
