@@ -14,7 +14,8 @@ constexpr double shortest_window_s = 1;
 constexpr double longest_window_s = 30;      ///< for models that never say end_step
 constexpr std::size_t windows_judged = 3;    ///< in a row the least backlog must have risen
 constexpr double least_share = 0.1;          ///< of the limit: below, a backlog is nobody's concern
-constexpr double idle_share = 0.05;          ///< of the limit: below, the server had nothing left to do
+constexpr double empty_share = 0.05;         ///< of the limit: below, the server has nothing left to do
+constexpr double idle_share = 0.25;          ///< of a window without work: memory is short, not speed
 constexpr double most_wait_share = 0.05;     ///< of a window that ranks may wait for room
 constexpr double longest_prospect_s = 3600;  ///< what is farther away may change until then
 
@@ -38,16 +39,19 @@ bool BacklogWatch::ends_window(const BacklogSample& sample) const {
 
 std::optional<std::string> BacklogWatch::look(const BacklogSample& sample) {
   if (!open_) {
-    open_ = Window{sample, sample, sample.backlog_bytes, sample.backlog_bytes};
+    open_ = Window{sample, sample, sample.backlog_bytes, sample.backlog_bytes, 0};
     return std::nullopt;
   }
+  const double little = empty_share * static_cast<double>(sample.limit_bytes);
+  if (static_cast<double>(std::max(sample.backlog_bytes, open_->last.backlog_bytes)) < little)
+    open_->idle_s += sample.at_s - open_->last.at_s;
   open_->last = sample;
   open_->least_bytes = std::min(open_->least_bytes, sample.backlog_bytes);
   open_->most_bytes = std::max(open_->most_bytes, sample.backlog_bytes);
   if (!ends_window(sample)) return std::nullopt;
   windows_.push_back(*open_);
   if (windows_.size() > windows_judged) windows_.erase(windows_.begin());
-  open_ = Window{sample, sample, sample.backlog_bytes, sample.backlog_bytes};
+  open_ = Window{sample, sample, sample.backlog_bytes, sample.backlog_bytes, 0};
   return judge();
 }
 
@@ -101,7 +105,7 @@ std::optional<std::string> BacklogWatch::judge() {
   model_waits_in_s_.reset();
   if (model_waits()) {
     model_waits_in_s_ = 0;
-    if (static_cast<double>(last.least_bytes) < idle_share * static_cast<double>(now.limit_bytes))
+    if (last.idle_s > idle_share * (last.last.at_s - last.first.at_s))
       return begin(
           fmt::format("the model waits for room in every step, though what it puts is written before the "
                       "next: {} are not "

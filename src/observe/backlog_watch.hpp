@@ -37,6 +37,7 @@ class BacklogWatch {
     BacklogSample last;
     std::uint64_t least_bytes = 0;
     std::uint64_t most_bytes = 0;
+    double idle_s = 0;  ///< with next to nothing to write
   };
   [[nodiscard]] bool ends_window(const BacklogSample& sample) const;
   std::optional<std::string> judge();

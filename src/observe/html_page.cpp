@@ -141,6 +141,12 @@ std::string bandwidth_section(const RunPage& page, const RunFigures& figures) {
          key_of(key, true) + "</section>\n";
 }
 
+/// The number of the server on a rank.
+std::int32_t server_at(const RunPage& page, std::int32_t rank) {
+  const auto at = std::ranges::find(page.servers, rank, &ServerHistory::rank);
+  return at == page.servers.end() ? rank : at->server;
+}
+
 /// One row for each process of a role, or for neighbours together where they are many.
 void add_rows(std::vector<TimelineRow>& rows, const RunPage& page, const RunFigures& figures,
               const std::string& role) {
@@ -153,11 +159,15 @@ void add_rows(std::vector<TimelineRow>& rows, const RunPage& page, const RunFigu
     const std::size_t end = std::min(first + together, all.size());
     const bool one = end - first == 1;
     TimelineRow row;
-    row.label = one ? fmt::format("{} {}", role == "model" ? "rank" : "server", all[first]->rank)
-                    : fmt::format("{} {}–{}", role == "model" ? "ranks" : "srv", all[first]->rank,
-                                  all[end - 1]->rank);
+    const auto number = [&](std::size_t i) {
+      return role == "model" ? all[i]->rank : server_at(page, all[i]->rank);
+    };
+    const char* const one_of = role == "model" ? "rank" : "server";
+    row.label = one ? fmt::format("{} {}", one_of, number(first))
+                    : fmt::format("{}s {}–{}", one_of, number(first), number(end - 1));
     row.title = role == "model" ? (one ? "model rank" : "model ranks, their mean")
-                                : (one ? "I/O server" : "I/O servers, their mean");
+                                : (one ? fmt::format("I/O server, rank {}", all[first]->rank)
+                                       : std::string("I/O servers, their mean"));
     row.shares.resize(timeline_bins);
     const double parts = static_cast<double>(end - first) * bin_s;
     for (std::size_t i = first; i < end; ++i) {

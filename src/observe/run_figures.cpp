@@ -14,6 +14,7 @@ namespace {
 // Shares of the run from which on waits are more than noise, and more than a model should bear.
 constexpr double noticed = 0.01;
 constexpr double serious = 0.05;
+constexpr double most_times = 8;  ///< beyond, an estimate of servers is only a number
 
 std::string seconds(double s) { return s < 0.1 ? fmt::format("{:.2f} s", s) : fmt::format("{:.1f} s", s); }
 std::string percent(double share) { return fmt::format("{:.{}f} %", 100 * share, share < 0.0995 ? 1 : 0); }
@@ -113,12 +114,15 @@ std::string estimate(const RunFigures& it) {
                           std::max(it.busy_share, 0.05);
   if (free_s <= 0 || one_rate <= 0) return {};
   const double wanted = static_cast<double>(it.bytes_in) / free_s;
-  const auto needed = static_cast<std::size_t>(std::ceil(wanted / one_rate));
-  if (needed <= it.servers) return {};
-  return fmt::format(
-      "Without waits the model would put out {}/s, and a busy server wrote {}/s: about {} servers "
-      "of this kind would keep up, where there {} {}.",
-      bytes_text(wanted), bytes_text(one_rate), needed, it.servers == 1 ? "was" : "were", it.servers);
+  const double times = wanted / one_rate / static_cast<double>(it.servers);
+  if (times <= 1) return {};
+  const std::string rates =
+      fmt::format("Without waits the model would put out {}/s, and a busy server wrote {}/s",
+                  bytes_text(wanted), bytes_text(one_rate));
+  if (times > most_times) return rates + ": far more than some servers more could take.";
+  return fmt::format("{}: about {:.0f} servers of this kind would keep up, where there {} {}.", rates,
+                     std::ceil(times * static_cast<double>(it.servers)), it.servers == 1 ? "was" : "were",
+                     it.servers);
 }
 
 }  // namespace

@@ -58,7 +58,7 @@ class ReportHtmlTest(CommandTest):
         self.assertEqual(len(re.findall(r"<td title=\"[^\"]*copy &amp; &lt;1&gt;[^\"]*\">", text)), 5)
         self.assertIn("<b>5</b><span>files</span>", text)
         self.assertIn(f"<b>{5 * 4 * 50000 * 4 / 2**20:.2f} MiB</b><span>handed over</span>", text)
-        for row in ("server 2", "server 3", "rank 0", "rank 1"):
+        for row in ("server 0", "server 1", "rank 0", "rank 1"):
             self.assertIn(f">{row}</text>", text)
 
     def test_a_page_that_could_not_be_written_is_refused_at_the_start(self):

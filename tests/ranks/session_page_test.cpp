@@ -63,7 +63,6 @@ RANK_TEST(SessionPage, of_a_run_that_keeps_up_says_so, 3) {
   EXPECT_TRUE(has(page, "The I/O servers kept up: the model waited 0.0"));
   EXPECT_FALSE(has(page, "class=\"held\"")) << "nothing is shaded";
   EXPECT_FALSE(has(page, "class=\"l-room\""));
-  EXPECT_TRUE(has(page, "class=\"l-put\""));
   EXPECT_TRUE(has(page, "class=\"l-write\""));
   EXPECT_TRUE(has(page, ">history.nc<")) << "the table of files";
   EXPECT_FALSE(has(text_in("afterbay-journal/server-0.jsonl"), "\"warning\""));

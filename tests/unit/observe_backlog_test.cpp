@@ -93,7 +93,7 @@ TEST(BacklogWatch, a_model_that_waits_is_told_why) {
   ASSERT_FALSE(slow.said.empty());
   EXPECT_THAT(slow.said.back(), HasSubstr("the model waits for the I/O servers"));
   ToyRun small;
-  small.play(6, 900, 60);
+  small.play(6, 900, 100);
   ASSERT_FALSE(small.said.empty());
   EXPECT_THAT(small.said.front(), HasSubstr("Raise memory.server"));
 }
