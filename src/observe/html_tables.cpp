@@ -88,7 +88,7 @@ std::string waits_table(const RunPage& page, const RunFigures& figures) {
     if (sum <= 0) continue;
     const double mean = sum / static_cast<double>(std::max<std::size_t>(figures.model_ranks, 1));
     out += fmt::format(
-        "<tr><td><svg viewBox='0 0 11 8' "
+        "<tr><td style='white-space:nowrap'><svg viewBox='0 0 11 8' "
         "style='display:inline;width:1rem;height:.7rem;margin-right:.4rem'><rect "
         "class='{}' width='11' height='8'/></svg>{}<td>{}<td>{:.2f} %<td>{}<td>{}<td class=name>{}</tr>\n",
         class_of(reason.lane), reason.what, seconds_text(mean), 100 * figures.share(mean),

@@ -119,7 +119,7 @@ std::string estimate(const RunFigures& it) {
   const std::string rates =
       fmt::format("Without waits the model would put out {}/s, and a busy server wrote {}/s",
                   bytes_text(wanted), bytes_text(one_rate));
-  if (times > most_times) return rates + ": far more than some servers more could take.";
+  if (times > most_times) return fmt::format("{}: {:.0f} times what there is.", rates, times);
   return fmt::format("{}: about {:.0f} servers of this kind would keep up, where there {} {}.", rates,
                      std::ceil(times * static_cast<double>(it.servers)), it.servers == 1 ? "was" : "were",
                      it.servers);
