@@ -20,6 +20,7 @@
 #include "model/chunk_shape.hpp"
 #include "model/format.hpp"
 #include "model/input_cut.hpp"
+#include "triggers/triggers.hpp"
 
 namespace afterbay::config {
 
@@ -178,6 +179,8 @@ struct Config {
   bool checksum = true;  ///< of whole files, for the journal
   Journal journal;
   Statistics statistics;
+  std::vector<triggers::Trigger> triggers;  ///< in the order in which they were found
+  std::chrono::milliseconds triggers_at_end{30'000};
   Report report;
   LogLevel log = LogLevel::warning;
 

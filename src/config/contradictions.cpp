@@ -79,6 +79,20 @@ class Finder {
                    fmt::format("{} and {}: both would write the same file", said(name), said(other)));
   }
 
+  /// Triggers that do nothing.
+  void triggers() {
+    for (const triggers::Trigger& it : config_.triggers) {
+      const std::string name = "triggers." + it.name;
+      if (!it.command.empty() || !it.touch.empty() || problems_.concerns(name + ".touch") ||
+          problems_.concerns(name + ".command"))
+        continue;
+      const auto origin = config_.origins.lower_bound(name + ".");
+      const bool known = origin != config_.origins.end() && origin->first.starts_with(name + ".");
+      problems_.add(ErrorCode::conflict, known ? origin->second.place : name,
+                    fmt::format("{} does nothing; give it a command or touch", name));
+    }
+  }
+
   /// Compression that the store does not have.
   void collections() {
     for (const CollectionOverride& store : config_.overrides) {
@@ -173,6 +187,7 @@ void find_contradictions(const Config& config, Problems& problems) {
   finder.chunk();
   finder.report();
   finder.collections();
+  finder.triggers();
 }
 
 }  // namespace afterbay::config

@@ -100,6 +100,18 @@ Kind<std::string> template_kind() {
   return kind;
 }
 
+/// Where {file} and the like must be ones that there are.
+Kind<std::string> touch_kind() {
+  auto kind = text("template", "a path with {file}, {name}, {collection}, {step}, {epoch} and the like");
+  kind.parse = [accepted = kind.accepted](std::string_view found) -> Result<std::string> {
+    if (found.empty()) return refuse(ErrorCode::invalid_argument, accepted, found);
+    if (auto checked = triggers::check_touch(found); !checked)
+      return fail(checked.error().code, "expected {}: {}", accepted, checked.error().message);
+    return std::string(found);
+  };
+  return kind;
+}
+
 #define AFTERBAY_FIELD(field) [](auto& target) -> auto& { return target.field; }
 
 void add_layout(std::vector<Setting<Config>>& table) {
@@ -310,6 +322,13 @@ void add_journal(std::vector<Setting<Config>>& table) {
       "as they are written; they are not read again."));
 }
 
+void add_triggers(std::vector<Setting<Config>>& table) {
+  table.push_back(session("triggers_at_end", duration_in(100ms, 24h, true), AFTERBAY_FIELD(triggers_at_end),
+                          "How long the end of the run waits for triggers that still run or wait; no longer "
+                          "than half the deadline. Then "
+                          "they are killed, or not begun, and recorded as failed."));
+}
+
 void add_statistics(std::vector<Setting<Config>>& table) {
   table.push_back(session(
       "statistics.directory",
@@ -379,6 +398,7 @@ const std::vector<Setting<Config>>& session_settings() {
     add_stripe(rows);
     add_journal(rows);
     add_statistics(rows);
+    add_triggers(rows);
     add_report(rows);
     return rows;
   }();
@@ -461,6 +481,27 @@ const std::vector<Setting<VariableSettings>>& variable_settings() {
                "is records. Without them, and where the schema gives none either, they follow `access`. "
                "NetCDF-4 only."),
   };
+  return table;
+}
+
+const std::vector<Setting<triggers::Trigger>>& trigger_settings() {
+  using triggers::Trigger, triggers::Occasion;
+  static const std::vector<Setting<Trigger>> table = {
+      row<Trigger>("on", choice<Occasion>({{"published", Occasion::published}, {"epoch", Occasion::epoch}}),
+                   AFTERBAY_FIELD(on),
+                   "When: a file is complete under its final name, or an epoch is complete."),
+      row<Trigger>("collections", words("names or patterns of collections, separated by commas"),
+                   AFTERBAY_FIELD(collections),
+                   "Of which collections the files count, with * and ?; by default of all."),
+      row<Trigger>("command", text("command", "a command for /bin/sh"), AFTERBAY_FIELD(command),
+                   "What is run, by `/bin/sh -c`. It finds the file in `$AFTERBAY_TRIGGER_FILE`; see the "
+                   "page on triggers."),
+      row<Trigger>(
+          "touch", touch_kind(), AFTERBAY_FIELD(touch),
+          "A file that is made, after the command if there is one and it succeeded. {file} and the like are "
+          "filled in: `{file}.done` is one beside each file."),
+      row<Trigger>("timeout", duration_in(100ms, 24h), AFTERBAY_FIELD(timeout),
+                   "Longest time that the command may take: then it is ended, with all that it started.")};
   return table;
 }
 

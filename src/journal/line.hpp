@@ -66,6 +66,17 @@ struct Failed {
   std::optional<std::string> variable;
 };
 
+/// A trigger has run, or failed to.
+struct TriggerRan {
+  std::string trigger;
+  std::string on;  ///< "published", "epoch"
+  std::optional<std::string> path;
+  std::optional<std::string> epoch;
+  bool ok = false;
+  double seconds = 0;
+  std::optional<std::string> text;  ///< why it failed
+};
+
 /// A server's last line of a run.
 struct RunEnded {
   bool ok = false;
@@ -78,7 +89,7 @@ struct RunAbandoned {
 };
 
 /// std::monostate: an event that this version does not know.
-using Event = std::variant<std::monostate, RunStarted, FileOpened, FilePublished, FileGivenUp, Warned, Failed,
+using Event = std::variant<std::monostate, RunStarted, FileOpened, FilePublished, FileGivenUp, Warned, Failed, TriggerRan,
                            RunEnded, RunAbandoned>;
 
 struct Line {

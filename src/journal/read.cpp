@@ -118,6 +118,12 @@ class Collector {
       run.warnings.push_back({line.at, line.server, warned->text});
     } else if (const auto* failed = std::get_if<Failed>(&line.event)) {
       run.errors.push_back({line.at, line.server, failed->text});
+    } else if (const auto* ran = std::get_if<TriggerRan>(&line.event)) {
+      if (!ran->ok)
+        run.warnings.push_back(
+            {line.at, line.server,
+             fmt::format("trigger \"{}\" failed for {}: {}", ran->trigger,
+                         ran->path.value_or("epoch " + ran->epoch.value_or("")), ran->text.value_or(""))});
     } else if (const auto* ended = std::get_if<RunEnded>(&line.event)) {
       server.ended = *ended;
     } else if (const auto* abandoned = std::get_if<RunAbandoned>(&line.event)) {

@@ -103,6 +103,8 @@ void Recorder::given_up(FileFacts file, std::string why) {
 
 void Recorder::warned(std::string text) { (void)note(Warned{std::move(text)}, false); }
 
+void Recorder::triggered(TriggerRan ran) { (void)note(std::move(ran), false); }
+
 void Recorder::failed(const Error& error) {
   Failed failed{name_of(error.code), error.text(), std::nullopt, std::nullopt};
   if (!error.file.empty()) failed.file = absolute(error.file);

@@ -44,6 +44,7 @@ class Recorder {
   void given_up(FileFacts file, std::string why);
   void warned(std::string text);
   void failed(const Error& error);
+  void triggered(TriggerRan ran);
   /// Durable. Nothing may follow.
   Result<> ended(bool ok);
 

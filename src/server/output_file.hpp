@@ -41,6 +41,7 @@ struct OutputFile {
   std::uint64_t records_taken = 0;             ///< that every rank has handed over
   std::uint64_t opened_ns = 0;
   std::uint64_t published_bytes = 0;
+  std::optional<std::uint64_t> published_checksum{};
   std::uint64_t records_put = 0;           ///< it has so many, though nobody may hold a point of them
   std::vector<bool> closed;                ///< by model rank
   std::vector<std::size_t> asked_records;  ///< model ranks that want to know how many there were

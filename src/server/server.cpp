@@ -57,6 +57,7 @@ Server::Server(Place place, const config::Config& config, std::unique_ptr<transp
       pid_(::getpid()),
       started_at_s_(observe::time_of_day_s()),
       sampler_(make_sampler()),
+      triggers_(make_triggers()),
       inputs_({config_, *port_, catalog_, workers_, profile_, [this](std::function<void()> then) {
                  Event result;
                  result.then = std::move(then);

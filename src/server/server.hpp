@@ -41,6 +41,7 @@
 #include "storage/byte_allowance.hpp"
 #include "storage/store.hpp"
 #include "transport/link.hpp"
+#include "triggers/triggers.hpp"
 #include "wire/frame_messages.hpp"
 
 namespace afterbay::server {
@@ -93,6 +94,7 @@ class Server {
     std::optional<std::vector<std::byte>> account;  ///< of a member that has handed over
     bool published = false;
     std::uint64_t published_bytes = 0;
+    std::optional<std::uint64_t> published_checksum;
     std::optional<Error> error;
     std::function<void()> then;  ///< instead of all this: what is to be called
   };
@@ -185,6 +187,13 @@ class Server {
   void begin_stop(const char* why);
   [[nodiscard]] bool drained() const;
   [[nodiscard]] Error stop_error() const;
+
+  // Triggers.
+  std::unique_ptr<triggers::Triggers> make_triggers();
+  void trigger_ran(const triggers::Outcome& outcome);
+  void fire_published(const OutputFile& file);
+  [[nodiscard]] bool triggers_done();
+
   // What it shows of itself.
   [[nodiscard]] std::unique_ptr<observe::Sampler> make_sampler() const;
   void note_taken(OutputFile& file, const Record& record);
@@ -285,6 +294,12 @@ class Server {
   double started_at_s_ = 0;
   std::uint64_t next_sample_ns_ = 0;
   std::unique_ptr<observe::Sampler> sampler_;
+
+  std::uint64_t triggers_until_ns_ = 0;  ///< once the run waits for them at its end
+  Mutex failed_triggers_mutex_;
+  std::set<std::string> failed_triggers_ AFTERBAY_GUARDED_BY(failed_triggers_mutex_);
+  std::unique_ptr<triggers::Triggers>
+      triggers_;  ///< null: there are none. Their threads use all of the above
 
   Inputs inputs_;
   Workers workers_;  ///< last: its tasks use all of the above

@@ -33,6 +33,7 @@ void Server::watch() {
     finish_if_done();
     return;
   }
+  if (peers_ended_ == peers_.size()) finish_if_done();  // what it waits for then has a deadline of its own
   const bool nobody_moves = stall_.expired(activity_);
   const bool no_room =
       port_->frames().used_bytes() + config_.memory.block_bytes > port_->frames().capacity_bytes();
@@ -213,6 +214,7 @@ void Server::finish_if_done() {
   if (finished_ || peers_ended_ < peers_.size()) return;
   if (failure_) give_up_files();
   if (!files_.empty()) return;
+  if (!said_goodbye_ && !triggers_done()) return;
   if (!said_goodbye_) {
     said_goodbye_ = true;
     if (journal_)

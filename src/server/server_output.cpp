@@ -388,6 +388,7 @@ void Server::publish_if_complete(OutputFile& file) {
           observe::add(timers_.written, published->cost.bytes_out);
           tally_.written(0, published->cost.bytes_out);
           result.published_bytes = published->size_bytes;
+          result.published_checksum = published->checksum;
           if (auto noted = note_published(file, *published); !noted) result.error = std::move(noted).error();
         } else {
           result.error = std::move(published).error();
@@ -447,6 +448,7 @@ Result<> Server::handle(Event& event) {
   }
   if (event.published) {
     file->published_bytes = event.published_bytes;
+    file->published_checksum = event.published_checksum;
     published(*file, std::move(event.error));
     return {};
   }
@@ -470,6 +472,7 @@ void Server::published(OutputFile& file, std::optional<Error> error) {
     if (!is_shared(file) || leads(file)) {
       ++progress_.files_published;
       tally_published(file);
+      fire_published(file);
       observe::add(timers_.files, 1);
       logger_.info("published {}", file.path);
     }
