@@ -2,9 +2,8 @@
 #include "config/settings.hpp"
 #include "base/units.hpp"
 
-#include <type_traits>
-
 #include "config/kinds.hpp"
+#include "config/setting_row.hpp"
 #include "model/naming.hpp"
 
 namespace afterbay::config {
@@ -12,33 +11,6 @@ namespace afterbay::config {
 namespace {
 
 using namespace std::chrono_literals;
-
-template <class T>
-struct IsOptional : std::false_type {};
-template <class T>
-struct IsOptional<std::optional<T>> : std::true_type {};
-
-/// A row: `access` takes a Target (const or not) to the T, or optional T, that the setting fills.
-template <class Target, class T, class Access>
-Setting<Target> row(std::string name, Kind<T> kind, Access access, std::string documentation) {
-  Setting<Target> setting{
-      std::move(name), kind.type, kind.accepted, std::move(documentation), kind.list, {}, {}};
-  setting.assign = [kind, access](Target& target, std::string_view text) -> Result<void> {
-    auto value = kind.parse(text);
-    if (!value) return fail(std::move(value).error());
-    access(target) = *std::move(value);
-    return {};
-  };
-  setting.print = [kind, access](const Target& target) -> std::string {
-    const auto& field = access(target);
-    if constexpr (IsOptional<std::decay_t<decltype(field)>>::value) {
-      return field ? kind.print(*field) : std::string{};
-    } else {
-      return kind.print(field);
-    }
-  };
-  return setting;
-}
 
 template <class Access, class T>
 Setting<Config> session(std::string name, Kind<T> kind, Access access, std::string documentation) {
@@ -95,18 +67,6 @@ Kind<std::string> template_kind() {
     if (auto checked = model::check_template(found); !checked) {
       return fail(checked.error().code, "expected {}: {}", accepted, checked.error().message);
     }
-    return std::string(found);
-  };
-  return kind;
-}
-
-/// Where {file} and the like must be ones that there are.
-Kind<std::string> touch_kind() {
-  auto kind = text("template", "a path with {file}, {name}, {collection}, {step}, {epoch} and the like");
-  kind.parse = [accepted = kind.accepted](std::string_view found) -> Result<std::string> {
-    if (found.empty()) return refuse(ErrorCode::invalid_argument, accepted, found);
-    if (auto checked = triggers::check_touch(found); !checked)
-      return fail(checked.error().code, "expected {}: {}", accepted, checked.error().message);
     return std::string(found);
   };
   return kind;
@@ -481,27 +441,6 @@ const std::vector<Setting<VariableSettings>>& variable_settings() {
                "is records. Without them, and where the schema gives none either, they follow `access`. "
                "NetCDF-4 only."),
   };
-  return table;
-}
-
-const std::vector<Setting<triggers::Trigger>>& trigger_settings() {
-  using triggers::Trigger, triggers::Occasion;
-  static const std::vector<Setting<Trigger>> table = {
-      row<Trigger>("on", choice<Occasion>({{"published", Occasion::published}, {"epoch", Occasion::epoch}}),
-                   AFTERBAY_FIELD(on),
-                   "When: a file is complete under its final name, or an epoch is complete."),
-      row<Trigger>("collections", words("names or patterns of collections, separated by commas"),
-                   AFTERBAY_FIELD(collections),
-                   "Of which collections the files count, with * and ?; by default of all."),
-      row<Trigger>("command", text("command", "a command for /bin/sh"), AFTERBAY_FIELD(command),
-                   "What is run, by `/bin/sh -c`. It finds the file in `$AFTERBAY_TRIGGER_FILE`; see the "
-                   "page on triggers."),
-      row<Trigger>(
-          "touch", touch_kind(), AFTERBAY_FIELD(touch),
-          "A file that is made, after the command if there is one and it succeeded. {file} and the like are "
-          "filled in: `{file}.done` is one beside each file."),
-      row<Trigger>("timeout", duration_in(100ms, 24h), AFTERBAY_FIELD(timeout),
-                   "Longest time that the command may take: then it is ended, with all that it started.")};
   return table;
 }
 

@@ -89,8 +89,8 @@ struct RunAbandoned {
 };
 
 /// std::monostate: an event that this version does not know.
-using Event = std::variant<std::monostate, RunStarted, FileOpened, FilePublished, FileGivenUp, Warned, Failed, TriggerRan,
-                           RunEnded, RunAbandoned>;
+using Event = std::variant<std::monostate, RunStarted, FileOpened, FilePublished, FileGivenUp, Warned, Failed,
+                           TriggerRan, RunEnded, RunAbandoned>;
 
 struct Line {
   std::string at;  ///< UTC, "2026-11-22T07:15:03.123Z": ordered as text
