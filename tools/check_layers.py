@@ -11,7 +11,7 @@ import sys
 ALLOWED = {
     "base": [],
     "model": ["base"],
-    "config": ["base", "model"],
+    "config": ["base", "model", "triggers"],
     "mpi": ["base"],
     "wire": ["base", "model"],
     "observe": ["base"],
@@ -20,6 +20,7 @@ ALLOWED = {
     "codec": ["base"],
     "storage": ["model", "codec"],
     "journal": ["base"],
+    "triggers": ["base"],
     "server": ["transport", "storage", "journal", "config", "observe"],
     "session": ["client", "server"],
     "decomp": ["storage"],

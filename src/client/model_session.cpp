@@ -165,6 +165,8 @@ Result<> ModelSession::end_records(std::size_t server, std::uint64_t step) {
     state.ended_seq = state.next_seq;
     ended_.bounds.push_back({collection->id(), state.next_seq});
   }
+  ended_.waited_for_room_ns = links_[server]->waited_ns();
+  ended_.waited_for_files_ns = waited_for_files_ns_;
   // A server that has nothing of this step need not hear of it: it may be stuck, and its queue full.
   if (!ended_.bounds.empty()) AFTERBAY_TRY(send(server, ended_, Wake::no));
   if (auto sent = links_[server]->flush(); !sent) return fail(explain(server, std::move(sent).error()));
@@ -288,8 +290,10 @@ Result<> ModelSession::wait(Ticket ticket) {
   const Pending pending = pending_.contains(ticket.number) ? pending_.at(ticket.number) : Pending();
   awaited_ = pending.file;
   awaited_ticket_ = ticket.number;
+  const std::uint64_t begin = now_ns();
   auto reached = wait_until([&] { return !pending_.contains(ticket.number); },
                             fmt::format("ticket {}{}", ticket.number, pending.text()));
+  waited_for_files_ns_ += now_ns() - begin;
   awaited_.clear();
   awaited_ticket_ = 0;
   return reached;
@@ -323,13 +327,12 @@ Result<> ModelSession::finalize() {
   awaited_ = unpublished.file;
   AFTERBAY_TRY(wait_until([this] { return std::ranges::all_of(bye_, [](bool said) { return said; }); },
                           "the servers to publish all files" + unpublished.text()));
+  std::uint64_t waited_ns = 0;
   for (const auto& link : links_) {
-    const std::uint64_t now = now_ns();
-    if (observe::Timer* const timer = profile_.wait("room in the server", observed_.put);
-        timer && link->waited_ns() > 0)
-      timer->add(now - link->waited_ns(), now);
+    waited_ns += link->waited_ns();
     observe::add(observed_.messages, link->messages());
   }
+  account_for_room(waited_ns - std::min(waited_ns, room_accounted_ns_));
   finalized_ = true;
   return {};
 }

@@ -164,6 +164,8 @@ class ModelSession {
   Result<std::uint64_t> copy_pieces(const Handover& handover, const void* data);
   Result<std::uint64_t> copy_piece(const Handover& handover, const PiecePlan& part, const void* data);
   Result<> finish(const Handover& handover);
+  [[nodiscard]] std::uint64_t waited_for_room_ns(const File& file) const;
+  void account_for_room(std::uint64_t waited_ns);
   Result<> check_no_slot_out(const char* call, const File* file = nullptr);
   Result<> end_records(std::size_t server, std::uint64_t step);
   Result<> wait_until(const std::function<bool()>& reached, const std::string& what,
@@ -237,6 +239,8 @@ class ModelSession {
   std::uint64_t position_ = 0;
   std::uint64_t step_ = 0;
   std::uint64_t next_ticket_ = 0;
+  std::uint64_t waited_for_files_ns_ = 0;
+  std::uint64_t room_accounted_ns_ = 0;  ///< of waits for room: what is in the profile
   struct Pending {
     std::size_t servers = 0;  ///< that have not answered
     std::string file;         ///< the first that it waits for

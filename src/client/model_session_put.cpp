@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/clock.hpp"
 #include "client/model_session.hpp"
 #include "model/changes.hpp"
 
@@ -213,9 +214,25 @@ Result<> ModelSession::finish(const Handover& handover) {
                                         [&](std::size_t s) { return send(s, message, Wake::no); });
 }
 
+std::uint64_t ModelSession::waited_for_room_ns(const File& file) const {
+  std::uint64_t sum = 0;
+  for (const std::size_t s : file.servers) sum += links_[s]->waited_ns();
+  return sum;
+}
+
+/// Adds a wait that is over now: one that came in several parts is drawn as one.
+void ModelSession::account_for_room(std::uint64_t waited_ns) {
+  if (waited_ns == 0) return;
+  const std::uint64_t now = now_ns();
+  if (observe::Timer* const timer = profile_.wait("room in the server", observed_.put))
+    timer->add(now - waited_ns, now);
+  room_accounted_ns_ += waited_ns;
+}
+
 Result<bool> ModelSession::put(File& file, std::string_view variable, std::uint64_t record, const void* data,
                                Type type, const MemoryLayout& memory, bool may_wait) {
   observe::Timed timed(file.collection->put_timer);
+  const std::uint64_t waited_before_ns = waited_for_room_ns(file);
   const auto failed = [&](Error error) {
     return told(error.in_file(file.path).in_variable(std::string(variable)).at_rank(place_.session_rank));
   };
@@ -238,6 +255,7 @@ Result<bool> ModelSession::put(File& file, std::string_view variable, std::uint6
   auto out_of_range = copy_pieces(*handover, data);
   if (!out_of_range) return failed(std::move(out_of_range).error());
   if (auto finished = finish(*handover); !finished) return failed(std::move(finished).error());
+  account_for_room(waited_for_room_ns(file) - waited_before_ns);
   timed.bytes(handover->plan->packed_bytes);
   if (*out_of_range > 0)
     return failed(make_error(

@@ -16,6 +16,7 @@ namespace afterbay::config {
 struct Assignment {
   enum class Shape { scalar, list, mapping, nothing };
 
+  std::string trigger;     ///< name; empty: not a setting of a trigger
   std::string collection;  ///< pattern; empty: a setting of the session
   std::string variable;    ///< pattern; empty: a setting of the collection
   std::string name;        ///< "memory.server", "store", ...

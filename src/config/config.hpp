@@ -20,6 +20,7 @@
 #include "model/chunk_shape.hpp"
 #include "model/format.hpp"
 #include "model/input_cut.hpp"
+#include "triggers/triggers.hpp"
 
 namespace afterbay::config {
 
@@ -86,6 +87,14 @@ struct Report {
   std::string json;                          ///< path; empty: none
   std::string trace;                         ///< path; empty: none
   std::chrono::milliseconds progress_ms{0};  ///< between progress lines; 0: none
+  std::string html;                          ///< path; empty: none
+  std::string prometheus;                    ///< path; empty: none
+};
+
+/// The pages that `afterbay top` reads.
+struct Statistics {
+  std::string directory = "auto";  ///< "auto": the journal's; empty: none are kept
+  std::chrono::milliseconds interval{1000};
 };
 
 /// The record of runs and files, see docs/reference/journal.md.
@@ -185,6 +194,9 @@ struct Config {
   Spill spill;
   bool checksum = true;  ///< of whole files, for the journal
   Journal journal;
+  Statistics statistics;
+  std::vector<triggers::Trigger> triggers;  ///< in the order in which they were found
+  std::chrono::milliseconds triggers_at_end{30'000};
   Report report;
   LogLevel log = LogLevel::warning;
 
@@ -202,6 +214,11 @@ struct Config {
 
   /// Whether the checksum of files is computed: it is for the journal.
   [[nodiscard]] bool sums_files() const noexcept { return checksum && !journal.directory.empty(); }
+
+  /// Where statistics pages are kept; empty: none are.
+  [[nodiscard]] const std::string& statistics_directory() const noexcept {
+    return statistics.directory == "auto" ? journal.directory : statistics.directory;
+  }
 
   /// Whether any collection may be written by several servers at once (placement slab or variable).
   [[nodiscard]] bool splits_files() const;

@@ -68,9 +68,29 @@ class Finder {
 
   void report() {
     const Report& report = config_.report;
-    if (report.json.empty() || report.json != report.trace) return;
-    conflict({"report.json", "report.trace"}, fmt::format("{} and {}: both would write the same file",
-                                                          said("report.json"), said("report.trace")));
+    const std::pair<const char*, const std::string*> files[] = {{"report.json", &report.json},
+                                                                {"report.trace", &report.trace},
+                                                                {"report.html", &report.html},
+                                                                {"report.prometheus", &report.prometheus}};
+    for (const auto& [name, path] : files)
+      for (const auto& [other, same] : files)
+        if (std::string_view(name) < other && !path->empty() && *path == *same)
+          conflict({name, other},
+                   fmt::format("{} and {}: both would write the same file", said(name), said(other)));
+  }
+
+  /// Triggers that do nothing.
+  void triggers() {
+    for (const triggers::Trigger& it : config_.triggers) {
+      const std::string name = "triggers." + it.name;
+      if (!it.command.empty() || !it.touch.empty() || problems_.concerns(name + ".touch") ||
+          problems_.concerns(name + ".command"))
+        continue;
+      const auto origin = config_.origins.lower_bound(name + ".");
+      const bool known = origin != config_.origins.end() && origin->first.starts_with(name + ".");
+      problems_.add(ErrorCode::conflict, known ? origin->second.place : name,
+                    fmt::format("{} does nothing; give it a command or touch", name));
+    }
   }
 
   /// Compression that the store does not have.
@@ -167,6 +187,7 @@ void find_contradictions(const Config& config, Problems& problems) {
   finder.chunk();
   finder.report();
   finder.collections();
+  finder.triggers();
 }
 
 }  // namespace afterbay::config

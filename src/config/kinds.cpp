@@ -132,6 +132,26 @@ Kind<std::vector<std::uint64_t>> lengths() {
 
 Kind<bool> toggle() { return choice<bool>({{"on", true}, {"off", false}}); }
 
+Kind<std::vector<std::string>> words(std::string accepted) {
+  Kind<std::vector<std::string>> kind{
+      .type = "list", .accepted = std::move(accepted), .list = true, .parse = {}, .print = {}};
+  kind.parse = [accepted = kind.accepted](std::string_view found) -> Result<std::vector<std::string>> {
+    std::vector<std::string> list;
+    for (std::string_view rest = found; !rest.empty();) {
+      const auto end = std::min(rest.find(','), rest.size());
+      std::string_view word = rest.substr(0, end);
+      while (word.starts_with(' ')) word.remove_prefix(1);
+      while (word.ends_with(' ')) word.remove_suffix(1);
+      if (!word.empty()) list.emplace_back(word);
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+    if (list.empty()) return refuse(ErrorCode::invalid_argument, accepted, found);
+    return list;
+  };
+  kind.print = [](const std::vector<std::string>& list) { return fmt::format("{}", fmt::join(list, ",")); };
+  return kind;
+}
+
 Kind<std::string> text(std::string type, std::string accepted) {
   return {.type = std::move(type),
           .accepted = accepted,

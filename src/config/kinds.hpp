@@ -44,6 +44,8 @@ Kind<std::vector<int>> integers_from_zero();
 Kind<std::vector<std::uint64_t>> lengths();
 /// on or off; true and false, as YAML writers print them, are the same.
 Kind<bool> toggle();
+/// One or more, separated by commas.
+Kind<std::vector<std::string>> words(std::string accepted);
 /// Any text but an empty one.
 Kind<std::string> text(std::string type, std::string accepted);
 

@@ -20,7 +20,7 @@ void unknown(const Assignment& assignment, const std::vector<Setting<Target>>& t
   std::string hint = did_you_mean(assignment.name, names_of(table));
   if (const auto members = members_of(table, assignment.name); !members.empty()) {
     hint = fmt::format("; it is a group of {}", one_of(members));
-  } else if (hint.empty() && !assignment.collection.empty()) {
+  } else if (hint.empty() && !(assignment.collection.empty() && assignment.trigger.empty())) {
     hint = fmt::format("; expected {}", one_of(names_of(table)));
   } else if (hint.empty()) {
     hint = "; `afterbay settings` lists all settings";
@@ -68,8 +68,20 @@ void add_override(const Assignment& assignment, const std::vector<Setting<Target
                               find_setting(table, assignment.name)->print(target), assignment.origin});
 }
 
+void add_to_trigger(const Assignment& assignment, Config& config, Problems& problems) {
+  auto at = std::ranges::find(config.triggers, assignment.trigger, &triggers::Trigger::name);
+  if (at == config.triggers.end()) {
+    at = config.triggers.emplace(at);
+    at->name = assignment.trigger;
+  }
+  if (assign(assignment, trigger_settings(), *at, problems))
+    config.origins[assignment.full_name()] = assignment.origin;
+}
+
 void apply(const Assignment& assignment, Config& config, Problems& problems) {
-  if (!assignment.variable.empty()) {
+  if (!assignment.trigger.empty()) {
+    add_to_trigger(assignment, config, problems);
+  } else if (!assignment.variable.empty()) {
     add_override(assignment, variable_settings(), config, problems);
   } else if (!assignment.collection.empty()) {
     add_override(assignment, collection_settings(), config, problems);

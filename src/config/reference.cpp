@@ -46,10 +46,17 @@ std::vector<Entry> collection_entries() {
   return entries;
 }
 
+std::vector<Entry> trigger_entries() {
+  std::vector<Entry> entries;
+  append(entries, trigger_settings(), "triggers.NAME.");
+  return entries;
+}
+
 std::vector<Entry> all_entries() {
   auto entries = session_entries();
   const auto more = collection_entries();
   entries.insert(entries.end(), more.begin(), more.end());
+  for (Entry& entry : trigger_entries()) entries.push_back(std::move(entry));
   return entries;
 }
 
@@ -110,6 +117,10 @@ afterbay:                # the session
     server: 1GiB         # the same as "memory.server: 1GiB"
   report: {table: on}
 
+triggers:                # by name, see below
+  archive:
+    command: cp "$AFTERBAY_TRIGGER_FILE" /archive/
+
 collections:             # by name, or by a pattern with * and ?
   "*":
     existing: replace
@@ -168,6 +179,10 @@ std::string reference_page() {
   for (const Entry& entry : session_entries()) text += section(entry);
   text += "## Collections and their variables\n\n";
   for (const Entry& entry : collection_entries()) text += section(entry);
+  text +=
+      "## Triggers\n\nHow they are used: [triggers](../how-to/triggers.md). In the environment: "
+      "`AFTERBAY_TRIGGERS`.\n\n";
+  for (const Entry& entry : trigger_entries()) text += section(entry);
   text.pop_back();  // one newline at the end of the file
   return text;
 }
@@ -209,6 +224,10 @@ std::map<std::string, std::string> given_settings(const Config& config) {
   for (const auto& setting : session_settings())
     if (config.origin(setting.name).source != Source::fallback) given[setting.name] = setting.print(config);
   for (const CollectionOverride& item : config.overrides) given[item.full_name()] = item.value;
+  for (const triggers::Trigger& it : config.triggers)
+    for (const auto& setting : trigger_settings())
+      if (const std::string name = "triggers." + it.name + "." + setting.name; config.origins.contains(name))
+        given[name] = setting.print(it);
   return given;
 }
 
@@ -221,6 +240,10 @@ std::string show(const Config& config) {
   for (const CollectionOverride& item : config.overrides) {
     rows.push_back({item.full_name(), item.value, item.origin.place});
   }
+  for (const triggers::Trigger& it : config.triggers)
+    for (const auto& setting : trigger_settings())
+      if (const std::string name = "triggers." + it.name + "." + setting.name; config.origins.contains(name))
+        rows.push_back({name, setting.print(it), config.origin(name).place});
   return three_columns(rows);
 }
 

@@ -2,9 +2,8 @@
 #include "config/settings.hpp"
 #include "base/units.hpp"
 
-#include <type_traits>
-
 #include "config/kinds.hpp"
+#include "config/setting_row.hpp"
 #include "model/naming.hpp"
 
 namespace afterbay::config {
@@ -12,33 +11,6 @@ namespace afterbay::config {
 namespace {
 
 using namespace std::chrono_literals;
-
-template <class T>
-struct IsOptional : std::false_type {};
-template <class T>
-struct IsOptional<std::optional<T>> : std::true_type {};
-
-/// A row: `access` takes a Target (const or not) to the T, or optional T, that the setting fills.
-template <class Target, class T, class Access>
-Setting<Target> row(std::string name, Kind<T> kind, Access access, std::string documentation) {
-  Setting<Target> setting{
-      std::move(name), kind.type, kind.accepted, std::move(documentation), kind.list, {}, {}};
-  setting.assign = [kind, access](Target& target, std::string_view text) -> Result<void> {
-    auto value = kind.parse(text);
-    if (!value) return fail(std::move(value).error());
-    access(target) = *std::move(value);
-    return {};
-  };
-  setting.print = [kind, access](const Target& target) -> std::string {
-    const auto& field = access(target);
-    if constexpr (IsOptional<std::decay_t<decltype(field)>>::value) {
-      return field ? kind.print(*field) : std::string{};
-    } else {
-      return kind.print(field);
-    }
-  };
-  return setting;
-}
 
 template <class Access, class T>
 Setting<Config> session(std::string name, Kind<T> kind, Access access, std::string documentation) {
@@ -331,6 +303,27 @@ void add_journal(std::vector<Setting<Config>>& table) {
       "as they are written; they are not read again."));
 }
 
+void add_triggers(std::vector<Setting<Config>>& table) {
+  table.push_back(session("triggers_at_end", duration_in(100ms, 24h, true), AFTERBAY_FIELD(triggers_at_end),
+                          "How long the end of the run waits for triggers that still run or wait; no longer "
+                          "than half the deadline. Then "
+                          "they are killed, or not begun, and recorded as failed."));
+}
+
+void add_statistics(std::vector<Setting<Config>>& table) {
+  table.push_back(session(
+      "statistics.directory",
+      or_words(text("path", "a path"), {{"auto", std::string("auto")}, {"off", std::string()}}),
+      AFTERBAY_FIELD(statistics.directory),
+      "Directory of the statistics pages, small files in which every server keeps what it does now: backlog, "
+      "bandwidth, files, waits. `afterbay top` shows them. With `auto` they are in the journal's directory, "
+      "and "
+      "without a journal there are none. On a node of its own, `/dev/shm/NAME` keeps them off the file "
+      "system."));
+  table.push_back(session("statistics.interval", duration_in(100ms, 1h), AFTERBAY_FIELD(statistics.interval),
+                          "Time between two updates of a statistics page."));
+}
+
 void add_report(std::vector<Setting<Config>>& table) {
   table.push_back(
       session("report.table",
@@ -349,6 +342,20 @@ void add_report(std::vector<Setting<Config>>& table) {
       session("report.progress", duration_in(100ms, 1h, true), AFTERBAY_FIELD(report.progress_ms),
               "Time between two lines of progress (steps, backlog, bandwidth) while the run lasts; 0 for "
               "none."));
+  table.push_back(session("report.html", text("path", "a path"), AFTERBAY_FIELD(report.html),
+                          "File for a page about the run, to be opened in a browser: whether the servers "
+                          "kept up, what each rank and "
+                          "server did when, backlog and bandwidth against time, what the model waited for, "
+                          "the files. It needs no "
+                          "network. By default none is written."));
+  table.push_back(session("report.prometheus", text("path", "a path"), AFTERBAY_FIELD(report.prometheus),
+                          "File for the figures of the running session in Prometheus' text format, for the "
+                          "textfile collector of its "
+                          "node exporter: name it `*.prom` in the directory that this reads. It is replaced "
+                          "whole every 5 seconds and "
+                          "at the end. `{server}` in the path is the server's number; without it, where "
+                          "there are several servers, "
+                          "the number comes before the ending: `run.1.prom`. By default none is written."));
   table.push_back(
       session("log",
               choice<LogLevel>({{"error", LogLevel::error},
@@ -372,6 +379,8 @@ const std::vector<Setting<Config>>& session_settings() {
     add_overflow(rows);
     add_stripe(rows);
     add_journal(rows);
+    add_statistics(rows);
+    add_triggers(rows);
     add_report(rows);
     return rows;
   }();

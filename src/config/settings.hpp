@@ -34,6 +34,9 @@ const std::vector<Setting<CollectionSettings>>& collection_settings();
 /// Of `collections.NAME.variables.NAME`.
 const std::vector<Setting<VariableSettings>>& variable_settings();
 
+/// Of `triggers.NAME`.
+const std::vector<Setting<triggers::Trigger>>& trigger_settings();
+
 template <class Target>
 const Setting<Target>* find_setting(const std::vector<Setting<Target>>& table, std::string_view name) {
   for (const auto& setting : table) {

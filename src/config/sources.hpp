@@ -25,6 +25,10 @@ void read_file(const std::string& path, std::vector<Assignment>& found, Problems
 void read_collections(std::string_view text, const Origin& origin, std::vector<Assignment>& found,
                       Problems& problems);
 
+/// The mapping below `triggers`, likewise.
+void read_triggers(std::string_view text, const Origin& origin, std::vector<Assignment>& found,
+                   Problems& problems);
+
 /// AFTERBAY_*, but for those that say where the installation and the tests are.
 void read_environment(const std::map<std::string, std::string>& environment, std::vector<Assignment>& found,
                       Problems& problems);

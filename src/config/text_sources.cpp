@@ -14,6 +14,7 @@ namespace afterbay::config {
 namespace {
 
 constexpr std::string_view collections_key = "collections";
+constexpr std::string_view triggers_key = "triggers";
 constexpr std::string_view variable_prefix = "AFTERBAY_";
 constexpr std::string_view flag_prefix = "--afterbay.";
 
@@ -22,8 +23,8 @@ constexpr std::array<std::string_view, 12> other_variables{
     "AFTERBAY_ROOT",    "AFTERBAY_DIR", "AFTERBAY_HOME",    "AFTERBAY_PREFIX",
     "AFTERBAY_VERSION", "AFTERBAY_LIB", "AFTERBAY_BUILD",   "AFTERBAY_SOURCE",
     "AFTERBAY_PYTHON",  "AFTERBAY_INC", "AFTERBAY_INCLUDE", "AFTERBAY_CONFIG"};
-constexpr std::array<std::string_view, 3> other_prefixes{"AFTERBAY_TEST_", "AFTERBAY_BENCH_",
-                                                         "AFTERBAY_DEMO_"};
+constexpr std::array<std::string_view, 4> other_prefixes{"AFTERBAY_TEST_", "AFTERBAY_BENCH_",
+                                                         "AFTERBAY_DEMO_", "AFTERBAY_TRIGGER_"};
 
 bool has_other_use(std::string_view variable) {
   return std::find(other_variables.begin(), other_variables.end(), variable) != other_variables.end() ||
@@ -61,10 +62,24 @@ bool split_collection(std::string_view name, Assignment& assignment) {
   return true;
 }
 
+/// "triggers.NAME.SETTING"; names have no dots.
+bool split_trigger(std::string_view name, Assignment& assignment) {
+  name.remove_prefix(triggers_key.size() + 1);
+  const auto dot = name.find('.');
+  if (dot == 0 || dot == std::string_view::npos || dot + 1 == name.size()) return false;
+  assignment.trigger = name.substr(0, dot);
+  assignment.name = name.substr(dot + 1);
+  return true;
+}
+
 void add(std::string_view name, std::string_view value, const Origin& origin, std::vector<Assignment>& found,
          Problems& problems) {
   if (name == collections_key) {
     read_collections(value, origin, found, problems);
+    return;
+  }
+  if (name == triggers_key) {
+    read_triggers(value, origin, found, problems);
     return;
   }
   Assignment assignment;
@@ -80,11 +95,16 @@ void add(std::string_view name, std::string_view value, const Origin& origin, st
                     name));
     return;
   }
+  if (name.starts_with("triggers.") && !split_trigger(name, assignment)) {
+    problems.add(ErrorCode::unknown_name, origin.place,
+                 fmt::format("expected triggers.NAME.SETTING, found \"{}\"", name));
+    return;
+  }
   found.push_back(std::move(assignment));
 }
 
 void unknown_variable(const std::string& variable, Problems& problems) {
-  std::vector<std::string> names{"AFTERBAY_CONFIG", "AFTERBAY_COLLECTIONS"};
+  std::vector<std::string> names{"AFTERBAY_CONFIG", "AFTERBAY_COLLECTIONS", "AFTERBAY_TRIGGERS"};
   for (const auto& setting : session_settings()) names.push_back(environment_name(setting.name));
   const std::string hint = did_you_mean(variable, names);
   problems.add(ErrorCode::unknown_name, variable,
@@ -112,6 +132,8 @@ void read_environment(const std::map<std::string, std::string>& environment, std
       add(setting->name, value, origin, found, problems);
     } else if (variable == environment_name(collections_key)) {
       add(collections_key, value, origin, found, problems);
+    } else if (variable == environment_name(triggers_key)) {
+      add(triggers_key, value, origin, found, problems);
     } else {
       unknown_variable(variable, problems);
     }

@@ -81,9 +81,9 @@ void read_session(Reader& reader, const YAML::Node& mapping, const std::string& 
     if (is_group(name) && (value.IsMap() || value.IsNull())) {
       read_session(reader, value, name + ".");
     } else {
-      assign(reader,
-             {.collection = {}, .variable = {}, .name = name, .value = {}, .origin = {}, .name_place = {}},
-             key_node, value);
+      Assignment assignment;
+      assignment.name = name;
+      assign(reader, std::move(assignment), key_node, value);
     }
   });
 }
@@ -109,14 +109,11 @@ void read_variables(Reader& reader, const std::string& collection, const YAML::N
     if (!expect_mapping(reader, settings, key, fmt::format("the variable \"{}\"", variable))) return;
     each(reader, settings,
          [&](const std::string& name, const YAML::Node& name_node, const YAML::Node& value) {
-           assign(reader,
-                  {.collection = collection,
-                   .variable = variable,
-                   .name = name,
-                   .value = {},
-                   .origin = {},
-                   .name_place = {}},
-                  name_node, value);
+           Assignment assignment;
+           assignment.collection = collection;
+           assignment.variable = variable;
+           assignment.name = name;
+           assign(reader, std::move(assignment), name_node, value);
          });
   });
 }
@@ -134,10 +131,10 @@ void read_collection(Reader& reader, const std::string& collection, const YAML::
       read_collection(reader, collection, value, name + ".");
       return;
     }
-    assign(
-        reader,
-        {.collection = collection, .variable = {}, .name = name, .value = {}, .origin = {}, .name_place = {}},
-        key, value);
+    Assignment assignment;
+    assignment.collection = collection;
+    assignment.name = name;
+    assign(reader, std::move(assignment), key, value);
   });
 }
 
@@ -153,26 +150,46 @@ void read_all_collections(Reader& reader, const YAML::Node& mapping) {
        });
 }
 
+void read_all_triggers(Reader& reader, const YAML::Node& mapping) {
+  each(reader, mapping, [&](const std::string& trigger, const YAML::Node& key, const YAML::Node& settings) {
+    if (trigger.empty() || trigger.find('.') != std::string::npos) {
+      reader.problems.add(ErrorCode::invalid_argument, reader.at(key),
+                          fmt::format("expected a trigger's name without dots, found \"{}\"", trigger));
+    } else if (expect_mapping(reader, settings, key, fmt::format("the trigger \"{}\"", trigger))) {
+      each(reader, settings,
+           [&](const std::string& name, const YAML::Node& name_node, const YAML::Node& value) {
+             Assignment assignment;
+             assignment.trigger = trigger;
+             assignment.name = name;
+             assign(reader, std::move(assignment), name_node, value);
+           });
+    }
+  });
+}
+
 void unknown_section(Reader& reader, const std::string& key, const YAML::Node& node) {
-  const std::vector<std::string> sections{"afterbay", "collections"};
+  const std::vector<std::string> sections{"afterbay", "triggers", "collections"};
   std::string hint = did_you_mean(key, sections);
   if (hint.empty() && (is_group(key) || find_setting(session_settings(), key) != nullptr)) {
     hint = fmt::format("; \"{}\" belongs under \"afterbay:\", indented", key);
   }
-  reader.problems.add(ErrorCode::unknown_name, reader.at(node),
-                      fmt::format("expected \"afterbay:\" or \"collections:\", found \"{}\"{}", key, hint));
+  reader.problems.add(
+      ErrorCode::unknown_name, reader.at(node),
+      fmt::format("expected \"afterbay:\", \"triggers:\" or \"collections:\", found \"{}\"{}", key, hint));
 }
 
 void read_document(Reader& reader, const YAML::Node& root) {
   if (root.IsNull()) return;
   if (!root.IsMap()) {
     reader.problems.add(ErrorCode::format, reader.at(root),
-                        "expected \"afterbay:\" and \"collections:\" with indented settings");
+                        "expected \"afterbay:\", \"triggers:\" and \"collections:\" with indented settings");
     return;
   }
   each(reader, root, [&](const std::string& key, const YAML::Node& key_node, const YAML::Node& value) {
     if (key == "afterbay") {
       if (expect_mapping(reader, value, key_node, "the session")) read_session(reader, value, "");
+    } else if (key == "triggers") {
+      if (expect_mapping(reader, value, key_node, "triggers")) read_all_triggers(reader, value);
     } else if (key == "collections") {
       if (expect_mapping(reader, value, key_node, "collections")) read_all_collections(reader, value);
     } else {
@@ -230,6 +247,14 @@ void read_collections(std::string_view text, const Origin& origin, std::vector<A
   YAML::Node root;
   if (!parse(reader, std::string(text), root)) return;
   if (expect_mapping(reader, root, root, "collections")) read_all_collections(reader, root);
+}
+
+void read_triggers(std::string_view text, const Origin& origin, std::vector<Assignment>& found,
+                   Problems& problems) {
+  Reader reader{origin.place, origin.source, found, problems};
+  YAML::Node root;
+  if (!parse(reader, std::string(text), root)) return;
+  if (expect_mapping(reader, root, root, "triggers")) read_all_triggers(reader, root);
 }
 
 }  // namespace afterbay::config

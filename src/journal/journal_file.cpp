@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/directories.hpp"
+#include "base/file_lock.hpp"
 #include "journal/line.hpp"
 
 namespace afterbay::journal {
@@ -29,23 +30,6 @@ Error journal_error(int number, const char* doing, const std::string& path) {
       .in_file(path);
 }
 
-struct flock whole_file(short kind) noexcept {
-  struct flock lock {};
-  lock.l_type = kind;
-  lock.l_whence = SEEK_SET;
-  return lock;
-}
-
-enum class Lock { ours, others, none };
-
-/// Locks of the open file description end with the last process that has it, and do not mix up the sessions
-/// of one process.
-Lock lock(int descriptor) noexcept {
-  struct flock all = whole_file(F_WRLCK);
-  if (::fcntl(descriptor, F_OFD_SETLK, &all) == 0) return Lock::ours;
-  return errno == EAGAIN || errno == EACCES ? Lock::others : Lock::none;
-}
-
 }  // namespace
 
 std::string file_name(std::int64_t server, int turn) {
@@ -61,11 +45,6 @@ bool is_journal_name(std::string_view name) {
   return std::ranges::all_of(name, [](char c) { return (c >= '0' && c <= '9') || c == '.'; });
 }
 
-bool is_held(int descriptor) noexcept {
-  struct flock all = whole_file(F_RDLCK);
-  return ::fcntl(descriptor, F_OFD_GETLK, &all) == 0 && all.l_type != F_UNLCK;
-}
-
 Result<std::unique_ptr<JournalFile>> JournalFile::open(const std::string& directory, std::int64_t server) {
   if (const int number = make_directories(directory))
     return fail(journal_error(number, "make the directory of", directory));
@@ -73,12 +52,12 @@ Result<std::unique_ptr<JournalFile>> JournalFile::open(const std::string& direct
     const std::string path = (std::filesystem::path(directory) / file_name(server, turn)).string();
     const int descriptor = ::open(path.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
     if (descriptor < 0) return fail(journal_error(errno, "open", path));
-    const Lock held = lock(descriptor);
-    if (held == Lock::others) {
+    const FileLock held = take_file_lock(descriptor);
+    if (held == FileLock::others) {
       ::close(descriptor);
       continue;
     }
-    std::unique_ptr<JournalFile> file(new JournalFile(descriptor, path, held == Lock::ours));
+    std::unique_ptr<JournalFile> file(new JournalFile(descriptor, path, held == FileLock::ours));
     AFTERBAY_TRY(file->look_at_end());
     if (const int number = sync_directory(directory))
       return fail(journal_error(number, "make durable (fsync) the directory of", path));

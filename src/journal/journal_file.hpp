@@ -18,9 +18,6 @@ std::string file_name(std::int64_t server, int turn);
 /// Whether a file of that name is a journal's.
 bool is_journal_name(std::string_view name);
 
-/// Whether a process, on this node or any whose locks this one sees, has the file open for appending.
-bool is_held(int descriptor) noexcept;
-
 /// Appends to what earlier runs left. While it lives it holds a lock (of its open file, so that it ends with
 /// the process, however that ends); a second session in the same directory gets a file of its own. Any
 /// thread.

@@ -82,6 +82,16 @@ void fields(A& a, Failed& v) {
   a("variable", v.variable);
 }
 template <class A>
+void fields(A& a, TriggerRan& v) {
+  a("trigger", v.trigger);
+  a("on", v.on);
+  a("path", v.path);
+  a("epoch", v.epoch);
+  a("ok", v.ok);
+  a("seconds", v.seconds);
+  a("text", v.text);
+}
+template <class A>
 void fields(A& a, RunEnded& v) {
   a("ok", v.ok);
   a("files", v.files);
@@ -98,6 +108,7 @@ constexpr const char* name_of(const FileGivenUp&) { return "file_given_up"; }
 constexpr const char* name_of(const EpochCompleted&) { return "epoch_completed"; }
 constexpr const char* name_of(const Warned&) { return "warning"; }
 constexpr const char* name_of(const Failed&) { return "error"; }
+constexpr const char* name_of(const TriggerRan&) { return "trigger_ran"; }
 constexpr const char* name_of(const RunEnded&) { return "run_ended"; }
 constexpr const char* name_of(const RunAbandoned&) { return "run_abandoned"; }
 

@@ -76,6 +76,17 @@ struct Failed {
   std::optional<std::string> variable;
 };
 
+/// A trigger has run, or failed to.
+struct TriggerRan {
+  std::string trigger;
+  std::string on;  ///< "published", "epoch"
+  std::optional<std::string> path;
+  std::optional<std::string> epoch;
+  bool ok = false;
+  double seconds = 0;
+  std::optional<std::string> text;  ///< why it failed
+};
+
 /// A server's last line of a run.
 struct RunEnded {
   bool ok = false;
@@ -89,7 +100,7 @@ struct RunAbandoned {
 
 /// std::monostate: an event that this version does not know.
 using Event = std::variant<std::monostate, RunStarted, FileOpened, FilePublished, FileGivenUp, EpochCompleted,
-                           Warned, Failed, RunEnded, RunAbandoned>;
+                           Warned, Failed, TriggerRan, RunEnded, RunAbandoned>;
 
 struct Line {
   std::string at;  ///< UTC, "2026-11-22T07:15:03.123Z": ordered as text

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/file_lock.hpp"
 #include "journal/journal_file.hpp"
 
 namespace afterbay::journal {
@@ -35,7 +36,7 @@ Result<JournalText> read_file(const std::string& path) {
     file.text.append(buffer, 0, static_cast<std::size_t>(got));
   }
   const int number = errno;
-  if (whole) file.held = is_held(descriptor);
+  if (whole) file.held = file_lock_is_held(descriptor);
   if (descriptor >= 0) ::close(descriptor);
   if (whole) return file;
   return fail(make_error(ErrorCode::io, "cannot read the journal {}: {}", path, std::strerror(number))
@@ -119,6 +120,12 @@ class Collector {
       run.warnings.push_back({line.at, line.server, warned->text});
     } else if (const auto* failed = std::get_if<Failed>(&line.event)) {
       run.errors.push_back({line.at, line.server, failed->text});
+    } else if (const auto* ran = std::get_if<TriggerRan>(&line.event)) {
+      if (!ran->ok)
+        run.warnings.push_back(
+            {line.at, line.server,
+             fmt::format("trigger \"{}\" failed for {}: {}", ran->trigger,
+                         ran->path.value_or("epoch " + ran->epoch.value_or("")), ran->text.value_or(""))});
     } else if (const auto* ended = std::get_if<RunEnded>(&line.event)) {
       server.ended = *ended;
     } else if (const auto* abandoned = std::get_if<RunAbandoned>(&line.event)) {

@@ -4,17 +4,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <utility>
 
+#include "base/host.hpp"
+
 namespace afterbay::journal {
 namespace {
-
-std::string host_name() {
-  std::array<char, 256> name{};
-  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
-}
 
 std::string working_directory() {
   std::error_code gone;
@@ -111,6 +107,8 @@ Result<> Recorder::epoch_completed(EpochCompleted epoch) {
 }
 
 void Recorder::warned(std::string text) { (void)note(Warned{std::move(text)}, false); }
+
+void Recorder::triggered(TriggerRan ran) { (void)note(std::move(ran), false); }
 
 void Recorder::failed(const Error& error) {
   Failed failed{name_of(error.code), error.text(), std::nullopt, std::nullopt};

@@ -46,6 +46,7 @@ class Recorder {
   Result<> epoch_completed(EpochCompleted epoch);
   void warned(std::string text);
   void failed(const Error& error);
+  void triggered(TriggerRan ran);
   /// Durable. Nothing may follow.
   Result<> ended(bool ok);
 

@@ -6,8 +6,19 @@
 
 namespace afterbay::observe {
 
-Profile::Profile(bool on, std::size_t trace_events) : on_(on) {
-  if (on && trace_events > 0) trace_ = std::make_unique<Trace>(trace_events);
+Profile::Profile(bool on, std::size_t trace_events, std::unique_ptr<Timeline> timeline) : on_(on) {
+  if (!on) return;
+  if (trace_events > 0) trace_ = std::make_unique<Trace>(trace_events);
+  timeline_ = std::move(timeline);
+}
+
+void Profile::give_lane(Timer& timer) {
+  if (timeline_ == nullptr) return;
+  const Timer* root = &timer;
+  std::size_t depth = 0;
+  for (; root->parent_ >= 0; ++depth) root = &timers_[static_cast<std::size_t>(root->parent_)];
+  timer.lane_ = lane_of(root->name_, timer.name_, depth);
+  if (timer.lane_ != no_lane) timer.timeline_ = timeline_.get();
 }
 
 Timer* Profile::timer(std::string_view name, const Timer* parent) {
@@ -21,6 +32,7 @@ Timer* Profile::timer(std::string_view name, const Timer* parent) {
   added.parent_ = parent_index;
   added.index_ = static_cast<std::uint32_t>(timers_.size() - 1);
   added.trace_ = trace_.get();
+  give_lane(added);
   return &added;
 }
 

@@ -15,6 +15,7 @@
 #include "base/clock.hpp"
 #include "base/thread_safety.hpp"
 #include "observe/records.hpp"
+#include "observe/timeline.hpp"
 #include "observe/trace.hpp"
 
 namespace afterbay::observe {
@@ -27,6 +28,7 @@ class Timer {
     count_.fetch_add(1, std::memory_order_relaxed);
     if (bytes != 0) bytes_.fetch_add(bytes, std::memory_order_relaxed);
     if (trace_ != nullptr) trace_->add(index_, start_ns, end_ns, bytes);
+    if (timeline_ != nullptr) timeline_->add(lane_, start_ns, end_ns);
   }
   [[nodiscard]] std::uint64_t inclusive_ns() const noexcept {
     return inclusive_ns_.load(std::memory_order_relaxed);
@@ -41,6 +43,8 @@ class Timer {
   std::int32_t parent_ = -1;
   std::uint32_t index_ = 0;
   Trace* trace_ = nullptr;
+  Timeline* timeline_ = nullptr;  ///< null also for timers that have no lane
+  Lane lane_ = no_lane;
   std::atomic<std::uint64_t> inclusive_ns_{0};
   std::atomic<std::uint64_t> count_{0};
   std::atomic<std::uint64_t> bytes_{0};
@@ -103,7 +107,9 @@ inline constexpr std::string_view backlog = "peak backlog";         ///< peak, b
 class Profile {
  public:
   /// `trace_events` > 0: also keeps that many of the latest timings for a trace.
-  explicit Profile(bool on = true, std::size_t trace_events = 0);
+  /// `timeline`: also what the time went to over the run; null: none is kept.
+  explicit Profile(bool on = true, std::size_t trace_events = 0,
+                   std::unique_ptr<Timeline> timeline = nullptr);
 
   [[nodiscard]] bool on() const noexcept { return on_; }
   /// The timer `name` below `parent` (null: a root); the same one each time. Null when off.
@@ -117,11 +123,15 @@ class Profile {
   [[nodiscard]] RankProfile snapshot(int rank, std::string role) const;
   /// The trace; empty when none is kept.
   [[nodiscard]] RankTrace trace(int rank, std::string role) const;
+  [[nodiscard]] const Timeline* timeline() const noexcept { return timeline_.get(); }
 
  private:
+  void give_lane(Timer& timer) AFTERBAY_REQUIRES(mutex_);
+
   bool on_;
   std::uint64_t start_ns_ = now_ns();
   std::unique_ptr<Trace> trace_;
+  std::unique_ptr<Timeline> timeline_;
   mutable Mutex mutex_;  ///< guards the two lists; timers and counters are atomic
   std::deque<Timer> timers_ AFTERBAY_GUARDED_BY(mutex_);
   std::deque<Counter> counters_ AFTERBAY_GUARDED_BY(mutex_);

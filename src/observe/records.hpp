@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "observe/series.hpp"
+
 namespace afterbay::observe {
 
 enum class CounterKind : std::uint8_t { sum, peak };
@@ -64,6 +66,37 @@ struct CollectionRecord {
   template <class A>
   void fields(A& a) {
     a(name, store, chunks);
+  }
+};
+
+/// A published file. Times are since the server's start.
+struct FileRecord {
+  std::string path;
+  std::string collection;
+  std::int32_t server = 0;
+  double opened_s = 0;
+  double published_s = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t records = 0;  ///< that this run put
+  template <class A>
+  void fields(A& a) {
+    a(path, collection, server, opened_s, published_s, bytes, records);
+  }
+};
+
+/// How one server fared.
+struct ServerHistory {
+  std::int32_t server = 0;
+  std::int32_t rank = 0;  ///< in the session's communicator
+  std::string host;
+  std::uint64_t backlog_limit_bytes = 0;
+  double started_at_s = 0;  ///< time of day
+  std::vector<SeriesPoint> points;
+  std::vector<FileRecord> files;  ///< the latest
+  std::uint64_t older_files = 0;  ///< that are not in the list
+  template <class A>
+  void fields(A& a) {
+    a(server, rank, host, backlog_limit_bytes, started_at_s, points, files, older_files);
   }
 };
 

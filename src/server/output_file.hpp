@@ -39,6 +39,10 @@ struct OutputFile {
   std::unique_ptr<storage::File> file;
   std::vector<std::function<void()>> waiting;  ///< tasks to submit once it is open
   std::size_t pending = 0;                     ///< tasks waiting or submitted
+  std::uint64_t records_taken = 0;             ///< that every rank has handed over
+  std::uint64_t opened_ns = 0;
+  std::uint64_t published_bytes = 0;
+  std::optional<std::uint64_t> published_checksum{};
   std::uint64_t records_put = 0;               ///< it has so many, though nobody may hold a point of them
   std::uint64_t records_dropped = 0;           ///< left out because the memory was full
   std::vector<bool> closed;                    ///< by model rank

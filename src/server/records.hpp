@@ -22,6 +22,7 @@ struct Record {
   bool fixed = false;
   bool ended = false;                  ///< every rank has handed over all it will
   std::size_t ended_by = 0;            ///< ranks
+  std::uint64_t ended_ns = 0;          ///< when the last of them had
   std::size_t writes = 0;              ///< frames on their way
   std::vector<bool> scheduled;         ///< frames, by number in the layout
   std::vector<std::vector<bool>> put;  ///< by variable, then by model rank; empty: nobody yet

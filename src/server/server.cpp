@@ -3,9 +3,12 @@
 // in server_end.cpp.
 #include "server/server.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 
 #include "base/batch_thread.hpp"
+#include "base/host.hpp"
 
 namespace afterbay::server {
 namespace {
@@ -50,6 +53,12 @@ Server::Server(Place place, const config::Config& config, std::unique_ptr<transp
                                     event(std::move(result));
                                   }}),
       disk_(std::make_shared<storage::PatientDisk>(storage::Disk::real(), space_)),
+      tally_(place_.session_ranks.size()),
+      host_(host_name()),
+      pid_(::getpid()),
+      started_at_s_(observe::time_of_day_s()),
+      sampler_(make_sampler()),
+      triggers_(make_triggers()),
       inputs_({config_, *port_, catalog_, workers_, profile_, [this](std::function<void()> then) {
                  Event result;
                  result.then = std::move(then);
@@ -100,6 +109,9 @@ bool Server::step() {
   if (const std::uint64_t now = now_ns(); now >= next_watch_ns_) {
     next_watch_ns_ = now + watch_interval_ns;
     watch();
+    sample();
+  } else if (did && now >= next_sample_ns_) {
+    sample();
   }
   return did;
 }

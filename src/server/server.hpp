@@ -22,8 +22,10 @@
 #include "base/thread_safety.hpp"
 #include "config/config.hpp"
 #include "journal/recorder.hpp"
+#include "observe/backlog_watch.hpp"
 #include "observe/profile.hpp"
 #include "observe/progress.hpp"
+#include "observe/sampler.hpp"
 #include "server/catalog.hpp"
 #include "server/epochs.hpp"
 #include "server/fellow_servers.hpp"
@@ -35,11 +37,13 @@
 #include "server/scratch_buffers.hpp"
 #include "server/space_guard.hpp"
 #include "server/string_queue.hpp"
+#include "server/tally.hpp"
 #include "server/tickets.hpp"
 #include "server/workers.hpp"
 #include "storage/byte_allowance.hpp"
 #include "storage/store.hpp"
 #include "transport/link.hpp"
+#include "triggers/triggers.hpp"
 #include "wire/frame_messages.hpp"
 
 namespace afterbay::server {
@@ -48,6 +52,9 @@ struct Place {
   int number = 0;                  ///< of this server in the session
   int session_rank = 0;            ///< of its process
   std::vector<int> session_ranks;  ///< of the model ranks, in model-rank order
+  int servers = 1;                 ///< of the session
+  std::string session = {};        ///< its name
+  std::string run = {};            ///< as the journal calls it
 };
 
 /// Makes the store of a format; tests give one whose files they can look into.
@@ -75,6 +82,8 @@ class Server {
   [[nodiscard]] const std::optional<Error>& failure() const noexcept { return failure_; }
   /// `signal` is asked from time to time: a signal that came to stop the run, or 0. Before the first step.
   void stop_at(std::function<int()> signal) { stop_signal_ = std::move(signal); }
+  /// For the report; once it has finished.
+  [[nodiscard]] observe::ServerHistory history() const;
 
  private:
   /// What a worker tells the ingest thread.
@@ -88,6 +97,8 @@ class Server {
     bool published = false;
     std::uint64_t epoch = 0;  ///< that the file was marked for
     std::optional<storage::MemberEpoch> epoch_part;
+    std::uint64_t published_bytes = 0;
+    std::optional<std::uint64_t> published_checksum;
     std::optional<Error> error;
     std::function<void()> then;  ///< instead of all this: what is to be called
   };
@@ -188,6 +199,21 @@ class Server {
   void begin_stop(const char* why);
   [[nodiscard]] bool drained() const;
   [[nodiscard]] Error stop_error() const;
+
+  // Triggers.
+  std::unique_ptr<triggers::Triggers> make_triggers();
+  void trigger_ran(const triggers::Outcome& outcome);
+  void fire_published(const OutputFile& file);
+  [[nodiscard]] bool triggers_done();
+
+  // What it shows of itself.
+  [[nodiscard]] std::unique_ptr<observe::Sampler> make_sampler() const;
+  void note_taken(OutputFile& file, const Record& record);
+  void note_written(std::uint32_t collection, const Record& record);
+  void tally_published(const OutputFile& file);
+  observe::CollectionState state_of(std::uint32_t id, const Tally::Collection& count);
+  observe::ServerState state_now();
+  void sample();
 
   // Files that several servers write.
   [[nodiscard]] static bool is_shared(const OutputFile& file);
@@ -292,6 +318,20 @@ class Server {
 
   SpaceGuard space_;
   std::shared_ptr<storage::Disk> disk_;  ///< waits for space
+  Tally tally_;
+  observe::BacklogWatch backlog_watch_;
+  std::string host_;
+  std::int64_t pid_ = 0;
+  double started_at_s_ = 0;
+  std::uint64_t next_sample_ns_ = 0;
+  std::unique_ptr<observe::Sampler> sampler_;
+
+  std::uint64_t triggers_until_ns_ = 0;  ///< once the run waits for them at its end
+  Mutex failed_triggers_mutex_;
+  std::set<std::string> failed_triggers_ AFTERBAY_GUARDED_BY(failed_triggers_mutex_);
+  std::unique_ptr<triggers::Triggers>
+      triggers_;  ///< null: there are none. Their threads use all of the above
+
   Inputs inputs_;
   Workers workers_;  ///< last: its tasks use all of the above
 };

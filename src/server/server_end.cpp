@@ -34,6 +34,7 @@ void Server::watch() {
     finish_if_done();
     return;
   }
+  if (peers_ended_ == peers_.size()) finish_if_done();  // what it waits for then has a deadline of its own
   const bool nobody_moves = stall_.expired(activity_);
   const bool waited_for = std::ranges::any_of(tickets_.waiters, [&](const Waiter& waiter) {
     return now - waiter.since_ns > stall_.limit_ns() && !writing();
@@ -219,6 +220,7 @@ void Server::finish_if_done() {
   if (!files_.empty()) return;
   forget_epochs_of_ended_ranks();
   if (!epochs_.open.empty()) return advance_epochs();
+  if (!said_goodbye_ && !triggers_done()) return;
   if (!said_goodbye_) {
     said_goodbye_ = true;
     if (journal_)
@@ -235,6 +237,7 @@ void Server::finish_if_done() {
   finished_ = true;
   next_shown_ns_ = 0;
   show_progress();
+  sample();
 }
 
 void Server::show_progress() {

@@ -66,6 +66,7 @@ Result<> Server::open(std::size_t peer, wire::OpenFile message) {
     file.path = message.path;
     file.leader = message.leader;
     file.closed.resize(peers_.size(), false);
+    file.opened_ns = now_ns();
     (void)policy_of(*collection);
     file.dropped = dropped_.contains(collection->id);
     if (file.dropped) note_given_up(file, "its collection was given up before, for want of space");
@@ -209,6 +210,7 @@ void Server::write_frame(OutputFile& file, const ServedCollection& collection, s
   Record& record = *records_.find(collection.id, seq);
   ++record.writes;
   file.changed_since_epoch = true;
+  for (const std::uint32_t p : pieces) tally_.take(collection.id, collection.layout->pieces[p].bytes);
   const CollectionTimers timers = timers_of(collection);
   FrameTask task{&collection, record.record, view, std::move(pieces)};
   const bool droppable = !record.fixed && is_droppable(collection);
@@ -239,6 +241,7 @@ void Server::account(const storage::WriteCost& cost, const CollectionTimers& tim
   add(timers.encode, cost.encode_ns, cost.bytes_in);
   add(timers.library, cost.place_ns, 0);
   add(timers.disk, cost.write_ns, cost.bytes_out);
+  tally_.written(cost.bytes_in, cost.bytes_out);
   observe::add(timers_.bytes, cost.bytes_in);
   observe::add(timers_.written, cost.bytes_out);
   observe::add(timers_.direct, cost.direct_bytes);
@@ -287,6 +290,7 @@ Result<> Server::put_strings(std::size_t peer, wire::PutStrings message) {
 
 Result<> Server::end_records(std::size_t peer, const wire::EndRecords& message) {
   progress_.steps = std::max(progress_.steps, message.step);
+  tally_.waited(peer, message.waited_for_room_ns, message.waited_for_files_ns);
   for (const auto& bound : message.bounds) {
     const ServedCollection* collection = catalog_.find(bound.collection);
     if (collection == nullptr) continue;  // served elsewhere
@@ -312,6 +316,7 @@ Result<> Server::end_record(const ServedCollection& collection, std::uint64_t se
   Record& record = *records_.find(collection.id, seq);
   if (record.ended) return {};
   record.ended = true;
+  record.ended_ns = now_ns();
   if (is_dropped(record.file)) {
     forget_record(collection, seq);
     return {};
@@ -336,7 +341,11 @@ Result<> Server::end_record(const ServedCollection& collection, std::uint64_t se
     record.scheduled[f] = true;
     write_frame(*file, collection, seq, *view, std::move(pieces));
   }
-  if (record.writes == 0) erase_record(collection, seq);
+  note_taken(*file, record);
+  if (record.writes == 0) {
+    note_written(collection.id, record);
+    erase_record(collection, seq);
+  }
   return {};
 }
 
@@ -379,6 +388,9 @@ void Server::publish_if_complete(OutputFile& file) {
         }();
         if (published) {
           observe::add(timers_.written, published->cost.bytes_out);
+          tally_.written(0, published->cost.bytes_out);
+          result.published_bytes = published->size_bytes;
+          result.published_checksum = published->checksum;
           if (auto noted = note_published(file, *published); !noted) result.error = std::move(noted).error();
         } else {
           result.error = std::move(published).error();
@@ -422,11 +434,14 @@ Result<> Server::handle(Event& event) {
   if (event.record) {
     const auto [collection, seq] = *event.record;
     Record* record = records_.find(collection, seq);
-    if (record != nullptr && --record->writes == 0 && record->ended) erase_record(*file->collection, seq);
+    if (record != nullptr && --record->writes == 0 && record->ended) {
+      note_written(collection, *record);
+      erase_record(*file->collection, seq);
+    }
   }
   if (event.strings != 0) strings_.written(event.strings);
-  progress_.bytes_taken = timers_.bytes != nullptr ? timers_.bytes->value() : 0;
-  progress_.bytes_written = timers_.written != nullptr ? timers_.written->value() : 0;
+  progress_.bytes_taken = tally_.bytes_in();
+  progress_.bytes_written = tally_.bytes_written();
   if (event.error)
     event.error->file = file->path;  // its final name, whatever it is called while it is written
   if (event.error && !failure_ && can_do_without(*file, *event.error)) {
@@ -434,6 +449,8 @@ Result<> Server::handle(Event& event) {
     return {};
   }
   if (event.published) {
+    file->published_bytes = event.published_bytes;
+    file->published_checksum = event.published_checksum;
     published(*file, std::move(event.error));
     return {};
   }
@@ -457,6 +474,8 @@ void Server::published(OutputFile& file, std::optional<Error> error) {
   if (!error) {
     if (!is_shared(file) || leads(file)) {
       ++progress_.files_published;
+      tally_published(file);
+      fire_published(file);
       observe::add(timers_.files, 1);
       logger_.info("published {}", file.path);
     }

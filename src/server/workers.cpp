@@ -41,6 +41,11 @@ void Workers::submit_first(Task task) {
   ready_.notify_one();
 }
 
+std::size_t Workers::queued() const {
+  const MutexLock lock(mutex_);
+  return tasks_.size() + first_.size();
+}
+
 bool Workers::take(Task& task) {
   if (!first_.empty()) {
     task = std::move(first_.front());

@@ -31,6 +31,8 @@ class Workers {
   void run_by_priority();
   /// Before all that is queued and was not submitted so.
   void submit_first(Task task);
+  /// Tasks that nobody has begun.
+  [[nodiscard]] std::size_t queued() const AFTERBAY_EXCLUDES(mutex_);
   /// False: tasks run in the thread of the owner.
   [[nodiscard]] bool has_threads() const noexcept { return !threads_.empty(); }
   /// Runs one task in the calling thread, if there are no threads and a task is queued.
@@ -39,7 +41,7 @@ class Workers {
  private:
   void run(const std::stop_token& stop);
 
-  Mutex mutex_;
+  mutable Mutex mutex_;
   std::condition_variable_any ready_;
   bool take(Task& task) AFTERBAY_REQUIRES(mutex_);
 

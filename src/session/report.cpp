@@ -8,6 +8,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "config/reference.hpp"
+#include "observe/html_page.hpp"
 #include "observe/profile.hpp"
 #include "observe/report.hpp"
 #include "observe/trace.hpp"
@@ -60,6 +62,7 @@ bool anything_written(const std::vector<observe::RankProfile>& profiles) {
 
 Result<> check_report_files(const config::Config& config) {
   AFTERBAY_TRY(check_writable(config.report.json, "report.json"));
+  AFTERBAY_TRY(check_writable(config.report.html, "report.html"));
   return check_writable(config.report.trace, "report.trace");
 }
 
@@ -72,6 +75,8 @@ Result<> report(const Account& mine, const config::Config& config, Group& group)
     for (auto& profile : one.account.profiles) all.profiles.push_back(std::move(profile));
     for (auto& trace : one.account.traces) all.traces.push_back(std::move(trace));
     for (auto& it : one.account.collections) all.collections.push_back(std::move(it));
+    for (auto& it : one.account.timelines) all.timelines.push_back(std::move(it));
+    for (auto& it : one.account.servers) all.servers.push_back(std::move(it));
   }
   observe::Report joined = observe::merge(all.profiles);
   joined.collections = std::move(all.collections);
@@ -86,6 +91,13 @@ Result<> report(const Account& mine, const config::Config& config, Group& group)
     AFTERBAY_TRY(write_text(config.report.json, observe::json(joined), "report.json"));
   if (!config.report.trace.empty())
     AFTERBAY_TRY(write_text(config.report.trace, observe::trace_json(all.traces), "report.trace"));
+  if (!config.report.html.empty()) {
+    observe::RunPage page{
+        mine.session, std::move(joined), std::move(all.timelines), std::move(all.servers), {}};
+    page.settings = config::given_settings(config);
+    page.writers = static_cast<std::uint32_t>(config.writers);
+    AFTERBAY_TRY(write_text(config.report.html, observe::run_page(page), "report.html"));
+  }
   return {};
 }
 

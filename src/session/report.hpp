@@ -8,6 +8,7 @@
 #include "base/result.hpp"
 #include "config/config.hpp"
 #include "observe/records.hpp"
+#include "observe/timeline.hpp"
 #include "session/group.hpp"
 
 namespace afterbay::session {
@@ -17,9 +18,12 @@ struct Account {
   std::vector<observe::RankProfile> profiles;
   std::vector<observe::RankTrace> traces;
   std::vector<observe::CollectionRecord> collections;  ///< from one rank
+  std::vector<observe::TimelineRecord> timelines;
+  std::vector<observe::ServerHistory> servers;
+  std::string session;  ///< its name
   template <class A>
   void fields(A& a) {
-    a(profiles, traces, collections);
+    a(profiles, traces, collections, timelines, servers, session);
   }
 };
 

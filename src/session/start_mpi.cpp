@@ -295,6 +295,9 @@ class Starter {
       if (roles_[static_cast<std::size_t>(r)].model) place.session_ranks.push_back(r);
       if (roles_[static_cast<std::size_t>(r)].server && r < rank_) ++place.number;
     }
+    place.servers = static_cast<int>(std::ranges::count_if(roles_, &session::RankRole::server));
+    place.session = options_.name;
+    place.run = run_;
     const bool hosted = roles_[static_cast<std::size_t>(rank_)].model;
     const auto threads = hosted ? 0 : static_cast<std::size_t>(state_->config->writers);
     auto stores = [state = state_.get()](Format format) -> storage::Store& { return state->store(format); };

@@ -12,9 +12,15 @@ std::size_t events_kept(const config::Config& config) {
   return config.report.trace.empty() ? 0 : trace_events;
 }
 
+std::unique_ptr<observe::Timeline> timeline_kept(const config::Config& config, bool one_thread) {
+  return config.report.html.empty() ? nullptr : std::make_unique<observe::Timeline>(one_thread);
+}
+
 bool profile_wanted(const config::Config& config) {
   return config.report.table != config::ReportTable::off || !config.report.json.empty() ||
-         !config.report.trace.empty() || config.report.progress_ms.count() > 0;
+         !config.report.trace.empty() || config.report.progress_ms.count() > 0 ||
+         !config.report.html.empty() || !config.report.prometheus.empty() ||
+         !config.statistics_directory().empty();
 }
 
 }  // namespace
@@ -22,8 +28,8 @@ bool profile_wanted(const config::Config& config) {
 Session::State::State(std::string session_name, std::unique_ptr<config::Config> configuration)
     : name(std::move(session_name)),
       config(std::move(configuration)),
-      model_profile(profile_wanted(*config), events_kept(*config)),
-      server_profile(profile_wanted(*config), events_kept(*config)) {}
+      model_profile(profile_wanted(*config), events_kept(*config), timeline_kept(*config, true)),
+      server_profile(profile_wanted(*config), events_kept(*config), timeline_kept(*config, false)) {}
 
 Session::State::~State() {
   if (model && !ended && (!group || group->usable())) {
@@ -74,10 +80,14 @@ Result<> Session::State::report() {
   const auto add = [&](const observe::Profile& profile, const char* role) {
     mine.profiles.push_back(profile.snapshot(group->rank(), role));
     if (!config->report.trace.empty()) mine.traces.push_back(profile.trace(group->rank(), role));
+    if (profile.timeline() != nullptr)
+      mine.timelines.push_back(profile.timeline()->record(group->rank(), role));
   };
   if (model) add(model_profile, "model");
   if (server) add(server_profile, "server");
   if (model && model->place().model_rank == 0) mine.collections = model->account();
+  if (server && !config->report.html.empty()) mine.servers.push_back(server->history());
+  mine.session = name;
   return session::report(mine, *config, *group);
 }
 

@@ -172,6 +172,8 @@ class ServerPort {
   virtual void fail() = 0;
   /// Tells waiting ranks that the server lives and works. Any thread.
   virtual void mark_progress() = 0;
+  /// Model ranks that wait for room now, as far as the transport tells.
+  [[nodiscard]] virtual std::size_t waiting_for_room() const = 0;
   virtual FramePool& frames() = 0;
   /// Needed before the first packed contribution can come (peers whose transport is "mpi").
   virtual void set_scatter(Scatter scatter) = 0;

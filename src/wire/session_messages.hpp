@@ -136,9 +136,11 @@ struct EndRecords {
   };
   std::uint64_t step = 0;
   std::vector<Bound> bounds;
+  std::uint64_t waited_for_room_ns = 0;   ///< by this rank so far, for room in this server
+  std::uint64_t waited_for_files_ns = 0;  ///< for tickets, of whatever server
   template <class A>
   void fields(A& a) {
-    a(step, bounds);
+    a(step, bounds, waited_for_room_ns, waited_for_files_ns);
   }
 };
 

@@ -58,9 +58,8 @@ TEST(ConfigProblems, NothingNearSendsToTheList) {
 TEST(ConfigProblems, GroupsNameTheirMembers) {
   EXPECT_THAT(
       error_of_yaml("afterbay:\n  report: full\n").message,
-      HasSubstr(
-          ":2:3: unknown setting \"report\"; it is a group of report.table, report.json, report.trace or "
-          "report.progress"));
+      HasSubstr(":2:3: unknown setting \"report\"; it is a group of report.table, report.json, report.trace, "
+                "report.progress, report.html or report.prometheus"));
 }
 
 TEST(ConfigProblems, WrongTypesAndRanges) {
@@ -128,15 +127,17 @@ TEST(ConfigProblems, FlagsWithoutAValue) {
 }
 
 TEST(ConfigProblems, Sections) {
-  EXPECT_THAT(error_of_yaml("aferbay: {servers: 2}").message,
-              HasSubstr(":1:1: expected \"afterbay:\" or \"collections:\", found \"aferbay\"; did you mean "
-                        "\"afterbay\"?"));
+  EXPECT_THAT(
+      error_of_yaml("aferbay: {servers: 2}").message,
+      HasSubstr(
+          ":1:1: expected \"afterbay:\", \"triggers:\" or \"collections:\", found \"aferbay\"; did you mean "
+          "\"afterbay\"?"));
   EXPECT_THAT(error_of_yaml("servers: 2").message,
               HasSubstr("\"servers\" belongs under \"afterbay:\", indented"));
   EXPECT_THAT(error_of_yaml("memory: {server: 1GiB}").message,
               HasSubstr("\"memory\" belongs under \"afterbay:\""));
   EXPECT_THAT(error_of_yaml("- servers").message,
-              HasSubstr(":1:1: expected \"afterbay:\" and \"collections:\""));
+              HasSubstr(":1:1: expected \"afterbay:\", \"triggers:\" and \"collections:\""));
   EXPECT_THAT(
       error_of_yaml("afterbay: 3").message,
       HasSubstr(":1:11: expected settings of the session (indented lines \"name: value\"), found \"3\""));

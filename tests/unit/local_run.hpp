@@ -66,6 +66,7 @@ class LocalRun {
     config::Sources sources;
     sources.environment.emplace();
     sources.settings = settings_;
+    sources.settings.emplace(sources.settings.begin(), "statistics.directory", "off");  // of the working one
     sources.settings.emplace_back("report.table", "off");
     auto loaded = config::load(sources);
     if (!loaded) throw Failure(std::move(loaded).error());

@@ -6,9 +6,9 @@
 #include <chrono>
 #include <csignal>
 
+#include "base/run_command.hpp"
 #include "base/units.hpp"
 #include "storage/striping/file_system.hpp"
-#include "storage/striping/run_command.hpp"
 #include "storage/striping/stripes.hpp"
 
 namespace afterbay::storage {

@@ -14,10 +14,10 @@
 #include <thread>
 #include <vector>
 
+#include "base/run_command.hpp"
 #include "codec/aligned_buffer.hpp"
 #include "storage/block_writer/disk.hpp"
 #include "storage/block_writer/system_error.hpp"
-#include "storage/striping/run_command.hpp"
 
 namespace afterbay::storage {
 namespace {

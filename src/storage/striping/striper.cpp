@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "storage/striping/run_command.hpp"
+#include "base/run_command.hpp"
 
 namespace afterbay::storage {
 namespace {

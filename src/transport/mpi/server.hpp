@@ -51,6 +51,7 @@ class MpiPeer final : public PeerEnd {
   Result<void> check_alive() override;
   void forget() override;
   void fail() override;
+  [[nodiscard]] bool waits_for_room() const override { return parked_.has_value(); }
   [[nodiscard]] std::string transport() const override { return "mpi"; }
   [[nodiscard]] std::uint64_t messages() const override { return messages_; }
 

@@ -153,6 +153,7 @@ Result<std::uint32_t> ShmClientLink::wait_for_block(const FrameSlot& slot) {
   Refusal last = Refusal::no_block;
   bool in_order_queue = false;
   const std::uint64_t patience_ns = static_cast<std::uint64_t>(options_.policy.deadline.count()) * 500'000;
+  header_.room_waiters.fetch_add(1, std::memory_order_relaxed);
   auto done = wait_until(
       header_.space,
       [&](std::uint64_t stalled_ns) -> Result<Step> {
@@ -172,6 +173,7 @@ Result<std::uint32_t> ShmClientLink::wait_for_block(const FrameSlot& slot) {
         return Step::again;
       },
       [&] { return "waiting for room: " + reason(last, slot); });
+  header_.room_waiters.fetch_sub(1, std::memory_order_relaxed);
   if (in_order_queue) header_.order_waiters.fetch_sub(1, std::memory_order_seq_cst);
   AFTERBAY_TRY(std::move(done));
   return block;

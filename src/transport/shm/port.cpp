@@ -41,6 +41,11 @@ void Port::fail() {
   ring_all();
 }
 
+std::size_t Port::waiting_for_room() const {
+  const auto far = std::ranges::count_if(peers_, [](const auto& it) { return it->waits_for_room(); });
+  return segment_->header().room_waiters.load(std::memory_order_relaxed) + static_cast<std::size_t>(far);
+}
+
 bool Port::pump() {
   bool moved = false;
   for (auto& network : networks_) moved = network->progress() || moved;

@@ -40,6 +40,7 @@ class Port final : public ServerPort {
   void forget(std::size_t peer) override { peers_[peer]->forget(); }
   void fail() override;
   void mark_progress() override;
+  [[nodiscard]] std::size_t waiting_for_room() const override;
   FramePool& frames() override { return pool_; }
   void set_scatter(Scatter scatter) override { scatter_ = std::move(scatter); }
   [[nodiscard]] std::uint64_t messages() const override;

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/run_command.hpp"
+
+#include <fcntl.h>
+#include <fmt/ranges.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <optional>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+namespace afterbay {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t most_message_bytes = 4096;
+/// Between two looks whether the command has ended, where its stderr does not tell (it was closed early).
+constexpr std::chrono::milliseconds look_interval{5};
+
+/// One end of a pipe.
+class PipeEnd {
+ public:
+  explicit PipeEnd(int descriptor) noexcept : descriptor_(descriptor) {}
+  PipeEnd(const PipeEnd&) = delete;
+  PipeEnd& operator=(const PipeEnd&) = delete;
+  ~PipeEnd() { close(); }
+  void close() noexcept {
+    if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
+  }
+  [[nodiscard]] int get() const noexcept { return descriptor_; }
+
+ private:
+  int descriptor_;
+};
+
+std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (const std::string& text : texts) pointers.push_back(const_cast<char*>(text.c_str()));
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+/// The attributes and file actions of posix_spawn.
+class Spawn {
+ public:
+  Spawn() {
+    ::posix_spawn_file_actions_init(&actions_);
+    ::posix_spawnattr_init(&attributes_);
+  }
+  Spawn(const Spawn&) = delete;
+  Spawn& operator=(const Spawn&) = delete;
+  ~Spawn() {
+    ::posix_spawn_file_actions_destroy(&actions_);
+    ::posix_spawnattr_destroy(&attributes_);
+  }
+
+  /// 0 or errno. The command gets a process group of its own, so that all of it can be killed, and none of
+  /// the signals that the calling thread blocks stay blocked.
+  int start(const Command& command, int error_output, pid_t& process) {
+    const std::vector<char*> arguments = pointers_to(command.words);
+    std::vector<char*> environment;
+    if (command.environment) environment = pointers_to(*command.environment);
+    ::posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    if (command.keeps_output)
+      ::posix_spawn_file_actions_adddup2(&actions_, error_output, STDOUT_FILENO);
+    else
+      ::posix_spawn_file_actions_addopen(&actions_, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    ::posix_spawn_file_actions_adddup2(&actions_, error_output, STDERR_FILENO);
+    sigset_t none;
+    sigemptyset(&none);
+    ::posix_spawnattr_setsigmask(&attributes_, &none);
+    ::posix_spawnattr_setpgroup(&attributes_, 0);
+    ::posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
+    return ::posix_spawnp(&process, arguments[0], &actions_, &attributes_, arguments.data(),
+                          command.environment ? environment.data() : environ);
+  }
+
+ private:
+  posix_spawn_file_actions_t actions_{};
+  posix_spawnattr_t attributes_{};
+};
+
+/// Reads what is there; false at the end of the stream.
+bool read_available(int descriptor, std::string& text) {
+  char buffer[512];
+  ssize_t count = 0;
+  while ((count = ::read(descriptor, buffer, sizeof buffer)) > 0 || (count < 0 && errno == EINTR))
+    if (count > 0 && text.size() < most_message_bytes) text.append(buffer, static_cast<std::size_t>(count));
+  return count < 0;
+}
+
+/// Waits, reading stderr meanwhile. Gives the wait status, -1 where the system keeps it to itself (the
+/// program ignores SIGCHLD), nothing when the deadline has passed or somebody says stop.
+std::optional<int> wait_for(pid_t process, int errors, Clock::time_point until, const std::atomic<bool>* stop,
+                            std::string& text) {
+  bool reading = true;
+  while (true) {
+    int status = 0;
+    const pid_t ended = ::waitpid(process, &status, WNOHANG);
+    if (ended == process || (ended < 0 && errno != EINTR)) {
+      read_available(errors, text);
+      return ended == process ? status : -1;
+    }
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now());
+    if (left.count() <= 0 || (stop != nullptr && stop->load())) return std::nullopt;
+    if (!reading) {
+      std::this_thread::sleep_for(std::min(left, look_interval));
+      continue;
+    }
+    pollfd ready{errors, POLLIN, 0};
+    constexpr std::chrono::milliseconds longest{50};
+    if (::poll(&ready, 1, static_cast<int>(std::min(left, longest).count())) > 0)
+      reading = read_available(errors, text);
+  }
+}
+
+std::string one_line(std::string text) {
+  while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
+}
+
+Error command_error(ErrorCode code, const Command& command, const std::string& what,
+                    const std::string& text) {
+  return make_error(code, "`{}` {}{}{}", fmt::join(command.words, " "), what, text.empty() ? "" : ": ",
+                    one_line(text));
+}
+
+/// Ends all of the command's process group. One that hangs in the file system cannot even die: it is left to
+/// the system.
+void kill_group(pid_t process, int errors, std::chrono::milliseconds grace, std::string& text) {
+  if (grace.count() > 0) {
+    ::kill(-process, SIGTERM);
+    if (wait_for(process, errors, Clock::now() + grace, nullptr, text)) {
+      ::kill(-process, SIGKILL);  // what it left behind
+      return;
+    }
+  }
+  ::kill(-process, SIGKILL);
+  for (int look = 0; look < 20 && ::waitpid(process, nullptr, WNOHANG) == 0; ++look)
+    std::this_thread::sleep_for(look_interval);
+}
+
+}  // namespace
+
+Result<> run_command(const Command& command, std::chrono::milliseconds deadline) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
+    return fail(command_error(ErrorCode::io, command, "has no pipe", std::generic_category().message(errno)));
+  const PipeEnd errors(ends[0]);
+  PipeEnd error_output(ends[1]);
+  pid_t process = -1;
+  const int failed = Spawn().start(command, error_output.get(), process);
+  error_output.close();
+  if (failed != 0)
+    return fail(
+        command_error(ErrorCode::io, command, "cannot be started", std::generic_category().message(failed))
+            .with_native(failed));
+  std::string text;
+  const std::optional<int> status =
+      wait_for(process, errors.get(), Clock::now() + deadline, command.stop, text);
+  if (!status) {
+    kill_group(process, errors.get(), command.grace, text);
+    const bool stopped = command.stop != nullptr && command.stop->load();
+    return fail(command_error(ErrorCode::timed_out, command,
+                              stopped
+                                  ? "was killed before its time, as the run ends"
+                                  : fmt::format("did not end within {} ms and was killed", deadline.count()),
+                              text));
+  }
+  if (*status == -1 || *status == 0) return {};
+  const std::string how = WIFEXITED(*status) ? fmt::format("ended with status {}", WEXITSTATUS(*status))
+                                             : fmt::format("was killed by signal {}", WTERMSIG(*status));
+  return fail(command_error(ErrorCode::io, command, how, text));
+}
+
+}  // namespace afterbay

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// The settings of triggers.
+#include "config/setting_row.hpp"
+
+namespace afterbay::config {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Where {file} and the like must be ones that there are.
+Kind<std::string> touch_kind() {
+  auto kind = text("template", "a path with {file}, {name}, {collection}, {step}, {epoch} and the like");
+  kind.parse = [accepted = kind.accepted](std::string_view found) -> Result<std::string> {
+    if (found.empty()) return refuse(ErrorCode::invalid_argument, accepted, found);
+    if (auto checked = triggers::check_touch(found); !checked)
+      return fail(checked.error().code, "expected {}: {}", accepted, checked.error().message);
+    return std::string(found);
+  };
+  return kind;
+}
+
+}  // namespace
+
+#define AFTERBAY_FIELD(field) [](auto& target) -> auto& { return target.field; }
+
+const std::vector<Setting<triggers::Trigger>>& trigger_settings() {
+  using triggers::Trigger, triggers::Occasion;
+  static const std::vector<Setting<Trigger>> table = {
+      row<Trigger>("on", choice<Occasion>({{"published", Occasion::published}, {"epoch", Occasion::epoch}}),
+                   AFTERBAY_FIELD(on),
+                   "When: a file is complete under its final name, or an epoch is complete."),
+      row<Trigger>("collections", words("names or patterns of collections, separated by commas"),
+                   AFTERBAY_FIELD(collections),
+                   "Of which collections the files count, with * and ?; by default of all."),
+      row<Trigger>("command", text("command", "a command for /bin/sh"), AFTERBAY_FIELD(command),
+                   "What is run, by `/bin/sh -c`. It finds the file in `$AFTERBAY_TRIGGER_FILE`; see the "
+                   "page on triggers."),
+      row<Trigger>(
+          "touch", touch_kind(), AFTERBAY_FIELD(touch),
+          "A file that is made, after the command if there is one and it succeeded. {file} and the like are "
+          "filled in: `{file}.done` is one beside each file."),
+      row<Trigger>("timeout", duration_in(100ms, 24h), AFTERBAY_FIELD(timeout),
+                   "Longest time that the command may take: then it is ended, with all that it started.")};
+  return table;
+}
+
+#undef AFTERBAY_FIELD
+
+}  // namespace afterbay::config

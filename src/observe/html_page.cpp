@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "observe/html_page.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ctime>
+
+#include "observe/html_plot.hpp"
+#include "observe/html_tables.hpp"
+#include "observe/progress.hpp"
+#include "observe/run_figures.hpp"
+
+namespace afterbay::observe {
+namespace {
+
+constexpr std::size_t timeline_bins = 300;
+constexpr std::size_t most_rows = 32;  ///< of model ranks, and of servers: beyond, neighbours share a row
+constexpr std::size_t most_lines = 8;  ///< servers drawn by themselves
+constexpr double rate_window_share = 1.0 / 100;  ///< of the run, over which a bandwidth is the mean
+
+constexpr const char* page_style =
+#include "observe/html_style.inc"
+    ;
+
+std::string swatch(const std::string& style, bool is_line) {
+  return is_line
+             ? fmt::format(
+                   "<svg viewBox='0 0 22 12'><path class='line {}' style='stroke-width:4' "
+                   "d='M0,6h22'/></svg>",
+                   style)
+             : fmt::format("<svg viewBox='0 0 22 12'><rect class='{}' width='22' height='12'/></svg>", style);
+}
+
+std::string key_of(const std::vector<std::pair<std::string, std::string>>& entries, bool lines) {
+  std::string out = "<div class=key>";
+  for (const auto& [style, text] : entries)
+    out += "<span>" + swatch(style, lines) + html_text(text) + "</span>";
+  return out + "</div>\n";
+}
+
+std::string style_of(std::size_t number) { return fmt::format("s{}", number % most_lines); }
+
+/// When any rank waited for room in any server.
+std::vector<std::pair<double, double>> held_up(const RunPage& page, const RunFigures& figures) {
+  std::vector<std::pair<double, double>> spans;
+  for (const ServerHistory& it : page.servers) {
+    const double shift = it.started_at_s - figures.started_at_s;
+    for (std::size_t i = 0; i < it.points.size(); ++i) {
+      if (it.points[i].ranks_waiting == 0) continue;
+      const double from = i == 0 ? 0 : it.points[i - 1].at_s;
+      spans.emplace_back(shift + from, shift + it.points[i].at_s);
+    }
+  }
+  std::ranges::sort(spans);
+  std::vector<std::pair<double, double>> joined;
+  for (const auto& span : spans) {
+    if (!joined.empty() && span.first <= joined.back().second)
+      joined.back().second = std::max(joined.back().second, span.second);
+    else
+      joined.push_back(span);
+  }
+  return joined;
+}
+
+std::string backlog_section(const RunPage& page, const RunFigures& figures) {
+  Plot plot;
+  plot.label = "backlog of the servers against time";
+  plot.x_end = figures.elapsed_s;
+  plot.y_end = 0;
+  std::vector<std::pair<std::string, std::string>> key;
+  for (std::size_t s = 0; s < page.servers.size() && s < most_lines; ++s) {
+    const ServerHistory& it = page.servers[s];
+    PlotLine line{fmt::format("I/O server {} on {}", it.server, it.host), style_of(s), {}};
+    const double shift = it.started_at_s - figures.started_at_s;
+    for (const SeriesPoint& point : it.points)
+      line.points.emplace_back(shift + point.at_s, static_cast<double>(point.backlog_bytes));
+    plot.y_end = std::max(plot.y_end, static_cast<double>(it.backlog_limit_bytes));
+    key.emplace_back(line.style, line.label);
+    plot.lines.push_back(std::move(line));
+  }
+  if (plot.y_end == 0) return {};
+  plot.marks.emplace_back(plot.y_end, "memory of a server: when it is full, the model waits");
+  plot.y_end *= 1.04;
+  plot.shaded = held_up(page, figures);
+  std::string out =
+      "<section><h2>Backlog</h2><p class=dim>What each server has taken in and not yet written. "
+      "Shaded: a model rank waited for room.</p>\n";
+  out += svg_of(plot) + key_of(key, true);
+  if (page.servers.size() > most_lines)
+    out += fmt::format("<p class=dim>and {} more servers</p>", page.servers.size() - most_lines);
+  return out + "</section>\n";
+}
+
+using Total = std::uint64_t SeriesPoint::*;
+
+/// All servers' total at a time, between their points.
+double total_at(const RunPage& page, const RunFigures& figures, Total total, double at_s) {
+  double sum = 0;
+  for (const ServerHistory& it : page.servers) {
+    const double t = at_s - (it.started_at_s - figures.started_at_s);
+    const auto next = std::ranges::lower_bound(it.points, t, {}, &SeriesPoint::at_s);
+    if (next == it.points.end()) {
+      sum += it.points.empty() ? 0 : static_cast<double>(it.points.back().*total);
+      continue;
+    }
+    const SeriesPoint before = next == it.points.begin() ? SeriesPoint() : *std::prev(next);
+    const double part =
+        next->at_s > before.at_s ? std::clamp((t - before.at_s) / (next->at_s - before.at_s), 0.0, 1.0) : 1;
+    sum += static_cast<double>(before.*total) + part * static_cast<double>((*next).*total - before.*total);
+  }
+  return sum;
+}
+
+std::string bandwidth_section(const RunPage& page, const RunFigures& figures) {
+  Plot plot;
+  plot.label = "bandwidth of all servers together against time";
+  plot.x_end = figures.elapsed_s;
+  plot.y_end = 0;
+  plot.unit = "/s";
+  const double window = std::max(figures.elapsed_s * rate_window_share, 0.1);
+  const std::pair<const char*, Total> lines[] = {{"taken in", &SeriesPoint::bytes_in},
+                                                 {"written (before packing)", &SeriesPoint::bytes_out},
+                                                 {"to files", &SeriesPoint::bytes_written}};
+  std::vector<std::pair<std::string, std::string>> key;
+  for (std::size_t i = 0; i < std::size(lines); ++i) {
+    PlotLine line{lines[i].first, style_of(i), {}};
+    for (double t = window; t <= figures.elapsed_s + window / 2; t += window) {
+      const double passed =
+          total_at(page, figures, lines[i].second, t) - total_at(page, figures, lines[i].second, t - window);
+      line.points.emplace_back(t - window / 2, std::max(0.0, passed) / window);
+      plot.y_end = std::max(plot.y_end, passed / window);
+    }
+    key.emplace_back(line.style, line.label);
+    plot.lines.push_back(std::move(line));
+  }
+  if (plot.y_end <= 0) return {};
+  plot.y_end *= 1.05;
+  return "<section><h2>Bandwidth</h2><p class=dim>All servers together.</p>\n" + svg_of(plot) +
+         key_of(key, true) + "</section>\n";
+}
+
+/// The number of the server on a rank.
+std::int32_t server_at(const RunPage& page, std::int32_t rank) {
+  const auto at = std::ranges::find(page.servers, rank, &ServerHistory::rank);
+  return at == page.servers.end() ? rank : at->server;
+}
+
+/// One row for each process of a role, or for neighbours together where they are many.
+void add_rows(std::vector<TimelineRow>& rows, const RunPage& page, const RunFigures& figures,
+              const std::string& role) {
+  std::vector<const TimelineRecord*> all;
+  for (const TimelineRecord& it : page.timelines)
+    if (it.role == role) all.push_back(&it);
+  const std::size_t together = (all.size() + most_rows - 1) / most_rows;
+  const double bin_s = figures.elapsed_s / timeline_bins;
+  for (std::size_t first = 0; first < all.size(); first += together) {
+    const std::size_t end = std::min(first + together, all.size());
+    const bool one = end - first == 1;
+    TimelineRow row;
+    const auto number = [&](std::size_t i) {
+      return role == "model" ? all[i]->rank : server_at(page, all[i]->rank);
+    };
+    const char* const one_of = role == "model" ? "rank" : "server";
+    row.label = one ? fmt::format("{} {}", one_of, number(first))
+                    : fmt::format("{}s {}–{}", one_of, number(first), number(end - 1));
+    row.title = role == "model" ? (one ? "model rank" : "model ranks, their mean")
+                                : (one ? fmt::format("I/O server, rank {}", all[first]->rank)
+                                       : std::string("I/O servers, their mean"));
+    row.shares.resize(timeline_bins);
+    const double parts = static_cast<double>(end - first) * bin_s;
+    for (std::size_t i = first; i < end; ++i) {
+      const auto busy = resampled(*all[i], figures.started_at_s, bin_s, timeline_bins);
+      for (std::size_t b = 0; b < timeline_bins; ++b)
+        for (std::size_t lane = 0; lane < lane_count; ++lane) {
+          const bool of_workers = role == "server" && static_cast<Lane>(lane) != Lane::ingest;
+          row.shares[b][lane] += busy[b][lane] / parts / (of_workers ? std::max(1U, page.writers) : 1);
+        }
+    }
+    rows.push_back(std::move(row));
+  }
+}
+
+std::string timeline_section(const RunPage& page, const RunFigures& figures) {
+  std::vector<TimelineRow> models, servers;
+  add_rows(models, page, figures, "model");
+  add_rows(servers, page, figures, "server");
+  const auto lane = [](Lane it) { return class_of(it); };
+  std::string out =
+      "<section><h2>Timeline</h2><p class=dim>How each interval was spent: a full column is all of it. Grey "
+      "is time "
+      "outside Afterbay: the model computes, or a server sleeps. Ranks count as in the session's "
+      "communicator.</p>\n";
+  out += key_of({{lane(Lane::put), "put: copying"},
+                 {lane(Lane::room), "waits for room in a server"},
+                 {lane(Lane::files), "waits for files (wait, flush, end_step)"},
+                 {lane(Lane::end), "finalize"},
+                 {lane(Lane::read), "reads"},
+                 {lane(Lane::define), "defines"}},
+                false);
+  out += svg_of(models, figures.elapsed_s);
+  out += key_of({{lane(Lane::write), "workers write"},
+                 {lane(Lane::publish), "make files complete"},
+                 {lane(Lane::create), "make new files"},
+                 {lane(Lane::read), "read"},
+                 {lane(Lane::ingest), "takes in"}},
+                false);
+  return out + svg_of(servers, figures.elapsed_s) + "</section>\n";
+}
+
+std::string card(const std::string& value, const char* what) {
+  return fmt::format("<div><b>{}</b><span>{}</span></div>", value, what);
+}
+
+std::string cards(const RunFigures& it) {
+  const auto percent = [](double share) { return fmt::format("{:.1f} %", 100 * share); };
+  std::string out = "<div class=cards>";
+  out += card(text_of_seconds(it.elapsed_s), "run time");
+  out += card(percent(it.share(it.room_s + it.files_s)), "of it the model waited");
+  out += card(text_of_bytes(static_cast<double>(it.bytes_in)), "handed over");
+  out += card(text_of_rate(static_cast<double>(it.bytes_written), it.elapsed_s), "to files, mean");
+  out += card(percent(it.peak_share), "peak of a server's memory");
+  out += card(percent(it.busy_share), "servers' workers busy");
+  return out + card(std::to_string(it.files), "files") + "</div>\n";
+}
+
+std::string verdict_box(const RunVerdict& verdict) {
+  constexpr const char* classes[] = {"kept_up", "nearly", "too_slow"};
+  constexpr const char* signs[] = {"✓", "▲", "✗"};
+  const auto grade = static_cast<std::size_t>(verdict.grade);
+  std::string out = fmt::format("<div class='verdict {}'><strong>{} {}</strong>", classes[grade],
+                                signs[grade], html_text(verdict.headline));
+  for (const std::string& detail : verdict.details) out += "<p>" + html_text(detail) + "</p>";
+  return out + "</div>\n";
+}
+
+std::string title_of(const RunPage& page, const RunFigures& figures) {
+  const std::time_t began = static_cast<std::time_t>(figures.started_at_s);
+  return fmt::format("{} <small>{:%Y-%m-%d %H:%M:%S} UTC · {} model ranks, {} I/O server{}</small>",
+                     html_text(page.session), fmt::gmtime(began), figures.model_ranks, figures.servers,
+                     figures.servers == 1 ? "" : "s");
+}
+
+}  // namespace
+
+std::string run_page(const RunPage& page) {
+  const RunFigures figures = figures_of(page);
+  const std::string title = html_text(page.session);
+  std::string out = fmt::format(
+      "<!doctype html>\n<html lang=en><head><meta charset=utf-8><meta name=viewport "
+      "content='width=device-width,initial-scale=1'>\n<title>{}: output by "
+      "Afterbay</title><style>{}</style></head><body>\n",
+      title, page_style);
+  out += "<h1>" + title_of(page, figures) + "</h1>\n" + verdict_box(verdict_of(figures)) + cards(figures);
+  out += backlog_section(page, figures);
+  out += timeline_section(page, figures);
+  out += "<section><h2>What the model's time went to</h2>\n" + waits_table(page, figures) + "</section>\n";
+  out += bandwidth_section(page, figures);
+  out += "<section><h2>Files</h2>\n" + files_tables(page, figures) + "</section>\n";
+  out += "<details><summary>All timers</summary><pre>" + [&] {
+    std::string lines, text = table(page.report);
+    for (std::size_t at = 0; at < text.size();) {
+      const auto end = std::min(text.find('\n', at), text.size());
+      lines += html_text(text.substr(at, end - at)) + "\n";
+      at = end + 1;
+    }
+    return lines;
+  }() + "</pre></details>\n";
+  out += "<details><summary>Settings</summary>" + settings_table(page) + "</details>\n";
+  return out + "</body></html>\n";
+}
+
+}  // namespace afterbay::observe

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pieces of the page about a run, as text: plots over time and rows of a timeline, in SVG. Colours are
+// classes of the page's style sheet, so that they follow light, dark and print.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "observe/timeline.hpp"
+
+namespace afterbay::observe {
+
+/// `text` as it can stand in HTML and in attributes; control characters become visible.
+std::string html_text(const std::string& text);
+
+struct PlotLine {
+  std::string label;
+  std::string style;  ///< CSS class: "s0" ...
+  std::vector<std::pair<double, double>> points;
+};
+
+struct Plot {
+  std::string label;  ///< for those who do not see it
+  double x_end = 1;   ///< seconds
+  double y_end = 1;
+  std::vector<PlotLine> lines;
+  std::vector<std::pair<double, double>> shaded{};      ///< spans of time
+  std::vector<std::pair<double, std::string>> marks{};  ///< horizontal lines: where, and what they are
+  std::string unit;                                     ///< of y: "B", "B/s"
+};
+
+std::string svg_of(const Plot& plot);
+
+struct TimelineRow {
+  std::string label;
+  std::string title;                                   ///< shown when pointed at
+  std::vector<std::array<double, lane_count>> shares;  ///< of each interval's time, by lane
+};
+
+/// Rows one below the other over `x_end` seconds.
+std::string svg_of(const std::vector<TimelineRow>& rows, double x_end);
+
+/// CSS class of a lane: "l-put".
+std::string class_of(Lane lane);
+
+}  // namespace afterbay::observe

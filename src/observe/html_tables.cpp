@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "observe/html_tables.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "observe/html_plot.hpp"
+#include "observe/progress.hpp"
+
+namespace afterbay::observe {
+namespace {
+
+constexpr std::size_t most_files_shown = 500;
+
+struct Reason {
+  Lane lane;
+  const char* what;
+  const char* why;
+};
+
+constexpr Reason reasons[] = {
+    {Lane::put, "copying", "put: the one pass over the data that is always there"},
+    {Lane::room, "room in the servers",
+     "put found their memory full: they had not yet written what came before"},
+    {Lane::files, "files", "wait, flush or end_step: until what was put is written"},
+    {Lane::end, "the end", "finalize: until all files are complete"},
+    {Lane::read, "reading", "get and prefetch, open for input"},
+    {Lane::define, "the start", "definitions: until all servers know them"}};
+
+std::string seconds_text(double s) { return fmt::format("{:.3f} s", s); }
+
+std::string bytes_text(std::uint64_t bytes) { return text_of_bytes(static_cast<double>(bytes)); }
+
+struct CollectionSum {
+  std::string name;
+  std::uint64_t files = 0, records = 0, bytes = 0;
+  double longest_s = 0;
+};
+
+std::vector<FileRecord> files_of(const RunPage& page) {
+  std::vector<FileRecord> files;
+  for (const ServerHistory& server : page.servers) {
+    const double shift = server.started_at_s;
+    for (FileRecord file : server.files) {
+      file.opened_s += shift;
+      file.published_s += shift;
+      files.push_back(std::move(file));
+    }
+  }
+  std::ranges::sort(files, {}, &FileRecord::published_s);
+  return files;
+}
+
+std::string collections_of(const std::vector<FileRecord>& files) {
+  std::vector<CollectionSum> sums;
+  for (const FileRecord& file : files) {
+    auto at = std::ranges::find(sums, file.collection, &CollectionSum::name);
+    if (at == sums.end()) at = sums.insert(at, {file.collection, 0, 0, 0, 0});
+    ++at->files;
+    at->records += file.records;
+    at->bytes += file.bytes;
+    at->longest_s = std::max(at->longest_s, file.published_s - file.opened_s);
+  }
+  std::string out = "<table><tr><th>collection<th>files<th>records<th>size<th>longest in the making</tr>\n";
+  for (const CollectionSum& it : sums)
+    out += fmt::format("<tr><td>{}<td>{}<td>{}<td>{}<td>{}</tr>\n", html_text(it.name), it.files, it.records,
+                       bytes_text(it.bytes), seconds_text(it.longest_s));
+  return out + "</table>\n";
+}
+
+}  // namespace
+
+std::string waits_table(const RunPage& page, const RunFigures& figures) {
+  std::string out =
+      "<table><tr><th>time of the model for<th>mean of the ranks<th>of the run<th>longest<th>on rank<th "
+      "class=name>why</tr>\n";
+  for (const Reason& reason : reasons) {
+    double sum = 0, longest = 0;
+    std::int32_t rank = 0;
+    for (const TimelineRecord& it : page.timelines) {
+      if (it.role != "model") continue;
+      const double here = it.total_s(reason.lane);
+      sum += here;
+      if (here > longest) longest = here, rank = it.rank;
+    }
+    if (sum <= 0) continue;
+    const double mean = sum / static_cast<double>(std::max<std::size_t>(figures.model_ranks, 1));
+    out += fmt::format(
+        "<tr><td style='white-space:nowrap'><svg viewBox='0 0 11 8' "
+        "style='display:inline;width:1rem;height:.7rem;margin-right:.4rem'><rect "
+        "class='{}' width='11' height='8'/></svg>{}<td>{}<td>{:.2f} %<td>{}<td>{}<td class=name>{}</tr>\n",
+        class_of(reason.lane), reason.what, seconds_text(mean), 100 * figures.share(mean),
+        seconds_text(longest), rank, reason.why);
+  }
+  return out + "</table>\n";
+}
+
+std::string files_tables(const RunPage& page, const RunFigures& figures) {
+  std::vector<FileRecord> files = files_of(page);
+  if (files.empty()) return "<p class=dim>No file was published.</p>\n";
+  std::string out = collections_of(files);
+  const std::size_t hidden =
+      figures.files - std::min<std::size_t>(figures.files, std::min(files.size(), most_files_shown));
+  if (files.size() > most_files_shown)
+    files.erase(files.begin(), files.end() - static_cast<std::ptrdiff_t>(most_files_shown));
+  if (hidden > 0)
+    out +=
+        fmt::format("<p class=dim>{} older files are not listed; the journal has all of them.</p>\n", hidden);
+  out +=
+      "<div class=scroll><table><tr><th>file<th "
+      "class=name>collection<th>server<th>records<th>size<th>complete "
+      "after<th class=name>from open to complete</tr>\n";
+  for (const FileRecord& it : files) {
+    const double from = it.opened_s - figures.started_at_s, to = it.published_s - figures.started_at_s;
+    out += fmt::format(
+        "<tr><td title=\"{}\">{}<td class=name>{}<td>{}<td>{}<td>{}<td>{:.1f} s<td class=span title=\"{:.3f} "
+        "s\"><i "
+        "style=\"left:{:.1f}%;width:{:.1f}%\"></i></tr>\n",
+        html_text(it.path), html_text(std::filesystem::path(it.path).filename().string()),
+        html_text(it.collection), it.server, it.records, bytes_text(it.bytes), to, to - from,
+        100 * figures.share(from), 100 * figures.share(to - from));
+  }
+  return out + "</table></div>\n";
+}
+
+std::string settings_table(const RunPage& page) {
+  if (page.settings.empty()) return "<p class=dim>Nothing was set: all defaults.</p>\n";
+  std::string out = "<table>\n";
+  for (const auto& [name, value] : page.settings)
+    out += fmt::format("<tr><td>{}<td class=name>{}</tr>\n", html_text(name), html_text(value));
+  return out + "</table>\n";
+}
+
+}  // namespace afterbay::observe

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "observe/prometheus.hpp"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+
+namespace afterbay::observe {
+namespace {
+
+/// As a label's value: backslash, quote and newline are escaped.
+std::string escaped(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '\\' || c == '"') out += '\\';
+    if (c == '\n')
+      out += "\\n";
+    else
+      out += c;
+  }
+  return out;
+}
+
+class Metrics {
+ public:
+  explicit Metrics(const ServerState& state)
+      : labels_(fmt::format("session=\"{}\",server=\"{}\"", escaped(state.session), state.server)) {}
+
+  void begin(const char* name, const char* type, const char* help) {
+    name_ = name;
+    text_ += fmt::format("# HELP afterbay_{0} {1}\n# TYPE afterbay_{0} {2}\n", name, help, type);
+  }
+  void value(double value, const std::string& more_labels = {}) {
+    text_ += fmt::format("afterbay_{}{{{}{}{}}} {}\n", name_, labels_, more_labels.empty() ? "" : ",",
+                         more_labels, value);
+  }
+  void gauge(const char* name, const char* help, double amount) {
+    begin(name, "gauge", help);
+    value(amount);
+  }
+  void counter(const char* name, const char* help, double amount) {
+    begin(name, "counter", help);
+    value(amount);
+  }
+  [[nodiscard]] std::string take() { return std::move(text_); }
+
+ private:
+  std::string labels_;
+  std::string name_;
+  std::string text_;
+};
+
+double number(std::uint64_t value) { return static_cast<double>(value); }
+
+void add_server(Metrics& to, const ServerState& it) {
+  to.begin("run_info", "gauge", "Which run this is; always 1.");
+  to.value(1, fmt::format("run=\"{}\",host=\"{}\",topology=\"{}\",phase=\"{}\"", escaped(it.run),
+                          escaped(it.host), escaped(it.topology), escaped(it.phase)));
+  to.gauge("running", "Whether the server serves (1) or has ended (0).", it.phase == "running" ? 1 : 0);
+  to.gauge("start_time_seconds", "When the session began, seconds since 1970.", it.started_at_s);
+  to.gauge("model_ranks", "Model ranks of the session.", static_cast<double>(it.model_ranks));
+  to.gauge("backlog_bytes", "Memory that holds data not yet written.", number(it.backlog_bytes));
+  to.gauge("backlog_peak_bytes", "The most backlog so far.", number(it.backlog_peak_bytes));
+  to.gauge("backlog_limit_bytes", "Memory for such data; when it is full the model waits.",
+           number(it.backlog_limit_bytes));
+  to.counter("received_bytes_total", "Payload taken in from model ranks.", number(it.bytes_in));
+  to.counter("drained_bytes_total", "Payload written, before packing.", number(it.bytes_out));
+  to.counter("written_bytes_total", "Bytes written to files.", number(it.bytes_written));
+  to.counter("read_bytes_total", "Bytes of input files handed to model ranks.", number(it.bytes_read));
+  to.counter("steps_total", "Steps that the model has ended.", number(it.steps));
+  to.gauge("queued_tasks", "Tasks that no worker has begun.", number(it.tasks_queued));
+  to.gauge("open_files", "Files in the making.", number(it.files_open));
+  to.counter("published_files_total", "Files complete under their final names.", number(it.files_published));
+  to.begin("waiting_model_ranks", "gauge", "Model ranks that wait now, by reason.");
+  to.value(number(it.ranks_waiting_for_room), "reason=\"room\"");
+  to.value(number(it.ranks_waiting_for_files), "reason=\"files\"");
+  to.begin("model_wait_seconds_total", "counter",
+           "Time that model ranks have waited, all together, by reason.");
+  to.value(it.waited_for_room_s, "reason=\"room\"");
+  to.value(it.waited_for_files_s, "reason=\"files\"");
+}
+
+using Get = std::function<double(const CollectionState&)>;
+
+void add_collections(Metrics& to, const ServerState& state) {
+  if (state.collections.empty()) return;
+  const auto each = [&](const char* name, const char* type, const char* help, const Get& get) {
+    to.begin(name, type, help);
+    for (const CollectionState& it : state.collections)
+      to.value(get(it), fmt::format("collection=\"{}\"", escaped(it.name)));
+  };
+  each("collection_records_taken_total", "counter", "Records that all model ranks have handed over.",
+       [](const auto& it) { return number(it.records_taken); });
+  each("collection_records_written_total", "counter", "Records that are in their files.",
+       [](const auto& it) { return number(it.records_written); });
+  each("collection_records_published_total", "counter", "Records in files that are complete.",
+       [](const auto& it) { return number(it.records_published); });
+  each("collection_lag_seconds", "gauge", "How long the oldest record taken in has waited to be written.",
+       [](const auto& it) { return it.lag_s; });
+  each("collection_received_bytes_total", "counter", "Payload taken in.",
+       [](const auto& it) { return number(it.bytes_in); });
+  each("collection_published_bytes_total", "counter", "Bytes of complete files.",
+       [](const auto& it) { return number(it.bytes_published); });
+  each("collection_published_files_total", "counter", "Complete files.",
+       [](const auto& it) { return number(it.files_published); });
+}
+
+}  // namespace
+
+std::string prometheus_text(const ServerState& state) {
+  Metrics metrics(state);
+  add_server(metrics, state);
+  add_collections(metrics, state);
+  return metrics.take();
+}
+
+Result<> write_prometheus(const std::string& path, const ServerState& state) {
+  const std::string beside = fmt::format("{}.{}.tmp", path, ::getpid());  // not *.prom: nobody takes it in
+  std::ofstream file(beside);
+  file << prometheus_text(state);
+  file.close();
+  if (file && std::rename(beside.c_str(), path.c_str()) == 0) return {};
+  const int number = errno;
+  (void)std::remove(beside.c_str());
+  return fail(
+      make_error(ErrorCode::io, "cannot write {} (report.prometheus): {}", path, std::strerror(number))
+          .with_native(number)
+          .in_file(path));
+}
+
+std::string prometheus_path(const std::string& path, std::int64_t server, std::int64_t servers) {
+  constexpr std::string_view mark = "{server}";
+  std::string made = path;
+  if (const auto at = made.find(mark); at != std::string::npos)
+    return made.replace(at, mark.size(), std::to_string(server));
+  if (path.empty() || servers <= 1) return path;
+  const std::filesystem::path whole(path);
+  return (whole.parent_path() /
+          fmt::format("{}.{}{}", whole.stem().string(), server, whole.extension().string()))
+      .string();
+}
+
+}  // namespace afterbay::observe

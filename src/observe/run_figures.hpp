@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the page about a run says in words, and the figures that it follows from.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "observe/html_page.hpp"
+
+namespace afterbay::observe {
+
+/// Seconds of model ranks are means over the ranks.
+struct RunFigures {
+  std::size_t model_ranks = 0;
+  std::size_t servers = 0;
+  double started_at_s = 0;  ///< of the first process, time of day
+  double elapsed_s = 0;
+  double put_s = 0;
+  double room_s = 0;
+  double files_s = 0;
+  double end_s = 0;
+  double read_s = 0;
+  std::uint64_t bytes_in = 0;
+  std::uint64_t bytes_written = 0;
+  std::uint64_t files = 0;
+  double peak_share = 0;  ///< of a server's memory: the fullest
+  std::uint64_t peak_bytes = 0;
+  std::uint64_t limit_bytes = 0;
+  std::int32_t peak_server = 0;
+  double peak_at_s = 0;
+  double busy_share = 0;  ///< of the servers' workers
+  double disk_share = 0;  ///< of their writing: at the disk
+  double pack_share = 0;  ///< of their writing: compressing
+
+  [[nodiscard]] double share(double seconds) const { return elapsed_s > 0 ? seconds / elapsed_s : 0; }
+};
+
+RunFigures figures_of(const RunPage& page);
+
+enum class RunGrade { kept_up, nearly, too_slow };
+
+struct RunVerdict {
+  RunGrade grade = RunGrade::kept_up;
+  std::string headline;
+  std::vector<std::string> details;  ///< sentences
+};
+
+RunVerdict verdict_of(const RunFigures& figures);
+
+}  // namespace afterbay::observe

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sampler: what becomes of the moments that a server tells of: the statistics page, the Prometheus file, the
+// series for the report. The files are written by a thread of its own: a disk that hangs holds up no server.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/log.hpp"
+#include "base/thread_safety.hpp"
+#include "observe/series.hpp"
+#include "observe/server_state.hpp"
+#include "observe/statistics_page.hpp"
+
+namespace afterbay::observe {
+
+class Sampler {
+ public:
+  struct Options {
+    std::string directory;  ///< of the statistics page; empty: none
+    std::chrono::milliseconds interval{1000};
+    std::string prometheus;  ///< path; empty: none
+  };
+
+  Sampler(Options options, Logger logger);
+  /// Writes what was offered last.
+  ~Sampler();
+  Sampler(const Sampler&) = delete;
+  Sampler& operator=(const Sampler&) = delete;
+
+  /// From the server's ingest thread, as often as it likes; cheap, never waits for a disk. Files are begun
+  /// when there is something to tell, so that a session without any work leaves none.
+  void offer(ServerState state);
+  [[nodiscard]] std::vector<SeriesPoint> series() const;
+
+ private:
+  struct Totals {
+    double at_s = 0;
+    std::uint64_t in = 0, out = 0, written = 0;
+  };
+  void run(const std::stop_token& stop);
+  void write(ServerState state, bool last);
+  void add_rates(ServerState& state);
+  void warn_once(const Error& error);
+
+  Options options_;
+  Logger logger_;
+  mutable Mutex mutex_;
+  std::condition_variable_any stopped_;
+  ServerState state_ AFTERBAY_GUARDED_BY(mutex_);
+  std::uint64_t offered_ns_ AFTERBAY_GUARDED_BY(mutex_) = 0;
+  Series series_ AFTERBAY_GUARDED_BY(mutex_);
+
+  // Of the thread.
+  std::unique_ptr<StatisticsPage> page_;
+  std::deque<Totals> recent_;
+  std::uint64_t next_prometheus_ns_ = 0;
+  bool warned_ = false;
+  std::jthread thread_;  ///< last: uses all of the above; begun with the first work
+};
+
+}  // namespace afterbay::observe

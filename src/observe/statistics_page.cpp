@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "observe/statistics_page.hpp"
+
+#include <fcntl.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <thread>
+#include <tuple>
+
+#include "base/file_lock.hpp"
+
+namespace afterbay::observe {
+namespace {
+
+using PageJson = nlohmann::ordered_json;
+
+constexpr int page_version = 1;
+constexpr std::string_view page_start = "statistics-";
+constexpr std::string_view page_end = ".json";
+constexpr int most_page_turns = 1000;  ///< sessions at a time in one directory
+constexpr const char* usual_directory = "afterbay-journal";
+constexpr long nfs_magic = 0x6969;
+
+std::string page_name(std::int64_t server, int turn) {
+  return turn == 0 ? fmt::format("{}{}{}", page_start, server, page_end)
+                   : fmt::format("{}{}.{}{}", page_start, server, turn + 1, page_end);
+}
+
+Error page_error(int number, const char* doing, const std::string& path) {
+  return make_error(ErrorCode::io, "cannot {} the statistics page {}: {}", doing, path, std::strerror(number))
+      .with_native(number)
+      .in_file(path);
+}
+
+class PageWriter {
+ public:
+  explicit PageWriter(PageJson& json) : json_(json) {}
+  template <class T>
+  void operator()(const char* name, T& value) {
+    json_[name] = value;
+  }
+  void operator()(const char* name, std::vector<CollectionState>& list) {
+    PageJson& array = json_[name] = PageJson::array();
+    for (CollectionState& one : list) {
+      PageWriter writer(array.emplace_back(PageJson::object()));
+      one.named_fields(writer);
+    }
+  }
+
+ private:
+  PageJson& json_;
+};
+
+/// What is missing keeps its initial value.
+class PageReader {
+ public:
+  explicit PageReader(const PageJson& json) : json_(json) {}
+  template <class T>
+  void operator()(const char* name, T& value) {
+    if (const auto at = json_.find(name); at != json_.end()) at->get_to(value);
+  }
+  void operator()(const char* name, std::vector<CollectionState>& list) {
+    const auto at = json_.find(name);
+    if (at == json_.end()) return;
+    for (const PageJson& one : *at) {
+      PageReader reader(one);
+      list.emplace_back().named_fields(reader);
+    }
+  }
+
+ private:
+  const PageJson& json_;
+};
+
+PageJson tree_of(FoundPage page) {
+  PageJson json{{"afterbay_statistics", page_version},
+                {"serial", page.serial},
+                {"updated_at_s", page.updated_at_s},
+                {"locked", page.locked}};
+  PageWriter writer(json);
+  page.state.named_fields(writer);
+  return json;
+}
+
+std::string dump(const PageJson& json) {
+  return json.dump(-1, ' ', false, PageJson::error_handler_t::replace);
+}
+
+/// Nothing where the text is not whole, or no page.
+std::optional<FoundPage> parse_page(const std::string& text) {
+  const PageJson json = PageJson::parse(text, nullptr, false);
+  if (!json.is_object()) return std::nullopt;
+  try {
+    if (json.at("afterbay_statistics") != page_version || json.at("serial") != json.at("end"))
+      return std::nullopt;
+    FoundPage page;
+    json.at("serial").get_to(page.serial);
+    json.at("updated_at_s").get_to(page.updated_at_s);
+    json.at("locked").get_to(page.locked);
+    PageReader reader(json);
+    page.state.named_fields(reader);
+    return page;
+  } catch (const PageJson::exception&) {
+    return std::nullopt;
+  }
+}
+
+std::string contents_of(int descriptor) {
+  std::string text;
+  char buffer[8192];
+  off_t at = 0;
+  for (;;) {
+    const ssize_t got = ::pread(descriptor, buffer, sizeof buffer, at);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return text;
+    text.append(buffer, static_cast<std::size_t>(got));
+    at += got;
+  }
+}
+
+bool is_far(int descriptor) {
+  struct statfs system {};
+  return ::fstatfs(descriptor, &system) == 0 && system.f_type == nfs_magic;
+}
+
+std::vector<std::string> pages_in(const std::string& directory) {
+  std::vector<std::string> paths;
+  std::error_code wrong;
+  for (const auto& entry : std::filesystem::directory_iterator(directory, wrong)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with(page_start) && name.ends_with(page_end)) paths.push_back(entry.path().string());
+  }
+  return paths;
+}
+
+}  // namespace
+
+double time_of_day_s() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+Result<std::unique_ptr<StatisticsPage>> StatisticsPage::open(const std::string& directory,
+                                                             std::int64_t server) {
+  std::error_code wrong;
+  std::filesystem::create_directories(directory, wrong);
+  if (wrong) return fail(page_error(wrong.value(), "make the directory of", directory));
+  for (int turn = 0; turn < most_page_turns; ++turn) {
+    const std::string path = (std::filesystem::path(directory) / page_name(server, turn)).string();
+    const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (descriptor < 0) return fail(page_error(errno, "open", path));
+    const FileLock held = take_file_lock(descriptor);
+    if (held == FileLock::others) {
+      ::close(descriptor);
+      continue;
+    }
+    std::unique_ptr<StatisticsPage> page(
+        new StatisticsPage(descriptor, path, held == FileLock::ours, is_far(descriptor)));
+    const off_t before = ::lseek(descriptor, 0, SEEK_END);
+    page->length_ = before > 0 ? static_cast<std::size_t>(before) : 0;
+    return page;
+  }
+  return fail(ErrorCode::resources,
+              "{} sessions keep statistics pages in {}: give each a directory of its own", most_page_turns,
+              directory);
+}
+
+StatisticsPage::~StatisticsPage() { ::close(descriptor_); }
+
+Result<> StatisticsPage::write(ServerState state) {
+  PageJson json = tree_of({path_, std::move(state), ++serial_, time_of_day_s(), locked_, true});
+  json["end"] = serial_;
+  std::string text = dump(json);
+  length_ = std::max(length_, text.size() + 1);
+  text.resize(length_ - 1, ' ');
+  text += '\n';
+  std::size_t done = 0;
+  while (done < text.size()) {
+    const ssize_t put =
+        ::pwrite(descriptor_, text.data() + done, text.size() - done, static_cast<off_t>(done));
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) return fail(page_error(errno, "write", path_));
+    done += static_cast<std::size_t>(put);
+  }
+  if (far_ && ::fdatasync(descriptor_) != 0) return fail(page_error(errno, "write", path_));
+  return {};
+}
+
+Result<FoundPage> read_page(const std::string& path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return fail(page_error(errno, "read", path));
+  std::optional<FoundPage> page;
+  for (int look = 0; look < 20 && !page; ++look) {
+    if (look > 0) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    page = parse_page(contents_of(descriptor));
+  }
+  const bool held = file_lock_is_held(descriptor);
+  ::close(descriptor);
+  if (!page)
+    return fail(make_error(ErrorCode::format, "{} is no statistics page that this version can read", path)
+                    .in_file(path));
+  page->path = path;
+  page->held = held;
+  return *page;
+}
+
+Result<std::vector<FoundPage>> read_pages(const std::string& directory) {
+  std::vector<std::string> paths = pages_in(directory);
+  const std::string inside = (std::filesystem::path(directory) / usual_directory).string();
+  if (paths.empty()) paths = pages_in(inside);
+  std::vector<FoundPage> pages;
+  for (const std::string& path : paths)
+    if (auto page = read_page(path)) pages.push_back(std::move(*page));
+  if (pages.empty())
+    return fail(
+        make_error(ErrorCode::io,
+                   "there is no statistics page in {} or {}: servers write them from their first second "
+                   "with output on, unless the setting 'statistics.directory' says off or elsewhere",
+                   directory, inside)
+            .in_file(directory));
+  std::ranges::sort(pages, {}, [](const FoundPage& it) {
+    return std::tuple(it.state.session, it.state.run, it.state.server);
+  });
+  return pages;
+}
+
+std::string page_json(const FoundPage& page) { return dump(tree_of(page)); }
+
+}  // namespace afterbay::observe

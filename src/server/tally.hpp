@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tally: what a server has taken in and written so far, for those who look at it. Used by the ingest thread,
+// but for `written`.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <vector>
+
+#include "observe/records.hpp"
+
+namespace afterbay::server {
+
+class Tally {
+ public:
+  struct Collection {
+    std::uint64_t records_taken = 0;
+    std::uint64_t records_written = 0;
+    std::uint64_t records_published = 0;
+    std::uint64_t files_published = 0;
+    std::uint64_t bytes_in = 0;
+    std::uint64_t bytes_published = 0;
+  };
+
+  explicit Tally(std::size_t ranks) : waits_(ranks) {}
+
+  void take(std::uint32_t collection, std::uint64_t bytes) {
+    bytes_in_ += bytes;
+    collections_[collection].bytes_in += bytes;
+  }
+  /// Any thread. `bytes` of payload have become `packed` in a file.
+  void written(std::uint64_t bytes, std::uint64_t packed) noexcept {
+    bytes_out_.fetch_add(bytes, std::memory_order_relaxed);
+    bytes_written_.fetch_add(packed, std::memory_order_relaxed);
+  }
+  /// A model rank's own account of its waits so far.
+  void waited(std::size_t rank, std::uint64_t for_room_ns, std::uint64_t for_files_ns) {
+    waits_[rank] = {for_room_ns, for_files_ns};
+  }
+  /// Keeps the latest files only.
+  void published(observe::FileRecord file) {
+    constexpr std::size_t most_files = 1000;
+    files_.push_back(std::move(file));
+    if (files_.size() <= most_files) return;
+    files_.pop_front();
+    ++older_files_;
+  }
+
+  [[nodiscard]] Collection& of(std::uint32_t collection) { return collections_[collection]; }
+  [[nodiscard]] const std::map<std::uint32_t, Collection>& collections() const { return collections_; }
+  [[nodiscard]] std::uint64_t bytes_in() const noexcept { return bytes_in_; }
+  [[nodiscard]] std::uint64_t bytes_out() const noexcept {
+    return bytes_out_.load(std::memory_order_relaxed);
+  }
+  [[nodiscard]] std::uint64_t bytes_written() const noexcept {
+    return bytes_written_.load(std::memory_order_relaxed);
+  }
+  [[nodiscard]] double waited_for_room_s() const { return sum_s(&Waits::for_room_ns); }
+  [[nodiscard]] double waited_for_files_s() const { return sum_s(&Waits::for_files_ns); }
+  [[nodiscard]] const std::deque<observe::FileRecord>& files() const noexcept { return files_; }
+  [[nodiscard]] std::uint64_t older_files() const noexcept { return older_files_; }
+
+ private:
+  struct Waits {
+    std::uint64_t for_room_ns = 0;
+    std::uint64_t for_files_ns = 0;
+  };
+  [[nodiscard]] double sum_s(std::uint64_t Waits::*part) const {
+    std::uint64_t sum = 0;
+    for (const Waits& one : waits_) sum += one.*part;
+    return static_cast<double>(sum) * 1e-9;
+  }
+
+  std::uint64_t bytes_in_ = 0;
+  std::atomic<std::uint64_t> bytes_out_{0};
+  std::atomic<std::uint64_t> bytes_written_{0};
+  std::map<std::uint32_t, Collection> collections_;
+  std::vector<Waits> waits_;  ///< by model rank
+  std::deque<observe::FileRecord> files_;
+  std::uint64_t older_files_ = 0;
+};
+
+}  // namespace afterbay::server

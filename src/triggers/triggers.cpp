@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "triggers/triggers.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <utility>
+
+#include "base/clock.hpp"
+#include "base/glob.hpp"
+#include "base/run_command.hpp"
+#include "base/suggest.hpp"
+
+namespace afterbay::triggers {
+namespace {
+
+constexpr std::size_t most_waiting = 10'000;  ///< events of one trigger: some megabytes
+constexpr std::chrono::milliseconds grace{2000};
+
+/// A command that runs an MPI program must not take itself for one of this job's ranks.
+constexpr std::array<std::string_view, 8> of_launchers{"OMPI_",  "PMIX_",     "PMI_",   "PRTE_",
+                                                       "PRRTE_", "MPI_LOCAL", "HYDRA_", "HYDI_"};
+
+std::string file_name_of(const std::string& path) { return std::filesystem::path(path).filename().string(); }
+
+/// What can be filled in, by name.
+std::vector<std::pair<const char*, std::string>> values_of(const Event& event) {
+  return {{"file", event.file},   {"name", file_name_of(event.file)},
+          {"step", event.step},   {"member", event.member},
+          {"date", event.date},   {"collection", event.collection},
+          {"epoch", event.epoch}, {"server", std::to_string(event.server)},
+          {"run", event.run}};
+}
+
+/// Calls text(part) and place(name) for what stands outside and inside braces.
+template <class Text, class Place>
+void each_part(std::string_view touch, const Text& text, const Place& place) {
+  while (!touch.empty()) {
+    const auto open = touch.find('{');
+    const auto close = open == std::string_view::npos ? open : touch.find('}', open);
+    if (close == std::string_view::npos) return text(touch);
+    text(touch.substr(0, open));
+    place(touch.substr(open + 1, close - open - 1));
+    touch.remove_prefix(close + 1);
+  }
+}
+
+Error touch_error(const std::string& path, const char* doing, int number) {
+  return make_error(ErrorCode::io, "cannot {} the touch-file {}: {}", doing, path, std::strerror(number))
+      .with_native(number)
+      .in_file(path);
+}
+
+std::string line_of(const Event& event) {
+  nlohmann::ordered_json line{{"on", name_of(event.on)}, {"session", event.session}, {"run", event.run}};
+  if (event.on == Occasion::published) {
+    line["path"] = event.file;
+    line["collection"] = event.collection;
+    line["bytes"] = event.bytes;
+    line["records"] = event.records;
+    if (!event.checksum.empty()) line["checksum"] = event.checksum;
+  } else {
+    line["epoch"] = event.epoch;
+  }
+  return line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+/// Whole under its name, whenever somebody looks.
+Result<> touch_file(const std::string& path, const Event& event) {
+  std::error_code wrong;
+  if (const auto directory = std::filesystem::path(path).parent_path(); !directory.empty())
+    std::filesystem::create_directories(directory, wrong);
+  const std::string beside = fmt::format("{}.{}.tmp", path, ::getpid());
+  std::ofstream file(beside);
+  file << line_of(event);
+  file.close();
+  if (!file) return fail(touch_error(beside, "write", errno));
+  if (std::rename(beside.c_str(), path.c_str()) == 0) return {};
+  const int number = errno;
+  (void)std::remove(beside.c_str());
+  return fail(touch_error(path, "make", number));
+}
+
+}  // namespace
+
+const char* name_of(Occasion occasion) noexcept {
+  return occasion == Occasion::published ? "published" : "epoch";
+}
+
+std::string filled(const std::string& touch, const Event& event) {
+  const auto values = values_of(event);
+  std::string path;
+  each_part(
+      touch, [&](std::string_view text) { path += text; },
+      [&](std::string_view name) {
+        for (const auto& [known, value] : values)
+          if (name == known) path += value;
+      });
+  return path;
+}
+
+Result<> check_touch(std::string_view touch) {
+  Result<> checked;
+  std::vector<std::string> names;
+  for (const auto& [name, value] : values_of({})) names.emplace_back(name);
+  each_part(
+      touch, [](std::string_view) {},
+      [&](std::string_view name) {
+        if (std::ranges::find(names, name) == names.end())
+          checked = fail(ErrorCode::invalid_argument, "there is no {{{}}}{}; there are {}", name,
+                         did_you_mean(name, names), one_of(names));
+      });
+  return checked;
+}
+
+std::vector<std::string> environment_for(const Trigger& trigger, const Event& event) {
+  std::vector<std::string> list;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view text(*entry);
+    if (std::ranges::none_of(of_launchers, [&](std::string_view start) { return text.starts_with(start); }))
+      list.emplace_back(text);
+  }
+  const auto add = [&](const char* name, const std::string& value) {
+    if (!value.empty()) list.push_back(fmt::format("AFTERBAY_TRIGGER_{}={}", name, value));
+  };
+  add("NAME", trigger.name);
+  add("ON", name_of(event.on));
+  add("SESSION", event.session);
+  add("RUN", event.run);
+  add("EPOCH", event.epoch);
+  if (event.on == Occasion::epoch) return list;
+  add("FILE", event.file);
+  add("SIZE", std::to_string(event.bytes));
+  add("RECORDS", std::to_string(event.records));
+  add("CHECKSUM", event.checksum);
+  add("COLLECTION", event.collection);
+  add("STEP", event.step);
+  add("MEMBER", event.member);
+  add("DATE", event.date);
+  return list;
+}
+
+Lane::~Lane() {
+  give_up();
+  thread_.request_stop();
+  ready_.notify_all();
+}
+
+bool Lane::wants(const Event& event) const {
+  if (event.on != trigger_.on) return false;
+  return event.on == Occasion::epoch || trigger_.collections.empty() ||
+         std::ranges::any_of(trigger_.collections, [&](const std::string& pattern) {
+           return glob_match(pattern, event.collection);
+         });
+}
+
+void Lane::fire(Event event) {
+  bool full = false;
+  {
+    const MutexLock lock(mutex_);
+    full = waiting_.size() >= most_waiting;
+    if (!full) waiting_.push_back(event);
+  }
+  if (full)
+    return tell(event, 0,
+                fail(ErrorCode::resources, "{} events wait for it already: it takes longer than files come",
+                     most_waiting));
+  if (!thread_.joinable()) thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
+  ready_.notify_one();
+}
+
+bool Lane::idle() const {
+  const MutexLock lock(mutex_);
+  return waiting_.empty() && !running_;
+}
+
+void Lane::give_up() { given_up_ = true; }
+
+void Lane::run(const std::stop_token& stop) {
+  for (;;) {
+    Event event;
+    {
+      MutexLock lock(mutex_);
+      ready_.wait(lock, stop, [this] {
+        assert_held(mutex_);
+        return !waiting_.empty();
+      });
+      if (waiting_.empty()) return;
+      event = std::move(waiting_.front());
+      waiting_.pop_front();
+      running_ = true;
+    }
+    const std::uint64_t begin = now_ns();
+    Result<> result =
+        given_up_ ? fail(ErrorCode::timed_out, "it was not begun, as the run ends") : act(event);
+    tell(event, static_cast<double>(now_ns() - begin) * 1e-9, std::move(result));
+    const MutexLock lock(mutex_);
+    running_ = false;
+  }
+}
+
+/// The command first: the touch-file says that all is done.
+Result<> Lane::act(const Event& event) {
+  if (!trigger_.command.empty())
+    AFTERBAY_TRY(run_command(
+        {{"/bin/sh", "-c", trigger_.command}, environment_for(trigger_, event), true, grace, &given_up_},
+        trigger_.timeout));
+  if (trigger_.touch.empty()) return {};
+  return touch_file(filled(trigger_.touch, event), event);
+}
+
+void Lane::tell(const Event& event, double seconds, Result<> result) const {
+  tell_({trigger_.name, event, seconds, result ? std::optional<Error>() : std::move(result).error()});
+}
+
+Triggers::Triggers(const std::vector<Trigger>& triggers, const Lane::Tell& tell) {
+  for (const Trigger& one : triggers) lanes_.push_back(std::make_unique<Lane>(one, tell));
+}
+
+void Triggers::fire(const Event& event) {
+  for (const auto& lane : lanes_)
+    if (lane->wants(event)) lane->fire(event);
+}
+
+bool Triggers::idle() const {
+  return std::ranges::all_of(lanes_, [](const auto& lane) { return lane->idle(); });
+}
+
+void Triggers::give_up() {
+  for (const auto& lane : lanes_) lane->give_up();
+}
+
+}  // namespace afterbay::triggers

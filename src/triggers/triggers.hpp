@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Triggers: commands and touch-files for what a server has completed. Each has a queue and a thread of its
+// own, so that a slow one holds up no other; none ever holds up the server.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/result.hpp"
+#include "base/thread_safety.hpp"
+
+namespace afterbay::triggers {
+
+enum class Occasion { published, epoch };
+const char* name_of(Occasion occasion) noexcept;
+
+/// What is to be done when.
+struct Trigger {
+  std::string name;
+  Occasion on = Occasion::published;
+  std::vector<std::string> collections;  ///< names or patterns; empty: all. Epochs belong to no collection.
+  std::string command;                   ///< for /bin/sh; empty: none
+  std::string touch;                     ///< path with {file} and the like; empty: none
+  std::chrono::milliseconds timeout{300'000};
+};
+
+/// What has happened; what does not apply stays empty.
+struct Event {
+  Occasion on = Occasion::published;
+  std::string session;
+  std::string run;
+  std::int64_t server = 0;
+  std::string collection;
+  std::string file;  ///< absolute path
+  std::uint64_t bytes = 0;
+  std::uint64_t records = 0;
+  std::string checksum;  ///< "crc64-xz:..."
+  std::string step;
+  std::string member;
+  std::string date;
+  std::string epoch;
+};
+
+/// What became of a trigger for an event. Any thread may be told.
+struct Outcome {
+  std::string trigger;
+  Event event;
+  double seconds = 0;
+  std::optional<Error> error;
+};
+
+/// `touch` with {file}, {name} (of the file, without its directory), {collection}, {step}, {member}, {date},
+/// {epoch}, {run} and {server} filled in. A file's own touch-file is "{file}.done".
+std::string filled(const std::string& touch, const Event& event);
+/// Fails with invalid_argument for a placeholder that there is not.
+Result<> check_touch(std::string_view touch);
+/// "NAME=VALUE" for a command: the process's own without what MPI's launchers put there (a command may run
+/// MPI programs itself), and AFTERBAY_TRIGGER_FILE and so on.
+std::vector<std::string> environment_for(const Trigger& trigger, const Event& event);
+
+/// One trigger's queue and thread.
+class Lane {
+ public:
+  using Tell = std::function<void(Outcome)>;
+  Lane(Trigger trigger, Tell tell) : trigger_(std::move(trigger)), tell_(std::move(tell)) {}
+  /// Kills what runs, and tells of what is left.
+  ~Lane();
+  Lane(const Lane&) = delete;
+  Lane& operator=(const Lane&) = delete;
+
+  [[nodiscard]] bool wants(const Event& event) const;
+  /// Never waits. When too many wait already, it is told as failed at once.
+  void fire(Event event);
+  /// Nothing waits or runs.
+  [[nodiscard]] bool idle() const;
+  /// What runs is killed; what waits is told as failed and not begun.
+  void give_up();
+
+ private:
+  void run(const std::stop_token& stop);
+  Result<> act(const Event& event);
+  void tell(const Event& event, double seconds, Result<> result) const;
+
+  Trigger trigger_;
+  Tell tell_;
+  std::atomic<bool> given_up_{false};
+  mutable Mutex mutex_;
+  std::condition_variable_any ready_;
+  std::deque<Event> waiting_ AFTERBAY_GUARDED_BY(mutex_);
+  bool running_ AFTERBAY_GUARDED_BY(mutex_) = false;
+  std::jthread thread_;  ///< last; begun with the first event
+};
+
+/// All triggers of a server. Used by one thread, but `tell` is called by others.
+class Triggers {
+ public:
+  Triggers(const std::vector<Trigger>& triggers, const Lane::Tell& tell);
+  void fire(const Event& event);
+  [[nodiscard]] bool idle() const;
+  void give_up();
+
+ private:
+  std::vector<std::unique_ptr<Lane>> lanes_;
+};
+
+}  // namespace afterbay::triggers

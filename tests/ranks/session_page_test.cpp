@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// The page about a run tells a run that keeps up from one with too few servers, in words and in what is
+// drawn; and the server says so while it lasts. Both runs are real: the second one's server has to compress
+// noise.
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "ranks/session_run.hpp"
+
+namespace afterbay::testing {
+namespace {
+
+std::string text_in(const std::filesystem::path& path) {
+  std::stringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+struct RunPlan {
+  std::uint64_t points;  ///< of a record
+  int steps;
+  std::chrono::milliseconds compute;
+  int deflate;
+};
+
+/// Two model ranks and one server; the page is page.html.
+void run_with_page(const RunPlan& plan) {
+  SessionOptions options = small_session(1);
+  options.set("report.html", "page.html").set("writers", "1").set("deadline", "60s");
+  options.set("collections.history.deflate", std::to_string(plan.deflate));
+  run_session(options, [&](Session& session) {
+    const std::uint64_t mine = plan.points / 2;
+    session.decomposition(
+        "line", Block{{plan.points}, {static_cast<std::uint64_t>(session.model_rank()) * mine}, {mine}});
+    Schema schema;
+    schema.dimension("time", unlimited).dimension("x", plan.points);
+    schema.variable("T", Type::float32, {"time", "x"}).on("line");
+    OutputFile file = session.collection("history", schema).open();
+    std::mt19937 noise(1);
+    std::vector<float> values(mine);
+    for (float& value : values) value = static_cast<float>(noise());
+    for (int step = 0; step < plan.steps; ++step) {
+      std::this_thread::sleep_for(plan.compute);
+      file.put("T", static_cast<std::uint64_t>(step), values.data());
+      session.end_step();
+    }
+  });
+}
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+RANK_TEST(SessionPage, of_a_run_that_keeps_up_says_so, 3) {
+  run_with_page({4096, 40, std::chrono::milliseconds(50), 0});
+  if (rank() != 0) return;
+  const std::string page = text_in("page.html");
+  EXPECT_TRUE(has(page, "class='verdict kept_up'")) << page.substr(0, 12000);
+  EXPECT_TRUE(has(page, "The I/O servers kept up: the model waited 0.0"));
+  EXPECT_FALSE(has(page, "class=\"held\"")) << "nothing is shaded";
+  EXPECT_FALSE(has(page, "class=\"l-room\""));
+  EXPECT_TRUE(has(page, "class=\"l-write\""));
+  EXPECT_TRUE(has(page, ">history.nc<")) << "the table of files";
+  EXPECT_FALSE(has(text_in("afterbay-journal/server-0.jsonl"), "\"warning\""));
+}
+
+RANK_TEST(SessionPage, of_a_run_with_too_few_servers_says_why_and_what_would_help, 3) {
+  run_with_page({1 << 18, 150, std::chrono::milliseconds(0), 9});
+  if (rank() != 0) return;
+  const std::string page = text_in("page.html");
+  EXPECT_TRUE(has(page, "class='verdict too_slow'")) << page.substr(0, 12000);
+  EXPECT_TRUE(has(page, "The I/O servers could not keep up"));
+  EXPECT_TRUE(has(page, "of it compressing: more servers")) << page.substr(0, 12000);
+  EXPECT_TRUE(has(page, "class=\"held\"")) << "the time is shaded in which the model waited";
+  EXPECT_TRUE(has(page, "class=\"l-room\""));
+  EXPECT_TRUE(has(page, "room in the servers"));
+  EXPECT_LT(page.size(), 1u << 20);
+  const std::string journal = text_in("afterbay-journal/server-0.jsonl");
+  EXPECT_TRUE(has(journal, "the model waits for the I/O servers")) << journal;
+  EXPECT_TRUE(has(journal, "come in and")) << "with the bandwidths";
+}
+
+}  // namespace
+}  // namespace afterbay::testing

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// Timelines and the page about a run, on made-up figures; real runs are in ranks/session_page_test.cpp.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/clock.hpp"
+#include "observe/html_page.hpp"
+#include "observe/html_plot.hpp"
+#include "observe/profile.hpp"
+#include "observe/run_figures.hpp"
+
+namespace afterbay::observe {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr std::uint64_t second = 1'000'000'000;
+
+TEST(Timeline, an_inner_span_is_no_longer_the_outer_ones) {
+  Timeline timeline(true, 1);
+  const std::uint64_t t = now_ns();
+  timeline.add(Lane::room, t + 2 * second, t + 5 * second);  // within a put of 10 s
+  timeline.add(Lane::put, t, t + 10 * second);
+  timeline.add(Lane::end, t + 12 * second, t + 13 * second);
+  const TimelineRecord record = timeline.record(0, "model");
+  EXPECT_NEAR(record.total_s(Lane::room), 3, 1e-5);
+  EXPECT_NEAR(record.total_s(Lane::put), 7, 1e-5);
+  EXPECT_NEAR(record.total_s(Lane::end), 1, 1e-5);
+}
+
+TEST(Timeline, threads_add_up) {
+  Timeline timeline(false, 1);
+  const std::uint64_t t = now_ns();
+  timeline.add(Lane::write, t, t + 4 * second);
+  timeline.add(Lane::write, t + second, t + 4 * second);
+  EXPECT_NEAR(timeline.record(0, "server").total_s(Lane::write), 7, 1e-5);
+}
+
+TEST(Timeline, of_a_long_run_is_no_larger_and_loses_no_time) {
+  Timeline timeline(true, 0.02, 400);
+  const std::uint64_t t = now_ns();
+  for (std::uint64_t s = 0; s < 20'000; ++s)
+    timeline.add(Lane::put, t + s * second, t + s * second + second / 4);
+  const TimelineRecord record = timeline.record(0, "model");
+  EXPECT_LE(record.bins(), 400u);
+  EXPECT_GE(record.bins(), 190u);
+  EXPECT_NEAR(record.total_s(Lane::put), 5000, 5);
+}
+
+TEST(Timeline, resampling_keeps_the_time) {
+  TimelineRecord record;
+  record.started_at_s = 100;
+  record.bin_s = 0.7;
+  record.busy_s.assign(10 * lane_count, 0.1F);
+  double sum = 0;
+  for (const auto& bin : resampled(record, 99, 0.33, 60)) sum += bin[0];
+  EXPECT_NEAR(sum, 1, 1e-4);
+}
+
+TEST(Timeline, waits_for_room_are_a_lane_of_their_own) {
+  Profile profile(true, 0, std::make_unique<Timeline>(true));
+  Timer* const put = profile.timer("put");
+  Timer* const history = profile.timer("history", put);
+  Timer* const room = profile.wait("room in the server", put);
+  const std::uint64_t t = now_ns();
+  room->add(t + second, t + 2 * second);
+  history->add(t, t + 3 * second);
+  const TimelineRecord record = profile.timeline()->record(0, "model");
+  EXPECT_NEAR(record.total_s(Lane::put), 2, 1e-5);
+  EXPECT_NEAR(record.total_s(Lane::room), 1, 1e-5);
+}
+
+/// `ranks` model ranks that wait `room_s` of 100 s, and one server.
+RunPage page_of(int ranks, double room_s, double busy_share = 0.9) {
+  RunPage page;
+  page.session = "ocean <1> & \"2\"";
+  const auto add = [&](const char* role, int rank, Lane lane, double seconds) {
+    TimelineRecord record;
+    record.rank = rank;
+    record.role = role;
+    record.started_at_s = 1'700'000'000;
+    record.elapsed_s = 100;
+    record.bin_s = 1;
+    record.busy_s.assign(100 * lane_count, 0);
+    for (int b = 0; b < 100; ++b)
+      record.busy_s[static_cast<std::size_t>(b) * lane_count + static_cast<std::size_t>(lane)] =
+          static_cast<float>(seconds / 100);
+    page.timelines.push_back(record);
+  };
+  for (int r = 0; r < ranks; ++r) add("model", r, Lane::room, room_s);
+  add("server", ranks, Lane::write, 100 * busy_share);
+  ServerHistory server;
+  server.backlog_limit_bytes = 512u << 20;
+  server.started_at_s = 1'700'000'000;
+  for (int s = 1; s <= 100; ++s)
+    server.points.push_back({static_cast<double>(s), 400u << 20, static_cast<std::uint64_t>(s) << 30,
+                             static_cast<std::uint64_t>(s) << 30, static_cast<std::uint64_t>(s) << 30,
+                             room_s > 0 ? 1u : 0u});
+  server.files.push_back({"/out/<b>.nc", "history", 0, 1, 2, 1000, 5});
+  page.servers.push_back(server);
+  return page;
+}
+
+TEST(RunVerdict, follows_from_the_share_of_waits) {
+  EXPECT_EQ(verdict_of(figures_of(page_of(4, 0))).grade, RunGrade::kept_up);
+  EXPECT_EQ(verdict_of(figures_of(page_of(4, 0.5))).grade, RunGrade::kept_up);
+  EXPECT_EQ(verdict_of(figures_of(page_of(4, 3))).grade, RunGrade::nearly);
+  const RunVerdict slow = verdict_of(figures_of(page_of(4, 60)));
+  EXPECT_EQ(slow.grade, RunGrade::too_slow);
+  EXPECT_THAT(slow.headline,
+              AllOf(HasSubstr("could not keep up"), HasSubstr("60.0 s of 100.0 s"), HasSubstr("60 %")));
+  EXPECT_THAT(testing::PrintToString(slow.details), HasSubstr("about 3 servers of this kind would keep up"));
+}
+
+TEST(RunVerdict, idle_servers_and_a_waiting_model_mean_too_little_memory) {
+  EXPECT_THAT(testing::PrintToString(verdict_of(figures_of(page_of(4, 30, 0.2))).details),
+              HasSubstr("Raise memory.server"));
+}
+
+TEST(RunPage, is_one_document_that_needs_nothing_else_and_escapes_names) {
+  const std::string html = run_page(page_of(4, 60));
+  EXPECT_THAT(html, AllOf(HasSubstr("<!doctype html>"), HasSubstr("ocean &lt;1&gt; &amp; &quot;2&quot;"),
+                          HasSubstr("&lt;b&gt;.nc"), Not(HasSubstr("<b>.nc"))));
+  for (const char* outside : {"http:", "https:", "<script", "<link", "url(", "@import", "src="})
+    EXPECT_THAT(html, Not(HasSubstr(outside)));
+}
+
+TEST(RunPage, of_many_ranks_and_servers_stays_small) {
+  RunPage page = page_of(3000, 10);
+  for (int s = 1; s < 100; ++s) page.servers.push_back(page.servers.front());
+  const std::string html = run_page(page);
+  EXPECT_LT(html.size(), 3u << 20);
+  EXPECT_THAT(html, AllOf(HasSubstr("ranks 0–93"), HasSubstr("more servers")));
+}
+
+TEST(RunPage, of_a_run_without_anything_is_a_page_too) {
+  EXPECT_THAT(run_page(RunPage()), HasSubstr("No file was published"));
+}
+
+}  // namespace
+}  // namespace afterbay::observe

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+// The statistics page and what is drawn from it: written and read at the same time, torn, of dead servers, on
+// narrow terminals.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <thread>
+
+#include "base/host.hpp"
+#include "observe/live_view.hpp"
+#include "observe/prometheus.hpp"
+#include "observe/sampler.hpp"
+#include "observe/text_table.hpp"
+#include "scratch_directory.hpp"
+
+namespace afterbay::observe {
+namespace {
+
+using test::Directory;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr std::uint64_t mebibyte = 1 << 20;
+
+ServerState sample_state(std::int64_t server = 0) {
+  ServerState state;
+  state.session = "ocean";
+  state.run = "run-1";
+  state.host = host_name();
+  state.topology = "dedicated";
+  state.server = server;
+  state.servers = 2;
+  state.model_ranks = 4;
+  state.started_at_s = 1000;
+  state.elapsed_s = 60;
+  state.steps = 12;
+  state.backlog_bytes = 64 * mebibyte;
+  state.backlog_limit_bytes = 512 * mebibyte;
+  state.bytes_in = 900 * mebibyte;
+  state.bytes_out = 836 * mebibyte;
+  state.files_published = 3;
+  CollectionState history;
+  history.name = "history";
+  history.records_taken = 12;
+  history.records_written = 11;
+  history.lag_s = 0.5;
+  state.collections.push_back(history);
+  return state;
+}
+
+LiveAsker this_asker(double now_s = 0) {
+  return {host_name(), [](std::int64_t) { return false; }, now_s};
+}
+
+TEST(StatisticsPage, is_read_as_it_was_written) {
+  const Directory directory;
+  const auto page = StatisticsPage::open(directory.path.string(), 3);
+  ASSERT_TRUE(page) << page.error().text();
+  ServerState state = sample_state(3);
+  state.session = "oc\"e\nan";
+  ASSERT_TRUE((*page)->write(state));
+  const auto pages = read_pages(directory.path.string());
+  ASSERT_TRUE(pages) << pages.error().text();
+  ASSERT_EQ(pages->size(), 1u);
+  const FoundPage& found = pages->front();
+  EXPECT_EQ(found.state.session, "oc\"e\nan");
+  EXPECT_EQ(found.state.server, 3);
+  EXPECT_EQ(found.state.bytes_in, state.bytes_in);
+  ASSERT_EQ(found.state.collections.size(), 1u);
+  EXPECT_EQ(found.state.collections[0].records_taken, 12u);
+  EXPECT_DOUBLE_EQ(found.state.collections[0].lag_s, 0.5);
+  EXPECT_TRUE(found.held);
+}
+
+TEST(StatisticsPage, a_shorter_state_leaves_nothing_of_a_longer_one) {
+  const Directory directory;
+  const auto page = StatisticsPage::open(directory.path.string(), 0);
+  ServerState state = sample_state();
+  for (int i = 0; i < 40; ++i) state.collections.push_back(state.collections.front());
+  ASSERT_TRUE((*page)->write(state));
+  ASSERT_TRUE((*page)->write(sample_state()));
+  const auto pages = read_pages(directory.path.string());
+  ASSERT_TRUE(pages);
+  EXPECT_EQ(pages->front().state.collections.size(), 1u);
+  std::ifstream file(pages->front().path);
+  EXPECT_NO_THROW(nlohmann::json::parse(file)) << "any JSON reader can read it";
+}
+
+/// Every state that is read is one that was written: its fields agree.
+TEST(StatisticsPage, a_reader_never_sees_half_of_a_state) {
+  const Directory directory;
+  const auto page = StatisticsPage::open(directory.path.string(), 0);
+  std::atomic<bool> done{false};
+  std::jthread writer([&] {
+    ServerState state = sample_state();
+    for (int i = 0; i < 40; ++i) state.collections.push_back(state.collections.front());
+    for (std::uint64_t turn = 1; !done; ++turn) {
+      state.bytes_in = turn;
+      for (auto& one : state.collections) one.bytes_in = turn;
+      ASSERT_TRUE((*page)->write(state));
+    }
+  });
+  int read = 0;
+  for (int i = 0; i < 300; ++i) {
+    const auto found = read_pages(directory.path.string());
+    if (!found) continue;  // not once whole in a tenth of a second
+    ++read;
+    for (const auto& one : found->front().state.collections)
+      ASSERT_EQ(one.bytes_in, found->front().state.bytes_in);
+  }
+  done = true;
+  EXPECT_GT(read, 100);
+}
+
+TEST(StatisticsPage, a_torn_one_is_none) {
+  const Directory directory;
+  {
+    const auto page = StatisticsPage::open(directory.path.string(), 0);
+    ASSERT_TRUE((*page)->write(sample_state()));
+  }
+  const auto path = directory.path / "statistics-0.json";
+  std::stringstream text;
+  text << std::ifstream(path).rdbuf();
+  std::ofstream(path) << text.str().substr(0, text.str().size() / 2);
+  const auto pages = read_pages(directory.path.string());
+  ASSERT_FALSE(pages);
+  EXPECT_THAT(pages.error().text(),
+              AllOf(HasSubstr("no statistics page"), HasSubstr("statistics.directory")));
+}
+
+TEST(StatisticsPage, a_second_session_in_the_directory_has_its_own) {
+  const Directory directory;
+  const auto first = StatisticsPage::open(directory.path.string(), 0);
+  const auto second = StatisticsPage::open(directory.path.string(), 0);
+  ASSERT_TRUE((*first)->write(sample_state()));
+  ServerState other = sample_state();
+  other.session = "atmosphere";
+  ASSERT_TRUE((*second)->write(other));
+  const auto sessions = live_sessions(*read_pages(directory.path.string()), this_asker());
+  ASSERT_EQ(sessions.size(), 2u);
+  EXPECT_EQ(sessions[0].name, "atmosphere");
+  EXPECT_EQ(sessions[1].name, "ocean");
+}
+
+TEST(StatisticsPage, of_a_full_file_system_is_an_error) {
+  if (std::filesystem::exists("/dev/full") && std::filesystem::exists("/proc/self")) {
+    const auto page = StatisticsPage::open("/proc/self/nowhere", 0);
+    ASSERT_FALSE(page);
+    EXPECT_THAT(page.error().text(), HasSubstr("statistics page"));
+  }
+}
+
+TEST(LiveView, who_lives_and_who_does_not) {
+  const Directory directory;
+  const auto life = [&](double now_s = 0) {
+    return live_sessions(*read_pages(directory.path.string()), this_asker(now_s))
+        .front()
+        .servers.front()
+        .life;
+  };
+  auto page = *StatisticsPage::open(directory.path.string(), 0);
+  ASSERT_TRUE(page->write(sample_state()));
+  EXPECT_EQ(life(), ServerLife::running);
+  page.reset();  // as if the process had been killed
+  EXPECT_EQ(life(), ServerLife::dead);
+
+  page = *StatisticsPage::open(directory.path.string(), 0);
+  ServerState ended = sample_state();
+  ended.phase = "ended";
+  ASSERT_TRUE(page->write(ended));
+  EXPECT_EQ(life(), ServerLife::ended);
+
+  ServerState elsewhere = sample_state();
+  elsewhere.host = "another-node";
+  ASSERT_TRUE(page->write(elsewhere));
+  page.reset();
+  EXPECT_EQ(life(time_of_day_s()), ServerLife::running) << "its lock may not be seen from here";
+  EXPECT_EQ(life(time_of_day_s() + 60), ServerLife::unclear);
+}
+
+TEST(LiveView, pages_of_an_older_run_are_left_out) {
+  std::vector<FoundPage> pages(3);
+  for (std::size_t i = 0; i < 3; ++i) pages[i].state = sample_state(static_cast<std::int64_t>(i));
+  pages[2].state.run = "run-0";  // had one server more
+  pages[2].state.started_at_s = 900;
+  const auto sessions = live_sessions(pages, this_asker());
+  ASSERT_EQ(sessions.size(), 1u);
+  EXPECT_EQ(sessions[0].run, "run-1");
+  EXPECT_EQ(sessions[0].servers.size(), 2u);
+}
+
+LiveSession running_session(const ServerState& state) {
+  FoundPage page;
+  page.state = state;
+  return {"ocean", "run-1", {{page, ServerLife::running}}};
+}
+
+TEST(LiveView, the_first_words_say_whether_servers_keep_up) {
+  ServerState state = sample_state();
+  EXPECT_THAT(verdict_on(running_session(state)).text, HasSubstr("keeps up: the model has waited 0.0 %"));
+  state.model_waits_in_s = 40;
+  EXPECT_THAT(verdict_on(running_session(state)).text,
+              AllOf(HasSubstr("falls behind"), HasSubstr("40.00 s")));
+  state.model_waits_in_s = 0;
+  state.waited_for_room_s = 24;  // of 4 ranks x 60 s
+  EXPECT_THAT(verdict_on(running_session(state)).text, AllOf(HasSubstr("too slow"), HasSubstr("10.0 %")));
+}
+
+TEST(LiveView, narrow_terminals_get_what_matters) {
+  const std::string wide = screen_of(running_session(sample_state()), {160, 40}, false);
+  EXPECT_THAT(wide, AllOf(HasSubstr("64.0 MiB"), HasSubstr("ranks that wait"), HasSubstr("history"),
+                          HasSubstr(host_name()), Not(HasSubstr("\x1b"))));
+  for (const std::size_t width : {120u, 80u, 60u, 40u, 20u, 1u}) {
+    std::istringstream lines(screen_of(running_session(sample_state()), {width, 24}, false));
+    for (std::string line; std::getline(lines, line);)
+      EXPECT_LE(text_width(line), std::max<std::size_t>(width, 20)) << width << ": " << line;
+  }
+  const std::string narrow = screen_of(running_session(sample_state()), {40, 24}, false);
+  EXPECT_THAT(narrow, AllOf(HasSubstr("64.0 MiB"), HasSubstr("lag"), Not(HasSubstr("ranks that wait"))));
+}
+
+TEST(LiveView, many_servers_fit_on_the_screen) {
+  LiveSession session = running_session(sample_state());
+  for (int i = 1; i < 100; ++i) session.servers.push_back(session.servers.front());
+  const std::string text = screen_of(session, {100, 24}, false);
+  EXPECT_LE(std::ranges::count(text, '\n'), 24);
+  EXPECT_THAT(text, HasSubstr("more servers"));
+}
+
+TEST(Prometheus, text_names_units_and_labels) {
+  ServerState state = sample_state(1);
+  state.session = "a\"b\\c";
+  state.waited_for_room_s = 1.5;
+  const std::string text = prometheus_text(state);
+  EXPECT_THAT(text,
+              HasSubstr("# TYPE afterbay_received_bytes_total counter\n"
+                        "afterbay_received_bytes_total{session=\"a\\\"b\\\\c\",server=\"1\"} 943718400\n"));
+  EXPECT_THAT(
+      text,
+      HasSubstr(
+          "afterbay_model_wait_seconds_total{session=\"a\\\"b\\\\c\",server=\"1\",reason=\"room\"} 1.5\n"));
+  EXPECT_THAT(text, HasSubstr(",collection=\"history\"} 0.5\n"));
+}
+
+TEST(Prometheus, several_servers_have_a_file_each) {
+  EXPECT_EQ(prometheus_path("m/run.prom", 1, 2), "m/run.1.prom");
+  EXPECT_EQ(prometheus_path("m/run.prom", 0, 1), "m/run.prom");
+  EXPECT_EQ(prometheus_path("m/{server}-run.prom", 1, 2), "m/1-run.prom");
+  EXPECT_EQ(prometheus_path("", 1, 2), "");
+}
+
+TEST(Sampler, writes_the_last_state_and_leaves_nothing_of_a_session_without_work) {
+  const Directory directory;
+  const Logger logger({"test", "server", 0}, LogLevel::error);
+  const std::string prometheus = (directory.path / "run.prom").string();
+  {
+    Sampler idle({directory.path.string(), std::chrono::milliseconds(100), prometheus}, logger);
+    idle.offer(ServerState());
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(directory.path));
+  {
+    Sampler busy({directory.path.string(), std::chrono::milliseconds(100), prometheus}, logger);
+    busy.offer(sample_state());
+    ServerState last = sample_state();
+    last.phase = "ended";
+    last.elapsed_s = 61;
+    last.bytes_in += 5 * mebibyte;
+    busy.offer(last);
+    EXPECT_EQ(busy.series().size(), 2u);
+  }
+  const auto pages = read_pages(directory.path.string());
+  ASSERT_TRUE(pages);
+  EXPECT_EQ(pages->front().state.phase, "ended");
+  EXPECT_TRUE(std::filesystem::exists(prometheus));
+}
+
+TEST(Sampler, a_page_that_cannot_be_written_is_warned_of_once) {
+  std::ostringstream said;
+  {
+    Sampler sampler({"/proc/nowhere", std::chrono::milliseconds(100), "/proc/nowhere/run.prom"},
+                    Logger({"test", "server", 0}, LogLevel::warning, said));
+    sampler.offer(sample_state());
+  }
+  EXPECT_THAT(said.str(), HasSubstr("output goes on without it"));
+  EXPECT_EQ(said.str().find("output goes on"), said.str().rfind("output goes on"));
+}
+
+}  // namespace
+}  // namespace afterbay::observe
