@@ -6,10 +6,13 @@
 #include <cstdio>
 #include <map>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "base/units.hpp"
 #include "command.hpp"
 #include "config/config.hpp"
+#include "config/layout.hpp"
 #include "config/reference.hpp"
 #include "session/obstacles.hpp"
 
@@ -20,6 +23,7 @@ namespace {
 struct CheckOptions {
   std::string file;
   int ranks = 0;
+  int ranks_per_node = 0;  ///< 0: as declared, or all on one
   bool show = false;
   bool run = false;
   int servers_here = 0;
@@ -37,7 +41,18 @@ std::string arithmetic(const config::Config& config, const config::Split& split)
           ? fmt::format("{} model ranks that write themselves", split.model_ranks)
           : fmt::format("{} model rank{} and {} server{}", split.model_ranks,
                         split.model_ranks == 1 ? "" : "s", split.servers, split.servers == 1 ? "" : "s");
-  return fmt::format("{}; each server has {}: {}\n", people, print_bytes(memory.server_bytes), blocks);
+  const std::string others = (split.frontends > 0 ? fmt::format(", {} frontends", split.frontends) : "") +
+                             (split.spare > 0 ? fmt::format(", {} spare", split.spare) : "");
+  return fmt::format("{}{}; each server has {}: {}\n", people, others, print_bytes(memory.server_bytes),
+                     blocks);
+}
+
+/// Which ranks serve.
+std::string who_is_what(const config::Config& config, int ranks) {
+  if (config.topology == config::Topology::inline_) return "";
+  const std::vector<int> one_node(static_cast<std::size_t>(ranks), 0);
+  const auto places = config::place_ranks(config, config.nodes.empty() ? one_node : config.nodes);
+  return places ? config::text_of(config, *places) : "";
 }
 
 Exit report(const std::string& what, const Error& error) {
@@ -55,9 +70,14 @@ Exit check(const CheckOptions& options, const Invocation& invocation) {
   if (!config) return report(what, config.error());
   std::string text;
   if (options.ranks > 0) {
-    const auto split = config->check_against(options.ranks);
+    config::Config on_nodes = *config;
+    for (int r = 0; r < options.ranks && options.ranks_per_node > 0; ++r) {
+      if (r == 0) on_nodes.nodes.clear();
+      on_nodes.nodes.push_back(r / options.ranks_per_node);
+    }
+    const auto split = on_nodes.check_against(options.ranks);
     if (!split) return report(what, split.error());
-    text = arithmetic(*config, *split);
+    text = arithmetic(*config, *split) + who_is_what(on_nodes, options.ranks);
   }
   if (options.run) {
     const bool is_inline = config->topology == config::Topology::inline_;
@@ -77,6 +97,10 @@ Action prepare(CLI::App& app) {
   auto options = std::make_shared<CheckOptions>();
   app.add_option("FILE", options->file, "YAML file; without one, what the environment and the flags say");
   app.add_option("--ranks", options->ranks, "also check against a communicator of this many ranks")
+      ->check(CLI::PositiveNumber);
+  app.add_option(
+         "--ranks-per-node", options->ranks_per_node,
+         "with --ranks: so many ranks on each node, one node after the other; without it all are on one")
       ->check(CLI::PositiveNumber);
   app.add_flag("--show", options->show, "print every setting with its value and where that comes from");
   app.add_flag(

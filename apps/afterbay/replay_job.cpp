@@ -62,16 +62,15 @@ PlanRequest ReplayJob::plan_request(const ReplayRequest& request, int model_rank
 }
 
 Result<Playback> ReplayJob::run(const ReplayRequest& request) try {
-  // Every process looks at the input first: nobody is left alone in a session that cannot be.
+  // Every process looks at the input first: nobody is left alone in a session that cannot be. What a session
+  // is refused for, all of them learn.
   found_by_all_ = true;
   AFTERBAY_TRY_ASSIGN(const InputFile input, InputFile::open(request.input));
   AFTERBAY_TRY(make_plan(input, plan_request(request, 1)));
-  AFTERBAY_TRY(config_.check_against(world_size_));
-  found_by_all_ = false;
-
   SessionOptions options;
   options.arguments = request.arguments;
   Session session = open_session(MPI_COMM_WORLD, options);
+  found_by_all_ = false;
   if (session.is_server()) {
     session.serve();
     return Playback{};

@@ -8,10 +8,13 @@
 #include "model/changes.hpp"
 #include "model/decomposition.hpp"
 #include "model/naming.hpp"
+#include "model/schema_bytes.hpp"
 #include "model/validate.hpp"
 
 namespace afterbay::client {
 namespace {
+
+constexpr std::size_t not_in_pool = ~std::size_t{0};
 
 std::vector<std::string> variable_names(const Schema& schema) {
   std::vector<std::string> names;
@@ -62,40 +65,51 @@ bool same(const PutPlan& plan, Type type, const MemoryLayout& memory) {
 
 }  // namespace
 
-Result<std::unique_ptr<Collection>> Collection::make(Definition definition, const config::Config& config,
+Result<std::unique_ptr<Collection>> Collection::make(Definition definition, const config::Config& session,
                                                      const std::vector<Decomposition>& decompositions,
                                                      const Sides& sides) {
   auto collection = std::make_unique<Collection>();
   Collection& it = *collection;
-  const config::CollectionSettings settings = config.settings_for(definition.name);
+  const config::CollectionSettings settings = session.settings_for(definition.name);
   it.id_ = definition.id;
   it.name_ = definition.name;
   it.schema_ = std::move(definition.schema);
   it.servers.resize(sides.servers);
-  it.placement_ = settings.placement.value_or(config.placement);
   it.template_ = settings.file.value_or(definition.options.file);
   it.directory_ = settings.directory.value_or(definition.options.directory);
   AFTERBAY_TRY_ASSIGN(const Format asked_format, parse_format(definition.options.store));
   AFTERBAY_TRY_ASSIGN(const config::Existing asked_existing, existing_of(definition.options.existing));
   it.format_ = settings.store.value_or(asked_format);
   it.existing_ = settings.existing.value_or(asked_existing);
-  AFTERBAY_TRY(config::check_variables(config, it.name_, variable_names(it.schema_)));
+  AFTERBAY_TRY(config::check_variables(session, it.name_, variable_names(it.schema_)));
   override_variables(it.schema_, settings);
   AFTERBAY_TRY(model::check_template(it.template_));
   AFTERBAY_TRY(model::validate(it.schema_, it.format_));
-  it.split_ = split_of(it.placement_, it.format_, it.existing_, sides.servers);
-  it.gather_bytes_ = model::gather_bytes(it.schema_, it.split_, sides.servers);
+  it.expected_bytes_ = settings.expected_bytes.value_or(model::schema_bytes(it.schema_).estimate());
+  Pools::Pool& pool = sides.pools->choose(settings, it.expected_bytes_);
+  it.join(pool, sides.servers);
+  const config::Config& config = pool.config;
+  it.placement_ = settings.placement.value_or(config.placement);
+  it.split_ = split_of(it.placement_, it.format_, it.existing_, it.pool_.size());
+  it.gather_bytes_ = model::gather_bytes(it.schema_, it.split_, it.pool_.size());
   const model::LayoutSizes sizes{config.memory.block_bytes - model::page_bytes, config.chunk_bytes,
                                  it.gather_bytes_};
   if (it.format_ == Format::netcdf4) it.choose_chunks(settings, config, decompositions, sides, sizes);
   AFTERBAY_TRY_ASSIGN(model::FileLayout layout, model::make_layout(it.schema_, it.format_, sizes));
   it.layout_ = std::make_shared<const model::FileLayout>(std::move(layout));
-  it.owners_ = model::frame_owners(*it.layout_, it.split_, sides.servers);
+  it.owners_ = model::frame_owners(*it.layout_, it.split_, it.pool_.size());
   it.variable_owners_ = model::variable_owners(*it.layout_, it.owners_);
   for (auto& owners : it.variable_owners_)  // the leader knows of every put, to tell what is missing
     if (owners.empty() || owners.front() != 0) owners.insert(owners.begin(), 0);
   AFTERBAY_TRY(it.resolve(decompositions, sides.model_rank));
   return collection;
+}
+
+void Collection::join(Pools::Pool& pool, std::size_t session_servers) {
+  pool_ = pool.servers;
+  in_pool_.resize(session_servers, not_in_pool);
+  for (std::size_t i = 0; i < pool_.size(); ++i) in_pool_[pool_[i]] = i;
+  number_in_pool_ = pool.collections - 1;
 }
 
 /// Writes them into the schema, by which the servers get them. What is appended to has its shapes already:
@@ -119,7 +133,7 @@ void Collection::choose_chunks(const config::CollectionSettings& settings, const
     }
     variables.push_back(facts);
   }
-  const std::uint64_t writers = split_ == model::Split::slab ? sides.servers : 1;
+  const std::uint64_t writers = split_ == model::Split::slab ? pool_.size() : 1;
   const std::uint64_t expected = settings.expected_bytes.value_or(0);
   chunk_choices_ =
       model::choose_chunks(schema_, variables, {sizes, config.memory.chunks_bytes * writers, expected});
@@ -192,11 +206,14 @@ observe::CollectionRecord Collection::account() const {
 }
 
 bool Collection::serves(std::size_t server) const noexcept {
-  return placement_ == config::Placement::file || is_split() || server == id_ % servers.size();
+  if (in_pool_[server] == not_in_pool) return false;
+  const bool any =
+      placement_ == config::Placement::file || placement_ == config::Placement::least || is_split();
+  return any || server == server_of(0);
 }
 
 std::size_t Collection::server_of(std::uint64_t nth_file) const noexcept {
-  return (id_ + (placement_ == config::Placement::file ? nth_file : 0)) % servers.size();
+  return pool_[(number_in_pool_ + (placement_ == config::Placement::file ? nth_file : 0)) % pool_.size()];
 }
 
 wire::DefineCollection Collection::message(bool with_schema) const {
@@ -206,6 +223,9 @@ wire::DefineCollection Collection::message(bool with_schema) const {
   message.store = std::string(name_of(format_));
   message.existing = static_cast<std::uint8_t>(existing_);
   message.split = static_cast<std::uint8_t>(split_);
+  message.least = takes_least_loaded() ? 1 : 0;
+  message.servers.assign(pool_.begin(), pool_.end());
+  message.first = static_cast<std::uint32_t>(server_of(0));
   message.gather_bytes = gather_bytes_;
   message.schema_hash = model::hash(schema_);
   for (const VariableState& variable : variables_) message.decompositions.push_back(variable.decomposition);

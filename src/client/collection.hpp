@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,6 +19,7 @@
 #include "afterbay/session.hpp"
 #include "base/result.hpp"
 #include "client/decomposition.hpp"
+#include "client/pools.hpp"
 #include "config/config.hpp"
 #include "model/chunk_choice.hpp"
 #include "model/frame_owners.hpp"
@@ -109,7 +111,8 @@ class Collection {
   struct Sides {
     int model_rank = 0;
     int model_ranks = 1;
-    std::size_t servers = 1;
+    std::size_t servers = 1;  ///< of the session
+    Pools* pools = nullptr;
   };
   static Result<std::unique_ptr<Collection>> make(Definition definition, const config::Config& config,
                                                   const std::vector<Decomposition>& decompositions,
@@ -122,19 +125,27 @@ class Collection {
   [[nodiscard]] bool serves(std::size_t server) const noexcept;
   /// What the report says about it.
   [[nodiscard]] observe::CollectionRecord account() const;
-  /// Whether all servers write each file of this collection.
+  /// Whether all servers of its pool write each file of this collection.
   [[nodiscard]] bool is_split() const noexcept { return split_ != model::Split::none; }
   /// The server that writes a frame of a file whose leader is `leader`.
   [[nodiscard]] std::size_t owner(std::uint32_t frame, std::size_t leader) const noexcept {
-    return is_split() ? (leader + owners_[frame]) % servers.size() : leader;
+    return is_split() ? nth_after(leader, owners_[frame]) : leader;
   }
+  /// The servers of its pool, which alone ever write its files.
+  [[nodiscard]] const std::vector<std::size_t>& pool() const noexcept { return pool_; }
+  /// Whether each file goes to the server that has the least to write.
+  [[nodiscard]] bool takes_least_loaded() const noexcept {
+    return placement_ == config::Placement::least && pool_.size() > 1;
+  }
+  /// Of one file, as far as anybody can say.
+  [[nodiscard]] std::uint64_t expected_bytes() const noexcept { return expected_bytes_; }
   /// Calls `visit(server)` for each server that is to know of puts of a variable: who writes frames of it,
   /// and the leader.
   template <class Visit>
   Result<> for_each_told(std::uint32_t variable, std::size_t leader, Visit&& visit) const {
     if (!is_split()) return visit(leader);
     for (const std::uint16_t owner : variable_owners_[variable])
-      AFTERBAY_TRY(visit((leader + owner) % servers.size()));
+      AFTERBAY_TRY(visit(nth_after(leader, owner)));
     return {};
   }
   /// The server of this collection's next file of a new name (turns with placement `file`): its leader where
@@ -155,9 +166,15 @@ class Collection {
 
   std::vector<ServerState> servers;  ///< one a server of the session
   std::uint64_t files_opened = 0;
+  std::map<std::uint64_t, std::size_t> assigned;  ///< server by number of the file, as the servers said
   observe::Timer* put_timer = nullptr;
 
  private:
+  /// The server of the pool that comes `offset` after `leader`.
+  [[nodiscard]] std::size_t nth_after(std::size_t leader, std::size_t offset) const noexcept {
+    return pool_[(in_pool_[leader] + offset) % pool_.size()];
+  }
+  void join(Pools::Pool& pool, std::size_t session_servers);
   void choose_chunks(const config::CollectionSettings& settings, const config::Config& config,
                      const std::vector<Decomposition>& decompositions, const Sides& sides,
                      const model::LayoutSizes& sizes);
@@ -181,6 +198,10 @@ class Collection {
   std::string directory_;
   std::shared_ptr<const model::FileLayout> layout_;
   model::Split split_ = model::Split::none;
+  std::vector<std::size_t> pool_;     ///< servers of its pool
+  std::vector<std::size_t> in_pool_;  ///< one a server of the session: its place in the pool, or none
+  std::size_t number_in_pool_ = 0;    ///< of the pool's collections
+  std::uint64_t expected_bytes_ = 0;
   std::uint64_t gather_bytes_ = 0;                 ///< model::LayoutSizes::gather_bytes
   std::vector<model::ChunkChoice> chunk_choices_;  ///< one a variable; none for stores without chunks
   std::vector<std::uint16_t> owners_;              ///< by frame, counted from the leader

@@ -16,9 +16,10 @@ using transport::Wake;
 
 ModelSession::ModelSession(Place place, const config::Config& config, Links links, observe::Profile& profile,
                            Logger logger)
-    : place_(place),
+    : place_(std::move(place)),
       config_(config),
       links_(std::move(links)),
+      pools_(config, place_.pool_of_server, links_.size()),
       profile_(profile),
       logger_(std::move(logger)) {
   defined_.resize(links_.size(), 0);
@@ -105,7 +106,7 @@ Result<Collection*> ModelSession::collection(const std::string& name, const Sche
     if (known->name() == name) return fail(ErrorCode::conflict, "collection '{}' is defined already", name);
   Collection::Definition definition{static_cast<std::uint32_t>(collections_.size()), name, schema, options};
   auto made = Collection::make(std::move(definition), config_, decompositions_,
-                               {place_.model_rank, place_.model_size, links_.size()});
+                               {place_.model_rank, place_.model_size, links_.size(), &pools_});
   if (!made)
     return told(std::move(made)
                     .error()
@@ -331,6 +332,7 @@ Result<> ModelSession::finalize() {
   for (const auto& link : links_) {
     waited_ns += link->waited_ns();
     observe::add(observed_.messages, link->messages());
+    link->end();
   }
   account_for_room(waited_ns - std::min(waited_ns, room_accounted_ns_));
   finalized_ = true;

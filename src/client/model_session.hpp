@@ -25,6 +25,7 @@
 #include "base/result.hpp"
 #include "client/collection.hpp"
 #include "client/input.hpp"
+#include "client/pools.hpp"
 #include "config/config.hpp"
 #include "model/record_set.hpp"
 #include "observe/profile.hpp"
@@ -62,6 +63,7 @@ class ModelSession {
     int session_rank = 0;  ///< in the session's communicator, for messages
     int model_rank = 0;
     int model_size = 1;
+    std::vector<std::size_t> pool_of_server;  ///< one a server; empty: there is one pool
   };
   using Links = std::vector<std::unique_ptr<transport::ClientLink>>;
 
@@ -175,7 +177,9 @@ class ModelSession {
   [[nodiscard]] std::set<std::size_t> awaited_servers() const;
   [[nodiscard]] std::uint64_t progress() const;
   Error stalled(const std::string& what, std::uint64_t limit_ns);
-  std::size_t choose_server(Collection& collection, const std::string& path);
+  Result<bool> choose_server(File& file);
+  Result<std::size_t> least_loaded(Collection& collection, std::uint64_t nth);
+  Result<> ask_server(Collection& collection, std::uint64_t nth);
   Result<> wait_for_older(const File& file);
 
   // Reading: see model_session_input.cpp.
@@ -197,7 +201,8 @@ class ModelSession {
   Result<> send_now(std::size_t server);
   Result<> wait_for_output(const std::string& path);
   [[nodiscard]] std::size_t reader(const Input& input, std::uint32_t variable, std::uint64_t piece) const {
-    return (input.id + variable + piece) % links_.size();
+    const std::vector<std::size_t>& readers = pools_.readers();
+    return readers[(input.id + variable + piece) % readers.size()];
   }
   [[nodiscard]] Error in_input(Error error, const Input& input, std::string_view variable) const;
 
@@ -207,6 +212,7 @@ class ModelSession {
   Place place_;
   const config::Config& config_;
   Links links_;
+  Pools pools_;
   observe::Profile& profile_;
   Logger logger_;
   Arrive arrive_;           ///< synchronous if there is one

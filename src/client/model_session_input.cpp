@@ -55,9 +55,10 @@ Result<std::shared_ptr<Input>> ModelSession::open_input(const std::string& path,
       return failed(std::move(published).error());
   input->id = next_input_++;
   inputs_.push_back(input);
-  const auto home = static_cast<std::size_t>(place_.model_rank) * links_.size() /
-                    static_cast<std::size_t>(place_.model_size);
-  for (std::size_t s = 0; s < links_.size(); ++s) {
+  const std::vector<std::size_t>& readers = pools_.readers();
+  const std::size_t home = readers[static_cast<std::size_t>(place_.model_rank) * readers.size() /
+                                   static_cast<std::size_t>(place_.model_size)];
+  for (const std::size_t s : readers) {
     AFTERBAY_TRY(send(s, wire::OpenInput{input->id, input->path, s == home}, Wake::now));
     AFTERBAY_TRY(send_now(s));
   }
@@ -74,7 +75,7 @@ Result<> ModelSession::close_input(Input& input) {
   if (std::exchange(input.closed, true)) return {};
   std::erase_if(inputs_, [&](const std::shared_ptr<Input>& other) { return other->id == input.id; });
   AFTERBAY_TRY(check_usable());
-  for (std::size_t s = 0; s < links_.size(); ++s)
+  for (const std::size_t s : pools_.readers())
     AFTERBAY_TRY(send(s, wire::CloseInput{input.id}, Wake::with_flush));
   return {};
 }
@@ -131,7 +132,7 @@ Result<ReadPlan> ModelSession::plan_read(const Input& input, std::string_view va
 /// Asks every server for the pieces that it reads.
 Result<> ModelSession::ask_for(const Input& input, const ReadPlan& plan, std::uint64_t record,
                                std::uint64_t request, bool ahead) {
-  for (std::size_t s = 0; s < links_.size(); ++s) {
+  for (const std::size_t s : pools_.readers()) {
     wire::GetInput message;
     for (const ReadPiece& piece : plan.pieces)
       if (reader(input, plan.variable, piece.piece) == s) message.pieces.push_back(piece.piece);
@@ -141,7 +142,7 @@ Result<> ModelSession::ask_for(const Input& input, const ReadPlan& plan, std::ui
     message.variable = plan.variable;
     message.record = record;
     message.ahead = ahead;
-    if (links_[s]->name() == "mpi") message.part = plan.part;
+    if (links_[s]->packs()) message.part = plan.part;
     AFTERBAY_TRY(send(s, message, Wake::now));
     AFTERBAY_TRY(send_now(s));
   }
@@ -160,7 +161,7 @@ Result<> ModelSession::take(const ReadPlan& plan, Fetch& fetch, std::byte* data)
     }
     const auto planned = std::ranges::lower_bound(plan.pieces, piece.piece, {}, &ReadPiece::piece);
     const transport::shm::Mapping& memory = input_memory_[server];
-    const bool far = links_[server]->name() == "mpi";
+    const bool far = links_[server]->packs();
     if (planned == plan.pieces.end() || planned->piece != piece.piece ||
         (far ? piece.data.size() != planned->packed_bytes : piece.offset >= memory.size()))
       return fail(remember(make_error(ErrorCode::internal,

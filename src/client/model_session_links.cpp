@@ -68,6 +68,9 @@ Result<> ModelSession::handle(std::size_t server, std::span<const std::byte> mes
       pending_.erase(it);
       owe_.erase(done.ticket);
     }
+  } else if (kind == wire::Assigned::kind) {
+    AFTERBAY_TRY_ASSIGN(const wire::Assigned assigned, wire::decode<wire::Assigned>(message));
+    collections_.at(assigned.collection)->assigned[assigned.nth] = assigned.server;
   } else if (kind == wire::FileRecords::kind) {
     AFTERBAY_TRY_ASSIGN(const wire::FileRecords answer, wire::decode<wire::FileRecords>(message));
     for (const auto& file : open_files_)

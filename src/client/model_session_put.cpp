@@ -35,14 +35,19 @@ Result<std::shared_ptr<File>> ModelSession::open(Collection& collection, const F
   auto file = std::make_shared<File>();
   file->id = next_file_++;
   file->collection = &collection;
-  file->server = choose_server(collection, path);
-  file->servers.push_back(file->server);
-  for (std::size_t s = 0; collection.is_split() && s < links_.size(); ++s)
-    if (s != file->server) file->servers.push_back(s);
   file->path = std::move(path);
+  AFTERBAY_TRY_ASSIGN(const bool assigned, choose_server(*file));
+  file->servers.push_back(file->server);
+  if (collection.is_split())
+    for (const std::size_t s : collection.pool())
+      if (s != file->server) file->servers.push_back(s);
   AFTERBAY_TRY(wait_for_older(*file));
-  wire::OpenFile message{file->id, collection.id(), static_cast<std::uint32_t>(file->server), file->path,
-                         std::nullopt};
+  wire::OpenFile message;
+  message.file = file->id;
+  message.collection = collection.id();
+  message.leader = static_cast<std::uint32_t>(file->server);
+  message.assigned = assigned ? 1 : 0;
+  message.path = file->path;
   if (place_.model_rank == 0) {
     message.changes = changes;
     message.name = name;
@@ -55,10 +60,43 @@ Result<std::shared_ptr<File>> ModelSession::open(Collection& collection, const F
 
 /// A path that was written before goes to the server that wrote it, where the collection may choose: that
 /// server publishes the older file first, without a wait here. A choice that every rank makes alike.
-std::size_t ModelSession::choose_server(Collection& collection, const std::string& path) {
-  const auto known = destinations_.find(std::hash<std::string>()(path));
-  if (known != destinations_.end() && collection.serves(known->second.server)) return known->second.server;
-  return collection.server_of(collection.files_opened++);
+/// True: it was given to the server that has the least to write.
+Result<bool> ModelSession::choose_server(File& file) {
+  Collection& collection = *file.collection;
+  const auto known = destinations_.find(std::hash<std::string>()(file.path));
+  if (known != destinations_.end() && collection.serves(known->second.server)) {
+    file.server = known->second.server;
+    return false;
+  }
+  const std::uint64_t nth = collection.files_opened++;
+  if (!collection.takes_least_loaded()) {
+    file.server = collection.server_of(nth);
+    return false;
+  }
+  AFTERBAY_TRY_ASSIGN(file.server, least_loaded(collection, nth));
+  AFTERBAY_TRY(ask_server(collection, nth + 1));
+  return true;
+}
+
+/// What the pool's first server has said: it was asked when the file before was opened, so that a rank waits
+/// only where it opens one file right after the other.
+Result<std::size_t> ModelSession::least_loaded(Collection& collection, std::uint64_t nth) {
+  if (nth == 0) AFTERBAY_TRY(ask_server(collection, nth));
+  AFTERBAY_TRY(
+      wait_until([&] { return collection.assigned.contains(nth); },
+                 fmt::format("the choice of a server for a file of collection '{}'", collection.name())));
+  AFTERBAY_TRY(wait_for_all("all ranks to know the file's server"));
+  const std::size_t server = collection.assigned.at(nth);
+  collection.assigned.erase(nth);
+  return server;
+}
+
+Result<> ModelSession::ask_server(Collection& collection, std::uint64_t nth) {
+  if (place_.model_rank != 0) return {};
+  const std::size_t first = collection.pool().front();
+  AFTERBAY_TRY(send(first, wire::AskServer{collection.id(), nth, collection.expected_bytes()}, Wake::now));
+  if (auto sent = links_[first]->flush(); !sent) return fail(explain(first, std::move(sent).error()));
+  return {};
 }
 
 /// Two collections may give the same path to different servers, which know nothing of each other: the rank
@@ -320,7 +358,7 @@ Result<std::optional<ModelSession::Direct>> ModelSession::acquire(File& file, st
   const bool same_type = file.collection->schema().find_variable(variable)->type == type;
   const bool same_order = !model::needs_swap(file.collection->layout().big_endian) || size_of(type) == 1;
   const bool on_map = (*state)->map != nullptr;  // its points lie apart in the frames
-  const bool far = std::ranges::any_of(file.servers, [&](auto s) { return links_[s]->name() == "mpi"; });
+  const bool far = std::ranges::any_of(file.servers, [&](auto s) { return links_[s]->packs(); });
   if (!same_type || !same_order || on_map || far) return std::optional<Direct>();
   auto handover = begin(file, variable, record, type, {});
   if (!handover) return failed(std::move(handover).error());

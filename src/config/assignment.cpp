@@ -5,6 +5,7 @@ namespace afterbay::config {
 
 std::string Assignment::full_name() const {
   if (!trigger.empty()) return fmt::format("triggers.{}.{}", trigger, name);
+  if (!pool.empty()) return fmt::format("pools.{}.{}", pool, name);
   if (collection.empty()) return name;
   if (variable.empty()) return fmt::format("collections.{}.{}", collection, name);
   return fmt::format("collections.{}.variables.{}.{}", collection, variable, name);

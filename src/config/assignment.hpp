@@ -17,7 +17,8 @@ struct Assignment {
   enum class Shape { scalar, list, mapping, nothing };
 
   std::string trigger;     ///< name; empty: not a setting of a trigger
-  std::string collection;  ///< pattern; empty: a setting of the session
+  std::string pool;        ///< name; empty: not a setting of a pool
+  std::string collection;  ///< pattern; empty: a setting of the session, or of a pool
   std::string variable;    ///< pattern; empty: a setting of the collection
   std::string name;        ///< "memory.server", "store", ...
   std::string value;       ///< lists: separated by commas

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/glob.hpp"
+#include "config/layout.hpp"
 #include "config/settings.hpp"
 
 namespace afterbay::config {
@@ -27,6 +28,8 @@ std::string CollectionOverride::full_name() const {
   return fmt::format("collections.{}.variables.{}.{}", pattern, variable, setting);
 }
 
+std::string PoolOverride::full_name() const { return fmt::format("pools.{}.{}", pool, setting); }
+
 VariableSettings CollectionSettings::settings_for(std::string_view variable) const {
   VariableSettings joined{deflate, shuffle, {}, access};
   for (const auto& [pattern, settings] : variables) {
@@ -47,13 +50,36 @@ CollectionSettings Config::settings_for(std::string_view collection) const {
   return settings;
 }
 
-bool Config::splits_files() const {
-  const auto splits = [](Placement it) { return it == Placement::slab || it == Placement::variable; };
-  return splits(placement) || std::ranges::any_of(overrides, [&](const CollectionOverride& item) {
-           CollectionSettings settings;
-           apply(item, settings);
-           return settings.placement && splits(*settings.placement);
-         });
+std::vector<std::string> Config::pools() const {
+  std::vector<std::string> names;
+  for (const PoolOverride& item : pool_overrides)
+    if (std::ranges::find(names, item.pool) == names.end()) names.push_back(item.pool);
+  if (names.empty()) names.emplace_back();
+  return names;
+}
+
+Config Config::of_pool(std::string_view name) const {
+  Config pool = *this;
+  for (const PoolOverride& item : pool_overrides) {
+    if (item.pool != name) continue;
+    (void)find_setting(pool_settings(), item.setting)->assign(pool, item.value);
+    pool.origins[item.setting] = item.origin;
+  }
+  if (pool.topology == Topology::tiered && pool.origin("placement").source == Source::fallback)
+    pool.placement = Placement::least;
+  return pool;
+}
+
+bool Config::servers_talk() const {
+  const auto talks = [](Placement it) { return it != Placement::collection && it != Placement::file; };
+  if (talks(placement)) return true;
+  if (std::ranges::any_of(pools(), [&](const auto& name) { return talks(of_pool(name).placement); }))
+    return true;
+  return std::ranges::any_of(overrides, [&](const CollectionOverride& item) {
+    CollectionSettings settings;
+    apply(item, settings);
+    return settings.placement && talks(*settings.placement);
+  });
 }
 
 const Origin& Config::origin(std::string_view name) const {
@@ -70,15 +96,13 @@ Result<Split> Config::check_against(int ranks) const {
         origin("nodes").place, nodes.size(), ranks);
   }
   if (topology == Topology::inline_) return Split{ranks, 0};
-  if (servers >= ranks) {
-    return fail(ErrorCode::conflict,
-                "{}: servers is {}, but the communicator has {} rank{}, which leaves {} for the model; start "
-                "at least "
-                "{} ranks, lower servers, or set topology to inline",
-                origin("servers").place, servers, ranks, ranks == 1 ? "" : "s", std::max(ranks - servers, 0),
-                servers + 1);
-  }
-  return Split{ranks - servers, servers};
+  const std::vector<int> one_node(static_cast<std::size_t>(ranks), 0);
+  AFTERBAY_TRY_ASSIGN(const auto places, place_ranks(*this, nodes.empty() ? one_node : nodes));
+  const auto count = [&](RankKind kind) {
+    return static_cast<int>(std::ranges::count(places, kind, &RankPlace::kind));
+  };
+  return Split{count(RankKind::model), count(RankKind::server), count(RankKind::frontend),
+               count(RankKind::spare)};
 }
 
 }  // namespace afterbay::config

@@ -24,11 +24,12 @@
 
 namespace afterbay::config {
 
-enum class Topology { dedicated, inline_ };
+enum class Topology { dedicated, inline_, tiered };
 enum class InlineMode { synchronous, thread };
 enum class Transport { automatic, shm, mpi };
 enum class DirectIo { automatic, on, off };
-enum class Placement { collection, file, slab, variable };
+enum class Placement { collection, file, slab, variable, least };
+enum class PoolChoice { turn, least };
 enum class Existing { refuse, replace, append };
 /// What a server does when its memory is full and more comes.
 enum class WhenFull {
@@ -49,17 +50,28 @@ struct Origin {
   std::string place;  ///< "run.yaml:3:12", "AFTERBAY_SERVERS", "--afterbay.servers", "set in code", "default"
 };
 
+/// Where servers run among the ranks, besides their number; see place_ranks.
+struct ServerLayout {
+  int per_node = 0;  ///< 0: not by node
+  int nodes = 0;     ///< that hold servers; 0: follows
+  int offset = -1;   ///< of the first server among the ranks of a node, or of all; -1: the last ranks serve
+  int spacing = 0;   ///< between two servers; 0: 1
+  int frontends_per_node = 0;  ///< tiered; 0: 1
+  bool isolate = false;        ///< nodes with servers hold no model ranks
+};
+
 /// All bytes, each per server process unless it says otherwise.
 struct Memory {
   std::uint64_t server_bytes = std::uint64_t{512} << 20;
   std::uint64_t block_bytes = std::uint64_t{4} << 20;
   std::uint64_t small_block_bytes = std::uint64_t{256} << 10;
-  std::uint64_t input_bytes = std::uint64_t{64} << 20;   ///< of what is read
-  double small_share = 0.125;                            ///< part of server_bytes cut into small blocks
-  int frames = 1 << 16;                                  ///< that a server can know
-  std::uint64_t chunks_bytes = std::uint64_t{64} << 20;  ///< packed chunks that wait for more records
-  std::uint64_t link_bytes = std::uint64_t{8} << 20;     ///< MPI staging per pair of ranks
-  std::uint64_t ring_bytes = std::uint64_t{256} << 10;   ///< control ring of a model rank, each direction
+  std::uint64_t input_bytes = std::uint64_t{64} << 20;      ///< of what is read
+  double small_share = 0.125;                               ///< part of server_bytes cut into small blocks
+  int frames = 1 << 16;                                     ///< that a server can know
+  std::uint64_t chunks_bytes = std::uint64_t{64} << 20;     ///< packed chunks that wait for more records
+  std::uint64_t link_bytes = std::uint64_t{8} << 20;        ///< MPI staging per pair of ranks
+  std::uint64_t ring_bytes = std::uint64_t{256} << 10;      ///< control ring of a model rank, each direction
+  std::uint64_t frontend_bytes = std::uint64_t{512} << 20;  ///< of one frontend, for data on their way
 
   [[nodiscard]] std::uint64_t small_class_bytes() const noexcept {
     return static_cast<std::uint64_t>(static_cast<double>(server_bytes) * small_share);
@@ -138,6 +150,7 @@ struct CollectionSettings {
   std::optional<Placement> placement;
   std::optional<bool> droppable;
   std::optional<bool> readable;
+  std::optional<std::string> pool;
   std::optional<int> deflate;
   std::optional<bool> shuffle;
   std::optional<model::Access> access;
@@ -168,15 +181,30 @@ struct CollectionOverride {
   [[nodiscard]] std::string full_name() const;
 };
 
+/// One `pools.NAME.SETTING = value`, as it was found. Values have been checked.
+struct PoolOverride {
+  std::string pool;
+  std::string setting;
+  std::string value;  ///< in its canonical form
+  Origin origin;
+
+  /// "pools.large.servers".
+  [[nodiscard]] std::string full_name() const;
+};
+
 /// How the ranks of a communicator divide.
 struct Split {
   int model_ranks = 0;
   int servers = 0;  ///< dedicated ones; 0 with inline
+  int frontends = 0;
+  int spare = 0;
 };
 
 struct Config {
   Topology topology = Topology::dedicated;
   int servers = 1;
+  ServerLayout layout;
+  int model_ranks = 0;  ///< 0: all ranks that do not serve
   InlineMode inline_mode = InlineMode::synchronous;
   Transport transport = Transport::automatic;
   std::vector<int> nodes;  ///< declared node of each rank of the communicator; empty: the real ones
@@ -189,6 +217,9 @@ struct Config {
   DirectIo direct_io = DirectIo::automatic;
   std::uint64_t chunk_bytes = std::uint64_t{4} << 20;
   Placement placement = Placement::collection;
+  PoolChoice pool_choice = PoolChoice::turn;
+  std::uint64_t collections_from_bytes = 0;  ///< of a pool: expected size of the files that it takes
+  std::string input_pool;                    ///< whose servers read files; empty: all
   Stripe stripe;
   WhenFull when_full = WhenFull::wait;
   Spill spill;
@@ -202,12 +233,21 @@ struct Config {
 
   /// In the order in which they apply: later ones win.
   std::vector<CollectionOverride> overrides;
+  /// In the order in which they apply: later ones win.
+  std::vector<PoolOverride> pool_overrides;
   /// By dotted name; settings that nobody set are missing.
   std::map<std::string, Origin, std::less<>> origins;
 
   /// Everything that is said about `collection`. Flags win over the environment and so on; from one
   /// source an exact name wins over a pattern, and the later of two over the earlier.
   [[nodiscard]] CollectionSettings settings_for(std::string_view collection) const;
+
+  /// Names of the pools of servers, in the order in which they were found; one without a name where none is
+  /// configured.
+  [[nodiscard]] std::vector<std::string> pools() const;
+  /// This configuration as it is for the servers of a pool: what is said about the pool comes before what is
+  /// said about the session. The pool without a name: the configuration itself.
+  [[nodiscard]] Config of_pool(std::string_view name) const;
 
   /// The origin of the setting of that dotted name ("memory.server").
   [[nodiscard]] const Origin& origin(std::string_view name) const;
@@ -220,10 +260,12 @@ struct Config {
     return statistics.directory == "auto" ? journal.directory : statistics.directory;
   }
 
-  /// Whether any collection may be written by several servers at once (placement slab or variable).
-  [[nodiscard]] bool splits_files() const;
+  /// Whether servers talk to each other: some collection may be written by several at once (placement slab
+  /// or variable), or go to the least loaded one.
+  [[nodiscard]] bool servers_talk() const;
 
-  /// What only the communicator's size can tell: servers < ranks, one declared node a rank.
+  /// What only the communicator's size can tell: servers < ranks, one declared node a rank; without declared
+  /// nodes as if all ranks were on one.
   [[nodiscard]] Result<Split> check_against(int ranks) const;
 };
 

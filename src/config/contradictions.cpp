@@ -5,6 +5,7 @@
 #include <initializer_list>
 
 #include "base/glob.hpp"
+#include "base/suggest.hpp"
 #include "base/units.hpp"
 #include "config/settings.hpp"
 
@@ -48,11 +49,59 @@ class Finder {
 
   void topology() {
     if (config_.topology == Topology::inline_) {
-      unused("servers", "with the inline topology the model's own processes write; remove servers");
+      for (const std::string_view name : settings_of_servers)
+        unused(name,
+               fmt::format("with the inline topology the model's own processes write; remove {}", name));
     } else {
-      unused("inline.mode",
-             "with the dedicated topology it has no effect; remove inline.mode or set topology to inline");
+      unused(
+          "inline.mode",
+          fmt::format("with the {} topology it has no effect; remove inline.mode or set topology to inline",
+                      config_.topology == Topology::tiered ? "tiered" : "dedicated"));
     }
+  }
+
+  void pools() {
+    const std::vector<std::string> names = config_.pools();
+    for (const CollectionOverride& item : config_.overrides)
+      if (item.setting == "pool" && item.variable.empty())
+        must_exist(item.value, names, item.full_name(), item.origin.place);
+    if (!config_.input_pool.empty())
+      must_exist(config_.input_pool, names, "input_pool", config_.origin("input_pool").place);
+    if (config_.pool_overrides.empty()) return;
+    if (config_.topology == Topology::inline_) {
+      problems_.add(ErrorCode::conflict, config_.pool_overrides.front().origin.place,
+                    fmt::format("{} is set, but {}: with the inline topology there are no pools; remove them",
+                                config_.pool_overrides.front().full_name(), said("topology")));
+      return;
+    }
+    std::uint64_t least = ~std::uint64_t{0};
+    for (const std::string& name : names) {
+      const Config pool = config_.of_pool(name);
+      least = std::min(least, pool.collections_from_bytes);
+      if (has_own_memory(name)) Finder(pool, problems_).memory();
+      Finder(pool, problems_).frontends();
+    }
+    if (least > 0)
+      problems_.add(
+          ErrorCode::conflict, config_.pool_overrides.front().origin.place,
+          fmt::format("every pool has collections_from, {} at least: no pool would take collections of "
+                      "smaller files; leave it out for one of them",
+                      print_bytes(least)));
+  }
+
+  /// With nodes of their own, the rest of a node's ranks are its frontends.
+  void frontends() {
+    if (config_.layout.frontends_per_node == 0 || config_.topology == Topology::inline_) return;
+    if (config_.topology != Topology::tiered)
+      conflict({"frontends_per_node", "topology"},
+               fmt::format("{}, but {}: only the tiered topology has frontends; remove frontends_per_node",
+                           said("frontends_per_node"), said("topology")));
+    else if (config_.layout.isolate)
+      conflict({"frontends_per_node", "isolate_nodes"},
+               fmt::format(
+                   "{}, but {}: all ranks of a server's node that are no servers are its frontends; remove "
+                   "frontends_per_node",
+                   said("frontends_per_node"), said("isolate_nodes")));
   }
 
   void transport() {
@@ -104,6 +153,23 @@ class Finder {
   }
 
  private:
+  void must_exist(const std::string& name, const std::vector<std::string>& names, const std::string& setting,
+                  const std::string& place) {
+    if (std::ranges::find(names, name) != names.end()) return;
+    const bool any = names.front() != "";
+    problems_.add(
+        ErrorCode::unknown_name, place, setting,
+        any ? fmt::format("there is no pool \"{}\"{}; expected {}", name, did_you_mean(name, names),
+                          one_of(names))
+            : fmt::format("there is no pool \"{}\": none is configured, see pools.NAME.servers", name));
+  }
+
+  [[nodiscard]] bool has_own_memory(const std::string& pool) const {
+    return std::ranges::any_of(config_.pool_overrides, [&](const PoolOverride& item) {
+      return item.pool == pool && item.setting.starts_with("memory.");
+    });
+  }
+
   static bool is_filter(const CollectionOverride& item) {
     if (item.setting == "deflate") return item.value != "0";
     return item.setting == "shuffle" && item.value == "on";
@@ -182,6 +248,8 @@ class Finder {
 void find_contradictions(const Config& config, Problems& problems) {
   Finder finder(config, problems);
   finder.topology();
+  finder.frontends();
+  finder.pools();
   finder.transport();
   finder.memory();
   finder.chunk();

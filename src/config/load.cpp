@@ -20,7 +20,8 @@ void unknown(const Assignment& assignment, const std::vector<Setting<Target>>& t
   std::string hint = did_you_mean(assignment.name, names_of(table));
   if (const auto members = members_of(table, assignment.name); !members.empty()) {
     hint = fmt::format("; it is a group of {}", one_of(members));
-  } else if (hint.empty() && !(assignment.collection.empty() && assignment.trigger.empty())) {
+  } else if (hint.empty() &&
+             !(assignment.collection.empty() && assignment.trigger.empty() && assignment.pool.empty())) {
     hint = fmt::format("; expected {}", one_of(names_of(table)));
   } else if (hint.empty()) {
     hint = "; `afterbay settings` lists all settings";
@@ -78,9 +79,21 @@ void add_to_trigger(const Assignment& assignment, Config& config, Problems& prob
     config.origins[assignment.full_name()] = assignment.origin;
 }
 
+void add_to_pool(const Assignment& assignment, Config& config, Problems& problems) {
+  Config target;
+  if (!assign(assignment, pool_settings(), target, problems)) return;
+  config.pool_overrides.push_back({assignment.pool, assignment.name,
+                                   find_setting(pool_settings(), assignment.name)->print(target),
+                                   assignment.origin});
+}
+
 void apply(const Assignment& assignment, Config& config, Problems& problems) {
   if (!assignment.trigger.empty()) {
     add_to_trigger(assignment, config, problems);
+    return;
+  }
+  if (!assignment.pool.empty()) {
+    add_to_pool(assignment, config, problems);
   } else if (!assignment.variable.empty()) {
     add_override(assignment, variable_settings(), config, problems);
   } else if (!assignment.collection.empty()) {
@@ -155,7 +168,11 @@ Result<Config> load(const Sources& sources) {
   follow_block_size(config);
   find_contradictions(config, problems);
   if (!problems.empty()) return fail(problems.error());
-  leave_out(config, config.topology == Topology::inline_ ? "servers" : "inline.mode");
+  if (config.topology != Topology::inline_) {
+    leave_out(config, "inline.mode");
+  } else {
+    for (const std::string_view name : settings_of_servers) leave_out(config, std::string(name));
+  }
   return config;
 }
 

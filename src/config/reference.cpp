@@ -52,8 +52,15 @@ std::vector<Entry> trigger_entries() {
   return entries;
 }
 
+std::vector<Entry> pool_entries() {
+  std::vector<Entry> entries;
+  append(entries, pool_settings(), "pools.NAME.");
+  return entries;
+}
+
 std::vector<Entry> all_entries() {
   auto entries = session_entries();
+  for (Entry& entry : pool_entries()) entries.push_back(std::move(entry));
   const auto more = collection_entries();
   entries.insert(entries.end(), more.begin(), more.end());
   for (Entry& entry : trigger_entries()) entries.push_back(std::move(entry));
@@ -117,6 +124,12 @@ afterbay:                # the session
     server: 1GiB         # the same as "memory.server: 1GiB"
   report: {table: on}
 
+pools:                   # groups of servers, see below; none: all servers are one
+  fast:
+    servers: 1
+  slow:
+    servers: 3
+    memory: {server: 256MiB}
 triggers:                # by name, see below
   archive:
     command: cp "$AFTERBAY_TRIGGER_FILE" /archive/
@@ -126,6 +139,7 @@ collections:             # by name, or by a pattern with * and ?
     existing: replace
   history:
     store: cdf5
+    pool: slow
   restart:
     deflate: 1
     variables:
@@ -138,7 +152,7 @@ What the configuration says about a collection comes before what the code says a
 collection, the source decides first (a flag wins over the environment, and so on); within one source an exact name
 wins over a pattern, and the later of two over the earlier. On the command line and in code these are
 `collections.history.store`; in the environment there is one variable for all,
-`AFTERBAY_COLLECTIONS='{history: {store: cdf5}}'`.
+`AFTERBAY_COLLECTIONS='{history: {store: cdf5}}'`. Pools likewise: `pools.slow.servers`, and `AFTERBAY_POOLS`.
 
 Unknown names, wrong types, values out of range and settings that contradict each other are refused
 when the session opens. The message lists all of them, each with its place, what was found, what is
@@ -177,6 +191,8 @@ std::string reference_page() {
   std::string text(page_start);
   text += "## The session\n\n";
   for (const Entry& entry : session_entries()) text += section(entry);
+  text += "## Pools of servers\n\n";
+  for (const Entry& entry : pool_entries()) text += section(entry);
   text += "## Collections and their variables\n\n";
   for (const Entry& entry : collection_entries()) text += section(entry);
   text +=
@@ -223,6 +239,7 @@ std::map<std::string, std::string> given_settings(const Config& config) {
   std::map<std::string, std::string> given;
   for (const auto& setting : session_settings())
     if (config.origin(setting.name).source != Source::fallback) given[setting.name] = setting.print(config);
+  for (const PoolOverride& item : config.pool_overrides) given[item.full_name()] = item.value;
   for (const CollectionOverride& item : config.overrides) given[item.full_name()] = item.value;
   for (const triggers::Trigger& it : config.triggers)
     for (const auto& setting : trigger_settings())
@@ -237,6 +254,8 @@ std::string show(const Config& config) {
     const std::string value = setting.print(config);
     rows.push_back({setting.name, value.empty() ? "-" : value, config.origin(setting.name).place});
   }
+  for (const PoolOverride& item : config.pool_overrides)
+    rows.push_back({item.full_name(), item.value, item.origin.place});
   for (const CollectionOverride& item : config.overrides) {
     rows.push_back({item.full_name(), item.value, item.origin.place});
   }

@@ -3,7 +3,7 @@
 #include "base/units.hpp"
 
 #include "config/kinds.hpp"
-#include "config/setting_row.hpp"
+#include "config/setting_rows.hpp"
 #include "model/naming.hpp"
 
 namespace afterbay::config {
@@ -11,29 +11,6 @@ namespace afterbay::config {
 namespace {
 
 using namespace std::chrono_literals;
-
-template <class Access, class T>
-Setting<Config> session(std::string name, Kind<T> kind, Access access, std::string documentation) {
-  return row<Config>(std::move(name), std::move(kind), access, std::move(documentation));
-}
-
-template <class Access, class T>
-Setting<CollectionSettings> collection(std::string name, Kind<T> kind, Access access,
-                                       std::string documentation) {
-  return row<CollectionSettings>(std::move(name), std::move(kind), access, std::move(documentation));
-}
-
-template <class Access, class T>
-Setting<VariableSettings> variable(std::string name, Kind<T> kind, Access access, std::string documentation) {
-  return row<VariableSettings>(std::move(name), std::move(kind), access, std::move(documentation));
-}
-
-Kind<Placement> placement_kind() {
-  return choice<Placement>({{"collection", Placement::collection},
-                            {"file", Placement::file},
-                            {"slab", Placement::slab},
-                            {"variable", Placement::variable}});
-}
 
 Kind<Format> store_kind() {
   Choices<Format> choices;
@@ -70,40 +47,6 @@ Kind<std::string> template_kind() {
     return std::string(found);
   };
   return kind;
-}
-
-#define AFTERBAY_FIELD(field) [](auto& target) -> auto& { return target.field; }
-
-void add_layout(std::vector<Setting<Config>>& table) {
-  table.push_back(session(
-      "topology", choice<Topology>({{"dedicated", Topology::dedicated}, {"inline", Topology::inline_}}),
-      AFTERBAY_FIELD(topology),
-      "Where the I/O servers run. With `dedicated` some ranks of the communicator do nothing but serve. With "
-      "`inline` "
-      "there are no extra ranks: the model's own processes write, as `inline.mode` says."));
-  table.push_back(
-      session("servers", integer_in(1, 65'536), AFTERBAY_FIELD(servers),
-              "Number of I/O servers with the dedicated topology: the last ones of the communicator's "
-              "ranks. There must be at least one model rank besides."));
-  table.push_back(
-      session("inline.mode",
-              choice<InlineMode>({{"synchronous", InlineMode::synchronous}, {"thread", InlineMode::thread}}),
-              AFTERBAY_FIELD(inline_mode),
-              "How model ranks write with the inline topology. With `synchronous` the end of a step returns "
-              "when the step has "
-              "been written. With `thread` one background thread on each node writes while the model "
-              "computes; over several "
-              "nodes this needs MPI_THREAD_MULTIPLE."));
-  table.push_back(session(
-      "placement", placement_kind(), AFTERBAY_FIELD(placement),
-      "How files are shared out over several servers. With `collection` all files of a collection go to one "
-      "server, "
-      "and collections to servers in turn. With `file` every collection's files go to all servers in turn, "
-      "and a path that is opened again to the server that wrote it before. With `slab` all servers write "
-      "every "
-      "file at once, each a contiguous part of a record, so that a record may be larger than a server's "
-      "memory; with `variable` likewise, each server some of the variables. Files that are appended to, and "
-      "those of the store `memory`, are written by one server all the same."));
 }
 
 void add_transport(std::vector<Setting<Config>>& table) {
@@ -174,6 +117,12 @@ void add_memory(std::vector<Setting<Config>>& table) {
               AFTERBAY_FIELD(memory.ring_bytes),
               "Size in bytes of the ring through which a model rank sends control messages to a server. "
               "Longer messages are sent in parts."));
+  table.push_back(
+      session("memory.frontend", size_in({.low = MiB, .high = 16 * TiB, .multiple = 4 * KiB}),
+              AFTERBAY_FIELD(memory.frontend_bytes),
+              "Memory of one frontend (topology tiered) for data on their way to the servers, in bytes, in "
+              "equal parts for each pair of its model ranks and its servers. It should hold what the "
+              "model ranks of a node hand over in one step."));
 }
 
 void add_server(std::vector<Setting<Config>>& table) {
@@ -263,7 +212,8 @@ void add_stripe(std::vector<Setting<Config>>& table) {
   table.push_back(session(
       "stripe.count", stripe_count_kind(), AFTERBAY_FIELD(stripe.count),
       "Over how many storage targets (OSTs) of a Lustre file system a new file is striped. With `auto` 1 for "
-      "files that are expected to stay below 64MiB and for `placement: file`, where every server writes "
+      "files that are expected to stay below 64MiB and for `placement` file and least, where every server "
+      "writes "
       "files "
       "of its own; else `all`. Has no effect on other file systems."));
   table.push_back(session("stripe.size", stripe_size_kind(), AFTERBAY_FIELD(stripe.size_bytes),
@@ -372,7 +322,7 @@ void add_report(std::vector<Setting<Config>>& table) {
 const std::vector<Setting<Config>>& session_settings() {
   static const std::vector<Setting<Config>> table = [] {
     std::vector<Setting<Config>> rows;
-    add_layout(rows);
+    add_servers(rows);
     add_transport(rows);
     add_memory(rows);
     add_server(rows);
@@ -417,6 +367,9 @@ const std::vector<Setting<CollectionSettings>>& collection_settings() {
                  "Whether records may be left out when a server's memory is full and `when_full` is `drop`. "
                  "Only for "
                  "collections whose files are written by one server each."),
+      collection("pool", text("name", "a pool's name"), AFTERBAY_FIELD(pool),
+                 "The pool of servers that writes this collection. By default the one that takes files of "
+                 "their expected size, see `pools.NAME.collections_from`."),
       collection("deflate", integer_in(0, 9), AFTERBAY_FIELD(deflate),
                  "Compression level of zlib for all variables, 0 for none; netCDF-4 only."),
       collection(
@@ -475,8 +428,6 @@ const std::vector<Setting<VariableSettings>>& variable_settings() {
   };
   return table;
 }
-
-#undef AFTERBAY_FIELD
 
 std::string environment_name(std::string_view setting) {
   std::string name = "AFTERBAY_";

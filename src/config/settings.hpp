@@ -29,6 +29,8 @@ struct Setting {
 
 /// Of the session, in the order of the reference page.
 const std::vector<Setting<Config>>& session_settings();
+/// Of `pools.NAME`: what of the session's settings a pool may have for itself, and its own.
+const std::vector<Setting<Config>>& pool_settings();
 /// Of `collections.NAME`.
 const std::vector<Setting<CollectionSettings>>& collection_settings();
 /// Of `collections.NAME.variables.NAME`.

@@ -18,7 +18,7 @@ inline constexpr std::string_view config_file_key = "config";
 void read_code(const std::vector<std::pair<std::string, std::string>>& settings,
                std::vector<Assignment>& found, Problems& problems);
 
-/// The YAML file with the keys `afterbay` and `collections`.
+/// The YAML file with the keys `afterbay`, `pools` and `collections`.
 void read_file(const std::string& path, std::vector<Assignment>& found, Problems& problems);
 
 /// The mapping below `collections` as YAML text; `origin.place` is where the text comes from.
@@ -28,6 +28,9 @@ void read_collections(std::string_view text, const Origin& origin, std::vector<A
 /// The mapping below `triggers`, likewise.
 void read_triggers(std::string_view text, const Origin& origin, std::vector<Assignment>& found,
                    Problems& problems);
+/// The mapping below `pools`, likewise.
+void read_pools(std::string_view text, const Origin& origin, std::vector<Assignment>& found,
+                Problems& problems);
 
 /// AFTERBAY_*, but for those that say where the installation and the tests are.
 void read_environment(const std::map<std::string, std::string>& environment, std::vector<Assignment>& found,

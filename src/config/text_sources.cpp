@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::string_view collections_key = "collections";
 constexpr std::string_view triggers_key = "triggers";
+constexpr std::string_view pools_key = "pools";
 constexpr std::string_view variable_prefix = "AFTERBAY_";
 constexpr std::string_view flag_prefix = "--afterbay.";
 
@@ -72,6 +73,16 @@ bool split_trigger(std::string_view name, Assignment& assignment) {
   return true;
 }
 
+/// "pools.NAME.SETTING"; settings may have dots, names of pools have none.
+bool split_pool(std::string_view name, Assignment& assignment) {
+  name.remove_prefix(pools_key.size() + 1);
+  const auto dot = name.find('.');
+  if (dot == 0 || dot == std::string_view::npos || dot + 1 == name.size()) return false;
+  assignment.pool = name.substr(0, dot);
+  assignment.name = name.substr(dot + 1);
+  return true;
+}
+
 void add(std::string_view name, std::string_view value, const Origin& origin, std::vector<Assignment>& found,
          Problems& problems) {
   if (name == collections_key) {
@@ -80,6 +91,10 @@ void add(std::string_view name, std::string_view value, const Origin& origin, st
   }
   if (name == triggers_key) {
     read_triggers(value, origin, found, problems);
+    return;
+  }
+  if (name == pools_key) {
+    read_pools(value, origin, found, problems);
     return;
   }
   Assignment assignment;
@@ -100,11 +115,16 @@ void add(std::string_view name, std::string_view value, const Origin& origin, st
                  fmt::format("expected triggers.NAME.SETTING, found \"{}\"", name));
     return;
   }
+  if (name.starts_with("pools.") && !split_pool(name, assignment)) {
+    problems.add(ErrorCode::unknown_name, origin.place,
+                 fmt::format("expected pools.NAME.SETTING, found \"{}\"", name));
+    return;
+  }
   found.push_back(std::move(assignment));
 }
 
 void unknown_variable(const std::string& variable, Problems& problems) {
-  std::vector<std::string> names{"AFTERBAY_CONFIG", "AFTERBAY_COLLECTIONS", "AFTERBAY_TRIGGERS"};
+  std::vector<std::string> names{"AFTERBAY_CONFIG", "AFTERBAY_COLLECTIONS", "AFTERBAY_POOLS", "AFTERBAY_TRIGGERS"};
   for (const auto& setting : session_settings()) names.push_back(environment_name(setting.name));
   const std::string hint = did_you_mean(variable, names);
   problems.add(ErrorCode::unknown_name, variable,
@@ -134,6 +154,8 @@ void read_environment(const std::map<std::string, std::string>& environment, std
       add(collections_key, value, origin, found, problems);
     } else if (variable == environment_name(triggers_key)) {
       add(triggers_key, value, origin, found, problems);
+    } else if (variable == environment_name(pools_key)) {
+      add(pools_key, value, origin, found, problems);
     } else {
       unknown_variable(variable, problems);
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The settings of triggers.
-#include "config/setting_row.hpp"
+#include "config/setting_rows.hpp"
 
 namespace afterbay::config {
 

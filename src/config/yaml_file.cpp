@@ -74,14 +74,16 @@ void assign(Reader& reader, Assignment assignment, const YAML::Node& key, const 
   reader.found.push_back(std::move(assignment));
 }
 
-/// Settings of the session; `prefix` is the group that `mapping` belongs to, with its dot.
-void read_session(Reader& reader, const YAML::Node& mapping, const std::string& prefix) {
+/// Settings of the session, or of a pool; `prefix` is the group that `mapping` belongs to, with its dot.
+void read_session(Reader& reader, const YAML::Node& mapping, const std::string& prefix,
+                  const std::string& pool = {}) {
   each(reader, mapping, [&](const std::string& key, const YAML::Node& key_node, const YAML::Node& value) {
     const std::string name = prefix + key;
     if (is_group(name) && (value.IsMap() || value.IsNull())) {
-      read_session(reader, value, name + ".");
+      read_session(reader, value, name + ".", pool);
     } else {
       Assignment assignment;
+      assignment.pool = pool;
       assignment.name = name;
       assign(reader, std::move(assignment), key_node, value);
     }
@@ -167,22 +169,33 @@ void read_all_triggers(Reader& reader, const YAML::Node& mapping) {
   });
 }
 
+void read_all_pools(Reader& reader, const YAML::Node& mapping) {
+  each(reader, mapping, [&](const std::string& pool, const YAML::Node& key, const YAML::Node& settings) {
+    if (pool.empty() || pool.find('.') != std::string::npos) {
+      reader.problems.add(ErrorCode::invalid_argument, reader.at(key),
+                          fmt::format("expected a pool's name without dots, found \"{}\"", pool));
+    } else if (expect_mapping(reader, settings, key, fmt::format("the pool \"{}\"", pool))) {
+      read_session(reader, settings, "", pool);
+    }
+  });
+}
+
 void unknown_section(Reader& reader, const std::string& key, const YAML::Node& node) {
-  const std::vector<std::string> sections{"afterbay", "triggers", "collections"};
+  const std::vector<std::string> sections{"afterbay", "pools", "triggers", "collections"};
   std::string hint = did_you_mean(key, sections);
   if (hint.empty() && (is_group(key) || find_setting(session_settings(), key) != nullptr)) {
     hint = fmt::format("; \"{}\" belongs under \"afterbay:\", indented", key);
   }
   reader.problems.add(
       ErrorCode::unknown_name, reader.at(node),
-      fmt::format("expected \"afterbay:\", \"triggers:\" or \"collections:\", found \"{}\"{}", key, hint));
+      fmt::format("expected \"afterbay:\", \"pools:\", \"triggers:\" or \"collections:\", found \"{}\"{}", key, hint));
 }
 
 void read_document(Reader& reader, const YAML::Node& root) {
   if (root.IsNull()) return;
   if (!root.IsMap()) {
     reader.problems.add(ErrorCode::format, reader.at(root),
-                        "expected \"afterbay:\", \"triggers:\" and \"collections:\" with indented settings");
+                        "expected \"afterbay:\", \"pools:\", \"triggers:\" and \"collections:\" with indented settings");
     return;
   }
   each(reader, root, [&](const std::string& key, const YAML::Node& key_node, const YAML::Node& value) {
@@ -192,6 +205,8 @@ void read_document(Reader& reader, const YAML::Node& root) {
       if (expect_mapping(reader, value, key_node, "triggers")) read_all_triggers(reader, value);
     } else if (key == "collections") {
       if (expect_mapping(reader, value, key_node, "collections")) read_all_collections(reader, value);
+    } else if (key == "pools") {
+      if (expect_mapping(reader, value, key_node, "pools")) read_all_pools(reader, value);
     } else {
       unknown_section(reader, key, key_node);
     }
@@ -255,6 +270,14 @@ void read_triggers(std::string_view text, const Origin& origin, std::vector<Assi
   YAML::Node root;
   if (!parse(reader, std::string(text), root)) return;
   if (expect_mapping(reader, root, root, "triggers")) read_all_triggers(reader, root);
+}
+
+void read_pools(std::string_view text, const Origin& origin, std::vector<Assignment>& found,
+                Problems& problems) {
+  Reader reader{origin.place, origin.source, found, problems};
+  YAML::Node root;
+  if (!parse(reader, std::string(text), root)) return;
+  if (expect_mapping(reader, root, root, "pools")) read_all_pools(reader, root);
 }
 
 }  // namespace afterbay::config

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "model/schema_bytes.hpp"
+
 namespace afterbay::model {
 namespace {
 
@@ -47,18 +49,7 @@ std::vector<std::uint16_t> deal_variables(const FileLayout& layout, std::size_t 
 
 std::uint64_t gather_bytes(const Schema& schema, Split split, std::size_t servers) {
   if (split == Split::none || servers < 2) return 0;
-  std::uint64_t fixed = 0, record = 0;
-  for (const Variable& variable : schema.variables) {
-    if (variable.type == Type::string || !variable.constant.empty()) continue;
-    std::uint64_t bytes = size_of(variable.type);
-    bool has_record = false;
-    for (const std::string& name : variable.dimensions) {
-      const Dimension* dimension = schema.find_dimension(name);
-      has_record = has_record || dimension->is_unlimited();
-      if (!dimension->is_unlimited()) bytes *= dimension->length;
-    }
-    (has_record ? record : fixed) += bytes;
-  }
+  const auto [fixed, record] = schema_bytes(schema);
   const std::uint64_t wanted = (record > 0 ? record : fixed) / (frames_a_server * servers);
   return std::max(least_gather_bytes, wanted / page_bytes * page_bytes);
 }

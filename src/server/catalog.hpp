@@ -36,7 +36,10 @@ struct ServedCollection {
   Format format = Format::netcdf4;
   std::uint8_t existing = 0;
   model::Split split = model::Split::none;
-  std::uint64_t gather_bytes = 0;  ///< for its layout
+  bool least = false;                  ///< its files go to the server with the least to write
+  std::vector<std::uint32_t> servers;  ///< of its pool, ascending
+  std::uint32_t first = 0;             ///< that makes its first file
+  std::uint64_t gather_bytes = 0;      ///< for its layout
   std::uint64_t schema_hash = 0;
   Schema schema;
   std::vector<std::int32_t> decompositions;  ///< one a variable; -1: Whole

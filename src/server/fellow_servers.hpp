@@ -30,6 +30,13 @@ class FellowServers {
   Result<> send(std::size_t server, const Message& message) {
     return send_encoded(server, wire::encode(message));
   }
+  /// To those of `servers` that are others and have not ended.
+  template <class Message>
+  void send_all(std::span<const std::uint32_t> servers, const Message& message) {
+    const auto bytes = wire::encode(message);
+    for (const std::uint32_t s : servers)
+      if (links_[s]) (void)send_encoded(s, bytes);
+  }
   /// To all others that have not ended. What cannot be sent is not: that server is gone.
   template <class Message>
   void broadcast(const Message& message) {

@@ -32,6 +32,7 @@ struct OutputFile {
   FileName name{};  ///< what the path was made of
   State state = State::announced;
   std::optional<SchemaChanges> changes;  ///< from the lowest model rank; until it is begun
+  bool assigned = false;                 ///< given to this server because it had the least to write
   bool failed = false;                   ///< never to be published
   std::atomic<bool> dropped{false};      ///< given up, while the session goes on; workers look
   std::atomic<bool> unwanted{false};     ///< the session has failed, and it is not worth writing; likewise

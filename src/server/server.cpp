@@ -219,6 +219,8 @@ Result<> Server::handle_output(std::size_t peer, wire::Kind kind, std::span<cons
     return with<wire::EndRecords>(message, [&](const auto& m) { return end_records(peer, m); });
   if (kind == wire::CloseFile::kind)
     return with<wire::CloseFile>(message, [&](const auto& m) { return close(peer, m); });
+  if (kind == wire::AskServer::kind)
+    return with<wire::AskServer>(message, [&](const auto& m) { return choose_server(m); });
   if (kind == wire::AskRecords::kind)
     return with<wire::AskRecords>(message, [&](const auto& m) { return ask_records(peer, m); });
   if (kind == wire::Flush::kind)
@@ -251,6 +253,7 @@ Result<> Server::handle_input(std::size_t peer, wire::Kind kind, std::span<const
 /// Structures are made while the ranks still define and are answered.
 Result<> Server::define(std::size_t peer, const wire::DefineCollection& message) {
   AFTERBAY_TRY_ASSIGN(const ServedCollection* const collection, catalog_.add(peer, message));
+  if (message.least != 0) load_goes_to_ = message.servers.front();
   if (collection != nullptr) prepare(*collection);
   return {};
 }

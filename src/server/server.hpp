@@ -28,6 +28,7 @@
 #include "observe/sampler.hpp"
 #include "server/catalog.hpp"
 #include "server/epochs.hpp"
+#include "server/dispatcher.hpp"
 #include "server/fellow_servers.hpp"
 #include "server/inputs.hpp"
 #include "server/output_file.hpp"
@@ -139,6 +140,8 @@ class Server {
   Result<> put_strings(std::size_t peer, wire::PutStrings message);
   Result<> end_records(std::size_t peer, const wire::EndRecords& message);
   Result<> close(std::size_t peer, const wire::CloseFile& message);
+  Result<> choose_server(const wire::AskServer& message);
+  void report_load();
   Result<> ask_records(std::size_t peer, const wire::AskRecords& message);
   void tell_records(OutputFile& file);
   Result<> flush(std::size_t peer, const wire::Flush& message);
@@ -274,6 +277,10 @@ class Server {
   std::map<std::uint32_t, CollectionTimers> collection_timers_;
 
   FellowServers fellows_;
+  Dispatcher dispatcher_;                    ///< of this server's pool, when it is the first
+  std::optional<std::size_t> load_goes_to_;  ///< the server that decides who gets files; none asks
+  std::pair<std::uint64_t, std::uint64_t> load_told_{};
+  std::uint64_t assigned_files_ended_ = 0;
   RemotePlaces places_;
   std::map<std::uint64_t, std::vector<std::byte>> shares_;  ///< of files that no rank has opened here yet
 

@@ -27,6 +27,7 @@ void Server::watch() {
   relieve();
   observe::peak(timers_.backlog, port_->frames().peak_used_bytes());
   show_progress();
+  report_load();
   if (failure_) {
     if (stall_.expired(activity_)) out_of_time_ = true;  // a disk that hangs
     if (!stopping_ && now - failed_at_ns_ > stall_.limit_ns())

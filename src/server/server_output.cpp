@@ -12,11 +12,12 @@ namespace {
 
 storage::StripePolicy stripe_policy(const config::Config& config, const std::string& collection) {
   const config::CollectionSettings settings = config.settings_for(collection);
+  const config::Placement placement = settings.placement.value_or(config.placement);
   return {.count = settings.stripe_count.value_or(config.stripe.count),
           .size_bytes = settings.stripe_size_bytes.value_or(config.stripe.size_bytes),
           .apply = static_cast<storage::StripeApply>(config.stripe.apply),
           .expected_bytes = settings.expected_bytes.value_or(0),
-          .own_file = settings.placement.value_or(config.placement) == config::Placement::file,
+          .own_file = placement == config::Placement::file || placement == config::Placement::least,
           .deadline = config.deadline / 2};  // a command that hangs leaves time to go on without
 }
 
@@ -65,12 +66,13 @@ Result<> Server::open(std::size_t peer, wire::OpenFile message) {
     file.collection = collection;
     file.path = message.path;
     file.leader = message.leader;
+    file.assigned = message.assigned != 0;
     file.closed.resize(peers_.size(), false);
     file.opened_ns = now_ns();
     (void)policy_of(*collection);
     file.dropped = dropped_.contains(collection->id);
     if (file.dropped) note_given_up(file, "its collection was given up before, for want of space");
-    if (is_shared(file) && leads(file)) file.parts_missing = fellows_.count() - 1;
+    if (is_shared(file) && leads(file)) file.parts_missing = collection->servers.size() - 1;
     if (auto share = shares_.extract(file.id)) file.share = std::move(share.mapped());
   } else if (file.path != message.path || file.collection != collection) {
     return afterbay::fail(
@@ -110,7 +112,12 @@ void Server::create_if_first(OutputFile& file) {
 /// complete either.
 void Server::forget_file(std::uint64_t id, bool published) {
   const std::string path = files_.at(id).path;
+  const bool assigned = files_.at(id).assigned;
   files_.erase(id);
+  if (assigned) {
+    ++assigned_files_ended_;
+    report_load();
+  }
   for (auto next = files_.upper_bound(id); next != files_.end(); ++next) {
     if (next->second.path != path) continue;
     next->second.failed = next->second.failed || !published;
@@ -422,7 +429,8 @@ Result<> Server::handle(Event& event) {
   }
   if (event.created) {
     file->file = std::move(event.created);
-    if (event.share) fellows_.broadcast(wire::FileShared{file->id, std::move(*event.share)});
+    if (event.share)
+      fellows_.send_all(file->collection->servers, wire::FileShared{file->id, std::move(*event.share)});
     file->state = OutputFile::State::open;
     tell_records(*file);
     submit_waiting(*file);
@@ -479,7 +487,8 @@ void Server::published(OutputFile& file, std::optional<Error> error) {
       observe::add(timers_.files, 1);
       logger_.info("published {}", file.path);
     }
-    if (is_shared(file) && leads(file)) fellows_.broadcast(wire::FilePublished{file.id});
+    if (is_shared(file) && leads(file))
+      fellows_.send_all(file.collection->servers, wire::FilePublished{file.id});
     for (const auto& [peer, ticket] : file.tickets) done(peer, ticket);
   }
   if (error) note_given_up(file, error->message);

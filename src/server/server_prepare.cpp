@@ -8,8 +8,8 @@ namespace afterbay::server {
 /// workers it would only take this thread's time earlier, and perhaps in vain; nor is it known to be of use
 /// for files that are appended to.
 void Server::prepare(const ServedCollection& collection) {
-  const bool makes_files = collection.split == model::Split::none ||
-                           collection.id % fellows_.count() == static_cast<std::size_t>(place_.number);
+  const bool makes_files =
+      collection.split == model::Split::none || collection.first == static_cast<std::uint32_t>(place_.number);
   const bool appends = static_cast<storage::Existing>(collection.existing) == storage::Existing::append;
   if (!makes_files || appends || !workers_.has_threads()) return;
   unprepared_.push_back(&collection);

@@ -62,6 +62,11 @@ Result<> Server::handle_server(std::size_t server, std::span<const std::byte> me
       if (const auto file = files_.find(m.file); file != files_.end()) published(file->second, std::nullopt);
       return {};
     });
+  if (kind == wire::ServerLoad::kind)
+    return decoded<wire::ServerLoad>(message, [&](const auto& m) {
+      dispatcher_.report(server, m.backlog_bytes, m.files_ended);
+      return Result<>();
+    });
   if (kind == wire::ServerFailed::kind)
     return decoded<wire::ServerFailed>(message, [&](auto m) -> Result<> {
       if (!failure_) fail(m.error.add(fmt::format("I/O server {} passed this on", server)));

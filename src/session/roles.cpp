@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <set>
 
+#include "config/layout.hpp"
+
 namespace afterbay::session {
 namespace {
 
@@ -15,10 +17,20 @@ Result<std::vector<RankRole>> inline_roles(const std::vector<Role>& wishes, cons
         "rank {} is a server process, but the topology is inline, where model ranks write themselves: start "
         "no servers, or set topology to dedicated",
         server - wishes.begin());
-  std::vector<RankRole> roles(wishes.size(), RankRole{true, false});
+  std::vector<RankRole> roles(wishes.size(), RankRole{.model = true});
   std::set<int> seen;
   for (std::size_t r = 0; r < wishes.size(); ++r) roles[r].server = seen.insert(nodes[r]).second;
   return roles;
+}
+
+const char* name_of(config::RankKind kind) {
+  switch (kind) {
+    case config::RankKind::server: return "a server";
+    case config::RankKind::frontend: return "a frontend";
+    case config::RankKind::spare: return "spare";
+    case config::RankKind::model: break;
+  }
+  return "a model rank";
 }
 
 }  // namespace
@@ -26,33 +38,28 @@ Result<std::vector<RankRole>> inline_roles(const std::vector<Role>& wishes, cons
 Result<std::vector<RankRole>> assign_roles(const std::vector<Role>& wishes, const std::vector<int>& nodes,
                                            const config::Config& config) {
   if (config.topology == config::Topology::inline_) return inline_roles(wishes, nodes);
-  const auto ranks = static_cast<int>(wishes.size());
-  const auto asked = static_cast<int>(std::ranges::count(wishes, Role::server));
-  std::vector<RankRole> roles(wishes.size());
-  if (asked == 0) {
-    AFTERBAY_TRY_ASSIGN(const config::Split split, config.check_against(ranks));
-    for (int r = 0; r < ranks; ++r) {
-      const bool serves = r >= split.model_ranks;
-      if (serves && wishes[static_cast<std::size_t>(r)] == Role::model)
-        return fail(ErrorCode::conflict,
-                    "rank {} was opened as a model rank, but the last {} of {} ranks are to be servers: "
-                    "start servers with "
-                    "'afterbay serve', or leave the role to the configuration",
-                    r, split.servers, ranks);
-      roles[static_cast<std::size_t>(r)] = {!serves, serves};
-    }
-    return roles;
+  std::vector<bool> serves;
+  for (const Role wish : wishes) serves.push_back(wish == Role::server);
+  const bool started = std::ranges::count(serves, true) > 0;
+  AFTERBAY_TRY_ASSIGN(const auto places, started ? config::place_started_servers(config, serves, nodes)
+                                                 : config::place_ranks(config, nodes));
+  const auto routes = config::frontends_of_ranks(config, places, nodes);
+  std::vector<RankRole> roles;
+  for (std::size_t r = 0; r < places.size(); ++r) {
+    const config::RankPlace& it = places[r];
+    if (it.kind != config::RankKind::model && wishes[r] == Role::model)
+      return fail(
+          ErrorCode::conflict,
+          "rank {} was opened as a model rank, but is to be {}: start servers with 'afterbay serve', or "
+          "leave the role to the configuration, which says\n{}",
+          r, name_of(it.kind), config::text_of(config, places));
+    roles.push_back({it.kind == config::RankKind::model,
+                     it.kind == config::RankKind::server,
+                     it.kind == config::RankKind::frontend,
+                     std::max(it.pool, 0),
+                     {}});
+    for (const auto& of_pool : routes) roles.back().frontends.push_back(of_pool[r]);
   }
-  const bool said = config.origin("servers").source != config::Source::fallback;
-  if (said && config.servers != asked)
-    return fail(
-        ErrorCode::conflict,
-        "{} of {} ranks are server processes, but 'servers' is {} ({}): leave it out or make it equal", asked,
-        ranks, config.servers, config.origin("servers").place);
-  if (asked == ranks)
-    return fail(ErrorCode::conflict, "all {} ranks are server processes: there is no model rank", ranks);
-  for (std::size_t r = 0; r < wishes.size(); ++r)
-    roles[r] = {wishes[r] != Role::server, wishes[r] == Role::server};
   return roles;
 }
 

@@ -13,22 +13,46 @@ namespace {
 constexpr transport::Millis shortest_pause{1};
 constexpr transport::Millis longest_pause{10};
 
-server::Server& server_of(const Session& session) {
+/// What a process works at for a session: a server, a frontend, or nothing where the layout leaves it over.
+class Work {
+ public:
+  explicit Work(Session::State& state) : state_(&state) {}
+
+  [[nodiscard]] Session::State& state() const { return *state_; }
+  bool step() {
+    return state_->server ? state_->server->step() : state_->frontend && state_->frontend->step();
+  }
+  void wait(transport::Millis most) {
+    if (state_->server)
+      state_->server->wait(most);
+    else if (state_->frontend)
+      state_->frontend->wait(most);
+  }
+  [[nodiscard]] bool finished() const {
+    return state_->server ? state_->server->finished() : !state_->frontend || state_->frontend->finished();
+  }
+  /// After the last model rank has gone. Collective in the session.
+  Result<> end() {
+    if (state_->spare) return {};
+    if (state_->server && state_->server->failure()) return fail(*state_->server->failure());
+    if (state_->frontend) AFTERBAY_TRY(state_->frontend->end(state_->server_profile));
+    state_->ended = true;
+    AFTERBAY_TRY(state_->report());
+    state_->release();
+    return {};
+  }
+
+ private:
+  Session::State* state_;
+};
+
+Work work_of(const Session& session) {
   if (!session.is_server())
     throw Failure(Error(ErrorCode::bad_state, "this rank is a model rank: only I/O servers serve"));
-  if (!session.state().server)
+  Session::State& state = session.state();
+  if (!state.server && !state.frontend && !state.spare)
     throw Failure(Error(ErrorCode::bad_state, "this server has served its session already"));
-  return *session.state().server;
-}
-
-/// After the last model rank has gone. Collective in the session.
-Result<> end(Session::State& state) {
-  const std::optional<Error> failure = state.server->failure();
-  if (failure) return fail(*failure);
-  state.ended = true;
-  AFTERBAY_TRY(state.report());
-  state.release();
-  return {};
+  return Work(state);
 }
 
 /// The sessions that one thread serves in turn.
@@ -38,8 +62,7 @@ class Turns {
     for (Session* const session : sessions) {
       if (session == nullptr)
         throw Failure(Error(ErrorCode::invalid_argument, "serve_all was given a null session"));
-      (void)server_of(*session);
-      left_.push_back(&session->state());
+      left_.push_back(work_of(*session));
     }
   }
 
@@ -47,7 +70,7 @@ class Turns {
     const BatchThread beside_the_model;
     while (!left_.empty()) {
       bool did = false;
-      for (Session::State* const state : left_) did = state->server->step() || did;
+      for (Work& work : left_) did = work.step() || did;
       end_finished();
       if (did)
         quiet_since_ns_ = now_ns();
@@ -60,9 +83,9 @@ class Turns {
 
  private:
   void end_finished() {
-    std::erase_if(left_, [this](Session::State* state) {
-      if (!state->server->finished()) return false;
-      if (auto ended = end(*state); !ended && !failure_) failure_ = std::move(ended).error();
+    std::erase_if(left_, [this](Work& work) {
+      if (!work.finished()) return false;
+      if (auto ended = work.end(); !ended && !failure_) failure_ = std::move(ended).error();
       return true;
     });
   }
@@ -72,10 +95,10 @@ class Turns {
     const auto quiet = std::chrono::nanoseconds(now_ns() - quiet_since_ns_);
     const auto pause =
         std::clamp(std::chrono::duration_cast<transport::Millis>(quiet / 8), shortest_pause, longest_pause);
-    left_[turn_++ % left_.size()]->server->wait(left_.size() > 1 ? pause : server::Server::longest_sleep);
+    left_[turn_++ % left_.size()].wait(left_.size() > 1 ? pause : server::Server::longest_sleep);
   }
 
-  std::vector<Session::State*> left_;
+  std::vector<Work> left_;
   std::size_t turn_ = 0;
   std::uint64_t quiet_since_ns_ = now_ns();
   std::optional<Error> failure_;
@@ -84,10 +107,8 @@ class Turns {
 }  // namespace
 
 void Session::serve() {
-  server::Server& server = server_of(*this);
-  auto served = server.run();
-  if (served) served = end(state());
-  if (!served) throw Failure(std::move(served).error());
+  std::vector<Session*> alone{this};
+  serve_all(alone);
 }
 
 void serve_all(std::span<Session* const> sessions) {

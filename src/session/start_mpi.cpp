@@ -8,7 +8,9 @@
 #include <algorithm>
 
 #include "afterbay/mpi.hpp"
+#include "config/contradictions.hpp"
 #include "config/reference.hpp"
+#include "config/settings.hpp"
 #include "journal/recorder.hpp"
 #include "mpi/check.hpp"
 #include "mpi/communicator.hpp"
@@ -27,14 +29,15 @@ constexpr std::chrono::milliseconds unknown_deadline{60'000};  ///< when the con
 
 class MpiGroup : public session::Group {
  public:
-  MpiGroup(mpi::Communicator comm, std::chrono::milliseconds deadline)
-      : comm_(std::move(comm)), deadline_(deadline) {}
+  /// `rank`: in the session, where `comm` has fewer ranks.
+  MpiGroup(mpi::Communicator comm, int rank, std::chrono::milliseconds deadline)
+      : comm_(std::move(comm)), rank_(rank), deadline_(deadline) {}
   ~MpiGroup() override {
     if (model_comm != MPI_COMM_NULL && mpi::is_running()) MPI_Comm_free(&model_comm);
   }
   MpiGroup(const MpiGroup&) = delete;
   MpiGroup& operator=(const MpiGroup&) = delete;
-  [[nodiscard]] int rank() const override { return comm_.rank(); }
+  [[nodiscard]] int rank() const override { return rank_; }
   [[nodiscard]] int size() const override { return comm_.size(); }
   [[nodiscard]] bool usable() const override { return mpi::is_running(); }
   Result<std::vector<Bytes>> gather(const Bytes& mine) override { return comm_.gather(mine, 0, deadline_); }
@@ -53,6 +56,7 @@ class MpiGroup : public session::Group {
 
  private:
   mpi::Communicator comm_;
+  int rank_;
   std::chrono::milliseconds deadline_;
 };
 
@@ -65,9 +69,10 @@ struct Greeting {
   int node = 0;               ///< lowest rank on this rank's node
   std::string run;            ///< what rank 0 calls the run in the journal
   std::vector<double> sizes;  ///< settings that must be equal on all ranks, as numbers
+  std::string servers;        ///< likewise: pools, and where servers run
   template <class A>
   void fields(A& a) {
-    a(error, role, topology, node, run, sizes);
+    a(error, role, topology, node, run, sizes, servers);
   }
 };
 
@@ -84,15 +89,35 @@ struct Obstacles {
 std::vector<double> common_settings(const config::Config& config) {
   const auto number = [](auto value) { return static_cast<double>(value); };
   const config::Memory& memory = config.memory;
-  return {number(config.servers),      number(memory.server_bytes),
-          number(memory.block_bytes),  number(memory.small_block_bytes),
-          memory.small_share,          number(memory.frames),
-          number(memory.link_bytes),   number(memory.ring_bytes),
-          number(config.chunk_bytes),  number(config.transport),
-          number(config.inline_mode),  number(config.deadline.count()),
-          number(config.placement),    number(config.splits_files()),
-          number(memory.chunks_bytes), number(memory.input_bytes),
-          number(config.sums_files()), number(config.checks)};
+  return {number(config.servers),
+          number(memory.server_bytes),
+          number(memory.block_bytes),
+          number(memory.small_block_bytes),
+          memory.small_share,
+          number(memory.frames),
+          number(memory.link_bytes),
+          number(memory.ring_bytes),
+          number(config.chunk_bytes),
+          number(config.transport),
+          number(config.inline_mode),
+          number(config.deadline.count()),
+          number(config.placement),
+          number(config.servers_talk()),
+          number(memory.chunks_bytes),
+          number(memory.input_bytes),
+          number(config.sums_files()),
+          number(config.pool_choice),
+          number(memory.frontend_bytes),
+          number(config.checks)};
+}
+
+std::string common_places(const config::Config& config) {
+  std::string text = config.input_pool;
+  for (const std::string_view name : config::settings_of_servers)
+    text += "\n" + config::find_setting(config::session_settings(), name)->print(config);
+  for (const config::PoolOverride& item : config.pool_overrides)
+    text += fmt::format("\n{} = {}", item.full_name(), item.value);
+  return text;
 }
 
 /// The lowest rank on this rank's node, real or declared.
@@ -122,14 +147,14 @@ Result<std::vector<Greeting>> agree(const mpi::Communicator& comm, const Greetin
   for (std::size_t r = 0; r < bytes.size(); ++r) {
     AFTERBAY_TRY_ASSIGN(Greeting one, wire::decode<Greeting>(bytes[r]));
     if (one.error) return fail(one.error->at_rank(static_cast<int>(r)));
-    if (r > 0 && (one.sizes != all[0].sizes || one.topology != all[0].topology))
-      return fail(
-          make_error(
-              ErrorCode::conflict,
-              "rank {} and rank 0 have different settings (topology, servers, memory, chunk, transport, "
-              "deadline or placement): give all ranks the same configuration",
-              r)
-              .at_rank(static_cast<int>(r)));
+    if (r > 0 &&
+        (one.sizes != all[0].sizes || one.topology != all[0].topology || one.servers != all[0].servers))
+      return fail(make_error(ErrorCode::conflict,
+                             "rank {} and rank 0 have different settings (topology, servers, pools, memory, "
+                             "chunk, transport, "
+                             "deadline or placement): give all ranks the same configuration",
+                             r)
+                      .at_rank(static_cast<int>(r)));
     all.push_back(std::move(one));
   }
   return all;
@@ -162,16 +187,18 @@ Result<> check_threads(const config::Config& config, const std::vector<Greeting>
               "with it, or set inline.mode to synchronous, or topology to dedicated");
 }
 
-transport::ConnectOptions connect_options(const mpi::Communicator& comm, const config::Config& config,
+/// `config`: of this rank's pool. `rank`: in the session.
+transport::ConnectOptions connect_options(const config::Config& config, int rank,
                                           const session::RankRole& role) {
   transport::ConnectOptions options;
-  options.comm = comm.get();
   options.model = role.model;
   options.server = role.server;
-  if (!config.nodes.empty()) options.declared_node = config.nodes[static_cast<std::size_t>(comm.rank())];
+  options.frontend = role.frontend;
+  options.pool = role.pool;
+  options.frontend_bytes = config.memory.frontend_bytes;
+  if (!config.nodes.empty()) options.declared_node = config.nodes[static_cast<std::size_t>(rank)];
   options.transport = static_cast<transport::TransportChoice>(config.transport);
   options.sizes = link_sizes(config.memory);
-  options.server_links = config.splits_files();
   options.policy.deadline =
       config.deadline + config.deadline / 2;  // servers and sessions notice first, and say more
   return options;
@@ -188,12 +215,27 @@ class Starter {
     AFTERBAY_TRY(greet(comm, config));
     state_ =
         std::make_unique<Session::State>(options_.name, std::make_unique<config::Config>(std::move(*config)));
-    const session::RankRole role = roles_[static_cast<std::size_t>(comm.rank())];
+    rank_ = comm.rank();
+    const session::RankRole role = roles_[static_cast<std::size_t>(rank_)];
+    state_->spare = role.spare();
     AFTERBAY_TRY(check_surroundings(comm));
-    AFTERBAY_TRY_ASSIGN(transport::Connection connection,
-                        transport::connect(connect_options(comm, *state_->config, role)));
+    AFTERBAY_TRY(leave_spares_out(comm));
+    if (state_->spare) return std::move(state_);
+    const std::vector<std::string> pools = state_->config->pools();
+    state_->pool_config = std::make_unique<config::Config>(
+        role.model ? *state_->config : state_->config->of_pool(pools[static_cast<std::size_t>(role.pool)]));
+    transport::ConnectOptions connect = connect_options(*state_->pool_config, rank_, role);
+    connect.comm = comm.get();
+    connect.ranks = taking_part_;
+    connect.server_links = state_->config->servers_talk();
+    connect.frontends = routes();
+    AFTERBAY_TRY_ASSIGN(transport::Connection connection, transport::connect(connect));
     state_->communicators = std::move(connection.communicators);
     AFTERBAY_TRY(make_group(std::move(comm), role));
+    if (connection.relay) {
+      state_->frontend = std::make_unique<session::FrontendRun>(std::move(connection.relay));
+      catch_signals(false);
+    }
     if (connection.port) make_server(std::move(connection.port), std::move(connection.server_links));
     if (role.model) make_model(std::move(connection.links));
     if (role.model && role.server)
@@ -213,6 +255,7 @@ class Starter {
     } else {
       mine.topology = static_cast<std::uint8_t>(config->topology);
       mine.sizes = common_settings(*config);
+      mine.servers = common_places(*config);
       if (!config->nodes.empty() && config->nodes.size() != static_cast<std::size_t>(comm.size()))
         mine.error = make_error(ErrorCode::conflict, "'nodes' declares {} ranks, the communicator has {}",
                                 config->nodes.size(), comm.size());
@@ -266,12 +309,41 @@ class Starter {
     return {};
   }
 
-  Result<> make_group(mpi::Communicator comm, const session::RankRole& role) {
-    auto group = std::make_unique<MpiGroup>(std::move(comm), state_->config->deadline);
-    AFTERBAY_TRY(mpi::check(MPI_Comm_split(group->comm().get(), role.model ? 0 : MPI_UNDEFINED, group->rank(),
-                                           &group->model_comm),
+  /// The session goes on among the others. Collective; `comm` then has the ranks `taking_part_`.
+  Result<> leave_spares_out(mpi::Communicator& comm) {
+    for (int r = 0; r < comm.size(); ++r)
+      if (!roles_[static_cast<std::size_t>(r)].spare()) taking_part_.push_back(r);
+    if (taking_part_.size() == roles_.size()) return {};
+    MPI_Comm others = MPI_COMM_NULL;
+    AFTERBAY_TRY(mpi::check(MPI_Comm_split(comm.get(), state_->spare ? MPI_UNDEFINED : 0, rank_, &others),
                             "MPI_Comm_split"));
-    rank_ = group->rank();
+    if (others == MPI_COMM_NULL) return {};
+    auto smaller = mpi::Communicator::duplicate(others, state_->config->deadline);
+    MPI_Comm_free(&others);
+    if (!smaller) return fail(std::move(smaller).error());
+    comm = std::move(*smaller);
+    return {};
+  }
+
+  /// Through which frontends ranks send, all numbered as they take part.
+  [[nodiscard]] std::vector<std::vector<int>> routes() const {
+    std::vector<int> number(roles_.size(), -1);
+    for (std::size_t i = 0; i < taking_part_.size(); ++i)
+      number[static_cast<std::size_t>(taking_part_[i])] = static_cast<int>(i);
+    std::vector<std::vector<int>> by_pool(roles_.front().frontends.size());
+    for (std::size_t p = 0; p < by_pool.size(); ++p)
+      for (const int r : taking_part_) {
+        const int frontend = roles_[static_cast<std::size_t>(r)].frontends[p];
+        by_pool[p].push_back(frontend < 0 ? -1 : number[static_cast<std::size_t>(frontend)]);
+      }
+    return by_pool;
+  }
+
+  Result<> make_group(mpi::Communicator comm, const session::RankRole& role) {
+    auto group = std::make_unique<MpiGroup>(std::move(comm), rank_, state_->config->deadline);
+    AFTERBAY_TRY(mpi::check(
+        MPI_Comm_split(group->comm().get(), role.model ? 0 : MPI_UNDEFINED, rank_, &group->model_comm),
+        "MPI_Comm_split"));
     state_->group = std::move(group);
     return {};
   }
@@ -299,16 +371,17 @@ class Starter {
     place.session = options_.name;
     place.run = run_;
     const bool hosted = roles_[static_cast<std::size_t>(rank_)].model;
-    const auto threads = hosted ? 0 : static_cast<std::size_t>(state_->config->writers);
+    const config::Config& config = *state_->pool_config;
+    const auto threads = hosted ? 0 : static_cast<std::size_t>(config.writers);
     auto stores = [state = state_.get()](Format format) -> storage::Store& { return state->store(format); };
     auto journal = make_journal(place);
     state_->server = std::make_unique<server::Server>(
-        std::move(place), *state_->config, std::move(port), std::move(fellows), stores, threads,
-        state_->server_profile, Logger({options_.name, "server", rank_}, state_->config->log),
-        std::move(journal));
+        std::move(place), config, std::move(port), std::move(fellows), stores, threads,
+        state_->server_profile, Logger({options_.name, "server", rank_}, config.log), std::move(journal));
     catch_signals(hosted);
   }
 
+  /// A frontend goes on until the servers have told its ranks.
   void catch_signals(bool hosted) {
     const config::Stop& stop = state_->config->stop;
     if (hosted && !stop.inline_too) return;
@@ -319,13 +392,16 @@ class Starter {
       signals.push_back(SIGUSR1);
     if (signals.empty()) return;
     state_->stop_signals = std::make_unique<SignalCatcher>(std::move(signals));
-    state_->server->stop_at([catcher = state_->stop_signals.get()] { return catcher->caught(); });
+    if (state_->server)
+      state_->server->stop_at([catcher = state_->stop_signals.get()] { return catcher->caught(); });
   }
 
   void make_model(client::ModelSession::Links links) {
-    client::ModelSession::Place place{rank_, 0, 0};
+    client::ModelSession::Place place{rank_, 0, 0, {}};
     for (int r = 0; r < static_cast<int>(roles_.size()); ++r) {
-      if (!roles_[static_cast<std::size_t>(r)].model) continue;
+      const session::RankRole& role = roles_[static_cast<std::size_t>(r)];
+      if (role.server) place.pool_of_server.push_back(static_cast<std::size_t>(role.pool));
+      if (!role.model) continue;
       ++place.model_size;
       if (r < rank_) ++place.model_rank;
     }
@@ -340,7 +416,8 @@ class Starter {
   MPI_Comm parent_;
   const SessionOptions& options_;
   std::vector<session::RankRole> roles_;
-  std::vector<int> nodes_;  ///< by rank: the lowest rank on the same node
+  std::vector<int> nodes_;        ///< by rank: the lowest rank on the same node
+  std::vector<int> taking_part_;  ///< ranks that are not spare
   std::string run_;
   std::unique_ptr<Session::State> state_;
   int rank_ = 0;

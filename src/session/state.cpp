@@ -45,6 +45,7 @@ void Session::State::release() {
   if (model) model->release_links();
   if (host.joinable()) host.join();
   server.reset();
+  frontend.reset();
   for (const auto& communicator : communicators) {
     if (ended)
       communicator->take_leave(farewell);
@@ -85,6 +86,7 @@ Result<> Session::State::report() {
   };
   if (model) add(model_profile, "model");
   if (server) add(server_profile, "server");
+  if (frontend) add(server_profile, "frontend");
   if (model && model->place().model_rank == 0) mine.collections = model->account();
   if (server && !config->report.html.empty()) mine.servers.push_back(server->history());
   mine.session = name;

@@ -18,6 +18,7 @@
 #include "mpi/communicator.hpp"
 #include "observe/profile.hpp"
 #include "server/server.hpp"
+#include "session/frontend.hpp"
 #include "session/group.hpp"
 #include "session/report.hpp"
 #include "storage/store.hpp"
@@ -28,19 +29,22 @@ namespace afterbay {
 /// thread that hosts a server, then the server.
 struct Session::State {
   std::string name;
-  std::unique_ptr<config::Config> config;  ///< at a fixed address: model and server refer to it
-  std::unique_ptr<session::Group> group;   ///< null: no report (threads)
+  std::unique_ptr<config::Config> config;       ///< at a fixed address: model and server refer to it
+  std::unique_ptr<config::Config> pool_config;  ///< of the pool that a server belongs to; likewise
+  std::unique_ptr<session::Group> group;        ///< null: no report (threads, spare ranks)
   observe::Profile model_profile;
   observe::Profile server_profile;
   Mutex stores_mutex;
   std::map<Format, std::unique_ptr<storage::Store>> stores AFTERBAY_GUARDED_BY(stores_mutex);
 
-  std::unique_ptr<SignalCatcher> stop_signals;  ///< of a server
-  std::unique_ptr<server::Server> server;       ///< of this process: dedicated, or hosted (inline)
-  std::jthread host;                            ///< inline, thread mode
+  std::unique_ptr<SignalCatcher> stop_signals;     ///< of a server
+  std::unique_ptr<session::FrontendRun> frontend;  ///< null: this rank is none
+  std::unique_ptr<server::Server> server;          ///< of this process: dedicated, or hosted (inline)
+  std::jthread host;                               ///< inline, thread mode
   std::shared_ptr<client::ModelSession> model;  ///< null on dedicated servers; handles keep weak references
   std::vector<std::shared_ptr<mpi::Communicator>> communicators;  ///< of the connections; let go of last
   bool ended = false;
+  bool spare = false;  ///< this rank has nothing to do
 
   State(std::string session_name, std::unique_ptr<config::Config> configuration);
   ~State();

@@ -86,10 +86,15 @@ class ClientLink {
   /// Fails when the server's process is gone.
   virtual Result<void> check_alive() = 0;
 
+  /// The session is over: nothing more is sent or received. What stands between rank and server may go.
+  virtual void end() {}
+
   /// Called instead of sleeping while this link must wait (the inline topology runs its server there);
   /// returns whether it did something.
   virtual void set_idle(std::function<bool()> idle) = 0;
-  [[nodiscard]] virtual std::string name() const = 0;         ///< "shm", "mpi", "thread"
+  [[nodiscard]] virtual std::string name() const = 0;  ///< "shm", "mpi", "relay", "thread"
+  /// Whether what is put is packed here and put in its place by the server: no memory is shared with it.
+  [[nodiscard]] virtual bool packs() const { return false; }
   [[nodiscard]] virtual std::uint64_t waited_ns() const = 0;  ///< total time blocked waiting for room
   [[nodiscard]] virtual std::uint64_t messages() const = 0;   ///< sent over the network or ring
 };

@@ -98,6 +98,17 @@ struct EpochPart {
   }
 };
 
+/// To the first server of the pool, which gives files to those with the least to write.
+struct ServerLoad {
+  static constexpr Kind kind{217};
+  std::uint64_t backlog_bytes = 0;
+  std::uint64_t files_ended = 0;  ///< of those given to the sender
+  template <class A>
+  void fields(A& a) {
+    a(backlog_bytes, files_ended);
+  }
+};
+
 /// To all others: the session cannot go on.
 struct ServerFailed {
   static constexpr Kind kind{215};

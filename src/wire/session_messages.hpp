@@ -45,16 +45,20 @@ struct DefineCollection {
   static constexpr Kind kind{101};
   std::uint32_t id = 0;
   std::string name;
-  std::string store;               ///< name of a model::Format
-  std::uint8_t existing = 0;       ///< storage::Existing
-  std::uint8_t split = 0;          ///< model::Split
-  std::uint64_t gather_bytes = 0;  ///< model::LayoutSizes::gather_bytes
+  std::string store;                   ///< name of a model::Format
+  std::uint8_t existing = 0;           ///< storage::Existing
+  std::uint8_t split = 0;              ///< model::Split
+  std::uint8_t least = 0;              ///< 1: its files go where there is least to write
+  std::vector<std::uint32_t> servers;  ///< of its pool, ascending
+  std::uint32_t first = 0;             ///< which of them makes its first file
+  std::uint64_t gather_bytes = 0;      ///< model::LayoutSizes::gather_bytes
   std::uint64_t schema_hash = 0;
   std::vector<std::int32_t> decompositions;  ///< one a variable: id, or -1 for Whole
   std::optional<Schema> schema;              ///< from the lowest model rank only
   template <class A>
   void fields(A& a) {
-    a(id, name, store, existing, split, gather_bytes, schema_hash, decompositions, schema);
+    a(id, name, store, existing, split, least, servers, first, gather_bytes, schema_hash, decompositions,
+      schema);
   }
 };
 
@@ -74,13 +78,27 @@ struct OpenFile {
   static constexpr Kind kind{110};
   std::uint64_t file = 0;  ///< the session's running number of opens, equal on every rank
   std::uint32_t collection = 0;
-  std::uint32_t leader = 0;  ///< the server that makes the file; the others are its members
+  std::uint32_t leader = 0;   ///< the server that makes the file; the others are its members
+  std::uint8_t assigned = 0;  ///< 1: a file that counts where there is least to write
   std::string path;
   std::optional<SchemaChanges> changes;  ///< from the lowest model rank only
   std::optional<FileName> name{};        ///< likewise: what `path` was made of
   template <class A>
   void fields(A& a) {
-    a(file, collection, leader, path, changes, name);
+    a(file, collection, leader, assigned, path, changes, name);
+  }
+};
+
+/// Which server is to get file number `nth` of a collection whose files go where there is least to write?
+/// From the lowest model rank to the first server of the pool, which tells all ranks (Assigned).
+struct AskServer {
+  static constexpr Kind kind{121};
+  std::uint32_t collection = 0;
+  std::uint64_t nth = 0;
+  std::uint64_t expected_bytes = 0;
+  template <class A>
+  void fields(A& a) {
+    a(collection, nth, expected_bytes);
   }
 };
 
@@ -269,6 +287,18 @@ struct MapPacking {
   template <class A>
   void fields(A& a) {
     a(id, part, cells, before);
+  }
+};
+
+/// The server of file number `nth` of a collection, counted from 0.
+struct Assigned {
+  static constexpr Kind kind{157};
+  std::uint32_t collection = 0;
+  std::uint64_t nth = 0;
+  std::uint32_t server = 0;
+  template <class A>
+  void fields(A& a) {
+    a(collection, nth, server);
   }
 };
 

@@ -33,7 +33,7 @@ class Check(CommandTest):
             "afterbay check: bad.yaml: the configuration has 3 problems:",
             'bad.yaml:2:3: unknown setting "sevrers"; did you mean "servers"?',
             'bad.yaml:4:12: memory.block: expected a size from 16KiB to 4GiB, a multiple of 4KiB: "3 bananas" is not',
-            'bad.yaml:5:13: topology: expected dedicated or inline, found "inlin"; did you mean "inline"?',
+            'bad.yaml:5:13: topology: expected dedicated, inline or tiered, found "inlin"; did you mean "inline"?',
         ):
             self.assertIn(part, done.stderr)
 

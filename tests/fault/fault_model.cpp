@@ -112,6 +112,8 @@ void strike_server(const Run& run) {
   int rank = 0, size = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
+  if (const char* chosen = std::getenv("AFTERBAY_TEST_FAULT_RANK"); chosen && rank != std::atoi(chosen))
+    return;
   if ((run.scenario == "kill_last_server" || run.scenario == "stop_beside") && rank != size - 1) return;
   if (run.scenario.starts_with("stop_")) return stop_for_ever(run);
   if (run.scenario == "signal_server") return void(kill(getpid(), SIGTERM));

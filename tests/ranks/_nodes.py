@@ -32,7 +32,7 @@ def need(*programs):
 
 
 def _environment():
-    return {name: value for name, value in os.environ.items() if not name.startswith("AFTERBAY_") or name in _OWN_SETTINGS}
+    return {name: value for name, value in os.environ.items() if not name.startswith("AFTERBAY_") or name.startswith("AFTERBAY_TEST_") or name in _OWN_SETTINGS}
 
 
 def _command(layout, words):

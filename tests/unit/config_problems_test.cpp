@@ -84,9 +84,10 @@ TEST(ConfigProblems, WrongTypesAndRanges) {
                         "\"3 bananas\" is not a size"));
   EXPECT_THAT(error.message,
               HasSubstr(":7:18: memory.small_share: expected a number from 0 to 0.9, found \"1.5\""));
-  EXPECT_THAT(error.message,
-              HasSubstr(":8:13: topology: expected dedicated or inline, found \"dedicate\"; did you mean "
-                        "\"dedicated\"?"));
+  EXPECT_THAT(
+      error.message,
+      HasSubstr(":8:13: topology: expected dedicated, inline or tiered, found \"dedicate\"; did you mean "
+                "\"dedicated\"?"));
 }
 
 TEST(ConfigProblems, NumbersAreWhole) {
@@ -130,14 +131,14 @@ TEST(ConfigProblems, Sections) {
   EXPECT_THAT(
       error_of_yaml("aferbay: {servers: 2}").message,
       HasSubstr(
-          ":1:1: expected \"afterbay:\", \"triggers:\" or \"collections:\", found \"aferbay\"; did you mean "
+          ":1:1: expected \"afterbay:\", \"pools:\", \"triggers:\" or \"collections:\", found \"aferbay\"; did you mean "
           "\"afterbay\"?"));
   EXPECT_THAT(error_of_yaml("servers: 2").message,
               HasSubstr("\"servers\" belongs under \"afterbay:\", indented"));
   EXPECT_THAT(error_of_yaml("memory: {server: 1GiB}").message,
               HasSubstr("\"memory\" belongs under \"afterbay:\""));
   EXPECT_THAT(error_of_yaml("- servers").message,
-              HasSubstr(":1:1: expected \"afterbay:\", \"triggers:\" and \"collections:\""));
+              HasSubstr(":1:1: expected \"afterbay:\", \"pools:\", \"triggers:\" and \"collections:\""));
   EXPECT_THAT(
       error_of_yaml("afterbay: 3").message,
       HasSubstr(":1:11: expected settings of the session (indented lines \"name: value\"), found \"3\""));
@@ -204,7 +205,7 @@ TEST(ConfigProblems, CollectionsElsewhere) {
   EXPECT_THAT(
       error_of_flags({"--afterbay.collections.history.colour=red"}).message,
       HasSubstr("unknown setting \"collections.history.colour\"; expected store, existing, directory, file, "
-                "placement, deflate, shuffle, access, stripe.count, "));
+                "placement, pool, deflate, shuffle, access, stripe.count, "));
   Sources sources = no_environment();
   sources.environment->emplace("AFTERBAY_COLLECTIONS", "{h: {store: hdf}}");
   EXPECT_THAT(

@@ -38,7 +38,7 @@ class LocalRun {
       std::vector<std::jthread> threads;
       for (int s = 0; s < servers_; ++s) {
         server::FellowServers::Links fellows;
-        for (int other = 0; sizes_from->splits_files() && other < servers_; ++other)
+        for (int other = 0; sizes_from->servers_talk() && other < servers_; ++other)
           fellows.push_back(other == s ? nullptr
                                        : std::move(hubs[static_cast<std::size_t>(other)]
                                                        .clients[static_cast<std::size_t>(models_ + s)]));
@@ -80,7 +80,7 @@ class LocalRun {
     sizes.small_block_bytes = config.memory.small_block_bytes;
     sizes.small_share = config.memory.small_share;
     sizes.ring_bytes = config.memory.ring_bytes;
-    const int servers = config.splits_files() ? servers_ : 0;
+    const int servers = config.servers_talk() ? servers_ : 0;
     auto made = transport::ThreadHub::make(static_cast<std::size_t>(models_ + servers),
                                            {.sizes = sizes,
                                             .policy = {config.deadline},
@@ -106,6 +106,17 @@ class LocalRun {
     return std::nullopt;
   }
 
+  /// Servers are dealt to the configured pools in order.
+  static std::size_t pool_of(const config::Config& config, int server) {
+    std::size_t pool = 0;
+    for (const std::string& name : config.pools()) {
+      server -= config.of_pool(name).servers;
+      if (server < 0) break;
+      ++pool;
+    }
+    return config.pool_overrides.empty() ? 0 : pool;
+  }
+
   /// Where a test names a directory for it.
   std::unique_ptr<journal::Recorder> journal(const config::Config& config, int number,
                                              const Logger& logger) const {
@@ -119,9 +130,11 @@ class LocalRun {
 
   std::optional<Error> play(const Model& model, int rank, client::ModelSession::Links links) const {
     auto state = std::make_unique<Session::State>("test", config());
-    state->model = std::make_shared<client::ModelSession>(
-        client::ModelSession::Place{rank, rank, models_}, *state->config, std::move(links),
-        state->model_profile, Logger({"test", "model", rank}, LogLevel::error));
+    client::ModelSession::Place place{rank, rank, models_, {}};
+    for (int s = 0; s < servers_; ++s) place.pool_of_server.push_back(pool_of(*state->config, s));
+    state->model = std::make_shared<client::ModelSession>(std::move(place), *state->config, std::move(links),
+                                                          state->model_profile,
+                                                          Logger({"test", "model", rank}, LogLevel::error));
     Session session(std::move(state));
     try {
       model(session, rank);

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "mpi/check.hpp"
 #include "transport/shm/frame_table.hpp"
 
 namespace afterbay::transport::network {
@@ -18,54 +17,43 @@ constexpr Millis farewell{2000};  // for segments under way when the link is clo
 
 }  // namespace
 
-Result<std::unique_ptr<MpiClientLink>> MpiClientLink::make(std::shared_ptr<const mpi::Communicator> comm,
-                                                           MpiClientOptions options) {
-  const std::uint64_t bytes = segment_capacity(options.sizes) * options.sizes.segments;
-  AFTERBAY_TRY_ASSIGN(shm::Mapping memory, shm::Mapping::anonymous(bytes));
-  memory.populate();
-  return std::unique_ptr<MpiClientLink>(
-      new MpiClientLink(std::move(comm), std::move(options), std::move(memory)));
-}
-
-MpiClientLink::MpiClientLink(std::shared_ptr<const mpi::Communicator> comm, MpiClientOptions options,
-                             shm::Mapping memory)
-    : comm_(std::move(comm)),
+MpiClientLink::MpiClientLink(std::unique_ptr<Carrier> carrier, MpiClientOptions options)
+    : carrier_(std::move(carrier)),
       options_(std::move(options)),
       capacity_(segment_capacity(options_.sizes)),
-      memory_(std::move(memory)),
-      segments_(options_.sizes.segments),
-      credits_(options_.sizes.segments),
-      ping_(std::make_unique<SegmentHeader>()),
+      segments_(carrier_->segments()),
+      credits_(carrier_->credits()),
       process_(options_.process),
       quiet_(shortest_pause, longest_pause) {
   options_.rank_links->add(*this);
-  for (std::size_t i = 0; i < segments_.size(); ++i) segments_[i].data = memory_.data() + i * capacity_;
+  for (std::size_t i = 0; i < segments_.size(); ++i) segments_[i].data = carrier_->segment(i);
 }
 
 MpiClientLink::~MpiClientLink() {
   options_.rank_links->remove(*this);
-  if (mpi::is_running()) {
-    static_cast<void>(flush());
-    const std::uint64_t end = now_ns() + static_cast<std::uint64_t>(farewell.count()) * 1'000'000;
-    mpi::BackOff back_off;
-    while (under_way() && now_ns() < end && check_alive() && poll()) {
-      if (!(idle_ && idle_())) back_off.sleep();
-    }
+  if (!carrier_->usable()) return;
+  if (!ended_) static_cast<void>(flush());
+  const std::uint64_t end = now_ns() + static_cast<std::uint64_t>(farewell.count()) * 1'000'000;
+  mpi::BackOff back_off;
+  while (under_way() && now_ns() < end && check_alive() && poll()) {
+    if (!(idle_ && idle_())) carrier_->pause(back_off, longest_pause, sending());
   }
-  bool memory_in_use = false;
-  for (Segment& segment : segments_) {
-    memory_in_use = memory_in_use || segment.request.active();
-    segment.request.abandon();
-  }
-  if (memory_in_use) static_cast<void>(new shm::Mapping(std::move(memory_)));  // MPI may still read it
-  if (ping_request_.active()) static_cast<void>(ping_.release());
-  ping_request_.abandon();
-  if (incoming_request_.active()) static_cast<void>(new Bytes(std::move(incoming_)));
-  incoming_request_.abandon();
+  if (!ended_) carrier_->leave();
 }
 
-bool MpiClientLink::under_way() const {
-  return ping_request_.active() || std::ranges::any_of(segments_, [](const Segment& s) {
+void MpiClientLink::end() {
+  if (!std::exchange(ended_, true)) carrier_->end();
+}
+
+bool MpiClientLink::staged() const {
+  return std::ranges::any_of(segments_, [](const Segment& s) {
+    return s.stage == Stage::ready || (s.stage == Stage::filling && s.used > alignment);
+  });
+}
+
+bool MpiClientLink::under_way() {
+  const Result<bool> header_left = carrier_->header_sent();
+  return (header_left && !*header_left) || std::ranges::any_of(segments_, [](const Segment& s) {
            return s.stage == Stage::sending || (s.open == 0 && (s.stage == Stage::ready || s.flush));
          });
 }
@@ -81,14 +69,15 @@ bool MpiClientLink::sending() const {
 }
 
 Result<void> MpiClientLink::complete_sends() {
-  for (Segment& segment : segments_) {
+  for (std::size_t i = 0; i < segments_.size(); ++i) {
+    Segment& segment = segments_[i];
     if (segment.stage != Stage::sending) continue;
-    AFTERBAY_TRY_ASSIGN(const bool done, waiting_ ? segment.request.test_eagerly() : segment.request.test());
+    AFTERBAY_TRY_ASSIGN(const bool done, carrier_->sent(i, waiting_));
     if (!done) continue;
     segment.stage = Stage::empty;
     segment.used = alignment;
   }
-  AFTERBAY_TRY(ping_request_.test());
+  AFTERBAY_TRY(carrier_->header_sent());
   return {};
 }
 
@@ -97,19 +86,18 @@ Result<void> MpiClientLink::send_ready() {
     Segment& segment = segments_[next_to_send_];
     const bool wanted = segment.stage == Stage::ready || (segment.stage == Stage::filling && segment.flush);
     if (!wanted || segment.open != 0) return {};
-    AFTERBAY_TRY(send_segment(segment));
+    AFTERBAY_TRY(send_segment(next_to_send_));
   }
   return {};
 }
 
-Result<void> MpiClientLink::send_segment(Segment& segment) {
+Result<void> MpiClientLink::send_segment(std::size_t index) {
+  Segment& segment = segments_[index];
   const SegmentHeader header{SegmentKind::data, 0, segment.used - alignment, order_};
   std::memcpy(segment.data, &header, sizeof header);
-  AFTERBAY_TRY(mpi::check(MPI_Isend(segment.data, static_cast<int>(segment.used), MPI_BYTE,
-                                    options_.server_rank, up_tag, comm_->get(), segment.request.handle()),
-                          "MPI_Isend"));
-  const std::size_t next = (next_to_send_ + 1) % segments_.size();
-  if (filling_ == next_to_send_) filling_ = next;
+  AFTERBAY_TRY(carrier_->send(index, segment.used));
+  const std::size_t next = (index + 1) % segments_.size();
+  if (filling_ == index) filling_ = next;
   next_to_send_ = next;
   segment.stage = Stage::sending;
   segment.flush = false;
@@ -122,23 +110,9 @@ Result<void> MpiClientLink::send_segment(Segment& segment) {
 
 Result<void> MpiClientLink::take_replies() {
   for (;;) {
-    if (!incoming_request_.active()) {
-      int found = 0;
-      MPI_Message message = MPI_MESSAGE_NULL;
-      MPI_Status status;
-      AFTERBAY_TRY(
-          mpi::check(MPI_Improbe(options_.server_rank, down_tag, comm_->get(), &found, &message, &status),
-                     "MPI_Improbe"));
-      if (found == 0) return {};
-      int bytes = 0;
-      MPI_Get_count(&status, MPI_BYTE, &bytes);
-      incoming_.resize(static_cast<std::size_t>(bytes));
-      AFTERBAY_TRY(mpi::check(
-          MPI_Imrecv(incoming_.data(), bytes, MPI_BYTE, &message, incoming_request_.handle()), "MPI_Imrecv"));
-    }
-    AFTERBAY_TRY_ASSIGN(const bool done, incoming_request_.test());
-    if (!done) return {};
-    take_batch(incoming_);
+    AFTERBAY_TRY_ASSIGN(const auto batch, carrier_->next_batch());
+    if (!batch) return {};
+    take_batch(*batch);
   }
 }
 
@@ -161,21 +135,21 @@ void MpiClientLink::take_batch(std::span<const std::byte> batch) {
   }
 }
 
+/// What is staged is asked for first.
 Result<void> MpiClientLink::ping() {
-  *ping_ = SegmentHeader{SegmentKind::ping, 0, 0, order_};
-  AFTERBAY_TRY(mpi::check(MPI_Isend(ping_.get(), static_cast<int>(sizeof *ping_), MPI_BYTE,
-                                    options_.server_rank, up_tag, comm_->get(), ping_request_.handle()),
-                          "MPI_Isend"));
+  const std::uint64_t order = staged() ? order_sent_ : order_;
+  AFTERBAY_TRY(carrier_->send_header({SegmentKind::ping, 0, 0, order}));
   ping_answered_ = false;
   pinged_ns_ = now_ns();
-  order_sent_ = order_;
+  order_sent_ = order;
   return {};
 }
 
 /// While it waits, the rank asks the server now and then whether it lives and works.
 Result<void> MpiClientLink::ping_if_due() {
-  if (!ping_answered_ || ping_request_.active() || now_ns() - pinged_ns_ < ping_every_ns) return {};
-  return ping();
+  if (!ping_answered_ || now_ns() - pinged_ns_ < ping_every_ns) return {};
+  AFTERBAY_TRY_ASSIGN(const bool left, carrier_->header_sent());
+  return left ? ping() : Result<void>();
 }
 
 void MpiClientLink::note_order(std::uint64_t order) noexcept { order_ = std::max(order_, order); }
@@ -235,7 +209,7 @@ Result<void> MpiClientLink::wait_for_item_room(std::uint64_t bytes) {
           "stuck, or the network down?",
           options_.server, options_.policy.deadline.count(), segments_.size());
     options_.rank_links->keep_moving(*this);
-    if (result && !(idle_ && idle_())) back_off.sleep(longest_pause, sending());
+    if (result && !(idle_ && idle_())) carrier_->pause(back_off, longest_pause, sending());
   }
   waiting_ = false;
   waited_ns_ += now_ns() - begin;
@@ -269,12 +243,10 @@ Result<void> MpiClientLink::flush() {
   Segment& segment = filling();
   if (segment.stage == Stage::filling && segment.used > alignment) segment.flush = true;
   AFTERBAY_TRY(poll());
-  const bool staged = std::ranges::any_of(segments_, [](const Segment& s) {
-    return s.stage == Stage::ready || (s.stage == Stage::filling && s.used > alignment);
-  });
   // Ranks ahead of this one may wait to hear that it has moved on.
-  if (!staged && order_ != order_sent_ && ping_answered_ && !ping_request_.active()) return ping();
-  return {};
+  if (staged() || order_ == order_sent_ || !ping_answered_) return {};
+  AFTERBAY_TRY_ASSIGN(const bool left, carrier_->header_sent());
+  return left ? ping() : Result<void>();
 }
 
 Result<Landing> MpiClientLink::reserve(const FrameSlot& slot, std::uint32_t piece, std::uint64_t packed_bytes,
@@ -349,7 +321,7 @@ void MpiClientLink::wait(Millis most) {
     if ((idle_ && idle_()) || !ping_if_due()) return;
     const std::uint64_t now = now_ns();
     if (now >= end) return;
-    quiet_.sleep(std::chrono::nanoseconds(end - now), sending());
+    carrier_->pause(quiet_, std::chrono::nanoseconds(end - now), sending());
   }
 }
 
@@ -361,7 +333,7 @@ Result<void> MpiClientLink::check_alive() {
         ErrorCode::peer_lost,
         "{}, process {} on this machine, has died; see its output and the kernel log (out of memory?)",
         options_.server, process_.pid());
-  return {};
+  return carrier_->check_alive();
 }
 
 }  // namespace afterbay::transport::network

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model rank's end of a pair over MPI: messages and packed contributions are appended to a few
-// staging segments, in order, and sent when a segment is full or at a flush. All MPI calls are made
-// in the caller's thread, none by `reserve` and `commit` as long as the segment has room.
+// A model rank's end of a pair over MPI or through a frontend: messages and packed contributions are appended
+// to a few staging segments, in order, and handed to the carrier when a segment is full or at a flush. All
+// MPI calls are made in the caller's thread, none by `reserve` and `commit` as long as the segment has room.
 #pragma once
 
 #include <deque>
@@ -12,17 +12,15 @@
 
 #include "base/clock.hpp"
 #include "base/process_watch.hpp"
-#include "mpi/communicator.hpp"
 #include "mpi/request.hpp"
 #include "transport/link.hpp"
+#include "transport/mpi/carrier.hpp"
 #include "transport/mpi/stream.hpp"
 #include "transport/rank_links.hpp"
-#include "transport/shm/mapping.hpp"
 
 namespace afterbay::transport::network {
 
 struct MpiClientOptions {
-  int server_rank = 0;
   std::string server = "the I/O server";  ///< as errors name it
   LinkSizes sizes;
   WaitPolicy policy;
@@ -32,8 +30,7 @@ struct MpiClientOptions {
 
 class MpiClientLink final : public ClientLink, private RankLinks::Member {
  public:
-  static Result<std::unique_ptr<MpiClientLink>> make(std::shared_ptr<const mpi::Communicator> comm,
-                                                     MpiClientOptions options);
+  MpiClientLink(std::unique_ptr<Carrier> carrier, MpiClientOptions options);
   /// Waits a short while for segments under way; what is not taken by then is lost.
   ~MpiClientLink() override;
 
@@ -49,8 +46,10 @@ class MpiClientLink final : public ClientLink, private RankLinks::Member {
   void wait(Millis most) override;
   [[nodiscard]] std::uint64_t progress() const override { return progress_; }
   Result<void> check_alive() override;
+  void end() override;
   void set_idle(std::function<bool()> idle) override { idle_ = std::move(idle); }
-  [[nodiscard]] std::string name() const override { return "mpi"; }
+  [[nodiscard]] std::string name() const override { return carrier_->name(); }
+  [[nodiscard]] bool packs() const override { return true; }
   [[nodiscard]] std::uint64_t waited_ns() const override { return waited_ns_; }
   [[nodiscard]] std::uint64_t messages() const override { return segments_sent_; }
 
@@ -64,7 +63,6 @@ class MpiClientLink final : public ClientLink, private RankLinks::Member {
     std::uint32_t open = 0;          ///< parts reserved and not yet committed
     Stage stage = Stage::empty;
     bool flush = false;  ///< to be sent though not full
-    mpi::Request request;
   };
   struct OpenPart {
     std::uint32_t frame = 0;
@@ -73,14 +71,12 @@ class MpiClientLink final : public ClientLink, private RankLinks::Member {
     std::size_t segment = 0;
   };
 
-  MpiClientLink(std::shared_ptr<const mpi::Communicator> comm, MpiClientOptions options, shm::Mapping memory);
-
   /// Moves everything that can move: sends, replies, credits.
   Result<void> poll();
   Result<void> complete_sends();
   [[nodiscard]] bool sending() const;
   Result<void> send_ready();
-  Result<void> send_segment(Segment& segment);
+  Result<void> send_segment(std::size_t index);
   Result<void> take_replies();
   void take_batch(std::span<const std::byte> batch);
   Result<void> ping();
@@ -89,7 +85,9 @@ class MpiClientLink final : public ClientLink, private RankLinks::Member {
   [[nodiscard]] Segment& filling() { return segments_[filling_]; }
   [[nodiscard]] std::uint64_t room_in(const Segment& segment) const { return capacity_ - segment.used; }
   /// Something that was handed over has not left yet.
-  [[nodiscard]] bool under_way() const;
+  [[nodiscard]] bool under_way();
+  /// Something is staged that has not been handed over.
+  [[nodiscard]] bool staged() const;
   /// A segment with room for an item of so many bytes is being filled; false: not now.
   bool make_item_room(std::uint64_t bytes);
   Result<void> wait_for_item_room(std::uint64_t bytes);
@@ -98,10 +96,9 @@ class MpiClientLink final : public ClientLink, private RankLinks::Member {
   std::byte* append(const ItemHeader& header);
   void note_order(std::uint64_t order) noexcept;
 
-  std::shared_ptr<const mpi::Communicator> comm_;
+  std::unique_ptr<Carrier> carrier_;
   MpiClientOptions options_;
   std::uint64_t capacity_;
-  shm::Mapping memory_;
   std::vector<Segment> segments_;  ///< used in turn
   std::size_t filling_ = 0;
   std::size_t next_to_send_ = 0;
@@ -110,17 +107,14 @@ class MpiClientLink final : public ClientLink, private RankLinks::Member {
   std::uint64_t order_ = 0;
   std::uint64_t order_sent_ = 0;
 
-  std::unique_ptr<SegmentHeader> ping_;  ///< its buffer
-  mpi::Request ping_request_;
   bool ping_answered_ = true;
   std::uint64_t pinged_ns_ = 0;
 
-  Bytes incoming_;
-  mpi::Request incoming_request_;
   std::deque<Bytes> inbox_;
   std::uint64_t progress_ = 0;
   bool server_failed_ = false;
   bool server_ended_ = false;
+  bool ended_ = false;
 
   ProcessWatch process_;
   std::function<bool()> idle_;

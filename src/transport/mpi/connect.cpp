@@ -3,12 +3,15 @@
 
 #include <algorithm>
 #include <climits>
+#include <map>
 #include <string>
 #include <utility>
 
 #include "transport/mpi/client.hpp"
+#include "transport/mpi/mpi_carrier.hpp"
 #include "transport/mpi/roster.hpp"
 #include "transport/mpi/server.hpp"
+#include "transport/relay/relay_carrier.hpp"
 #include "transport/shm/client.hpp"
 #include "transport/shm/peer.hpp"
 #include "transport/shm/port.hpp"
@@ -46,8 +49,14 @@ class SetUp {
       connection_.communicators.push_back(std::make_shared<mpi::Communicator>(std::move(comm)));
       server_comm_ = connection_.communicators.back();
     }
-    AFTERBAY_TRY_ASSIGN(geometry_, make_geometry());
-    Result<void> made = options_.server ? make_server() : Result<void>();
+    for (const int server : roster_.servers()) {  // the same on all ranks, and so is a failure
+      AFTERBAY_TRY_ASSIGN(const shm::Geometry geometry, make_geometry(server));
+      if (server == rank()) geometry_ = geometry;
+    }
+    for (const int frontend : roster_.frontends()) AFTERBAY_TRY(check_frontend(frontend));
+    Result<void> made = options_.server     ? make_server()
+                        : options_.frontend ? make_frontend()
+                                            : Result<void>();
     auto named = agree(made);
     Result<void> attached;
     if (named) {
@@ -59,6 +68,7 @@ class SetUp {
     if (!named) return fail(std::move(named).error());
     AFTERBAY_TRY(std::move(attached));
     connection_.port = std::move(port_);
+    if (options_.frontend) connection_.relay = std::make_unique<network::Relay>(comm_, std::move(relay_));
     return std::move(connection_);
   }
 
@@ -70,21 +80,30 @@ class SetUp {
 
   [[nodiscard]] int rank() const { return comm_->rank(); }
   [[nodiscard]] std::string server_label(std::size_t index) const {
-    return fmt::format("I/O server {} (rank {})", index, roster_.servers()[index]);
+    return fmt::format("I/O server {} (rank {})", index, called(roster_.servers()[index]));
+  }
+  /// A rank as errors name it.
+  [[nodiscard]] int called(int rank) const {
+    return options_.ranks.empty() ? rank : options_.ranks[static_cast<std::size_t>(rank)];
   }
 
-  /// The same on all ranks, and so is its failure.
-  Result<shm::Geometry> make_geometry() const {
+  /// Of a server's memory, and of its like on any rank.
+  Result<shm::Geometry> make_geometry(int server) const {
     if (network::segment_capacity(options_.sizes) > INT_MAX)
       return fail(ErrorCode::invalid_argument, "segment_bytes and block_bytes must be less than 2 GiB");
     const std::size_t servers = options_.server_links ? roster_.servers().size() : 0;
-    return shm::make_geometry(options_.sizes, roster_.models().size() + servers);
+    LinkSizes sizes = options_.sizes;
+    sizes.memory_bytes = roster_.card(server).memory_bytes;
+    return shm::make_geometry(sizes, roster_.models().size() + servers);
   }
 
   /// Memory for this server's segment; shared, with an open door, when model ranks will map it.
   Result<shm::Mapping> make_memory() {
     const auto maps_it = [&](int other) { return other != rank() && roster_.shares_memory(other, rank()); };
-    const bool shared = std::ranges::any_of(roster_.models(), maps_it) ||
+    const auto puts_into_it = [&](int model) {
+      return !roster_.frontend_of(model, rank()) && maps_it(model);
+    };
+    const bool shared = std::ranges::any_of(roster_.models(), puts_into_it) ||
                         (options_.server_links && std::ranges::any_of(roster_.servers(), maps_it));
     if (!shared) return shm::Mapping::anonymous(geometry_.total_bytes);
     AFTERBAY_TRY_ASSIGN(shm::SharedMemory memory, shm::Mapping::create(geometry_.total_bytes));
@@ -102,12 +121,34 @@ class SetUp {
     return {};
   }
 
+  [[nodiscard]] std::string model_label(std::size_t index) const {
+    return fmt::format("model rank {} (rank {})", index, called(roster_.models()[index]));
+  }
+  [[nodiscard]] std::string frontend_label(int frontend) const {
+    return fmt::format("the frontend at rank {}", called(frontend));
+  }
+
   void add_peers() {
     auto net = std::make_unique<network::MpiNetwork>(comm_);
+    std::map<int, std::shared_ptr<network::Frontend>> frontends;
     bool polled = false;
     for (std::size_t i = 0; i < roster_.models().size(); ++i) {
       const int model = roster_.models()[i];
-      std::string label = fmt::format("model rank {} (rank {})", i, model);
+      std::string label = model_label(i);
+      if (const auto via = roster_.frontend_of(model, rank())) {
+        auto& frontend = frontends[*via];
+        if (!frontend)
+          frontend = std::make_shared<network::Frontend>(network::Frontend{
+              frontend_label(*via), ProcessWatch(roster_.watchable(*via, rank())), options_.policy.deadline});
+        auto peer = std::make_unique<network::MpiPeer>(
+            comm_, *port_, segment_->header().progress,
+            network::MpiPeerOptions{i, *via, std::move(label), options_.sizes, options_.policy,
+                                    roster_.watchable(model, rank()), network::relay_tag(i), frontend});
+        net->add(*via, i, *peer, frontend);
+        port_->add(std::move(peer));
+        polled = true;
+        continue;
+      }
       if (roster_.shares_memory(model, rank())) {
         port_->add(std::make_unique<shm::ShmPeer>(segment_, i, "shm", std::move(label)));
         continue;
@@ -159,10 +200,7 @@ class SetUp {
       } else if (roster_.shares_memory(rank(), servers[i])) {
         AFTERBAY_TRY_ASSIGN(link, share(i, roster_.models().size() + self, links));
       } else {
-        AFTERBAY_TRY_ASSIGN(
-            link, network::MpiClientLink::make(server_comm_,
-                                               {servers[i], server_label(i), options_.sizes, options_.policy,
-                                                roster_.watchable(servers[i], rank()), links}));
+        AFTERBAY_TRY_ASSIGN(link, over_mpi(server_comm_, i, {.rank = servers[i]}, links));
       }
       connection_.server_links.push_back(std::move(link));
     }
@@ -174,9 +212,12 @@ class SetUp {
     const auto& models = roster_.models();
     const auto self = static_cast<std::size_t>(std::ranges::find(models, rank()) - models.begin());
     for (std::size_t i = 0; i < roster_.servers().size(); ++i) {
-      AFTERBAY_TRY_ASSIGN(auto link, roster_.shares_memory(rank(), roster_.servers()[i])
+      const int server = roster_.servers()[i];
+      const auto via = roster_.frontend_of(rank(), server);
+      AFTERBAY_TRY_ASSIGN(auto link, via ? reach(i, *via)
+                                     : roster_.shares_memory(rank(), server)
                                          ? share(i, self, rank_links_)
-                                         : dial(i));
+                                         : over_mpi(comm_, i, {.rank = server}, rank_links_));
       connection_.links.push_back(std::move(link));
     }
     return {};
@@ -186,10 +227,11 @@ class SetUp {
                                             const std::shared_ptr<RankLinks>& rank_links) {
     std::shared_ptr<shm::Segment> segment = segment_;
     if (roster_.servers()[server] != rank()) {
+      AFTERBAY_TRY_ASSIGN(const shm::Geometry geometry, make_geometry(roster_.servers()[server]));
       AFTERBAY_TRY_ASSIGN(shm::Mapping mapping,
-                          shm::Mapping::open(addresses_[server], geometry_.total_bytes));
+                          shm::Mapping::open(address_of(roster_.servers()[server]), geometry.total_bytes));
       mapping.populate();
-      AFTERBAY_TRY_ASSIGN(shm::Segment attached, shm::Segment::attach(std::move(mapping), geometry_));
+      AFTERBAY_TRY_ASSIGN(shm::Segment attached, shm::Segment::attach(std::move(mapping), geometry));
       segment = std::make_shared<shm::Segment>(std::move(attached));
     }
     return std::make_unique<shm::ShmClientLink>(
@@ -197,10 +239,125 @@ class SetUp {
         shm::ClientOptions{self, options_.policy, "shm", server_label(server), rank_links});
   }
 
-  Result<std::unique_ptr<ClientLink>> dial(std::size_t server) {
-    const int at = roster_.servers()[server];
-    return network::MpiClientLink::make(comm_, {at, server_label(server), options_.sizes, options_.policy,
-                                                roster_.watchable(at, rank()), rank_links_});
+  Result<std::unique_ptr<ClientLink>> over_mpi(const std::shared_ptr<const mpi::Communicator>& comm,
+                                               std::size_t server, network::MpiRoute route,
+                                               const std::shared_ptr<RankLinks>& links) const {
+    AFTERBAY_TRY_ASSIGN(auto carrier, network::MpiCarrier::make(comm, options_.sizes, std::move(route)));
+    return link_by(std::move(carrier), server, "", links);
+  }
+
+  std::unique_ptr<ClientLink> link_by(std::unique_ptr<network::Carrier> carrier, std::size_t server,
+                                      const std::string& through,
+                                      const std::shared_ptr<RankLinks>& links) const {
+    return std::make_unique<network::MpiClientLink>(
+        std::move(carrier),
+        network::MpiClientOptions{server_label(server) + through, options_.sizes, options_.policy,
+                                  roster_.watchable(roster_.servers()[server], rank()), links});
+  }
+
+  // ---- tiered: frontends between model ranks and servers
+
+  /// What a frontend has to do with; the same on all ranks.
+  struct Behind {
+    std::vector<std::size_t> clients;  ///< numbers of its model ranks
+    std::vector<std::size_t> near;     ///< of these, those that share memory with it
+    std::vector<std::size_t> servers;  ///< numbers of its servers
+    [[nodiscard]] std::size_t pairs() const { return clients.size() * servers.size(); }
+  };
+
+  [[nodiscard]] Behind behind(int frontend) const {
+    Behind it;
+    const auto& servers = roster_.servers();
+    for (std::size_t s = 0; s < servers.size(); ++s)
+      if (roster_.card(servers[s]).pool == roster_.card(frontend).pool) it.servers.push_back(s);
+    if (it.servers.empty()) return it;
+    for (std::size_t m = 0; m < roster_.models().size(); ++m) {
+      const int model = roster_.models()[m];
+      if (roster_.frontend_of(model, servers[it.servers.front()]) != frontend) continue;
+      it.clients.push_back(m);
+      if (roster_.shares_memory(model, frontend)) it.near.push_back(m);
+    }
+    return it;
+  }
+
+  [[nodiscard]] Result<std::uint32_t> segments_at(int frontend) const {
+    return relay::segments_of_a_pair(roster_.card(frontend).memory_bytes, behind(frontend).pairs(),
+                                     options_.sizes);
+  }
+
+  [[nodiscard]] Result<void> check_frontend(int frontend) const {
+    int* most = nullptr;
+    int known = 0;
+    MPI_Comm_get_attr(comm_->get(), MPI_TAG_UB, static_cast<void*>(&most), &known);
+    const std::size_t tags = std::max(roster_.models().size(), roster_.servers().size());
+    if (known != 0 && network::relay_tag(tags) > *most)
+      return fail(ErrorCode::resources,
+                  "this MPI has message tags up to {} only, and with frontends {} model ranks and {} servers "
+                  "need more: "
+                  "use the topology dedicated",
+                  *most, roster_.models().size(), roster_.servers().size());
+    auto segments = segments_at(frontend);
+    if (!segments)
+      return fail(std::move(segments).error().at_rank(called(frontend)).add(frontend_label(frontend)));
+    return {};
+  }
+
+  Result<void> make_frontend() {
+    const Behind it = behind(rank());
+    AFTERBAY_TRY_ASSIGN(relay_.segments, segments_at(rank()));
+    relay_.sizes = options_.sizes;
+    relay_.policy = options_.policy;
+    relay_.label = frontend_label(rank());
+    for (const std::size_t m : it.clients) {
+      const auto slot = std::ranges::find(it.near, m);
+      relay_.clients.push_back({m, roster_.models()[m], model_label(m), std::nullopt});
+      if (slot != it.near.end())
+        relay_.clients.back().slot = static_cast<std::size_t>(slot - it.near.begin());
+    }
+    for (const std::size_t s : it.servers)
+      relay_.servers.push_back(
+          {s, roster_.servers()[s], server_label(s), roster_.watchable(roster_.servers()[s], rank())});
+    if (it.near.empty()) return {};
+    const auto geometry =
+        relay::channel_geometry(it.near.size(), it.servers.size(), relay_.segments, options_.sizes);
+    AFTERBAY_TRY_ASSIGN(shm::SharedMemory memory, shm::Mapping::create(geometry.total_bytes()));
+    door_ = std::move(memory.door);
+    memory.mapping.populate();
+    relay_.channel = relay::Channel::format(std::move(memory.mapping), geometry);
+    return {};
+  }
+
+  /// A server behind a frontend.
+  Result<std::unique_ptr<ClientLink>> reach(std::size_t server, int frontend) {
+    const Behind it = behind(frontend);
+    const std::string through = fmt::format(", through {},", frontend_label(frontend));
+    AFTERBAY_TRY_ASSIGN(const std::uint32_t segments, segments_at(frontend));
+    if (!roster_.shares_memory(rank(), frontend)) {
+      network::MpiRoute route{frontend, network::relay_tag(server), network::relay_tag(server),
+                              segments, frontend_label(frontend),   roster_.watchable(frontend, rank())};
+      AFTERBAY_TRY_ASSIGN(auto carrier, network::MpiCarrier::make(comm_, options_.sizes, std::move(route)));
+      return link_by(std::move(carrier), server, through, rank_links_);
+    }
+    auto& end = channels_[frontend];
+    if (!end) {
+      const auto geometry =
+          relay::channel_geometry(it.near.size(), it.servers.size(), segments, options_.sizes);
+      AFTERBAY_TRY_ASSIGN(shm::Mapping mapping,
+                          shm::Mapping::open(address_of(frontend), geometry.total_bytes()));
+      mapping.populate();
+      const auto& models = roster_.models();
+      const auto self = static_cast<std::size_t>(std::ranges::find(models, rank()) - models.begin());
+      const auto slot = static_cast<std::size_t>(std::ranges::find(it.near, self) - it.near.begin());
+      end = std::make_shared<relay::ChannelEnd>(relay::Channel::attach(std::move(mapping), geometry), slot,
+                                                frontend_label(frontend));
+    }
+    const auto behind_it =
+        static_cast<std::size_t>(std::ranges::find(it.servers, server) - it.servers.begin());
+    return link_by(std::make_unique<relay::RelayCarrier>(end, behind_it), server, through, rank_links_);
+  }
+
+  [[nodiscard]] const std::string& address_of(int rank) const {
+    return addresses_[static_cast<std::size_t>(rank)];
   }
 
   /// Collective: fails on all ranks when `own` failed on one, naming the first that did.
@@ -214,11 +371,12 @@ class SetUp {
     for (std::size_t i = 0; i < all.size(); ++i) {
       AFTERBAY_TRY_ASSIGN(StepReport other, wire::decode<StepReport>(all[i]));
       if (other.code != 0)
-        return fail(make_error(static_cast<ErrorCode>(other.code), "rank {}: {}", i, other.message)
+        return fail(make_error(static_cast<ErrorCode>(other.code), "rank {}: {}", called(static_cast<int>(i)),
+                               other.message)
                         .with_native(other.native)
-                        .at_rank(static_cast<int>(i))
+                        .at_rank(called(static_cast<int>(i)))
                         .add("while ranks and I/O servers were connected"));
-      if (roster_.card(static_cast<int>(i)).server != 0) addresses_.push_back(std::move(other.segment));
+      addresses_.push_back(std::move(other.segment));
     }
     return {};
   }
@@ -229,9 +387,11 @@ class SetUp {
   Roster roster_;
   shm::Geometry geometry_;
   shm::Door door_;                      ///< to the memory of this rank's server, during the set-up
-  std::vector<std::string> addresses_;  ///< of all servers' memory
+  std::vector<std::string> addresses_;  ///< of all ranks' shared memory; empty: none
   std::shared_ptr<shm::Segment> segment_;
   std::unique_ptr<shm::Port> port_;
+  network::RelayOptions relay_;                                 ///< of a frontend
+  std::map<int, std::shared_ptr<relay::ChannelEnd>> channels_;  ///< of a model rank, by frontend
   std::shared_ptr<RankLinks> rank_links_ = std::make_shared<RankLinks>();
   Connection connection_;
 };

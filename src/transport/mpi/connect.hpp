@@ -10,6 +10,7 @@
 
 #include "mpi/communicator.hpp"
 #include "transport/link.hpp"
+#include "transport/mpi/relay.hpp"
 
 namespace afterbay::transport {
 
@@ -20,13 +21,20 @@ enum class TransportChoice {
 };
 
 struct ConnectOptions {
-  MPI_Comm comm = MPI_COMM_NULL;     ///< only used during the call; a duplicate is kept
-  bool model = true;                 ///< this rank is a model rank
-  bool server = false;               ///< this rank is an I/O server; both: inline
+  MPI_Comm comm = MPI_COMM_NULL;  ///< only used during the call; a duplicate is kept
+  std::vector<int> ranks;         ///< what the ranks of `comm` are called in errors; empty: as they are
+  bool model = true;              ///< this rank is a model rank
+  bool server = false;            ///< this rank is an I/O server; both: inline
+  bool frontend = false;          ///< this rank passes data on to the servers of its pool
+  int pool = 0;                   ///< of a server or frontend
+  /// By pool, then by rank: through which frontend it sends to the pool's servers; -1, or nothing: to them
+  /// itself.
+  std::vector<std::vector<int>> frontends;
+  std::uint64_t frontend_bytes = 0;  ///< memory of a frontend; the same on all ranks of its pool
   std::optional<int> declared_node;  ///< for tests: ranks of different declared nodes never share memory
   bool server_links = false;         ///< servers talk to each other too; the same on all ranks
   TransportChoice transport = TransportChoice::automatic;
-  LinkSizes sizes;    ///< the same on all ranks
+  LinkSizes sizes;    ///< the same on all ranks, but for memory_bytes, which is each server's own
   WaitPolicy policy;  ///< the deadline bounds each step of the set-up too
 };
 
@@ -39,7 +47,8 @@ struct Connection {
   /// Servers, with `server_links`: one a server, to send messages only; null for itself. What a server sends
   /// here arrives at the other's port.
   std::vector<std::unique_ptr<ClientLink>> server_links;
-  std::uint64_t segment_bytes = 0;  ///< servers: memory of the segment
+  std::unique_ptr<network::Relay> relay;  ///< frontends
+  std::uint64_t segment_bytes = 0;        ///< servers: memory of the segment
   /// What all this talks over. To be destroyed last, on every rank, see mpi::Communicator::take_leave.
   std::vector<std::shared_ptr<mpi::Communicator>> communicators;
 };

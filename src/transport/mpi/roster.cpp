@@ -20,9 +20,9 @@ std::uint64_t digest(std::string_view text, std::uint64_t value = 0xCBF2'9CE4'84
 }
 
 std::uint64_t digest_of(const LinkSizes& s) {
-  return digest(fmt::format("{} {} {} {} {} {} {} {} {} {}", s.memory_bytes, s.block_bytes,
-                            s.small_block_bytes, std::bit_cast<std::uint64_t>(s.small_share), s.ring_bytes,
-                            s.reply_bytes, s.instances, s.max_frames, s.segment_bytes, s.segments));
+  return digest(fmt::format("{} {} {} {} {} {} {} {} {}", s.block_bytes, s.small_block_bytes,
+                            std::bit_cast<std::uint64_t>(s.small_share), s.ring_bytes, s.reply_bytes,
+                            s.instances, s.max_frames, s.segment_bytes, s.segments));
 }
 
 std::span<const std::byte> bytes_of(const RankCard& card) {
@@ -49,6 +49,9 @@ Result<Roster> Roster::exchange(const mpi::Communicator& comm, const ConnectOpti
   own.declared_node = options.declared_node.value_or(-1);
   own.machine = machine_number();
   own.settings = digest_of(options.sizes);
+  own.frontend = options.frontend;
+  own.pool = options.pool;
+  own.memory_bytes = options.frontend ? options.frontend_bytes : options.sizes.memory_bytes;
   own.process = own_process();
   AFTERBAY_TRY_ASSIGN(const auto all, comm.all_gather(bytes_of(own), options.policy.deadline));
   Roster roster;
@@ -59,8 +62,10 @@ Result<Roster> Roster::exchange(const mpi::Communicator& comm, const ConnectOpti
                   comm.rank());
     std::memcpy(&roster.cards_[i], all[i].data(), sizeof(RankCard));
     if (roster.cards_[i].model != 0) roster.models_.push_back(static_cast<int>(i));
+    if (roster.cards_[i].frontend != 0) roster.frontends_.push_back(static_cast<int>(i));
     if (roster.cards_[i].server != 0) roster.servers_.push_back(static_cast<int>(i));
   }
+  roster.routes_ = options.frontends;
   AFTERBAY_TRY(roster.check());
   return roster;
 }
@@ -86,7 +91,7 @@ Result<void> Roster::check() const {
   if (static_cast<TransportChoice>(cards_[0].transport) != TransportChoice::shm) return {};
   for (const int server : servers_)
     for (const int model : models_)
-      if (!same_machine(model, server))
+      if (!same_machine(model, frontend_of(model, server).value_or(server)))
         return fail(ErrorCode::invalid_argument,
                     "shared memory was demanded for all pairs, but model rank {} and the I/O server at rank "
                     "{} run on "
@@ -95,6 +100,12 @@ Result<void> Roster::check() const {
                     "server on each node",
                     model, server);
   return {};
+}
+
+std::optional<int> Roster::frontend_of(int model, int server) const {
+  const auto pool = static_cast<std::size_t>(card(server).pool);
+  if (pool >= routes_.size() || routes_[pool][static_cast<std::size_t>(model)] < 0) return std::nullopt;
+  return routes_[pool][static_cast<std::size_t>(model)];
 }
 
 bool Roster::shares_memory(int model, int server) const {

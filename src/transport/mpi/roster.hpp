@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "base/process_watch.hpp"
@@ -17,9 +18,12 @@ struct RankCard {
   std::uint8_t model = 0;
   std::uint8_t server = 0;
   std::uint8_t transport = 0;
+  std::uint8_t frontend = 0;
+  std::int32_t pool = 0;            ///< of servers and frontends
   std::int32_t declared_node = -1;  ///< -1: not declared
   std::uint64_t machine = 0;        ///< equal where processes can share memory
-  std::uint64_t settings = 0;       ///< digest of the sizes
+  std::uint64_t settings = 0;       ///< digest of the sizes, but for the memory
+  std::uint64_t memory_bytes = 0;   ///< servers and frontends
   ProcessId process;
 };
 
@@ -35,7 +39,10 @@ class Roster {
   [[nodiscard]] const RankCard& card(int rank) const { return cards_[static_cast<std::size_t>(rank)]; }
   [[nodiscard]] const std::vector<int>& models() const noexcept { return models_; }    ///< ranks, ascending
   [[nodiscard]] const std::vector<int>& servers() const noexcept { return servers_; }  ///< ranks, ascending
-  /// Whether a pair uses shared memory (else MPI).
+  [[nodiscard]] const std::vector<int>& frontends() const noexcept { return frontends_; }
+  /// The frontend through which a model rank sends to a server, if any.
+  [[nodiscard]] std::optional<int> frontend_of(int model, int server) const;
+  /// Whether a pair of model rank and server, or frontend, uses shared memory (else MPI).
   [[nodiscard]] bool shares_memory(int model, int server) const;
   /// The process, if it can be watched from a rank that runs on the same machine.
   [[nodiscard]] ProcessId watchable(int rank, int from) const;
@@ -47,6 +54,8 @@ class Roster {
   std::vector<RankCard> cards_;
   std::vector<int> models_;
   std::vector<int> servers_;
+  std::vector<int> frontends_;
+  std::vector<std::vector<int>> routes_;  ///< ConnectOptions::frontends
 };
 
 }  // namespace afterbay::transport::network

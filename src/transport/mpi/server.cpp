@@ -19,6 +19,15 @@ bool passes(shm::Refusal refusal) {
 
 }  // namespace
 
+Result<void> Frontend::check_alive() const {
+  if (!process.running())
+    return fail(ErrorCode::peer_lost, "{}, process {} on this machine, has died", label, process.pid());
+  const std::uint64_t silent_ns = now_ns() - heard_ns;
+  if (silent_ns < static_cast<std::uint64_t>(patience.count()) * 1'000'000) return {};
+  return fail(ErrorCode::peer_lost, "{} has not been heard of for {} ms; is it stuck, or the network down?",
+              label, silent_ns / 1'000'000);
+}
+
 MpiPeer::MpiPeer(std::shared_ptr<const mpi::Communicator> comm, shm::Port& port,
                  std::atomic<std::uint64_t>& progress, MpiPeerOptions options)
     : comm_(std::move(comm)),
@@ -80,6 +89,8 @@ bool MpiPeer::complete_receives() {
     const bool ping = incoming.bytes >= sizeof(SegmentHeader) &&
                       read_header<SegmentHeader>(incoming.buffer.data()).kind == SegmentKind::ping;
     if (ping) flags_due_ |= BatchHeader::pong;
+    died_ = died_ || (incoming.bytes >= sizeof(SegmentHeader) &&
+                      read_header<SegmentHeader>(incoming.buffer.data()).kind == SegmentKind::died);
     moved = moved || !ping;
   }
   return moved;
@@ -107,6 +118,7 @@ void MpiPeer::end_segment() {
     progress_.fetch_add(1, std::memory_order_relaxed);
     if (spare_.size() < options_.sizes.segments) spare_.push_back(std::move(incoming_.front().buffer));
   }
+  ended_ = ended_ || segment_.kind == SegmentKind::farewell;
   incoming_.pop_front();
   in_segment_ = false;
 }
@@ -251,7 +263,7 @@ bool MpiPeer::flush_batch() {
   fill_batch();
   const auto start = batch_.size() > sizeof(BatchHeader) ? MPI_Issend : MPI_Isend;
   auto sent = mpi::check(start(batch_.data(), static_cast<int>(batch_.size()), MPI_BYTE, options_.rank,
-                               down_tag, comm_->get(), batch_request_.handle()),
+                               options_.down_tag, comm_->get(), batch_request_.handle()),
                          "MPI_Isend");
   if (!sent) note_failure(std::move(sent).error());
   return !only_a_pong;
@@ -267,7 +279,15 @@ bool MpiPeer::pump() {
 Result<void> MpiPeer::check_alive() {
   if (forgotten_ || current_) return {};
   if (failure_) return afterbay::fail(*failure_);
-  if (process_.running() || peek()) return {};
+  if (died_) return afterbay::fail(ErrorCode::peer_lost, "{} has died, says {}", options_.label, via());
+  if (options_.frontend)
+    if (auto alive = options_.frontend->check_alive(); !alive)
+      return afterbay::fail(std::move(alive).error().add("through which " + options_.label + " sends"));
+  if (process_.running() || peek()) {
+    if (!ended_ || peek()) return {};
+    return afterbay::fail(ErrorCode::peer_lost, "{} has ended without finalizing its session",
+                          options_.label);
+  }
   return afterbay::fail(
       ErrorCode::peer_lost,
       "{}, process {} on this machine, has died; see its output and the kernel log (out of memory?)",
@@ -288,12 +308,15 @@ Result<bool> MpiNetwork::take_one() {
   int found = 0;
   MPI_Message message = MPI_MESSAGE_NULL;
   MPI_Status status;
-  AFTERBAY_TRY(mpi::check(MPI_Improbe(MPI_ANY_SOURCE, up_tag, comm_->get(), &found, &message, &status),
-                          "MPI_Improbe"));
+  const int tag = frontends_.empty() ? up_tag : MPI_ANY_TAG;
+  AFTERBAY_TRY(
+      mpi::check(MPI_Improbe(MPI_ANY_SOURCE, tag, comm_->get(), &found, &message, &status), "MPI_Improbe"));
   if (found == 0) return false;
   int bytes = 0;
   MPI_Get_count(&status, MPI_BYTE, &bytes);
-  const auto peer = peers_.find(status.MPI_SOURCE);
+  const auto peer = peers_.find(std::pair(status.MPI_SOURCE, status.MPI_TAG));
+  if (const auto frontend = frontends_.find(status.MPI_SOURCE); frontend != frontends_.end())
+    frontend->second->heard_ns = now_ns();
   if (peer == peers_.end())
     return fail(ErrorCode::internal, "rank {} sent a segment but is no model rank over MPI",
                 status.MPI_SOURCE);

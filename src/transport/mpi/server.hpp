@@ -7,10 +7,11 @@
 #pragma once
 
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
-#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/clock.hpp"
@@ -23,6 +24,18 @@
 
 namespace afterbay::transport::network {
 
+/// A frontend through which model ranks send, as a server sees it. It says something now and then, whatever
+/// the ranks do.
+struct Frontend {
+  std::string label;  ///< "the frontend at rank 5"
+  ProcessWatch process;
+  Millis patience{0};
+  std::uint64_t heard_ns = now_ns();
+
+  /// Fails when it has died or not been heard of for too long.
+  [[nodiscard]] Result<void> check_alive() const;
+};
+
 struct MpiPeerOptions {
   std::size_t peer = 0;
   int rank = 0;                        ///< in the transport's communicator
@@ -30,6 +43,8 @@ struct MpiPeerOptions {
   LinkSizes sizes;
   WaitPolicy policy;
   ProcessId process;  ///< the rank's, when it runs on this machine
+  int down_tag = network::down_tag;
+  std::shared_ptr<Frontend> frontend = nullptr;  ///< it sends through; then `rank` is the frontend's
 };
 
 class MpiPeer final : public PeerEnd {
@@ -85,6 +100,7 @@ class MpiPeer final : public PeerEnd {
   void fill_batch();
   Bytes spare_buffer();
   void broken(const char* what, std::uint64_t value);
+  [[nodiscard]] std::string via() const { return options_.frontend ? options_.frontend->label : "its node"; }
 
   std::shared_ptr<const mpi::Communicator> comm_;
   shm::Port& port_;
@@ -111,6 +127,8 @@ class MpiPeer final : public PeerEnd {
   mpi::Request batch_request_;
 
   std::optional<Error> failure_;
+  bool ended_ = false;  ///< it has closed its link
+  bool died_ = false;   ///< its frontend says so
   bool forgotten_ = false;
   std::uint64_t messages_ = 0;
 };
@@ -119,7 +137,12 @@ class MpiPeer final : public PeerEnd {
 class MpiNetwork final : public Network {
  public:
   explicit MpiNetwork(std::shared_ptr<const mpi::Communicator> comm) : comm_(std::move(comm)) {}
-  void add(int rank, MpiPeer& peer) { peers_.emplace(rank, &peer); }
+  void add(int rank, MpiPeer& peer) { peers_.emplace(std::pair(rank, up_tag), &peer); }
+  /// Of model rank `number`, through a frontend at `rank`.
+  void add(int rank, std::size_t number, MpiPeer& peer, std::shared_ptr<Frontend> frontend) {
+    peers_.emplace(std::pair(rank, relay_tag(number)), &peer);
+    frontends_[rank] = std::move(frontend);
+  }
   bool progress() override;
   [[nodiscard]] bool transferring() const override;
 
@@ -128,7 +151,8 @@ class MpiNetwork final : public Network {
   Result<bool> take_one();
 
   std::shared_ptr<const mpi::Communicator> comm_;
-  std::unordered_map<int, MpiPeer*> peers_;
+  std::map<std::pair<int, int>, MpiPeer*> peers_;  ///< by rank and tag
+  std::map<int, std::shared_ptr<Frontend>> frontends_;
   bool moved_ = false;  ///< more than pings
 };
 

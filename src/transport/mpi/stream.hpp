@@ -18,8 +18,17 @@ namespace afterbay::transport::network {
 
 inline constexpr int up_tag = 1;
 inline constexpr int down_tag = 2;
+/// What goes through a frontend: between it and a server the number of the model rank, between it and a rank
+/// that of the server.
+inline constexpr int first_relay_tag = 16;
+constexpr int relay_tag(std::size_t number) { return first_relay_tag + static_cast<int>(number); }
 
-enum class SegmentKind : std::uint32_t { data = 0x5EA1, ping = 0x5EA2 };
+enum class SegmentKind : std::uint32_t {
+  data = 0x5EA1,
+  ping = 0x5EA2,
+  farewell = 0x5EA3,  ///< through a frontend: the rank has closed its link
+  died = 0x5EA4,      ///< from a frontend: the rank's process is gone
+};
 
 struct SegmentHeader {
   SegmentKind kind = SegmentKind::data;

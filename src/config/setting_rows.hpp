@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a row of a table of settings is made from a kind of values and the field that it fills.
+// What the tables of settings are written with: a row is a name, a kind, a field and a paragraph.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "config/kinds.hpp"
 #include "config/settings.hpp"
@@ -38,5 +39,28 @@ Setting<Target> row(std::string name, Kind<T> kind, Access access, std::string d
   };
   return setting;
 }
+
+template <class Access, class T>
+Setting<Config> session(std::string name, Kind<T> kind, Access access, std::string documentation) {
+  return row<Config>(std::move(name), std::move(kind), access, std::move(documentation));
+}
+
+template <class Access, class T>
+Setting<CollectionSettings> collection(std::string name, Kind<T> kind, Access access,
+                                       std::string documentation) {
+  return row<CollectionSettings>(std::move(name), std::move(kind), access, std::move(documentation));
+}
+
+template <class Access, class T>
+Setting<VariableSettings> variable(std::string name, Kind<T> kind, Access access, std::string documentation) {
+  return row<VariableSettings>(std::move(name), std::move(kind), access, std::move(documentation));
+}
+
+#define AFTERBAY_FIELD(field) [](auto& target) -> auto& { return target.field; }
+
+Kind<Placement> placement_kind();
+
+/// Where servers are and what files they get.
+void add_servers(std::vector<Setting<Config>>& table);
 
 }  // namespace afterbay::config

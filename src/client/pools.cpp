@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/pools.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace afterbay::client {
+
+Pools::Pools(const config::Config& config, const std::vector<std::size_t>& pool_of_server,
+             std::size_t servers)
+    : choice_(config.pool_choice) {
+  for (const std::string& name : config.pools()) pools_.push_back({name, config.of_pool(name), {}});
+  for (std::size_t s = 0; s < servers; ++s)
+    pools_[s < pool_of_server.size() ? pool_of_server[s] : 0].servers.push_back(s);
+  readers_.resize(servers);
+  std::iota(readers_.begin(), readers_.end(), std::size_t{0});
+  for (const Pool& pool : pools_)
+    if (!pool.name.empty() && pool.name == config.input_pool) readers_ = pool.servers;
+}
+
+Pools::Pool& Pools::choose(const config::CollectionSettings& settings, std::uint64_t expected_bytes) {
+  const auto named = std::ranges::find(pools_, settings.pool.value_or(""), &Pool::name);
+  Pool& chosen = named != pools_.end() ? *named : pools_[choose_by_size(expected_bytes)];
+  ++chosen.collections;
+  chosen.expected_bytes += expected_bytes;
+  return chosen;
+}
+
+/// Of those that take the largest files which these still are.
+std::size_t Pools::choose_by_size(std::uint64_t expected_bytes) {
+  std::vector<std::size_t> fit;
+  for (std::size_t p = 0; p < pools_.size(); ++p) {
+    const std::uint64_t from = pools_[p].config.collections_from_bytes;
+    if (from > expected_bytes) continue;
+    const std::uint64_t best = fit.empty() ? from : pools_[fit.front()].config.collections_from_bytes;
+    if (from > best) fit.clear();
+    if (from >= best) fit.push_back(p);
+  }
+  if (fit.empty()) return 0;
+  if (choice_ == config::PoolChoice::turn) return fit[turn_++ % fit.size()];
+  return *std::ranges::min_element(fit, {}, [this](std::size_t p) {
+    return static_cast<double>(pools_[p].expected_bytes) / static_cast<double>(pools_[p].servers.size());
+  });
+}
+
+}  // namespace afterbay::client

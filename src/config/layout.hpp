@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which ranks of a communicator serve: from the configuration and the node of every rank. A pure function,
+// so that every rank comes to the same result without a message, and `afterbay check` without a run.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "config/config.hpp"
+
+namespace afterbay::config {
+
+enum class RankKind : std::uint8_t {
+  model,
+  server,
+  frontend,  ///< takes data in for the servers of a tiered pool
+  spare      ///< has nothing to do
+};
+
+struct RankPlace {
+  RankKind kind = RankKind::model;
+  int pool = -1;  ///< of servers and frontends: index in Config::pools()
+  bool operator==(const RankPlace&) const = default;
+};
+
+/// What every rank becomes, with the dedicated and the tiered topology. `nodes`: one entry a rank, any
+/// numbers, equal on the same node; nodes count in the order of their lowest ranks. Fails (conflict) with the
+/// arithmetic when it cannot work.
+Result<std::vector<RankPlace>> place_ranks(const Config& config, std::span<const int> nodes);
+
+/// By pool, then by rank: the frontend through which a model rank sends to the servers of that pool; -1:
+/// none, it sends to them itself. One on the rank's node if the pool has any there, else any; of several in
+/// turn.
+std::vector<std::vector<int>> frontends_of_ranks(const Config& config, std::span<const RankPlace> places,
+                                                 std::span<const int> nodes);
+
+/// The same where `serves[r]` says which ranks are server processes that were started as such: they are
+/// dealt to the pools in the order of ranks; of a tiered pool the last ones are the servers.
+Result<std::vector<RankPlace>> place_started_servers(const Config& config, const std::vector<bool>& serves,
+                                                     std::span<const int> nodes);
+
+/// A line a kind, for `afterbay check`: "model: ranks 0-2, 4-6".
+std::string text_of(const Config& config, std::span<const RankPlace> places);
+
+}  // namespace afterbay::config

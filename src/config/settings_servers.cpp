@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// Settings that say where servers are, and what a pool of them may have for itself.
+#include <array>
+
+#include "base/units.hpp"
+
+#include "config/setting_rows.hpp"
+
+namespace afterbay::config {
+namespace {
+
+Kind<int> count_or_automatic() { return or_words(integer_in(1, 65'536), {{"auto", 0}}); }
+
+void add_topology(std::vector<Setting<Config>>& table) {
+  table.push_back(session(
+      "topology",
+      choice<Topology>(
+          {{"dedicated", Topology::dedicated}, {"inline", Topology::inline_}, {"tiered", Topology::tiered}}),
+      AFTERBAY_FIELD(topology),
+      "Where the I/O servers run. With `dedicated` some ranks of the communicator do nothing but "
+      "serve. With `inline` there are no extra ranks: the model's own processes write, as "
+      "`inline.mode` says. With `tiered` frontends, on the nodes of the model ranks or on nodes of "
+      "their own, take data in and pass them on to the servers, which write."));
+  table.push_back(
+      session("servers", integer_in(1, 65'536), AFTERBAY_FIELD(servers),
+              "Number of I/O servers with the topologies dedicated and tiered: the last ones of the "
+              "communicator's ranks, unless the settings below say otherwise. There must be at least one "
+              "model rank besides."));
+  table.push_back(
+      session("inline.mode",
+              choice<InlineMode>({{"synchronous", InlineMode::synchronous}, {"thread", InlineMode::thread}}),
+              AFTERBAY_FIELD(inline_mode),
+              "How model ranks write with the inline topology. With `synchronous` the end of a step returns "
+              "when the step has "
+              "been written. With `thread` one background thread on each node writes while the model "
+              "computes; over several "
+              "nodes this needs MPI_THREAD_MULTIPLE."));
+}
+
+void add_layout(std::vector<Setting<Config>>& table) {
+  table.push_back(
+      session("servers_per_node", count_or_automatic(), AFTERBAY_FIELD(layout.per_node),
+              "Number of servers on each node that holds servers. Of `servers`, `servers_per_node` and "
+              "`server_nodes` two give the third; alone it puts servers on every node. `auto`: nodes are "
+              "not looked at."));
+  table.push_back(
+      session("server_nodes", count_or_automatic(), AFTERBAY_FIELD(layout.nodes),
+              "Number of nodes that hold servers: the last ones, in the order of their lowest ranks. Alone "
+              "it puts one server on each of them or, with `isolate_nodes`, makes all their ranks servers."));
+  table.push_back(session(
+      "server_offset", or_words(integer_in(0, 1 << 20), {{"auto", -1}}), AFTERBAY_FIELD(layout.offset),
+      "Which rank is the first server, counted from 0 among the ranks of each node where servers are placed "
+      "by node, "
+      "else among all. `auto`: the last ranks serve or, with `server_spacing`, from 0 on."));
+  table.push_back(
+      session("server_spacing", count_or_automatic(), AFTERBAY_FIELD(layout.spacing),
+              "Distance from one server to the next, in ranks counted as for `server_offset`; to have them "
+              "on different sockets, say."));
+  table.push_back(
+      session("isolate_nodes", toggle(), AFTERBAY_FIELD(layout.isolate),
+              "Whether nodes that hold servers hold no model ranks. What is left of their ranks are "
+              "frontends with the topology tiered, else spare: `serve` returns there at once."));
+  table.push_back(
+      session("model_ranks", count_or_automatic(), AFTERBAY_FIELD(model_ranks),
+              "Number of model ranks: the first of those that do not serve. The others are spare: they "
+              "count as servers, and `serve` returns there at once. `auto`: all that do not serve."));
+  table.push_back(
+      session("frontends_per_node", count_or_automatic(), AFTERBAY_FIELD(layout.frontends_per_node),
+              "With the topology tiered, without `isolate_nodes`: number of frontends on each node that has "
+              "model ranks, whose ranks share them in turn; 1 with `auto`."));
+}
+
+void add_placement(std::vector<Setting<Config>>& table) {
+  table.push_back(session(
+      "placement", placement_kind(), AFTERBAY_FIELD(placement),
+      "How files are shared out over the servers of a pool, or over all where there are no pools. With "
+      "`collection` all files of a collection go to one server, and collections to servers in turn. With "
+      "`file` "
+      "every collection's files go to all servers in turn, with `least` each to the server that has the "
+      "least to "
+      "write; a path that is opened again goes to the server that wrote it before. With `slab` all servers "
+      "write "
+      "every file at once, each a contiguous part of a record, so that a record may be larger than a "
+      "server's "
+      "memory; with `variable` likewise, each server some of the variables. Files that are appended to, and "
+      "those "
+      "of the store `memory`, are written by one server all the same. Where nothing is said, `least` with "
+      "the "
+      "topology tiered."));
+  table.push_back(session("pool_choice",
+                          choice<PoolChoice>({{"turn", PoolChoice::turn}, {"least", PoolChoice::least}}),
+                          AFTERBAY_FIELD(pool_choice),
+                          "Which pool gets a collection for which no pool is named, where several take files "
+                          "of its size: the next in turn, "
+                          "or the one with the least expected bytes a server so far."));
+  table.push_back(session("input_pool", text("name", "a pool's name"), AFTERBAY_FIELD(input_pool),
+                          "The pool whose servers read files for the model. By default all servers do."));
+}
+
+/// What a pool may have for itself of the session's settings.
+constexpr std::array<std::string_view, 13> for_pools{
+    "topology",      "servers",        "servers_per_node", "server_nodes",
+    "server_offset", "server_spacing", "isolate_nodes",    "frontends_per_node",
+    "placement",     "memory.server",  "memory.chunks",    "memory.frontend",
+    "writers"};
+
+}  // namespace
+
+Kind<Placement> placement_kind() {
+  return choice<Placement>({{"collection", Placement::collection},
+                            {"file", Placement::file},
+                            {"least", Placement::least},
+                            {"slab", Placement::slab},
+                            {"variable", Placement::variable}});
+}
+
+void add_servers(std::vector<Setting<Config>>& table) {
+  add_topology(table);
+  add_layout(table);
+  add_placement(table);
+}
+
+const std::vector<Setting<Config>>& pool_settings() {
+  static const std::vector<Setting<Config>> table = [] {
+    std::vector<Setting<Config>> rows;
+    for (const std::string_view name : for_pools) {
+      rows.push_back(*find_setting(session_settings(), name));
+      rows.back().documentation = fmt::format("As the session's `{}`, for this pool.", name);
+    }
+    rows.front() = session(
+        "topology", choice<Topology>({{"dedicated", Topology::dedicated}, {"tiered", Topology::tiered}}),
+        AFTERBAY_FIELD(topology), rows.front().documentation);
+    rows.push_back(session("collections_from", size_in({.low = 0, .high = 1024 * 1024 * TiB}),
+                           AFTERBAY_FIELD(collections_from_bytes),
+                           "The pool takes collections for which no pool is named and whose files are "
+                           "expected to become at least this "
+                           "large (`expected_size`; without it the size of the fixed variables and 16 "
+                           "records, uncompressed), unless "
+                           "another pool has a larger value that they reach too. `pool_choice` decides "
+                           "between pools with the same "
+                           "value."));
+    return rows;
+  }();
+  return table;
+}
+
+}  // namespace afterbay::config

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Carrier: what takes the segments of one link towards their server and brings batches back. The link knows
+// what stands in them, the carrier how they travel: by MPI, or through memory that a frontend shares.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "mpi/request.hpp"
+#include "transport/mpi/stream.hpp"
+
+namespace afterbay::transport::network {
+
+class Carrier {
+ public:
+  virtual ~Carrier() = default;
+  [[nodiscard]] virtual std::size_t segments() const = 0;
+  /// Segments that may be under way before the first credit comes back.
+  [[nodiscard]] virtual std::uint32_t credits() const = 0;
+  /// Memory of a segment, of segment_capacity bytes; the link's until `send`, and again once `sent`.
+  [[nodiscard]] virtual std::byte* segment(std::size_t index) const = 0;
+
+  virtual Result<void> send(std::size_t index, std::uint64_t bytes) = 0;
+  /// Whether the segment's memory may be used again. `eagerly`: the link waits for that.
+  virtual Result<bool> sent(std::size_t index, bool eagerly) = 0;
+  /// A header without items; one at a time.
+  virtual Result<void> send_header(const SegmentHeader& header) = 0;
+  /// Whether the last one has left.
+  virtual Result<bool> header_sent() = 0;
+  /// The next batch, valid until the next call.
+  virtual Result<std::optional<std::span<const std::byte>>> next_batch() = 0;
+
+  /// Sleeps until something may have changed; `back_off` for carriers that can only be polled.
+  virtual void pause(mpi::BackOff& back_off, std::chrono::nanoseconds most, bool sending) = 0;
+  /// Whether anything can still be sent.
+  [[nodiscard]] virtual bool usable() const = 0;
+  /// The session is over, for all links of this rank.
+  virtual void end() { leave(); }
+  /// The last call of a link: nothing more is sent by it.
+  virtual void leave() {}
+  /// Fails when what carries has died.
+  virtual Result<void> check_alive() { return {}; }
+  [[nodiscard]] virtual std::string name() const = 0;
+};
+
+}  // namespace afterbay::transport::network

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport/mpi/mpi_carrier.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "mpi/check.hpp"
+
+namespace afterbay::transport::network {
+namespace {
+
+constexpr std::chrono::milliseconds last_word{500};
+
+}  // namespace
+
+Result<std::unique_ptr<Carrier>> MpiCarrier::make(std::shared_ptr<const mpi::Communicator> comm,
+                                                  const LinkSizes& sizes, MpiRoute route) {
+  AFTERBAY_TRY_ASSIGN(shm::Mapping memory, shm::Mapping::anonymous(segment_capacity(sizes) * sizes.segments));
+  memory.populate();
+  return std::unique_ptr<Carrier>(
+      new MpiCarrier(std::move(comm), sizes, std::move(route), std::move(memory)));
+}
+
+MpiCarrier::MpiCarrier(std::shared_ptr<const mpi::Communicator> comm, const LinkSizes& sizes, MpiRoute route,
+                       shm::Mapping memory)
+    : comm_(std::move(comm)),
+      route_(std::move(route)),
+      capacity_(segment_capacity(sizes)),
+      memory_(std::move(memory)),
+      requests_(sizes.segments),
+      header_(std::make_unique<SegmentHeader>()),
+      frontend_(route_.process) {}
+
+MpiCarrier::~MpiCarrier() {
+  bool memory_in_use = false;
+  for (mpi::Request& request : requests_) {
+    memory_in_use = memory_in_use || request.active();
+    request.abandon();
+  }
+  if (memory_in_use) static_cast<void>(new shm::Mapping(std::move(memory_)));  // MPI may still read it
+  if (header_request_.active()) static_cast<void>(header_.release());
+  header_request_.abandon();
+  if (incoming_request_.active()) static_cast<void>(new Bytes(std::move(incoming_)));
+  incoming_request_.abandon();
+}
+
+std::uint32_t MpiCarrier::credits() const {
+  return route_.credits != 0 ? route_.credits : static_cast<std::uint32_t>(requests_.size());
+}
+
+Result<void> MpiCarrier::send(std::size_t index, std::uint64_t bytes) {
+  return mpi::check(MPI_Isend(segment(index), static_cast<int>(bytes), MPI_BYTE, route_.rank, route_.up_tag,
+                              comm_->get(), requests_[index].handle()),
+                    "MPI_Isend");
+}
+
+Result<bool> MpiCarrier::sent(std::size_t index, bool eagerly) {
+  return eagerly ? requests_[index].test_eagerly() : requests_[index].test();
+}
+
+Result<void> MpiCarrier::send_header(const SegmentHeader& header) {
+  *header_ = header;
+  return mpi::check(MPI_Isend(header_.get(), static_cast<int>(sizeof header), MPI_BYTE, route_.rank,
+                              route_.up_tag, comm_->get(), header_request_.handle()),
+                    "MPI_Isend");
+}
+
+Result<std::optional<std::span<const std::byte>>> MpiCarrier::next_batch() {
+  if (!incoming_request_.active()) {
+    int found = 0;
+    MPI_Message message = MPI_MESSAGE_NULL;
+    MPI_Status status;
+    AFTERBAY_TRY(mpi::check(
+        MPI_Improbe(route_.rank, route_.down_tag, comm_->get(), &found, &message, &status), "MPI_Improbe"));
+    if (found == 0) return std::nullopt;
+    int bytes = 0;
+    MPI_Get_count(&status, MPI_BYTE, &bytes);
+    incoming_.resize(static_cast<std::size_t>(bytes));
+    AFTERBAY_TRY(mpi::check(
+        MPI_Imrecv(incoming_.data(), bytes, MPI_BYTE, &message, incoming_request_.handle()), "MPI_Imrecv"));
+  }
+  AFTERBAY_TRY_ASSIGN(const bool done, incoming_request_.test());
+  if (!done) return std::nullopt;
+  return std::span<const std::byte>(incoming_);
+}
+
+void MpiCarrier::pause(mpi::BackOff& back_off, std::chrono::nanoseconds most, bool sending) {
+  back_off.sleep(most, sending);
+}
+
+/// A frontend passes on to the server that this rank is gone.
+void MpiCarrier::leave() {
+  if (route_.frontend.empty()) return;
+  mpi::BackOff back_off;
+  const auto end = std::chrono::steady_clock::now() + last_word;
+  for (bool said = false; std::chrono::steady_clock::now() < end && check_alive(); back_off.sleep()) {
+    const Result<bool> left = header_request_.test();
+    if (!left || (*left && said)) return;
+    if (*left) said = send_header({SegmentKind::farewell, 0, 0, 0}).has_value();
+  }
+}
+
+bool MpiCarrier::usable() const { return mpi::is_running(); }
+
+Result<void> MpiCarrier::check_alive() {
+  if (frontend_.running()) return {};
+  return fail(ErrorCode::peer_lost,
+              "{}, process {} on this machine, has died; see its output and the kernel log (out of memory?)",
+              route_.frontend, frontend_.pid());
+}
+
+}  // namespace afterbay::transport::network

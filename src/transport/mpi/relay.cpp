@@ -1,0 +1,425 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport/mpi/relay.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <thread>
+#include <utility>
+
+#include "mpi/check.hpp"
+
+namespace afterbay::transport::network {
+namespace {
+
+constexpr std::uint64_t relay_watch_ns = 250'000'000;
+constexpr std::chrono::nanoseconds relay_shortest_pause = std::chrono::microseconds(50);
+constexpr std::chrono::nanoseconds relay_longest_pause = std::chrono::milliseconds(10);
+constexpr Millis relay_farewell{500};  // for what is under way when it ends
+
+std::uint64_t nanoseconds_of(Millis time) { return static_cast<std::uint64_t>(time.count()) * 1'000'000; }
+
+}  // namespace
+
+Relay::Relay(std::shared_ptr<const mpi::Communicator> comm, RelayOptions options)
+    : comm_(std::move(comm)),
+      options_(std::move(options)),
+      lanes_(options_.clients.size() * options_.servers.size()),
+      clients_(options_.clients.size()),
+      servers_(options_.servers.size()),
+      moved_ns_(now_ns()) {
+  for (Lane& it : lanes_) it.credits = options_.sizes.segments;
+  for (std::size_t c = 0; c < clients_.size(); ++c) {
+    const auto slot = options_.clients[c].slot;
+    if (!slot) continue;
+    relay::RankSlot& shared = options_.channel->slot(*slot);
+    clients_[c].notes = std::make_unique<shm::RingReader>(shared.up, options_.channel->up_ring(*slot),
+                                                          shared.up_is_full, shared.bell);
+    clients_[c].down = std::make_unique<shm::RingWriter>(shared.down, options_.channel->down_ring(*slot));
+  }
+  for (std::size_t s = 0; s < servers_.size(); ++s) {
+    servers_[s].process = ProcessWatch(options_.servers[s].process);
+    servers_[s].heard_ns = moved_ns_;
+  }
+  finished_ = clients_.empty();
+}
+
+Relay::~Relay() {
+  const std::uint64_t end = now_ns() + nanoseconds_of(relay_farewell);
+  const auto under_way = [this] {
+    return std::ranges::any_of(lanes_, [](Lane& it) {
+      for (Parcel& parcel : it.sending) (void)parcel.request.test();
+      (void)it.header_request.test();
+      (void)it.batch_request.test();
+      return it.header_request.active() ||
+             std::ranges::any_of(it.sending, [](Parcel& parcel) { return parcel.request.active(); });
+    });
+  };
+  mpi::BackOff back_off;
+  while (mpi::is_running() && !failure_ && under_way() && now_ns() < end) back_off.sleep();
+  if (options_.channel) {
+    options_.channel->header().life.store(shm::Life::ended, std::memory_order_seq_cst);
+    for (const auto& client : options_.clients)
+      if (client.slot) options_.channel->slot(*client.slot).bell.ring();
+  }
+  bool channel_in_use = false;
+  for (Lane& it : lanes_) {  // MPI may still read what is under way
+    for (Parcel& parcel : it.sending) {
+      channel_in_use = channel_in_use || (parcel.request.active() && parcel.segment);
+      if (parcel.request.active() && !parcel.segment) static_cast<void>(new Bytes(std::move(parcel.own)));
+      parcel.request.abandon();
+    }
+    if (it.header_request.active()) static_cast<void>(it.header.release());
+    it.header_request.abandon();
+    if (it.batch_request.active()) static_cast<void>(new Bytes(std::move(it.batch)));
+    it.batch_request.abandon();
+  }
+  if (channel_in_use) static_cast<void>(new std::shared_ptr<relay::Channel>(options_.channel));
+  for (Incoming& it : incoming_) {
+    if (it.request.active()) static_cast<void>(new Bytes(std::move(it.buffer)));
+    it.request.abandon();
+  }
+}
+
+void Relay::fail(Error error) {
+  if (failure_) return;
+  failure_ = std::move(error.add("while " + options_.label + " passed data on"));
+  failed_ns_ = now_ns();
+}
+
+void Relay::hold(std::uint64_t bytes) {
+  held_bytes_ += bytes;
+  figures_.peak_bytes = std::max(figures_.peak_bytes, held_bytes_);
+}
+
+// ---- from the ranks
+
+bool Relay::take_notes() {
+  bool any = false;
+  for (std::size_t c = 0; c < clients_.size(); ++c) {
+    if (!clients_[c].notes) continue;
+    while (const auto message = clients_[c].notes->front()) {
+      relay::Note note;
+      const bool whole = message->size() == sizeof note;
+      if (whole) std::memcpy(&note, message->data(), sizeof note);
+      clients_[c].notes->pop();
+      if (whole) any = take_note(c, note) || any;
+    }
+  }
+  return any;
+}
+
+/// Pings count as nothing done.
+bool Relay::take_note(std::size_t client, const relay::Note& note) {
+  if (note.server >= servers_.size()) return false;
+  if (note.segment == relay::Note::header_only) {
+    take_header(client, note.server, note.header);
+    return note.header.kind != SegmentKind::ping;
+  }
+  const std::size_t slot = *options_.clients[client].slot;
+  Parcel parcel;
+  parcel.segment = note.segment;
+  parcel.data = options_.channel->segment(slot, note.server, note.segment);
+  parcel.bytes = note.bytes;
+  hold(parcel.bytes);
+  lane(client, note.server).waiting.push_back(std::move(parcel));
+  return true;
+}
+
+void Relay::take_segment(std::size_t client, std::size_t server, Bytes bytes) {
+  if (bytes.size() == sizeof(SegmentHeader)) {
+    take_header(client, server, read_header<SegmentHeader>(bytes.data()));
+    return;
+  }
+  Parcel parcel;
+  parcel.own = std::move(bytes);
+  parcel.data = parcel.own.data();
+  parcel.bytes = parcel.own.size();
+  hold(parcel.bytes);
+  lane(client, server).waiting.push_back(std::move(parcel));
+}
+
+/// A ping overtakes what waits here, but does not promise what is in that.
+void Relay::take_header(std::size_t client, std::size_t server, const SegmentHeader& header) {
+  Lane& it = lane(client, server);
+  if (header.kind == SegmentKind::farewell) {
+    it.left = true;
+    for (std::size_t s = 0; s < servers_.size(); ++s)
+      if (!lane(client, s).left) return;
+    clients_[client].life = Life::ended;
+    return;
+  }
+  SegmentHeader passed = header;
+  if (!it.waiting.empty()) passed.order = it.order_sent;
+  it.headers.push_back(passed);
+}
+
+Result<bool> Relay::probe() {
+  int found = 0;
+  MPI_Message message = MPI_MESSAGE_NULL;
+  MPI_Status status;
+  AFTERBAY_TRY(mpi::check(MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_->get(), &found, &message, &status),
+                          "MPI_Improbe"));
+  if (found == 0) return false;
+  int bytes = 0;
+  MPI_Get_count(&status, MPI_BYTE, &bytes);
+  Incoming& it = incoming_.emplace_back();
+  it.source = status.MPI_SOURCE;
+  it.tag = status.MPI_TAG;
+  if (static_cast<std::size_t>(bytes) > sizeof(SegmentHeader) && !spare_.empty()) {
+    it.buffer = std::move(spare_.back());
+    spare_.pop_back();
+  }
+  it.buffer.resize(static_cast<std::size_t>(bytes));
+  AFTERBAY_TRY(
+      mpi::check(MPI_Imrecv(it.buffer.data(), bytes, MPI_BYTE, &message, it.request.handle()), "MPI_Imrecv"));
+  return true;
+}
+
+bool Relay::take_arrivals() {
+  for (;;) {
+    const Result<bool> found = probe();
+    if (!found) fail(found.error());
+    if (!found || !*found) break;
+  }
+  bool any = false;
+  while (!incoming_.empty()) {
+    const Result<bool> done = incoming_.front().request.test_eagerly();
+    if (!done) fail(done.error());
+    if (!done || !*done) break;
+    Incoming it = std::move(incoming_.front());
+    incoming_.pop_front();
+    any = any || it.buffer.size() > sizeof(BatchHeader);
+    arrived(std::move(it));
+  }
+  return any;
+}
+
+void Relay::arrived(Incoming incoming) {
+  const auto server = std::ranges::find(options_.servers, incoming.source, &RelayOptions::Server::rank);
+  if (server != options_.servers.end()) {
+    const auto s = static_cast<std::size_t>(server - options_.servers.begin());
+    const auto peer = static_cast<std::size_t>(incoming.tag - first_relay_tag);
+    const auto client = std::ranges::find(options_.clients, peer, &RelayOptions::Client::peer);
+    servers_[s].heard_ns = now_ns();
+    if (client != options_.clients.end())
+      take_batch(static_cast<std::size_t>(client - options_.clients.begin()), s, std::move(incoming.buffer));
+    return;
+  }
+  const auto client = std::ranges::find(options_.clients, incoming.source, &RelayOptions::Client::rank);
+  const auto number = static_cast<std::size_t>(incoming.tag - first_relay_tag);
+  const auto to = std::ranges::find(options_.servers, number, &RelayOptions::Server::number);
+  if (client == options_.clients.end() || to == options_.servers.end()) {
+    fail(make_error(ErrorCode::internal, "rank {} sent a segment that is not to be passed on",
+                    incoming.source));
+    return;
+  }
+  take_segment(static_cast<std::size_t>(client - options_.clients.begin()),
+               static_cast<std::size_t>(to - options_.servers.begin()), std::move(incoming.buffer));
+}
+
+// ---- to the servers
+
+void Relay::give_back(std::size_t client, std::size_t server, std::size_t segment) {
+  const std::size_t slot = *options_.clients[client].slot;
+  options_.channel->busy(slot, server, segment).store(0, std::memory_order_seq_cst);
+  options_.channel->slot(slot).bell.ring();
+}
+
+bool Relay::complete(std::size_t client, std::size_t server) {
+  Lane& it = lane(client, server);
+  bool moved = false;
+  while (!it.sending.empty()) {
+    Parcel& parcel = it.sending.front();
+    const Result<bool> done = parcel.request.test();
+    if (!done) fail(done.error());
+    if (!done || !*done) break;
+    held_bytes_ -= parcel.bytes;
+    if (parcel.segment) {
+      give_back(client, server, *parcel.segment);
+    } else {
+      ++it.credits_due;
+      if (spare_.size() < 2 * lanes_.size()) spare_.push_back(std::move(parcel.own));
+    }
+    it.sending.pop_front();
+    moved = true;
+  }
+  return moved;
+}
+
+bool Relay::send_headers(Lane& it, std::size_t client, std::size_t server) {
+  const Result<bool> left = it.header_request.test();
+  if (!left) fail(left.error());
+  if (!left || !*left || it.headers.empty()) return false;
+  if (!it.header) it.header = std::make_unique<SegmentHeader>();
+  *it.header = it.headers.front();
+  it.headers.pop_front();
+  auto sent = mpi::check(MPI_Isend(it.header.get(), static_cast<int>(sizeof(SegmentHeader)), MPI_BYTE,
+                                   options_.servers[server].rank, relay_tag(options_.clients[client].peer),
+                                   comm_->get(), it.header_request.handle()),
+                         "MPI_Isend");
+  if (!sent) fail(std::move(sent).error());
+  return it.header->kind != SegmentKind::ping;
+}
+
+/// What cannot get to its server any more. Its rank hears of that from its own pings.
+void Relay::drop(std::size_t client, std::size_t server) {
+  Lane& it = lane(client, server);
+  for (Parcel& parcel : it.waiting) {
+    held_bytes_ -= parcel.bytes;
+    if (parcel.segment) give_back(client, server, *parcel.segment);
+  }
+  it.waiting.clear();
+  it.headers.clear();
+}
+
+bool Relay::push(std::size_t client, std::size_t server) {
+  Lane& it = lane(client, server);
+  bool moved = complete(client, server);
+  if (servers_[server].gone) {
+    drop(client, server);
+    return moved;
+  }
+  while (it.credits > 0 && !it.waiting.empty()) {
+    Parcel& parcel = it.sending.emplace_back(std::move(it.waiting.front()));
+    it.waiting.pop_front();
+    it.order_sent = std::max(it.order_sent, read_header<SegmentHeader>(parcel.data).order);
+    --it.credits;
+    figures_.bytes += parcel.bytes;
+    ++figures_.segments;
+    auto sent = mpi::check(
+        MPI_Isend(parcel.data, static_cast<int>(parcel.bytes), MPI_BYTE, options_.servers[server].rank,
+                  relay_tag(options_.clients[client].peer), comm_->get(), parcel.request.handle()),
+        "MPI_Isend");
+    if (!sent) fail(std::move(sent).error());
+    moved = true;
+  }
+  const Life life = clients_[client].life;
+  if (!it.told_end && (life == Life::died || ((life == Life::ended || it.left) && it.waiting.empty()))) {
+    it.told_end = true;
+    it.headers.push_back(
+        {life == Life::died ? SegmentKind::died : SegmentKind::farewell, 0, 0, it.order_sent});
+  }
+  return send_headers(it, client, server) || moved;
+}
+
+// ---- back to the ranks
+
+void Relay::take_batch(std::size_t client, std::size_t server, Bytes batch) {
+  if (batch.size() < sizeof(BatchHeader)) return;
+  const auto header = read_header<BatchHeader>(batch.data());
+  Lane& it = lane(client, server);
+  it.credits += header.credits;
+  it.progress = std::max(it.progress, header.progress);
+  it.flags_due |= header.flags;
+  if ((header.flags & (BatchHeader::failed | BatchHeader::ended)) != 0) servers_[server].failed = true;
+  if (header.bytes != 0 && clients_[client].life == Life::present) it.batches.push_back(std::move(batch));
+  if (!options_.clients[client].slot) return;
+  const std::size_t slot = *options_.clients[client].slot;
+  relay::PairState& pair = options_.channel->pair(slot, server);
+  pair.progress.store(it.progress, std::memory_order_relaxed);
+  pair.flags.fetch_or(std::exchange(it.flags_due, 0), std::memory_order_seq_cst);
+  pair.changes.fetch_add(1, std::memory_order_seq_cst);
+  for (; !it.batches.empty(); it.batches.pop_front()) {
+    const auto number = static_cast<std::uint32_t>(server);
+    Bytes with_server(sizeof number + it.batches.front().size());
+    std::memcpy(with_server.data(), &number, sizeof number);
+    std::memcpy(with_server.data() + sizeof number, it.batches.front().data(), it.batches.front().size());
+    clients_[client].kept.push_back(std::move(with_server));
+  }
+  options_.channel->slot(slot).bell.ring();
+}
+
+bool Relay::answer_by_channel(std::size_t client) {
+  ClientState& it = clients_[client];
+  if (it.kept.empty()) return false;
+  relay::RankSlot& slot = options_.channel->slot(*options_.clients[client].slot);
+  bool moved = false;
+  slot.down_is_full.store(1, std::memory_order_seq_cst);  // from here on the rank rings when it reads
+  while (!it.kept.empty()) {
+    const std::size_t before = std::exchange(it.kept_sent, it.down->write(it.kept.front(), it.kept_sent));
+    moved = moved || it.kept_sent != before || it.down->message_done();
+    if (!it.down->message_done()) break;
+    it.kept.pop_front();
+    it.kept_sent = 0;
+  }
+  if (it.kept.empty()) slot.down_is_full.store(0, std::memory_order_relaxed);
+  if (moved) slot.bell.ring();
+  return moved;
+}
+
+/// With messages it is a synchronous send, so that the network buffers nothing for a rank that computes.
+bool Relay::answer_by_mpi(std::size_t client, std::size_t server) {
+  Lane& it = lane(client, server);
+  const Result<bool> done = it.batch_request.test();
+  if (!done) fail(done.error());
+  if (!done || !*done || clients_[client].life != Life::present) return false;
+  if (it.batches.empty() && it.credits_due == 0 && it.flags_due == 0) return false;
+  const bool only_a_pong = it.batches.empty() && it.credits_due == 0;
+  if (it.batches.empty()) {
+    it.batch.assign(sizeof(BatchHeader), std::byte{0});
+  } else {
+    it.batch = std::move(it.batches.front());
+    it.batches.pop_front();
+  }
+  auto header = read_header<BatchHeader>(it.batch.data());
+  header.credits = std::exchange(it.credits_due, 0);
+  header.flags = std::exchange(it.flags_due, 0);
+  header.progress = it.progress;
+  header.bytes = it.batch.size() - sizeof header;
+  std::memcpy(it.batch.data(), &header, sizeof header);
+  const auto start = header.bytes != 0 ? MPI_Issend : MPI_Isend;
+  auto sent = mpi::check(
+      start(it.batch.data(), static_cast<int>(it.batch.size()), MPI_BYTE, options_.clients[client].rank,
+            relay_tag(options_.servers[server].number), comm_->get(), it.batch_request.handle()),
+      "MPI_Isend");
+  if (!sent) fail(std::move(sent).error());
+  return !only_a_pong;
+}
+
+// ---- the loop
+
+bool Relay::step() {
+  if (finished_) return false;
+  bool did = take_notes();
+  did = take_arrivals() || did;
+  for (std::size_t c = 0; c < clients_.size(); ++c) {
+    if (clients_[c].down) did = answer_by_channel(c) || did;
+    for (std::size_t s = 0; s < servers_.size(); ++s) {
+      did = push(c, s) || did;
+      if (!clients_[c].down) did = answer_by_mpi(c, s) || did;
+    }
+  }
+  const std::uint64_t now = now_ns();
+  if (did) moved_ns_ = now;
+  watch_clients();
+  if (now >= next_watch_ns_) {
+    next_watch_ns_ = now + relay_watch_ns;
+    watch_servers(now);
+  }
+  finish_if_done(now);
+  return did;
+}
+
+std::chrono::nanoseconds Relay::pause(std::uint64_t now) const {
+  const bool transferring =
+      !incoming_.empty() || std::ranges::any_of(lanes_, [](const Lane& it) { return !it.sending.empty(); });
+  return std::clamp(std::chrono::nanoseconds(now - moved_ns_) / (transferring ? 64 : 8), relay_shortest_pause,
+                    relay_longest_pause);
+}
+
+void Relay::wait(Millis most) {
+  const auto time = std::min<std::chrono::nanoseconds>(most, pause(now_ns()));
+  if (!options_.channel) {
+    std::this_thread::sleep_for(time);  // MPI can only be polled
+    return;
+  }
+  EventCount& bell = options_.channel->header().doorbell;
+  const std::uint32_t count = bell.prepare();
+  if (count == bell_seen_)
+    bell.wait(count, time);
+  else
+    bell.cancel();
+  bell_seen_ = bell.count();
+}
+
+}  // namespace afterbay::transport::network

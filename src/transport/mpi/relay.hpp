@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// Relay: a frontend's work. It takes segments in from its model ranks, from memory that they share or by MPI,
+// keeps them while the servers have no credit for them, sends them on, and brings back what servers say. It
+// knows nothing of what stands in them. Bounded by its memory (LinkSizes and the channel): a pair of rank and
+// server whose part is full waits. Used by one thread.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "base/process_watch.hpp"
+#include "mpi/communicator.hpp"
+#include "mpi/request.hpp"
+#include "transport/mpi/stream.hpp"
+#include "transport/relay/channel.hpp"
+
+namespace afterbay::transport::network {
+
+struct RelayOptions {
+  struct Client {
+    std::size_t peer = 0;             ///< its number among all model ranks
+    int rank = 0;                     ///< in the communicator
+    std::string label;                ///< "model rank 3 (rank 3)"
+    std::optional<std::size_t> slot;  ///< in the channel; none: by MPI
+  };
+  struct Server {
+    std::size_t number = 0;  ///< among all servers
+    int rank = 0;
+    std::string label;
+    ProcessId process;  ///< when it runs on this machine
+  };
+  std::vector<Client> clients;
+  std::vector<Server> servers;
+  std::shared_ptr<relay::Channel> channel;  ///< null: no client on this node
+  LinkSizes sizes;
+  std::uint32_t segments = 0;  ///< of a pair, that may wait here
+  WaitPolicy policy;
+  std::string label;  ///< this frontend as errors name it
+};
+
+class Relay {
+ public:
+  struct Figures {
+    std::uint64_t bytes = 0;       ///< sent on
+    std::uint64_t segments = 0;    ///< likewise
+    std::uint64_t peak_bytes = 0;  ///< of segments that waited here at a time
+  };
+
+  Relay(std::shared_ptr<const mpi::Communicator> comm, RelayOptions options);
+  /// Tells the ranks that it has ended.
+  ~Relay();
+  Relay(const Relay&) = delete;
+  Relay& operator=(const Relay&) = delete;
+
+  /// Does what there is to do now; false when there was nothing.
+  bool step();
+  /// Sleeps until there may be something to do, at most `most`.
+  void wait(Millis most);
+  /// All its ranks have ended and what they sent is with the servers, or cannot get there any more.
+  [[nodiscard]] bool finished() const noexcept { return finished_; }
+  /// The first thing that went wrong, if any.
+  [[nodiscard]] const std::optional<Error>& failure() const noexcept { return failure_; }
+  [[nodiscard]] const Figures& figures() const noexcept { return figures_; }
+
+ private:
+  /// A segment that waits or is on its way.
+  struct Parcel {
+    const std::byte* data = nullptr;
+    std::uint64_t bytes = 0;
+    std::optional<std::size_t> segment;  ///< of the channel; none: `own`
+    Bytes own;
+    mpi::Request request;
+  };
+  /// A pair of model rank and server.
+  struct Lane {
+    std::deque<Parcel> waiting;
+    std::deque<Parcel> sending;
+    std::uint32_t credits = 0;  ///< of the server
+    std::uint64_t order_sent = 0;
+    std::deque<SegmentHeader> headers;  ///< pings and last words, on their way to the server
+    std::unique_ptr<SegmentHeader> header;
+    mpi::Request header_request;
+    // back to the rank
+    std::deque<Bytes> batches;  ///< with messages
+    std::uint32_t credits_due = 0;
+    std::uint32_t flags_due = 0;
+    std::uint64_t progress = 0;
+    Bytes batch;
+    mpi::Request batch_request;
+    bool left = false;      ///< the rank has closed this link
+    bool told_end = false;  ///< the server knows that the rank is gone
+  };
+  enum class Life { present, ended, died };
+  struct ClientState {
+    Life life = Life::present;
+    std::unique_ptr<shm::RingReader> notes;
+    std::unique_ptr<shm::RingWriter> down;
+    std::deque<Bytes> kept;  ///< batches that did not fit into the ring
+    std::size_t kept_sent = 0;
+    std::optional<ProcessWatch> process;
+  };
+  struct ServerState {
+    ProcessWatch process;
+    std::uint64_t pinged_ns = 0;
+    std::uint64_t heard_ns = 0;
+    bool failed = false;
+    bool gone = false;
+  };
+  struct Incoming {
+    int source = 0;
+    int tag = 0;
+    Bytes buffer;
+    mpi::Request request;
+  };
+
+  [[nodiscard]] Lane& lane(std::size_t client, std::size_t server) {
+    return lanes_[client * options_.servers.size() + server];
+  }
+  bool take_notes();
+  bool take_note(std::size_t client, const relay::Note& note);
+  bool take_arrivals();
+  Result<bool> probe();
+  void arrived(Incoming incoming);
+  void take_segment(std::size_t client, std::size_t server, Bytes bytes);
+  void take_header(std::size_t client, std::size_t server, const SegmentHeader& header);
+  void take_batch(std::size_t client, std::size_t server, Bytes batch);
+  bool push(std::size_t client, std::size_t server);
+  bool complete(std::size_t client, std::size_t server);
+  void give_back(std::size_t client, std::size_t server, std::size_t segment);
+  void drop(std::size_t client, std::size_t server);
+  bool send_headers(Lane& lane, std::size_t client, std::size_t server);
+  bool answer(std::size_t client, std::size_t server);
+  bool answer_by_channel(std::size_t client);
+  bool answer_by_mpi(std::size_t client, std::size_t server);
+  void hold(std::uint64_t bytes);
+  void watch_clients();
+  void watch_servers(std::uint64_t now);
+  [[nodiscard]] bool drained() const;
+  void finish_if_done(std::uint64_t now);
+  void fail(Error error);
+  [[nodiscard]] std::string missing_clients() const;
+  [[nodiscard]] std::chrono::nanoseconds pause(std::uint64_t now) const;
+
+  std::shared_ptr<const mpi::Communicator> comm_;
+  RelayOptions options_;
+  std::vector<Lane> lanes_;
+  std::vector<ClientState> clients_;
+  std::vector<ServerState> servers_;
+  std::deque<Incoming> incoming_;
+  std::vector<Bytes> spare_;  ///< buffers that are free
+  std::uint64_t held_bytes_ = 0;
+  Figures figures_;
+  std::optional<Error> failure_;
+  bool finished_ = false;
+  std::uint64_t moved_ns_;
+  std::uint64_t next_watch_ns_ = 0;
+  std::uint64_t failed_ns_ = 0;
+  std::uint32_t bell_seen_ = 0;
+};
+
+}  // namespace afterbay::transport::network

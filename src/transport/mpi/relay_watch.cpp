@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who a frontend still has to do with, and its end.
+#include <algorithm>
+
+#include "transport/mpi/relay.hpp"
+
+namespace afterbay::transport::network {
+namespace {
+
+constexpr std::uint64_t longest_silence_ns = 1'000'000'000;  // of a frontend
+
+std::uint64_t patience_ns(const WaitPolicy& policy) {
+  return static_cast<std::uint64_t>(policy.deadline.count()) * 1'000'000;
+}
+
+}  // namespace
+
+void Relay::watch_clients() {
+  for (std::size_t c = 0; c < clients_.size(); ++c) {
+    ClientState& it = clients_[c];
+    if (!it.notes || it.life != Life::present) continue;
+    const relay::RankSlot& slot = options_.channel->slot(*options_.clients[c].slot);
+    const shm::Life life = slot.life.load(std::memory_order_acquire);
+    if (life == shm::Life::absent) continue;
+    if (life == shm::Life::ended) {
+      if (!it.notes->front()) it.life = Life::ended;
+      continue;
+    }
+    if (!it.process) it.process.emplace(slot.process);
+    if (!it.process->running()) it.life = Life::died;
+  }
+}
+
+/// A server answers a ping at once, whatever it is busy with.
+void Relay::watch_servers(std::uint64_t now) {
+  const std::uint64_t limit = patience_ns(options_.policy);
+  for (std::size_t s = 0; s < servers_.size(); ++s) {
+    ServerState& it = servers_[s];
+    if (it.gone) continue;
+    if (!it.process.running()) {
+      it.gone = true;
+      fail(make_error(ErrorCode::peer_lost, "{}, process {} on this machine, has died",
+                      options_.servers[s].label, it.process.pid()));
+      continue;
+    }
+    if (now - it.pinged_ns >= std::min(limit / 8, longest_silence_ns)) {
+      it.pinged_ns = now;
+      Lane& first = lane(0, s);
+      if (first.headers.empty()) first.headers.push_back({SegmentKind::ping, 0, 0, first.order_sent});
+    }
+    if (now - it.heard_ns > limit && !it.failed) {
+      it.gone = true;
+      fail(make_error(ErrorCode::timed_out,
+                      "{} has not answered for {} ms; is it stuck, or the network down?",
+                      options_.servers[s].label, options_.policy.deadline.count()));
+    }
+  }
+}
+
+bool Relay::drained() const {
+  for (std::size_t i = 0; i < lanes_.size(); ++i) {
+    const Lane& it = lanes_[i];
+    if (servers_[i % servers_.size()].gone) continue;
+    if (!it.waiting.empty() || !it.sending.empty() || !it.headers.empty() || it.header_request.active() ||
+        !it.told_end)
+      return false;
+  }
+  return true;
+}
+
+std::string Relay::missing_clients() const {
+  std::string text;
+  for (std::size_t c = 0; c < clients_.size(); ++c)
+    if (clients_[c].life == Life::present) text += (text.empty() ? "" : ", ") + options_.clients[c].label;
+  return text;
+}
+
+void Relay::finish_if_done(std::uint64_t now) {
+  const auto ended =
+      std::ranges::count_if(clients_, [](const ClientState& it) { return it.life != Life::present; });
+  const bool all = static_cast<std::size_t>(ended) == clients_.size();
+  if (all && drained()) {
+    finished_ = true;
+    for (std::size_t c = 0; c < clients_.size(); ++c)
+      if (clients_[c].life == Life::died)
+        fail(make_error(ErrorCode::peer_lost, "{} has died", options_.clients[c].label));
+    for (std::size_t s = 0; s < servers_.size(); ++s)
+      if (servers_[s].failed)
+        fail(make_error(ErrorCode::peer_lost, "{} has failed; its own message says why",
+                        options_.servers[s].label));
+    return;
+  }
+  const std::uint64_t patience = 2 * patience_ns(options_.policy);
+  const bool over = failure_ && now - failed_ns_ > patience;
+  const bool some_failed = std::ranges::any_of(servers_, &ServerState::failed);
+  const bool stuck = (ended > 0 || some_failed) && now - moved_ns_ > patience;
+  if (stuck && !all)
+    fail(make_error(ErrorCode::peer_lost, "{} did not end the session, while others did", missing_clients()));
+  else if (stuck)
+    fail(make_error(ErrorCode::timed_out, "what ended model ranks sent could not be passed on"));
+  finished_ = stuck || over;
+}
+
+}  // namespace afterbay::transport::network

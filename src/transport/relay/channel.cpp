@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport/relay/channel.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <new>
+
+#include "base/units.hpp"
+
+namespace afterbay::transport::relay {
+namespace {
+
+constexpr std::uint64_t page = 4096;
+constexpr std::uint64_t most_note_bytes = 128;  // with the ring's own
+constexpr std::uint64_t least_segments = 2;
+
+constexpr std::uint64_t whole_pages(std::uint64_t bytes) { return (bytes + page - 1) / page * page; }
+constexpr std::uint64_t slots_at() { return whole_pages(sizeof(ChannelHeader)); }
+
+}  // namespace
+
+std::uint64_t ChannelGeometry::pairs_at() const noexcept {
+  return slots_at() + whole_pages(ranks * sizeof(RankSlot));
+}
+std::uint64_t ChannelGeometry::busy_at() const noexcept {
+  return pairs_at() + whole_pages(std::uint64_t{ranks} * servers * sizeof(PairState));
+}
+std::uint64_t ChannelGeometry::rings_at() const noexcept {
+  return busy_at() + whole_pages(std::uint64_t{ranks} * servers * segments * sizeof(std::uint32_t));
+}
+std::uint64_t ChannelGeometry::segments_at() const noexcept {
+  return rings_at() + whole_pages(ranks * (up_bytes + down_bytes));
+}
+std::uint64_t ChannelGeometry::total_bytes() const noexcept {
+  return segments_at() + std::uint64_t{ranks} * servers * segments * segment_bytes;
+}
+
+Result<std::uint32_t> segments_of_a_pair(std::uint64_t memory_bytes, std::size_t pairs,
+                                         const LinkSizes& sizes) {
+  const std::uint64_t segment = whole_pages(network::segment_capacity(sizes));
+  const std::uint64_t segments = memory_bytes / segment / std::max<std::uint64_t>(pairs, 1);
+  if (segments >= least_segments)
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(segments, 1u << 12));
+  return fail(
+      ErrorCode::resources,
+      "memory.frontend is {}, but a frontend needs {} segments of {} for each of its {} pairs of model rank "
+      "and server, {} in all: raise memory.frontend or frontends_per_node, or lower memory.block and "
+      "memory.link",
+      print_bytes(memory_bytes), least_segments, print_bytes(segment), pairs,
+      print_bytes(least_segments * segment * pairs));
+}
+
+ChannelGeometry channel_geometry(std::size_t ranks, std::size_t servers, std::uint32_t segments,
+                                 const LinkSizes& sizes) {
+  ChannelGeometry geometry;
+  geometry.ranks = static_cast<std::uint32_t>(ranks);
+  geometry.servers = static_cast<std::uint32_t>(servers);
+  geometry.segments = segments;
+  geometry.segment_bytes = whole_pages(network::segment_capacity(sizes));
+  // A note for every segment and one header a pair: there is always room.
+  geometry.up_bytes =
+      std::bit_ceil(std::max<std::uint64_t>(page, servers * (segments + 2) * most_note_bytes));
+  geometry.down_bytes = std::bit_ceil(std::max<std::uint64_t>(page, sizes.reply_bytes));
+  return geometry;
+}
+
+Channel::Channel(shm::Mapping mapping, const ChannelGeometry& geometry)
+    : mapping_(std::move(mapping)), geometry_(geometry) {
+  std::byte* const base = mapping_.data();
+  header_ = std::launder(reinterpret_cast<ChannelHeader*>(base));
+  slots_ = std::launder(reinterpret_cast<RankSlot*>(base + slots_at()));
+  pairs_ = std::launder(reinterpret_cast<PairState*>(base + geometry_.pairs_at()));
+  busy_ = std::launder(reinterpret_cast<std::atomic<std::uint32_t>*>(base + geometry_.busy_at()));
+}
+
+std::shared_ptr<Channel> Channel::format(shm::Mapping mapping, const ChannelGeometry& geometry) {
+  std::byte* const base = mapping.data();
+  auto* const header = new (base) ChannelHeader;
+  for (std::uint32_t r = 0; r < geometry.ranks; ++r) new (base + slots_at() + r * sizeof(RankSlot)) RankSlot;
+  for (std::uint32_t p = 0; p < geometry.ranks * geometry.servers; ++p)
+    new (base + geometry.pairs_at() + p * sizeof(PairState)) PairState;
+  header->frontend = own_process();
+  header->life.store(shm::Life::present, std::memory_order_release);
+  return std::shared_ptr<Channel>(new Channel(std::move(mapping), geometry));
+}
+
+std::shared_ptr<Channel> Channel::attach(shm::Mapping mapping, const ChannelGeometry& geometry) {
+  return std::shared_ptr<Channel>(new Channel(std::move(mapping), geometry));
+}
+
+std::span<std::byte> Channel::up_ring(std::size_t rank) const noexcept {
+  const std::uint64_t at = geometry_.rings_at() + rank * (geometry_.up_bytes + geometry_.down_bytes);
+  return {mapping_.data() + at, geometry_.up_bytes};
+}
+
+std::span<std::byte> Channel::down_ring(std::size_t rank) const noexcept {
+  const std::span<std::byte> up = up_ring(rank);
+  return {up.data() + up.size(), geometry_.down_bytes};
+}
+
+ChannelEnd::ChannelEnd(std::shared_ptr<Channel> channel, std::size_t rank, std::string frontend)
+    : channel_(std::move(channel)),
+      rank_(rank),
+      frontend_(std::move(frontend)),
+      slot_(channel_->slot(rank)),
+      up_(slot_.up, channel_->up_ring(rank)),
+      down_(slot_.down, channel_->down_ring(rank), slot_.down_is_full, channel_->header().doorbell),
+      arrived_(channel_->geometry().servers),
+      process_(channel_->header().frontend),
+      bell_seen_(slot_.bell.count()) {
+  slot_.process = own_process();
+  slot_.life.store(shm::Life::present, std::memory_order_release);
+}
+
+ChannelEnd::~ChannelEnd() { end(); }
+
+void ChannelEnd::end() {
+  slot_.life.store(shm::Life::ended, std::memory_order_seq_cst);
+  channel_->header().doorbell.ring();
+}
+
+Result<void> ChannelEnd::leave(const Note& note) {
+  up_.write({reinterpret_cast<const std::byte*>(&note), sizeof note}, 0);
+  if (!up_.message_done()) return fail(ErrorCode::internal, "{}: its ring of notes is full", frontend_);
+  channel_->header().doorbell.ring();
+  return {};
+}
+
+void ChannelEnd::collect() {
+  while (const auto message = down_.front()) {
+    std::uint32_t server = 0;
+    if (message->size() > sizeof server) {
+      std::memcpy(&server, message->data(), sizeof server);
+      const auto batch = message->subspan(sizeof server);
+      if (server < arrived_.size()) arrived_[server].emplace_back(batch.begin(), batch.end());
+    }
+    down_.pop();
+  }
+}
+
+std::optional<Bytes> ChannelEnd::next(std::size_t server) {
+  if (arrived_[server].empty()) collect();
+  if (arrived_[server].empty()) return std::nullopt;
+  Bytes batch = std::move(arrived_[server].front());
+  arrived_[server].pop_front();
+  return batch;
+}
+
+/// Unless the bell has rung since the last sleep ended.
+void ChannelEnd::sleep(std::chrono::nanoseconds most) {
+  const std::uint32_t count = slot_.bell.prepare();
+  if (count != bell_seen_)
+    slot_.bell.cancel();
+  else
+    slot_.bell.wait(count, most);
+  bell_seen_ = slot_.bell.count();
+}
+
+Result<void> ChannelEnd::check_alive() {
+  if (channel_->header().life.load(std::memory_order_acquire) == shm::Life::ended)
+    return fail(ErrorCode::peer_lost, "{} has ended; its own message says why", frontend_);
+  if (process_.running()) return {};
+  return fail(ErrorCode::peer_lost,
+              "{}, process {} on this node, has died; see its output and the kernel log (out of memory?)",
+              frontend_, process_.pid());
+}
+
+}  // namespace afterbay::transport::relay

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// The memory that a frontend shares with the model ranks of its node: for each rank a ring of notes in either
+// direction, and for each pair of rank and server a few segments. The rank fills a segment and leaves a note;
+// the frontend sends it on from where it lies and then gives the segment back. No MPI on the rank's side.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/futex.hpp"
+#include "base/process_watch.hpp"
+#include "transport/link.hpp"
+#include "transport/mpi/stream.hpp"
+#include "transport/shm/mapping.hpp"
+#include "transport/shm/ring.hpp"
+#include "transport/shm/segment.hpp"
+
+namespace afterbay::transport::relay {
+
+/// Where everything lies; a pure function of its fields, equal on both sides.
+struct ChannelGeometry {
+  std::uint32_t ranks = 0;     ///< that share the memory
+  std::uint32_t servers = 0;   ///< behind the frontend
+  std::uint32_t segments = 0;  ///< of a pair
+  std::uint64_t segment_bytes = 0;
+  std::uint64_t up_bytes = 0;    ///< of a rank's ring of notes
+  std::uint64_t down_bytes = 0;  ///< of the ring of batches to a rank
+
+  [[nodiscard]] std::uint64_t pairs_at() const noexcept;
+  [[nodiscard]] std::uint64_t busy_at() const noexcept;
+  [[nodiscard]] std::uint64_t rings_at() const noexcept;
+  [[nodiscard]] std::uint64_t segments_at() const noexcept;
+  [[nodiscard]] std::uint64_t total_bytes() const noexcept;
+};
+
+/// From the memory of one frontend, shared out over `pairs` of ranks and servers; fails (resources) with the
+/// arithmetic when a pair would get less than two segments.
+Result<std::uint32_t> segments_of_a_pair(std::uint64_t memory_bytes, std::size_t pairs,
+                                         const LinkSizes& sizes);
+ChannelGeometry channel_geometry(std::size_t ranks, std::size_t servers, std::uint32_t segments,
+                                 const LinkSizes& sizes);
+
+struct ChannelHeader {
+  ProcessId frontend;
+  std::atomic<shm::Life> life{shm::Life::absent};
+  alignas(64) std::atomic<std::uint64_t> progress{0};
+  alignas(64) EventCount doorbell;  ///< wakes the frontend
+};
+
+struct RankSlot {
+  alignas(64) std::atomic<shm::Life> life{shm::Life::absent};
+  ProcessId process;
+  EventCount bell;  ///< wakes the rank
+  std::atomic<std::uint32_t> up_is_full{0};
+  std::atomic<std::uint32_t> down_is_full{0};
+  shm::RingCursor up;
+  shm::RingCursor down;
+};
+
+/// What a rank is to know of a server at any time, besides the batches with messages.
+struct PairState {
+  std::atomic<std::uint64_t> progress{0};
+  std::atomic<std::uint32_t> flags{0};  ///< network::BatchHeader::Flags; the rank takes them away
+  std::atomic<std::uint32_t> changes{0};
+};
+
+/// What a rank leaves in its ring.
+struct Note {
+  std::uint32_t server = 0;   ///< behind the frontend
+  std::uint32_t segment = 0;  ///< header_only: none
+  std::uint64_t bytes = 0;
+  network::SegmentHeader header;  ///< of a header_only
+  static constexpr std::uint32_t header_only = ~std::uint32_t{0};
+};
+
+/// The memory as typed parts, for both sides.
+class Channel {
+ public:
+  /// In zeroed memory.
+  static std::shared_ptr<Channel> format(shm::Mapping mapping, const ChannelGeometry& geometry);
+  static std::shared_ptr<Channel> attach(shm::Mapping mapping, const ChannelGeometry& geometry);
+
+  [[nodiscard]] const ChannelGeometry& geometry() const noexcept { return geometry_; }
+  [[nodiscard]] ChannelHeader& header() const noexcept { return *header_; }
+  [[nodiscard]] RankSlot& slot(std::size_t rank) const noexcept { return slots_[rank]; }
+  /// 1 from the rank's note until the frontend has sent the segment on.
+  [[nodiscard]] std::atomic<std::uint32_t>& busy(std::size_t rank, std::size_t server,
+                                                 std::size_t segment) const noexcept {
+    return busy_[number(rank, server, segment)];
+  }
+  [[nodiscard]] PairState& pair(std::size_t rank, std::size_t server) const noexcept {
+    return pairs_[rank * geometry_.servers + server];
+  }
+  [[nodiscard]] std::byte* segment(std::size_t rank, std::size_t server, std::size_t segment) const noexcept {
+    return mapping_.data() + geometry_.segments_at() +
+           number(rank, server, segment) * geometry_.segment_bytes;
+  }
+  [[nodiscard]] std::span<std::byte> up_ring(std::size_t rank) const noexcept;
+  [[nodiscard]] std::span<std::byte> down_ring(std::size_t rank) const noexcept;
+
+ private:
+  Channel(shm::Mapping mapping, const ChannelGeometry& geometry);
+  [[nodiscard]] std::size_t number(std::size_t rank, std::size_t server, std::size_t segment) const noexcept {
+    return (rank * geometry_.servers + server) * geometry_.segments + segment;
+  }
+
+  shm::Mapping mapping_;
+  ChannelGeometry geometry_;
+  ChannelHeader* header_ = nullptr;
+  RankSlot* slots_ = nullptr;
+  PairState* pairs_ = nullptr;
+  std::atomic<std::uint32_t>* busy_ = nullptr;
+};
+
+/// A rank's end, shared by its links to the servers behind the frontend. Used by the rank's thread.
+class ChannelEnd {
+ public:
+  /// Marks the rank as present. `frontend`: as errors name it.
+  ChannelEnd(std::shared_ptr<Channel> channel, std::size_t rank, std::string frontend);
+  /// Marks the rank as ended.
+  ~ChannelEnd();
+  ChannelEnd(const ChannelEnd&) = delete;
+  ChannelEnd& operator=(const ChannelEnd&) = delete;
+
+  [[nodiscard]] const Channel& channel() const noexcept { return *channel_; }
+  [[nodiscard]] std::size_t rank() const noexcept { return rank_; }
+  Result<void> leave(const Note& note);
+  [[nodiscard]] bool is_free(std::size_t server, std::size_t segment) const noexcept {
+    return channel_->busy(rank_, server, segment).load(std::memory_order_acquire) == 0;
+  }
+  /// The next batch from a server.
+  std::optional<Bytes> next(std::size_t server);
+  void sleep(std::chrono::nanoseconds most);
+  Result<void> check_alive();
+  /// Marks the rank as ended.
+  void end();
+
+ private:
+  void collect();
+
+  std::shared_ptr<Channel> channel_;
+  std::size_t rank_;
+  std::string frontend_;
+  RankSlot& slot_;
+  shm::RingWriter up_;
+  shm::RingReader down_;
+  std::vector<std::deque<Bytes>> arrived_;  ///< by server
+  ProcessWatch process_;
+  std::uint32_t bell_seen_ = 0;
+};
+
+}  // namespace afterbay::transport::relay

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport/relay/relay_carrier.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace afterbay::transport::relay {
+namespace {
+
+constexpr std::chrono::milliseconds longest_sleep{20};  // then the other links of the rank are looked at
+
+}  // namespace
+
+Result<void> RelayCarrier::send(std::size_t index, std::uint64_t bytes) {
+  end_->channel().busy(end_->rank(), server_, index).store(1, std::memory_order_release);
+  return end_->leave({static_cast<std::uint32_t>(server_), static_cast<std::uint32_t>(index), bytes, {}});
+}
+
+Result<bool> RelayCarrier::sent(std::size_t index, bool /*eagerly*/) { return end_->is_free(server_, index); }
+
+Result<void> RelayCarrier::send_header(const network::SegmentHeader& header) {
+  return end_->leave({static_cast<std::uint32_t>(server_), Note::header_only, sizeof header, header});
+}
+
+Result<std::optional<std::span<const std::byte>>> RelayCarrier::next_batch() {
+  if (auto batch = end_->next(server_)) {
+    batch_ = std::move(*batch);
+    return std::span<const std::byte>(batch_);
+  }
+  PairState& pair = end_->channel().pair(end_->rank(), server_);
+  const std::uint32_t changes = pair.changes.load(std::memory_order_seq_cst);
+  if (changes == std::exchange(changes_seen_, changes)) return std::nullopt;
+  const network::BatchHeader state{0, pair.flags.exchange(0, std::memory_order_seq_cst),
+                                   pair.progress.load(std::memory_order_relaxed), 0};
+  batch_.resize(sizeof state);
+  std::memcpy(batch_.data(), &state, sizeof state);
+  return std::span<const std::byte>(batch_);
+}
+
+void RelayCarrier::pause(mpi::BackOff& /*back_off*/, std::chrono::nanoseconds most, bool /*sending*/) {
+  end_->sleep(std::min<std::chrono::nanoseconds>(most, longest_sleep));
+}
+
+}  // namespace afterbay::transport::relay

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Segments through the memory of this node's frontend, which sends them on.
+#pragma once
+
+#include <memory>
+
+#include "transport/mpi/carrier.hpp"
+#include "transport/relay/channel.hpp"
+
+namespace afterbay::transport::relay {
+
+class RelayCarrier final : public network::Carrier {
+ public:
+  /// `server`: among those behind the frontend.
+  RelayCarrier(std::shared_ptr<ChannelEnd> end, std::size_t server) : end_(std::move(end)), server_(server) {}
+
+  [[nodiscard]] std::size_t segments() const override { return end_->channel().geometry().segments; }
+  /// The frontend takes all at once: what holds a segment back is its memory.
+  [[nodiscard]] std::uint32_t credits() const override { return 1u << 30; }
+  [[nodiscard]] std::byte* segment(std::size_t index) const override {
+    return end_->channel().segment(end_->rank(), server_, index);
+  }
+  Result<void> send(std::size_t index, std::uint64_t bytes) override;
+  Result<bool> sent(std::size_t index, bool eagerly) override;
+  Result<void> send_header(const network::SegmentHeader& header) override;
+  Result<bool> header_sent() override { return true; }
+  Result<std::optional<std::span<const std::byte>>> next_batch() override;
+  void pause(mpi::BackOff& back_off, std::chrono::nanoseconds most, bool sending) override;
+  [[nodiscard]] bool usable() const override { return true; }
+  void end() override { end_->end(); }
+  Result<void> check_alive() override { return end_->check_alive(); }
+  [[nodiscard]] std::string name() const override { return "relay"; }
+
+ private:
+  std::shared_ptr<ChannelEnd> end_;
+  std::size_t server_;
+  Bytes batch_;
+  std::uint32_t changes_seen_ = 0;
+};
+
+}  // namespace afterbay::transport::relay

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where servers are, pools of them and frontends before them: the same files whatever the layout.
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "ranks/history_run.hpp"
+
+namespace afterbay::testing {
+namespace {
+
+using history::run_everything;
+
+/// Which ranks do not belong to the model, as every rank sees it.
+std::set<int> serving_ranks(const SessionOptions& options) {
+  int serves = 0;
+  try {
+    Session session = open_session(comm(), options);
+    serves = session.is_server() ? 1 : 0;
+    if (session.is_server())
+      session.serve();
+    else
+      session.finalize();
+  } catch (const Failure& failure) {
+    ADD_FAILURE() << failure.what();
+  }
+  int size = 0;
+  MPI_Comm_size(comm(), &size);
+  std::vector<int> all(static_cast<std::size_t>(size));
+  MPI_Allgather(&serves, 1, MPI_INT, all.data(), 1, MPI_INT, comm());
+  std::set<int> ranks;
+  for (int r = 0; r < size; ++r)
+    if (all[static_cast<std::size_t>(r)] != 0) ranks.insert(r);
+  return ranks;
+}
+
+RANK_TEST(SessionLayout, servers_stand_where_the_layout_says, 6) {
+  EXPECT_EQ(serving_ranks(small_session(2)), (std::set<int>{4, 5}));
+  EXPECT_EQ(serving_ranks(small_session(2).set("server_offset", "1").set("server_spacing", "3")),
+            (std::set<int>{1, 4}));
+  SessionOptions by_node = small_session(2).set("nodes", "0,0,0,1,1,1").set("servers_per_node", "1");
+  EXPECT_EQ(serving_ranks(by_node), (std::set<int>{2, 5}));
+  EXPECT_EQ(serving_ranks(by_node.set("server_offset", "0")), (std::set<int>{0, 3}));
+}
+
+RANK_TEST(SessionLayout, a_layout_that_cannot_work_is_refused_alike_on_all_ranks, 4) {
+  const SessionOptions options = small_session(2).set("nodes", "0,0,1,1").set("servers_per_node", "2");
+  for (const SessionOptions& refused :
+       {SessionOptions(options).set("server_nodes", "2"),
+        SessionOptions(options).set("isolate_nodes", "on").set("server_nodes", "2")})
+    try {
+      const Session session = open_session(comm(), refused);
+      ADD_FAILURE() << "accepted";
+    } catch (const Failure& failure) {
+      EXPECT_EQ(failure.error().code, ErrorCode::conflict);
+      EXPECT_NE(std::string(failure.what()).find("2 x server_nodes 2 = 4"), std::string::npos)
+          << failure.what();
+    }
+}
+
+RANK_TEST(SessionLayout, writes_with_servers_first, 5) {
+  run_everything(small_session(2).set("server_offset", "0").set("placement", "file"));
+}
+
+RANK_TEST(SessionLayout, writes_with_isolated_nodes_and_spare_ranks, 8) {
+  run_everything(small_session(2)
+                     .set("nodes", "0,1,0,1,0,2,2,2")
+                     .set("isolate_nodes", "on")
+                     .set("server_nodes", "1")
+                     .set("placement", "slab")
+                     .set("model_ranks", "3"));
+}
+
+RANK_TEST(SessionLayout, spare_ranks_count_as_servers_that_return_at_once, 5) {
+  const SessionOptions options = small_session(1).set("model_ranks", "2");
+  EXPECT_EQ(serving_ranks(options), (std::set<int>{2, 3, 4}));
+  run_everything(options);
+}
+
+// ---- pools
+
+SessionOptions two_pools() {
+  return small_session(1).set("pools.a.servers", "1").set("pools.b.servers", "2");
+}
+
+RANK_TEST(SessionLayout, collections_go_to_the_pools_that_are_named, 6) {
+  run_everything(two_pools()
+                     .set("collections.flux.pool", "a")
+                     .set("collections.longer_flux.pool", "a")
+                     .set("collections.*history.pool", "b")
+                     .set("pools.b.placement", "slab"));
+}
+RANK_TEST(SessionLayout, collections_go_to_pools_in_turn, 6) { run_everything(two_pools()); }
+RANK_TEST(SessionLayout, collections_go_to_the_least_loaded_pool_and_server, 6) {
+  run_everything(two_pools().set("pool_choice", "least").set("placement", "least"));
+}
+RANK_TEST(SessionLayout, pools_have_memory_of_their_own, 6) {
+  run_everything(two_pools().set("pools.a.memory.server", "4MiB").set("pools.b.writers", "1"));
+}
+RANK_TEST(SessionLayout, files_go_to_the_server_with_the_least_to_write_over_mpi, 6) {
+  run_everything(small_session(3).set("placement", "least").set("transport", "mpi"));
+}
+
+// ---- tiered
+
+SessionOptions tiered(int servers) {
+  return small_session(servers)
+      .set("topology", "tiered")
+      .set("memory.frontend", "8MiB")
+      .set("memory.link", "128KiB");
+}
+
+RANK_TEST(SessionLayout, tiered_with_a_frontend_on_the_node, 5) { run_everything(tiered(1)); }
+RANK_TEST(SessionLayout, tiered_over_mpi, 5) { run_everything(tiered(1).set("transport", "mpi")); }
+RANK_TEST(SessionLayout, tiered_with_two_servers_that_share_files, 6) {
+  run_everything(tiered(2).set("placement", "slab"));
+}
+RANK_TEST(SessionLayout, tiered_with_the_least_loaded_of_two_servers, 6) {
+  run_everything(tiered(2).set("placement", "least"));
+}
+RANK_TEST(SessionLayout, tiered_on_two_nodes_with_a_frontend_each, 7) {
+  run_everything(tiered(1).set("nodes", "0,0,0,1,1,1,2").set("isolate_nodes", "off"));
+}
+RANK_TEST(SessionLayout, tiered_with_frontends_on_nodes_of_their_own, 6) {
+  run_everything(tiered(1).set("nodes", "0,0,1,2,2,2").set("isolate_nodes", "on").set("server_nodes", "1"));
+}
+RANK_TEST(SessionLayout, a_tiered_and_a_dedicated_pool_in_one_run, 6) {
+  run_everything(two_pools()
+                     .set("pools.b.servers", "1")
+                     .set("pools.a.topology", "tiered")
+                     .set("memory.frontend", "8MiB")
+                     .set("memory.link", "128KiB")
+                     .set("collections.flux.pool", "a"));
+}
+
+constexpr std::uint64_t ahead_points = 8192, lengthy = 60;
+
+/// Rank 1 holds back its parts, so that no record is complete: how many records rank 0 can put before it had
+/// to wait. All of them are written in the end.
+std::uint64_t put_ahead(const char* frontend_bytes) {
+  std::uint64_t ahead = 0;
+  const SessionOptions options = tiered(1)
+                                     .set("memory.server", "1MiB")
+                                     .set("memory.frontend", frontend_bytes)
+                                     .set("report.json", "report.json")
+                                     .set("collections.*.existing", "replace");
+  run_session(options, [&](Session& session) {
+    const auto rank = static_cast<std::uint64_t>(session.model_rank());
+    session.decomposition("line", Block{{2 * ahead_points}, {rank * ahead_points}, {ahead_points}});
+    Schema schema;
+    schema.dimension("time", unlimited).dimension("point", 2 * ahead_points);
+    schema.variable("x", Type::float32, {"time", "point"}).on("line");
+    OutputFile file = session.collection("ahead", schema, {.file = "ahead.nc", .directory = {}}).open();
+    const auto values = [&](std::uint64_t record) {
+      return std::vector<float>(ahead_points, static_cast<float>(10 * record + rank));
+    };
+    if (rank == 0) {
+      while (ahead < lengthy && file.try_put("x", ahead, values(ahead).data())) ++ahead;
+      MPI_Send(nullptr, 0, MPI_BYTE, 1, 0, model_comm(session));
+      for (std::uint64_t record = ahead; record < lengthy; ++record)
+        file.put("x", record, values(record).data());
+    } else {
+      MPI_Recv(nullptr, 0, MPI_BYTE, 0, 0, model_comm(session), MPI_STATUS_IGNORE);
+      for (std::uint64_t record = 0; record < lengthy; ++record) file.put("x", record, values(record).data());
+    }
+    session.end_step();
+  });
+  if (rank() == 0) {
+    const auto written = test::read<float>("ahead.nc", "x");
+    EXPECT_EQ(written.size(), lengthy * 2 * ahead_points);
+    for (std::size_t i = 0; i < written.size(); ++i)
+      if (written[i] != static_cast<float>(10 * (i / (2 * ahead_points)) + i / ahead_points % 2)) {
+        ADD_FAILURE() << "value " << i << " is " << written[i];
+        break;
+      }
+  }
+  MPI_Bcast(&ahead, 1, MPI_UINT64_T, 0, comm());
+  return ahead;
+}
+
+RANK_TEST(SessionLayout, a_frontend_frees_the_model_as_far_as_its_memory_goes, 4) {
+  const std::uint64_t with_little = put_ahead("1MiB");
+  EXPECT_GT(with_little, 0u);
+  EXPECT_LT(with_little, lengthy);
+  const std::uint64_t with_much = put_ahead("8MiB");
+  EXPECT_GT(with_much, with_little);
+  if (rank() != 0) return;
+  std::ifstream stream("report.json");
+  const auto frontend = nlohmann::json::parse(stream)["frontend"];
+  EXPECT_EQ(frontend["ranks"], 1);
+  EXPECT_GE(frontend["counters"]["bytes passed on"]["total"], lengthy * 2 * ahead_points * sizeof(float));
+  EXPECT_LE(frontend["counters"]["peak bytes held"]["total"], 8u << 20);
+}
+
+RANK_TEST(SessionLayout, too_small_a_frontend_is_refused_with_the_arithmetic, 4) {
+  try {
+    const Session session =
+        open_session(comm(), tiered(1).set("memory.frontend", "1MiB").set("memory.link", "2MiB"));
+    ADD_FAILURE() << "accepted";
+  } catch (const Failure& failure) {
+    EXPECT_NE(std::string(failure.what()).find("for each of its 2 pairs of model rank and server"),
+              std::string::npos)
+        << failure.what();
+  }
+}
+
+}  // namespace
+}  // namespace afterbay::testing

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which ranks serve: every placement of servers, and the arithmetic in what is refused.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "config/layout.hpp"
+#include "unit/config_sources.hpp"
+
+namespace afterbay::config {
+namespace {
+
+using testing::HasSubstr;
+using Settings = std::vector<std::pair<std::string, std::string>>;
+
+Config configured(const Settings& settings) {
+  Sources sources = no_environment();
+  sources.settings = settings;
+  auto config = load(sources);
+  EXPECT_TRUE(config) << (config ? "" : config.error().text());
+  return config.value_or(Config());
+}
+
+/// `ranks` on each of `count` nodes, one node after the other.
+std::vector<int> nodes_of(int count, int ranks) {
+  std::vector<int> nodes;
+  for (int n = 0; n < count; ++n) nodes.insert(nodes.end(), static_cast<std::size_t>(ranks), n);
+  return nodes;
+}
+
+/// A letter a rank: m model, s server, f frontend, - spare; upper case from the second pool on.
+std::string letters(const Result<std::vector<RankPlace>>& places) {
+  if (!places) return places.error().text();
+  std::string text;
+  for (const RankPlace& it : *places) {
+    const char letter = "msf-"[static_cast<std::size_t>(it.kind)];
+    text += it.pool > 0 && letter != '-' ? static_cast<char>(letter - 'a' + 'A') : letter;
+  }
+  return text;
+}
+
+std::string placed(const Settings& settings, const std::vector<int>& nodes) {
+  return letters(place_ranks(configured(settings), nodes));
+}
+
+TEST(ConfigLayout, TheLastRanksServeByDefault) {
+  EXPECT_EQ(placed({}, nodes_of(2, 3)), "mmmmms");
+  EXPECT_EQ(placed({{"servers", "4"}}, nodes_of(2, 3)), "mmssss");
+}
+
+TEST(ConfigLayout, ServersOnEveryNode) {
+  EXPECT_EQ(placed({{"servers_per_node", "1"}}, nodes_of(3, 3)), "mmsmmsmms");
+  EXPECT_EQ(placed({{"servers_per_node", "2"}}, {0, 1, 0, 1, 0, 1, 1}), "mmsmsss");
+}
+
+TEST(ConfigLayout, ServersOnTheLastNodes) {
+  EXPECT_EQ(placed({{"server_nodes", "2"}}, nodes_of(3, 3)), "mmmmmsmms");
+  EXPECT_EQ(placed({{"server_nodes", "1"}, {"servers_per_node", "2"}}, nodes_of(3, 3)), "mmmmmmmss");
+  EXPECT_EQ(placed({{"server_nodes", "2"}, {"servers", "4"}}, nodes_of(3, 3)), "mmmmssmss");
+  EXPECT_EQ(placed({{"servers_per_node", "2"}, {"servers", "4"}}, nodes_of(3, 3)), "mmmmssmss");
+}
+
+TEST(ConfigLayout, OffsetAndSpacingCountInTheNode) {
+  EXPECT_EQ(
+      placed({{"servers_per_node", "2"}, {"server_offset", "0"}, {"server_spacing", "2"}}, nodes_of(2, 4)),
+      "smsmsmsm");
+  EXPECT_EQ(placed({{"servers_per_node", "2"}, {"server_offset", "1"}}, nodes_of(2, 4)), "mssmmssm");
+}
+
+TEST(ConfigLayout, OffsetAndSpacingCountAmongAllRanksWhereNodesAreNotNamed) {
+  EXPECT_EQ(placed({{"servers", "2"}, {"server_spacing", "4"}}, nodes_of(2, 4)), "smmmsmmm");
+  EXPECT_EQ(placed({{"servers", "3"}, {"server_offset", "1"}, {"server_spacing", "3"}}, nodes_of(1, 8)),
+            "msmmsmms");
+}
+
+TEST(ConfigLayout, IsolatedNodesHoldNoModelRanks) {
+  EXPECT_EQ(placed({{"isolate_nodes", "on"}, {"server_nodes", "2"}}, nodes_of(4, 2)), "mmmmssss");
+  EXPECT_EQ(placed({{"isolate_nodes", "on"}, {"servers", "3"}}, nodes_of(4, 2)), "mmmmss-s");
+  EXPECT_EQ(
+      placed({{"isolate_nodes", "on"}, {"server_nodes", "2"}, {"servers_per_node", "1"}}, nodes_of(3, 3)),
+      "mmm--s--s");
+}
+
+TEST(ConfigLayout, ModelRanksBeyondTheirNumberAreSpare) {
+  EXPECT_EQ(placed({{"model_ranks", "3"}, {"servers", "1"}}, nodes_of(2, 3)), "mmm--s");
+}
+
+TEST(ConfigLayout, FrontendsStandBesideModelRanks) {
+  EXPECT_EQ(placed({{"topology", "tiered"}, {"servers", "1"}}, nodes_of(2, 3)), "mmfmfs");
+  EXPECT_EQ(placed({{"topology", "tiered"}, {"servers_per_node", "1"}, {"frontends_per_node", "2"}},
+                   nodes_of(2, 5)),
+            "mmffsmmffs");
+}
+
+TEST(ConfigLayout, FrontendsShareTheNodesOfIsolatedServers) {
+  EXPECT_EQ(
+      placed(
+          {{"topology", "tiered"}, {"isolate_nodes", "on"}, {"server_nodes", "2"}, {"servers_per_node", "1"}},
+          nodes_of(4, 3)),
+      "mmmmmmffsffs");
+}
+
+TEST(ConfigLayout, PoolsAreNumberedInTheirOrder) {
+  EXPECT_EQ(placed({{"pools.a.servers", "2"}, {"pools.b.servers", "1"}}, nodes_of(2, 3)), "mmmssS");
+  EXPECT_EQ(placed({{"pools.a.isolate_nodes", "on"}, {"pools.a.server_nodes", "1"}, {"pools.b.servers", "1"}},
+                   nodes_of(3, 2)),
+            "mmmSss");
+  EXPECT_EQ(placed({{"pools.a.topology", "tiered"}, {"pools.a.servers", "1"}, {"pools.b.servers", "1"}},
+                   nodes_of(1, 5)),
+            "mmfsS");
+}
+
+TEST(ConfigLayout, EachNodeOfItsOwnPool) {
+  EXPECT_EQ(placed({{"isolate_nodes", "on"},
+                    {"server_nodes", "1"},
+                    {"pools.a.placement", "slab"},
+                    {"pools.b.placement", "slab"}},
+                   nodes_of(3, 2)),
+            "mmssSS");
+}
+
+void expect_refused(const Settings& settings, const std::vector<int>& nodes, const std::string& text) {
+  const auto places = place_ranks(configured(settings), nodes);
+  ASSERT_FALSE(places) << letters(places);
+  EXPECT_EQ(places.error().code, ErrorCode::conflict);
+  EXPECT_THAT(places.error().text(), HasSubstr(text));
+}
+
+TEST(ConfigLayout, RefusesWithTheArithmetic) {
+  expect_refused(
+      {{"servers", "6"}}, nodes_of(2, 3),
+      "servers is 6, but the communicator has 6 ranks, which leaves 0 for the model; start at least 7");
+  expect_refused({{"servers", "6"}, {"servers_per_node", "2"}, {"server_nodes", "2"}}, nodes_of(3, 4),
+                 "servers is 6, but servers_per_node 2 x server_nodes 2 = 4");
+  expect_refused({{"servers", "5"}, {"servers_per_node", "2"}}, nodes_of(3, 4),
+                 "servers is 5, which is no multiple of servers_per_node 2: 2 nodes would hold 2 and one 1");
+  expect_refused({{"servers", "5"}, {"server_nodes", "2"}}, nodes_of(3, 4), "5 / 2 leaves 1");
+  expect_refused({{"servers_per_node", "4"}}, nodes_of(2, 3),
+                 "4 servers asked for on node 0, which has 3 ranks");
+  expect_refused({{"server_nodes", "4"}}, nodes_of(3, 3),
+                 "1 servers on each of 4 nodes are asked for, but there are 9 ranks on 3 nodes (3 + 3 + 3)");
+  expect_refused(
+      {{"servers", "3"}, {"server_spacing", "4"}}, nodes_of(1, 8),
+      "server 2 of 3 would be at server_offset 0 + 2 x server_spacing 4 = 8, but the communicator has the "
+      "ranks 0 to 7 only");
+  expect_refused({{"isolate_nodes", "on"}, {"server_nodes", "2"}}, nodes_of(2, 3),
+                 "2 nodes of their own are asked for, but there are 6 ranks on 2 nodes (3 + 3)");
+  expect_refused(
+      {{"model_ranks", "8"}, {"servers", "2"}}, nodes_of(1, 8),
+      "model_ranks is 8, but of 8 ranks on 1 node (8) only 6 do not serve: 8 - 2 = 6; start 2 more ranks");
+  expect_refused({{"servers_per_node", "3"}}, nodes_of(2, 3), "which leaves 0 for the model");
+  expect_refused({{"topology", "tiered"}, {"frontends_per_node", "3"}}, nodes_of(1, 4),
+                 "node 0 has 4 ranks, 3 of them free, which leaves 0 for the model");
+  expect_refused({{"pools.a.servers", "2"}, {"pools.b.servers", "2"}}, nodes_of(1, 4),
+                 "the I/O servers of the pool 'a'");
+}
+
+TEST(ConfigLayout, StartedServersAreDealtToThePoolsInOrder) {
+  const std::vector<bool> serves{false, true, true, false, true};
+  const auto started = [&](const Settings& settings) {
+    return letters(place_started_servers(configured(settings), serves, nodes_of(1, 5)));
+  };
+  EXPECT_EQ(started({}), "mssms");
+  EXPECT_EQ(started({{"pools.a.servers", "1"}, {"pools.b.servers", "2"}}), "msSmS");
+  EXPECT_EQ(started({{"topology", "tiered"}}), "mffms");
+  EXPECT_THAT(started({{"servers", "2"}}),
+              HasSubstr("3 of 5 ranks are server processes, but 'servers' is 2"));
+  EXPECT_THAT(started({{"servers_per_node", "1"}}),
+              HasSubstr("servers_per_node is set, but servers were started"));
+}
+
+TEST(ConfigLayout, IsToldInALineAKind) {
+  const Config config = configured({{"pools.a.topology", "tiered"},
+                                    {"pools.a.servers", "1"},
+                                    {"pools.b.servers", "1"},
+                                    {"model_ranks", "2"}});
+  const auto places = place_ranks(config, nodes_of(1, 6));
+  ASSERT_TRUE(places) << places.error().text();
+  EXPECT_EQ(text_of(config, *places),
+            "model: ranks 0-1\nfrontends of the pool 'a': rank 3\nservers of the pool 'a': rank 4\n"
+            "servers of the pool 'b': rank 5\nspare: rank 2\n");
+}
+
+}  // namespace
+}  // namespace afterbay::config

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whole sessions with pools: which server writes which file, as the servers' journals tell.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+
+#include "read_back.hpp"
+#include "unit/local_run.hpp"
+
+namespace afterbay::test {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+using ::testing::IsSubsetOf;
+using ::testing::UnorderedElementsAre;
+
+constexpr std::uint64_t line_cells = 4096;
+
+/// Two model ranks, servers 0 in the pool a, 1 and 2 in the pool b; two collections of three files each.
+class PoolsRun {
+ public:
+  PoolsRun(const std::string& name, LocalRun::Settings settings)
+      : directory_(fs::path(::testing::TempDir()) / name) {
+    fs::remove_all(directory_);
+    fs::create_directories(directory_);
+    settings.insert(settings.begin(), {{"pools.a.servers", "1"},
+                                       {"pools.b.servers", "2"},
+                                       {"memory.server", "4MiB"},
+                                       {"memory.block", "64KiB"},
+                                       {"chunk", "16KiB"},
+                                       {"journal.directory", (directory_ / "journal").string()}});
+    LocalRun run(2, 3, settings);
+    for (const auto& error : run.run([this](Session& session, int rank) { write(session, rank); }))
+      EXPECT_FALSE(error) << error->text();
+  }
+
+  /// Servers that opened files of a collection.
+  [[nodiscard]] std::set<int> servers_of(const std::string& collection) const {
+    std::set<int> found;
+    for (int s = 0; s < 3; ++s) {
+      std::ifstream journal(directory_ / "journal" / ("server-" + std::to_string(s) + ".jsonl"));
+      const std::string text{std::istreambuf_iterator<char>(journal), {}};
+      if (text.find("/" + collection) != std::string::npos) found.insert(s);
+    }
+    return found;
+  }
+
+  void expect_files() const {
+    for (const char* collection : {"first", "second"})
+      for (int step = 0; step < 3; ++step) {
+        const auto values =
+            read<double>((directory_ / (collection + std::to_string(step) + ".nc")).string(), "v");
+        ASSERT_EQ(values.size(), line_cells);
+        for (std::size_t i = 0; i < line_cells; ++i)
+          ASSERT_EQ(values[i], step * 1e6 + static_cast<double>(i));
+      }
+  }
+
+ private:
+  void write(Session& session, int rank) const {
+    const std::uint64_t mine = line_cells / 2, start = mine * static_cast<std::uint64_t>(rank);
+    session.decomposition("halves", Block{{line_cells}, {start}, {mine}});
+    Schema schema;
+    schema.dimension("time", unlimited).dimension("x", line_cells);
+    schema.variable("v", Type::float64, {"time", "x"}).on("halves");
+    CollectionOptions options;
+    options.directory = directory_.string();
+    options.file = "{collection}{step}.nc";
+    options.store = "cdf5";
+    Collection first = session.collection("first", schema, options);
+    Collection second = session.collection("second", schema, options);
+    for (int step = 0; step < 3; ++step)
+      for (Collection* collection : {&first, &second}) {
+        OutputFile file = collection->open(FileName{{}, step, {}, {}});
+        std::vector<double> values(mine);
+        for (std::size_t i = 0; i < mine; ++i) values[i] = step * 1e6 + static_cast<double>(start + i);
+        file.put("v", 0, values.data());
+        session.end_step();
+        file.close();
+      }
+    session.finalize();
+  }
+
+  fs::path directory_;
+};
+
+TEST(SessionPools, CollectionsGoToPoolsInTurn) {
+  const PoolsRun run("pools_turn", {});
+  run.expect_files();
+  EXPECT_THAT(run.servers_of("first"), ElementsAre(0));
+  EXPECT_THAT(run.servers_of("second"), IsSubsetOf({1, 2}));
+}
+
+TEST(SessionPools, CollectionsGoToThePoolThatIsNamed) {
+  const PoolsRun run("pools_named", {{"collections.*.pool", "b"}, {"pools.b.placement", "file"}});
+  run.expect_files();
+  EXPECT_THAT(run.servers_of("first"), UnorderedElementsAre(1, 2));
+  EXPECT_THAT(run.servers_of("second"), UnorderedElementsAre(1, 2));
+}
+
+TEST(SessionPools, FilesAreSharedOutOverTheServersOfTheirPoolOnly) {
+  const PoolsRun run(
+      "pools_slab",
+      {{"collections.first.pool", "b"}, {"collections.second.pool", "a"}, {"placement", "slab"}});
+  run.expect_files();
+  EXPECT_THAT(run.servers_of("first"), IsSubsetOf({1, 2}));
+  EXPECT_THAT(run.servers_of("second"), ElementsAre(0));
+}
+
+TEST(SessionPools, LargeFilesGoToThePoolForThem) {
+  const PoolsRun run("pools_size",
+                     {{"pools.b.collections_from", "1GiB"}, {"collections.second.expected_size", "2GiB"}});
+  run.expect_files();
+  EXPECT_THAT(run.servers_of("first"), ElementsAre(0));
+  EXPECT_THAT(run.servers_of("second"), IsSubsetOf({1, 2}));
+}
+
+TEST(SessionPools, FilesGoToTheLeastLoadedServerOfTheirPool) {
+  const PoolsRun run("pools_least", {{"collections.*.pool", "b"}, {"placement", "least"}});
+  run.expect_files();
+  EXPECT_THAT(run.servers_of("first"), IsSubsetOf({1, 2}));
+  EXPECT_THAT(run.servers_of("second"), IsSubsetOf({1, 2}));
+}
+
+}  // namespace
+}  // namespace afterbay::test
