@@ -200,6 +200,7 @@ class Server {
   void forget_record(const ServedCollection& collection, std::uint64_t seq);
   void look_for_stop();
   void begin_stop(const char* why);
+  void end_writing();
   [[nodiscard]] bool drained() const;
   [[nodiscard]] Error stop_error() const;
 

@@ -29,7 +29,7 @@ void Server::watch() {
   show_progress();
   report_load();
   if (failure_) {
-    if (stall_.expired(activity_)) out_of_time_ = true;  // a disk that hangs
+    if (stall_.expired(activity_)) end_writing();  // a disk that hangs
     if (!stopping_ && now - failed_at_ns_ > stall_.limit_ns())
       peers_ended_ = peers_.size();  // ranks that never come back
     finish_if_done();

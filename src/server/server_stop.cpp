@@ -23,9 +23,14 @@ void Server::look_for_stop() {
   if (!failure_ && (drained() || now + stopping_->grace_ns / reserve_share > stopping_->until_ns))
     fail(stop_error());
   if (now < stopping_->until_ns) return;
-  out_of_time_ = true;
-  space_.stop();
+  end_writing();
   peers_ended_ = peers_.size();
+}
+
+/// What is not published by now never will be.
+void Server::end_writing() {
+  out_of_time_ = true;
+  space_.cut_off();
 }
 
 void Server::begin_stop(const char* why) {

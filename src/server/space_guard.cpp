@@ -95,6 +95,11 @@ void SpaceGuard::stop() {
   changed_.notify_all();
 }
 
+void SpaceGuard::cut_off() {
+  cut_off_ = true;
+  stop();
+}
+
 bool SpaceGuard::waiting() const {
   const MutexLock lock(mutex_);
   return !calls_.empty();

@@ -2,6 +2,7 @@
 // SpaceGuard: how long a server's writes wait for space on a full disk, and who is told.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
@@ -40,12 +41,16 @@ class SpaceGuard : public storage::SpacePatience {
   bool wait_for_space(const storage::SpaceWait& call) override;
   void waited_for_space(const storage::SpaceWait& call, bool succeeded) override;
 
+  [[nodiscard]] bool is_cut_off() const noexcept override { return cut_off_; }
+
   /// There is something that can be given up: a notice will ask for it.
   void offer(bool something);
   /// Calls about this file wait no more.
   void give_up(const std::string& path);
   /// No call waits any more.
   void stop();
+  /// Nor writes: what a disk that hangs has not begun, it need not.
+  void cut_off();
   /// Whether a call waits now.
   [[nodiscard]] bool waiting() const;
 
@@ -58,6 +63,7 @@ class SpaceGuard : public storage::SpacePatience {
   Hooks hooks_;
   mutable Mutex mutex_;
   std::condition_variable_any changed_;
+  std::atomic<bool> cut_off_{false};
   std::set<std::pair<std::uint64_t, std::string>> calls_ AFTERBAY_GUARDED_BY(mutex_);  ///< that wait
   std::set<std::string> given_up_ AFTERBAY_GUARDED_BY(mutex_);
   bool offered_ AFTERBAY_GUARDED_BY(mutex_) = false;

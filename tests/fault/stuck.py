@@ -3,6 +3,8 @@
 """Processes that stand still (SIGSTOP), and disks that are slow or hang: noticed by the deadline by everyone who waits, and by
 nobody else. docs/reference/faults.md tells users of them."""
 import shutil
+import sys
+import time
 
 from _faults import DEADLINE_S, check, expect, play, run_scenarios, succeeds
 
@@ -35,4 +37,14 @@ def slow_disk():
     print("slow_disk: ok", flush=True)
 
 
-run_scenarios({"stuck_server": stuck_server, "stuck_beside": stuck_beside, "stuck_model": stuck_model, "slow_disk": slow_disk})
+def hung_disk():
+    """Each write takes fifteen seconds; the servers too end soon, once the run has failed."""
+    started = time.monotonic()
+    check("hung_disk", play("plain", rules=["ops=write path=*.part from=8 ms=15000"]), code="timed_out",
+          cause=["I/O server 0", "progress|nothing moved"])
+    if time.monotonic() - started > 60:
+        sys.exit(f"hung_disk: the run ended after {time.monotonic() - started:.0f} s")
+
+
+run_scenarios({"stuck_server": stuck_server, "stuck_beside": stuck_beside, "stuck_model": stuck_model, "slow_disk": slow_disk,
+               "hung_disk": hung_disk})

@@ -60,6 +60,8 @@ class LocalRun {
 
   /// Given to the servers instead of the built-in stores.
   std::function<storage::Store&(Format)> stores;
+  /// Asked by the servers: see Server::stop_at.
+  std::function<int()> stop_signal;
 
  private:
   std::unique_ptr<config::Config> config() const {
@@ -102,6 +104,7 @@ class LocalRun {
     server::Server server(place, *state.config, std::move(port), std::move(fellows), source,
                           static_cast<std::size_t>(state.config->writers), state.server_profile, logger,
                           journal(*state.config, number, logger));
+    if (stop_signal) server.stop_at(stop_signal);
     if (auto served = server.run(); !served) return served.error();
     return std::nullopt;
   }

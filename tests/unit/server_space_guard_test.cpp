@@ -38,7 +38,7 @@ class FullDisk : public storage::Disk {
   }
 };
 
-class SpaceGuardTest : public testing::Test {
+class ThreadSpaceGuard : public testing::Test {
  protected:
   std::shared_ptr<storage::Disk> patient(std::chrono::milliseconds retry) {
     guard.emplace(retry, SpaceGuard::Hooks{[this] { ++signs_of_life; },
@@ -65,7 +65,7 @@ class SpaceGuardTest : public testing::Test {
   std::optional<SpaceGuard> guard;
 };
 
-TEST_F(SpaceGuardTest, a_call_goes_on_when_there_is_space) {
+TEST_F(ThreadSpaceGuard, a_call_goes_on_when_there_is_space) {
   const auto waiting = patient(10min);
   std::jthread freer([&] {
     wait_for(1);
@@ -78,7 +78,7 @@ TEST_F(SpaceGuardTest, a_call_goes_on_when_there_is_space) {
   EXPECT_FALSE(guard->waiting());
 }
 
-TEST_F(SpaceGuardTest, it_fails_as_the_disk_does_when_the_time_is_over) {
+TEST_F(ThreadSpaceGuard, it_fails_as_the_disk_does_when_the_time_is_over) {
   disk->error = EDQUOT;
   EXPECT_EQ(patient(300ms)->truncate(0, 0), -1);
   EXPECT_EQ(errno, EDQUOT);
@@ -86,26 +86,26 @@ TEST_F(SpaceGuardTest, it_fails_as_the_disk_does_when_the_time_is_over) {
   EXPECT_EQ(heard(), (std::vector{What::short_of_space, What::given_up}));
 }
 
-TEST_F(SpaceGuardTest, without_patience_it_fails_at_once_and_says_nothing) {
+TEST_F(ThreadSpaceGuard, without_patience_it_fails_at_once_and_says_nothing) {
   EXPECT_EQ(patient(0ms)->truncate(0, 0), -1);
   EXPECT_EQ(errno, ENOSPC);
   EXPECT_EQ(disk->calls, 1);
   EXPECT_TRUE(heard().empty());
 }
 
-TEST_F(SpaceGuardTest, other_errors_are_nobodys_to_wait_for) {
+TEST_F(ThreadSpaceGuard, other_errors_are_nobodys_to_wait_for) {
   disk->error = EIO;
   EXPECT_EQ(patient(10min)->truncate(0, 0), -1);
   EXPECT_EQ(disk->calls, 1);
 }
 
 /// A kernel that could not write data back may have dropped them, and say nothing the second time.
-TEST_F(SpaceGuardTest, fsync_is_not_tried_again) {
+TEST_F(ThreadSpaceGuard, fsync_is_not_tried_again) {
   EXPECT_EQ(patient(10min)->sync(0), -1);
   EXPECT_EQ(disk->calls, 1);
 }
 
-TEST_F(SpaceGuardTest, a_sacrifice_is_asked_for_once_and_gives_time) {
+TEST_F(ThreadSpaceGuard, a_sacrifice_is_asked_for_once_and_gives_time) {
   const auto waiting = patient(300ms);
   guard->offer(true);
   std::jthread freer([&] {
@@ -121,7 +121,7 @@ TEST_F(SpaceGuardTest, a_sacrifice_is_asked_for_once_and_gives_time) {
   EXPECT_EQ(heard().size(), 5U);
 }
 
-TEST_F(SpaceGuardTest, calls_end_when_it_stops) {
+TEST_F(ThreadSpaceGuard, calls_end_when_it_stops) {
   const auto waiting = patient(10min);
   std::jthread stopper([&] {
     wait_for(1);
@@ -130,7 +130,16 @@ TEST_F(SpaceGuardTest, calls_end_when_it_stops) {
   EXPECT_EQ(waiting->truncate(0, 0), -1);
 }
 
-TEST_F(SpaceGuardTest, calls_about_a_file_that_is_given_up_end) {
+TEST_F(ThreadSpaceGuard, nothing_is_written_once_it_is_cut_off) {
+  disk->error = 0;
+  const auto waiting = patient(10min);
+  guard->cut_off();
+  EXPECT_EQ(waiting->truncate(0, 0), -1);
+  EXPECT_EQ(errno, ECANCELED);
+  EXPECT_EQ(disk->calls, 0);
+}
+
+TEST_F(ThreadSpaceGuard, calls_about_a_file_that_is_given_up_end) {
   const auto waiting = patient(10min);
   const int descriptor = ::open(".", O_RDONLY | O_DIRECTORY);
   std::jthread dropper([&] {

@@ -25,6 +25,10 @@ std::string path_of(int descriptor) {
 /// `call` returns -1 and sets errno when it fails; `path()` is what it is about.
 template <class Call, class Path>
 auto PatientDisk::patiently(Call call, Path path) {
+  if (patience_.is_cut_off()) {
+    errno = ECANCELED;
+    return decltype(call())(-1);
+  }
   std::optional<SpaceWait> wait;
   for (;;) {
     const auto result = call();

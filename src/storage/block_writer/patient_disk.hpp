@@ -26,6 +26,8 @@ class SpacePatience {
   virtual bool wait_for_space(const SpaceWait& call) = 0;
   /// The call waits no more: it succeeded, or failed for another reason, or was let fail.
   virtual void waited_for_space(const SpaceWait& call, bool succeeded) = 0;
+  /// Whether nothing of what is still to be written is of use: such calls fail at once, with ECANCELED.
+  [[nodiscard]] virtual bool is_cut_off() const noexcept = 0;
 };
 
 /// Tries calls that make or lengthen files again. What they did not do in part, they do then. Not fsync: a
@@ -36,6 +38,11 @@ class PatientDisk : public Disk {
   /// `patience` outlives the disk.
   PatientDisk(std::shared_ptr<Disk> disk, SpacePatience& patience)
       : disk_(std::move(disk)), patience_(patience) {}
+
+  /// The same patience on another disk.
+  [[nodiscard]] std::shared_ptr<PatientDisk> on(std::shared_ptr<Disk> disk) const {
+    return std::make_shared<PatientDisk>(std::move(disk), patience_);
+  }
 
   int open(const char* path, int flags, mode_t mode) override;
   ssize_t write(int descriptor, const std::byte* bytes, std::size_t count, off_t offset) override;
