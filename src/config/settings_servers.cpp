@@ -98,11 +98,11 @@ void add_placement(std::vector<Setting<Config>>& table) {
 }
 
 /// What a pool may have for itself of the session's settings.
-constexpr std::array<std::string_view, 13> for_pools{
+constexpr std::array<std::string_view, 16> for_pools{
     "topology",      "servers",        "servers_per_node", "server_nodes",
     "server_offset", "server_spacing", "isolate_nodes",    "frontends_per_node",
     "placement",     "memory.server",  "memory.chunks",    "memory.frontend",
-    "writers"};
+    "writers",       "when_full",      "spill.directory",  "spill.quota"};
 
 }  // namespace
 

@@ -124,7 +124,8 @@ void add(std::string_view name, std::string_view value, const Origin& origin, st
 }
 
 void unknown_variable(const std::string& variable, Problems& problems) {
-  std::vector<std::string> names{"AFTERBAY_CONFIG", "AFTERBAY_COLLECTIONS", "AFTERBAY_POOLS", "AFTERBAY_TRIGGERS"};
+  std::vector<std::string> names{"AFTERBAY_CONFIG", "AFTERBAY_COLLECTIONS", "AFTERBAY_POOLS",
+                                 "AFTERBAY_TRIGGERS"};
   for (const auto& setting : session_settings()) names.push_back(environment_name(setting.name));
   const std::string hint = did_you_mean(variable, names);
   problems.add(ErrorCode::unknown_name, variable,

@@ -188,14 +188,16 @@ void unknown_section(Reader& reader, const std::string& key, const YAML::Node& n
   }
   reader.problems.add(
       ErrorCode::unknown_name, reader.at(node),
-      fmt::format("expected \"afterbay:\", \"pools:\", \"triggers:\" or \"collections:\", found \"{}\"{}", key, hint));
+      fmt::format("expected \"afterbay:\", \"pools:\", \"triggers:\" or \"collections:\", found \"{}\"{}",
+                  key, hint));
 }
 
 void read_document(Reader& reader, const YAML::Node& root) {
   if (root.IsNull()) return;
   if (!root.IsMap()) {
-    reader.problems.add(ErrorCode::format, reader.at(root),
-                        "expected \"afterbay:\", \"pools:\", \"triggers:\" and \"collections:\" with indented settings");
+    reader.problems.add(
+        ErrorCode::format, reader.at(root),
+        "expected \"afterbay:\", \"pools:\", \"triggers:\" and \"collections:\" with indented settings");
     return;
   }
   each(reader, root, [&](const std::string& key, const YAML::Node& key_node, const YAML::Node& value) {

@@ -67,7 +67,7 @@ void Server::mark_file(ServedEpoch& epoch, ServedEpoch::OpenFile& entry) {
     entry.state = ServedEpoch::OpenFile::State::done;
     return;
   }
-  if (is_shared(file) && epochs_.arrived[key] + 1 < fellows_.count()) return;
+  if (is_shared(file) && epochs_.arrived[key] + 1 < file.collection->servers.size()) return;
   std::vector<storage::MemberEpoch> parts = std::move(epochs_.parts[key]);
   epochs_.parts.erase(key);
   epochs_.arrived.erase(key);
