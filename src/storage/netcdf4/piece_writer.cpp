@@ -143,7 +143,7 @@ std::vector<std::uint64_t> PieceWriter::first_element(const model::Piece& piece,
   std::vector<std::uint64_t> at;
   const std::uint64_t span = storage_[piece.variable].span;
   if (layout_.variables[piece.variable].record) at.push_back(record / span * span);
-  at.insert(at.end(), piece.box.start.begin(), piece.box.start.end());
+  for (const std::uint64_t start : piece.box.start) at.push_back(start);
   return at;
 }
 
