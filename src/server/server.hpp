@@ -208,6 +208,7 @@ class Server {
   std::unique_ptr<triggers::Triggers> make_triggers();
   void trigger_ran(const triggers::Outcome& outcome);
   void fire_published(const OutputFile& file);
+  void fire_epoch(const std::string& name);
   [[nodiscard]] bool triggers_done();
 
   // What it shows of itself.

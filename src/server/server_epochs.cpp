@@ -155,6 +155,7 @@ void Server::epoch_completed(std::uint64_t number) {
   if (at == epochs_.open.end()) return;  // the session failed meanwhile
   logger_.info("epoch {} ('{}') is complete here", number, at->second.epoch.name);
   for (const Ticket& ticket : at->second.before) done(ticket.peer, ticket.number);
+  fire_epoch(at->second.epoch.name);
   epochs_.open.erase(at);
   advance_epochs();
 }

@@ -67,6 +67,18 @@ void Server::fire_published(const OutputFile& file) {
   triggers_->fire(it);
 }
 
+/// This server's part of it is complete.
+void Server::fire_epoch(const std::string& name) {
+  if (!triggers_) return;
+  triggers::Event it;
+  it.on = triggers::Occasion::epoch;
+  it.session = place_.session;
+  it.run = place_.run;
+  it.server = place_.number;
+  it.epoch = name;
+  triggers_->fire(it);
+}
+
 /// At the end of the run: whether it need not wait for triggers any more. Those that take too long are
 /// killed.
 bool Server::triggers_done() {

@@ -135,6 +135,7 @@ std::vector<std::string> environment_for(const Trigger& trigger, const Event& ev
   add("ON", name_of(event.on));
   add("SESSION", event.session);
   add("RUN", event.run);
+  add("SERVER", std::to_string(event.server));
   add("EPOCH", event.epoch);
   if (event.on == Occasion::epoch) return list;
   add("FILE", event.file);

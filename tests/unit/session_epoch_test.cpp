@@ -83,7 +83,10 @@ TEST_P(ThreadSessionEpoch, what_was_put_before_comes_back_from_a_file_in_the_mak
   const Directory directory;
   const fs::path out = directory.path / "out", crash = directory.path / "crash";
   const bool packed = std::string_view(GetParam().store) == "netcdf4";
-  LocalRun run(2, GetParam().servers, epoch_settings(directory.path / "journal", GetParam().placement));
+  auto settings = epoch_settings(directory.path / "journal", GetParam().placement);
+  settings.emplace_back("triggers.mark.on", "epoch");
+  settings.emplace_back("triggers.mark.touch", (directory.path / "{epoch}.{server}").string());
+  LocalRun run(2, GetParam().servers, settings);
   const auto errors = run.run([&](Session& session, int rank) {
     Collection collection = epoch_collection(session, out, GetParam().store);
     OutputFile file = collection.open(step_name(1));
@@ -116,6 +119,9 @@ TEST_P(ThreadSessionEpoch, what_was_put_before_comes_back_from_a_file_in_the_mak
   ASSERT_NE(last, nullptr);
   EXPECT_EQ(last->epoch.name, "restart 9");
   EXPECT_EQ(last->servers.size(), static_cast<std::size_t>(GetParam().servers));
+  for (int server = 0; server < GetParam().servers; ++server)
+    EXPECT_TRUE(fs::exists(directory.path / fmt::format("restart 9.{}", server)))
+        << "a trigger on each server";
 }
 
 INSTANTIATE_TEST_SUITE_P(, ThreadSessionEpoch,
