@@ -1,8 +1,8 @@
 ! SPDX-License-Identifier: Apache-2.0
 ! Options and session. AFTERBAY_HAVE_MPI_F08: the MPI library has the module mpi_f08.
 module afterbay_sessions
-  use, intrinsic :: iso_c_binding, only: c_associated, c_funloc, c_int, c_int32_t, c_int64_t, c_loc, c_null_char, c_null_ptr, c_ptr, &
-      c_size_t
+  use, intrinsic :: iso_c_binding, only: c_associated, c_funloc, c_int, c_int32_t, c_int64_t, c_loc, c_null_char, &
+      c_null_ptr, c_ptr, c_size_t
   use afterbay_base
   use afterbay_c
   use afterbay_files, only: afterbay_collection
