@@ -106,7 +106,12 @@ def check_halos(file):
     numpy.testing.assert_array_equal(file["sum"][24:], netCDF4.default_fillvals["f8"])  # cells that no rank holds
 
 
-CHECKS = {"hello": check_hello, "compmaps": check_compmaps, "restart": check_restart, "driven": check_driven, "halos": check_halos}
+def check_epochs(file):
+    assert file["T"].shape == (30, 300), file["T"].shape
+    numpy.testing.assert_array_equal(file["T"][:], 273.15)
+
+
+CHECKS = {"epochs": check_epochs, "hello": check_hello, "compmaps": check_compmaps, "restart": check_restart, "driven": check_driven, "halos": check_halos}
 INPUTS = {"driven": make_inputs, "halos": make_mesh}
 RANKS = {"restart": (4, 3)}  # one run after the other
 

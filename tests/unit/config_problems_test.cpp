@@ -128,11 +128,10 @@ TEST(ConfigProblems, FlagsWithoutAValue) {
 }
 
 TEST(ConfigProblems, Sections) {
-  EXPECT_THAT(
-      error_of_yaml("aferbay: {servers: 2}").message,
-      HasSubstr(
-          ":1:1: expected \"afterbay:\", \"pools:\", \"triggers:\" or \"collections:\", found \"aferbay\"; did you mean "
-          "\"afterbay\"?"));
+  EXPECT_THAT(error_of_yaml("aferbay: {servers: 2}").message,
+              HasSubstr(":1:1: expected \"afterbay:\", \"pools:\", \"triggers:\" or \"collections:\", found "
+                        "\"aferbay\"; did you mean "
+                        "\"afterbay\"?"));
   EXPECT_THAT(error_of_yaml("servers: 2").message,
               HasSubstr("\"servers\" belongs under \"afterbay:\", indented"));
   EXPECT_THAT(error_of_yaml("memory: {server: 1GiB}").message,
@@ -205,7 +204,7 @@ TEST(ConfigProblems, CollectionsElsewhere) {
   EXPECT_THAT(
       error_of_flags({"--afterbay.collections.history.colour=red"}).message,
       HasSubstr("unknown setting \"collections.history.colour\"; expected store, existing, directory, file, "
-                "placement, pool, deflate, shuffle, access, stripe.count, "));
+                "placement, readable, droppable, pool, deflate, shuffle, access, stripe.count, "));
   Sources sources = no_environment();
   sources.environment->emplace("AFTERBAY_COLLECTIONS", "{h: {store: hdf}}");
   EXPECT_THAT(
