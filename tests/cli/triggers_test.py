@@ -63,7 +63,8 @@ class TriggersTest(CommandTest):
 
     def test_failures_are_recorded_and_harm_nothing(self):
         done = self.played({"tape": {"command": "echo tape is full; exit 4"}})
-        self.assertEqual(done.stderr.count("tape is full"), 1, "one warning")
+        self.assertEqual(done.stderr.count('trigger "tape" for'), 1, "one warning")
+        self.assertIn("tape is full", done.stderr)
         ran, _ = self.ran()
         self.assertEqual([(line["ok"], line["trigger"]) for line in ran], [(False, "tape")] * 3)
         said = self.expect(OK, "status").stdout
