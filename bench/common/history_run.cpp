@@ -67,7 +67,8 @@ Timings run_history(const Options& options, MPI_Comm model, Fields& fields, Hist
   if (with_copies) copies.emplace(fields.bytes(), ranks);
   std::optional<FixedWork> work;
   if (with_compute && options.fixed_work)
-    work = options.work_rounds > 0 ? FixedWork::of_rounds(options.work_rounds) : FixedWork(options.compute_ms);
+    work =
+        options.work_rounds > 0 ? FixedWork::of_rounds(options.work_rounds) : FixedWork(options.compute_ms);
   const auto compute = [&] {
     if (!with_compute) return;
     if (work)

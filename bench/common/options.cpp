@@ -25,8 +25,9 @@ Options parse_options(int argc, char** argv, const std::string& description) {
                  "busy compute before each output, and before each plain copy")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  app.add_flag("--fixed-work", options.fixed_work,
-               "compute is an amount of work (as much as an idle core does in that time), and nothing is copied");
+  app.add_flag(
+      "--fixed-work", options.fixed_work,
+      "compute is an amount of work (as much as an idle core does in that time), and nothing is copied");
   app.add_option("--work-rounds", options.work_rounds, "that amount, as an earlier run printed it")
       ->check(CLI::NonNegativeNumber);
   app.add_option("--dir", options.directory, "directory for the files")

@@ -12,17 +12,17 @@ namespace bench {
 struct Options {
   Grid grid;
   int files = 3;
-  int records = 6;                    ///< records in each file
-  double compute_ms = 0;              ///< of busy compute before each output; 0: none
-  bool fixed_work = false;            ///< compute is an amount of work, not of time, and there is no plain copy
-  long work_rounds = 0;               ///< with fixed_work: as measured by another run; 0: measure
-  std::string directory = ".";        ///< where the files go; must exist
-  std::string mode;                   ///< the program's own variants, see its --help
-  int outstanding = 1;                ///< raw write: writes in flight
-  bool preallocate = false;           ///< raw write: fallocate first
-  int servers = 1;                    ///< afterbay: I/O servers, taken from the end of the ranks
-  std::string format = "netcdf4";     ///< afterbay: store
-  double idle_s = 5;                  ///< afterbay: length of the idle check
+  int records = 6;                 ///< records in each file
+  double compute_ms = 0;           ///< of busy compute before each output; 0: none
+  bool fixed_work = false;         ///< compute is an amount of work, not of time, and there is no plain copy
+  long work_rounds = 0;            ///< with fixed_work: as measured by another run; 0: measure
+  std::string directory = ".";     ///< where the files go; must exist
+  std::string mode;                ///< the program's own variants, see its --help
+  int outstanding = 1;             ///< raw write: writes in flight
+  bool preallocate = false;        ///< raw write: fallocate first
+  int servers = 1;                 ///< afterbay: I/O servers, taken from the end of the ranks
+  std::string format = "netcdf4";  ///< afterbay: store
+  double idle_s = 5;               ///< afterbay: length of the idle check
   std::vector<std::string> settings;  ///< afterbay: arguments that begin with --afterbay., as they are
   [[nodiscard]] int steps() const { return files * records; }
   [[nodiscard]] std::string file_path(int file) const;

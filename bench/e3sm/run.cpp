@@ -175,7 +175,8 @@ void report(const Options& options, const Case& source, MPI_Comm model, const Fi
   line["pieces"] = {{"sum", reduced(pieces, MPI_SUM, model)}, {"max", highest(pieces)}};
   line["setup_s"] = highest(timings.setup_s);
   line["end_s"] = highest(timings.end_s);
-  line["blocked_s"] = {{"max", highest(blocked_s)}, {"mean", reduced(blocked_s, MPI_SUM, model) / ranks},
+  line["blocked_s"] = {{"max", highest(blocked_s)},
+                       {"mean", reduced(blocked_s, MPI_SUM, model) / ranks},
                        {"together", timings.blocked_together_s}};
   line["blocked_use"] = {
       {"waits", reduced(static_cast<double>(timings.blocked_use.waits), MPI_SUM, model)},
@@ -189,7 +190,8 @@ void report(const Options& options, const Case& source, MPI_Comm model, const Fi
   line["memory_mib"] = {{"max", highest(memory_mib)}, {"own_max", highest(memory.own_mib)}};
   line["shared_mib"] = highest(memory.shared_mib);
   line["cpu_s"] = reduced(timings.cpu_s, MPI_SUM, model);
-  if (options.copy) line["copy_s"] = {{"max", highest(timings.copy_s)}, {"together", timings.copy_together_s}};
+  if (options.copy)
+    line["copy_s"] = {{"max", highest(timings.copy_s)}, {"together", timings.copy_together_s}};
   if (rank == 0) {
     std::printf("BENCH %s\n", line.dump().c_str());
     std::fflush(stdout);

@@ -48,14 +48,14 @@ struct Timings {
   double flush_s = 0;
   double close_s = 0;
   double finish_s = 0;
-  double end_s = 0;       ///< from open to the end of finish
-  /// From the first rank's begin of open, post, flush and close to the last rank's end, without what lies between
-  /// records. The ranks are on one machine, with one clock.
+  double end_s = 0;  ///< from open to the end of finish
+  /// From the first rank's begin of open, post, flush and close to the last rank's end, without what lies
+  /// between records. The ranks are on one machine, with one clock.
   double blocked_together_s = 0;
-  double copy_s = 0;           ///< memcpy of the same bytes, the slowest rank's: median of several, times records
+  double copy_s = 0;  ///< memcpy of the same bytes, the slowest rank's: median of several, times records
   double copy_together_s = 0;  ///< the same from the first rank's begin to the last rank's end
-  double cpu_s = 0;       ///< of this process from open to the end of finish
-  ThreadUse blocked_use;  ///< what the calling thread did in open, post, flush and close
+  double cpu_s = 0;            ///< of this process from open to the end of finish
+  ThreadUse blocked_use;       ///< what the calling thread did in open, post, flush and close
 };
 
 struct MemoryUse {

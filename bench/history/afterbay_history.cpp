@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The history written by Afterbay. --mode dedicated (the last --servers ranks serve), synchronous
-// or thread (inline), none (no output at all). --mode idle: dedicated, writes one record, then sleeps, and tells how
-// much of a core the servers and the model ranks used meanwhile.
+// or thread (inline), none (no output at all). --mode idle: dedicated, writes one record, then sleeps, and
+// tells how much of a core the servers and the model ranks used meanwhile.
 #include <mpi.h>
 #include <unistd.h>
 
@@ -186,6 +186,6 @@ void run(const Options& options) {
 }  // namespace bench
 
 int main(int argc, char** argv) {
-  return bench::run_program(argc, argv, "history by Afterbay (--mode dedicated, synchronous, thread, idle, none)",
-                            bench::run);
+  return bench::run_program(
+      argc, argv, "history by Afterbay (--mode dedicated, synchronous, thread, idle, none)", bench::run);
 }

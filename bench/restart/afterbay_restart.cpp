@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A restart written and read again by Afterbay: variables (level, cell) in double, cut in cells over the model
-// ranks. The second session reads with another division of the cells, so that nobody reads what it wrote.
+// A restart written and read again by Afterbay: variables (level, cell) in double, cut in cells over the
+// model ranks. The second session reads with another division of the cells, so that nobody reads what it
+// wrote.
 #include <mpi.h>
 
 #include <CLI/CLI.hpp>
@@ -85,7 +86,8 @@ double write(const Restart& restart) {
   schema.dimension("level", restart.levels).dimension("cell", restart.cells());
   for (std::uint64_t v = 0; v < restart.variables; ++v)
     schema.variable(name_of_variable(v), afterbay::Type::float64, {"level", "cell"}).on("cells");
-  auto collection = session.collection("restart", schema, {.directory = restart.directory, .store = restart.format});
+  auto collection =
+      session.collection("restart", schema, {.directory = restart.directory, .store = restart.format});
   session.start();
   const Fields fields = fields_of(restart, mine);
   MPI_Barrier(model);
@@ -108,7 +110,8 @@ double read(const Restart& restart) {
   }
   MPI_Comm model = afterbay::model_comm(session);
   const auto ranks = static_cast<std::uint64_t>(session.model_size());
-  const Part mine = part_of(restart.cells(), ranks - 1 - static_cast<std::uint64_t>(session.model_rank()), ranks);
+  const Part mine =
+      part_of(restart.cells(), ranks - 1 - static_cast<std::uint64_t>(session.model_rank()), ranks);
   session.decomposition("cells", afterbay::Block{{restart.cells()}, {mine.first}, {mine.count}});
   session.start();
   Fields fields(restart.variables, std::vector<double>(restart.levels * mine.count));
@@ -165,9 +168,12 @@ int main(int argc, char** argv) {
     const double write_s = bench::write(restart);
     MPI_Barrier(MPI_COMM_WORLD);
     const double read_s = bench::read(restart);
-    const nlohmann::json line{{"program", "afterbay_restart"}, {"bytes", restart.bytes()},
-                              {"write_s", write_s},            {"read_s", read_s},
-                              {"end_s", write_s + read_s},     {"blocked_s", {{"max", write_s + read_s}}}};
+    const nlohmann::json line{{"program", "afterbay_restart"},
+                              {"bytes", restart.bytes()},
+                              {"write_s", write_s},
+                              {"read_s", read_s},
+                              {"end_s", write_s + read_s},
+                              {"blocked_s", {{"max", write_s + read_s}}}};
     if (rank == 0) std::printf("BENCH %s\n", line.dump().c_str());
   } catch (const std::exception& error) {
     std::fprintf(stderr, "rank %d: %s\n", rank, error.what());

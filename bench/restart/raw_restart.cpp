@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Yardstick: so many bytes written past the page cache (O_DIRECT, fsync) and read again the same way, by two threads
-// with pieces of 4 MiB.
+// Yardstick: so many bytes written past the page cache (O_DIRECT, fsync) and read again the same way, by two
+// threads with pieces of 4 MiB.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -55,13 +55,17 @@ int main(int argc, char** argv) {
     return 1;
   }
   const double begin = bench::now_s();
-  in_pieces(bytes, [&](void* memory, std::uint64_t at) { return ::pwrite(file, memory, piece_bytes, static_cast<off_t>(at)); });
+  in_pieces(bytes, [&](void* memory, std::uint64_t at) {
+    return ::pwrite(file, memory, piece_bytes, static_cast<off_t>(at));
+  });
   if (::fsync(file) != 0) return 1;
   const double written = bench::now_s();
-  in_pieces(bytes, [&](void* memory, std::uint64_t at) { return ::pread(file, memory, piece_bytes, static_cast<off_t>(at)); });
+  in_pieces(bytes, [&](void* memory, std::uint64_t at) {
+    return ::pread(file, memory, piece_bytes, static_cast<off_t>(at));
+  });
   const double read = bench::now_s();
-  const nlohmann::json line{{"program", "raw_restart"},    {"bytes", bytes},
-                            {"write_s", written - begin},  {"read_s", read - written},
-                            {"end_s", read - begin},       {"blocked_s", {{"max", read - begin}}}};
+  const nlohmann::json line{{"program", "raw_restart"},   {"bytes", bytes},
+                            {"write_s", written - begin}, {"read_s", read - written},
+                            {"end_s", read - begin},      {"blocked_s", {{"max", read - begin}}}};
   std::printf("BENCH %s\n", line.dump().c_str());
 }

@@ -44,10 +44,10 @@ struct OutputFile {
   std::uint64_t opened_ns = 0;
   std::uint64_t published_bytes = 0;
   std::optional<std::uint64_t> published_checksum{};
-  std::uint64_t records_put = 0;               ///< it has so many, though nobody may hold a point of them
-  std::uint64_t records_dropped = 0;           ///< left out because the memory was full
-  std::vector<bool> closed;                    ///< by model rank
-  std::vector<std::size_t> asked_records;      ///< model ranks that want to know how many there were
+  std::uint64_t records_put = 0;           ///< it has so many, though nobody may hold a point of them
+  std::uint64_t records_dropped = 0;       ///< left out because the memory was full
+  std::vector<bool> closed;                ///< by model rank
+  std::vector<std::size_t> asked_records;  ///< model ranks that want to know how many there were
   std::size_t closed_by = 0;
   std::vector<std::pair<std::size_t, std::uint64_t>> tickets;  ///< (model rank, ticket) of close
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Between the two parts of the preloaded library: faults by rule (fault_shim.c), and the record from which the state
- * after a loss of power is made (fault_power.c). */
+/* Between the two parts of the preloaded library: faults by rule (fault_shim.c), and the record from which
+ * the state after a loss of power is made (fault_power.c). */
 #ifndef FAULT_SHIM_H
 #define FAULT_SHIM_H
 
@@ -13,7 +13,8 @@ int shim_path_of(int fd, char* path, size_t room);
 /* FAULT_POWER=DIRECTORY: files in it are recorded. What was done to a file and not yet made durable stands in
  * DIRECTORY/.power; tests/fault/_power.py takes it back. */
 int power_tracks(const char* path);
-/* Around a change of a file's bytes: it becomes one with its record. Returns what power_end wants; -1: not recorded. */
+/* Around a change of a file's bytes: it becomes one with its record. Returns what power_end wants; -1: not
+ * recorded. */
 int power_begin_write(int fd, off_t offset, size_t bytes);
 int power_begin_truncate(int fd, off_t length);
 void power_end(int lock);

@@ -18,10 +18,9 @@ constexpr std::uint64_t deadline_s = 2;
 #endif
 
 TEST(ThreadSessionWaiting, many_answered_waits_longer_than_the_deadline_are_no_failure) {
-  LocalRun run(2, 2,
-               {{"memory.server", "1MiB"},
-                {"memory.block", "64KiB"},
-                {"deadline", fmt::format("{}s", deadline_s)}});
+  LocalRun run(
+      2, 2,
+      {{"memory.server", "1MiB"}, {"memory.block", "64KiB"}, {"deadline", fmt::format("{}s", deadline_s)}});
   const auto errors = run.run([](Session& session, int) {
     Schema schema;
     schema.dimension("time", unlimited).dimension("x", 8);
