@@ -36,7 +36,6 @@ struct OutputFile {
   bool failed = false;                   ///< never to be published
   std::atomic<bool> dropped{false};      ///< given up, while the session goes on; workers look
   std::atomic<bool> unwanted{false};     ///< the session has failed, and it is not worth writing; likewise
-  bool changed_since_epoch = true;       ///< something was put since the last epoch that it was marked for
   std::unique_ptr<storage::File> file;
   std::vector<std::function<void()>> waiting;  ///< tasks to submit once it is open
   std::size_t pending = 0;                     ///< tasks waiting or submitted

@@ -71,17 +71,12 @@ void Server::mark_file(ServedEpoch& epoch, ServedEpoch::OpenFile& entry) {
   std::vector<storage::MemberEpoch> parts = std::move(epochs_.parts[key]);
   epochs_.parts.erase(key);
   epochs_.arrived.erase(key);
-  if (!is_shared(file) && !file.changed_since_epoch) {
-    entry.state = ServedEpoch::OpenFile::State::done;
-    return;
-  }
   submit_mark(epoch, entry, file, std::move(parts));
 }
 
 void Server::submit_mark(ServedEpoch& epoch, ServedEpoch::OpenFile& entry, OutputFile& file,
                          std::vector<storage::MemberEpoch> parts) {
   entry.state = ServedEpoch::OpenFile::State::submitted;
-  file.changed_since_epoch = false;
   storage::Epoch of_file = epoch.epoch;
   of_file.records = entry.records;
   const bool member = is_shared(file) && !leads(file);

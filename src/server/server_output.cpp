@@ -216,7 +216,6 @@ void Server::write_frame(OutputFile& file, const ServedCollection& collection, s
                          const transport::FrameView& view, std::vector<std::uint32_t> pieces) {
   Record& record = *records_.find(collection.id, seq);
   ++record.writes;
-  file.changed_since_epoch = true;
   for (const std::uint32_t p : pieces) tally_.take(collection.id, collection.layout->pieces[p].bytes);
   const CollectionTimers timers = timers_of(collection);
   FrameTask task{&collection, record.record, view, std::move(pieces)};
@@ -267,7 +266,6 @@ Result<> Server::put_strings(std::size_t peer, wire::PutStrings message) {
   std::uint64_t bytes = 0;
   for (const std::string& text : message.values) bytes += sizeof text + text.capacity();
   const std::uint64_t number = strings_.add(bytes);
-  file->changed_since_epoch = true;
   records_.put_strings(peer, *file->collection, message);
   observe::peak(timers_.backlog, port_->frames().used_bytes() + strings_.bytes());
   const CollectionTimers timers = timers_of(*file->collection);

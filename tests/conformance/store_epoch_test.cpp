@@ -257,7 +257,21 @@ TEST_P(StoreEpoch, a_crash_at_any_write_leaves_a_file_that_comes_back) {
     ASSERT_TRUE(member) << member.error().text();
     members.push_back(std::move(*member));
   }
-  for (const Action& action : actions) {
+  std::set<std::size_t> done;  // ahead of their turn
+  const auto write_ahead = [&](std::size_t from, std::uint64_t records) {
+    // Servers need not stand where the epoch is: later records may be on the disk already.
+    for (std::size_t i = from; i < actions.size() && i < from + 25; ++i) {
+      if (actions[i].epoch > 0) break;
+      if (!actions[i].frame || actions[i].frame->record < records || done.contains(i)) continue;
+      const std::size_t writer = actions[i].frame->frame % (members.size() + 1);
+      put(writer == 0 ? **leader : *members[writer - 1], asked, **leader, actions[i], source);
+      done.insert(i);
+    }
+  };
+  for (std::size_t number = 0; number < actions.size(); ++number) {
+    const Action& action = actions[number];
+    if (done.contains(number)) continue;
+    if (action.epoch > 0 && action.epoch % 2 == 0) write_ahead(number + 1, action.records);
     if (action.epoch == 0) {
       const std::size_t writer = action.frame ? action.frame->frame % (members.size() + 1) : 0;
       put(writer == 0 ? **leader : *members[writer - 1], asked, **leader, action, source);
@@ -283,7 +297,7 @@ TEST_P(StoreEpoch, a_crash_at_any_write_leaves_a_file_that_comes_back) {
   auto published = (*leader)->publish();
   ASSERT_TRUE(published) << published.error().text();
   disk->on = false;
-  EXPECT_GT(disk->snapshots.size(), 15U);
+  EXPECT_GT(disk->snapshots.size(), 10U);
   EXPECT_LT(disk->snapshots.size(), 90U) << "this takes long";
   EXPECT_FALSE(file_exists(asked.path + ".part.epochs")) << "of no use any more";
   expect_recovered(*disk, references);

@@ -41,7 +41,7 @@ def start_and_kill(work, case, seconds):
     processes = MODELS + case["servers"]
     with open(work / "log", "w", encoding="utf-8") as log:
         run = subprocess.Popen(["mpirun", "--oversubscribe", "-np", str(processes), str(MODEL), "out", str(RECORDS), *flags,
-                                "--afterbay.deadline=20s", "--afterbay.memory.server=8MiB"], cwd=work, stdout=log, stderr=log)
+                                "--afterbay.deadline=20s", "--afterbay.memory.server=16MiB"], cwd=work, stdout=log, stderr=log)
     deadline = time.monotonic() + 60
     while len(list(work.glob("pid.*.[0-9]"))) < processes:
         if time.monotonic() > deadline or run.poll() is not None:

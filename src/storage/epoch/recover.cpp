@@ -169,7 +169,8 @@ class Recovery {
     if (!file.valid()) return fail(driver.error("open the file"));
     for (const std::uint64_t v : state_.epoch.with_records)
       AFTERBAY_TRY(set_records(file.get(), driver, v, true));
-    for (const LoggedChunk& chunk : chunks_) AFTERBAY_TRY(write_chunk(file.get(), driver, chunk));
+    for (const LoggedChunk& chunk : chunks_)
+      if (is_of_epoch(chunk)) AFTERBAY_TRY(write_chunk(file.get(), driver, chunk));
     for (const std::uint64_t v : state_.epoch.with_records)
       AFTERBAY_TRY(set_records(file.get(), driver, v, false));
     if (H5Fclose(file.release()) < 0) return fail(driver.error("close the file"));
@@ -200,6 +201,13 @@ class Recovery {
     if (H5Dset_extent(opened.get(), lengths.data()) < 0)
       return fail(driver.error("set the records of variable '" + name + "'").in_variable(name));
     return {};
+  }
+
+  /// A member may have been ahead of the epoch when it logged its chunks.
+  [[nodiscard]] bool is_of_epoch(const LoggedChunk& chunk) const {
+    const auto& with_records = state_.epoch.with_records;
+    return std::ranges::find(with_records, chunk.variable) == with_records.end() ||
+           chunk.first_element.front() < state_.epoch.records;
   }
 
   Result<> write_chunk(hid_t file, FileDriver& driver, const LoggedChunk& chunk) const {

@@ -22,6 +22,7 @@ Result<WriteCost> Netcdf4File::mark(const Epoch& epoch, std::span<const MemberEp
   WriteCost cost;
   std::unique_lock<std::shared_mutex> alone(writes_, std::defer_lock);
   if (readable_) alone.lock();  // nothing is half written in what is shown
+  const auto own = ledger_.copy(epoch.records);
   AFTERBAY_TRY_ASSIGN(const auto written, written_by(epoch, members));
   if (readable_) AFTERBAY_TRY(fill_missing(cost));
   AFTERBAY_TRY_ASSIGN(LoggedEpoch marked, flush_structure(epoch));
@@ -30,7 +31,7 @@ Result<WriteCost> Netcdf4File::mark(const Epoch& epoch, std::span<const MemberEp
   for (const MemberEpoch& member : members)
     if (member.logged) marked.members.push_back(member.server);
   AFTERBAY_TRY(log_fills(*written, epoch.records));
-  AFTERBAY_TRY(pieces_->log_chunks(*written, present_, [this]() -> Result<EpochLog*> { return log_.get(); }));
+  AFTERBAY_TRY(pieces_->log_chunks(*own, present_, [this]() -> Result<EpochLog*> { return log_.get(); }));
   {
     const Stopwatch watch(cost.write_ns);
     AFTERBAY_TRY(writer_->sync());
