@@ -33,7 +33,9 @@ def drained(name, scenario="signal_server", in_order=True, **layout):
         expect("SIGTERM" in outcomes[rank].text and "open.nc" in outcomes[rank].text, name, "not said why", outcomes)
     published = names(events, "file_published")
     expect((published if in_order else sorted(published, reverse=True)) == ["restart.nc", "history.nc"], name, f"published: {published}", outcomes)
-    expect(names(events, "file_given_up") == ["open.nc"], name, f"given up: {names(events, 'file_given_up')}", outcomes)
+    given_up = names(events, "file_given_up")
+    # Inline, synchronous: the rank that hosts the server may be gone before the others have ended.
+    expect(given_up == ["open.nc"] or (not in_order and given_up == []), name, f"given up: {given_up}", outcomes)
     expect(events[-1]["event"] == "run_ended" and not events[-1]["ok"], name, f"the end: {events[-1]}", outcomes)
     for file in "restart.nc", "history.nc":
         with netCDF4.Dataset(work / "out" / file) as data:
