@@ -31,7 +31,7 @@ constexpr Reason reasons[] = {
 
 std::string seconds_text(double s) { return fmt::format("{:.3f} s", s); }
 
-std::string bytes_text(std::uint64_t bytes) { return text_of_bytes(static_cast<double>(bytes)); }
+std::string size_text(std::uint64_t bytes) { return text_of_bytes(static_cast<double>(bytes)); }
 
 struct CollectionSum {
   std::string name;
@@ -66,7 +66,7 @@ std::string collections_of(const std::vector<FileRecord>& files) {
   std::string out = "<table><tr><th>collection<th>files<th>records<th>size<th>longest in the making</tr>\n";
   for (const CollectionSum& it : sums)
     out += fmt::format("<tr><td>{}<td>{}<td>{}<td>{}<td>{}</tr>\n", html_text(it.name), it.files, it.records,
-                       bytes_text(it.bytes), seconds_text(it.longest_s));
+                       size_text(it.bytes), seconds_text(it.longest_s));
   return out + "</table>\n";
 }
 
@@ -119,7 +119,7 @@ std::string files_tables(const RunPage& page, const RunFigures& figures) {
         "s\"><i "
         "style=\"left:{:.1f}%;width:{:.1f}%\"></i></tr>\n",
         html_text(it.path), html_text(std::filesystem::path(it.path).filename().string()),
-        html_text(it.collection), it.server, it.records, bytes_text(it.bytes), to, to - from,
+        html_text(it.collection), it.server, it.records, size_text(it.bytes), to, to - from,
         100 * figures.share(from), 100 * figures.share(to - from));
   }
   return out + "</table></div>\n";

@@ -88,7 +88,7 @@ std::string life_text(const LiveServer& one) {
   return name_of(one.life);
 }
 
-std::string servers_table(const LiveSession& session, std::size_t width) {
+std::string servers_table(const LiveSession& session, std::size_t columns_shown) {
   std::vector<TextColumn> columns{{"server", 0},
                                   {"state", 2, true},
                                   {"host", 8, true},
@@ -123,7 +123,7 @@ std::string servers_table(const LiveSession& session, std::size_t width) {
                                  it.waited_for_room_s < 0.005 ? "-" : text_of_seconds(it.waited_for_room_s)};
     for (std::size_t c = 0; c < columns.size(); ++c) columns[c].cells.push_back(cells[c]);
   }
-  return text_table(std::move(columns), width);
+  return text_table(std::move(columns), columns_shown);
 }
 
 /// What several servers say of a collection: they share its files, or have files of their own.
@@ -152,7 +152,7 @@ std::map<std::string, CollectionState> joined_collections(const LiveSession& ses
   return all;
 }
 
-std::string collections_table(const LiveSession& session, std::size_t width, std::size_t most_rows) {
+std::string collections_table(const LiveSession& session, std::size_t columns_shown, std::size_t rows_shown) {
   std::vector<TextColumn> columns{{"collection", 0, true},
                                   {"records taken", 1},
                                   {"written", 1},
@@ -165,7 +165,7 @@ std::string collections_table(const LiveSession& session, std::size_t width, std
   const auto all = joined_collections(session);
   if (all.empty()) return {};
   for (const auto& [name, it] : all) {
-    if (columns.front().cells.size() >= most_rows) break;
+    if (columns.front().cells.size() >= rows_shown) break;
     const std::string cells[] = {printable(name),
                                  std::to_string(it.records_taken),
                                  std::to_string(it.records_written),
@@ -177,16 +177,17 @@ std::string collections_table(const LiveSession& session, std::size_t width, std
                                  bytes_of(it.bytes_published)};
     for (std::size_t c = 0; c < columns.size(); ++c) columns[c].cells.push_back(cells[c]);
   }
-  std::string text = "\n" + text_table(std::move(columns), width);
-  if (all.size() > most_rows) text += fmt::format("and {} more collections\n", all.size() - most_rows);
+  std::string text = "\n" + text_table(std::move(columns), columns_shown);
+  if (all.size() > rows_shown) text += fmt::format("and {} more collections\n", all.size() - rows_shown);
   return text;
 }
 
 /// As many words of `text` as fit, at least one character.
-std::string first_line(const std::string& text, std::size_t width) {
-  if (text.size() <= width) return text;
-  const auto space = text.rfind(' ', width);
-  return text.substr(0, space == std::string::npos || space == 0 ? std::max<std::size_t>(width, 1) : space);
+std::string first_line(const std::string& text, std::size_t columns_shown) {
+  if (text.size() <= columns_shown) return text;
+  const auto space = text.rfind(' ', columns_shown);
+  return text.substr(
+      0, space == std::string::npos || space == 0 ? std::max<std::size_t>(columns_shown, 1) : space);
 }
 
 const char* colour_of(Pace pace) {

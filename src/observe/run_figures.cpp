@@ -18,7 +18,7 @@ constexpr double most_times = 8;  ///< beyond, an estimate of servers is only a 
 
 std::string seconds(double s) { return s < 0.1 ? fmt::format("{:.2f} s", s) : fmt::format("{:.1f} s", s); }
 std::string percent(double share) { return fmt::format("{:.{}f} %", 100 * share, share < 0.0995 ? 1 : 0); }
-std::string bytes_text(double bytes) { return text_of_bytes(bytes); }
+std::string amount_text(double bytes) { return text_of_bytes(bytes); }
 
 void add_model(RunFigures& to, const RunPage& page) {
   for (const TimelineRecord& it : page.timelines) {
@@ -118,7 +118,7 @@ std::string estimate(const RunFigures& it) {
   if (times <= 1) return {};
   const std::string rates =
       fmt::format("Without waits the model would put out {}/s, and a busy server wrote {}/s",
-                  bytes_text(wanted), bytes_text(one_rate));
+                  amount_text(wanted), amount_text(one_rate));
   if (times > most_times) return fmt::format("{}: {:.0f} times what there is.", rates, times);
   return fmt::format("{}: about {:.0f} servers of this kind would keep up, where there {} {}.", rates,
                      std::ceil(times * static_cast<double>(it.servers)), it.servers == 1 ? "was" : "were",
@@ -167,10 +167,10 @@ RunVerdict verdict_of(const RunFigures& it) {
     verdict.details.push_back(fmt::format(
         "At most {} of {} ({}) of a server's memory held data that were not yet written (I/O server {}, "
         "after {}).",
-        bytes_text(static_cast<double>(it.peak_bytes)), bytes_text(static_cast<double>(it.limit_bytes)),
+        amount_text(static_cast<double>(it.peak_bytes)), amount_text(static_cast<double>(it.limit_bytes)),
         percent(it.peak_share), it.peak_server, seconds(it.peak_at_s)));
   verdict.details.push_back(fmt::format(
-      "Putting {} took {} of each model rank ({}){}.", bytes_text(static_cast<double>(it.bytes_in)),
+      "Putting {} took {} of each model rank ({}){}.", amount_text(static_cast<double>(it.bytes_in)),
       seconds(it.put_s), percent(it.share(it.put_s)),
       it.end_s >= 0.05
           ? fmt::format("; at the end it waited {} for the files to be complete", seconds(it.end_s))
