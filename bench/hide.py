@@ -3,7 +3,7 @@
 
 The same fixed amount of arithmetic in each step (an amount of work, not of time: it takes longer where a server shares the
 core), with output after each step and without. The ratio of the two run times, over compute per step, for Afterbay inline, with a
-server, and for netCDF-4 written by the model itself. Run time: until all files are durable.
+server, with a server behind a frontend, and for netCDF-4 written by the model itself. Run time: until all files are durable.
 """
 
 import argparse
@@ -14,7 +14,7 @@ import verify
 from harness import Check, Panel, Plan, Results, Row
 
 NAME = "hide"
-DESCRIPTION = "run time with output / without, over compute per step: Afterbay inline and dedicated, synchronous netCDF-4"
+DESCRIPTION = "run time with output / without, over compute per step: Afterbay inline, dedicated and tiered, synchronous netCDF-4"
 
 GRID = "360x181x72"
 COMPUTE_MS = (10, 20, 40, 80, 160)
@@ -27,6 +27,7 @@ WAYS = (  #: key, label, kind, program, processes, arguments
      (REPORT, "--mode", "dedicated", "--servers", "1", "--format", "netcdf4")),
     ("dedicated/cdf5", "Afterbay 1+1 CDF-5", "afterbay", "afterbay_history", 2,
      (REPORT, "--mode", "dedicated", "--servers", "1", "--format", "cdf5")),
+    ("tiered", "Afterbay 1+1 tiered, a frontend", "afterbay", "afterbay_history", 3, (REPORT, "--mode", "tiered", "--servers", "1")),
     ("inline-thread", "Afterbay inline thread", "afterbay", "afterbay_history", 1, (REPORT, "--mode", "thread")),
     ("inline-synchronous", "Afterbay inline synchronous", "afterbay", "afterbay_history", 1, (REPORT, "--mode", "synchronous")),
     ("netcdf", "synchronous netCDF-4", "baseline", "gather_netcdf", 1, ()),

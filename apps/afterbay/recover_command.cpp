@@ -45,7 +45,7 @@ std::optional<std::uint64_t> number_of(const std::string& wanted, const storage:
                     .in_file(file.path));
 }
 
-Json json_of(const storage::RecoverableEpoch& epoch) {
+Json json_of(const storage::Epoch& epoch) {
   return {{"epoch", epoch.number}, {"name", epoch.name}, {"at", epoch.at}, {"records", epoch.records}};
 }
 

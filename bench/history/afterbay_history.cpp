@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The history written by Afterbay. --mode dedicated (the last --servers ranks serve), synchronous
-// or thread (inline), none (no output at all). --mode idle: dedicated, writes one record, then sleeps, and
-// tells how much of a core the servers and the model ranks used meanwhile.
+// The history written by Afterbay. --mode dedicated (the last --servers ranks serve), tiered (with a frontend
+// more), synchronous or thread (inline), none (no output at all). --mode idle: dedicated, writes one record,
+// then sleeps, and tells how much of a core the servers and the model ranks used meanwhile.
 #include <mpi.h>
 #include <unistd.h>
 
@@ -21,8 +21,9 @@ afterbay::SessionOptions session_options(const Options& options) {
   afterbay::SessionOptions session;
   session.name = "bench";
   session.set("report.table", "off");
-  if (options.mode == "dedicated" || options.mode == "idle") {
-    session.set("topology", "dedicated").set("servers", std::to_string(options.servers));
+  if (options.mode == "dedicated" || options.mode == "idle" || options.mode == "tiered") {
+    session.set("topology", options.mode == "tiered" ? "tiered" : "dedicated")
+        .set("servers", std::to_string(options.servers));
   } else {
     session.set("topology", "inline").set("inline.mode", options.mode);
   }
@@ -186,6 +187,7 @@ void run(const Options& options) {
 }  // namespace bench
 
 int main(int argc, char** argv) {
-  return bench::run_program(
-      argc, argv, "history by Afterbay (--mode dedicated, synchronous, thread, idle, none)", bench::run);
+  return bench::run_program(argc, argv,
+                            "history by Afterbay (--mode dedicated, tiered, synchronous, thread, idle, none)",
+                            bench::run);
 }

@@ -121,7 +121,7 @@ double read(const Restart& restart) {
   input.prefetch(name_of_variable(0), {.decomposition = "cells"});
   for (std::uint64_t v = 0; v < restart.variables; ++v) {
     if (v + 1 < restart.variables) input.prefetch(name_of_variable(v + 1), {.decomposition = "cells"});
-    input.get(name_of_variable(v), fields[v].data(), {.decomposition = "cells"});
+    input.get(name_of_variable(v), {.decomposition = "cells"}, fields[v].data());
   }
   input.close();
   const double inside = now_s() - start;

@@ -15,6 +15,8 @@ std::chrono::milliseconds patience(const config::Config& config) {
   return config.deadline + config.deadline / 4;
 }
 
+constexpr transport::Millis farewell_to_silent{300};
+
 }  // namespace
 
 Result<> ModelSession::check_usable() const {
@@ -155,9 +157,10 @@ std::uint64_t ModelSession::progress() const {
 
 Error ModelSession::stalled(const std::string& what, std::uint64_t limit_ns) {
   const std::set<std::size_t> silent = awaited_servers();
-  if (silent.size() < links_.size())
-    for (const std::size_t server : silent)
-      lost_[server] = true;  // that this rank gives up is for the others
+  for (const std::size_t server : silent) {
+    links_[server]->hurry(farewell_to_silent);
+    lost_[server] = silent.size() < links_.size();  // that this rank gives up is for the others
+  }
   return remember(
       with_work(make_error(ErrorCode::timed_out,
                            "waited {} s for {}, and I/O server{} {} made no progress (deadline {} s)",

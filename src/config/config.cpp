@@ -72,7 +72,7 @@ Config Config::of_pool(std::string_view name) const {
 
 bool Config::servers_talk() const {
   const auto talks = [](Placement it) { return it != Placement::collection && it != Placement::file; };
-  if (talks(placement)) return true;
+  if (talks(placement) || waits_for_epochs()) return true;
   if (std::ranges::any_of(pools(), [&](const auto& name) { return talks(of_pool(name).placement); }))
     return true;
   return std::ranges::any_of(overrides, [&](const CollectionOverride& item) {
@@ -80,6 +80,10 @@ bool Config::servers_talk() const {
     apply(item, settings);
     return settings.placement && talks(*settings.placement);
   });
+}
+
+bool Config::waits_for_epochs() const {
+  return std::ranges::any_of(triggers, [](const auto& it) { return it.on == triggers::Occasion::epoch; });
 }
 
 const Origin& Config::origin(std::string_view name) const {

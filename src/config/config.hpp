@@ -263,6 +263,8 @@ struct Config {
   /// Whether servers talk to each other: some collection may be written by several at once (placement slab
   /// or variable), or go to the least loaded one.
   [[nodiscard]] bool servers_talk() const;
+  /// Whether there is a trigger on epochs.
+  [[nodiscard]] bool waits_for_epochs() const;
 
   /// What only the communicator's size can tell: servers < ranks, one declared node a rank; without declared
   /// nodes as if all ranks were on one.

@@ -18,19 +18,17 @@ inline constexpr std::string_view config_file_key = "config";
 void read_code(const std::vector<std::pair<std::string, std::string>>& settings,
                std::vector<Assignment>& found, Problems& problems);
 
+inline constexpr std::string_view collections_key = "collections";
+inline constexpr std::string_view triggers_key = "triggers";
+inline constexpr std::string_view pools_key = "pools";
+
 /// The YAML file with the keys `afterbay`, `pools` and `collections`.
 void read_file(const std::string& path, std::vector<Assignment>& found, Problems& problems);
 
-/// The mapping below `collections` as YAML text; `origin.place` is where the text comes from.
-void read_collections(std::string_view text, const Origin& origin, std::vector<Assignment>& found,
-                      Problems& problems);
-
-/// The mapping below `triggers`, likewise.
-void read_triggers(std::string_view text, const Origin& origin, std::vector<Assignment>& found,
-                   Problems& problems);
-/// The mapping below `pools`, likewise.
-void read_pools(std::string_view text, const Origin& origin, std::vector<Assignment>& found,
-                Problems& problems);
+/// The mapping below `collections`, `triggers` or `pools` as YAML text; `origin.place` is where the text
+/// comes from.
+void read_section(std::string_view section, std::string_view text, const Origin& origin,
+                  std::vector<Assignment>& found, Problems& problems);
 
 /// AFTERBAY_*, but for those that say where the installation and the tests are.
 void read_environment(const std::map<std::string, std::string>& environment, std::vector<Assignment>& found,

@@ -13,9 +13,6 @@ namespace afterbay::config {
 
 namespace {
 
-constexpr std::string_view collections_key = "collections";
-constexpr std::string_view triggers_key = "triggers";
-constexpr std::string_view pools_key = "pools";
 constexpr std::string_view variable_prefix = "AFTERBAY_";
 constexpr std::string_view flag_prefix = "--afterbay.";
 
@@ -63,38 +60,21 @@ bool split_collection(std::string_view name, Assignment& assignment) {
   return true;
 }
 
-/// "triggers.NAME.SETTING"; names have no dots.
-bool split_trigger(std::string_view name, Assignment& assignment) {
-  name.remove_prefix(triggers_key.size() + 1);
+/// "SECTION.NAME.SETTING"; settings may have dots, names have none.
+bool split_named(std::string_view section, std::string_view name, std::string& named,
+                 Assignment& assignment) {
+  name.remove_prefix(section.size() + 1);
   const auto dot = name.find('.');
   if (dot == 0 || dot == std::string_view::npos || dot + 1 == name.size()) return false;
-  assignment.trigger = name.substr(0, dot);
-  assignment.name = name.substr(dot + 1);
-  return true;
-}
-
-/// "pools.NAME.SETTING"; settings may have dots, names of pools have none.
-bool split_pool(std::string_view name, Assignment& assignment) {
-  name.remove_prefix(pools_key.size() + 1);
-  const auto dot = name.find('.');
-  if (dot == 0 || dot == std::string_view::npos || dot + 1 == name.size()) return false;
-  assignment.pool = name.substr(0, dot);
+  named = name.substr(0, dot);
   assignment.name = name.substr(dot + 1);
   return true;
 }
 
 void add(std::string_view name, std::string_view value, const Origin& origin, std::vector<Assignment>& found,
          Problems& problems) {
-  if (name == collections_key) {
-    read_collections(value, origin, found, problems);
-    return;
-  }
-  if (name == triggers_key) {
-    read_triggers(value, origin, found, problems);
-    return;
-  }
-  if (name == pools_key) {
-    read_pools(value, origin, found, problems);
+  if (name == collections_key || name == triggers_key || name == pools_key) {
+    read_section(name, value, origin, found, problems);
     return;
   }
   Assignment assignment;
@@ -110,14 +90,12 @@ void add(std::string_view name, std::string_view value, const Origin& origin, st
                     name));
     return;
   }
-  if (name.starts_with("triggers.") && !split_trigger(name, assignment)) {
+  for (const auto& [section, named] :
+       {std::pair(triggers_key, &assignment.trigger), std::pair(pools_key, &assignment.pool)}) {
+    if (!name.starts_with(fmt::format("{}.", section)) || split_named(section, name, *named, assignment))
+      continue;
     problems.add(ErrorCode::unknown_name, origin.place,
-                 fmt::format("expected triggers.NAME.SETTING, found \"{}\"", name));
-    return;
-  }
-  if (name.starts_with("pools.") && !split_pool(name, assignment)) {
-    problems.add(ErrorCode::unknown_name, origin.place,
-                 fmt::format("expected pools.NAME.SETTING, found \"{}\"", name));
+                 fmt::format("expected {}.NAME.SETTING, found \"{}\"", section, name));
     return;
   }
   found.push_back(std::move(assignment));

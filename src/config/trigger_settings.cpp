@@ -22,8 +22,6 @@ Kind<std::string> touch_kind() {
 
 }  // namespace
 
-#define AFTERBAY_FIELD(field) [](auto& target) -> auto& { return target.field; }
-
 const std::vector<Setting<triggers::Trigger>>& trigger_settings() {
   using triggers::Trigger, triggers::Occasion;
   static const std::vector<Setting<Trigger>> table = {
@@ -44,7 +42,5 @@ const std::vector<Setting<triggers::Trigger>>& trigger_settings() {
                    "Longest time that the command may take: then it is ended, with all that it started.")};
   return table;
 }
-
-#undef AFTERBAY_FIELD
 
 }  // namespace afterbay::config

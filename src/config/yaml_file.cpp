@@ -192,6 +192,18 @@ void unknown_section(Reader& reader, const std::string& key, const YAML::Node& n
                   key, hint));
 }
 
+/// One that names what its settings are of; false: there is none of that name.
+bool read_one_section(Reader& reader, const std::string& section, const YAML::Node& key,
+                      const YAML::Node& value) {
+  void (*read)(Reader&, const YAML::Node&) = section == collections_key ? read_all_collections
+                                             : section == triggers_key  ? read_all_triggers
+                                             : section == pools_key     ? read_all_pools
+                                                                        : nullptr;
+  if (read == nullptr) return false;
+  if (expect_mapping(reader, value, key, section)) read(reader, value);
+  return true;
+}
+
 void read_document(Reader& reader, const YAML::Node& root) {
   if (root.IsNull()) return;
   if (!root.IsMap()) {
@@ -203,13 +215,7 @@ void read_document(Reader& reader, const YAML::Node& root) {
   each(reader, root, [&](const std::string& key, const YAML::Node& key_node, const YAML::Node& value) {
     if (key == "afterbay") {
       if (expect_mapping(reader, value, key_node, "the session")) read_session(reader, value, "");
-    } else if (key == "triggers") {
-      if (expect_mapping(reader, value, key_node, "triggers")) read_all_triggers(reader, value);
-    } else if (key == "collections") {
-      if (expect_mapping(reader, value, key_node, "collections")) read_all_collections(reader, value);
-    } else if (key == "pools") {
-      if (expect_mapping(reader, value, key_node, "pools")) read_all_pools(reader, value);
-    } else {
+    } else if (!read_one_section(reader, key, key_node, value)) {
       unknown_section(reader, key, key_node);
     }
   });
@@ -258,28 +264,11 @@ void read_file(const std::string& path, std::vector<Assignment>& found, Problems
   if (parse(reader, *text, root)) read_document(reader, root);
 }
 
-void read_collections(std::string_view text, const Origin& origin, std::vector<Assignment>& found,
-                      Problems& problems) {
+void read_section(std::string_view section, std::string_view text, const Origin& origin,
+                  std::vector<Assignment>& found, Problems& problems) {
   Reader reader{origin.place, origin.source, found, problems};
   YAML::Node root;
-  if (!parse(reader, std::string(text), root)) return;
-  if (expect_mapping(reader, root, root, "collections")) read_all_collections(reader, root);
-}
-
-void read_triggers(std::string_view text, const Origin& origin, std::vector<Assignment>& found,
-                   Problems& problems) {
-  Reader reader{origin.place, origin.source, found, problems};
-  YAML::Node root;
-  if (!parse(reader, std::string(text), root)) return;
-  if (expect_mapping(reader, root, root, "triggers")) read_all_triggers(reader, root);
-}
-
-void read_pools(std::string_view text, const Origin& origin, std::vector<Assignment>& found,
-                Problems& problems) {
-  Reader reader{origin.place, origin.source, found, problems};
-  YAML::Node root;
-  if (!parse(reader, std::string(text), root)) return;
-  if (expect_mapping(reader, root, root, "pools")) read_all_pools(reader, root);
+  if (parse(reader, std::string(text), root)) read_one_section(reader, std::string(section), root, root);
 }
 
 }  // namespace afterbay::config

@@ -48,6 +48,10 @@ bool is_journal_name(std::string_view name) {
 Result<std::unique_ptr<JournalFile>> JournalFile::open(const std::string& directory, std::int64_t server) {
   if (const int number = make_directories(directory))
     return fail(journal_error(number, "make the directory of", directory));
+  // Another process may have made it, and not have come to this yet.
+  const auto whole = std::filesystem::absolute(directory + "/").lexically_normal().parent_path();
+  if (const int number = sync_directory(whole.parent_path().string()); number != 0 && number != EACCES)
+    return fail(journal_error(number, "make durable (fsync) the directory of", directory));
   for (int turn = 0; turn < most_turns; ++turn) {
     const std::string path = (std::filesystem::path(directory) / file_name(server, turn)).string();
     const int descriptor = ::open(path.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0666);

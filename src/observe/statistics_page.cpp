@@ -14,6 +14,7 @@
 #include <thread>
 #include <tuple>
 
+#include "base/directories.hpp"
 #include "base/file_lock.hpp"
 
 namespace afterbay::observe {
@@ -148,9 +149,9 @@ double time_of_day_s() {
 
 Result<std::unique_ptr<StatisticsPage>> StatisticsPage::open(const std::string& directory,
                                                              std::int64_t server) {
-  std::error_code wrong;
-  std::filesystem::create_directories(directory, wrong);
-  if (wrong) return fail(page_error(wrong.value(), "make the directory of", directory));
+  // Durably: the journal may come to the same directory next.
+  if (const int number = make_directories(directory))
+    return fail(page_error(number, "make the directory of", directory));
   for (int turn = 0; turn < most_page_turns; ++turn) {
     const std::string path = (std::filesystem::path(directory) / page_name(server, turn)).string();
     const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);

@@ -38,6 +38,9 @@ struct Epochs {
   /// Leader: the parts of members that have come, by (epoch, file).
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::vector<storage::MemberEpoch>> parts;
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::size_t> arrived;  ///< also those without a part
+  // First server, where a trigger waits for epochs: those that are complete here, and on how many others.
+  std::map<std::uint64_t, std::string> complete_here;
+  std::map<std::uint64_t, std::size_t> complete_elsewhere;
 };
 
 }  // namespace afterbay::server

@@ -76,6 +76,8 @@ class Server {
   static constexpr transport::Millis longest_sleep{200};
   /// Sleeps until there may be something to do, at most `most`.
   void wait(transport::Millis most = longest_sleep);
+  /// The rank that hosts this server goes, after a failure: what other ranks have not closed is given up.
+  void leave();
   /// All model ranks have ended and all files are published or given up.
   [[nodiscard]] bool finished() const noexcept { return finished_; }
   /// step and wait until finished. The first error of the session, if any.
@@ -109,6 +111,8 @@ class Server {
   /// What the configuration says of a collection.
   struct Policy {
     bool optional = false;
+    bool droppable = false;
+    bool readable = false;
     int priority = 0;
   };
   struct Stopping {
@@ -208,7 +212,10 @@ class Server {
   std::unique_ptr<triggers::Triggers> make_triggers();
   void trigger_ran(const triggers::Outcome& outcome);
   void fire_published(const OutputFile& file);
-  void fire_epoch(const std::string& name);
+  void epoch_complete_here(std::uint64_t number, const std::string& name);
+  void epoch_complete_elsewhere(std::uint64_t number);
+  void fire_complete_epochs();
+  [[nodiscard]] bool epochs_fired();
   [[nodiscard]] bool triggers_done();
 
   // What it shows of itself.
@@ -223,7 +230,7 @@ class Server {
   // Files that several servers write.
   [[nodiscard]] static bool is_shared(const OutputFile& file);
   [[nodiscard]] bool leads(const OutputFile& file) const;
-  [[nodiscard]] storage::FileRequest request_for(const OutputFile& file) const;
+  storage::FileRequest request_for(const OutputFile& file);
   bool take_server_messages();
   Result<> handle_server(std::size_t server, std::span<const std::byte> message);
   void file_shared(wire::FileShared message);
@@ -311,7 +318,6 @@ class Server {
 
   ScratchBuffers scratch_;
   Overflow overflow_;
-  std::map<std::uint32_t, bool> droppable_;  ///< by collection
 
   Mutex events_mutex_;
   std::vector<Event> events_ AFTERBAY_GUARDED_BY(events_mutex_);
@@ -335,6 +341,7 @@ class Server {
   std::uint64_t next_sample_ns_ = 0;
   std::unique_ptr<observe::Sampler> sampler_;
 
+  std::uint64_t epochs_until_ns_ = 0;    ///< once this server waits for others to complete theirs
   std::uint64_t triggers_until_ns_ = 0;  ///< once the run waits for them at its end
   Mutex failed_triggers_mutex_;
   std::set<std::string> failed_triggers_ AFTERBAY_GUARDED_BY(failed_triggers_mutex_);

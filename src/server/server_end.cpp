@@ -221,7 +221,7 @@ void Server::finish_if_done() {
   if (!files_.empty()) return;
   forget_epochs_of_ended_ranks();
   if (!epochs_.open.empty()) return advance_epochs();
-  if (!said_goodbye_ && !triggers_done()) return;
+  if (!said_goodbye_ && (!epochs_fired() || !triggers_done())) return;
   if (!said_goodbye_) {
     said_goodbye_ = true;
     if (journal_)
@@ -239,6 +239,12 @@ void Server::finish_if_done() {
   next_shown_ns_ = 0;
   show_progress();
   sample();
+}
+
+void Server::leave() {
+  if (!failure_ || said_goodbye_) return;
+  peers_ended_ = peers_.size();
+  finish_if_done();
 }
 
 void Server::show_progress() {

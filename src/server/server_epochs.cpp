@@ -55,7 +55,7 @@ void Server::advance_epochs() {
 void Server::mark_file(ServedEpoch& epoch, ServedEpoch::OpenFile& entry) {
   const std::pair key(epoch.epoch.number, entry.id);
   const auto found = files_.find(entry.id);
-  if (found == files_.end() || found->second.failed) {
+  if (found == files_.end() || found->second.failed || found->second.dropped) {
     entry.state = ServedEpoch::OpenFile::State::done;
     return;
   }
@@ -80,24 +80,28 @@ void Server::submit_mark(ServedEpoch& epoch, ServedEpoch::OpenFile& entry, Outpu
   storage::Epoch of_file = epoch.epoch;
   of_file.records = entry.records;
   const bool member = is_shared(file) && !leads(file);
-  submit(file, [this, &file, member, of_file = std::move(of_file), parts = std::move(parts)]() mutable {
-    observe::Timed timed(timers_.epoch);
-    Event result;
-    result.file = file.id;
-    result.epoch = of_file.number;
-    if (member) {
-      if (auto part = file.file->mark_member_epoch(of_file))
-        result.epoch_part = std::move(*part);
-      else
-        result.error = std::move(part).error();
-    } else {
-      of_file.records = std::max(of_file.records, file.file->records());
-      if (auto marked = file.file->mark_epoch(of_file, parts); !marked)
-        result.error = std::move(marked).error();
-    }
-    timed.stop();
-    event(std::move(result));
-  });
+  const CollectionTimers timers = timers_of(*file.collection);
+  submit(file,
+         [this, &file, member, timers, of_file = std::move(of_file), parts = std::move(parts)]() mutable {
+           observe::Timed timed(timers_.epoch);
+           Event result;
+           result.file = file.id;
+           result.epoch = of_file.number;
+           auto marked = [&]() -> Result<> {
+             AFTERBAY_TRY(check_wanted(file));
+             if (member) {
+               AFTERBAY_TRY_ASSIGN(result.epoch_part, file.file->mark_member_epoch(of_file));
+               return {};
+             }
+             of_file.records = std::max(of_file.records, file.file->records());
+             AFTERBAY_TRY_ASSIGN(const auto cost, file.file->mark_epoch(of_file, parts));
+             account(cost, timers);
+             return {};
+           }();
+           if (!marked) result.error = std::move(marked).error();
+           timed.stop();
+           event(std::move(result));
+         });
 }
 
 void Server::epoch_marked(const OutputFile& file, std::uint64_t number,
@@ -150,8 +154,9 @@ void Server::epoch_completed(std::uint64_t number) {
   if (at == epochs_.open.end()) return;  // the session failed meanwhile
   logger_.info("epoch {} ('{}') is complete here", number, at->second.epoch.name);
   for (const Ticket& ticket : at->second.before) done(ticket.peer, ticket.number);
-  fire_epoch(at->second.epoch.name);
+  const std::string name = at->second.epoch.name;
   epochs_.open.erase(at);
+  epoch_complete_here(number, name);
   advance_epochs();
 }
 

@@ -143,7 +143,7 @@ void Server::note_striping(const ServedCollection& collection, const storage::Fi
 }
 
 /// What every server of a file asks the store for; the schema is still to come.
-storage::FileRequest Server::request_for(const OutputFile& file) const {
+storage::FileRequest Server::request_for(const OutputFile& file) {
   storage::FileRequest request;
   request.path = file.path;
   request.layout = file.collection->layout;
@@ -154,7 +154,7 @@ storage::FileRequest Server::request_for(const OutputFile& file) const {
   request.stripes = stripe_policy(config_, file.collection->name);
   request.checksum = journal_ && config_.sums_files();
   request.server = static_cast<std::uint64_t>(place_.number);
-  request.readable = config_.settings_for(file.collection->name).readable.value_or(false);
+  request.readable = policy_of(*file.collection).readable;
   return request;
 }
 
@@ -450,6 +450,7 @@ Result<> Server::handle(Event& event) {
   progress_.bytes_written = tally_.bytes_written();
   if (event.error)
     event.error->file = file->path;  // its final name, whatever it is called while it is written
+  if (event.epoch != 0 && !failure_) epoch_marked(*file, event.epoch, std::move(event.epoch_part));
   if (event.error && !failure_ && can_do_without(*file, *event.error)) {
     lose(*file, event);
     return {};
@@ -468,7 +469,6 @@ Result<> Server::handle(Event& event) {
     file->failed = true;
     fail(std::move(*event.error));
   }
-  if (event.epoch != 0 && !failure_) epoch_marked(*file, event.epoch, std::move(event.epoch_part));
   if (failure_) give_up_files();
   if (const auto at = files_.find(event.file); at != files_.end() && !at->second.failed)
     publish_if_complete(at->second);

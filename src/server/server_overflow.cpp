@@ -22,10 +22,8 @@ bool Server::no_room() const {
 }
 
 bool Server::is_droppable(const ServedCollection& collection) {
-  if (config_.when_full != config::WhenFull::drop || collection.split != model::Split::none) return false;
-  const auto [at, is_new] = droppable_.try_emplace(collection.id);
-  if (is_new) at->second = config_.settings_for(collection.name).droppable.value_or(false);
-  return at->second;
+  return config_.when_full == config::WhenFull::drop && collection.split == model::Split::none &&
+         policy_of(collection).droppable;
 }
 
 /// While ranks may be waiting for room.

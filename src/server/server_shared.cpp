@@ -57,6 +57,9 @@ Result<> Server::handle_server(std::size_t server, std::span<const std::byte> me
   if (kind == wire::EpochPart::kind)
     return decoded<wire::EpochPart>(message,
                                     [&](auto m) { return take_epoch_part(std::move(m)), Result<>(); });
+  if (kind == wire::EpochComplete::kind)
+    return decoded<wire::EpochComplete>(
+        message, [&](const auto& m) { return epoch_complete_elsewhere(m.number), Result<>(); });
   if (kind == wire::FilePublished::kind)
     return decoded<wire::FilePublished>(message, [&](const auto& m) -> Result<> {
       if (const auto file = files_.find(m.file); file != files_.end()) published(file->second, std::nullopt);

@@ -17,7 +17,10 @@ const Server::Policy& Server::policy_of(const ServedCollection& collection) {
   const auto [at, is_new] = policies_.try_emplace(collection.id);
   if (is_new) {
     const config::CollectionSettings settings = config_.settings_for(collection.name);
-    at->second = {settings.optional.value_or(false), settings.priority.value_or(0)};
+    at->second = {.optional = settings.optional.value_or(false),
+                  .droppable = settings.droppable.value_or(false),
+                  .readable = settings.readable.value_or(false),
+                  .priority = settings.priority.value_or(0)};
     if (at->second.optional) space_.offer(true);
   }
   return at->second;
@@ -160,7 +163,7 @@ void Server::forget_record(const ServedCollection& collection, std::uint64_t seq
     if (const auto view = port_->frames().find(collection.first_frame + f, seq))
       port_->frames().release(*view);
   }
-  if (record.writes == 0) records_.erase(collection.id, seq);
+  if (record.writes == 0) erase_record(collection, seq);
 }
 
 }  // namespace afterbay::server

@@ -8,6 +8,15 @@
 namespace afterbay::server {
 namespace {
 
+const char* topology_name(config::Topology topology) {
+  switch (topology) {
+    case config::Topology::inline_: return "inline";
+    case config::Topology::tiered: return "tiered";
+    case config::Topology::dedicated: break;
+  }
+  return "dedicated";
+}
+
 constexpr std::uint64_t sample_interval_ns = 50'000'000;
 
 double seconds_between(std::uint64_t from_ns, std::uint64_t to_ns) {
@@ -69,7 +78,7 @@ observe::ServerState Server::state_now() {
   state.session = place_.session;
   state.run = place_.run;
   state.host = host_;
-  state.topology = config_.topology == config::Topology::inline_ ? "inline" : "dedicated";
+  state.topology = topology_name(config_.topology);
   state.server = place_.number;
   state.servers = static_cast<std::int64_t>(place_.servers);
   state.rank = place_.session_rank;

@@ -67,16 +67,44 @@ void Server::fire_published(const OutputFile& file) {
   triggers_->fire(it);
 }
 
-/// This server's part of it is complete.
-void Server::fire_epoch(const std::string& name) {
-  if (!triggers_) return;
-  triggers::Event it;
-  it.on = triggers::Occasion::epoch;
-  it.session = place_.session;
-  it.run = place_.run;
-  it.server = place_.number;
-  it.epoch = name;
-  triggers_->fire(it);
+/// An epoch is complete when it is on all servers; the first of them does what is to be done then.
+void Server::epoch_complete_here(std::uint64_t number, const std::string& name) {
+  if (!config_.waits_for_epochs()) return;
+  if (place_.number == 0) {
+    epochs_.complete_here[number] = name;
+    fire_complete_epochs();
+  } else if (auto sent = fellows_.send(0, wire::EpochComplete{number}); !sent) {
+    fail(std::move(sent).error().add(fmt::format("while it said that epoch '{}' is complete", name)));
+  }
+}
+
+void Server::epoch_complete_elsewhere(std::uint64_t number) {
+  ++epochs_.complete_elsewhere[number];
+  fire_complete_epochs();
+}
+
+void Server::fire_complete_epochs() {
+  std::erase_if(epochs_.complete_here, [this](const auto& entry) {
+    if (epochs_.complete_elsewhere[entry.first] + 1 < static_cast<std::size_t>(place_.servers)) return false;
+    triggers::Event it;
+    it.on = triggers::Occasion::epoch;
+    it.session = place_.session;
+    it.run = place_.run;
+    it.server = place_.number;
+    it.epoch = entry.second;
+    triggers_->fire(it);
+    epochs_.complete_elsewhere.erase(entry.first);
+    return true;
+  });
+}
+
+/// At the end of the run. Others may take longer, but not for ever.
+bool Server::epochs_fired() {
+  if (epochs_.complete_here.empty()) return true;
+  const std::uint64_t now = now_ns();
+  if (epochs_until_ns_ == 0) epochs_until_ns_ = now + stall_.limit_ns();
+  port_->mark_progress();
+  return now > epochs_until_ns_;
 }
 
 /// At the end of the run: whether it need not wait for triggers any more. Those that take too long are

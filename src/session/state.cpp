@@ -34,9 +34,11 @@ Session::State::State(std::string session_name, std::unique_ptr<config::Config> 
 Session::State::~State() {
   if (model && !ended && (!group || group->usable())) {
     model->abandon("its session was destroyed without finalize");
-    if (server && !host.joinable())
+    if (server && !host.joinable()) {
       while (server->step()) {
       }  // so that the other ranks learn of it
+      server->leave();
+    }
   }
   release();
 }

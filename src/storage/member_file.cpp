@@ -142,17 +142,15 @@ Result<MemberEpoch> MemberFile::mark(const Epoch& epoch) {
   AFTERBAY_TRY(part_.writer->sync());
   if (!part.logged) return part;
   LoggedEpoch marked;
-  marked.number = epoch.number;
-  marked.name = epoch.name;
-  marked.at = epoch.at;
-  marked.records = epoch.records;
+  marked.epoch = epoch;
   AFTERBAY_TRY(log_->commit(marked));
   return part;
 }
 
 Result<EpochLog*> MemberFile::epoch_log() {
   if (!log_) {
-    AFTERBAY_TRY_ASSIGN(log_, EpochLog::create(EpochLog::path_of(part_.path + ".part", server_), part_.disk));
+    AFTERBAY_TRY_ASSIGN(log_,
+                        EpochLog::create(EpochLog::path_of(part_path(part_.path), server_), part_.disk));
   }
   return log_.get();
 }

@@ -13,6 +13,7 @@
 #include "afterbay/schema.hpp"
 #include "base/result.hpp"
 #include "model/layout.hpp"
+#include "storage/epoch/epoch.hpp"
 #include "storage/striping/striper.hpp"
 
 namespace afterbay::storage {
@@ -71,14 +72,6 @@ struct Published {
   /// CRC-64/XZ of all its bytes, if it was asked for: of what was handed over, not of what the disk gives
   /// back.
   std::optional<std::uint64_t> checksum;
-};
-
-/// A point in the course of a run to which files in the making can be brought back.
-struct Epoch {
-  std::uint64_t number = 0;   ///< 1, 2, ... in a run
-  std::string name;           ///< what the model calls it
-  std::string at;             ///< UTC
-  std::uint64_t records = 0;  ///< that the file has at it
 };
 
 /// A member's part of an epoch, for the leader.

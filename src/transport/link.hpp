@@ -86,6 +86,8 @@ class ClientLink {
   /// Fails when the server's process is gone.
   virtual Result<void> check_alive() = 0;
 
+  /// From now on nothing waits longer than `most` for the server, which has not been heard of for long.
+  virtual void hurry(Millis most) = 0;
   /// The session is over: nothing more is sent or received. What stands between rank and server may go.
   virtual void end() {}
 

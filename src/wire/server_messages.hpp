@@ -98,6 +98,16 @@ struct EpochPart {
   }
 };
 
+/// To the first server: the sender's part of an epoch is complete.
+struct EpochComplete {
+  static constexpr Kind kind{226};
+  std::uint64_t number = 0;
+  template <class A>
+  void fields(A& a) {
+    a(number);
+  }
+};
+
 /// To the first server of the pool, which gives files to those with the least to write.
 struct ServerLoad {
   static constexpr Kind kind{217};

@@ -9,10 +9,8 @@ import subprocess
 import time
 import unittest
 
-import netCDF4
-import numpy
-
-from _cli import COMMAND, IO, LOST, OK, RUNNING, WRONG, CommandTest, run
+from _cli import COMMAND, IO, LOST, OK, RUNNING, WRONG, run
+from _replays import ReplayTest
 
 
 def replay(*arguments, ranks=3):
@@ -20,23 +18,7 @@ def replay(*arguments, ranks=3):
     return run("replay", *arguments, launcher=("mpirun", "--oversubscribe", "-np", str(ranks)))
 
 
-class JournalTest(CommandTest):
-    @classmethod
-    def setUpClass(cls):
-        with netCDF4.Dataset("in.nc", "w") as data:
-            data.createDimension("time", None)
-            data.createDimension("x", 5000)
-            data.createVariable("T", "f4", ("time", "x"))[:] = numpy.arange(20000, dtype="f4").reshape(4, 5000)
-
-    def setUp(self):
-        self.work = pathlib.Path(self.id().split(".")[-1])
-        self.work.mkdir()
-        self.top = pathlib.Path.cwd()
-        os.chdir(self.work)
-
-    def tearDown(self):
-        os.chdir(self.top)
-
+class JournalTest(ReplayTest):
     def played(self, *arguments):
         done = replay("../in.nc", "copy.nc", "--servers", "1", *arguments)
         self.assertEqual(done.returncode, OK, done.stderr)

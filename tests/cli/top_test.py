@@ -11,35 +11,18 @@ import subprocess
 import time
 import unittest
 
-import netCDF4
-import numpy
 from prometheus_client.parser import text_string_to_metric_families
 
-from _cli import COMMAND, IO, OK, CommandTest, run
-
-POINTS, RECORDS = 50000, 4
+from _cli import COMMAND, IO, OK, run
+from _replays import ReplayTest
 
 
 def mpirun(ranks):
     return ["mpirun", "--oversubscribe", "-np", str(ranks)]
 
 
-class TopTest(CommandTest):
-    @classmethod
-    def setUpClass(cls):
-        with netCDF4.Dataset("in.nc", "w") as data:
-            data.createDimension("time", None)
-            data.createDimension("x", POINTS)
-            data.createVariable("T", "f4", ("time", "x"))[:] = numpy.zeros((RECORDS, POINTS), "f4")
-
-    def setUp(self):
-        self.work = pathlib.Path(self.id().split(".")[-1])
-        self.work.mkdir()
-        self.top = pathlib.Path.cwd()
-        os.chdir(self.work)
-
-    def tearDown(self):
-        os.chdir(self.top)
+class TopTest(ReplayTest):
+    POINTS = 50000
 
     def lasting(self, servers, *arguments):
         """A run that does not end by itself, on one model rank."""
@@ -67,7 +50,7 @@ class TopTest(CommandTest):
         both = self.seen(lambda s: len(s["servers"]) == 2 and all(server["files_published"] > 3 for server in s["servers"]))
         self.assertEqual([server["state"] for server in both["servers"]], ["running", "running"])
         for server in both["servers"]:
-            self.assertGreater(server["bytes_in"], 3 * RECORDS * POINTS * 4)
+            self.assertGreater(server["bytes_in"], 3 * self.RECORDS * self.POINTS * 4)
             self.assertGreaterEqual(server["bytes_in"], server["bytes_out"])
             self.assertGreater(server["backlog_limit_bytes"], 0)
             self.assertEqual(server["collections"][0]["name"], "replay")
@@ -91,7 +74,7 @@ class TopTest(CommandTest):
         server = json.loads(self.expect(OK, "top", "--json").stdout)["sessions"][0]["servers"][0]
         self.assertEqual((server["state"], server["files_published"], server["files_open"], server["backlog_bytes"]),
                          ("ended", 3, 0, 0))
-        self.assertEqual(server["bytes_in"], 3 * RECORDS * POINTS * 4)
+        self.assertEqual(server["bytes_in"], 3 * self.RECORDS * self.POINTS * 4)
         self.assertEqual(server["bytes_out"], server["bytes_in"])
         collection = server["collections"][0]
         self.assertEqual([collection[f"records_{what}"] for what in ("taken", "written", "published")], [12, 12, 12])
@@ -145,8 +128,8 @@ class TopTest(CommandTest):
                     self.assertEqual(sample.labels["server"], str(number))
                     values[sample.name, sample.labels.get("collection"), sample.labels.get("reason")] = sample.value
             self.assertEqual(values["afterbay_running", None, None], 0)
-            self.assertEqual(values["afterbay_received_bytes_total", None, None], 2 * RECORDS * POINTS * 4)
-            self.assertEqual(values["afterbay_collection_records_written_total", "replay", None], 2 * RECORDS)
+            self.assertEqual(values["afterbay_received_bytes_total", None, None], 2 * self.RECORDS * self.POINTS * 4)
+            self.assertEqual(values["afterbay_collection_records_written_total", "replay", None], 2 * self.RECORDS)
             self.assertIn(("afterbay_model_wait_seconds_total", None, "room"), values)
             published += values["afterbay_published_files_total", None, None]
         self.assertEqual(published, 4)

@@ -2,34 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Triggers of real runs: begun when a file is complete, recorded, and harmless whatever they do."""
 import json
-import os
 import pathlib
 import time
 import unittest
 
-import netCDF4
-import numpy
-
-from _cli import OK, CommandTest, run
+from _cli import OK, run
+from _replays import ReplayTest
 
 
-class TriggersTest(CommandTest):
-    @classmethod
-    def setUpClass(cls):
-        with netCDF4.Dataset("in.nc", "w") as data:
-            data.createDimension("time", None)
-            data.createDimension("x", 5000)
-            data.createVariable("T", "f4", ("time", "x"))[:] = numpy.arange(20000, dtype="f4").reshape(4, 5000)
-
-    def setUp(self):
-        self.work = pathlib.Path(self.id().split(".")[-1])
-        self.work.mkdir()
-        self.top = pathlib.Path.cwd()
-        os.chdir(self.work)
-
-    def tearDown(self):
-        os.chdir(self.top)
-
+class TriggersTest(ReplayTest):
     def played(self, triggers, *arguments, servers=1):
         done = run("replay", "../in.nc", "copy.nc", "--servers", str(servers), "--repeat", "3", *arguments,
                    launcher=("mpirun", "--oversubscribe", "-np", str(2 + servers)),

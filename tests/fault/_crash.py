@@ -27,7 +27,7 @@ class Broken(Exception):
 
 
 class Trial:
-    """One directory and one layout ({setting: value}; `servers`: 0 with the inline topology). What a loss of power can take
+    """One directory and one layout ({setting: value}; `servers`: 0 with the inline topology; `frontends`: how many there will be). What a loss of power can take
     is in its directory `disk`; `acks` is what the model was told to be complete."""
 
     def __init__(self, name, layout, *, power=False, rules=()):
@@ -36,20 +36,22 @@ class Trial:
         self.disk.mkdir()
         self.layout, self.power = layout, power
         self.servers = layout["servers"]
+        self.processes = MODELS + self.servers + layout.get("frontends", 0)
         (self.work / "rules").write_text("".join(rule + "\n" for rule in rules))
 
     def start(self, files, preload):
         for mark in [*self.work.glob("pid.*"), *self.work.glob("ok.*")]:
             mark.unlink()
-        settings = {name: value for name, value in self.layout.items() if name != "servers" or value}
+        settings = {name: value for name, value in self.layout.items() if name != "frontends" and (name != "servers" or value)}
         if not self.servers:
             settings["topology"] = "inline"
-        settings |= {"writers": WRITERS, "deadline": "20s", "memory.server": "16MiB", "journal.directory": self.disk / "afterbay-journal"}
+        settings = {"writers": WRITERS, "deadline": "20s", "memory.server": "16MiB",
+                    "journal.directory": self.disk / "afterbay-journal"} | settings
         exported = []
         if preload:
             for name, value in {**_power.environment(self.disk, SHIM), "FAULT_RULES": self.work / "rules"}.items():
                 exported += ["-x", f"{name}={value}"]
-        command = ["mpirun", "--oversubscribe", "-np", str(MODELS + self.servers), *exported, str(MODEL), str(self.disk / "out"),
+        command = ["mpirun", "--oversubscribe", "-np", str(self.processes), *exported, str(MODEL), str(self.disk / "out"),
                    str(files), *(f"--afterbay.{name}={value}" for name, value in settings.items())]
         with open(self.work / "log", "w", encoding="utf-8") as log:
             return subprocess.Popen(command, cwd=self.work, stdout=log, stderr=log)
@@ -62,7 +64,7 @@ class Trial:
         how many changes that took."""
         run = self.start(files, self.power)
         deadline = time.monotonic() + 60
-        while len(list(self.work.glob("pid.*.[0-9]"))) < MODELS + self.servers:
+        while len(list(self.work.glob("pid.*.[0-9]"))) < self.processes:
             if time.monotonic() > deadline or run.poll() is not None:
                 raise Broken(f"the run did not start: {self.log()}")
             time.sleep(0.005)

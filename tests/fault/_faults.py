@@ -33,7 +33,7 @@ class Outcome:
         self.text = lines[2] if self.code != "ok" else ""
 
 
-def play(scenario, *, servers=1, serve=False, store="netcdf4", directory="out", settings=(), rules=(), prepare=None, victims=0):
+def play(scenario, *, servers=1, frontends=0, serve=False, store="netcdf4", directory="out", settings=(), rules=(), prepare=None, victims=0):
     """Runs the model in a fresh directory; the directory, {rank: Outcome} and the run. With `serve` the servers are
     programs of their own, whose code is "exit N". `rules`: of fault_shim.c, for all processes;
     `prepare(work)` makes what is to be there before;
@@ -48,7 +48,7 @@ def play(scenario, *, servers=1, serve=False, store="netcdf4", directory="out", 
     flags = [f"--afterbay.{setting}" for setting in (
         f"deadline={DEADLINE_S}s", "space.retry=1s", "memory.server=8MiB", "memory.block=256KiB", "memory.small_block=64KiB", "chunk=64KiB",
         *([f"servers={servers}"] if servers else []), *settings)]
-    command = ["mpirun", "--oversubscribe", "--enable-recovery", "-np", str(MODELS if serve else MODELS + servers), *exported,
+    command = ["mpirun", "--oversubscribe", "--enable-recovery", "-np", str(MODELS if serve else MODELS + servers + frontends), *exported,
                str(MODEL), scenario, directory, store, *flags]
     if serve:
         report = 'printf "exit %d\n0\n" $? > outcome.$OMPI_COMM_WORLD_RANK'

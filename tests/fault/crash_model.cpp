@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
@@ -15,20 +14,15 @@
 #include <vector>
 
 #include "afterbay/afterbay.hpp"
+#include "process_mark.hpp"
 
 namespace {
 
 using namespace afterbay;
+using test::leave_mark;
 
 constexpr std::uint64_t rows = 96, columns = 64, levels = 6, records = 5;
 constexpr std::int64_t steps_between_restarts = 4;
-
-void leave_mark(const char* name, const Session& session, int rank) {
-  const std::string path =
-      std::string(name) + (session.is_server() ? ".server." : ".model.") + std::to_string(rank);
-  std::ofstream(path + ".tmp") << ::getpid() << "\n";
-  std::rename((path + ".tmp").c_str(), path.c_str());
-}
 
 Schema history_schema() {
   Schema it;

@@ -4,28 +4,21 @@
 // pid.ROLE.RANK.
 #include <unistd.h>
 
-#include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <iostream>
 #include <string>
 #include <vector>
 
 #include "afterbay/afterbay.hpp"
+#include "process_mark.hpp"
 
 namespace {
 
 using namespace afterbay;
+using test::leave_mark;
 
 constexpr std::uint64_t rows = 60, columns = 80;
 constexpr std::uint64_t records_between_epochs = 3;
-
-void leave_mark(const char* name, const Session& session, int rank) {
-  const std::string path =
-      std::string(name) + (session.is_server() ? ".server." : ".model.") + std::to_string(rank);
-  std::ofstream(path + ".tmp") << ::getpid() << "\n";
-  std::rename((path + ".tmp").c_str(), path.c_str());
-}
 
 Schema schema_of(bool chunks) {
   Schema it;

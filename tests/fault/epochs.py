@@ -22,7 +22,11 @@ COMMAND = BUILD / "apps/afterbay/afterbay"
 KILLS = int(os.environ.get("CRASH_KILLS", "6"))
 SEED = int(os.environ.get("CRASH_SEED", str(time.time_ns() % 1_000_000)))
 MODELS, ROWS, COLUMNS, RECORDS = 2, 60, 80, 3000
-CASES = [{"servers": 1}, {"servers": 2, "placement": "slab"}, {"servers": 2, "placement": "file"}]
+CASES = [(1, {"servers": 1}), (2, {"servers": 2, "placement": "slab"}), (2, {"servers": 2, "placement": "file"}),
+         (3, {"servers": 2, "topology": "tiered"}),
+         (2, {"pools.a.servers": 1, "pools.b.servers": 1, "collections.packed.pool": "a", "collections.classic.pool": "b"}),
+         (1, {"servers": 1, "when_full": "spill", "spill.directory": ".", "memory.server": "4MiB", "memory.block": "256KiB",
+          "memory.small_block": "64KiB"})]
 
 
 def fail(text):
@@ -37,11 +41,12 @@ def command(work, *words, codes=(0,)):
 
 
 def start_and_kill(work, case, seconds):
-    flags = [f"--afterbay.{name}={value}" for name, value in case.items()]
-    processes = MODELS + case["servers"]
+    beside, settings = case
+    flags = [f"--afterbay.{name}={value}" for name, value in ({"deadline": "20s", "memory.server": "16MiB"} | settings).items()]
+    processes = MODELS + beside
     with open(work / "log", "w", encoding="utf-8") as log:
-        run = subprocess.Popen(["mpirun", "--oversubscribe", "-np", str(processes), str(MODEL), "out", str(RECORDS), *flags,
-                                "--afterbay.deadline=20s", "--afterbay.memory.server=16MiB"], cwd=work, stdout=log, stderr=log)
+        run = subprocess.Popen(["mpirun", "--oversubscribe", "-np", str(processes), str(MODEL), "out", str(RECORDS), *flags],
+                               cwd=work, stdout=log, stderr=log)
     deadline = time.monotonic() + 60
     while len(list(work.glob("pid.*.[0-9]"))) < processes:
         if time.monotonic() > deadline or run.poll() is not None:
@@ -88,7 +93,7 @@ def one(number, dice):
             for path in last["to_recover"]:
                 check(path, records)
             recovered = records
-    print(f"{number}: {case} killed after {seconds:.2f} s: {recovered} records came back", flush=True)
+    print(f"{number}: {case[1]} killed after {seconds:.2f} s: {recovered} records came back", flush=True)
     shutil.rmtree(work)
     return recovered
 

@@ -152,16 +152,6 @@ Result<> PartFile::copy_existing() {
 
 std::string PartFile::directory() const { return directory_of(path_); }
 
-Result<> PartFile::sync_directory() {
-  const std::string name = directory();
-  const Descriptor opened(disk_->open(name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0));
-  if (!opened.open()) return fail(system_error(errno, "open the directory", name).in_file(path_));
-  // Some network file systems do not know fsync on directories; they make renames durable at once.
-  if (disk_->sync(opened.get()) != 0 && errno != EINVAL && errno != EROFS)
-    return fail(system_error(errno, "make durable the directory", name));
-  return {};
-}
-
 void PartFile::discard() noexcept {
   if (descriptor_.open()) ::unlink(part_path_.c_str());
   close();
@@ -175,9 +165,19 @@ Result<> PartFile::publish() {
       return fail(exists_error(path_).add("it appeared while " + part_path_ + " was written"));
     return fail(system_error(errno, "rename " + part_path_ + " to", path_));
   }
-  auto synced = sync_directory();
+  auto synced = sync_directory_of(*disk_, path_);
   close();
   return synced;
+}
+
+Result<> sync_directory_of(Disk& disk, const std::string& path) {
+  const std::string name = directory_of(path);
+  const Descriptor opened(disk.open(name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0));
+  if (!opened.open()) return fail(system_error(errno, "open the directory", name).in_file(path));
+  // Some network file systems do not know fsync on directories; they make renames durable at once.
+  if (disk.sync(opened.get()) != 0 && errno != EINVAL && errno != EROFS)
+    return fail(system_error(errno, "make durable the directory", name));
+  return {};
 }
 
 }  // namespace afterbay::storage

@@ -53,7 +53,6 @@ class PartFile {
 
  private:
   Result<> open_and_lock(Striper* striper);
-  Result<> sync_directory();
 
   std::string path_;
   std::string part_path_;
@@ -63,5 +62,8 @@ class PartFile {
   std::shared_ptr<Disk> disk_;
   Descriptor descriptor_;
 };
+
+/// Makes durable that a file has its name: fsync of the directory that it is in.
+Result<> sync_directory_of(Disk& disk, const std::string& path);
 
 }  // namespace afterbay::storage

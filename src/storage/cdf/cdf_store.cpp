@@ -216,10 +216,7 @@ class CdfFile : public File {
     }
     AFTERBAY_TRY(log_->add_structure(4, encode_record_count(header_.version, epoch.records)));
     LoggedEpoch marked;
-    marked.number = epoch.number;
-    marked.name = epoch.name;
-    marked.at = epoch.at;
-    marked.records = epoch.records;
+    marked.epoch = epoch;
     marked.format = layout_->format;
     marked.size_bytes = header_.file_bytes(epoch.records, header_bytes_);
     marked.cut = log_->end();

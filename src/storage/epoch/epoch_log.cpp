@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/crc64.hpp"
+#include "storage/block_writer/part_file.hpp"
 #include "storage/block_writer/system_error.hpp"
 
 namespace afterbay::storage {
@@ -97,11 +98,11 @@ class FieldReader {
 
 FieldWriter fields_of(const LoggedEpoch& epoch) {
   FieldWriter fields;
-  fields(epoch.number);
-  fields(epoch.name);
-  fields(epoch.at);
+  fields(epoch.epoch.number);
+  fields(epoch.epoch.name);
+  fields(epoch.epoch.at);
   fields(epoch.cut);
-  fields(epoch.records);
+  fields(epoch.epoch.records);
   fields(epoch.size_bytes);
   fields(static_cast<std::uint64_t>(epoch.format));
   fields(epoch.datasets.size());
@@ -115,8 +116,9 @@ std::optional<LoggedEpoch> epoch_of(FieldReader fields) {
   LoggedEpoch epoch;
   std::uint64_t format = 0;
   std::uint64_t names = 0;
-  if (!fields(epoch.number) || !fields(epoch.name) || !fields(epoch.at) || !fields(epoch.cut) ||
-      !fields(epoch.records) || !fields(epoch.size_bytes) || !fields(format) || !fields(names))
+  if (!fields(epoch.epoch.number) || !fields(epoch.epoch.name) || !fields(epoch.epoch.at) ||
+      !fields(epoch.cut) || !fields(epoch.epoch.records) || !fields(epoch.size_bytes) || !fields(format) ||
+      !fields(names))
     return std::nullopt;
   epoch.format = static_cast<Format>(format);
   for (std::uint64_t i = 0; i < names; ++i)
@@ -126,8 +128,10 @@ std::optional<LoggedEpoch> epoch_of(FieldReader fields) {
 }
 
 /// The record that begins at `head` in the log; `fields` are its head bytes, the rest lies at `bytes_at`.
-std::optional<LoggedRecord> record_of(const RecordHead& head, std::span<const std::byte> fields,
-                                      std::span<const std::byte> bytes, std::uint64_t bytes_at) {
+std::optional<decltype(LoggedRecord::what)> record_of(const RecordHead& head,
+                                                      std::span<const std::byte> fields,
+                                                      std::span<const std::byte> bytes,
+                                                      std::uint64_t bytes_at) {
   FieldReader reader(fields);
   switch (static_cast<RecordKind>(head.kind)) {
     case RecordKind::structure: {
@@ -151,7 +155,8 @@ std::optional<LoggedRecord> record_of(const RecordHead& head, std::span<const st
       std::uint64_t skipped = 0;
       if (!reader(chunk.variable) || !reader(chunk.first_element) || !reader(skipped)) return std::nullopt;
       chunk.skipped = static_cast<std::uint32_t>(skipped);
-      chunk.bytes.assign(bytes.begin(), bytes.end());
+      chunk.bytes_at = bytes_at;
+      chunk.size_bytes = bytes.size();
       return chunk;
     }
     case RecordKind::epoch: {
@@ -179,6 +184,12 @@ Result<std::unique_ptr<EpochLog>> EpochLog::create(std::string path, std::shared
   AFTERBAY_TRY(log->write(std::as_bytes(std::span(log_magic)), 0));
   log->end_ = log_magic.size();
   return log;
+}
+
+Result<std::unique_ptr<EpochLog>> EpochLog::open(std::string path, std::shared_ptr<Disk> disk) {
+  Descriptor file(disk->open(path.c_str(), O_RDONLY | O_CLOEXEC, 0));
+  if (!file.open()) return fail(system_error(errno, "open", path));
+  return std::unique_ptr<EpochLog>(new EpochLog(std::move(path), std::move(disk), std::move(file)));
 }
 
 Result<> EpochLog::write(std::span<const std::byte> bytes, std::uint64_t at) const {
@@ -228,12 +239,12 @@ Result<> EpochLog::add(const LoggedFill& fill) {
   return {};
 }
 
-Result<> EpochLog::add(const LoggedChunk& chunk) {
+Result<> EpochLog::add(const LoggedChunk& chunk, std::span<const std::byte> bytes) {
   FieldWriter fields;
   fields(chunk.variable);
   fields(chunk.first_element);
   fields(chunk.skipped);
-  AFTERBAY_TRY(append(static_cast<std::uint32_t>(RecordKind::chunk), fields.bytes(), chunk.bytes));
+  AFTERBAY_TRY(append(static_cast<std::uint32_t>(RecordKind::chunk), fields.bytes(), bytes));
   return {};
 }
 
@@ -243,12 +254,7 @@ Result<> EpochLog::commit(const LoggedEpoch& epoch) {
   AFTERBAY_TRY(append(static_cast<std::uint32_t>(RecordKind::epoch), fields_of(epoch).bytes(), {}));
   if (disk_->sync(file_.get()) != 0) return fail(system_error(errno, "make durable (fsync)", path_));
   if (named_durably_) return {};
-  const std::string directory = std::filesystem::path(path_).parent_path().string();
-  const Descriptor opened(
-      disk_->open(directory.empty() ? "." : directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0));
-  if (!opened.open()) return fail(system_error(errno, "open the directory of", path_));
-  if (disk_->sync(opened.get()) != 0 && errno != EINVAL && errno != EROFS)
-    return fail(system_error(errno, "make durable the directory of", path_));
+  AFTERBAY_TRY(sync_directory_of(*disk_, path_));
   named_durably_ = true;
   return {};
 }
@@ -269,13 +275,13 @@ std::uint64_t EpochLog::end() const {
   return end_;
 }
 
-Result<EpochLogContents> read_epoch_log(const std::string& path) {
+Result<std::vector<LoggedRecord>> read_epoch_log(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   if (!in) return fail(system_error(errno != 0 ? errno : ENOENT, "open", path));
   std::string magic(log_magic.size(), '\0');
   if (!in.read(magic.data(), static_cast<std::streamsize>(magic.size())) || magic != log_magic)
     return fail(make_error(ErrorCode::format, "{} is no log of epochs of this version", path).in_file(path));
-  EpochLogContents contents;
+  std::vector<LoggedRecord> records;
   std::uint64_t at = log_magic.size();
   std::vector<std::byte> bytes;
   for (;;) {
@@ -293,19 +299,18 @@ Result<EpochLogContents> read_epoch_log(const std::string& path) {
     auto record = record_of(head, fields, rest, at + sizeof head + head.head_bytes);
     if (!record) break;
     at += sizeof head + head.size_bytes;
-    contents.records.push_back(*std::move(record));
-    contents.positions.push_back(at);
+    records.push_back({*std::move(record), at});
   }
-  return contents;
+  return records;
 }
 
 void remove_epoch_logs(const std::string& part_path) noexcept {
   const std::string path = EpochLog::path_of(part_path);
   if (::access(path.c_str(), F_OK) != 0) return;
   std::vector<std::uint64_t> members;
-  if (const auto contents = read_epoch_log(path))
-    for (const LoggedRecord& record : contents->records)
-      if (const auto* epoch = std::get_if<LoggedEpoch>(&record))
+  if (const auto records = read_epoch_log(path))
+    for (const LoggedRecord& record : *records)
+      if (const auto* epoch = std::get_if<LoggedEpoch>(&record.what))
         members.insert(members.end(), epoch->members.begin(), epoch->members.end());
   for (const std::uint64_t member : members)
     static_cast<void>(::unlink(EpochLog::path_of(part_path, member).c_str()));

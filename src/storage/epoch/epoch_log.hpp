@@ -17,6 +17,7 @@
 #include "base/thread_safety.hpp"
 #include "model/format.hpp"
 #include "storage/block_writer/disk.hpp"
+#include "storage/epoch/epoch.hpp"
 
 namespace afterbay::storage {
 
@@ -44,17 +45,15 @@ struct LoggedFill {
 struct LoggedChunk {
   std::uint64_t variable = 0;  ///< its dataset is in LoggedEpoch::datasets
   std::vector<std::uint64_t> first_element;
-  std::uint32_t skipped = 0;  ///< filters left out, as in codec::EncodedChunk
-  std::vector<std::byte> bytes;
+  std::uint32_t skipped = 0;   ///< filters left out, as in codec::EncodedChunk
+  std::uint64_t bytes_at = 0;  ///< in the log, set when read
+  std::uint64_t size_bytes = 0;
 };
 
 /// The end of what belongs to an epoch. Fills and chunks count for one epoch, structure for all later ones.
 struct LoggedEpoch {
-  std::uint64_t number = 0;
-  std::string name;
-  std::string at;         ///< UTC
-  std::uint64_t cut = 0;  ///< structure that lies behind it in the log is of the next epoch
-  std::uint64_t records = 0;
+  Epoch epoch;
+  std::uint64_t cut = 0;         ///< structure that lies behind it in the log is of the next epoch
   std::uint64_t size_bytes = 0;  ///< of the file
   Format format = Format::netcdf4;
   std::vector<std::string> datasets;        ///< of netCDF-4, by variable
@@ -68,13 +67,15 @@ class EpochLog {
   static std::string path_of(const std::string& part_path, std::optional<std::uint64_t> member = {});
   /// Begins an empty one.
   static Result<std::unique_ptr<EpochLog>> create(std::string path, std::shared_ptr<Disk> disk);
+  /// One that is complete: to read from.
+  static Result<std::unique_ptr<EpochLog>> open(std::string path, std::shared_ptr<Disk> disk);
 
   // Any thread. Nothing is durable before `commit`.
   /// Gives where in the log the bytes are.
   Result<std::uint64_t> add_structure(std::uint64_t offset, std::span<const std::byte> bytes);
   Result<> add(const LoggedData& data);
   Result<> add(const LoggedFill& fill);
-  Result<> add(const LoggedChunk& chunk);
+  Result<> add(const LoggedChunk& chunk, std::span<const std::byte> bytes);
   /// The epoch counts when this returns (fsync; the first time of the directory too). What the file itself
   /// holds must be durable already.
   Result<> commit(const LoggedEpoch& epoch);
@@ -98,15 +99,14 @@ class EpochLog {
   bool named_durably_ = false;
 };
 
-using LoggedRecord = std::variant<LoggedStructure, LoggedData, LoggedFill, LoggedChunk, LoggedEpoch>;
-
-/// What a log holds, up to the first record that is torn.
-struct EpochLogContents {
-  std::vector<LoggedRecord> records;
-  std::vector<std::uint64_t> positions;  ///< of the records' ends
+/// One entry of a log.
+struct LoggedRecord {
+  std::variant<LoggedStructure, LoggedData, LoggedFill, LoggedChunk, LoggedEpoch> what;
+  std::uint64_t end = 0;  ///< in the log
 };
-/// Fails with io when it cannot be read, with format when it is no log of this version.
-Result<EpochLogContents> read_epoch_log(const std::string& path);
+/// What a log holds, up to the first record that is torn; the bytes of structure and chunks stay there. Fails
+/// with io when it cannot be read, with format when it is no log of this version.
+Result<std::vector<LoggedRecord>> read_epoch_log(const std::string& path);
 
 /// Removes the log of a file and those of its members, if there are any.
 void remove_epoch_logs(const std::string& part_path) noexcept;

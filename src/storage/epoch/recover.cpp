@@ -27,7 +27,6 @@
 namespace afterbay::storage {
 namespace {
 
-constexpr std::string_view part_suffix = ".part";
 constexpr std::uint64_t step_bytes = 4u << 20;
 
 /// What one server logged, by epoch.
@@ -38,7 +37,7 @@ struct Logged {
   };
   std::vector<Step> structure;
   struct State {
-    LoggedEpoch epoch;
+    LoggedEpoch of;
     std::vector<LoggedFill> fills;
     std::vector<LoggedChunk> chunks;
   };
@@ -46,40 +45,46 @@ struct Logged {
 };
 
 Result<Logged> read_log(const std::string& path) {
-  AFTERBAY_TRY_ASSIGN(EpochLogContents contents, read_epoch_log(path));
+  AFTERBAY_TRY_ASSIGN(auto records, read_epoch_log(path));
   Logged logged;
   Logged::State state;
-  for (std::size_t i = 0; i < contents.records.size(); ++i) {
-    LoggedRecord& record = contents.records[i];
-    if (auto* structure = std::get_if<LoggedStructure>(&record)) {
-      logged.structure.push_back({*structure, contents.positions[i]});
-    } else if (auto* data = std::get_if<LoggedData>(&record)) {
-      logged.structure.push_back({*data, contents.positions[i]});
-    } else if (auto* fill = std::get_if<LoggedFill>(&record)) {
+  for (auto& [what, end] : records) {
+    if (const auto* structure = std::get_if<LoggedStructure>(&what)) {
+      logged.structure.push_back({*structure, end});
+    } else if (const auto* data = std::get_if<LoggedData>(&what)) {
+      logged.structure.push_back({*data, end});
+    } else if (auto* fill = std::get_if<LoggedFill>(&what)) {
       state.fills.push_back(std::move(*fill));
-    } else if (auto* chunk = std::get_if<LoggedChunk>(&record)) {
+    } else if (auto* chunk = std::get_if<LoggedChunk>(&what)) {
       state.chunks.push_back(std::move(*chunk));
     } else {
-      state.epoch = std::get<LoggedEpoch>(std::move(record));
-      const std::uint64_t number = state.epoch.number;
+      state.of = std::get<LoggedEpoch>(std::move(what));
+      const std::uint64_t number = state.of.epoch.number;
       logged.epochs[number] = std::exchange(state, {});
     }
   }
   return logged;
 }
 
-/// Chunks that members logged for the epoch; nothing when one of them has not come so far.
-Result<std::optional<std::vector<LoggedChunk>>> chunks_of_members(const std::string& part_path,
-                                                                  const LoggedEpoch& epoch) {
+/// Chunks of one epoch in the log that has their bytes.
+struct ChunksOfLog {
+  std::string path;
   std::vector<LoggedChunk> chunks;
-  for (const std::uint64_t member : epoch.members) {
-    auto logged = read_log(EpochLog::path_of(part_path, member));
+};
+
+/// What members logged for the epoch; nothing when one of them has not come so far.
+Result<std::optional<std::vector<ChunksOfLog>>> chunks_of_members(const std::string& part_path,
+                                                                  const LoggedEpoch& of) {
+  std::vector<ChunksOfLog> all;
+  for (const std::uint64_t member : of.members) {
+    std::string path = EpochLog::path_of(part_path, member);
+    auto logged = read_log(path);
     if (!logged) return std::nullopt;
-    const auto at = logged->epochs.find(epoch.number);
+    const auto at = logged->epochs.find(of.epoch.number);
     if (at == logged->epochs.end()) return std::nullopt;
-    std::ranges::move(at->second.chunks, std::back_inserter(chunks));
+    all.push_back({std::move(path), std::move(at->second.chunks)});
   }
-  return chunks;
+  return all;
 }
 
 /// Nobody else writes the file: the run that made it is over.
@@ -93,7 +98,7 @@ Result<Descriptor> open_alone(const Recoverable& file) {
 class Recovery {
  public:
   Recovery(const Recoverable& file, const Logged& logged, const Logged::State& state,
-           std::vector<LoggedChunk> chunks, int descriptor)
+           std::vector<ChunksOfLog> chunks, int descriptor)
       : file_(file),
         logged_(logged),
         state_(state),
@@ -106,14 +111,14 @@ class Recovery {
     AFTERBAY_TRY(write_structure());
     AFTERBAY_TRY(write_fills());
     AFTERBAY_TRY_ASSIGN(const std::uint64_t size, writer_->size_bytes());
-    if (size < state_.epoch.size_bytes) AFTERBAY_TRY(writer_->truncate(state_.epoch.size_bytes));
-    if (state_.epoch.format == Format::netcdf4) {
+    if (size < state_.of.size_bytes) AFTERBAY_TRY(writer_->truncate(state_.of.size_bytes));
+    if (state_.of.format == Format::netcdf4) {
       AFTERBAY_TRY(finish_hdf5());
     } else {
-      AFTERBAY_TRY(writer_->truncate(state_.epoch.size_bytes));
+      AFTERBAY_TRY(writer_->truncate(state_.of.size_bytes));
     }
     AFTERBAY_TRY(writer_->sync());
-    result_.epoch = {state_.epoch.number, state_.epoch.name, state_.epoch.at, state_.epoch.records};
+    result_.epoch = state_.of.epoch;
     AFTERBAY_TRY_ASSIGN(result_.size_bytes, writer_->size_bytes());
     AFTERBAY_TRY(sum());
     return result_;
@@ -122,13 +127,10 @@ class Recovery {
  private:
   /// All of it, from the first epoch on: what a crash or this program left there does not count.
   Result<> write_structure() {
-    const std::string path = EpochLog::path_of(file_.part_path);
-    const Descriptor log(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (!log.open()) return fail(system_error(errno, "open", path));
-    AFTERBAY_TRY_ASSIGN(const auto from, BlockWriter::open(log.get(), path, DirectIo::off, disk_));
+    AFTERBAY_TRY_ASSIGN(const auto log, EpochLog::open(EpochLog::path_of(file_.part_path), disk_));
     WithheldStructure newest;
     for (const Logged::Step& step : logged_.structure) {
-      if (step.end > state_.epoch.cut) break;
+      if (step.end > state_.of.cut) break;
       if (const auto* data = std::get_if<LoggedData>(&step.what)) {
         newest.drop(data->offset, data->size_bytes);
         continue;
@@ -138,7 +140,7 @@ class Recovery {
     }
     return newest.settle(
         std::numeric_limits<std::uint64_t>::max(),
-        [&from](std::uint64_t at, std::span<std::byte> bytes) { return from->read(at, bytes); }, *writer_);
+        [&log](std::uint64_t at, std::span<std::byte> bytes) { return log->read(at, bytes); }, *writer_);
   }
 
   Result<> write_fills() {
@@ -167,21 +169,25 @@ class Recovery {
     AFTERBAY_TRY_ASSIGN(const Hdf5Id access, driver.access_list());
     Hdf5Id file(H5Fopen(file_.part_path.c_str(), H5F_ACC_RDWR, access.get()));
     if (!file.valid()) return fail(driver.error("open the file"));
-    for (const std::uint64_t v : state_.epoch.with_records)
+    for (const std::uint64_t v : state_.of.with_records)
       AFTERBAY_TRY(set_records(file.get(), driver, v, true));
-    for (const LoggedChunk& chunk : chunks_)
-      if (is_of_epoch(chunk)) AFTERBAY_TRY(write_chunk(file.get(), driver, chunk));
-    for (const std::uint64_t v : state_.epoch.with_records)
+    for (const auto& [path, chunks] : chunks_) {
+      if (chunks.empty()) continue;
+      AFTERBAY_TRY_ASSIGN(const auto log, EpochLog::open(path, disk_));
+      for (const LoggedChunk& chunk : chunks)
+        if (is_of_epoch(chunk)) AFTERBAY_TRY(write_chunk(file.get(), driver, chunk, *log));
+    }
+    for (const std::uint64_t v : state_.of.with_records)
       AFTERBAY_TRY(set_records(file.get(), driver, v, false));
     if (H5Fclose(file.release()) < 0) return fail(driver.error("close the file"));
     return driver.check("close the file");
   }
 
   Result<Hdf5Id> dataset(hid_t file, FileDriver& driver, std::uint64_t variable) const {
-    if (variable >= state_.epoch.datasets.size())
+    if (variable >= state_.of.datasets.size())
       return fail(ErrorCode::format, "the log of {} names variable {}, but has {}", file_.part_path, variable,
-                  state_.epoch.datasets.size());
-    const std::string& name = state_.epoch.datasets[variable];
+                  state_.of.datasets.size());
+    const std::string& name = state_.of.datasets[variable];
     Hdf5Id opened(H5Dopen2(file, name.c_str(), H5P_DEFAULT));
     if (!opened.valid()) return fail(driver.error("open variable '" + name + "'").in_variable(name));
     return opened;
@@ -190,14 +196,14 @@ class Recovery {
   /// `grow`: only where there are fewer; else exactly as many.
   Result<> set_records(hid_t file, FileDriver& driver, std::uint64_t variable, bool grow) const {
     AFTERBAY_TRY_ASSIGN(const Hdf5Id opened, dataset(file, driver, variable));
-    const std::string& name = state_.epoch.datasets[variable];
+    const std::string& name = state_.of.datasets[variable];
     const Hdf5Id space(H5Dget_space(opened.get()));
     const int rank = H5Sget_simple_extent_ndims(space.get());
     if (rank < 1) return fail(driver.error("find the shape of variable '" + name + "'").in_variable(name));
     std::vector<hsize_t> lengths(static_cast<std::size_t>(rank));
     H5Sget_simple_extent_dims(space.get(), lengths.data(), nullptr);
-    if (grow ? lengths[0] >= state_.epoch.records : lengths[0] == state_.epoch.records) return {};
-    lengths[0] = state_.epoch.records;
+    if (grow ? lengths[0] >= state_.of.epoch.records : lengths[0] == state_.of.epoch.records) return {};
+    lengths[0] = state_.of.epoch.records;
     if (H5Dset_extent(opened.get(), lengths.data()) < 0)
       return fail(driver.error("set the records of variable '" + name + "'").in_variable(name));
     return {};
@@ -205,18 +211,19 @@ class Recovery {
 
   /// A member may have been ahead of the epoch when it logged its chunks.
   [[nodiscard]] bool is_of_epoch(const LoggedChunk& chunk) const {
-    const auto& with_records = state_.epoch.with_records;
+    const auto& with_records = state_.of.with_records;
     return std::ranges::find(with_records, chunk.variable) == with_records.end() ||
-           chunk.first_element.front() < state_.epoch.records;
+           chunk.first_element.front() < state_.of.epoch.records;
   }
 
-  Result<> write_chunk(hid_t file, FileDriver& driver, const LoggedChunk& chunk) const {
+  Result<> write_chunk(hid_t file, FileDriver& driver, const LoggedChunk& chunk, const EpochLog& log) const {
+    std::vector<std::byte> bytes(chunk.size_bytes);
+    AFTERBAY_TRY(log.read(chunk.bytes_at, bytes));
     AFTERBAY_TRY_ASSIGN(const Hdf5Id opened, dataset(file, driver, chunk.variable));
     const std::vector<hsize_t> at(chunk.first_element.begin(), chunk.first_element.end());
-    if (H5Dwrite_chunk(opened.get(), H5P_DEFAULT, chunk.skipped, at.data(), chunk.bytes.size(),
-                       chunk.bytes.data()) >= 0)
+    if (H5Dwrite_chunk(opened.get(), H5P_DEFAULT, chunk.skipped, at.data(), bytes.size(), bytes.data()) >= 0)
       return {};
-    const std::string& name = state_.epoch.datasets[chunk.variable];
+    const std::string& name = state_.of.datasets[chunk.variable];
     return fail(driver.error("write a chunk of variable '" + name + "'").in_variable(name));
   }
 
@@ -233,29 +240,20 @@ class Recovery {
   const Recoverable& file_;
   const Logged& logged_;
   const Logged::State& state_;
-  std::vector<LoggedChunk> chunks_;
+  std::vector<ChunksOfLog> chunks_;
   std::shared_ptr<Disk> disk_;
   int descriptor_;
   std::unique_ptr<BlockWriter> writer_;
   Recovered result_;
 };
 
-Result<> sync_directory_of(const std::string& path) {
-  const std::string directory = std::filesystem::path(path).parent_path().string();
-  const Descriptor opened(
-      ::open(directory.empty() ? "." : directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!opened.open()) return fail(system_error(errno, "open the directory of", path));
-  if (::fsync(opened.get()) != 0 && errno != EINVAL && errno != EROFS)
-    return fail(system_error(errno, "make durable the directory of", path));
-  return {};
-}
-
 }  // namespace
 
 Result<Recoverable> find_recoverable(const std::string& path) {
   Recoverable file;
-  file.path = path.ends_with(part_suffix) ? path.substr(0, path.size() - part_suffix.size()) : path;
-  file.part_path = file.path + std::string(part_suffix);
+  const std::size_t stem = path.size() - std::min(path.size(), part_path("").size());
+  file.path = path == part_path(path.substr(0, stem)) ? path.substr(0, stem) : path;
+  file.part_path = part_path(file.path);
   if (::access(file.part_path.c_str(), F_OK) != 0)
     return fail(system_error(errno, "find the file in the making,", file.part_path)
                     .in_file(file.path)
@@ -265,8 +263,8 @@ Result<Recoverable> find_recoverable(const std::string& path) {
     return fail(std::move(logged).error().in_file(file.path).add(
         "only a file that was open when an epoch completed can be brought back"));
   for (const auto& [number, state] : logged->epochs) {
-    AFTERBAY_TRY_ASSIGN(const auto chunks, chunks_of_members(file.part_path, state.epoch));
-    if (chunks) file.epochs.push_back({number, state.epoch.name, state.epoch.at, state.epoch.records});
+    AFTERBAY_TRY_ASSIGN(const auto chunks, chunks_of_members(file.part_path, state.of));
+    if (chunks) file.epochs.push_back(state.of.epoch);
   }
   return file;
 }
@@ -277,7 +275,7 @@ Result<Recovered> recover_file(const Recoverable& file, const RecoverOptions& op
     return fail(
         make_error(ErrorCode::bad_state, "{} has no complete epoch", file.part_path).in_file(file.path));
   const std::uint64_t number = options.epoch.value_or(file.epochs.back().number);
-  if (std::ranges::find(file.epochs, number, &RecoverableEpoch::number) == file.epochs.end())
+  if (std::ranges::find(file.epochs, number, &Epoch::number) == file.epochs.end())
     return fail(make_error(ErrorCode::invalid_argument, "{} has no epoch {}: it has {} to {}", file.part_path,
                            number, file.epochs.front().number, file.epochs.back().number)
                     .in_file(file.path));
@@ -288,14 +286,14 @@ Result<Recovered> recover_file(const Recoverable& file, const RecoverOptions& op
                     .in_file(file.path));
   AFTERBAY_TRY_ASSIGN(const Logged logged, read_log(EpochLog::path_of(file.part_path)));
   const Logged::State& state = logged.epochs.at(number);
-  AFTERBAY_TRY_ASSIGN(auto chunks, chunks_of_members(file.part_path, state.epoch));
-  std::vector<LoggedChunk> all = state.chunks;
+  AFTERBAY_TRY_ASSIGN(auto chunks, chunks_of_members(file.part_path, state.of));
+  std::vector<ChunksOfLog> all{{EpochLog::path_of(file.part_path), state.chunks}};
   if (chunks) std::ranges::move(*chunks, std::back_inserter(all));
   auto recovered = in_file(Recovery(file, logged, state, std::move(all), part.get()).run(), file.path);
   if (!recovered) return recovered;
   if (Disk::real()->rename(file.part_path.c_str(), file.path.c_str(), options.replace) != 0)
     return fail(system_error(errno, "rename " + file.part_path + " to", file.path));
-  AFTERBAY_TRY(sync_directory_of(file.path));
+  AFTERBAY_TRY(sync_directory_of(*Disk::real(), file.path));
   remove_epoch_logs(file.part_path);
   return recovered;
 }

@@ -8,21 +8,15 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "storage/epoch/epoch.hpp"
 
 namespace afterbay::storage {
-
-struct RecoverableEpoch {
-  std::uint64_t number = 0;
-  std::string name;
-  std::string at;  ///< UTC
-  std::uint64_t records = 0;
-};
 
 /// A file in the making, left by a run that ended without publishing it.
 struct Recoverable {
   std::string path;  ///< final name
   std::string part_path;
-  std::vector<RecoverableEpoch> epochs;  ///< in order; all servers' parts of each are there
+  std::vector<Epoch> epochs;  ///< in order; all servers' parts of each are there
 };
 
 /// `path`: final name, or that with `.part`. Fails with io where there is no file in the making or no log of
@@ -35,7 +29,7 @@ struct RecoverOptions {
 };
 
 struct Recovered {
-  RecoverableEpoch epoch;
+  Epoch epoch;
   std::uint64_t size_bytes = 0;
   std::uint64_t filled_bytes = 0;  ///< overwritten with fill values: written after the epoch, or torn
   std::uint64_t checksum = 0;      ///< CRC-64/XZ

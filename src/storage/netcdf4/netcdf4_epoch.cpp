@@ -87,10 +87,7 @@ Result<std::unique_ptr<Ledger>> Netcdf4File::written_by(const Epoch& epoch,
 /// All structure as of now, in the log.
 Result<LoggedEpoch> Netcdf4File::flush_structure(const Epoch& epoch) {
   LoggedEpoch marked;
-  marked.number = epoch.number;
-  marked.name = epoch.name;
-  marked.at = epoch.at;
-  marked.records = epoch.records;
+  marked.epoch = epoch;
   if (!log_) {
     AFTERBAY_TRY_ASSIGN(log_, EpochLog::create(EpochLog::path_of(part_.part_path()), part_.shared_disk()));
   }
@@ -184,11 +181,9 @@ Result<> Netcdf4File::log_placed(const Ledger& written, std::uint64_t records) {
       continue;
     }
     AFTERBAY_TRY_ASSIGN(const codec::EncodedChunk chunk, pieces_->chunk_of_fill(*piece));
-    const auto bytes = chunk.bytes.bytes();
-    AFTERBAY_TRY(log_->add(LoggedChunk{piece->variable,
-                                       pieces_->first_element(*piece, place.first),
-                                       chunk.skipped,
-                                       {bytes.begin(), bytes.end()}}));
+    AFTERBAY_TRY(
+        log_->add(LoggedChunk{piece->variable, pieces_->first_element(*piece, place.first), chunk.skipped},
+                  std::as_const(chunk.bytes).bytes()));
   }
   return {};
 }

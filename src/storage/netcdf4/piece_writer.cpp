@@ -122,10 +122,9 @@ Result<bool> PieceWriter::log_chunks(const Ledger& written, std::uint64_t presen
       AFTERBAY_TRY(assembly_.copy(key, storage.span, fills_[piece.variable], home, chunk.bytes()));
       AFTERBAY_TRY_ASSIGN(const codec::EncodedChunk encoded,
                           codec::encode(storage.codec, std::as_const(chunk).bytes()));
-      const auto bytes = encoded.bytes.bytes();
       AFTERBAY_TRY_ASSIGN(EpochLog* const to, log());
-      AFTERBAY_TRY(to->add(LoggedChunk{
-          piece.variable, first_element(piece, first), encoded.skipped, {bytes.begin(), bytes.end()}}));
+      AFTERBAY_TRY(to->add(LoggedChunk{piece.variable, first_element(piece, first), encoded.skipped},
+                           encoded.bytes.bytes()));
       any = true;
     }
   }

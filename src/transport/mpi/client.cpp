@@ -33,7 +33,8 @@ MpiClientLink::~MpiClientLink() {
   options_.rank_links->remove(*this);
   if (!carrier_->usable()) return;
   if (!ended_) static_cast<void>(flush());
-  const std::uint64_t end = now_ns() + static_cast<std::uint64_t>(farewell.count()) * 1'000'000;
+  const auto most = static_cast<std::uint64_t>(std::min(farewell, options_.policy.deadline).count());
+  const std::uint64_t end = now_ns() + most * 1'000'000;
   mpi::BackOff back_off;
   while (under_way() && now_ns() < end && check_alive() && poll()) {
     if (!(idle_ && idle_())) carrier_->pause(back_off, longest_pause, sending());

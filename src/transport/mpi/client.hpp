@@ -4,6 +4,7 @@
 // MPI calls are made in the caller's thread, none by `reserve` and `commit` as long as the segment has room.
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -46,6 +47,7 @@ class MpiClientLink final : public ClientLink, private RankLinks::Member {
   void wait(Millis most) override;
   [[nodiscard]] std::uint64_t progress() const override { return progress_; }
   Result<void> check_alive() override;
+  void hurry(Millis most) override { options_.policy.deadline = std::min(options_.policy.deadline, most); }
   void end() override;
   void set_idle(std::function<bool()> idle) override { idle_ = std::move(idle); }
   [[nodiscard]] std::string name() const override { return carrier_->name(); }

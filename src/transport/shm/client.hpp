@@ -2,6 +2,7 @@
 // A model rank's end of a shared segment: writes pieces straight into the server's blocks.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <string>
@@ -41,6 +42,7 @@ class ShmClientLink final : public ClientLink, private RankLinks::Member {
   void wait(Millis most) override;
   [[nodiscard]] std::uint64_t progress() const override;
   Result<void> check_alive() override;
+  void hurry(Millis most) override { options_.policy.deadline = std::min(options_.policy.deadline, most); }
   void set_idle(std::function<bool()> idle) override { idle_ = std::move(idle); }
   [[nodiscard]] std::string name() const override { return options_.transport; }
   [[nodiscard]] std::uint64_t waited_ns() const override { return waited_ns_; }

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a process of a model that is there to be killed leaves behind. For tests only.
+#pragma once
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <fstream>
+#include <string>
+
+#include "afterbay/afterbay.hpp"
+
+namespace afterbay::test {
+
+/// Its process number, in the file NAME.ROLE.RANK (role: model or server), which is there at once as a whole.
+inline void leave_mark(const char* name, const Session& session, int rank) {
+  const std::string path =
+      std::string(name) + (session.is_server() ? ".server." : ".model.") + std::to_string(rank);
+  std::ofstream(path + ".tmp") << ::getpid() << "\n";
+  std::rename((path + ".tmp").c_str(), path.c_str());
+}
+
+}  // namespace afterbay::test
