@@ -72,6 +72,7 @@ class Plan:
     probe_runs: int = 2  #: repeats after which the worse alternatives of a choice are dropped
     notes: Callable[["Results"], list[str]] = lambda results: []
     context: dict = field(default_factory=dict)  #: goes into the JSON file
+    verify_always: bool = False  #: it is part of what the benchmark measures
 
 
 @dataclass

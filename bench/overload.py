@@ -35,8 +35,8 @@ def plan(options: argparse.Namespace) -> Plan:
                             "afterbay", "afterbay_history", ranks + 1,
                             (*common, f"--afterbay.memory.server={budget}MiB", "--compute-ms", str(COMPUTE_MS), "--fixed-work"),
                             model=ranks, verify=True))
-    return Plan(rows, options.runs or (2 if options.quick else 5), checks, panels, verify_row, 1,
-                lambda results: results.failures_by_reason(), {"budgets_mib": list(BUDGETS_MIB), "compute_ms": COMPUTE_MS})
+    return Plan(rows, options.runs or (2 if options.quick else 5), checks, panels, verify_row, verify_always=True, probe_runs=1,
+                notes=lambda results: results.failures_by_reason(), context={"budgets_mib": list(BUDGETS_MIB), "compute_ms": COMPUTE_MS})
 
 
 def backlog_bytes(metrics: dict) -> float | None:
@@ -44,8 +44,18 @@ def backlog_bytes(metrics: dict) -> float | None:
     return counter["largest"] if counter else None
 
 
+def memory_bytes(metrics: dict) -> float | None:
+    return metrics.get("report", {}).get("server", {}).get("memory_high_water_bytes")
+
+
 def checks(results: Results) -> list[Check]:
     found = []
+    small, large = BUDGETS_MIB
+    for ranks in (1, 2):
+        growth = [(b - a) / ((large - small) << 20) for one, other in zip(results.metrics[f"{small}/{ranks}"], results.metrics[f"{large}/{ranks}"])
+                  if one and other and (a := memory_bytes(one)) and (b := memory_bytes(other))]
+        found.append(results.median_check(f"{ranks} + 1: how much more memory the server's process takes / how much larger its budget is",
+                                          growth, "<=", 1.1))
     for budget in BUDGETS_MIB:
         for ranks in (1, 2):
             key = f"{budget}/{ranks}"

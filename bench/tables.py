@@ -6,7 +6,8 @@ import statistics
 
 from harness import Panel, Results, Row, lookup
 
-COLOURS = {"afterbay": ("#0b6e99", "#7fc4e0"), "baseline": ("#b5541c", "#eab38f"), "yardstick": ("#555555", "#bbbbbb")}
+COLOURS = {"afterbay": ("#0b6e99", "#7fc4e0", "#cfe8f3"), "baseline": ("#b5541c", "#eab38f", "#f6dcca"),
+           "yardstick": ("#555555", "#bbbbbb", "#dddddd")}
 
 
 def table(header: list[str], lines: list[list[str]]) -> str:

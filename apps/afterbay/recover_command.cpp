@@ -3,14 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "base/printable.hpp"
 #include "command.hpp"
 #include "journal/line.hpp"
+#include "journal/recovered.hpp"
 #include "storage/epoch/recover.hpp"
 
 namespace afterbay::app {
@@ -22,26 +23,25 @@ using Json = nlohmann::ordered_json;
 struct RecoverCommandOptions {
   std::vector<std::string> files;
   std::string epoch;
+  std::optional<std::uint64_t> number;
+  std::string journal;
   bool list = false;
   bool replace = false;
   bool json = false;
 };
 
 /// By number, or by the last one of that name.
-std::optional<std::uint64_t> number_of(const std::string& wanted, const storage::Recoverable& file) {
-  if (wanted.empty()) return std::nullopt;
+std::optional<std::uint64_t> number_of(const RecoverCommandOptions& options,
+                                       const storage::Recoverable& file) {
+  if (options.epoch.empty() && !options.number) return std::nullopt;
   for (auto at = file.epochs.rbegin(); at != file.epochs.rend(); ++at)
-    if (at->name == wanted) return at->number;
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(wanted.data(), wanted.data() + wanted.size(), number);
-  if (error == std::errc() && end == wanted.data() + wanted.size())
-    for (const auto& epoch : file.epochs)
-      if (epoch.number == number) return number;
+    if (options.number ? at->number == *options.number : at->name == options.epoch) return at->number;
+  const std::string wanted = options.number ? std::to_string(*options.number) : options.epoch;
   std::string known;
   for (const auto& epoch : file.epochs)
     known += fmt::format("{}{} ('{}')", known.empty() ? "" : ", ", epoch.number, printable(epoch.name));
-  throw Failure(make_error(ErrorCode::invalid_argument, "{} has no epoch '{}': it has {}", file.part_path,
-                           wanted, known.empty() ? "none" : known)
+  throw Failure(make_error(ErrorCode::invalid_argument, "{} has no epoch {}'{}': it has {}", file.part_path,
+                           options.number ? "number " : "", wanted, known.empty() ? "none" : known)
                     .in_file(file.path));
 }
 
@@ -62,8 +62,39 @@ void list(const storage::Recoverable& file, Json& json, bool as_json) {
                printable(epoch.name));
 }
 
+/// The journal that knows the file: the given one; else in the working directory, beside the file, or above.
+std::optional<journal::Journal> journal_of(const std::string& path, const std::string& given) {
+  if (!given.empty()) {
+    auto journal = journal::read_journal(given);
+    if (!journal) throw Failure(journal.error());
+    return std::move(*journal);
+  }
+  std::error_code gone;
+  const auto beside = std::filesystem::absolute(path, gone).lexically_normal().parent_path();
+  for (const auto& directory : {std::filesystem::path("."), beside, beside.parent_path()})
+    if (auto journal = journal::read_journal(directory.string());
+        journal && journal::find_left(*journal, path))
+      return std::move(*journal);
+  return std::nullopt;
+}
+
 void recover(const storage::Recoverable& file, const RecoverCommandOptions& options, Json& json) {
-  const auto recovered = storage::recover_file(file, {number_of(options.epoch, file), options.replace});
+  const auto journal = journal_of(file.path, options.journal);
+  const auto left = journal ? journal::find_left(*journal, file.path) : std::nullopt;
+  if (!left)
+    fmt::print(
+        stderr,
+        "{}: no journal{} knows this file: `afterbay status` and `afterbay verify` will not hear of its "
+        "recovery (--journal DIR)\n",
+        printable(file.path), journal ? fmt::format(" in {}", printable(journal->directory)) : "");
+  storage::RecoverOptions how{number_of(options, file), options.replace};
+  if (left)
+    how.before_name = [&](const storage::Recovered& it) {
+      journal::FileRecovered entry{
+          {{}, it.size_bytes, it.epoch.records, it.checksum}, it.epoch.number, it.epoch.name};
+      return journal::note_recovered(*journal, *left, std::move(entry));
+    };
+  const auto recovered = storage::recover_file(file, how);
   if (!recovered) throw Failure(recovered.error());
   if (options.json) {
     json.push_back({{"path", file.path},
@@ -82,7 +113,7 @@ Exit recover_all(const RecoverCommandOptions& options) {
   for (const std::string& path : options.files) {
     auto file = storage::find_recoverable(path);
     if (!file) throw Failure(file.error());
-    static_cast<void>(number_of(options.epoch, *file));  // before any file is touched
+    static_cast<void>(number_of(options, *file));  // before any file is touched
     files.push_back(std::move(*file));
   }
   Json json = Json::array();
@@ -101,8 +132,13 @@ Action prepare(CLI::App& app) {
   app.add_option("FILE", options->files,
                  "a file that was open when its run ended: its name, with or without .part")
       ->required();
-  app.add_option("--epoch", options->epoch,
-                 "name or number of the epoch to go back to; the last one if nothing is said");
+  auto* const name = app.add_option(
+      "--epoch", options->epoch,
+      "name of the epoch to go back to, of several the last; the last of all if nothing is said");
+  app.add_option("--number", options->number, "its number instead")->excludes(name);
+  app.add_option("--journal", options->journal,
+                 "the run's journal, which is told: by default the one in the working directory, beside the "
+                 "file or above it that knows the file");
   app.add_flag("--list", options->list, "say which epochs there are, and change nothing");
   app.add_flag("--replace", options->replace, "a file that has the final name is replaced");
   app.add_flag("--json", options->json, "print JSON");

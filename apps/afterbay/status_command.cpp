@@ -2,7 +2,10 @@
 // afterbay status: what ran, what is published, what is not.
 #include <fmt/format.h>
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -22,6 +25,7 @@ struct StatusOptions {
   std::string directory = ".";
   bool json = false;
   bool over = false;
+  bool moved = false;
   std::size_t most_runs = 10;
 };
 
@@ -97,9 +101,22 @@ const char* fate_of(const journal::OpenedFile& file, RunState state) {
 std::vector<std::string> to_recover(const journal::Run& run, const journal::CompletedEpoch& epoch) {
   std::vector<std::string> paths;
   for (const journal::OpenedFile& it : run.unpublished)
-    if (std::ranges::find(epoch.epoch.unpublished, it.file.path) != epoch.epoch.unpublished.end())
+    if (it.given_up.empty() && !journal::has_its_name(it) &&
+        std::ranges::find(epoch.epoch.unpublished, it.file.path) != epoch.epoch.unpublished.end())
       paths.push_back(it.file.path);
   return paths;
+}
+
+/// What a shell takes as one word.
+std::string quoted(const std::string& text) {
+  const bool plain = !text.empty() && std::ranges::all_of(text, [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+           std::string_view("/._-+=:@%,").find(c) != std::string_view::npos;
+  });
+  if (plain) return text;
+  std::string word = "'";
+  for (const char c : text) word += c == '\'' ? "'\\''" : std::string(1, c);
+  return word + "'";
 }
 
 std::string epoch_of(const journal::Run& run, RunState state) {
@@ -108,11 +125,30 @@ std::string epoch_of(const journal::Run& run, RunState state) {
   std::string text =
       fmt::format("    last complete epoch: {}  (number {}, {} UTC): all output before it is durable\n",
                   printable(last->epoch.name), last->epoch.epoch, readable(last->at));
+  for (const std::string& path : last->epoch.lost)
+    text += fmt::format("        but not {}: it was given up before\n", printable(path));
+  for (const journal::PublishedFile& it : run.published)
+    if (it.epoch)
+      text += fmt::format("        brought back to epoch {}: {}\n", printable(*it.epoch),
+                          printable(it.file.file.path));
   if (state == RunState::complete || state == RunState::running) return text;
   for (const std::string& path : to_recover(run, *last))
-    text += fmt::format("        to be brought back: afterbay recover --epoch {} {}\n", last->epoch.epoch,
-                        printable(path));
+    text += fmt::format("        to be brought back: afterbay recover --number {}{} {}\n", last->epoch.epoch,
+                        ::access(path.c_str(), F_OK) == 0 ? " --replace" : "", printable(quoted(path)));
   return text;
+}
+
+/// Of the session's run that came to an epoch last, where `run` did not yet.
+std::string earlier_epoch_of(const journal::Journal& journal, const journal::Run& run,
+                             const journal::Asker& asker) {
+  if (run.last_epoch() != nullptr) return "";
+  const journal::Run* found = nullptr;
+  for (const journal::Run& it : journal.runs)
+    if (it.session() == run.session() && it.started_at < run.started_at && it.last_epoch() != nullptr)
+      found = &it;
+  if (found == nullptr) return "";
+  return fmt::format("    no epoch yet; of the run of {} UTC:\n", readable(found->started_at)) +
+         epoch_of(*found, journal::state_of(*found, asker));
 }
 
 std::string details_of(const journal::Run& run, RunState state) {
@@ -135,8 +171,28 @@ std::string details_of(const journal::Run& run, RunState state) {
   return text;
 }
 
+/// Records that the files lack since the servers' memory was full.
+std::string gaps_of(const journal::Journal& journal) {
+  std::string text;
+  for (const auto& [path, it] : journal::newest_files(journal))
+    if (const std::uint64_t dropped = it.file.dropped.value_or(0))
+      text += fmt::format("{} of {} were dropped: the server's memory was full\n", count(dropped, "record"),
+                          printable(path));
+  return text;
+}
+
+std::string presence_of(const std::optional<journal::Verification>& files) {
+  if (!files) return "";
+  std::string text;
+  for (const auto& it : files->wrong)
+    text += fmt::format("{}: {}{}{}\n", name_of(it.finding), printable(it.entry.file.file.path),
+                        it.detail.empty() ? "" : ": ", it.detail);
+  return text + fmt::format("{} of {} published files are there, by their sizes\n", files->right,
+                            files->right + files->wrong.size());
+}
+
 std::string text_of(const journal::Journal& journal, const journal::Asker& asker,
-                    const StatusOptions& options) {
+                    const std::optional<journal::Verification>& files, const StatusOptions& options) {
   std::string text = fmt::format("journal {}\n", journal.directory);
   const auto last = journal::last_runs(journal);
   const std::size_t hidden = journal.runs.size() - std::min(journal.runs.size(), options.most_runs);
@@ -145,13 +201,16 @@ std::string text_of(const journal::Journal& journal, const journal::Asker& asker
     const journal::Run& run = journal.runs[r];
     const RunState state = journal::state_of(run, asker);
     text += line_of(run, state);
-    if (std::ranges::find(last, &run) != last.end()) text += details_of(run, state);
+    if (std::ranges::find(last, &run) != last.end())
+      text += earlier_epoch_of(journal, run, asker) + details_of(run, state);
   }
   text += "last complete file of each collection:\n";
   for (const auto& [collection, it] : journal::last_files(journal))
     text += fmt::format("    {}: {}  ({}, {}{}; {} UTC)\n", printable(collection),
                         printable(it.file.file.path), count(it.file.records, "record"), about(it.file.bytes),
                         labels(it.file.file), readable(it.at));
+  text += gaps_of(journal);
+  text += presence_of(files);
   if (journal.unreadable_lines > 0)
     text += fmt::format("{} cannot be read: torn when a run was killed, or not Afterbay's\n",
                         count(journal.unreadable_lines, "line"));
@@ -172,6 +231,8 @@ Json json_of(const journal::PublishedFile& it) {
   json["bytes"] = it.file.bytes;
   json["records"] = it.file.records;
   if (it.file.checksum) json["checksum"] = journal::print_checksum(*it.file.checksum);
+  if (it.file.dropped) json["dropped"] = *it.file.dropped;
+  if (it.epoch) json["brought_back_to"] = *it.epoch;
   json["at"] = it.at;
   return json;
 }
@@ -192,7 +253,8 @@ Json json_of(const journal::Run& run, const journal::Asker& asker) {
     json["last_epoch"] = {{"epoch", last->epoch.epoch},
                           {"name", last->epoch.name},
                           {"at", last->at},
-                          {"to_recover", to_recover(run, *last)}};
+                          {"to_recover", to_recover(run, *last)},
+                          {"lost", last->epoch.lost}};
   json["published"] = Json::array();
   json["unpublished"] = Json::array();
   json["warnings"] = Json::array();
@@ -208,7 +270,8 @@ Json json_of(const journal::Run& run, const journal::Asker& asker) {
   return json;
 }
 
-std::string json_text(const journal::Journal& journal, const journal::Asker& asker) {
+std::string json_text(const journal::Journal& journal, const journal::Asker& asker,
+                      const std::optional<journal::Verification>& files) {
   Json json{{"journal", journal.directory},
             {"state", name_of(journal::state_of(journal, asker))},
             {"unreadable_lines", journal.unreadable_lines},
@@ -217,6 +280,12 @@ std::string json_text(const journal::Journal& journal, const journal::Asker& ask
   for (const auto& run : journal.runs) json["runs"].push_back(json_of(run, asker));
   for (const auto& [collection, it] : journal::last_files(journal))
     json["last_files"][collection] = json_of(it);
+  if (files) {
+    json["files"] = {{"there", files->right}, {"wrong", Json::array()}};
+    for (const auto& it : files->wrong)
+      json["files"]["wrong"].push_back(
+          {{"path", it.entry.file.file.path}, {"finding", name_of(it.finding)}, {"detail", it.detail}});
+  }
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
@@ -236,9 +305,17 @@ Exit status(const StatusOptions& options) {
   if (!journal) throw Failure(journal.error());
   journal::Asker asker = journal::this_host();
   asker.over = options.over;
-  const std::string text = options.json ? json_text(*journal, asker) : text_of(*journal, asker, options);
+  std::optional<journal::Verification> files;
+  if (!options.moved) {
+    auto found = journal::verify(*journal, true);
+    if (!found) throw Failure(found.error());
+    files = std::move(*found);
+  }
+  const std::string text =
+      options.json ? json_text(*journal, asker, files) : text_of(*journal, asker, files, options);
   std::fwrite(text.data(), 1, text.size(), stdout);
-  return exit_of(journal::state_of(*journal, asker));
+  const Exit exit = exit_of(journal::state_of(*journal, asker));
+  return exit == Exit::ok && files && !files->wrong.empty() ? Exit::wrong : exit;
 }
 
 Action prepare(CLI::App& app) {
@@ -248,10 +325,14 @@ Action prepare(CLI::App& app) {
                  "nothing is said");
   app.add_flag("--json", options->json, "print everything as JSON");
   app.add_flag("--over", options->over, "nothing runs any more: what has no end was killed");
+  app.add_flag("--moved", options->moved, "published files may be elsewhere by now: they are not looked for");
   app.add_option("--runs", options->most_runs, "how many of the last runs are listed (10)");
   app.footer(
-      "Of each session the last run counts.\n"
-      "Exit codes: 0 all are complete, 1 one failed, 3 there is no journal, 4 one was killed, 6 one still "
+      "Of each session the last run counts. What is published is looked for, by size (`afterbay verify` "
+      "reads "
+      "it).\n"
+      "Exit codes: 0 all are complete, 1 one failed or a published file is not there, 3 there is no journal, "
+      "4 one was killed, 6 one still "
       "runs, or\n"
       "whether it does cannot be seen from this host.");
   return [options](const Invocation&) { return status(*options); };

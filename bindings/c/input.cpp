@@ -14,6 +14,7 @@ AsOf as_of_from(int as_of) {
   switch (as_of) {
     case AFTERBAY_AS_OF_CLOSED: return AsOf::closed;
     case AFTERBAY_AS_OF_PUBLISHED: return AsOf::published;
+    case AFTERBAY_AS_OF_EPOCH: return AsOf::epoch;
     default:
       refuse(ErrorCode::invalid_argument,
              "there is no state number " + std::to_string(as_of) + "; use one of enum afterbay_as_of");

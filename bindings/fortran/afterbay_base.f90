@@ -27,7 +27,7 @@ module afterbay_base
   integer, parameter, public :: AFTERBAY_REPEATS_REFUSED = 0, AFTERBAY_REPEATS_FIRST = 1, AFTERBAY_REPEATS_LAST = 2
   !> Which state of a file is read that this session itself writes: after all that was closed before under this name,
   !> or as it is under its final name now.
-  integer, parameter, public :: AFTERBAY_AS_OF_CLOSED = 0, AFTERBAY_AS_OF_PUBLISHED = 1
+  integer, parameter, public :: AFTERBAY_AS_OF_CLOSED = 0, AFTERBAY_AS_OF_PUBLISHED = 1, AFTERBAY_AS_OF_EPOCH = 2
   !> The length of a dimension that grows by records.
   integer, parameter, public :: AFTERBAY_UNLIMITED = 0
 

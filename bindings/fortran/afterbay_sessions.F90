@@ -408,7 +408,8 @@ contains
 
   !> Opens any netCDF file for input, whoever wrote it. Every model rank calls it. `as_of` tells which state is
   !> read of a file that this session writes: AFTERBAY_AS_OF_CLOSED (unless given) waits until all that was
-  !> closed before under this name is published; AFTERBAY_AS_OF_PUBLISHED: as it is now.
+  !> closed before under this name is published; AFTERBAY_AS_OF_PUBLISHED: as it is now; AFTERBAY_AS_OF_EPOCH: as of
+  !> the last epoch, for a file that is still open in a collection with `readable: on`.
   subroutine open_input(self, path, input, as_of, ierr)
     class(afterbay_session), intent(in) :: self
     character(*), intent(in) :: path

@@ -29,8 +29,12 @@ inline constexpr std::uint64_t no_record = ~std::uint64_t{0};
 
 /// Which state of a file is read that this session itself writes.
 enum class AsOf {
-  closed,    ///< after all that was closed before under this name: open_input waits until it is published
-  published  ///< as it is under its final name now, whatever is on its way
+  closed,     ///< after all that was closed before under this name: open_input waits until it is published
+  published,  ///< as it is under its final name now, whatever is on its way
+  /// Of a file that is still open for output, in a collection with `readable: on`: the state of this
+  /// session's last epoch, or a later one; open_input waits until that epoch is complete. As `closed` for
+  /// other files.
+  epoch
 };
 
 struct InputOptions {

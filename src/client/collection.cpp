@@ -300,6 +300,11 @@ Result<const PutPlan*> Collection::plan(VariableState& variable, Type type, cons
   return variable.plans.back().get();
 }
 
+void Collection::make_likely_plans() {
+  for (VariableState& variable : variables_)
+    if (variable.contributes()) (void)plan(variable, schema_.variables[variable.index].type, {});
+}
+
 Result<std::unique_ptr<PutPlan>> Collection::make_plan(const VariableState& variable, Type type,
                                                        const MemoryLayout& memory) const {
   const Variable& in_schema = schema_.variables[variable.index];

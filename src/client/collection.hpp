@@ -163,6 +163,8 @@ class Collection {
   Result<std::uint64_t> record_of(std::uint32_t variable, std::uint64_t record) const;
   /// The plan for data of that type and layout; made and kept at first use.
   Result<const PutPlan*> plan(VariableState& variable, Type type, const MemoryLayout& memory);
+  /// Those of dense data of the file's type, ahead of the first put; once the servers have answered.
+  void make_likely_plans();
 
   std::vector<ServerState> servers;  ///< one a server of the session
   std::uint64_t files_opened = 0;

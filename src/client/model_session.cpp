@@ -138,11 +138,12 @@ Result<> ModelSession::start() {
     AFTERBAY_TRY(send(s, wire::DefineEnd{define_serial_}, Wake::now));
     if (auto sent = links_[s]->flush(); !sent) return fail(explain(s, std::move(sent).error()));
   }
+  const std::size_t first_new = std::exchange(collections_sent_, collections_.size());
   decompositions_sent_ = decompositions_.size();
-  collections_sent_ = collections_.size();
   AFTERBAY_TRY(wait_until(
       [this] { return std::ranges::all_of(defined_, [this](auto n) { return n == define_serial_; }); },
       "the servers' answer to the definitions"));
+  for (std::size_t c = first_new; c < collections_.size(); ++c) collections_[c]->make_likely_plans();
   return wait_for_all("all ranks to have the servers' answer to the definitions");
 }
 
@@ -212,6 +213,7 @@ Result<Ticket> ModelSession::epoch(const std::string& name) {
   AFTERBAY_TRY(check_no_slot_out("epoch"));
   AFTERBAY_TRY(poll());
   wire::Epoch message{++next_ticket_, ++next_epoch_, name, 0, {}};
+  last_epoch_ticket_ = message.ticket;
   for (const auto& file : open_files_) {
     std::uint64_t records = 0;
     for (const model::RecordSet& put : file->put)

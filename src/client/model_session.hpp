@@ -43,8 +43,9 @@ struct File {
   std::string path;
   bool closed = false;
   std::uint64_t close_ticket = 0;
-  std::optional<std::uint64_t> records;  ///< that it held when it was opened, once the server has told
-  std::vector<model::RecordSet> put;     ///< one a variable: the records handed over
+  std::uint64_t opened_after_ticket = 0;  ///< the last one that was given out before
+  std::optional<std::uint64_t> records;   ///< that it held when it was opened, once the server has told
+  std::vector<model::RecordSet> put;      ///< one a variable: the records handed over
 };
 
 /// One variable of one record, about to be handed over.
@@ -153,6 +154,14 @@ class ModelSession {
     return send_encoded(server, wake);
   }
   Result<> send_encoded(std::size_t server, transport::Wake wake);
+  /// What does not depend on what was put before.
+  template <class Message>
+  Result<> send_ahead(std::size_t server, const Message& message) {
+    wire::encode(message, encoded_);
+    if (auto sent = links_[server]->send_ahead(encoded_); !sent)
+      return fail(explain(server, std::move(sent).error()));
+    return {};
+  }
 
   Result<Handover> begin(File& file, std::string_view variable, std::uint64_t record, Type type,
                          const MemoryLayout& memory);
@@ -198,7 +207,8 @@ class ModelSession {
   Result<> fetch(const Input& input, const ReadPlan& plan, std::uint64_t record, std::byte* data,
                  std::uint64_t& out_of_range);
   Result<> take(const ReadPlan& plan, Fetch& fetch, std::byte* data);
-  Result<> send_now(std::size_t server);
+  std::vector<std::string> output_names_of(const std::string& path);
+  Result<std::optional<std::string>> part_as_of_epoch(const std::string& path);
   Result<> wait_for_output(const std::string& path);
   [[nodiscard]] std::size_t reader(const Input& input, std::uint32_t variable, std::uint64_t piece) const {
     const std::vector<std::size_t>& readers = pools_.readers();
@@ -258,12 +268,15 @@ class ModelSession {
   std::uint64_t awaited_ticket_ = 0;                    ///< that a wait is about; 0: it is about all servers
   std::map<std::uint64_t, std::vector<std::function<void()>>> on_complete_;  ///< by ticket
   std::uint64_t next_epoch_ = 0;
+  std::uint64_t last_epoch_ticket_ = 0;
   struct Destination {
     std::size_t server = 0;
     std::uint64_t ticket = 0;  ///< of its last close; 0: not closed yet
   };
   std::unordered_map<std::size_t, Destination> destinations_;  ///< of all files so far, by hash of the path
-  std::vector<std::uint64_t> strings_put_;                     ///< one a server
+  std::map<std::string, std::string>
+      output_directories_;                  ///< of all files so far: what they lead to, once asked
+  std::vector<std::uint64_t> strings_put_;  ///< one a server
   struct {
     const Collection* collection = nullptr;
     std::uint64_t file = ~std::uint64_t{0};

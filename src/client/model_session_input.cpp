@@ -10,8 +10,16 @@
 namespace afterbay::client {
 namespace {
 
-using transport::Wake;
+namespace fs = std::filesystem;
 constexpr std::uint64_t most_records_ahead = 4;  ///< of one get of several records
+
+/// Absolute, without links as far as it exists.
+fs::path resolved(const std::string& path) {
+  std::error_code gone;
+  const fs::path whole = fs::absolute(path, gone);
+  const fs::path found = fs::weakly_canonical(whole, gone);
+  return gone ? whole.lexically_normal() : found;
+}
 
 }  // namespace
 
@@ -21,25 +29,59 @@ Error ModelSession::in_input(Error error, const Input& input, std::string_view v
   return error;
 }
 
-Result<> ModelSession::send_now(std::size_t server) {
-  if (auto sent = links_[server]->flush(); !sent) return fail(explain(server, std::move(sent).error()));
-  return {};
+// ---- files
+
+/// The names under which this session writes, or wrote, the file that `path` leads to: another spelling, an
+/// absolute path, a symbolic link. Looks at directories only once an input is opened, and at each once.
+std::vector<std::string> ModelSession::output_names_of(const std::string& path) {
+  const fs::path whole = resolved(path);
+  std::vector<std::string> names;
+  for (auto& [directory, leads_to] : output_directories_) {
+    if (leads_to.empty()) leads_to = resolved(directory.empty() ? "." : directory).string();
+    if (leads_to == whole.parent_path()) names.push_back((fs::path(directory) / whole.filename()).string());
+  }
+  return names;
 }
 
-// ---- files
+/// The part file of what is open for output under that name, once the last epoch is complete; nothing when it
+/// is not open.
+Result<std::optional<std::string>> ModelSession::part_as_of_epoch(const std::string& path) {
+  const std::vector<std::string> names = output_names_of(path);
+  const auto open = std::ranges::find_if(
+      open_files_, [&](const auto& file) { return std::ranges::find(names, file->path) != names.end(); });
+  if (open == open_files_.end()) return std::nullopt;
+  const std::string& collection = (*open)->collection->name();
+  if (!config_.settings_for(collection).readable.value_or(false))
+    return fail(ErrorCode::bad_state,
+                "this session has the file open for output, and nobody may read it yet: set "
+                "collections.{}.readable to on, or close it first",
+                collection);
+  if (last_epoch_ticket_ <= (*open)->opened_after_ticket)
+    return fail(
+        ErrorCode::bad_state,
+        "this session has the file open for output, in collection '{}', and there was no epoch since it was "
+        "opened: there is no state to read",
+        collection);
+  const std::string part = (*open)->path + ".part";
+  AFTERBAY_TRY(wait(Ticket{last_epoch_ticket_}));
+  return part;
+}
 
 /// What this session closed under that name must be published first.
 Result<> ModelSession::wait_for_output(const std::string& path) {
-  for (const auto& open : open_files_)
-    if (open->path == path)
-      return fail(
-          ErrorCode::bad_state,
-          "this session has the file open for output, in collection '{}': close it first, or read it as "
-          "it was published last (AsOf::published)",
-          open->collection->name());
-  const auto written = destinations_.find(std::hash<std::string>()(path));
-  if (written == destinations_.end() || written->second.ticket == 0) return {};
-  return wait(Ticket{written->second.ticket});
+  for (const std::string& name : output_names_of(path)) {
+    for (const auto& open : open_files_)
+      if (open->path == name)
+        return fail(
+            ErrorCode::bad_state,
+            "this session has the file open for output, in collection '{}': close it first, or read it as "
+            "it was published last (AsOf::published)",
+            open->collection->name());
+    const auto written = destinations_.find(std::hash<std::string>()(name));
+    if (written != destinations_.end() && written->second.ticket != 0)
+      AFTERBAY_TRY(wait(Ticket{written->second.ticket}));
+  }
+  return {};
 }
 
 Result<std::shared_ptr<Input>> ModelSession::open_input(const std::string& path,
@@ -50,7 +92,12 @@ Result<std::shared_ptr<Input>> ModelSession::open_input(const std::string& path,
   input->path = std::filesystem::path(path).lexically_normal().string();
   const auto failed = [&](Error error) { return told(in_input(std::move(error), *input, "")); };
   if (path.empty()) return failed(make_error(ErrorCode::invalid_argument, "the file's name is empty"));
-  if (options.as_of == AsOf::closed)
+  if (options.as_of == AsOf::epoch) {
+    auto part = part_as_of_epoch(input->path);
+    if (!part) return failed(std::move(part).error());
+    if (*part) input->path = **part;
+  }
+  if (options.as_of != AsOf::published && !input->path.ends_with(".part"))
     if (auto published = wait_for_output(input->path); !published)
       return failed(std::move(published).error());
   input->id = next_input_++;
@@ -59,8 +106,7 @@ Result<std::shared_ptr<Input>> ModelSession::open_input(const std::string& path,
   const std::size_t home = readers[static_cast<std::size_t>(place_.model_rank) * readers.size() /
                                    static_cast<std::size_t>(place_.model_size)];
   for (const std::size_t s : readers) {
-    AFTERBAY_TRY(send(s, wire::OpenInput{input->id, input->path, s == home}, Wake::now));
-    AFTERBAY_TRY(send_now(s));
+    AFTERBAY_TRY(send_ahead(s, wire::OpenInput{input->id, input->path, s == home}));
   }
   AFTERBAY_TRY(
       wait_until([&] { return input->answered; }, fmt::format("{} to be opened for input", input->path)));
@@ -75,8 +121,7 @@ Result<> ModelSession::close_input(Input& input) {
   if (std::exchange(input.closed, true)) return {};
   std::erase_if(inputs_, [&](const std::shared_ptr<Input>& other) { return other->id == input.id; });
   AFTERBAY_TRY(check_usable());
-  for (const std::size_t s : pools_.readers())
-    AFTERBAY_TRY(send(s, wire::CloseInput{input.id}, Wake::with_flush));
+  for (const std::size_t s : pools_.readers()) AFTERBAY_TRY(send_ahead(s, wire::CloseInput{input.id}));
   return {};
 }
 
@@ -143,8 +188,7 @@ Result<> ModelSession::ask_for(const Input& input, const ReadPlan& plan, std::ui
     message.record = record;
     message.ahead = ahead;
     if (links_[s]->packs()) message.part = plan.part;
-    AFTERBAY_TRY(send(s, message, Wake::now));
-    AFTERBAY_TRY(send_now(s));
+    AFTERBAY_TRY(send_ahead(s, message));
   }
   return {};
 }
@@ -170,8 +214,7 @@ Result<> ModelSession::take(const ReadPlan& plan, Fetch& fetch, std::byte* data)
     fetch.out_of_range += far ? planned->unpack(piece.data.data(), data, plan.kernel)
                               : planned->scatter(memory.data() + piece.offset, data, plan.kernel);
     if (far) continue;
-    AFTERBAY_TRY(send(server, wire::InputTaken{fetch.number, piece.piece}, Wake::with_flush));
-    AFTERBAY_TRY(send_now(server));
+    AFTERBAY_TRY(send_ahead(server, wire::InputTaken{fetch.number, piece.piece}));
   }
   return {};
 }
@@ -262,8 +305,7 @@ Result<std::vector<std::string>> ModelSession::get_strings(Input& input, std::st
     const std::uint64_t number = ++next_fetch_;
     const std::size_t server = reader(input, index, 0);
     auto& answer = strings_fetches_[number];
-    AFTERBAY_TRY(send(server, wire::GetInputStrings{number, input.id, index, record}, Wake::now));
-    AFTERBAY_TRY(send_now(server));
+    AFTERBAY_TRY(send_ahead(server, wire::GetInputStrings{number, input.id, index, record}));
     AFTERBAY_TRY(wait_until([&] { return answer.has_value(); },
                             fmt::format("the strings of variable {} of {}", variable, input.path)));
     AFTERBAY_TRY(wait_for_all("all ranks to have read"));

@@ -152,6 +152,25 @@ class Finder {
     }
   }
 
+  /// What files that several servers write cannot be.
+  void shared_files() {
+    for (const CollectionOverride& item : config_.overrides) {
+      if ((item.setting != "readable" && item.setting != "droppable") || item.value != "on") continue;
+      const CollectionSettings settings = config_.settings_for(item.pattern);
+      const Config pool =
+          config_.pool_overrides.empty() || !settings.pool ? config_ : config_.of_pool(*settings.pool);
+      const Placement placement = settings.placement.value_or(pool.placement);
+      const bool shared = placement == Placement::slab || placement == Placement::variable;
+      if (!shared || pool.servers == 1 || !effective(item.pattern, item)) continue;
+      problems_.add(
+          ErrorCode::conflict, item.origin.place, item.full_name(),
+          fmt::format("{} is on, but with the placement {} several servers write each file, and such "
+                      "a file cannot be {}; set collections.{}.placement to collection or file",
+                      item.full_name(), placement == Placement::slab ? "slab" : "variable", item.setting,
+                      item.pattern));
+    }
+  }
+
  private:
   void must_exist(const std::string& name, const std::vector<std::string>& names, const std::string& setting,
                   const std::string& place) {
@@ -255,6 +274,7 @@ void find_contradictions(const Config& config, Problems& problems) {
   finder.chunk();
   finder.report();
   finder.collections();
+  finder.shared_files();
   finder.triggers();
 }
 

@@ -60,10 +60,17 @@ void fields(A& a, FilePublished& v) {
   a("dropped", v.dropped);
 }
 template <class A>
+void fields(A& a, FileRecovered& v) {
+  fields(a, v.file);
+  a("epoch", v.epoch);
+  a("name", v.name);
+}
+template <class A>
 void fields(A& a, EpochCompleted& v) {
   a("epoch", v.epoch);
   a("name", v.name);
   a("unpublished", v.unpublished);
+  a("lost", v.lost);
 }
 template <class A>
 void fields(A& a, FileGivenUp& v) {
@@ -104,6 +111,7 @@ void fields(A& a, RunAbandoned& v) {
 constexpr const char* name_of(const RunStarted&) { return "run_started"; }
 constexpr const char* name_of(const FileOpened&) { return "file_opened"; }
 constexpr const char* name_of(const FilePublished&) { return "file_published"; }
+constexpr const char* name_of(const FileRecovered&) { return "file_recovered"; }
 constexpr const char* name_of(const FileGivenUp&) { return "file_given_up"; }
 constexpr const char* name_of(const EpochCompleted&) { return "epoch_completed"; }
 constexpr const char* name_of(const Warned&) { return "warning"; }

@@ -52,11 +52,20 @@ struct FilePublished {
       dropped{};  ///< records that were left out because the server's memory was full
 };
 
+/// Brought back to an epoch after its run was killed, by `afterbay recover`. Written just before it gets its
+/// name.
+struct FileRecovered {
+  FilePublished file;
+  std::uint64_t epoch = 0;
+  std::string name;  ///< of the epoch
+};
+
 /// Everything that the model put before the epoch and that goes to this server is durable.
 struct EpochCompleted {
   std::uint64_t epoch = 0;  ///< number: 1, 2, ... in a session
   std::string name;
   std::vector<std::string> unpublished;  ///< files in the making that hold a part of it: `afterbay recover`
+  std::vector<std::string> lost{};       ///< files of optional collections that were given up before
 };
 
 /// Will not be published: the run was stopped, failed, or does without it.
@@ -99,8 +108,8 @@ struct RunAbandoned {
 };
 
 /// std::monostate: an event that this version does not know.
-using Event = std::variant<std::monostate, RunStarted, FileOpened, FilePublished, FileGivenUp, EpochCompleted,
-                           Warned, Failed, TriggerRan, RunEnded, RunAbandoned>;
+using Event = std::variant<std::monostate, RunStarted, FileOpened, FilePublished, FileRecovered, FileGivenUp,
+                           EpochCompleted, Warned, Failed, TriggerRan, RunEnded, RunAbandoned>;
 
 struct Line {
   std::string at;  ///< UTC, "2026-11-22T07:15:03.123Z": ordered as text

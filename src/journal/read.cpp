@@ -112,6 +112,8 @@ class Collector {
       run.unpublished.push_back({opened->file, opened->inode, {}, line.at, line.server});
     } else if (const auto* published = std::get_if<FilePublished>(&line.event)) {
       run.published.push_back({*published, line.at, line.server});
+    } else if (const auto* recovered = std::get_if<FileRecovered>(&line.event)) {
+      run.published.push_back({recovered->file, line.at, line.server, recovered->name});
     } else if (const auto* given_up = std::get_if<FileGivenUp>(&line.event)) {
       give_up(run, *given_up, line);
     } else if (const auto* completed = std::get_if<EpochCompleted>(&line.event)) {
@@ -150,6 +152,8 @@ class Collector {
     epoch.epoch.name = completed.name;
     auto& files = epoch.epoch.unpublished;
     files.insert(files.end(), completed.unpublished.begin(), completed.unpublished.end());
+    auto& lost = epoch.epoch.lost;
+    lost.insert(lost.end(), completed.lost.begin(), completed.lost.end());
     epoch.servers.insert(line.server);
     epoch.at = std::max(epoch.at, line.at);
   }

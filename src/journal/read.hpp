@@ -26,6 +26,7 @@ struct PublishedFile {
   FilePublished file;
   std::string at;
   std::int64_t server = 0;
+  std::optional<std::string> epoch{};  ///< `afterbay recover` brought it back to that one
 };
 
 struct CompletedEpoch {

@@ -102,7 +102,8 @@ void Recorder::given_up(FileFacts file, std::string why) {
 }
 
 Result<> Recorder::epoch_completed(EpochCompleted epoch) {
-  for (std::string& path : epoch.unpublished) path = absolute(path);
+  for (auto* paths : {&epoch.unpublished, &epoch.lost})
+    for (std::string& path : *paths) path = absolute(path);
   return note(std::move(epoch), true);
 }
 

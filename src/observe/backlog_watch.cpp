@@ -15,6 +15,7 @@ constexpr double longest_window_s = 30;      ///< for models that never say end_
 constexpr std::size_t windows_judged = 3;    ///< in a row the least backlog must have risen
 constexpr double least_share = 0.1;          ///< of the limit: below, a backlog is nobody's concern
 constexpr double empty_share = 0.05;         ///< of the limit: below, the server has nothing left to do
+constexpr double room_share = 0.5;           ///< of the limit: below, there is room in the server
 constexpr double idle_share = 0.25;          ///< of a window without work: memory is short, not speed
 constexpr double most_wait_share = 0.05;     ///< of a window that ranks may wait for room
 constexpr double longest_prospect_s = 3600;  ///< what is farther away may change until then
@@ -105,6 +106,12 @@ std::optional<std::string> BacklogWatch::judge() {
   model_waits_in_s_.reset();
   if (model_waits()) {
     model_waits_in_s_ = 0;
+    if (static_cast<double>(last.most_bytes) < room_share * static_cast<double>(now.limit_bytes))
+      return begin(fmt::format(
+          "the model waits for room, though no more than {} of the I/O server's {} are in use: what "
+          "stands between them is full (memory.link of each rank over the network, memory.frontend). "
+          "Raise it. {}",
+          bytes_text(last.most_bytes), bytes_text(now.limit_bytes), rates));
     if (last.idle_s > idle_share * (last.last.at_s - last.first.at_s))
       return begin(
           fmt::format("the model waits for room in every step, though what it puts is written before the "

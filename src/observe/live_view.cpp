@@ -34,6 +34,7 @@ struct Sums {
   double waits_in_s = -1;  ///< the soonest
   std::uint64_t steps = 0, in = 0, out = 0;
   std::uint64_t model_ranks = 0;
+  std::uint64_t waiting_now = 0;  ///< of them, for room
 };
 
 Sums sums_of(const LiveSession& session) {
@@ -49,6 +50,7 @@ Sums sums_of(const LiveSession& session) {
     sums.in += it.bytes_in;
     sums.out += it.bytes_out;
     sums.model_ranks = std::max(sums.model_ranks, static_cast<std::uint64_t>(it.model_ranks));
+    sums.waiting_now = std::max(sums.waiting_now, it.ranks_waiting_for_room);
     if (it.model_waits_in_s >= 0)
       sums.waits_in_s =
           sums.waits_in_s < 0 ? it.model_waits_in_s : std::min(sums.waits_in_s, it.model_waits_in_s);
@@ -269,6 +271,10 @@ LiveVerdict verdict_on(const LiveSession& session) {
     return {Pace::falls_behind,
             fmt::format("falls behind: the backlog grows, the model will wait in about {}",
                         text_of_seconds(sums.waits_in_s))};
+  if (sums.waiting_now > 0)
+    return {Pace::falls_behind,
+            fmt::format("full: {} model rank{} wait{} for room now; {} so far", sums.waiting_now,
+                        sums.waiting_now == 1 ? "" : "s", sums.waiting_now == 1 ? "s" : "", waited)};
   if (share > noticed_share) return {Pace::falls_behind, "keeps up now: " + waited + " so far"};
   return {Pace::keeps_up, "keeps up: " + waited};
 }

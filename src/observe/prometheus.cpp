@@ -63,6 +63,8 @@ void add_server(Metrics& to, const ServerState& it) {
                           escaped(it.host), escaped(it.topology), escaped(it.phase)));
   to.gauge("running", "Whether the server serves (1) or has ended (0).", it.phase == "running" ? 1 : 0);
   to.gauge("start_time_seconds", "When the session began, seconds since 1970.", it.started_at_s);
+  to.gauge("updated_timestamp_seconds", "When these figures were taken, seconds since 1970.",
+           it.started_at_s + it.elapsed_s);
   to.gauge("model_ranks", "Model ranks of the session.", static_cast<double>(it.model_ranks));
   to.gauge("backlog_bytes", "Memory that holds data not yet written.", number(it.backlog_bytes));
   to.gauge("backlog_peak_bytes", "The most backlog so far.", number(it.backlog_peak_bytes));

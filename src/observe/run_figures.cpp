@@ -14,7 +14,8 @@ namespace {
 // Shares of the run from which on waits are more than noise, and more than a model should bear.
 constexpr double noticed = 0.01;
 constexpr double serious = 0.05;
-constexpr double most_times = 8;  ///< beyond, an estimate of servers is only a number
+constexpr double room_share = 0.5;  ///< of a server's memory: when less was in use at most, it was not short
+constexpr double most_times = 8;    ///< beyond, an estimate of servers is only a number
 
 std::string seconds(double s) { return s < 0.1 ? fmt::format("{:.2f} s", s) : fmt::format("{:.1f} s", s); }
 std::string percent(double share) { return fmt::format("{:.{}f} %", 100 * share, share < 0.0995 ? 1 : 0); }
@@ -88,6 +89,12 @@ std::string headline_of(const RunFigures& it, RunGrade grade, double held_up_s) 
 
 /// Why it waited, and what would help.
 std::string advice(const RunFigures& it) {
+  if (it.peak_share < room_share)
+    return fmt::format(
+        "There was room in the servers' memory: no more than {} of it was in use. What stands between model "
+        "and "
+        "servers was full: raise memory.link (of each rank, over the network) or memory.frontend.",
+        percent(it.peak_share));
   if (it.busy_share < 0.6)
     return fmt::format(
         "The servers' workers were busy for {} of the time only: their memory is too small for the "

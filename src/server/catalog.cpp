@@ -196,13 +196,24 @@ Result<const ServedCollection*> Catalog::add(std::size_t peer, const wire::Defin
 }
 
 Result<bool> Catalog::end(std::size_t peer, const wire::DefineEnd& message) {
-  if (ended_ == 0) serial_ = message.serial;
+  if (ended_ == 0) {
+    serial_ = message.serial;
+    has_ended_.assign(ranks(), false);
+  }
   if (message.serial != serial_)
     return fail(make_error(ErrorCode::conflict,
                            "model rank {} sends its definitions number {} while others send number {}", peer,
                            message.serial, serial_)
                     .at_rank(session_rank(peer)));
+  has_ended_[peer] = true;
   return ++ended_ == ranks();
+}
+
+std::vector<int> Catalog::still_to_come() const {
+  std::vector<int> absent;
+  for (std::size_t p = 0; p < ranks() && ended_ > 0; ++p)
+    if (!has_ended_[p]) absent.push_back(static_cast<int>(p));
+  return absent;
 }
 
 Result<wire::Defined> Catalog::complete(transport::FramePool& frames) {

@@ -68,6 +68,8 @@ class Catalog {
   Result<const ServedCollection*> add(std::size_t peer, const wire::DefineCollection& message);
   /// True when this was the last rank of the batch: `complete` is to be called.
   Result<bool> end(std::size_t peer, const wire::DefineEnd& message);
+  /// Model ranks whose definitions others wait for.
+  [[nodiscard]] std::vector<int> still_to_come() const;
   /// Checks the batch, declares its frames and returns the answer to the ranks.
   Result<wire::Defined> complete(transport::FramePool& frames);
   /// What model rank `peer` lost of the maps of the batch that `complete` checked last.
@@ -131,6 +133,7 @@ class Catalog {
   std::vector<std::pair<std::uint32_t, const ServedMap::Cut*>> new_packed_;  ///< (map, cut) in the last batch
   std::uint64_t serial_ = 0;
   std::size_t ended_ = 0;
+  std::vector<bool> has_ended_;  ///< by model rank, while ended_ > 0
 };
 
 }  // namespace afterbay::server

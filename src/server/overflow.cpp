@@ -9,12 +9,20 @@
 #include <cstring>
 
 #include "base/batch_thread.hpp"
+#include "storage/block_writer/system_error.hpp"
 
 namespace afterbay::server {
 
 namespace {
 
 constexpr std::size_t most_moving = 4;  ///< frames that wait for the spill file at a time
+
+/// What is read and written past the page cache: blocks and buffers are whole pages.
+template <class Bytes>
+std::span<Bytes> whole_pages(std::span<Bytes> bytes) {
+  constexpr std::size_t page = codec::AlignedBuffer::alignment;
+  return {bytes.data(), (bytes.size() + page - 1) / page * page};
+}
 
 }  // namespace
 
@@ -61,20 +69,21 @@ std::optional<std::uint64_t> SpillFile::take() {
   return used_++;
 }
 
-Result<> SpillFile::write(std::uint64_t slot, std::span<const std::byte> bytes) const {
+Result<> SpillFile::write(std::uint64_t slot, std::span<const std::byte> frame) const {
+  const auto bytes = whole_pages(frame);
   for (std::size_t done = 0; done < bytes.size();) {
     const ssize_t written = ::pwrite(descriptor_, bytes.data() + done, bytes.size() - done,
                                      static_cast<off_t>(slot * slot_bytes_ + done));
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0)
-      return fail(make_error(ErrorCode::no_space, "cannot spill to {}: {}", directory_,
-                             std::strerror(written < 0 ? errno : ENOSPC)));
+      return fail(storage::system_error(written < 0 ? errno : ENOSPC, "spill to", directory_));
     done += static_cast<std::size_t>(written);
   }
   return {};
 }
 
-Result<> SpillFile::read(std::uint64_t slot, std::span<std::byte> bytes) const {
+Result<> SpillFile::read(std::uint64_t slot, std::span<std::byte> frame) const {
+  const auto bytes = whole_pages(frame);
   for (std::size_t done = 0; done < bytes.size();) {
     const ssize_t got = ::pread(descriptor_, bytes.data() + done, bytes.size() - done,
                                 static_cast<off_t>(slot * slot_bytes_ + done));
@@ -249,6 +258,7 @@ void Overflow::move_frames(const std::stop_token& stop) {
 }
 
 void Overflow::moved(const Handle& frame, Result<> written) {
+  bool failed_before = false;
   {
     const MutexLock lock(mutex_);
     to_move_.pop_front();
@@ -259,13 +269,13 @@ void Overflow::moved(const Handle& frame, Result<> written) {
       frame->state = Frame::State::queued;
       frame->place = queued_.insert(queued_.end(), frame);
       file_->give_back(frame->slot);
-      spill_failed_ = true;
+      failed_before = std::exchange(spill_failed_, true);
     }
   }
   changed_.notify_all();
   if (written)
     hooks_.release(frame->task.view);
-  else
+  else if (!failed_before)
     hooks_.warn(written.error().text() + "; the model waits instead");
   hooks_.moved();
 }

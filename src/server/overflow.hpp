@@ -37,8 +37,9 @@ class SpillFile {
   /// A free slot; nothing when the quota is used up. One thread, as give_back.
   std::optional<std::uint64_t> take();
   void give_back(std::uint64_t slot) { free_.push_back(slot); }
-  Result<> write(std::uint64_t slot, std::span<const std::byte> bytes) const;
-  Result<> read(std::uint64_t slot, std::span<std::byte> bytes) const;
+  /// Whole pages, of memory that begins with one and has as much.
+  Result<> write(std::uint64_t slot, std::span<const std::byte> frame) const;
+  Result<> read(std::uint64_t slot, std::span<std::byte> frame) const;
 
  private:
   SpillFile(int descriptor, std::string directory, std::uint64_t slot_bytes, std::uint64_t slots)

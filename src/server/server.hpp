@@ -255,6 +255,7 @@ class Server {
   void epoch_completed(std::uint64_t number);
   void forget_epochs_of_ended_ranks();
   [[nodiscard]] std::string missing_at_epoch() const;
+  [[nodiscard]] std::string missing_at(const ServedEpoch& it) const;
 
   [[nodiscard]] bool is_written(const Ticket& ticket);
   void complete_tickets();

@@ -41,7 +41,9 @@ void Server::watch() {
     return now - waiter.since_ns > stall_.limit_ns() && !writing();
   });
   const bool some_ended = peers_ended_ > 0 && peers_ended_ < peers_.size();
-  if (!waited_for && !(nobody_moves && !writing() && (no_room() || some_ended || !tickets_.waiters.empty())))
+  if (!waited_for &&
+      !(nobody_moves && !writing() &&
+        (no_room() || some_ended || !tickets_.waiters.empty() || !catalog_.still_to_come().empty())))
     return;
   fail(missing_error());
 }
@@ -61,6 +63,11 @@ Error Server::late(std::string what) const {
 
 /// What ranks wait for in vain, by name.
 Error Server::missing_error() {
+  if (const auto absent = catalog_.still_to_come(); !absent.empty())
+    return late(
+        fmt::format("{} did not come to define collections and decompositions (start, or the first open), "
+                    "while other ranks did",
+                    text_of_ranks(absent)));
   for (auto& [id, records] : records_.all()) {
     const ServedCollection& collection = *catalog_.find(id);
     for (const auto& [seq, record] : records)

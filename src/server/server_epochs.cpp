@@ -137,7 +137,7 @@ void Server::note_epoch(ServedEpoch& epoch) {
   for (const auto& entry : epoch.files)
     if (const auto file = files_.find(entry.id);
         file != files_.end() && (!is_shared(file->second) || leads(file->second)))
-      completed.unpublished.push_back(file->second.path);
+      (file->second.dropped ? completed.lost : completed.unpublished).push_back(file->second.path);
   workers_.submit([this, number = epoch.epoch.number, completed = std::move(completed)]() mutable {
     auto noted = journal_ ? journal_->epoch_completed(std::move(completed)) : Result<>();
     Event result;
@@ -164,22 +164,28 @@ void Server::epoch_completed(std::uint64_t number) {
 void Server::forget_epochs_of_ended_ranks() {
   std::erase_if(epochs_.open, [this](const auto& entry) {
     const ServedEpoch& it = entry.second;
-    return it.before.size() < peers_.size() && peers_ended_ == peers_.size();
+    if (it.before.size() == peers_.size() || peers_ended_ < peers_.size()) return false;
+    std::string text = fmt::format("{}, and has ended: the epoch never completes", missing_at(it));
+    logger_.warning("{}", text);
+    note_warning(std::move(text));
+    return true;
   });
 }
 
 /// Ranks that other ranks wait for at an epoch.
 std::string Server::missing_at_epoch() const {
-  for (const auto& [number, it] : epochs_.open) {
-    if (it.before.size() == peers_.size()) continue;
-    std::vector<int> absent;
-    for (std::size_t p = 0; p < peers_.size(); ++p)
-      if (std::ranges::find(it.before, p, &Ticket::peer) == it.before.end())
-        absent.push_back(static_cast<int>(p));
-    return fmt::format("{} did not come to epoch {} ('{}'), while other ranks wait for it",
-                       text_of_ranks(absent), number, it.epoch.name);
-  }
+  for (const auto& [number, it] : epochs_.open)
+    if (it.before.size() < peers_.size()) return missing_at(it) + ", while other ranks wait for it";
   return "";
+}
+
+std::string Server::missing_at(const ServedEpoch& it) const {
+  std::vector<int> absent;
+  for (std::size_t p = 0; p < peers_.size(); ++p)
+    if (std::ranges::find(it.before, p, &Ticket::peer) == it.before.end())
+      absent.push_back(static_cast<int>(p));
+  return fmt::format("{} did not come to epoch {} ('{}')", text_of_ranks(absent), it.epoch.number,
+                     it.epoch.name);
 }
 
 }  // namespace afterbay::server

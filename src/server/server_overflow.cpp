@@ -17,9 +17,7 @@ Overflow::Hooks Server::overflow_hooks() {
           }};
 }
 
-bool Server::no_room() const {
-  return port_->frames().used_bytes() + config_.memory.block_bytes > port_->frames().capacity_bytes();
-}
+bool Server::no_room() const { return port_->frames().is_short(); }
 
 bool Server::is_droppable(const ServedCollection& collection) {
   return config_.when_full == config::WhenFull::drop && collection.split == model::Split::none &&

@@ -5,6 +5,7 @@
 #include <cerrno>
 
 #include "server/server.hpp"
+#include "storage/epoch/epoch_log.hpp"
 
 namespace afterbay::server {
 namespace {
@@ -147,7 +148,11 @@ void Server::finish_dropped(OutputFile& file) {
     return;
   remove_part(file);
   if (file.file) {  // a worker closes it: the format library may be in use for long
-    workers_.submit([it = std::shared_ptr<storage::File>(std::move(file.file))] { it->abandon(); });
+    const std::string part = is_shared(file) && !leads(file) ? std::string() : storage::part_path(file.path);
+    workers_.submit([part, it = std::shared_ptr<storage::File>(std::move(file.file))] {
+      it->abandon();
+      if (!part.empty()) storage::remove_epoch_logs(part);
+    });
     file.state = OutputFile::State::announced;
   }
   if (!file.closed_by_all()) return;

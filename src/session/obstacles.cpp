@@ -49,6 +49,29 @@ class Finder {
     for (const auto& [name, settings] : collections_)
       if (settings.directory) writable(*settings.directory, "collections." + name + ".directory", seen);
     if (!config_.journal.directory.empty()) writable(config_.journal.directory, "journal.directory", seen);
+    if (config_.when_full == config::WhenFull::spill)
+      writable(config_.spill.directory, "spill.directory", seen);
+    if (const std::string pages = config_.statistics_directory(); !pages.empty())
+      writable(pages, "statistics.directory", seen);
+    const std::pair<const char*, const std::string*> reports[] = {
+        {"report.json", &config_.report.json},
+        {"report.trace", &config_.report.trace},
+        {"report.html", &config_.report.html},
+        {"report.prometheus", &config_.report.prometheus}};
+    for (const auto& [setting, path] : reports)
+      if (!path->empty()) writable(std::filesystem::path(*path).parent_path().string(), setting, seen);
+  }
+
+  void spilling() {
+    if (config_.when_full != config::WhenFull::spill) return;
+    const std::string directory = existing(config_.spill.directory);
+    const std::uint64_t most = config_.spill.quota_bytes * static_cast<std::uint64_t>(load_.servers);
+    if (const auto room = system_.room(directory); room && room->free_bytes < most)
+      add(make_error(ErrorCode::no_space,
+                     "{}: {} are free, and {} I/O servers may spill {} there (spill.quota {} each): lower "
+                     "spill.quota, or choose another spill.directory",
+                     directory, about(room->free_bytes), load_.servers, about(most),
+                     print_bytes(config_.spill.quota_bytes)));
   }
 
   /// The declared volume of all collections that write to one file system together.
@@ -111,15 +134,24 @@ class Finder {
   /// In shared memory that is not in /dev/shm, whose size does not matter.
   void memory() {
     const config::Memory& each = config_.memory;
-    const std::uint64_t bytes =
-        static_cast<std::uint64_t>(load_.servers) * (each.server_bytes + each.chunks_bytes);
-    if (const auto free = system_.free_memory(); free && bytes > *free)
+    const bool reads =
+        config_.origin("memory.input").source != config::Source::fallback;  // else it may never
+    const std::uint64_t bytes = static_cast<std::uint64_t>(load_.servers) *
+                                (each.server_bytes + each.chunks_bytes + (reads ? each.input_bytes : 0));
+    const auto free = system_.free_memory();
+    if (free && bytes > *free)
       add(make_error(
           ErrorCode::resources,
-          "{} of memory are free on this node, and its {} I/O servers take {} (memory.server {} and "
+          "{} of memory are free on this node, and its {} I/O servers take {} (memory.server {}{} and "
           "memory.chunks {} each): lower memory.server, or spread the servers over more nodes",
           about(*free), load_.servers, about(bytes), print_bytes(each.server_bytes),
+          reads ? fmt::format(", memory.input {}", print_bytes(each.input_bytes)) : "",
           print_bytes(each.chunks_bytes)));
+    if (free && config_.topology == config::Topology::tiered && each.frontend_bytes > *free)
+      add(make_error(
+          ErrorCode::resources,
+          "{} of memory are free on this node, and a frontend takes {} (memory.frontend): lower it",
+          about(*free), print_bytes(each.frontend_bytes)));
   }
 
   [[nodiscard]] std::vector<Error> finish() && { return std::move(found_); }
@@ -159,6 +191,7 @@ std::vector<Error> find_obstacles(const config::Config& config, const NodeLoad& 
   Finder finder(config, load, system);
   finder.directories();
   finder.space();
+  finder.spilling();
   finder.limits();
   finder.memory();
   return std::move(finder).finish();

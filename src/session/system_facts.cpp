@@ -54,6 +54,21 @@ std::vector<SystemFacts::Quota> quotas_of(const std::string& directory) {
   return quotas;
 }
 
+/// Tries it: permissions say little to root, and nothing of file systems like /proc.
+int write_error_of(const std::string& directory) {
+  struct stat status {};
+  if (::stat(directory.c_str(), &status) == 0 && !S_ISDIR(status.st_mode)) return ENOTDIR;
+  int made = ::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  if (made < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == ENOENT || errno == EINVAL)) {
+    std::string name = directory + "/afterbay_try_XXXXXX";  // a file system without unnamed files
+    made = ::mkostemp(name.data(), O_CLOEXEC);
+    if (made >= 0) ::unlink(name.c_str());
+  }
+  if (made < 0) return errno;
+  ::close(made);
+  return 0;
+}
+
 std::optional<std::uint64_t> number_in(const std::string& path) {
   std::uint64_t number = 0;
   if (!(std::ifstream(path) >> number)) return std::nullopt;
@@ -104,11 +119,7 @@ std::optional<std::uint64_t> locked_memory() {
 SystemFacts this_system() {
   return {room_of,
           quotas_of,
-          [](const std::string& directory) {
-            struct stat status {};
-            if (::stat(directory.c_str(), &status) == 0 && !S_ISDIR(status.st_mode)) return ENOTDIR;
-            return ::access(directory.c_str(), W_OK | X_OK) == 0 ? 0 : errno;
-          },
+          write_error_of,
           [] { return limit_of(RLIMIT_NOFILE); },
           [] { return limit_of(RLIMIT_FSIZE); },
           free_memory,

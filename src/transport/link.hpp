@@ -56,6 +56,9 @@ class ClientLink {
 
   /// Queues a message. Blocks only while the (bounded) queue is full.
   virtual Result<void> send(std::span<const std::byte> message, Wake wake) = 0;
+  /// A message that need not come after what was queued and put before: it overtakes that, and no other such
+  /// message. Waits for nothing but the way to the server.
+  virtual Result<void> send_ahead(std::span<const std::byte> message) = 0;
   /// Hands everything queued to the network (MPI); on a node rings the doorbell if something asked for it.
   virtual Result<void> flush() = 0;
 
@@ -136,6 +139,8 @@ class FramePool {
   /// Gives the block back and wakes ranks that wait for room. Any thread.
   virtual void release(const FrameView& view) = 0;
   [[nodiscard]] virtual std::uint64_t capacity_bytes() const = 0;
+  /// Whether a rank that needs a block may have to wait for one. Any thread.
+  [[nodiscard]] virtual bool is_short() const = 0;
   [[nodiscard]] virtual std::uint64_t used_bytes() const = 0;       ///< any thread
   [[nodiscard]] virtual std::uint64_t peak_used_bytes() const = 0;  ///< any thread
 };

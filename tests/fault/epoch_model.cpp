@@ -56,7 +56,7 @@ void model(Session& session, const std::string& directory, std::uint64_t records
     files[0].put_strings("label", record, std::vector<std::string>{"record " + std::to_string(record)});
     session.end_step();
     if ((record + 1) % records_between_epochs == 0)
-      (void)session.epoch("after " + std::to_string(record + 1));
+      (void)session.epoch(std::to_string(record + 1));  // a name that another epoch has as its number
   }
   session.finalize();
 }

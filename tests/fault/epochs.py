@@ -6,6 +6,8 @@ import json
 import os
 import pathlib
 import random
+import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -85,13 +87,18 @@ def one(number, dice):
     if (work / "afterbay-journal").exists():
         run = json.loads(command(work, "status", "--over", "--json", codes=(0, 4)))["runs"][-1]
         if last := run["last_epoch"]:
-            records = int(last["name"].split()[1])
+            records = int(last["name"])
             if {pathlib.Path(path).name for path in last["to_recover"]} != {"packed.nc", "classic.nc"} and run["state"] != "complete":
                 fail(f"{work}: to be recovered: {last['to_recover']}")
-            if last["to_recover"]:
-                command(work, "recover", "--epoch", last["name"], *last["to_recover"])
+            said = command(work, "status", "--over", codes=(0, 4))
+            for line in re.findall("to be brought back: afterbay (.*)", said):
+                command(work, *shlex.split(line))  # to the letter
             for path in last["to_recover"]:
                 check(path, records)
+            after = json.loads(command(work, "status", "--over", "--json", codes=(0, 4)))["runs"][-1]
+            if after["last_epoch"]["to_recover"] or {file["path"] for file in after["published"]} < set(last["to_recover"]):
+                fail(f"{work}: status does not know what was brought back: {after}")
+            command(work, "verify")
             recovered = records
     print(f"{number}: {case[1]} killed after {seconds:.2f} s: {recovered} records came back", flush=True)
     shutil.rmtree(work)

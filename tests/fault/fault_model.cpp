@@ -130,6 +130,32 @@ void read_input(Session& session) {
   session.finalize();
 }
 
+/// What is read does not wait for what is written: much is on its way to a slow disk, then a file is read.
+/// Says how long that took, and how long the disk was busy afterwards.
+void read_beside_output(Run& run, Session& session, const Block& block) {
+  const CollectionOptions options{.file = "out.nc", .directory = run.directory, .store = run.store};
+  Collection history = session.collection("history", schema(), options);
+  OutputFile file = history.open();
+  const std::vector<float> values(levels * block.count[0] * block.count[1], 280.0F);
+  std::vector<float> read(levels * rows * columns);
+  for (std::uint64_t record = 0; record < 30; ++record) {
+    file.put("temperature", record, values.data());
+    file.put("pressure", record, values.data());
+    session.end_step();
+  }
+  const Ticket written = session.flush();
+  const Clock::time_point begin = Clock::now();
+  InputFile input = session.open_input("in.nc");
+  input.get("temperature", {.record = 0}, read.data());
+  const Clock::time_point got = Clock::now();
+  session.wait(written);
+  const auto seconds = [](Clock::duration it) { return std::chrono::duration<double>(it).count(); };
+  std::ofstream("took." + std::to_string(run.rank))
+      << seconds(got - begin) << " " << seconds(Clock::now() - got) << "\n";
+  input.close();
+  session.finalize();
+}
+
 /// Two files are closed and on their way to a slow disk, of which the second matters more; one more stays
 /// open.
 void run_into_signal(Run& run, Session& session, const Block& block) {
@@ -214,6 +240,7 @@ void model(Run& run, Session& session) {
   const Block block = block_of(run, rank, session.model_size());
   session.decomposition("grid", block);
   if (run.scenario.starts_with("signal_")) return run_into_signal(run, session, block);
+  if (run.scenario == "read_beside_output") return read_beside_output(run, session, block);
   const CollectionOptions options{
       .file = "out.nc", .directory = run.directory, .store = run.store, .existing = "refuse"};
   Collection history = session.collection("history", schema(), options);

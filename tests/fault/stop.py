@@ -15,7 +15,7 @@ import _journal
 from _crash import Trial
 from _faults import BUILD, MODELS, SERVE, expect, journal, play, run_scenarios
 
-SLOW = "ops=write path=*.part ms=40"
+SLOW = "ops=write path=*.part ms=100"  # a file takes seconds: the signal comes while the first one is written
 STOPPED = 7
 
 

@@ -73,13 +73,13 @@ def killed_inline_server():
 
 
 def cut_off_server():
-    """The server and ranks 2 and 3 are on node2, whose network goes down in the middle of the run."""
-    result = play("cut_off_server", "cut_server", "2,3", reports=range(5))
+    """Three nodes; the server and rank 3 are on node3, whose network goes down in the middle of the run."""
+    result = play("cut_off_server", "cut_server", "2,1,2", reports=range(5))
     if (result[0] / "cut").read_text().strip() != "0":
         sys.exit(f"the link was not cut: {result[2]}")
-    check("cut_off_server: ranks on the other node", result, (0, 1), r"I/O server 0")
-    check("cut_off_server: ranks beside the server", result, (2, 3), r"model ranks? (0|1)")
-    check("cut_off_server: the server", result, (4,), r"model ranks? (0|1)", MOST_OF_SERVER_S)
+    check("cut_off_server: ranks on the other nodes", result, (0, 1, 2), r"I/O server 0")
+    check("cut_off_server: the rank beside the server", result, (3,), r"model ranks? (0|1|2)")
+    check("cut_off_server: the server", result, (4,), r"model ranks? (0|1|2)", MOST_OF_SERVER_S)
 
 
 SCENARIOS = (killed_server, killed_model_rank, killed_inline_server, cut_off_server)

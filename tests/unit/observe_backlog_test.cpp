@@ -35,10 +35,11 @@ class ToyRun {
   }
   std::vector<std::string> said;
   BacklogWatch watch;
+  double link_mib = 1e9;  ///< that fit between model and server
 
  private:
   void put(double mib) {
-    const double room = std::min(mib, limit_ - backlog_);
+    const double room = std::min({mib, limit_ - backlog_, link_mib});
     const double wait_s = (mib - room) / 10;  // until so much is written
     now_.waited_s += wait_s * 4;
     backlog_ += room;
@@ -96,6 +97,11 @@ TEST(BacklogWatch, a_model_that_waits_is_told_why) {
   small.play(6, 900, 100);
   ASSERT_FALSE(small.said.empty());
   EXPECT_THAT(small.said.front(), HasSubstr("Raise memory.server"));
+  ToyRun behind_a_link;
+  behind_a_link.link_mib = 20;
+  behind_a_link.play(6, 400, 100);
+  ASSERT_FALSE(behind_a_link.said.empty());
+  EXPECT_THAT(behind_a_link.said.front(), AllOf(HasSubstr("memory.link"), Not(HasSubstr("memory.server"))));
 }
 
 TEST(Series, stays_small_and_keeps_peaks_and_totals) {

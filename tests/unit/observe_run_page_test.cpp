@@ -119,6 +119,14 @@ TEST(RunVerdict, idle_servers_and_a_waiting_model_mean_too_little_memory) {
               HasSubstr("Raise memory.server"));
 }
 
+TEST(RunVerdict, a_model_that_waits_though_servers_have_room_is_told_what_is_between_them) {
+  RunPage page = page_of(4, 30, 0.2);
+  for (auto& point : page.servers.front().points) point.backlog_bytes = 8u << 20;
+  const std::string said = testing::PrintToString(verdict_of(figures_of(page)).details);
+  EXPECT_THAT(said, AllOf(HasSubstr("memory.link"), HasSubstr("memory.frontend"),
+                          Not(HasSubstr("Raise memory.server"))));
+}
+
 TEST(RunPage, is_one_document_that_needs_nothing_else_and_escapes_names) {
   const std::string html = run_page(page_of(4, 60));
   EXPECT_THAT(html, AllOf(HasSubstr("<!doctype html>"), HasSubstr("ocean &lt;1&gt; &amp; &quot;2&quot;"),

@@ -203,6 +203,9 @@ LiveSession running_session(const ServerState& state) {
 TEST(LiveView, the_first_words_say_whether_servers_keep_up) {
   ServerState state = sample_state();
   EXPECT_THAT(verdict_on(running_session(state)).text, HasSubstr("keeps up: the model has waited 0.0 %"));
+  state.ranks_waiting_for_room = 2;
+  EXPECT_THAT(verdict_on(running_session(state)).text, HasSubstr("full: 2 model ranks wait for room now"));
+  state.ranks_waiting_for_room = 0;
   state.model_waits_in_s = 40;
   EXPECT_THAT(verdict_on(running_session(state)).text,
               AllOf(HasSubstr("falls behind"), HasSubstr("40.00 s")));
@@ -237,6 +240,7 @@ TEST(Prometheus, text_names_units_and_labels) {
   state.session = "a\"b\\c";
   state.waited_for_room_s = 1.5;
   const std::string text = prometheus_text(state);
+  EXPECT_THAT(text, HasSubstr("afterbay_updated_timestamp_seconds{"));
   EXPECT_THAT(text,
               HasSubstr("# TYPE afterbay_received_bytes_total counter\n"
                         "afterbay_received_bytes_total{session=\"a\\\"b\\\\c\",server=\"1\"} 943718400\n"));

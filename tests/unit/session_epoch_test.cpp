@@ -221,6 +221,24 @@ TEST(ThreadSessionEpochErrors, a_rank_that_never_comes_to_it_is_named_to_those_w
   EXPECT_THAT(errors[0]->text(), testing::HasSubstr("model rank 1 did not come to epoch 1 ('lonely')"));
 }
 
+TEST(ThreadSessionEpochErrors, one_that_a_rank_left_out_is_warned_of) {
+  const Directory directory;
+  LocalRun run(2, 1, epoch_settings(directory.path / "journal", "collection"));
+  const auto errors = run.run([&](Session& session, int rank) {
+    Collection collection = epoch_collection(session, directory.path / "out", "cdf5");
+    OutputFile file = collection.open(step_name(1));
+    put_epoch_record(session, file, 0, false);
+    if (rank == 0) session.epoch("lonely");
+    session.finalize();
+  });
+  for (const auto& error : errors) EXPECT_FALSE(error) << error->text();
+  const auto journal = journal::read_journal((directory.path / "journal").string());
+  ASSERT_TRUE(journal) << journal.error().text();
+  ASSERT_EQ(journal->runs.back().warnings.size(), 1U);
+  EXPECT_THAT(journal->runs.back().warnings[0].text,
+              testing::HasSubstr("model rank 1 did not come to epoch 1 ('lonely')"));
+}
+
 TEST(ThreadSessionEpochErrors, it_needs_a_name) {
   LocalRun run(1, 1, {});
   const auto errors = run.run([&](Session& session, int) {

@@ -57,6 +57,17 @@ INSTANTIATE_TEST_SUITE_P(, ThreadSessionInput,
                                          Case{"cdf2", NC_64BIT_OFFSET, 1, 2}, Case{"cdf1", 0, 5, 3}),
                          [](const auto& parameter) { return parameter.param.name; });
 
+template <class Action>
+Error refusal(Action&& action) {
+  try {
+    action();
+  } catch (const Failure& failure) {
+    return failure.error();
+  }
+  ADD_FAILURE() << "nothing was refused";
+  return make_error(ErrorCode::internal, "");
+}
+
 // ---- files that this session writes
 
 Schema one_number() {
@@ -90,6 +101,72 @@ TEST(ThreadSessionInputOrder, a_file_that_was_closed_is_read_as_it_was_closed_la
     for (int i = 0; i < 10; ++i) {
       write_number(session, c, 10 * i);
       EXPECT_EQ(read_number(session.open_input((directory.path / "c.nc").string())), 10 * i);
+    }
+    session.finalize();
+  }));
+}
+
+TEST(ThreadSessionInputOrder, a_file_that_is_open_for_output_is_read_as_of_the_last_epoch) {
+  const Directory directory;
+  for (const char* const store : {"netcdf4", "cdf5"}) {
+    auto settings = tight_input();
+    settings.emplace_back("collections.readable_*.readable", "on");
+    LocalRun run(2, 1, settings);
+    expect_no_errors(run.run([&](Session& session, int) {
+      Schema schema;
+      schema.dimension("time", unlimited).dimension("x", 3);
+      schema.variable("v", Type::int32, {"time", "x"});
+      const auto open = [&](const char* collection) {
+        return session
+            .collection(std::string(collection) + store, schema,
+                        {.directory = directory.path.string(), .store = store})
+            .open(std::string(collection) + store + ".nc");
+      };
+      OutputFile file = open("readable_"), hidden = open("hidden_");
+      const auto input = [&](const OutputFile& of) {
+        return session.open_input(of.path(), {.as_of = AsOf::epoch});
+      };
+      const auto put = [&](std::uint64_t record) {
+        const int values[]{static_cast<int>(record), 1, 2};
+        for (OutputFile* it : {&file, &hidden}) it->put("v", record, values);
+        session.end_step();
+      };
+      put(0);
+      EXPECT_THAT(refusal([&] { (void)input(file); }).text(),
+                  HasSubstr("there was no epoch since it was opened"));
+      put(1);
+      (void)session.epoch("two");  // it is waited for
+      InputFile two = input(file);
+      EXPECT_EQ(two.records(), 2U);
+      int values[3]{};
+      two.get("v", {.record = 1}, values);
+      EXPECT_EQ(values[0], 1);
+      EXPECT_THAT(refusal([&] { (void)input(hidden); }).text(), HasSubstr(".readable to on"));
+      two.close();
+      put(2);
+      file.close();
+      EXPECT_EQ(input(file).records(), 3U) << "as it was closed";
+      session.finalize();
+    }));
+  }
+}
+
+TEST(ThreadSessionInputOrder, however_the_name_of_what_was_closed_is_spelled) {
+  const Directory directory;
+  const auto real = directory.path / "real";
+  std::filesystem::create_directory(real);
+  std::filesystem::create_directory_symlink(real, directory.path / "link");
+  const std::string spellings[]{(real / "c.nc").string(), (directory.path / "link" / "c.nc").string(),
+                                (real / ".." / "link" / "." / "c.nc").string(),
+                                std::filesystem::relative(real / "c.nc").string()};
+  LocalRun run(2, 2, tight_input());
+  expect_no_errors(run.run([&](Session& session, int) {
+    Collection c = session.collection(
+        "c", one_number(),
+        {.file = "c.nc", .directory = (directory.path / "link").string(), .existing = "replace"});
+    for (int i = 0; i < 12; ++i) {
+      write_number(session, c, 10 * i);
+      EXPECT_EQ(read_number(session.open_input(spellings[i % 4])), 10 * i) << spellings[i % 4];
     }
     session.finalize();
   }));
@@ -179,17 +256,6 @@ TEST(ThreadSessionInputMemory, one_rank_alone_may_read) {
 }
 
 // ---- errors: told to the rank that asked; the session goes on
-
-template <class Action>
-Error refusal(Action&& action) {
-  try {
-    action();
-  } catch (const Failure& failure) {
-    return failure.error();
-  }
-  ADD_FAILURE() << "nothing was refused";
-  return make_error(ErrorCode::internal, "");
-}
 
 TEST(ThreadSessionInputErrors, each_names_what_is_wrong_and_the_session_goes_on) {
   const Directory directory;

@@ -62,6 +62,26 @@ TEST(Obstacles, all_are_said_at_once) {
     EXPECT_THAT(all->message, HasSubstr(part));
 }
 
+TEST(Obstacles, so_is_what_stands_beside_the_output) {
+  const auto config = config_of({{"when_full", "spill"},
+                                 {"spill.directory", "/spilled"},
+                                 {"spill.quota", "2TiB"},
+                                 {"statistics.directory", "/pages"},
+                                 {"report.html", "/reports/run.html"},
+                                 {"topology", "tiered"},
+                                 {"memory.frontend", "200GiB"},
+                                 {"memory.input", "64GiB"}});
+  SystemFacts system = generous();
+  system.write_error = [](const std::string&) { return EROFS; };
+  system.free_memory = [] { return 50 * GiB; };
+  const auto all = join_obstacles(find_obstacles(config, {1, 4}, system));
+  ASSERT_TRUE(all);
+  for (const char* part :
+       {"/spilled (spill.directory)", "/pages (statistics.directory)", "/reports (report.html)",
+        "1 I/O servers may spill 2.0 TiB", "memory.input 64GiB", "a frontend takes 200GiB (memory.frontend)"})
+    EXPECT_THAT(all->message, HasSubstr(part));
+}
+
 /// Two file systems, each with room for what goes there.
 TEST(Obstacles, volumes_are_compared_by_file_system) {
   const auto config = config_of({{"collections.a.expected_volume", "8GiB"},
@@ -97,6 +117,11 @@ TEST(Obstacles, more_memory_than_any_node_has_is_found_by_the_real_system) {
   const auto found = find_obstacles(config, {4, 5}, this_system());
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found.front().code, ErrorCode::resources);
+}
+
+TEST(Obstacles, a_directory_in_which_nobody_can_make_files_is_found_by_the_real_system) {
+  EXPECT_NE(this_system().write_error("/proc"), 0) << "root may do what it cannot";
+  EXPECT_EQ(this_system().write_error(test::Directory().path.string()), 0);
 }
 
 }  // namespace

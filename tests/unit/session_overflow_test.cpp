@@ -10,6 +10,7 @@
 #include "local_run.hpp"
 #include "read_back.hpp"
 #include "scratch_directory.hpp"
+#include "server/overflow.hpp"
 #include "store_on_disk.hpp"
 
 namespace afterbay::test {
@@ -51,10 +52,10 @@ class ThreadSessionOverflow : public testing::Test {
   LocalRun overflow_run(LocalRun::Settings more) {
     LocalRun::Settings settings{{"memory.server", "1MiB"},
                                 {"memory.block", "128KiB"},
-                                {"memory.small_share", "0"},
                                 {"deadline", "30s"},
                                 {"spill.directory", directory.path.string()},
                                 {"journal.directory", (directory.path / "journal").string()}};
+    if (!with_small_blocks) settings.emplace_back("memory.small_share", "0");
     settings.insert(settings.end(), more.begin(), more.end());
     LocalRun run(2, 1, settings);
     run.stores = [this](Format) -> storage::Store& { return store; };
@@ -100,6 +101,7 @@ class ThreadSessionOverflow : public testing::Test {
     return journal && !journal->runs.empty() ? journal->runs.back() : journal::Run();
   }
 
+  bool with_small_blocks = false;
   Directory directory;
   std::shared_ptr<GatedDisk> disk = std::make_shared<GatedDisk>();
   StoreOnDisk store{Format::cdf5, disk};
@@ -156,6 +158,43 @@ TEST_F(ThreadSessionOverflow, droppable_records_are_dropped_whole_and_counted) {
               published.file.file.collection == "extra" ? dropped.size() : 0U);
   ASSERT_EQ(run_of.warnings.size(), 1U);
   EXPECT_THAT(run_of.warnings[0].text, testing::HasSubstr("records of"));
+}
+
+/// The large blocks are used up while small ones are free.
+TEST_F(ThreadSessionOverflow, memory_is_full_when_what_is_put_finds_no_block) {
+  with_small_blocks = true;
+  LocalRun run = overflow_run(
+      {{"when_full", "drop"}, {"memory.small_block", "16KiB"}, {"collections.only.droppable", "on"}});
+  const auto errors = run.run([&](Session& session, int rank) {
+    OutputFile file = define(session, "only").open();
+    for (std::uint64_t record = 0; record < 40; ++record) put(session, file, record);
+    if (rank == 0) disk->open_gate();
+    session.finalize();
+  });
+  for (const auto& error : errors) EXPECT_FALSE(error) << error->text();
+  EXPECT_GT(dropped_records("only", 40).size(), 10U);
+}
+
+TEST(SpillFile, holds_frames_of_any_size) {
+  const Directory directory;
+  auto file = server::SpillFile::make(directory.path.string(), 64 << 10, 1 << 20);
+  ASSERT_TRUE(file) << file.error().text();
+  std::vector<std::uint64_t> slots;
+  const std::size_t sizes[]{1, 4095, 4096, 50'001, 64 << 10};
+  codec::AlignedBuffer frame(64 << 10);
+  for (const std::size_t size : sizes) {
+    slots.push_back((*file)->take().value());
+    std::ranges::fill(frame.bytes(), static_cast<std::byte>(size));
+    const auto written = (*file)->write(slots.back(), frame.bytes().first(size));
+    ASSERT_TRUE(written) << written.error().text();
+  }
+  for (std::size_t i = 0; i < std::size(sizes); ++i) {
+    const auto bytes = frame.bytes().first(sizes[i]);
+    const auto read = (*file)->read(slots[i], bytes);
+    ASSERT_TRUE(read) << read.error().text();
+    EXPECT_TRUE(
+        std::ranges::all_of(bytes, [&](std::byte b) { return b == static_cast<std::byte>(sizes[i]); }));
+  }
 }
 
 TEST_F(ThreadSessionOverflow, a_directory_that_cannot_hold_it_is_named_and_the_model_waits) {

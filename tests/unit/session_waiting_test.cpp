@@ -2,6 +2,8 @@
 // Waits that end in time are never taken for waits in vain.
 #include <gtest/gtest.h>
 
+#include <latch>
+
 #include "base/clock.hpp"
 #include "local_run.hpp"
 
@@ -35,6 +37,33 @@ TEST(ThreadSessionWaiting, many_answered_waits_longer_than_the_deadline_are_no_f
     session.finalize();
   });
   for (const auto& error : errors) EXPECT_FALSE(error) << error->text();
+}
+
+TEST(ThreadSessionWaiting, a_rank_that_does_not_come_to_the_definitions_is_named) {
+  LocalRun run(
+      3, 1,
+      {{"memory.server", "1MiB"}, {"memory.block", "64KiB"}, {"deadline", fmt::format("{}s", deadline_s)}});
+  std::latch others_have_failed(2);
+  const auto errors = run.run([&](Session& session, int rank) {
+    if (rank == 1) return others_have_failed.wait();
+    try {
+      session.start();
+      Schema schema;
+      schema.dimension("x", 8);
+      schema.variable("v", Type::float32, {"x"});
+      session.collection("c", schema, {.file = "c.nc", .store = "memory"}).open();
+    } catch (...) {
+      others_have_failed.count_down();
+      throw;
+    }
+    others_have_failed.count_down();
+  });
+  for (const int rank : {0, 2}) {
+    ASSERT_TRUE(errors[static_cast<std::size_t>(rank)]);
+    EXPECT_NE(errors[static_cast<std::size_t>(rank)]->text().find("model rank 1 did not come to define"),
+              std::string::npos)
+        << errors[static_cast<std::size_t>(rank)]->text();
+  }
 }
 
 }  // namespace

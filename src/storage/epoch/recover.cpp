@@ -255,7 +255,8 @@ Result<Recoverable> find_recoverable(const std::string& path) {
   file.path = path == part_path(path.substr(0, stem)) ? path.substr(0, stem) : path;
   file.part_path = part_path(file.path);
   if (::access(file.part_path.c_str(), F_OK) != 0)
-    return fail(system_error(errno, "find the file in the making,", file.part_path)
+    return fail(make_error(ErrorCode::io, "there is no file {} to be brought back", file.part_path)
+                    .with_native(errno)
                     .in_file(file.path)
                     .add("a file that was published has its final name, and needs no recovery"));
   auto logged = read_log(EpochLog::path_of(file.part_path));
@@ -291,6 +292,7 @@ Result<Recovered> recover_file(const Recoverable& file, const RecoverOptions& op
   if (chunks) std::ranges::move(*chunks, std::back_inserter(all));
   auto recovered = in_file(Recovery(file, logged, state, std::move(all), part.get()).run(), file.path);
   if (!recovered) return recovered;
+  if (options.before_name) AFTERBAY_TRY(options.before_name(*recovered));
   if (Disk::real()->rename(file.part_path.c_str(), file.path.c_str(), options.replace) != 0)
     return fail(system_error(errno, "rename " + file.part_path + " to", file.path));
   AFTERBAY_TRY(sync_directory_of(*Disk::real(), file.path));

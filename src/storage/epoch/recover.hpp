@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,16 +24,19 @@ struct Recoverable {
 /// epochs, with format when the log is none.
 Result<Recoverable> find_recoverable(const std::string& path);
 
-struct RecoverOptions {
-  std::optional<std::uint64_t> epoch;  ///< number; the last one if none
-  bool replace = false;                ///< a file under the final name
-};
-
 struct Recovered {
   Epoch epoch;
   std::uint64_t size_bytes = 0;
   std::uint64_t filled_bytes = 0;  ///< overwritten with fill values: written after the epoch, or torn
   std::uint64_t checksum = 0;      ///< CRC-64/XZ
+};
+
+struct RecoverOptions {
+  std::optional<std::uint64_t> epoch;  ///< number; the last one if none
+  bool replace = false;                ///< a file under the final name
+  /// Called when the file is as it should be and before it gets its name; what fails there leaves it as it
+  /// is.
+  std::function<Result<>(const Recovered&)> before_name = {};
 };
 
 /// Gives the file its final name, with what it had at the epoch and nothing else, durably. May be repeated

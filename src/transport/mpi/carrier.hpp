@@ -29,13 +29,18 @@ class Carrier {
   virtual Result<bool> sent(std::size_t index, bool eagerly) = 0;
   /// A header without items; one at a time.
   virtual Result<void> send_header(const SegmentHeader& header) = 0;
-  /// Whether the last one has left.
+  /// Whether the last one has left, and all words.
   virtual Result<bool> header_sent() = 0;
+  /// As make_word makes it.
+  virtual Result<void> send_word(Bytes word) = 0;
   /// The next batch, valid until the next call.
   virtual Result<std::optional<std::span<const std::byte>>> next_batch() = 0;
 
+  /// Whether a batch has begun to arrive, and moves on only when somebody looks.
+  [[nodiscard]] virtual bool receiving() const { return false; }
+
   /// Sleeps until something may have changed; `back_off` for carriers that can only be polled.
-  virtual void pause(mpi::BackOff& back_off, std::chrono::nanoseconds most, bool sending) = 0;
+  virtual void pause(mpi::BackOff& back_off, std::chrono::nanoseconds most, bool transferring) = 0;
   /// Whether anything can still be sent.
   [[nodiscard]] virtual bool usable() const = 0;
   /// The session is over, for all links of this rank.

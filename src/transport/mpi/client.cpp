@@ -37,7 +37,7 @@ MpiClientLink::~MpiClientLink() {
   const std::uint64_t end = now_ns() + most * 1'000'000;
   mpi::BackOff back_off;
   while (under_way() && now_ns() < end && check_alive() && poll()) {
-    if (!(idle_ && idle_())) carrier_->pause(back_off, longest_pause, sending());
+    if (!(idle_ && idle_())) carrier_->pause(back_off, longest_pause, sending() || carrier_->receiving());
   }
   if (!ended_) carrier_->leave();
 }
@@ -210,7 +210,8 @@ Result<void> MpiClientLink::wait_for_item_room(std::uint64_t bytes) {
           "stuck, or the network down?",
           options_.server, options_.policy.deadline.count(), segments_.size());
     options_.rank_links->keep_moving(*this);
-    if (result && !(idle_ && idle_())) carrier_->pause(back_off, longest_pause, sending());
+    if (result && !(idle_ && idle_()))
+      carrier_->pause(back_off, longest_pause, sending() || carrier_->receiving());
   }
   waiting_ = false;
   waited_ns_ += now_ns() - begin;
@@ -237,6 +238,13 @@ Result<void> MpiClientLink::send(std::span<const std::byte> message, Wake wake) 
     from += bytes;
   } while (from < message.size());
   return wake == Wake::now ? flush() : poll();
+}
+
+Result<void> MpiClientLink::send_ahead(std::span<const std::byte> message) {
+  if (message.size() > most_word_bytes) return send(message, Wake::now);
+  AFTERBAY_TRY(check_server());
+  AFTERBAY_TRY(carrier_->send_word(make_word(message, order_sent_)));
+  return poll();
 }
 
 Result<void> MpiClientLink::flush() {
@@ -322,7 +330,7 @@ void MpiClientLink::wait(Millis most) {
     if ((idle_ && idle_()) || !ping_if_due()) return;
     const std::uint64_t now = now_ns();
     if (now >= end) return;
-    carrier_->pause(quiet_, std::chrono::nanoseconds(end - now), sending());
+    carrier_->pause(quiet_, std::chrono::nanoseconds(end - now), sending() || carrier_->receiving());
   }
 }
 

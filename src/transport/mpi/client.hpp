@@ -36,6 +36,7 @@ class MpiClientLink final : public ClientLink, private RankLinks::Member {
   ~MpiClientLink() override;
 
   Result<void> send(std::span<const std::byte> message, Wake wake) override;
+  Result<void> send_ahead(std::span<const std::byte> message) override;
   /// Sends what is staged, at once if there is a credit, else with the next call that finds one.
   Result<void> flush() override;
   Result<Landing> reserve(const FrameSlot& slot, std::uint32_t piece, std::uint64_t packed_bytes,

@@ -349,7 +349,7 @@ class SetUp {
       const auto self = static_cast<std::size_t>(std::ranges::find(models, rank()) - models.begin());
       const auto slot = static_cast<std::size_t>(std::ranges::find(it.near, self) - it.near.begin());
       end = std::make_shared<relay::ChannelEnd>(relay::Channel::attach(std::move(mapping), geometry), slot,
-                                                frontend_label(frontend));
+                                                frontend_label(frontend), options_.policy.deadline);
     }
     const auto behind_it =
         static_cast<std::size_t>(std::ranges::find(it.servers, server) - it.servers.begin());

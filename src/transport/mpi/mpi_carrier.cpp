@@ -40,6 +40,10 @@ MpiCarrier::~MpiCarrier() {
   if (memory_in_use) static_cast<void>(new shm::Mapping(std::move(memory_)));  // MPI may still read it
   if (header_request_.active()) static_cast<void>(header_.release());
   header_request_.abandon();
+  for (Word& it : words_) {
+    if (it.request.active()) static_cast<void>(new Bytes(std::move(it.bytes)));
+    it.request.abandon();
+  }
   if (incoming_request_.active()) static_cast<void>(new Bytes(std::move(incoming_)));
   incoming_request_.abandon();
 }
@@ -65,6 +69,23 @@ Result<void> MpiCarrier::send_header(const SegmentHeader& header) {
                     "MPI_Isend");
 }
 
+Result<bool> MpiCarrier::header_sent() {
+  while (!words_.empty()) {
+    AFTERBAY_TRY_ASSIGN(const bool left, words_.front().request.test());
+    if (!left) return false;
+    words_.pop_front();
+  }
+  return header_request_.test();
+}
+
+Result<void> MpiCarrier::send_word(Bytes word) {
+  Word& it = words_.emplace_back();
+  it.bytes = std::move(word);
+  return mpi::check(MPI_Isend(it.bytes.data(), static_cast<int>(it.bytes.size()), MPI_BYTE, route_.rank,
+                              route_.up_tag, comm_->get(), it.request.handle()),
+                    "MPI_Isend");
+}
+
 Result<std::optional<std::span<const std::byte>>> MpiCarrier::next_batch() {
   if (!incoming_request_.active()) {
     int found = 0;
@@ -79,13 +100,13 @@ Result<std::optional<std::span<const std::byte>>> MpiCarrier::next_batch() {
     AFTERBAY_TRY(mpi::check(
         MPI_Imrecv(incoming_.data(), bytes, MPI_BYTE, &message, incoming_request_.handle()), "MPI_Imrecv"));
   }
-  AFTERBAY_TRY_ASSIGN(const bool done, incoming_request_.test());
+  AFTERBAY_TRY_ASSIGN(const bool done, incoming_request_.test_eagerly());
   if (!done) return std::nullopt;
   return std::span<const std::byte>(incoming_);
 }
 
-void MpiCarrier::pause(mpi::BackOff& back_off, std::chrono::nanoseconds most, bool sending) {
-  back_off.sleep(most, sending);
+void MpiCarrier::pause(mpi::BackOff& back_off, std::chrono::nanoseconds most, bool transferring) {
+  back_off.sleep(most, transferring);
 }
 
 /// A frontend passes on to the server that this rank is gone.

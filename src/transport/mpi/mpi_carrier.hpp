@@ -2,6 +2,7 @@
 // Segments by MPI, from this rank's own memory.
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <vector>
 
@@ -35,9 +36,11 @@ class MpiCarrier final : public Carrier {
   Result<void> send(std::size_t index, std::uint64_t bytes) override;
   Result<bool> sent(std::size_t index, bool eagerly) override;
   Result<void> send_header(const SegmentHeader& header) override;
-  Result<bool> header_sent() override { return header_request_.test(); }
+  Result<bool> header_sent() override;
+  Result<void> send_word(Bytes word) override;
   Result<std::optional<std::span<const std::byte>>> next_batch() override;
-  void pause(mpi::BackOff& back_off, std::chrono::nanoseconds most, bool sending) override;
+  [[nodiscard]] bool receiving() const override { return incoming_request_.active(); }
+  void pause(mpi::BackOff& back_off, std::chrono::nanoseconds most, bool transferring) override;
   [[nodiscard]] bool usable() const override;
   void leave() override;
   Result<void> check_alive() override;
@@ -54,6 +57,11 @@ class MpiCarrier final : public Carrier {
   std::vector<mpi::Request> requests_;
   std::unique_ptr<SegmentHeader> header_;  ///< its buffer
   mpi::Request header_request_;
+  struct Word {
+    Bytes bytes;
+    mpi::Request request;
+  };
+  std::deque<Word> words_;  ///< on their way
   Bytes incoming_;
   mpi::Request incoming_request_;
   ProcessWatch frontend_;

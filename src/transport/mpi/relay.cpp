@@ -49,8 +49,9 @@ Relay::~Relay() {
     return std::ranges::any_of(lanes_, [](Lane& it) {
       for (Parcel& parcel : it.sending) (void)parcel.request.test();
       (void)it.header_request.test();
+      (void)it.word_request.test();
       (void)it.batch_request.test();
-      return it.header_request.active() ||
+      return it.header_request.active() || it.word_request.active() ||
              std::ranges::any_of(it.sending, [](Parcel& parcel) { return parcel.request.active(); });
     });
   };
@@ -70,6 +71,8 @@ Relay::~Relay() {
     }
     if (it.header_request.active()) static_cast<void>(it.header.release());
     it.header_request.abandon();
+    if (it.word_request.active()) static_cast<void>(new Bytes(std::move(it.word)));
+    it.word_request.abandon();
     if (it.batch_request.active()) static_cast<void>(new Bytes(std::move(it.batch)));
     it.batch_request.abandon();
   }
@@ -99,18 +102,23 @@ bool Relay::take_notes() {
     if (!clients_[c].notes) continue;
     while (const auto message = clients_[c].notes->front()) {
       relay::Note note;
-      const bool whole = message->size() == sizeof note;
-      if (whole) std::memcpy(&note, message->data(), sizeof note);
+      if (message->size() >= sizeof note) {
+        std::memcpy(&note, message->data(), sizeof note);
+        any = take_note(c, note, message->subspan(sizeof note)) || any;
+      }
       clients_[c].notes->pop();
-      if (whole) any = take_note(c, note) || any;
     }
   }
   return any;
 }
 
 /// Pings count as nothing done.
-bool Relay::take_note(std::size_t client, const relay::Note& note) {
+bool Relay::take_note(std::size_t client, const relay::Note& note, std::span<const std::byte> message) {
   if (note.server >= servers_.size()) return false;
+  if (note.header.kind == SegmentKind::word && note.segment == relay::Note::header_only) {
+    lane(client, note.server).words.push_back(make_word(message, lane(client, note.server).order_sent));
+    return true;
+  }
   if (note.segment == relay::Note::header_only) {
     take_header(client, note.server, note.header);
     return note.header.kind != SegmentKind::ping;
@@ -128,6 +136,11 @@ bool Relay::take_note(std::size_t client, const relay::Note& note) {
 void Relay::take_segment(std::size_t client, std::size_t server, Bytes bytes) {
   if (bytes.size() == sizeof(SegmentHeader)) {
     take_header(client, server, read_header<SegmentHeader>(bytes.data()));
+    return;
+  }
+  if (bytes.size() > sizeof(SegmentHeader) &&
+      read_header<SegmentHeader>(bytes.data()).kind == SegmentKind::word) {
+    lane(client, server).words.push_back(std::move(bytes));
     return;
   }
   Parcel parcel;
@@ -261,6 +274,20 @@ bool Relay::send_headers(Lane& it, std::size_t client, std::size_t server) {
   return it.header->kind != SegmentKind::ping;
 }
 
+bool Relay::send_words(Lane& it, std::size_t client, std::size_t server) {
+  const Result<bool> left = it.word_request.test();
+  if (!left) fail(left.error());
+  if (!left || !*left || it.words.empty()) return false;
+  it.word = std::move(it.words.front());
+  it.words.pop_front();
+  auto sent = mpi::check(
+      MPI_Isend(it.word.data(), static_cast<int>(it.word.size()), MPI_BYTE, options_.servers[server].rank,
+                relay_tag(options_.clients[client].peer), comm_->get(), it.word_request.handle()),
+      "MPI_Isend");
+  if (!sent) fail(std::move(sent).error());
+  return true;
+}
+
 /// What cannot get to its server any more. Its rank hears of that from its own pings.
 void Relay::drop(std::size_t client, std::size_t server) {
   Lane& it = lane(client, server);
@@ -270,6 +297,7 @@ void Relay::drop(std::size_t client, std::size_t server) {
   }
   it.waiting.clear();
   it.headers.clear();
+  it.words.clear();
 }
 
 bool Relay::push(std::size_t client, std::size_t server) {
@@ -279,6 +307,7 @@ bool Relay::push(std::size_t client, std::size_t server) {
     drop(client, server);
     return moved;
   }
+  moved = send_words(it, client, server) || moved;
   while (it.credits > 0 && !it.waiting.empty()) {
     Parcel& parcel = it.sending.emplace_back(std::move(it.waiting.front()));
     it.waiting.pop_front();
@@ -294,7 +323,8 @@ bool Relay::push(std::size_t client, std::size_t server) {
     moved = true;
   }
   const Life life = clients_[client].life;
-  if (!it.told_end && (life == Life::died || ((life == Life::ended || it.left) && it.waiting.empty()))) {
+  if (!it.told_end &&
+      (life == Life::died || ((life == Life::ended || it.left) && it.waiting.empty() && it.words.empty()))) {
     it.told_end = true;
     it.headers.push_back(
         {life == Life::died ? SegmentKind::died : SegmentKind::farewell, 0, 0, it.order_sent});
@@ -350,7 +380,7 @@ bool Relay::answer_by_channel(std::size_t client) {
 /// With messages it is a synchronous send, so that the network buffers nothing for a rank that computes.
 bool Relay::answer_by_mpi(std::size_t client, std::size_t server) {
   Lane& it = lane(client, server);
-  const Result<bool> done = it.batch_request.test();
+  const Result<bool> done = it.batch_request.test_eagerly();
   if (!done) fail(done.error());
   if (!done || !*done || clients_[client].life != Life::present) return false;
   if (it.batches.empty() && it.credits_due == 0 && it.flags_due == 0) return false;
@@ -401,8 +431,9 @@ bool Relay::step() {
 }
 
 std::chrono::nanoseconds Relay::pause(std::uint64_t now) const {
-  const bool transferring =
-      !incoming_.empty() || std::ranges::any_of(lanes_, [](const Lane& it) { return !it.sending.empty(); });
+  const bool transferring = !incoming_.empty() || std::ranges::any_of(lanes_, [](const Lane& it) {
+    return !it.sending.empty() || (it.batch_request.active() && it.batch.size() > sizeof(BatchHeader));
+  });
   return std::clamp(std::chrono::nanoseconds(now - moved_ns_) / (transferring ? 64 : 8), relay_shortest_pause,
                     relay_longest_pause);
 }

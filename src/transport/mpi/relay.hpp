@@ -85,6 +85,9 @@ class Relay {
     std::deque<SegmentHeader> headers;  ///< pings and last words, on their way to the server
     std::unique_ptr<SegmentHeader> header;
     mpi::Request header_request;
+    std::deque<Bytes> words;  ///< overtake what waits
+    Bytes word;               ///< on its way to the server
+    mpi::Request word_request;
     // back to the rank
     std::deque<Bytes> batches;  ///< with messages
     std::uint32_t credits_due = 0;
@@ -122,7 +125,7 @@ class Relay {
     return lanes_[client * options_.servers.size() + server];
   }
   bool take_notes();
-  bool take_note(std::size_t client, const relay::Note& note);
+  bool take_note(std::size_t client, const relay::Note& note, std::span<const std::byte> message);
   bool take_arrivals();
   Result<bool> probe();
   void arrived(Incoming incoming);
@@ -134,6 +137,7 @@ class Relay {
   void give_back(std::size_t client, std::size_t server, std::size_t segment);
   void drop(std::size_t client, std::size_t server);
   bool send_headers(Lane& lane, std::size_t client, std::size_t server);
+  bool send_words(Lane& lane, std::size_t client, std::size_t server);
   bool answer(std::size_t client, std::size_t server);
   bool answer_by_channel(std::size_t client);
   bool answer_by_mpi(std::size_t client, std::size_t server);

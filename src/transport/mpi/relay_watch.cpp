@@ -62,7 +62,7 @@ bool Relay::drained() const {
     const Lane& it = lanes_[i];
     if (servers_[i % servers_.size()].gone) continue;
     if (!it.waiting.empty() || !it.sending.empty() || !it.headers.empty() || it.header_request.active() ||
-        !it.told_end)
+        !it.words.empty() || it.word_request.active() || !it.told_end)
       return false;
   }
   return true;

@@ -80,19 +80,24 @@ Result<void> MpiPeer::begin_receive(MPI_Message message, std::size_t bytes) {
 
 bool MpiPeer::complete_receives() {
   bool moved = false;
+  bool any_word = false;
   for (Incoming& incoming : incoming_) {
     if (incoming.arrived) continue;
     const Result<bool> done = incoming.request.test_eagerly();
     if (!done) note_failure(done.error());
     if (!done || !*done) continue;
     incoming.arrived = true;
-    const bool ping = incoming.bytes >= sizeof(SegmentHeader) &&
-                      read_header<SegmentHeader>(incoming.buffer.data()).kind == SegmentKind::ping;
-    if (ping) flags_due_ |= BatchHeader::pong;
-    died_ = died_ || (incoming.bytes >= sizeof(SegmentHeader) &&
-                      read_header<SegmentHeader>(incoming.buffer.data()).kind == SegmentKind::died);
-    moved = moved || !ping;
+    if (incoming.bytes < sizeof(SegmentHeader)) continue;  // said when its turn comes
+    const SegmentKind kind = read_header<SegmentHeader>(incoming.buffer.data()).kind;
+    if (kind == SegmentKind::ping) flags_due_ |= BatchHeader::pong;
+    died_ = died_ || kind == SegmentKind::died;
+    moved = moved || kind != SegmentKind::ping;
+    if (kind != SegmentKind::word) continue;
+    incoming.buffer.resize(incoming.bytes);
+    ahead_.push_back(std::move(incoming.buffer));
+    incoming.is_word = any_word = true;
   }
+  if (any_word) std::erase_if(incoming_, [](const Incoming& incoming) { return incoming.is_word; });
   return moved;
 }
 
@@ -209,17 +214,23 @@ bool MpiPeer::contribute(const ItemHeader& item, std::span<const std::byte> pack
 }
 
 std::optional<std::span<const std::byte>> MpiPeer::peek() {
-  if (!current_ && !incoming_.empty()) {
+  if (!incoming_.empty()) {
     complete_receives();
-    work();
+    if (!current_) work();
   }
+  gave_ahead_ = !ahead_.empty();
+  if (gave_ahead_) return std::span<const std::byte>(ahead_.front()).subspan(sizeof(SegmentHeader));
   return current_;
 }
 
 void MpiPeer::pop() {
-  current_.reset();
   ++messages_;
   progress_.fetch_add(1, std::memory_order_relaxed);
+  if (std::exchange(gave_ahead_, false)) {
+    ahead_.pop_front();
+    return;
+  }
+  current_.reset();
   if (in_segment_ && items_.empty()) end_segment();
 }
 
@@ -256,7 +267,7 @@ void MpiPeer::fill_batch() {
 /// takes it: a rank that computes for long does not make the network buffer without bound. Credits and signs
 /// of life are few and small, and may cross with the end of the rank, who then never takes them.
 bool MpiPeer::flush_batch() {
-  const Result<bool> done = batch_request_.test();
+  const Result<bool> done = batch_has_messages_ ? batch_request_.test_eagerly() : batch_request_.test();
   if (!done) note_failure(done.error());
   if (!done || !*done || !batch_is_due()) return false;
   const bool only_a_pong = kept_.empty() && credits_due_ == 0;
@@ -326,7 +337,7 @@ Result<bool> MpiNetwork::take_one() {
 }
 
 bool MpiNetwork::transferring() const {
-  return std::ranges::any_of(peers_, [](const auto& entry) { return entry.second->receiving(); });
+  return std::ranges::any_of(peers_, [](const auto& entry) { return entry.second->transferring(); });
 }
 
 bool MpiNetwork::progress() {

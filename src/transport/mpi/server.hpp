@@ -73,8 +73,10 @@ class MpiPeer final : public PeerEnd {
   /// Begins to receive a message that was found for this rank.
   Result<void> begin_receive(MPI_Message message, std::size_t bytes);
   void note_failure(Error error);
-  [[nodiscard]] bool receiving() const {
-    return !failure_ && !incoming_.empty() && !incoming_.back().arrived;
+  /// Whether something is under way that moves on only when somebody looks.
+  [[nodiscard]] bool transferring() const {
+    const bool receiving = !incoming_.empty() && !incoming_.back().arrived;
+    return !failure_ && (receiving || (batch_has_messages_ && batch_request_.active()));
   }
 
  private:
@@ -83,6 +85,7 @@ class MpiPeer final : public PeerEnd {
     std::uint64_t bytes = 0;  ///< of the message in it
     mpi::Request request;
     bool arrived = false;
+    bool is_word = false;  ///< which is in `ahead_` by now
   };
 
   bool complete_receives();
@@ -117,6 +120,8 @@ class MpiPeer final : public PeerEnd {
   bool assembling_ = false;
   Bytes own_message_;  ///< FrameReady
   std::optional<std::span<const std::byte>> current_;
+  std::deque<Bytes> ahead_;  ///< words, with their headers
+  bool gave_ahead_ = false;  ///< the first of them is handed out
   std::optional<StallClock> parked_;
 
   std::deque<Bytes> kept_;  ///< messages to the rank

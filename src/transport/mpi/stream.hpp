@@ -4,7 +4,8 @@
 // same kind of machine, so that structs go as they are.
 //
 // A segment may be sent only with a credit; a rank begins with as many as it has staging segments,
-// and the server gives one back for each segment that it has consumed. A ping needs no credit.
+// and the server gives one back for each segment that it has consumed. A ping needs no credit, nor does a
+// word: a message that does not keep its place among the data.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +29,10 @@ enum class SegmentKind : std::uint32_t {
   ping = 0x5EA2,
   farewell = 0x5EA3,  ///< through a frontend: the rank has closed its link
   died = 0x5EA4,      ///< from a frontend: the rank's process is gone
+  word = 0x5EA5,      ///< a message right behind the header; the server takes it as soon as it has come
 };
+/// Longer messages keep their place.
+inline constexpr std::uint64_t most_word_bytes = std::uint64_t{16} << 10;
 
 struct SegmentHeader {
   SegmentKind kind = SegmentKind::data;
@@ -73,6 +77,15 @@ struct BatchHeader {
   std::uint64_t progress = 0;  ///< the server's counter of what it does
   std::uint64_t bytes = 0;     ///< of the messages: each a u64 length and its bytes
 };
+
+/// `order`: what the rank has promised so far.
+inline Bytes make_word(std::span<const std::byte> message, std::uint64_t order) {
+  const SegmentHeader header{SegmentKind::word, 0, message.size(), order};
+  Bytes word(sizeof header + message.size());
+  std::memcpy(word.data(), &header, sizeof header);
+  if (!message.empty()) std::memcpy(word.data() + sizeof header, message.data(), message.size());
+  return word;
+}
 
 template <class Header>
 Header read_header(const std::byte* from) {

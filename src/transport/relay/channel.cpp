@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <chrono>
 #include <cstring>
 #include <new>
+#include <thread>
 
 #include "base/units.hpp"
 
@@ -99,10 +101,12 @@ std::span<std::byte> Channel::down_ring(std::size_t rank) const noexcept {
   return {up.data() + up.size(), geometry_.down_bytes};
 }
 
-ChannelEnd::ChannelEnd(std::shared_ptr<Channel> channel, std::size_t rank, std::string frontend)
+ChannelEnd::ChannelEnd(std::shared_ptr<Channel> channel, std::size_t rank, std::string frontend,
+                       Millis deadline)
     : channel_(std::move(channel)),
       rank_(rank),
       frontend_(std::move(frontend)),
+      deadline_(deadline),
       slot_(channel_->slot(rank)),
       up_(slot_.up, channel_->up_ring(rank)),
       down_(slot_.down, channel_->down_ring(rank), slot_.down_is_full, channel_->header().doorbell),
@@ -120,10 +124,23 @@ void ChannelEnd::end() {
   channel_->header().doorbell.ring();
 }
 
-Result<void> ChannelEnd::leave(const Note& note) {
-  up_.write({reinterpret_cast<const std::byte*>(&note), sizeof note}, 0);
-  if (!up_.message_done()) return fail(ErrorCode::internal, "{}: its ring of notes is full", frontend_);
+Result<void> ChannelEnd::leave(const Note& note, std::span<const std::byte> message) {
+  const auto head = std::as_bytes(std::span(&note, 1));
+  note_.assign(head.begin(), head.end());
+  note_.insert(note_.end(), message.begin(), message.end());
+  std::size_t written = up_.write(note_, 0);
   channel_->header().doorbell.ring();
+  const auto end = std::chrono::steady_clock::now() + deadline_;
+  while (!up_.message_done()) {
+    AFTERBAY_TRY(check_alive());
+    if (std::chrono::steady_clock::now() > end)
+      return fail(ErrorCode::timed_out,
+                  "{}: it has not looked at what this rank asks for {} ms; is it stuck?", frontend_,
+                  deadline_.count());
+    std::this_thread::sleep_for(Millis(1));
+    written = up_.write(note_, written);
+    channel_->header().doorbell.ring();
+  }
   return {};
 }
 

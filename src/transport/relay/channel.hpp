@@ -69,7 +69,7 @@ struct PairState {
   std::atomic<std::uint32_t> changes{0};
 };
 
-/// What a rank leaves in its ring.
+/// What a rank leaves in its ring; behind a word its message.
 struct Note {
   std::uint32_t server = 0;   ///< behind the frontend
   std::uint32_t segment = 0;  ///< header_only: none
@@ -120,8 +120,8 @@ class Channel {
 /// A rank's end, shared by its links to the servers behind the frontend. Used by the rank's thread.
 class ChannelEnd {
  public:
-  /// Marks the rank as present. `frontend`: as errors name it.
-  ChannelEnd(std::shared_ptr<Channel> channel, std::size_t rank, std::string frontend);
+  /// Marks the rank as present. `frontend`: as errors name it; `deadline`: for its ring to be read.
+  ChannelEnd(std::shared_ptr<Channel> channel, std::size_t rank, std::string frontend, Millis deadline);
   /// Marks the rank as ended.
   ~ChannelEnd();
   ChannelEnd(const ChannelEnd&) = delete;
@@ -129,7 +129,8 @@ class ChannelEnd {
 
   [[nodiscard]] const Channel& channel() const noexcept { return *channel_; }
   [[nodiscard]] std::size_t rank() const noexcept { return rank_; }
-  Result<void> leave(const Note& note);
+  /// Waits only while the ring is full of words.
+  Result<void> leave(const Note& note, std::span<const std::byte> message = {});
   [[nodiscard]] bool is_free(std::size_t server, std::size_t segment) const noexcept {
     return channel_->busy(rank_, server, segment).load(std::memory_order_acquire) == 0;
   }
@@ -146,9 +147,11 @@ class ChannelEnd {
   std::shared_ptr<Channel> channel_;
   std::size_t rank_;
   std::string frontend_;
+  Millis deadline_;
   RankSlot& slot_;
   shm::RingWriter up_;
   shm::RingReader down_;
+  Bytes note_;
   std::vector<std::deque<Bytes>> arrived_;  ///< by server
   ProcessWatch process_;
   std::uint32_t bell_seen_ = 0;

@@ -23,6 +23,12 @@ Result<void> RelayCarrier::send_header(const network::SegmentHeader& header) {
   return end_->leave({static_cast<std::uint32_t>(server_), Note::header_only, sizeof header, header});
 }
 
+Result<void> RelayCarrier::send_word(Bytes word) {
+  return end_->leave({static_cast<std::uint32_t>(server_), Note::header_only, word.size(),
+                      network::read_header<network::SegmentHeader>(word.data())},
+                     std::span<const std::byte>(word).subspan(sizeof(network::SegmentHeader)));
+}
+
 Result<std::optional<std::span<const std::byte>>> RelayCarrier::next_batch() {
   if (auto batch = end_->next(server_)) {
     batch_ = std::move(*batch);

@@ -125,6 +125,11 @@ std::uint64_t FrameTable::used_bytes() const noexcept {
   return used;
 }
 
+bool FrameTable::is_short() const noexcept {
+  return header_.free[large_blocks].count.load(std::memory_order_relaxed) <=
+         segment_.geometry().classes[large_blocks].reserve;
+}
+
 std::optional<std::uint32_t> FrameTable::find(std::uint32_t frame, std::uint64_t seq) const noexcept {
   if (!is_frame(frame)) return std::nullopt;
   const std::uint64_t held = segment_.entry(frame, seq).load(std::memory_order_acquire);

@@ -63,6 +63,9 @@ class FrameTable {
     return frame < header_.frames.load(std::memory_order_acquire);
   }
   [[nodiscard]] std::uint64_t used_bytes() const noexcept;
+  /// Whether no large block is left but those that are kept for the slowest rank. What fits into small blocks
+  /// gets large ones too.
+  [[nodiscard]] bool is_short() const noexcept;
 
  private:
   tl::expected<std::uint32_t, Refusal> make(const FrameSlot& slot, std::atomic<std::uint64_t>& entry,

@@ -21,6 +21,7 @@ class Pool final : public FramePool {
   [[nodiscard]] PieceState state(const FrameView& view, std::uint32_t piece) const override;
   void release(const FrameView& view) override;
   [[nodiscard]] std::uint64_t capacity_bytes() const override;
+  [[nodiscard]] bool is_short() const override { return table_.is_short(); }
   [[nodiscard]] std::uint64_t used_bytes() const override { return table_.used_bytes(); }
   [[nodiscard]] std::uint64_t peak_used_bytes() const override;
 

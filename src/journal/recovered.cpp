@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "journal/recovered.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "journal/journal_file.hpp"
+
+namespace afterbay::journal {
+
+std::optional<LeftFile> find_left(const Journal& journal, const std::string& path) {
+  std::error_code gone;
+  const std::string whole = std::filesystem::absolute(path, gone).lexically_normal().string();
+  for (auto run = journal.runs.rbegin(); run != journal.runs.rend(); ++run) {
+    const auto at = std::ranges::find(run->unpublished, whole, [](const auto& it) { return it.file.path; });
+    if (at != run->unpublished.end()) return LeftFile{&*run, &*at};
+  }
+  return std::nullopt;
+}
+
+Result<> note_recovered(const Journal& journal, const LeftFile& left, FileRecovered recovered) {
+  recovered.file.file = left.file->file;
+  AFTERBAY_TRY_ASSIGN(const auto file, JournalFile::open(journal.directory, left.file->server));
+  return file->append_durably(text_of({utc_now(), left.run->id, left.file->server, std::move(recovered)}));
+}
+
+}  // namespace afterbay::journal
