@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "base/clock.hpp"
+#include "base/polling.hpp"
 #include "mpi/check.hpp"
 
 namespace afterbay::mpi {
@@ -14,8 +15,8 @@ BackOff::BackOff(Time shortest, Time longest) noexcept
     : shortest_(shortest), longest_(longest), begin_ns_(now_ns()) {}
 
 std::chrono::nanoseconds BackOff::pause(bool transferring) const noexcept {
-  const std::chrono::nanoseconds waited(now_ns() - begin_ns_);
-  return std::clamp<std::chrono::nanoseconds>(waited / (transferring ? 64 : 8), shortest_, longest_);
+  return pause_between_looks(std::chrono::nanoseconds(now_ns() - begin_ns_), transferring, shortest_,
+                             longest_);
 }
 
 void BackOff::sleep(std::chrono::nanoseconds most, bool transferring) const {

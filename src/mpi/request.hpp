@@ -12,9 +12,7 @@
 
 namespace afterbay::mpi {
 
-/// Sleeps between looks at something that can only be polled: an eighth of the time waited so far,
-/// within bounds. So a wait costs few looks, and ends late by an eighth at most. While data are under way
-/// it is a 64th: a transfer moves on only when somebody looks.
+/// Sleeps between looks at something that can only be polled: see pause_between_looks.
 class BackOff {
  public:
   using Time = std::chrono::microseconds;

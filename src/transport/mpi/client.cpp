@@ -111,7 +111,9 @@ Result<void> MpiClientLink::send_segment(std::size_t index) {
 
 Result<void> MpiClientLink::take_replies() {
   for (;;) {
+    const bool receiving = carrier_->receiving();
     AFTERBAY_TRY_ASSIGN(const auto batch, carrier_->next_batch());
+    if (!receiving && carrier_->receiving()) quiet_.reset();  // from now on looking moves it on
     if (!batch) return {};
     take_batch(*batch);
   }
@@ -244,6 +246,7 @@ Result<void> MpiClientLink::send_ahead(std::span<const std::byte> message) {
   if (message.size() > most_word_bytes) return send(message, Wake::now);
   AFTERBAY_TRY(check_server());
   AFTERBAY_TRY(carrier_->send_word(make_word(message, order_sent_)));
+  quiet_.reset();
   return poll();
 }
 

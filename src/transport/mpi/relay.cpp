@@ -6,6 +6,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/polling.hpp"
 #include "mpi/check.hpp"
 
 namespace afterbay::transport::network {
@@ -183,6 +184,7 @@ Result<bool> Relay::probe() {
     spare_.pop_back();
   }
   it.buffer.resize(static_cast<std::size_t>(bytes));
+  if (static_cast<std::size_t>(bytes) > sizeof(BatchHeader)) moved_ns_ = now_ns();  // looking moves it on
   AFTERBAY_TRY(
       mpi::check(MPI_Imrecv(it.buffer.data(), bytes, MPI_BYTE, &message, it.request.handle()), "MPI_Imrecv"));
   return true;
@@ -434,8 +436,8 @@ std::chrono::nanoseconds Relay::pause(std::uint64_t now) const {
   const bool transferring = !incoming_.empty() || std::ranges::any_of(lanes_, [](const Lane& it) {
     return !it.sending.empty() || (it.batch_request.active() && it.batch.size() > sizeof(BatchHeader));
   });
-  return std::clamp(std::chrono::nanoseconds(now - moved_ns_) / (transferring ? 64 : 8), relay_shortest_pause,
-                    relay_longest_pause);
+  return pause_between_looks(std::chrono::nanoseconds(now - moved_ns_), transferring, relay_shortest_pause,
+                             relay_longest_pause);
 }
 
 void Relay::wait(Millis most) {

@@ -267,9 +267,11 @@ void MpiPeer::fill_batch() {
 /// takes it: a rank that computes for long does not make the network buffer without bound. Credits and signs
 /// of life are few and small, and may cross with the end of the rank, who then never takes them.
 bool MpiPeer::flush_batch() {
-  const Result<bool> done = batch_has_messages_ ? batch_request_.test_eagerly() : batch_request_.test();
+  const bool had_messages = batch_has_messages_ && batch_request_.active();
+  const Result<bool> done = had_messages ? batch_request_.test_eagerly() : batch_request_.test();
   if (!done) note_failure(done.error());
-  if (!done || !*done || !batch_is_due()) return false;
+  if (!done || !*done) return false;
+  if (!batch_is_due()) return had_messages;  // whoever waits for it to leave may go on
   const bool only_a_pong = kept_.empty() && credits_due_ == 0;
   fill_batch();
   const auto start = batch_.size() > sizeof(BatchHeader) ? MPI_Issend : MPI_Isend;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/clock.hpp"
+#include "base/polling.hpp"
 
 namespace afterbay::transport::shm {
 namespace {
@@ -54,9 +55,11 @@ bool Port::pump() {
   return moved;
 }
 
-nanoseconds Port::pause(std::uint64_t now) const {
-  const int part = std::ranges::any_of(networks_, [](const auto& it) { return it->transferring(); }) ? 64 : 8;
-  return std::clamp<nanoseconds>(nanoseconds(now - quiet_since_ns_) / part, shortest_pause, longest_pause);
+nanoseconds Port::pause(std::uint64_t now) {
+  const bool transferring = std::ranges::any_of(networks_, [](const auto& it) { return it->transferring(); });
+  if (transferring && !transferring_) quiet_since_ns_ = now;
+  transferring_ = transferring;
+  return pause_between_looks(nanoseconds(now - quiet_since_ns_), transferring, shortest_pause, longest_pause);
 }
 
 /// Sleeps unless the doorbell has rung since the last sleep ended.

@@ -46,7 +46,7 @@ class Port final : public ServerPort {
   [[nodiscard]] std::uint64_t messages() const override;
 
  private:
-  [[nodiscard]] std::chrono::nanoseconds pause(std::uint64_t now) const;
+  std::chrono::nanoseconds pause(std::uint64_t now);
   void sleep(std::chrono::nanoseconds most);
   void ring_all();
 
@@ -57,6 +57,7 @@ class Port final : public ServerPort {
   std::vector<std::unique_ptr<PeerEnd>> peers_;
   std::uint32_t bell_seen_ = 0;
   std::uint64_t quiet_since_ns_;  ///< the network last moved
+  bool transferring_ = false;     ///< when it slept last
 };
 
 }  // namespace afterbay::transport::shm
