@@ -138,7 +138,7 @@ void read_beside_output(Run& run, Session& session, const Block& block) {
   OutputFile file = history.open();
   const std::vector<float> values(levels * block.count[0] * block.count[1], 280.0F);
   std::vector<float> read(levels * rows * columns);
-  for (std::uint64_t record = 0; record < 30; ++record) {
+  for (std::uint64_t record = 0; record < 80; ++record) {
     file.put("temperature", record, values.data());
     file.put("pressure", record, values.data());
     session.end_step();

@@ -88,8 +88,8 @@ def read_beside_output():
     """On a slow disk a file is read at once, whatever is queued for output, in every topology."""
     for name, layout in {"shm": {}, "mpi": {"settings": ["transport=mpi"]}, "tiered": {"settings": ["topology=tiered"], "frontends": 1},
                          "inline": {"settings": ["topology=inline", "inline.mode=thread"], "servers": 0}}.items():
-        settings = [*layout.pop("settings", ()), "memory.server=2MiB", "deadline=20s"]
-        work, outcomes, run = play("read_beside_output", prepare=make_input, rules=["ops=write path=*.part ms=150"], settings=settings, **layout)
+        settings = [*layout.pop("settings", ()), "memory.server=8MiB", "deadline=20s"]
+        work, outcomes, run = play("read_beside_output", prepare=make_input, rules=["ops=write path=*.part ms=80"], settings=settings, **layout)
         for rank in range(MODELS):
             expect(rank in outcomes and outcomes[rank].code == "ok", f"read_beside_output {name}", run.stderr[-2000:], outcomes)
         took = [tuple(map(float, (work / f"took.{rank}").read_text().split())) for rank in range(MODELS)]
