@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <fstream>
+#include <thread>
 
 #include "input_session.hpp"
 #include "local_run.hpp"
@@ -149,6 +151,25 @@ TEST(ThreadSessionInputOrder, a_file_that_is_open_for_output_is_read_as_of_the_l
       session.finalize();
     }));
   }
+}
+
+/// What was prefetched is in the server's memory, whatever becomes of the file.
+TEST(ThreadSessionInputOrder, what_was_prefetched_is_not_read_again) {
+  const Directory directory;
+  LocalRun run(1, 1, tight_input());
+  expect_no_errors(run.run([&](Session& session, int) {
+    Collection c = session.collection(
+        "c", one_number(), {.file = "c.nc", .directory = directory.path.string(), .store = "cdf5"});
+    write_number(session, c, 40);
+    const auto path = directory.path / "c.nc";
+    InputFile input = session.open_input(path.string());
+    input.prefetch("v", {});
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+    const auto size = std::filesystem::file_size(path);
+    std::fstream(path, std::ios::in | std::ios::out | std::ios::binary) << std::string(size, '\0');
+    EXPECT_EQ(read_number(input), 40);
+    session.finalize();
+  }));
 }
 
 TEST(ThreadSessionInputOrder, however_the_name_of_what_was_closed_is_spelled) {
