@@ -164,7 +164,7 @@ TEST(ThreadSessionInputOrder, what_was_prefetched_is_not_read_again) {
     const auto path = directory.path / "c.nc";
     InputFile input = session.open_input(path.string());
     input.prefetch("v", {});
-    std::this_thread::sleep_for(std::chrono::seconds(1));
+    std::this_thread::sleep_for(std::chrono::seconds(2));
     const auto size = std::filesystem::file_size(path);
     std::fstream(path, std::ios::in | std::ios::out | std::ios::binary) << std::string(size, '\0');
     EXPECT_EQ(read_number(input), 40);
