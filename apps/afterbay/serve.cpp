@@ -5,11 +5,8 @@
 #include <mpi.h>
 
 #include <chrono>
-#include <condition_variable>
 #include <cstdlib>
 #include <memory>
-#include <mutex>
-#include <stop_token>
 #include <thread>
 
 #include "afterbay/mpi.hpp"
@@ -19,7 +16,7 @@ namespace afterbay::app {
 
 namespace {
 
-using namespace std::chrono_literals;
+constexpr std::chrono::seconds time_for_others{5};
 
 struct ServeOptions {
   std::string config_file;
@@ -51,17 +48,13 @@ class MpiProcess {
 
   void finalize() { MPI_Finalize(); }
 
-  /// Finalizes after a failure. Dead peers may never join in, so that the process ends with `code` by itself
-  /// when this takes too long.
-  void finalize_or_exit(Exit code) {
-    std::jthread watchdog([code](const std::stop_token& stop) {
-      std::mutex mutex;
-      std::condition_variable_any changed;
-      std::unique_lock lock(mutex);
-      changed.wait_for(lock, stop, 5s, [] { return false; });
-      if (!stop.stop_requested()) std::_Exit(static_cast<int>(code));
-    });
-    MPI_Finalize();
+  /// Ends the job after a failure, when the model's ranks have had time to say what they know of it and to
+  /// end by themselves. MPI_Finalize instead would wait for ranks that may never come to it, and Open
+  /// MPI 4.1's mpirun can crash or hang when other ranks abort meanwhile.
+  [[noreturn]] void abort(Exit code) {
+    std::this_thread::sleep_for(time_for_others);
+    MPI_Abort(MPI_COMM_WORLD, static_cast<int>(code));
+    std::_Exit(static_cast<int>(code));
   }
 
  private:
@@ -92,8 +85,7 @@ Exit serve(const ServeOptions& options, const Invocation& invocation) {
   } catch (const Failure& failure) {
     const Exit code = exit_of(failure.code());
     complain("serve", fmt::format("process {}: {}", process.rank(), failure.what()));
-    process.finalize_or_exit(code);
-    return code;
+    process.abort(code);
   }
   process.finalize();
   return Exit::ok;

@@ -35,6 +35,7 @@ struct ServedEpoch {
 
 struct Epochs {
   std::map<std::uint64_t, ServedEpoch> open;  ///< by number; they complete in this order
+  std::uint64_t completed = 0;                ///< number of the last that is complete here
   /// Leader: the parts of members that have come, by (epoch, file).
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::vector<storage::MemberEpoch>> parts;
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::size_t> arrived;  ///< also those without a part

@@ -53,6 +53,7 @@ struct OutputFile {
   // Of a file that several servers write:
   std::size_t leader = 0;
   std::size_t parts_missing = 0;                  ///< leader: members that have not handed over
+  std::vector<storage::MemberEpoch> handed{};     ///< leader: whole accounts of those that have
   std::optional<std::vector<std::byte>> share{};  ///< member: what the leader sent, until it has joined
 
   /// Every rank has closed it: all its data are here.

@@ -236,7 +236,7 @@ class Server {
   void file_shared(wire::FileShared message);
   void join_if_shared(OutputFile& file);
   void answer_places(std::size_t server, const wire::AskPlaces& question);
-  Result<> part_done(std::size_t server, const wire::PartDone& message);
+  Result<> part_done(std::size_t server, wire::PartDone message);
   void hand_over(OutputFile& file);
   void handed_over(OutputFile& file, std::vector<std::byte> account);
   [[nodiscard]] Error fellow_error(Error error, std::size_t server) const;
@@ -245,6 +245,7 @@ class Server {
   Result<> reach_epoch(std::size_t peer, wire::Epoch message);
   void advance_epochs();
   void mark_file(ServedEpoch& epoch, ServedEpoch::OpenFile& entry);
+  [[nodiscard]] std::vector<storage::MemberEpoch> parts_of(std::uint64_t number, const OutputFile& file);
   void submit_mark(ServedEpoch& epoch, ServedEpoch::OpenFile& entry, OutputFile& file,
                    std::vector<storage::MemberEpoch> parts);
   void epoch_marked(const OutputFile& file, std::uint64_t number, std::optional<storage::MemberEpoch> part);

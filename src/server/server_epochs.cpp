@@ -68,10 +68,24 @@ void Server::mark_file(ServedEpoch& epoch, ServedEpoch::OpenFile& entry) {
     return;
   }
   if (is_shared(file) && epochs_.arrived[key] + 1 < file.collection->servers.size()) return;
+  submit_mark(epoch, entry, file, parts_of(epoch.epoch.number, file));
+}
+
+/// Leader: what members have of the file at an epoch. Who has handed over all of it since has that, and the
+/// log of the epoch as well if it keeps one.
+std::vector<storage::MemberEpoch> Server::parts_of(std::uint64_t number, const OutputFile& file) {
+  const std::pair key(number, file.id);
   std::vector<storage::MemberEpoch> parts = std::move(epochs_.parts[key]);
   epochs_.parts.erase(key);
   epochs_.arrived.erase(key);
-  submit_mark(epoch, entry, file, std::move(parts));
+  for (const storage::MemberEpoch& whole : file.handed) {
+    const auto part = std::ranges::find(parts, whole.server, &storage::MemberEpoch::server);
+    if (part == parts.end())
+      parts.push_back(whole);
+    else
+      part->account = whole.account;
+  }
+  return parts;
 }
 
 void Server::submit_mark(ServedEpoch& epoch, ServedEpoch::OpenFile& entry, OutputFile& file,
@@ -117,12 +131,13 @@ void Server::epoch_marked(const OutputFile& file, std::uint64_t number,
 void Server::send_epoch_part(const OutputFile& file, std::uint64_t number,
                              std::optional<storage::MemberEpoch> part) {
   wire::EpochPart message{file.id, number, std::nullopt};
-  if (part) message.part = wire::EpochPart::Part{part->server, part->logged, std::move(part->account)};
+  if (part) message.part = wire::MemberAccount{part->server, part->logged, std::move(part->account)};
   if (auto sent = fellows_.send(file.leader, message); !sent)
     fail(fellow_error(std::move(sent).error(), file.leader));
 }
 
 void Server::take_epoch_part(wire::EpochPart message) {
+  if (message.epoch <= epochs_.completed) return;  // the file was published before
   const std::pair key(message.epoch, message.file);
   ++epochs_.arrived[key];
   if (message.part)
@@ -156,6 +171,10 @@ void Server::epoch_completed(std::uint64_t number) {
   for (const Ticket& ticket : at->second.before) done(ticket.peer, ticket.number);
   const std::string name = at->second.epoch.name;
   epochs_.open.erase(at);
+  epochs_.completed = number;
+  const auto of_it = [number](const auto& entry) { return entry.first.first == number; };
+  std::erase_if(epochs_.parts, of_it);
+  std::erase_if(epochs_.arrived, of_it);
   epoch_complete_here(number, name);
   advance_epochs();
 }

@@ -388,6 +388,7 @@ void Server::publish_if_complete(OutputFile& file) {
         result.published = true;
         auto published = [&]() -> Result<storage::Published> {
           AFTERBAY_TRY(check_wanted(file));
+          for (const storage::MemberEpoch& whole : file.handed) AFTERBAY_TRY(file.file->take(whole.account));
           file.file->reach(file.records_put);
           return file.file->publish();
         }();

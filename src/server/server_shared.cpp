@@ -53,7 +53,7 @@ Result<> Server::handle_server(std::size_t server, std::span<const std::byte> me
   if (kind == wire::Places::kind)
     return decoded<wire::Places>(message, [&](auto m) { return places_.answer(std::move(m)), Result<>(); });
   if (kind == wire::PartDone::kind)
-    return decoded<wire::PartDone>(message, [&](const auto& m) { return part_done(server, m); });
+    return decoded<wire::PartDone>(message, [&](auto m) { return part_done(server, std::move(m)); });
   if (kind == wire::EpochPart::kind)
     return decoded<wire::EpochPart>(message,
                                     [&](auto m) { return take_epoch_part(std::move(m)), Result<>(); });
@@ -185,7 +185,9 @@ void Server::answer_places(std::size_t server, const wire::AskPlaces& question) 
   if (auto sent = fellows_.send(server, answer); !sent) fail(fellow_error(std::move(sent).error(), server));
 }
 
-Result<> Server::part_done(std::size_t server, const wire::PartDone& message) {
+/// The file takes the account when it is published: epochs that are behind are marked before, and count it
+/// themselves.
+Result<> Server::part_done(std::size_t server, wire::PartDone message) {
   const auto found = files_.find(message.file);
   if (found == files_.end() || found->second.failed || found->second.dropped) return {};  // given up
   OutputFile& file = found->second;
@@ -193,7 +195,7 @@ Result<> Server::part_done(std::size_t server, const wire::PartDone& message) {
     return afterbay::fail(
         make_error(ErrorCode::internal, "I/O server {} hands over a part of a file too early", server)
             .in_file(file.path));
-  AFTERBAY_TRY(file.file->take(message.account));
+  file.handed.push_back({server, false, std::move(message.account)});
   --file.parts_missing;
   publish_if_complete(file);
   return {};

@@ -77,21 +77,23 @@ struct FilePublished {
   }
 };
 
-/// Member -> leader: what it has of an epoch of the file is durable; storage::MemberEpoch.
+/// What a member has written of an epoch of a file: storage::MemberEpoch.
+struct MemberAccount {
+  std::uint64_t server = 0;
+  bool logged = false;
+  std::vector<std::byte> account;
+  template <class A>
+  void fields(A& a) {
+    a(server, logged, account);
+  }
+};
+
+/// Member -> leader: what it has of an epoch of the file is durable.
 struct EpochPart {
   static constexpr Kind kind{225};
-  struct Part {
-    std::uint64_t server = 0;
-    bool logged = false;
-    std::vector<std::byte> account;
-    template <class A>
-    void fields(A& a) {
-      a(server, logged, account);
-    }
-  };
   std::uint64_t file = 0;
   std::uint64_t epoch = 0;
-  std::optional<Part> part;  ///< none: it was handed over whole
+  std::optional<MemberAccount> part;  ///< none: it was handed over whole
   template <class A>
   void fields(A& a) {
     a(file, epoch, part);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Kills all processes (kill -9) of runs whose files stay open, at random moments, and brings the files back to the last epoch
+"""Kills all processes (kill -9) of runs whose files stay open, at random moments, every second time with a loss of power, and brings the files back to the last epoch
 that `afterbay status` knows. All values before it, and none after, read by netCDF. CRASH_KILLS: how many runs."""
 import json
 import os
@@ -18,9 +18,12 @@ import time
 import netCDF4
 import numpy
 
+import _power
+
 BUILD = pathlib.Path(os.environ["AFTERBAY_BUILD"])
 MODEL = BUILD / "tests/fault/epoch_model"
 COMMAND = BUILD / "apps/afterbay/afterbay"
+SHIM = BUILD / "tests/fault/libfault_shim.so"
 KILLS = int(os.environ.get("CRASH_KILLS", "6"))
 SEED = int(os.environ.get("CRASH_SEED", str(time.time_ns() % 1_000_000)))
 MODELS, ROWS, COLUMNS, RECORDS = 2, 60, 80, 3000
@@ -42,12 +45,22 @@ def command(work, *words, codes=(0,)):
     return done.stdout
 
 
-def start_and_kill(work, case, seconds):
+def start_and_kill(work, case, seconds, power):
+    """Returns how many changes were lost with the power, if it is to be; what that can take is in `work`/disk."""
     beside, settings = case
-    flags = [f"--afterbay.{name}={value}" for name, value in ({"deadline": "20s", "memory.server": "16MiB"} | settings).items()]
+    disk = work / "disk"
+    disk.mkdir()
+    settings = {"deadline": "20s", "memory.server": "16MiB", "journal.directory": disk / "afterbay-journal"} | settings
+    flags = [f"--afterbay.{name}={value}" for name, value in settings.items()]
     processes = MODELS + beside
+    exported = []
+    if power:
+        (work / "rules").write_text("")
+        for name, value in {**_power.environment(disk, SHIM), "FAULT_RULES": work / "rules"}.items():
+            exported += ["-x", f"{name}={value}"]
     with open(work / "log", "w", encoding="utf-8") as log:
-        run = subprocess.Popen(["mpirun", "--oversubscribe", "-np", str(processes), str(MODEL), "out", str(RECORDS), *flags],
+        run = subprocess.Popen(["mpirun", "--oversubscribe", "-np", str(processes), *exported, str(MODEL), str(disk / "out"), str(RECORDS),
+                                *flags],
                                cwd=work, stdout=log, stderr=log)
     deadline = time.monotonic() + 60
     while len(list(work.glob("pid.*.[0-9]"))) < processes:
@@ -61,6 +74,7 @@ def start_and_kill(work, case, seconds):
         except ProcessLookupError:
             pass
     run.wait(timeout=60)
+    return _power.lose(disk, random.Random(seconds)) if power else 0
 
 
 def check(path, records):
@@ -81,15 +95,19 @@ def check(path, records):
 def one(number, dice):
     case = CASES[number % len(CASES)]
     work = pathlib.Path(tempfile.mkdtemp(prefix=f"epoch{number}_", dir=".")).resolve()
-    seconds = dice.uniform(0.0, 1.2)
-    start_and_kill(work, case, seconds)
+    power = (number + number // len(CASES)) % 2 == 1
+    seconds = dice.uniform(0.5, 2.5) if power else dice.uniform(0.0, 1.2)
+    lost = start_and_kill(work, case, seconds, power)
+    top, work = work, work / "disk"
     recovered = 0
     if (work / "afterbay-journal").exists():
         run = json.loads(command(work, "status", "--over", "--json", codes=(0, 4)))["runs"][-1]
         if last := run["last_epoch"]:
             records = int(last["name"])
-            if {pathlib.Path(path).name for path in last["to_recover"]} != {"packed.nc", "classic.nc"} and run["state"] != "complete":
-                fail(f"{work}: to be recovered: {last['to_recover']}")
+            for name in {"packed.nc", "classic.nc"} - {pathlib.Path(path).name for path in last["to_recover"]}:
+                if not (work / "out" / name).exists():
+                    fail(f"{work}: {name} is neither published nor to be brought back: {last['to_recover']}")
+                check(work / "out" / name, RECORDS)  # the model had ended
             said = command(work, "status", "--over", codes=(0, 4))
             for line in re.findall("to be brought back: afterbay (.*)", said):
                 command(work, *shlex.split(line))  # to the letter
@@ -100,8 +118,9 @@ def one(number, dice):
                 fail(f"{work}: status does not know what was brought back: {after}")
             command(work, "verify")
             recovered = records
-    print(f"{number}: {case[1]} killed after {seconds:.2f} s: {recovered} records came back", flush=True)
-    shutil.rmtree(work)
+    power_text = f", {lost} changes lost with the power" if power else ""
+    print(f"{number}: {case[1]} killed after {seconds:.2f} s{power_text}: {recovered} records came back", flush=True)
+    shutil.rmtree(top)
     return recovered
 
 

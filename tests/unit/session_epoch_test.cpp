@@ -6,6 +6,7 @@
 
 #include <fstream>
 #include <latch>
+#include <thread>
 
 #include "base/clock.hpp"
 #include "journal/read.hpp"
@@ -13,6 +14,7 @@
 #include "read_back.hpp"
 #include "scratch_directory.hpp"
 #include "storage/epoch/recover.hpp"
+#include "store_on_disk.hpp"
 
 namespace afterbay::test {
 namespace {
@@ -186,6 +188,45 @@ TEST(ThreadSessionEpochOrder, one_that_others_have_not_reached_stalls_nobody) {
   for (const auto& error : errors) EXPECT_FALSE(error) << error->text();
   EXPECT_EQ(calls, 1);
   expect_epoch_records(directory.path / "c_0.nc", "packed", 20);
+}
+
+class SluggishDisk : public storage::Disk {
+ public:
+  int sync(int descriptor) override {
+    std::this_thread::sleep_for(std::chrono::milliseconds(60));
+    return Disk::sync(descriptor);
+  }
+};
+
+/// A server hands over all that it has of a file while the file's leader, which is slow, has yet to mark an
+/// epoch that came before, on several files.
+TEST(ThreadSessionEpochOrder, servers_of_one_file_need_not_mark_it_together) {
+  constexpr std::int64_t files = 6;
+  for (const Format format : {Format::cdf5, Format::netcdf4}) {
+    const bool packed = format == Format::netcdf4;
+    const Directory directory;
+    auto settings = epoch_settings(directory.path / "journal", "slab");
+    settings.emplace_back("writers", "1");
+    LocalRun run(2, 3, settings);
+    StoreOnDisk store(format, std::make_shared<SluggishDisk>());
+    run.stores = [&](Format) -> storage::Store& { return store; };
+    const auto errors = run.run([&](Session& session, int) {
+      Collection collection = epoch_collection(session, directory.path, packed ? "netcdf4" : "cdf5");
+      std::vector<OutputFile> open;
+      for (std::int64_t step = 0; step < files; ++step) {
+        open.push_back(collection.open(step_name(step)));
+        put_epoch_record(session, open.back(), 0, packed);
+      }
+      session.wait(session.flush());  // all servers have the files open
+      std::ignore = session.epoch("early");
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      for (OutputFile& file : open) file.close();
+      session.finalize();
+    });
+    for (const auto& error : errors) EXPECT_FALSE(error) << error->text();
+    for (std::int64_t step = 0; step < files; ++step)
+      expect_epoch_records(directory.path / fmt::format("c_{}.nc", step), packed ? "packed" : "v", 1);
+  }
 }
 
 TEST(ThreadSessionEpochErrors, ranks_that_name_it_differently_are_told) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <utility>
 
 #include "storage/block_writer/disk.hpp"
@@ -9,7 +10,7 @@
 
 namespace afterbay::test {
 
-/// The store of a format on another disk.
+/// The store of a format on another disk: of files that it creates, not of those that it joins.
 class StoreOnDisk : public storage::Store {
  public:
   StoreOnDisk(Format format, std::shared_ptr<storage::Disk> disk)
@@ -18,6 +19,11 @@ class StoreOnDisk : public storage::Store {
     storage::FileRequest changed = request;
     changed.disk = disk_;
     return store_->create(changed);
+  }
+  Result<std::unique_ptr<storage::File>> join(const storage::FileRequest& request,
+                                              std::span<const std::byte> share,
+                                              std::shared_ptr<storage::Placer> placer) override {
+    return store_->join(request, share, std::move(placer));
   }
 
  private:
