@@ -5,10 +5,12 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "codec/aligned_buffer.hpp"
@@ -35,7 +37,19 @@ class RecordingDisk : public Disk {
     calls.push_back({static_cast<std::uint64_t>(offset), count, descriptor == direct_});
     return Disk::write(descriptor, bytes, count, offset);
   }
+  int allocate(int descriptor, off_t offset, off_t length) override {
+    rooms.emplace_back(offset, length);
+    if (gives_room) return Disk::allocate(descriptor, offset, length);
+    errno = EOPNOTSUPP;
+    return -1;
+  }
+  bool writes_side_by_side(const char*) override { return true; }
+  std::int64_t free_bytes(int) override { return free; }
+
   std::vector<Call> calls;
+  std::vector<std::pair<off_t, off_t>> rooms;  ///< offset and length
+  bool gives_room = true;
+  std::int64_t free = std::int64_t{100} << 30;
 
  private:
   int direct_ = -1;
@@ -135,6 +149,56 @@ TEST_F(BlockWriterTest, never_uses_direct_io_when_it_is_off) {
   const Extent all = extent(0, 0, 64 * page);
   EXPECT_EQ(write({all}).direct_bytes, 0u);
   expect_bytes(all);
+}
+
+class BlockWriterRoom : public BlockWriterTest {
+ protected:
+  static constexpr std::uint64_t MiB = 1u << 20;
+  void SetUp() override {
+    BlockWriterTest::SetUp();
+    open(DirectIo::automatic);
+    if (!writer_->direct()) GTEST_SKIP() << "this file system refuses O_DIRECT";
+  }
+  void write_and_check(std::uint64_t from, std::uint64_t to) {
+    for (std::uint64_t at = from; at < to; ++at) write({extent(at * MiB, 0, MiB)});
+    for (std::uint64_t at = from; at < to; ++at) expect_bytes(extent(at * MiB, 0, MiB));
+  }
+};
+
+TEST_F(BlockWriterRoom, is_given_to_large_files_in_few_steps_and_cut_off_again) {
+  write_and_check(0, 15);
+  EXPECT_TRUE(disk_->rooms.empty()) << "small files need none";
+  write_and_check(15, 50);
+  EXPECT_EQ(disk_->rooms.size(), 2U);
+  EXPECT_EQ(*writer_->size_bytes(), 65 * MiB) << "33 MiB, and as much as the 32 before";
+  ASSERT_TRUE(writer_->truncate(50 * MiB));
+  EXPECT_EQ(*writer_->size_bytes(), 50 * MiB);
+  write_and_check(50, 51);
+  EXPECT_EQ(disk_->rooms.size(), 3U);
+}
+
+TEST_F(BlockWriterRoom, that_another_server_gave_is_used) {
+  ASSERT_EQ(::ftruncate(file_.get(), static_cast<off_t>(40 * MiB)), 0);
+  write_and_check(20, 40);
+  EXPECT_TRUE(disk_->rooms.empty());
+}
+
+TEST_F(BlockWriterRoom, is_not_given_where_little_is_free) {
+  disk_->free = static_cast<std::int64_t>(200 * MiB);
+  write_and_check(0, 20);
+  EXPECT_TRUE(disk_->rooms.empty());
+}
+
+TEST_F(BlockWriterRoom, is_not_given_up_to_a_far_record) {
+  write_and_check(5000, 5001);
+  EXPECT_TRUE(disk_->rooms.empty());
+}
+
+TEST_F(BlockWriterRoom, is_asked_for_once_where_the_file_system_gives_none) {
+  disk_->gives_room = false;
+  write_and_check(0, 40);
+  EXPECT_EQ(disk_->rooms.size(), 1U);
+  EXPECT_EQ(*writer_->size_bytes(), 40 * MiB);
 }
 
 TEST_F(BlockWriterTest, reads_zeros_after_the_end) {

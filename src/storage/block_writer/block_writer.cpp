@@ -24,6 +24,11 @@ constexpr std::uint64_t least_direct_bytes = 64u << 10;
 constexpr std::uint64_t least_write_back_bytes = 256u << 10;
 /// From this size on bytes are summed beside their write.
 constexpr std::uint64_t least_side_bytes = 256u << 10;
+/// Files that reach this length are given room ahead, as much as they have, up to so much, and only where the
+/// file system has so many times as much.
+constexpr std::uint64_t least_room_bytes = 16u << 20;
+constexpr std::uint64_t most_room_bytes = 256u << 20;
+constexpr std::uint64_t plenty = 16;
 /// Structure smaller than this is written again and again: its checksum waits for the end.
 constexpr std::uint64_t least_known_bytes = 64u << 10;
 
@@ -57,6 +62,8 @@ Result<> BlockWriter::open_direct() {
   direct_descriptor_ = Descriptor(disk_->open(path_.c_str(), O_WRONLY | O_DIRECT | O_CLOEXEC, 0));
   if (!direct_descriptor_.open()) return refused(errno);
   direct_ = true;
+  const MutexLock lock(growth_);
+  grows_ = disk_->writes_side_by_side(path_.c_str());
   return {};
 }
 
@@ -120,9 +127,34 @@ Result<> BlockWriter::write_one(const Extent& extent, WriteCost& cost) {
 
 /// Writes whole pages; gives how many bytes went, which is less when direct I/O is not possible after all.
 /// Direct writes that extend one file take turns in the kernel, spinning for its inode's lock. They sleep
-/// here instead: one write of some MiB at a time reaches the disk's bandwidth.
+/// here instead, and the disk has nothing to do from one to the next: hence the room, in which they take
+/// none.
 Result<std::uint64_t> BlockWriter::write_direct(const Extent& pages) {
+  if (has_room(pages.offset, pages.offset + pages.bytes.size())) return write_pages(pages);
   const MutexLock turn(direct_turn_);
+  return write_pages(pages);
+}
+
+/// Room ahead is given to files that are large already, in few steps, where there is plenty; what is left of
+/// it is cut off when the file is complete. Another server of the file may have given it.
+bool BlockWriter::has_room(std::uint64_t offset, std::uint64_t end) {
+  if (end <= room_bytes_.load(std::memory_order_relaxed)) return true;
+  if (end < least_room_bytes) return false;
+  const MutexLock lock(growth_);
+  if (!grows_) return false;
+  std::uint64_t size = size_bytes().value_or(0);
+  if (size < end) {
+    const std::uint64_t wanted = end - size + std::clamp(size, least_room_bytes, most_room_bytes);
+    if (offset > size + most_room_bytes || free_bytes().value_or(0) / plenty < wanted) return false;
+    grows_ = disk_->allocate(descriptor_, static_cast<off_t>(size), static_cast<off_t>(wanted)) == 0;
+    if (!grows_) return false;
+    size += wanted;
+  }
+  room_bytes_ = size;
+  return true;
+}
+
+Result<std::uint64_t> BlockWriter::write_pages(const Extent& pages) {
   std::uint64_t done = 0;
   while (done < pages.bytes.size()) {
     const ssize_t written = disk_->write(direct_descriptor_.get(), pages.bytes.data() + done,
@@ -187,6 +219,7 @@ Result<std::uint64_t> BlockWriter::size_bytes() const {
 Result<> BlockWriter::truncate(std::uint64_t size_bytes) {
   if (disk_->truncate(descriptor_, static_cast<off_t>(size_bytes)) != 0)
     return fail(system_error(errno, "set the length of", path_));
+  room_bytes_ = 0;
   if (checksum_) checksum_->cut(size_bytes);
   return {};
 }

@@ -84,6 +84,8 @@ class BlockWriter {
   Result<> write_one(const Extent& extent, WriteCost& cost);
   Result<> write_summed(const Extent& extent, WriteCost& cost);
   Result<std::uint64_t> write_direct(const Extent& pages);
+  Result<std::uint64_t> write_pages(const Extent& pages);
+  bool has_room(std::uint64_t offset, std::uint64_t end);
   Result<> write_buffered(const Extent& extent);
   Result<> refused(int number);
 
@@ -96,6 +98,9 @@ class BlockWriter {
   std::unique_ptr<FileChecksum> checksum_;
   SideSum side_sum_;
   Mutex direct_turn_;  ///< one direct write of a file at a time: see write_direct
+  Mutex growth_;
+  bool grows_ AFTERBAY_GUARDED_BY(growth_) = false;  ///< it is worth giving the file room
+  std::atomic<std::uint64_t> room_bytes_{0};         ///< direct writes up to here need take no turns
   std::atomic<bool> direct_{false};
 };
 

@@ -6,17 +6,30 @@
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/directories.hpp"
 #include "storage/striping/file_system.hpp"
 
 namespace afterbay::storage {
+namespace {
+
+bool kernel_is_since(int major, int minor) {
+  struct utsname system {};
+  int its_major = 0, its_minor = 0;
+  if (::uname(&system) != 0 || std::sscanf(system.release, "%d.%d", &its_major, &its_minor) != 2)
+    return false;
+  return std::pair(its_major, its_minor) >= std::pair(major, minor);
+}
+
+}  // namespace
 
 int Disk::open(const char* path, int flags, mode_t mode) { return ::open(path, flags, mode); }
 
@@ -75,6 +88,14 @@ int Disk::copy(int from, int to) {
 
 int Disk::start_write_back(int descriptor, off_t offset, off_t count) {
   return ::sync_file_range(descriptor, offset, count, SYNC_FILE_RANGE_WRITE);
+}
+
+int Disk::allocate(int descriptor, off_t offset, off_t length) {
+  return ::fallocate(descriptor, 0, offset, length);
+}
+
+bool Disk::writes_side_by_side(const char* path) {
+  return file_system_of(path).name == "ext4" && kernel_is_since(6, 3);
 }
 
 bool Disk::shares_pages(const char* path) {

@@ -30,6 +30,12 @@ class Disk {
   /// Starts writing a range of dirty pages to the device, without waiting.
   virtual int start_write_back(int descriptor, off_t offset, off_t count);
 
+  /// Gives a file room: blocks that read as 0, and the length, if it was less.
+  virtual int allocate(int descriptor, off_t offset, off_t length);
+  /// Whether direct writes into room that a file has been given go side by side, where those that make it
+  /// longer take turns: on ext4 from Linux 6.3 on.
+  virtual bool writes_side_by_side(const char* path);
+
   /// Whether what one node wrote to a part of a page is kept when another node writes to the rest of it:
   /// false on network file systems whose nodes cache pages and know nothing of each other (NFS).
   virtual bool shares_pages(const char* path);

@@ -74,6 +74,10 @@ int PatientDisk::sync(int descriptor) { return disk_->sync(descriptor); }
 int PatientDisk::start_write_back(int descriptor, off_t offset, off_t count) {
   return disk_->start_write_back(descriptor, offset, count);
 }
+int PatientDisk::allocate(int descriptor, off_t offset, off_t length) {
+  return disk_->allocate(descriptor, offset, length);
+}
+bool PatientDisk::writes_side_by_side(const char* path) { return disk_->writes_side_by_side(path); }
 bool PatientDisk::shares_pages(const char* path) { return disk_->shares_pages(path); }
 std::int64_t PatientDisk::free_bytes(int descriptor) { return disk_->free_bytes(descriptor); }
 

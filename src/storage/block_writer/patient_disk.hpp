@@ -53,6 +53,8 @@ class PatientDisk : public Disk {
   int start_write_back(int descriptor, off_t offset, off_t count) override;
   int make_directories(const char* path) override;
   int copy(int from, int to) override;
+  int allocate(int descriptor, off_t offset, off_t length) override;
+  bool writes_side_by_side(const char* path) override;
   bool shares_pages(const char* path) override;
   std::int64_t free_bytes(int descriptor) override;
 
