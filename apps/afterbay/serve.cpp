@@ -5,8 +5,11 @@
 #include <mpi.h>
 
 #include <chrono>
+#include <condition_variable>
 #include <cstdlib>
 #include <memory>
+#include <mutex>
+#include <stop_token>
 #include <thread>
 
 #include "afterbay/mpi.hpp"
@@ -48,6 +51,18 @@ class MpiProcess {
 
   void finalize() { MPI_Finalize(); }
 
+  /// Where nothing is wrong with anybody, who all come to MPI_Finalize, but perhaps late: then without them.
+  void finalize_or_exit(Exit code) {
+    std::jthread watchdog([code](const std::stop_token& stop) {
+      std::mutex mutex;
+      std::condition_variable_any changed;
+      std::unique_lock lock(mutex);
+      changed.wait_for(lock, stop, time_for_others, [] { return false; });
+      if (!stop.stop_requested()) std::_Exit(static_cast<int>(code));
+    });
+    MPI_Finalize();
+  }
+
   /// Ends the job after a failure, when the model's ranks have had time to say what they know of it and to
   /// end by themselves. MPI_Finalize instead would wait for ranks that may never come to it, and Open
   /// MPI 4.1's mpirun can crash or hang when other ranks abort meanwhile.
@@ -85,7 +100,9 @@ Exit serve(const ServeOptions& options, const Invocation& invocation) {
   } catch (const Failure& failure) {
     const Exit code = exit_of(failure.code());
     complain("serve", fmt::format("process {}: {}", process.rank(), failure.what()));
-    process.abort(code);
+    if (failure.code() != ErrorCode::stopped) process.abort(code);
+    process.finalize_or_exit(code);
+    return code;
   }
   process.finalize();
   return Exit::ok;

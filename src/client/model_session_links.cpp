@@ -157,16 +157,18 @@ std::uint64_t ModelSession::progress() const {
 
 Error ModelSession::stalled(const std::string& what, std::uint64_t limit_ns) {
   const std::set<std::size_t> silent = awaited_servers();
+  const std::string between =
+      transport::note_of_stuck(silent.empty() ? std::string() : links_[*silent.begin()]->stuck_between());
   for (const std::size_t server : silent) {
     links_[server]->hurry(farewell_to_silent);
     lost_[server] = silent.size() < links_.size();  // that this rank gives up is for the others
   }
-  return remember(
-      with_work(make_error(ErrorCode::timed_out,
-                           "waited {} s for {}, and I/O server{} {} made no progress (deadline {} s)",
-                           limit_ns / 1'000'000'000, what, silent.size() == 1 ? "" : "s",
-                           fmt::join(silent, ", "), config_.deadline.count() / 1000)
-                    .at_rank(place_.session_rank)));
+  return remember(with_work(
+      make_error(ErrorCode::timed_out,
+                 "waited {} s for {}, and I/O server{} {} made no progress (deadline {} s){}",
+                 limit_ns / 1'000'000'000, what, silent.size() == 1 ? "" : "s", fmt::join(silent, ", "),
+                 config_.deadline.count() / 1000, between.empty() ? "" : ";" + between)
+          .at_rank(place_.session_rank)));
 }
 
 /// Synchronous: serves until all ranks have what they waited for.

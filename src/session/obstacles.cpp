@@ -79,32 +79,44 @@ class Finder {
     struct Demand {
       std::string directory;
       std::uint64_t bytes = 0;
+      std::uint64_t files = 0;
       std::string whose;
     };
     std::map<std::uint64_t, Demand> demands;
     for (const auto& [name, settings] : collections_) {
       const std::uint64_t bytes = volume(settings);
-      if (bytes == 0) continue;
+      const auto files = static_cast<std::uint64_t>(settings.expected_files.value_or(0));
+      if (bytes == 0 && files == 0) continue;
       const std::string directory = existing(settings.directory.value_or("."));
       const auto room = system_.room(directory);
       if (!room) continue;
       Demand& demand = demands[room->file_system];
       demand.directory = directory;
       demand.bytes = bytes > ~demand.bytes ? ~std::uint64_t{0} : demand.bytes + bytes;
+      demand.files += files;
       demand.whose += (demand.whose.empty() ? "" : ", ") + name;
     }
     for (const auto& entry : demands) {
       const Demand& demand = entry.second;
-      const auto compare = [&](std::uint64_t free_bytes, const std::string& what, const char* advice) {
-        if (demand.bytes > free_bytes)
+      const auto compare = [&](std::optional<std::uint64_t> free_bytes,
+                               std::optional<std::uint64_t> free_files, const std::string& what,
+                               const char* advice) {
+        if (free_bytes && demand.bytes > *free_bytes)
           add(make_error(
               ErrorCode::no_space, "{}: {} are free{}, and the collections {} are declared to write {}: {}",
-              demand.directory, about(free_bytes), what, demand.whose, about(demand.bytes), advice));
+              demand.directory, about(*free_bytes), what, demand.whose, about(demand.bytes), advice));
+        if (free_files && demand.files > *free_files)
+          add(make_error(ErrorCode::no_space,
+                         "{}: {} files (inodes) are free{}, and the collections {} are declared to write {}: "
+                         "{}",
+                         demand.directory, *free_files, what, demand.whose, demand.files, advice));
       };
-      compare(system_.room(demand.directory)->free_bytes, "",
+      const auto room = system_.room(demand.directory);
+      compare(room->free_bytes, room->free_files, "",
               "free space, write elsewhere, or correct expected_volume or expected_files");
       for (const auto& quota : system_.quotas(demand.directory))
-        compare(quota.free_bytes, " of the quota of " + quota.whose, "ask for more, or remove files");
+        compare(quota.free_bytes, quota.free_files, " of the quota of " + quota.whose,
+                "ask for more, or remove files");
     }
   }
 

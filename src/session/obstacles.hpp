@@ -19,10 +19,12 @@ struct SystemFacts {
   struct Room {
     std::uint64_t file_system = 0;  ///< equal for directories of one
     std::uint64_t free_bytes = 0;
+    std::optional<std::uint64_t> free_files{};  ///< nothing: it does not count them
   };
   struct Quota {
     std::string whose;  ///< "user 1000", "group 100"
-    std::uint64_t free_bytes = 0;
+    std::optional<std::uint64_t> free_bytes{};
+    std::optional<std::uint64_t> free_files{};
   };
   std::function<std::optional<Room>(const std::string& directory)> room;
   std::function<std::vector<Quota>(const std::string& directory)> quotas;

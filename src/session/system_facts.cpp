@@ -30,7 +30,9 @@ std::optional<SystemFacts::Room> room_of(const std::string& directory) {
   struct statvfs room {};
   if (::stat(directory.c_str(), &status) != 0 || ::statvfs(directory.c_str(), &room) != 0)
     return std::nullopt;
-  return SystemFacts::Room{status.st_dev, static_cast<std::uint64_t>(room.f_bavail) * room.f_frsize};
+  SystemFacts::Room found{status.st_dev, static_cast<std::uint64_t>(room.f_bavail) * room.f_frsize};
+  if (room.f_files != 0) found.free_files = room.f_favail;
+  return found;
 }
 
 /// Of local file systems, NFS's are the server's business, Lustre's its own command's.
@@ -42,10 +44,12 @@ std::vector<SystemFacts::Quota> quotas_of(const std::string& directory) {
   const auto ask = [&](int kind, unsigned id, const char* noun) {
     dqblk quota{};
     if (::syscall(SYS_quotactl_fd, opened, QCMD(Q_GETQUOTA, kind), id, &quota) != 0) return;
-    if (quota.dqb_bhardlimit == 0) return;  // none
-    const std::uint64_t most = quota.dqb_bhardlimit * 1024;
-    quotas.push_back(
-        {fmt::format("{} {}", noun, id), most - std::min<std::uint64_t>(most, quota.dqb_curspace)});
+    const auto left = [](std::uint64_t most, std::uint64_t used) -> std::optional<std::uint64_t> {
+      if (most == 0) return std::nullopt;  // none
+      return most - std::min(most, used);
+    };
+    quotas.push_back({fmt::format("{} {}", noun, id), left(quota.dqb_bhardlimit * 1024, quota.dqb_curspace),
+                      left(quota.dqb_ihardlimit, quota.dqb_curinodes)});
   };
   ask(USRQUOTA, ::geteuid(), "user");
   ask(GRPQUOTA, ::getegid(), "group");

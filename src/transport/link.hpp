@@ -89,6 +89,10 @@ class ClientLink {
   /// Fails when the server's process is gone.
   virtual Result<void> check_alive() = 0;
 
+  /// What stands between this rank and the server and does nothing, as errors name it; empty: nothing. Takes
+  /// a second to find out.
+  virtual std::string stuck_between() { return ""; }
+
   /// From now on nothing waits longer than `most` for the server, which has not been heard of for long.
   virtual void hurry(Millis most) = 0;
   /// The session is over: nothing more is sent or received. What stands between rank and server may go.
@@ -103,6 +107,11 @@ class ClientLink {
   [[nodiscard]] virtual std::uint64_t waited_ns() const = 0;  ///< total time blocked waiting for room
   [[nodiscard]] virtual std::uint64_t messages() const = 0;   ///< sent over the network or ring
 };
+
+/// What errors about a silent server add where something else is stuck (ClientLink::stuck_between).
+inline std::string note_of_stuck(const std::string& between) {
+  return between.empty() ? "" : " " + between + ", which passes data on, does nothing: is it stuck?";
+}
 
 /// Which frames a server knows of: registered once per collection, before any rank may use them.
 struct FrameDeclaration {

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Processes that stand still (SIGSTOP), and disks that are slow or hang: noticed by the deadline by everyone who waits, and by
 nobody else. docs/reference/faults.md tells users of them."""
+import os
 import shutil
 import sys
 import time
@@ -13,6 +14,14 @@ def stuck_server():
     check("stuck_server", play("stop_server"), code="timed_out", cause=["I/O server", "progress|nothing moved"])
     check("stuck_server, over mpi", play("stop_server", settings=["transport=mpi"]), code="timed_out",
           cause=["I/O server", "progress|nothing moved"])
+
+
+def stuck_frontend():
+    """Ranks behind it name it, and not only the server, which is well."""
+    os.environ["AFTERBAY_TEST_FAULT_RANK"] = "4"
+    check("stuck_frontend", play("stop_server", frontends=1, settings=["topology=tiered", "nodes=0,0,0,0,0,1", "isolate_nodes=off"]),
+          code="timed_out", cause=["the frontend at rank 4, which passes data on, does nothing"])
+    del os.environ["AFTERBAY_TEST_FAULT_RANK"]
 
 
 def stuck_beside():
@@ -46,5 +55,5 @@ def hung_disk():
         sys.exit(f"hung_disk: the run ended after {time.monotonic() - started:.0f} s")
 
 
-run_scenarios({"stuck_server": stuck_server, "stuck_beside": stuck_beside, "stuck_model": stuck_model, "slow_disk": slow_disk,
+run_scenarios({"stuck_server": stuck_server, "stuck_frontend": stuck_frontend, "stuck_beside": stuck_beside, "stuck_model": stuck_model, "slow_disk": slow_disk,
                "hung_disk": hung_disk})

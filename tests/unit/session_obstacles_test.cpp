@@ -82,6 +82,21 @@ TEST(Obstacles, so_is_what_stands_beside_the_output) {
     EXPECT_THAT(all->message, HasSubstr(part));
 }
 
+TEST(Obstacles, the_number_of_files_is_compared_too) {
+  const auto config =
+      config_of({{"collections.a.expected_files", "1000"}, {"collections.b.expected_files", "500"}});
+  SystemFacts system = generous();
+  system.room = [](const std::string&) { return SystemFacts::Room{1, GiB, 1499}; };
+  system.quotas = [](const std::string&) {
+    return std::vector<SystemFacts::Quota>{{"user 7", std::nullopt, 1200}, {"group 8", 1, 1500}};
+  };
+  const auto found = find_obstacles(config, {}, system);
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_THAT(found[0].message,
+              HasSubstr("1499 files (inodes) are free, and the collections a, b are declared to write 1500"));
+  EXPECT_THAT(found[1].message, HasSubstr("1200 files (inodes) are free of the quota of user 7"));
+}
+
 /// Two file systems, each with room for what goes there.
 TEST(Obstacles, volumes_are_compared_by_file_system) {
   const auto config = config_of({{"collections.a.expected_volume", "8GiB"},

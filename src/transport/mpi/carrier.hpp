@@ -49,6 +49,8 @@ class Carrier {
   virtual void leave() {}
   /// Fails when what carries has died.
   virtual Result<void> check_alive() { return {}; }
+  /// ClientLink::stuck_between.
+  virtual std::string stuck_between() { return ""; }
   [[nodiscard]] virtual std::string name() const = 0;
 };
 

@@ -209,8 +209,9 @@ Result<void> MpiClientLink::wait_for_item_room(std::uint64_t bytes) {
       result = fail(
           ErrorCode::timed_out,
           "{}: no sign of progress for {} ms while waiting for it to take one of {} staging segments; is it "
-          "stuck, or the network down?",
-          options_.server, options_.policy.deadline.count(), segments_.size());
+          "stuck, or the network down?{}",
+          options_.server, options_.policy.deadline.count(), segments_.size(),
+          note_of_stuck(carrier_->stuck_between()));
     options_.rank_links->keep_moving(*this);
     if (result && !(idle_ && idle_()))
       carrier_->pause(back_off, longest_pause, sending() || carrier_->receiving());

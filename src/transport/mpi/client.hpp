@@ -48,6 +48,7 @@ class MpiClientLink final : public ClientLink, private RankLinks::Member {
   void wait(Millis most) override;
   [[nodiscard]] std::uint64_t progress() const override { return progress_; }
   Result<void> check_alive() override;
+  std::string stuck_between() override { return carrier_->stuck_between(); }
   void hurry(Millis most) override { options_.policy.deadline = std::min(options_.policy.deadline, most); }
   void end() override;
   void set_idle(std::function<bool()> idle) override { idle_ = std::move(idle); }

@@ -412,6 +412,7 @@ bool Relay::answer_by_mpi(std::size_t client, std::size_t server) {
 
 bool Relay::step() {
   if (finished_) return false;
+  if (options_.channel) options_.channel->header().turns.fetch_add(1, std::memory_order_relaxed);
   bool did = take_notes();
   did = take_arrivals() || did;
   for (std::size_t c = 0; c < clients_.size(); ++c) {

@@ -183,4 +183,12 @@ Result<void> ChannelEnd::check_alive() {
               frontend_, process_.pid());
 }
 
+std::string ChannelEnd::stuck() const {
+  const std::atomic<std::uint64_t>& turns = channel_->header().turns;
+  const std::uint64_t seen = turns.load(std::memory_order_relaxed);
+  channel_->header().doorbell.ring();
+  std::this_thread::sleep_for(Millis(1000));
+  return turns.load(std::memory_order_relaxed) == seen ? frontend_ : "";
+}
+
 }  // namespace afterbay::transport::relay

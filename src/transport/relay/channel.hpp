@@ -48,8 +48,8 @@ ChannelGeometry channel_geometry(std::size_t ranks, std::size_t servers, std::ui
 struct ChannelHeader {
   ProcessId frontend;
   std::atomic<shm::Life> life{shm::Life::absent};
-  alignas(64) std::atomic<std::uint64_t> progress{0};
-  alignas(64) EventCount doorbell;  ///< wakes the frontend
+  alignas(64) std::atomic<std::uint64_t> turns{0};  ///< of the frontend's loop, several a second
+  alignas(64) EventCount doorbell;                  ///< wakes the frontend
 };
 
 struct RankSlot {
@@ -138,6 +138,8 @@ class ChannelEnd {
   std::optional<Bytes> next(std::size_t server);
   void sleep(std::chrono::nanoseconds most);
   Result<void> check_alive();
+  /// The frontend's name if it does nothing for a second.
+  [[nodiscard]] std::string stuck() const;
   /// Marks the rank as ended.
   void end();
 

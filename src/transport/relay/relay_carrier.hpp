@@ -30,6 +30,7 @@ class RelayCarrier final : public network::Carrier {
   [[nodiscard]] bool usable() const override { return true; }
   void end() override { end_->end(); }
   Result<void> check_alive() override { return end_->check_alive(); }
+  std::string stuck_between() override { return end_->stuck(); }
   [[nodiscard]] std::string name() const override { return "relay"; }
 
  private:

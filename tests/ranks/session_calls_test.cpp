@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a model rank asks of MPI while it hands over fields: nothing on a node that has a server or a
+// frontend, else a message for each server and step, however many fields there are.
+#include <mpi.h>
+
+#include <atomic>
+#include <string>
+#include <vector>
+
+#include "ranks/session_run.hpp"
+
+namespace {
+std::atomic<int> sends{0}, others{0};
+}  // namespace
+
+// MPI's profiling interface: all calls of this program come here.
+extern "C" {
+int MPI_Isend(const void* bytes, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
+              MPI_Request* request) {
+  ++sends;
+  return PMPI_Isend(bytes, count, type, to, tag, comm, request);
+}
+int MPI_Improbe(int from, int tag, MPI_Comm comm, int* found, MPI_Message* message, MPI_Status* status) {
+  ++others;
+  return PMPI_Improbe(from, tag, comm, found, message, status);
+}
+int MPI_Imrecv(void* bytes, int count, MPI_Datatype type, MPI_Message* message, MPI_Request* request) {
+  ++others;
+  return PMPI_Imrecv(bytes, count, type, message, request);
+}
+int MPI_Test(MPI_Request* request, int* done, MPI_Status* status) {
+  ++others;
+  return PMPI_Test(request, done, status);
+}
+}
+
+namespace afterbay::testing {
+namespace {
+
+struct Calls {
+  int sends = 0;
+  int others = 0;
+};
+
+constexpr std::uint64_t points = 400;  // of a field: small, so that fields travel together
+constexpr std::uint64_t steps = 20;
+
+/// Calls of this rank from its first put to its last step's end; of server ranks 0.
+Calls calls_of_steps(const SessionOptions& options, int fields) {
+  Calls calls;
+  run_session(options, [&](Session& session) {
+    const auto [start, mine] = share(points, session.model_size(), session.model_rank());
+    session.decomposition("line", Block{{points}, {start}, {mine}});
+    Schema schema;
+    schema.dimension("time", unlimited).dimension("x", points);
+    for (int f = 0; f < fields; ++f)
+      schema.variable("f" + std::to_string(f), Type::float32, {"time", "x"}).on("line");
+    OutputFile file = session.collection("c", schema, {.existing = "replace"}).open("c.nc");
+    const std::vector<float> values(mine, 1.5F);
+    const auto step = [&](std::uint64_t record) {
+      for (int f = 0; f < fields; ++f) file.put("f" + std::to_string(f), record, values.data());
+      session.end_step();
+    };
+    step(0);
+    session.wait(session.flush());  // all servers have the file open
+    const Calls before{sends, others};
+    for (std::uint64_t record = 1; record <= steps; ++record) step(record);
+    calls = {sends - before.sends, others - before.others};
+    file.close();
+  });
+  return calls;
+}
+
+RANK_TEST(SessionCalls, steps_on_a_node_with_a_server_call_no_mpi, 4) {
+  const Calls calls = calls_of_steps(small_session(1), 12);
+  EXPECT_EQ(calls.sends, 0);
+  EXPECT_EQ(calls.others, 0);
+}
+
+RANK_TEST(SessionCalls, steps_on_a_node_with_a_frontend_call_no_mpi, 5) {
+  const Calls calls = calls_of_steps(small_session(1)
+                                         .set("topology", "tiered")
+                                         .set("nodes", "0,0,0,0,1")
+                                         .set("isolate_nodes", "off")
+                                         .set("memory.frontend", "8MiB")
+                                         .set("memory.link", "128KiB"),
+                                     12);
+  EXPECT_EQ(calls.sends, 0);
+  EXPECT_EQ(calls.others, 0);
+}
+
+RANK_TEST(SessionCalls, small_fields_of_a_step_are_one_message_for_each_server, 5) {
+  const SessionOptions options = small_session(2).set("transport", "mpi").set("placement", "slab");
+  const int many = calls_of_steps(options, 24).sends;
+  EXPECT_LE(many, static_cast<int>(2 * steps + 4)) << "2 servers, and what says that there is room again";
+  int all = 0;
+  MPI_Allreduce(&many, &all, 1, MPI_INT, MPI_SUM, comm());
+  EXPECT_GE(all, static_cast<int>(steps)) << "the calls are counted";
+}
+
+}  // namespace
+}  // namespace afterbay::testing
