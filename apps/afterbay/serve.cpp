@@ -67,7 +67,12 @@ class MpiProcess {
   /// end by themselves. MPI_Finalize instead would wait for ranks that may never come to it, and Open
   /// MPI 4.1's mpirun can crash or hang when other ranks abort meanwhile.
   [[noreturn]] void abort(Exit code) {
-    std::this_thread::sleep_for(time_for_others);
+    const auto end = std::chrono::steady_clock::now() + time_for_others;
+    while (std::chrono::steady_clock::now() < end) {
+      int found = 0;  // whatever: MPI moves on what was sent
+      MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
     MPI_Abort(MPI_COMM_WORLD, static_cast<int>(code));
     std::_Exit(static_cast<int>(code));
   }

@@ -157,8 +157,9 @@ std::uint64_t ModelSession::progress() const {
 
 Error ModelSession::stalled(const std::string& what, std::uint64_t limit_ns) {
   const std::set<std::size_t> silent = awaited_servers();
-  const std::string between =
-      transport::note_of_stuck(silent.empty() ? std::string() : links_[*silent.begin()]->stuck_between());
+  std::string between;
+  for (const std::size_t server : silent)
+    if (between.empty()) between = transport::note_of_stuck(links_[server]->stuck_between());
   for (const std::size_t server : silent) {
     links_[server]->hurry(farewell_to_silent);
     lost_[server] = silent.size() < links_.size();  // that this rank gives up is for the others

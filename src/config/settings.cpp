@@ -141,9 +141,10 @@ void add_server(std::vector<Setting<Config>>& table) {
   table.push_back(session(
       "checks", choice<Checks>({{"refuse", Checks::refuse}, {"warn", Checks::warn}, {"off", Checks::off}}),
       AFTERBAY_FIELD(checks),
-      "What happens when a session starts where something would end it later: too little space or quota for "
-      "the "
-      "declared `expected_volume` of its collections, directories in which no files can be made, limits on "
+      "What happens when a session starts where something would end it later: too little space, inodes or "
+      "quota for the "
+      "declared `expected_volume` and `expected_files` of its collections, directories in which no files can "
+      "be made, limits on "
       "open files, file sizes or locked memory, too little memory on a node. All that is found is said at "
       "once; "
       "`refuse` then ends the session on all ranks, `warn` goes on, `off` does not look. `afterbay check "
@@ -400,8 +401,10 @@ const std::vector<Setting<CollectionSettings>>& collection_settings() {
           "How much all files of the collection will take in one run. Before the run it is compared with "
           "the free space and the quota; see `checks`. Without it, `expected_size` times "
           "`expected_files`."),
-      collection("expected_files", integer_in(1, 1 << 30), AFTERBAY_FIELD(expected_files),
-                 "How many files of the collection one run will write, for `expected_volume`."),
+      collection(
+          "expected_files", integer_in(1, 1 << 30), AFTERBAY_FIELD(expected_files),
+          "How many files of the collection one run will write: for `expected_volume`, and compared with the "
+          "files (inodes) that the file system and the quota still have."),
       collection(
           "optional", toggle(), AFTERBAY_FIELD(optional),
           "Whether the run can do without these files. Where the disk stays full for longer than "

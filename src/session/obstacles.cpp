@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -33,6 +34,13 @@ std::string existing(const std::string& directory) {
   if (!at.has_filename()) at = at.parent_path();
   while (!std::filesystem::exists(at, wrong) && at != at.parent_path()) at = at.parent_path();
   return at.string();
+}
+
+/// What stands there already may be of an earlier run, and be replaced.
+std::uint64_t files_in(const std::string& directory) {
+  std::error_code wrong;
+  const std::filesystem::directory_iterator entries(directory, wrong);
+  return wrong ? 0 : static_cast<std::uint64_t>(std::distance(begin(entries), end(entries)));
 }
 
 class Finder {
@@ -81,6 +89,7 @@ class Finder {
       std::uint64_t bytes = 0;
       std::uint64_t files = 0;
       std::string whose;
+      std::string whose_files;
     };
     std::map<std::uint64_t, Demand> demands;
     for (const auto& [name, settings] : collections_) {
@@ -94,6 +103,7 @@ class Finder {
       demand.directory = directory;
       demand.bytes = bytes > ~demand.bytes ? ~std::uint64_t{0} : demand.bytes + bytes;
       demand.files += files;
+      if (files > 0) demand.whose_files += (demand.whose_files.empty() ? "" : ", ") + name;
       demand.whose += (demand.whose.empty() ? "" : ", ") + name;
     }
     for (const auto& entry : demands) {
@@ -105,11 +115,12 @@ class Finder {
           add(make_error(
               ErrorCode::no_space, "{}: {} are free{}, and the collections {} are declared to write {}: {}",
               demand.directory, about(*free_bytes), what, demand.whose, about(demand.bytes), advice));
-        if (free_files && demand.files > *free_files)
+        if (free_files && demand.files > *free_files &&
+            demand.files > *free_files + files_in(demand.directory))
           add(make_error(ErrorCode::no_space,
                          "{}: {} files (inodes) are free{}, and the collections {} are declared to write {}: "
                          "{}",
-                         demand.directory, *free_files, what, demand.whose, demand.files, advice));
+                         demand.directory, *free_files, what, demand.whose_files, demand.files, advice));
       };
       const auto room = system_.room(demand.directory);
       compare(room->free_bytes, room->free_files, "",

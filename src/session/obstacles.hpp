@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/disk_quota.hpp"
 #include "base/result.hpp"
 #include "config/config.hpp"
 
@@ -21,13 +22,8 @@ struct SystemFacts {
     std::uint64_t free_bytes = 0;
     std::optional<std::uint64_t> free_files{};  ///< nothing: it does not count them
   };
-  struct Quota {
-    std::string whose;  ///< "user 1000", "group 100"
-    std::optional<std::uint64_t> free_bytes{};
-    std::optional<std::uint64_t> free_files{};
-  };
   std::function<std::optional<Room>(const std::string& directory)> room;
-  std::function<std::vector<Quota>(const std::string& directory)> quotas;
+  std::function<std::vector<DiskQuota>(const std::string& directory)> quotas;
   std::function<int(const std::string& directory)> write_error;  ///< errno; 0: files can be made there
   std::function<std::optional<std::uint64_t>()> most_open_files;
   std::function<std::optional<std::uint64_t>()> largest_file;

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The questions of session/obstacles.hpp, put to Linux.
 #include <fcntl.h>
-#include <sys/quota.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -35,26 +33,11 @@ std::optional<SystemFacts::Room> room_of(const std::string& directory) {
   return found;
 }
 
-/// Of local file systems, NFS's are the server's business, Lustre's its own command's.
-std::vector<SystemFacts::Quota> quotas_of(const std::string& directory) {
-  std::vector<SystemFacts::Quota> quotas;
-#ifdef SYS_quotactl_fd
+std::vector<DiskQuota> quotas_there(const std::string& directory) {
   const int opened = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (opened < 0) return quotas;
-  const auto ask = [&](int kind, unsigned id, const char* noun) {
-    dqblk quota{};
-    if (::syscall(SYS_quotactl_fd, opened, QCMD(Q_GETQUOTA, kind), id, &quota) != 0) return;
-    const auto left = [](std::uint64_t most, std::uint64_t used) -> std::optional<std::uint64_t> {
-      if (most == 0) return std::nullopt;  // none
-      return most - std::min(most, used);
-    };
-    quotas.push_back({fmt::format("{} {}", noun, id), left(quota.dqb_bhardlimit * 1024, quota.dqb_curspace),
-                      left(quota.dqb_ihardlimit, quota.dqb_curinodes)});
-  };
-  ask(USRQUOTA, ::geteuid(), "user");
-  ask(GRPQUOTA, ::getegid(), "group");
+  if (opened < 0) return {};
+  std::vector<DiskQuota> quotas = quotas_of(opened);
   ::close(opened);
-#endif
   return quotas;
 }
 
@@ -122,7 +105,7 @@ std::optional<std::uint64_t> locked_memory() {
 
 SystemFacts this_system() {
   return {room_of,
-          quotas_of,
+          quotas_there,
           write_error_of,
           [] { return limit_of(RLIMIT_NOFILE); },
           [] { return limit_of(RLIMIT_FSIZE); },

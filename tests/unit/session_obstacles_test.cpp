@@ -28,7 +28,7 @@ config::Config config_of(std::vector<std::pair<std::string, std::string>> settin
 SystemFacts generous() {
   SystemFacts system;
   system.room = [](const std::string&) { return SystemFacts::Room{1, 1000 * GiB}; };
-  system.quotas = [](const std::string&) { return std::vector<SystemFacts::Quota>(); };
+  system.quotas = [](const std::string&) { return std::vector<DiskQuota>(); };
   system.write_error = [](const std::string&) { return 0; };
   const auto unlimited = []() -> std::optional<std::uint64_t> { return std::nullopt; };
   system.most_open_files = system.largest_file = system.free_memory = system.locked_memory = unlimited;
@@ -49,7 +49,7 @@ TEST(Obstacles, all_are_said_at_once) {
                                  {"memory.server", "64GiB"}});
   SystemFacts system = generous();
   system.write_error = [](const std::string&) { return EROFS; };
-  system.quotas = [](const std::string&) { return std::vector<SystemFacts::Quota>{{"user 7", 5 * GiB}}; };
+  system.quotas = [](const std::string&) { return std::vector<DiskQuota>{{"user 7", 5 * GiB}}; };
   system.most_open_files = [] { return 20; };
   system.largest_file = [] { return 50 * GiB; };
   system.free_memory = [] { return 100 * GiB; };
@@ -83,18 +83,20 @@ TEST(Obstacles, so_is_what_stands_beside_the_output) {
 }
 
 TEST(Obstacles, the_number_of_files_is_compared_too) {
-  const auto config =
-      config_of({{"collections.a.expected_files", "1000"}, {"collections.b.expected_files", "500"}});
+  const auto config = config_of({{"collections.a.expected_files", "1000000"},
+                                 {"collections.b.expected_files", "500000"},
+                                 {"collections.c.expected_volume", "1KiB"}});
   SystemFacts system = generous();
-  system.room = [](const std::string&) { return SystemFacts::Room{1, GiB, 1499}; };
+  system.room = [](const std::string&) { return SystemFacts::Room{1, GiB, 1400000}; };
   system.quotas = [](const std::string&) {
-    return std::vector<SystemFacts::Quota>{{"user 7", std::nullopt, 1200}, {"group 8", 1, 1500}};
+    return std::vector<DiskQuota>{{"user 7", std::nullopt, 1200000}, {"group 8", GiB, 1500000}};
   };
   const auto found = find_obstacles(config, {}, system);
   ASSERT_EQ(found.size(), 2U);
-  EXPECT_THAT(found[0].message,
-              HasSubstr("1499 files (inodes) are free, and the collections a, b are declared to write 1500"));
-  EXPECT_THAT(found[1].message, HasSubstr("1200 files (inodes) are free of the quota of user 7"));
+  EXPECT_THAT(
+      found[0].message,
+      HasSubstr("1400000 files (inodes) are free, and the collections a, b are declared to write 1500000"));
+  EXPECT_THAT(found[1].message, HasSubstr("1200000 files (inodes) are free of the quota of user 7"));
 }
 
 /// Two file systems, each with room for what goes there.

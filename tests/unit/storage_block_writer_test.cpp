@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -192,6 +193,36 @@ TEST_F(BlockWriterRoom, is_not_given_where_little_is_free) {
 TEST_F(BlockWriterRoom, is_not_given_up_to_a_far_record) {
   write_and_check(5000, 5001);
   EXPECT_TRUE(disk_->rooms.empty());
+}
+
+TEST_F(BlockWriterRoom, does_not_count_as_used) {
+  write_and_check(14, 17);
+  EXPECT_EQ(disk_->rooms.size(), 1U);
+  EXPECT_GT(*writer_->size_bytes(), 17 * MiB);
+  EXPECT_EQ(writer_->used_bytes(), 17 * MiB);
+}
+
+/// Another file of this process holds what is left of the sixteenth that may be given.
+TEST_F(BlockWriterRoom, is_shared_out_among_all_files) {
+  disk_->free = static_cast<std::int64_t>(16 * 30 * MiB);
+  write_and_check(0, 17);
+  EXPECT_EQ(disk_->rooms.size(), 1U);
+  const auto first = std::move(writer_);
+  std::filesystem::remove(path_);
+  file_ = Descriptor(::open(path_.c_str(), O_RDWR | O_CREAT, 0600));
+  open(DirectIo::automatic);
+  write_and_check(0, 17);
+  EXPECT_EQ(disk_->rooms.size(), 1U);
+}
+
+TEST_F(BlockWriterRoom, ends_at_the_limit_of_file_sizes) {
+  rlimit old{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &old), 0);
+  const rlimit limit{20 * MiB, old.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &limit), 0);
+  write_and_check(0, 19);  // past the limit the kernel would kill this process
+  EXPECT_EQ(::setrlimit(RLIMIT_FSIZE, &old), 0);
+  EXPECT_EQ(*writer_->size_bytes(), 19 * MiB);
 }
 
 TEST_F(BlockWriterRoom, is_asked_for_once_where_the_file_system_gives_none) {

@@ -32,6 +32,9 @@ constexpr std::uint64_t plenty = 16;
 /// Structure smaller than this is written again and again: its checksum waits for the end.
 constexpr std::uint64_t least_known_bytes = 64u << 10;
 
+/// Room that the files of this process have been given and that was not cut off.
+std::atomic<std::uint64_t> all_rooms{0};
+
 std::uint64_t round_up(std::uint64_t value) { return (value + page_bytes - 1) / page_bytes * page_bytes; }
 std::uint64_t round_down(std::uint64_t value) { return value / page_bytes * page_bytes; }
 
@@ -114,6 +117,8 @@ Result<> BlockWriter::write_summed(const Extent& extent, WriteCost& cost) {
 Result<> BlockWriter::write_one(const Extent& extent, WriteCost& cost) {
   if (extent.bytes.empty()) return {};
   const std::uint64_t end = extent.offset + extent.bytes.size();
+  for (std::uint64_t seen = written_end_; seen < end && !written_end_.compare_exchange_weak(seen, end);) {
+  }
   const std::uint64_t first_page = round_up(extent.offset);
   const std::uint64_t last_page = round_down(end);
   cost.bytes_out += extent.bytes.size();
@@ -145,13 +150,28 @@ bool BlockWriter::has_room(std::uint64_t offset, std::uint64_t end) {
   std::uint64_t size = size_bytes().value_or(0);
   if (size < end) {
     const std::uint64_t wanted = end - size + std::clamp(size, least_room_bytes, most_room_bytes);
-    if (offset > size + most_room_bytes || free_bytes().value_or(0) / plenty < wanted) return false;
+    if (offset > size + most_room_bytes || free_bytes().value_or(0) / plenty < wanted + all_rooms)
+      return false;
     grows_ = disk_->allocate(descriptor_, static_cast<off_t>(size), static_cast<off_t>(wanted)) == 0;
     if (!grows_) return false;
+    all_rooms += wanted;
+    given_bytes_ += wanted;
     size += wanted;
   }
   room_bytes_ = size;
   return true;
+}
+
+void BlockWriter::forget_room() {
+  const MutexLock lock(growth_);
+  all_rooms -= std::exchange(given_bytes_, 0);
+}
+
+/// Without what this writer has given as room and not used.
+std::uint64_t BlockWriter::used_bytes() const {
+  const std::uint64_t size = size_bytes().value_or(0);
+  const std::uint64_t room = room_bytes_.load(std::memory_order_relaxed);
+  return room == 0 || size > room ? size : std::min(size, written_end_.load(std::memory_order_relaxed));
 }
 
 Result<std::uint64_t> BlockWriter::write_pages(const Extent& pages) {
@@ -220,6 +240,7 @@ Result<> BlockWriter::truncate(std::uint64_t size_bytes) {
   if (disk_->truncate(descriptor_, static_cast<off_t>(size_bytes)) != 0)
     return fail(system_error(errno, "set the length of", path_));
   room_bytes_ = 0;
+  forget_room();
   if (checksum_) checksum_->cut(size_bytes);
   return {};
 }

@@ -37,6 +37,10 @@ struct Extent {
 /// the others changed. NFS does not, see `share`.
 class BlockWriter {
  public:
+  ~BlockWriter() { forget_room(); }
+  BlockWriter(const BlockWriter&) = delete;
+  BlockWriter& operator=(const BlockWriter&) = delete;
+
   /// `descriptor` is the file opened for reading and writing, and outlives the writer. `path` is
   /// opened a second time for direct I/O. With DirectIo::on a file system that refuses is an error.
   static Result<std::unique_ptr<BlockWriter>> open(int descriptor, std::string path, DirectIo direct_io,
@@ -66,6 +70,8 @@ class BlockWriter {
   Result<> read(std::uint64_t offset, std::span<std::byte> bytes);
 
   Result<std::uint64_t> size_bytes() const;
+  /// The same without room that this writer gave the file and that nothing was written in.
+  [[nodiscard]] std::uint64_t used_bytes() const;
   Result<> truncate(std::uint64_t size_bytes);
   /// Makes durable what was written (fsync).
   Result<> sync();
@@ -86,6 +92,7 @@ class BlockWriter {
   Result<std::uint64_t> write_direct(const Extent& pages);
   Result<std::uint64_t> write_pages(const Extent& pages);
   bool has_room(std::uint64_t offset, std::uint64_t end);
+  void forget_room();
   Result<> write_buffered(const Extent& extent);
   Result<> refused(int number);
 
@@ -99,8 +106,10 @@ class BlockWriter {
   SideSum side_sum_;
   Mutex direct_turn_;  ///< one direct write of a file at a time: see write_direct
   Mutex growth_;
-  bool grows_ AFTERBAY_GUARDED_BY(growth_) = false;  ///< it is worth giving the file room
-  std::atomic<std::uint64_t> room_bytes_{0};         ///< direct writes up to here need take no turns
+  bool grows_ AFTERBAY_GUARDED_BY(growth_) = false;             ///< it is worth giving the file room
+  std::uint64_t given_bytes_ AFTERBAY_GUARDED_BY(growth_) = 0;  ///< as room
+  std::atomic<std::uint64_t> written_end_{0};
+  std::atomic<std::uint64_t> room_bytes_{0};  ///< direct writes up to here need take no turns
   std::atomic<bool> direct_{false};
 };
 

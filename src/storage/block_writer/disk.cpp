@@ -4,11 +4,13 @@
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <string>
@@ -16,6 +18,7 @@
 #include <vector>
 
 #include "base/directories.hpp"
+#include "base/disk_quota.hpp"
 #include "storage/striping/file_system.hpp"
 
 namespace afterbay::storage {
@@ -91,6 +94,11 @@ int Disk::start_write_back(int descriptor, off_t offset, off_t count) {
 }
 
 int Disk::allocate(int descriptor, off_t offset, off_t length) {
+  rlimit limit{};  // past it the kernel sends SIGXFSZ
+  if (::getrlimit(RLIMIT_FSIZE, &limit) != 0 || static_cast<rlim_t>(offset + length) > limit.rlim_cur) {
+    errno = EFBIG;
+    return -1;
+  }
   return ::fallocate(descriptor, 0, offset, length);
 }
 
@@ -106,7 +114,10 @@ bool Disk::shares_pages(const char* path) {
 std::int64_t Disk::free_bytes(int descriptor) {
   struct statvfs room {};
   if (::fstatvfs(descriptor, &room) != 0) return -1;
-  return static_cast<std::int64_t>(room.f_bavail * room.f_frsize);
+  std::uint64_t bytes = room.f_bavail * room.f_frsize;
+  for (const DiskQuota& quota : quotas_of(descriptor))
+    bytes = std::min(bytes, quota.free_bytes.value_or(bytes));
+  return static_cast<std::int64_t>(bytes);
 }
 
 std::shared_ptr<Disk> Disk::real() { return std::make_shared<Disk>(); }

@@ -40,7 +40,7 @@ class Disk {
   /// false on network file systems whose nodes cache pages and know nothing of each other (NFS).
   virtual bool shares_pages(const char* path);
 
-  /// Bytes that this process may still write to the file system of a file.
+  /// Bytes that this process may still write to the file system of a file, quotas counted.
   virtual std::int64_t free_bytes(int descriptor);
 
   static std::shared_ptr<Disk> real();

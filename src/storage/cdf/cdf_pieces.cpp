@@ -58,7 +58,7 @@ Result<> CdfPieces::write(std::span<const PieceWrite> pieces, WriteCost& cost) {
 
 /// Those that any server of a shared file has begun: records that others wrote need no room any more.
 std::uint64_t CdfPieces::records_in_file() const {
-  const std::uint64_t size = writer_.size_bytes().value_or(0);
+  const std::uint64_t size = writer_.used_bytes();
   const std::uint64_t begin = places_.first_byte_of_records(layout_);
   if (size <= begin || places_.record_bytes == 0) return ledger_.records();
   return std::max(ledger_.records(), (size - begin - 1) / places_.record_bytes + 1);
