@@ -158,8 +158,10 @@ std::uint64_t ModelSession::progress() const {
 Error ModelSession::stalled(const std::string& what, std::uint64_t limit_ns) {
   const std::set<std::size_t> silent = awaited_servers();
   std::string between;
-  for (const std::size_t server : silent)
-    if (between.empty()) between = transport::note_of_stuck(links_[server]->stuck_between());
+  const auto relayed =
+      std::ranges::find_if(silent, [this](std::size_t server) { return links_[server]->name() == "relay"; });
+  if (relayed != silent.end())  // one is enough: each question takes a second
+    between = transport::note_of_stuck(links_[*relayed]->stuck_between());
   for (const std::size_t server : silent) {
     links_[server]->hurry(farewell_to_silent);
     lost_[server] = silent.size() < links_.size();  // that this rank gives up is for the others
