@@ -168,6 +168,11 @@ std::string details_of(const journal::Run& run, RunState state) {
   list(run.warnings,
        [](const journal::Message& it) { return fmt::format("warning: {}", indented(it.text)); });
   list(run.errors, [](const journal::Message& it) { return fmt::format("error: {}", indented(it.text)); });
+  if (state != RunState::running && state != RunState::unclear)
+    list(run.untriggered, [](const journal::DueTrigger& it) {
+      return fmt::format("trigger \"{}\" has not run for {}, or was killed with the run", printable(it.trigger),
+                         printable(it.for_what));
+    });
   return text;
 }
 
@@ -267,6 +272,9 @@ Json json_of(const journal::Run& run, const journal::Asker& asker) {
   }
   for (const auto& it : run.warnings) json["warnings"].push_back(it.text);
   for (const auto& it : run.errors) json["errors"].push_back(it.text);
+  json["untriggered"] = Json::array();
+  for (const auto& it : run.untriggered)
+    json["untriggered"].push_back({{"trigger", it.trigger}, {"for", it.for_what}, {"since", it.at}});
   return json;
 }
 

@@ -107,6 +107,7 @@ struct Report {
 struct Statistics {
   std::string directory = "auto";  ///< "auto": the journal's; empty: none are kept
   std::chrono::milliseconds interval{1000};
+  int frontends = 64;  ///< the first so many of the session keep pages, too
 };
 
 /// The record of runs and files, see docs/reference/journal.md.

@@ -273,6 +273,11 @@ void add_statistics(std::vector<Setting<Config>>& table) {
       "system."));
   table.push_back(session("statistics.interval", duration_in(100ms, 1h), AFTERBAY_FIELD(statistics.interval),
                           "Time between two updates of a statistics page."));
+  table.push_back(session(
+      "statistics.frontends", integer_in(0, 1 << 20), AFTERBAY_FIELD(statistics.frontends),
+      "How many frontends (topology tiered) keep a statistics page, and a Prometheus file where one is asked "
+      "for: the first so many of the session. With a frontend on each of thousands of nodes they would keep "
+      "the file system busy."));
 }
 
 void add_report(std::vector<Setting<Config>>& table) {

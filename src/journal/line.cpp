@@ -58,6 +58,7 @@ void fields(A& a, FilePublished& v) {
   ChecksumField checksum{v.checksum};
   a("checksum", checksum);
   a("dropped", v.dropped);
+  a("triggers", v.triggers);
 }
 template <class A>
 void fields(A& a, FileRecovered& v) {
@@ -71,6 +72,7 @@ void fields(A& a, EpochCompleted& v) {
   a("name", v.name);
   a("unpublished", v.unpublished);
   a("lost", v.lost);
+  a("triggers", v.triggers);
 }
 template <class A>
 void fields(A& a, FileGivenUp& v) {
@@ -131,6 +133,9 @@ class JsonWriter {
   template <class T>
   void operator()(const char* name, std::optional<T>& value) {
     if (value) json_[name] = *value;
+  }
+  void operator()(const char* name, std::vector<std::string>& list) {
+    if (!list.empty()) json_[name] = list;
   }
   void operator()(const char* name, ChecksumField& field) {
     if (field.value) json_[name] = print_checksum(*field.value);

@@ -50,6 +50,7 @@ struct FilePublished {
   std::optional<std::uint64_t> checksum;  ///< CRC-64/XZ of all its bytes
   std::optional<std::uint64_t>
       dropped{};  ///< records that were left out because the server's memory was full
+  std::vector<std::string> triggers{};  ///< names of those that are to run for it
 };
 
 /// Brought back to an epoch after its run was killed, by `afterbay recover`. Written just before it gets its
@@ -66,6 +67,7 @@ struct EpochCompleted {
   std::string name;
   std::vector<std::string> unpublished;  ///< files in the making that hold a part of it: `afterbay recover`
   std::vector<std::string> lost{};       ///< files of optional collections that were given up before
+  std::vector<std::string> triggers{};   ///< to run when it is complete on all servers; of server 0
 };
 
 /// Will not be published: the run was stopped, failed, or does without it.

@@ -81,15 +81,16 @@ class Collector {
 
   [[nodiscard]] Journal finish(std::string directory) && {
     Journal journal{std::move(directory), {}, unreadable_};
-    for (auto& [id, run] : runs_) journal.runs.push_back(std::move(run));
     const auto by_time = [](const auto& a, const auto& b) { return a.at < b.at; };
-    for (Run& run : journal.runs) {
+    for (auto& [id, run] : runs_) {
       std::ranges::stable_sort(run.published, by_time);
       std::ranges::stable_sort(run.unpublished, by_time);
       std::ranges::stable_sort(run.warnings, by_time);
       std::ranges::stable_sort(run.errors, by_time);
       drop_published(run);
+      list_untriggered(run, ran_[id]);
     }
+    for (auto& [id, run] : runs_) journal.runs.push_back(std::move(run));
     std::ranges::stable_sort(journal.runs, {}, &Run::started_at);
     for (const std::string& id : abandoned_)
       for (Run& run : journal.runs)
@@ -123,11 +124,12 @@ class Collector {
     } else if (const auto* failed = std::get_if<Failed>(&line.event)) {
       run.errors.push_back({line.at, line.server, failed->text});
     } else if (const auto* ran = std::get_if<TriggerRan>(&line.event)) {
+      const std::string for_what = ran->path ? *ran->path : epoch_label(ran->epoch.value_or(""));
+      ++ran_[line.run][{ran->trigger, for_what}];
       if (!ran->ok)
-        run.warnings.push_back(
-            {line.at, line.server,
-             fmt::format("trigger \"{}\" failed for {}: {}", ran->trigger,
-                         ran->path.value_or("epoch " + ran->epoch.value_or("")), ran->text.value_or(""))});
+        run.warnings.push_back({line.at, line.server,
+                                fmt::format("trigger \"{}\" failed for {}: {}", ran->trigger, for_what,
+                                            ran->text.value_or(""))});
     } else if (const auto* ended = std::get_if<RunEnded>(&line.event)) {
       server.ended = *ended;
     } else if (const auto* abandoned = std::get_if<RunAbandoned>(&line.event)) {
@@ -154,6 +156,7 @@ class Collector {
     files.insert(files.end(), completed.unpublished.begin(), completed.unpublished.end());
     auto& lost = epoch.epoch.lost;
     lost.insert(lost.end(), completed.lost.begin(), completed.lost.end());
+    if (!completed.triggers.empty()) epoch.epoch.triggers = completed.triggers;
     epoch.servers.insert(line.server);
     epoch.at = std::max(epoch.at, line.at);
   }
@@ -167,7 +170,29 @@ class Collector {
     }
   }
 
+  /// How often a trigger has run, by its name and for what.
+  using TriggersRan = std::map<std::pair<std::string, std::string>, std::uint64_t>;
+
+  static std::string epoch_label(const std::string& name) { return "epoch " + name; }
+
+  static void list_untriggered(Run& run, TriggersRan& ran) {
+    const auto take = [&](const std::vector<std::string>& names, const std::string& for_what,
+                          const std::string& at, std::int64_t server) {
+      for (const std::string& name : names) {
+        if (std::uint64_t& times = ran[{name, for_what}]; times > 0)
+          --times;
+        else
+          run.untriggered.push_back({name, for_what, at, server});
+      }
+    };
+    for (const PublishedFile& it : run.published)
+      take(it.file.triggers, it.file.file.path, it.at, it.server);
+    for (const auto& [number, it] : run.epochs)
+      if (run.is_complete(it)) take(it.epoch.triggers, epoch_label(it.epoch.name), it.at, 0);
+  }
+
   std::map<std::string, Run> runs_;
+  std::map<std::string, TriggersRan> ran_;  ///< by run
   std::vector<std::string> abandoned_;
   std::uint64_t unreadable_ = 0;
 };
@@ -179,11 +204,14 @@ const std::string& Run::session() const {
   return servers.empty() ? unknown : servers.begin()->second.started.session;
 }
 
+bool Run::is_complete(const CompletedEpoch& epoch) const {
+  return !servers.empty() &&
+         epoch.servers.size() >= static_cast<std::size_t>(servers.begin()->second.started.servers);
+}
+
 const CompletedEpoch* Run::last_epoch() const {
-  if (servers.empty()) return nullptr;
-  const auto needed = static_cast<std::size_t>(servers.begin()->second.started.servers);
   for (auto at = epochs.rbegin(); at != epochs.rend(); ++at)
-    if (at->second.servers.size() >= needed) return &at->second;
+    if (is_complete(at->second)) return &at->second;
   return nullptr;
 }
 

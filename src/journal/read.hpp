@@ -41,6 +41,14 @@ struct Message {
   std::string text;
 };
 
+/// A trigger that is to run for what is complete.
+struct DueTrigger {
+  std::string trigger;
+  std::string for_what;  ///< the file's path, or "epoch NAME"
+  std::string at;        ///< since when
+  std::int64_t server = 0;
+};
+
 struct ServerOfRun {
   RunStarted started;
   std::string started_at;
@@ -59,9 +67,12 @@ struct Run {
   std::map<std::uint64_t, CompletedEpoch> epochs;  ///< by number, also those that not all servers completed
   std::vector<Message> warnings;
   std::vector<Message> errors;
+  std::vector<DueTrigger> untriggered;  ///< of which nothing is said: not yet, or its server was killed before
 
   [[nodiscard]] const std::string& session() const;
-  /// The last epoch that is complete on all servers; null: none.
+  /// On all servers.
+  [[nodiscard]] bool is_complete(const CompletedEpoch& epoch) const;
+  /// The last epoch that is complete; null: none.
   [[nodiscard]] const CompletedEpoch* last_epoch() const;
 };
 

@@ -42,10 +42,11 @@ std::string key_of(const std::vector<std::pair<std::string, std::string>>& entri
 
 std::string style_of(std::size_t number) { return fmt::format("s{}", number % most_lines); }
 
-/// When any rank waited for room in any server.
-std::vector<std::pair<double, double>> held_up(const RunPage& page, const RunFigures& figures) {
+/// When any rank waited for room in any of them.
+std::vector<std::pair<double, double>> held_up(const std::vector<ServerHistory>& all,
+                                               const RunFigures& figures) {
   std::vector<std::pair<double, double>> spans;
-  for (const ServerHistory& it : page.servers) {
+  for (const ServerHistory& it : all) {
     const double shift = it.started_at_s - figures.started_at_s;
     for (std::size_t i = 0; i < it.points.size(); ++i) {
       if (it.points[i].ranks_waiting == 0) continue;
@@ -64,15 +65,25 @@ std::vector<std::pair<double, double>> held_up(const RunPage& page, const RunFig
   return joined;
 }
 
-std::string backlog_section(const RunPage& page, const RunFigures& figures) {
+/// How full the memory of servers, or of frontends, was.
+struct BacklogPlot {
+  const char* one;   ///< "I/O server"
+  const char* many;  ///< "servers"
+  const char* head;
+  const char* text;
+  const char* full;  ///< what it means that the memory is full
+};
+
+std::string backlog_section(const std::vector<ServerHistory>& all, const BacklogPlot& words,
+                            const RunFigures& figures) {
   Plot plot;
-  plot.label = "backlog of the servers against time";
+  plot.label = fmt::format("backlog of the {} against time", words.many);
   plot.x_end = figures.elapsed_s;
   plot.y_end = 0;
   std::vector<std::pair<std::string, std::string>> key;
-  for (std::size_t s = 0; s < page.servers.size() && s < most_lines; ++s) {
-    const ServerHistory& it = page.servers[s];
-    PlotLine line{fmt::format("I/O server {} on {}", it.server, it.host), style_of(s), {}};
+  for (std::size_t s = 0; s < all.size() && s < most_lines; ++s) {
+    const ServerHistory& it = all[s];
+    PlotLine line{fmt::format("{} {} on {}", words.one, it.server, it.host), style_of(s), {}};
     const double shift = it.started_at_s - figures.started_at_s;
     for (const SeriesPoint& point : it.points)
       line.points.emplace_back(shift + point.at_s, static_cast<double>(point.backlog_bytes));
@@ -81,16 +92,31 @@ std::string backlog_section(const RunPage& page, const RunFigures& figures) {
     plot.lines.push_back(std::move(line));
   }
   if (plot.y_end == 0) return {};
-  plot.marks.emplace_back(plot.y_end, "memory of a server: when it is full, the model waits");
+  plot.marks.emplace_back(plot.y_end, words.full);
   plot.y_end *= 1.04;
-  plot.shaded = held_up(page, figures);
-  std::string out =
-      "<section><h2>Backlog</h2><p class=dim>What each server has taken in and not yet written. "
-      "Shaded: a model rank waited for room.</p>\n";
+  plot.shaded = held_up(all, figures);
+  std::string out = fmt::format("<section><h2>{}</h2><p class=dim>{}</p>\n", words.head, words.text);
   out += svg_of(plot) + key_of(key, true);
-  if (page.servers.size() > most_lines)
-    out += fmt::format("<p class=dim>and {} more servers</p>", page.servers.size() - most_lines);
+  if (all.size() > most_lines)
+    out += fmt::format("<p class=dim>and {} more {}</p>", all.size() - most_lines, words.many);
   return out + "</section>\n";
+}
+
+std::string backlog_sections(const RunPage& page, const RunFigures& figures) {
+  return backlog_section(
+             page.servers,
+             {"I/O server", "servers", "Backlog",
+              "What each server has taken in and not yet written. Shaded: a model rank waited for "
+              "room.",
+              "memory of a server: when it is full, the model waits"},
+             figures) +
+         backlog_section(
+             page.frontends,
+             {"frontend", "frontends", "Held by frontends",
+              "What each frontend has taken in and not yet passed on to the servers. Shaded: some "
+              "rank's part of it was full.",
+              "memory of a frontend: when a rank's part is full, it waits"},
+             figures);
 }
 
 using Total = std::uint64_t SeriesPoint::*;
@@ -253,7 +279,7 @@ std::string run_page(const RunPage& page) {
       "Afterbay</title><style>{}</style></head><body>\n",
       title, page_style);
   out += "<h1>" + title_of(page, figures) + "</h1>\n" + verdict_box(verdict_of(figures)) + cards(figures);
-  out += backlog_section(page, figures);
+  out += backlog_sections(page, figures);
   out += timeline_section(page, figures);
   out += "<section><h2>What the model's time went to</h2>\n" + waits_table(page, figures) + "</section>\n";
   out += bandwidth_section(page, figures);

@@ -19,6 +19,7 @@ struct RunPage {
   std::vector<ServerHistory> servers;
   std::map<std::string, std::string> settings{};  ///< those that somebody gave
   std::uint32_t writers = 1;                      ///< worker threads of a server
+  std::vector<ServerHistory> frontends{};         ///< their backlog is what they held
 };
 
 /// The whole document.

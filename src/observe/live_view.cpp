@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <span>
 
 #include "base/printable.hpp"
 #include "observe/progress.hpp"
@@ -128,6 +129,34 @@ std::string servers_table(const LiveSession& session, std::size_t columns_shown)
   return text_table(std::move(columns), columns_shown);
 }
 
+std::string frontends_table(const LiveSession& session, std::size_t columns_shown, std::size_t rows_shown) {
+  if (session.frontends.empty()) return {};
+  std::vector<TextColumn> columns{{"frontend", 0}, {"state", 2, true}, {"host", 4, true}, {"", 7, true},
+                                  {"holds", 0},    {"of", 3},          {"in", 1},         {"passed on", 1},
+                                  {"ranks", 5},    {"full", 2}};
+  const std::size_t rows = std::min(rows_shown, session.frontends.size());
+  for (const LiveServer& one : std::span(session.frontends).first(rows)) {
+    const ServerState& it = one.page.state;
+    const bool runs = one.life == ServerLife::running;
+    const auto per_s = [&](double rate) { return runs ? text_of_bytes(rate) + "/s" : std::string("-"); };
+    const std::string cells[] = {std::to_string(it.server),
+                                 life_text(one),
+                                 printable(it.host),
+                                 bar_of(it),
+                                 bytes_of(it.backlog_bytes),
+                                 bytes_of(it.backlog_limit_bytes),
+                                 per_s(it.in_bytes_per_s),
+                                 per_s(it.out_bytes_per_s),
+                                 std::to_string(it.model_ranks),
+                                 std::to_string(it.ranks_waiting_for_room)};
+    for (std::size_t c = 0; c < columns.size(); ++c) columns[c].cells.push_back(cells[c]);
+  }
+  std::string text = "\n" + text_table(std::move(columns), columns_shown);
+  if (session.frontends.size() > rows)
+    text += fmt::format("and {} more frontends\n", session.frontends.size() - rows);
+  return text;
+}
+
 /// What several servers say of a collection: they share its files, or have files of their own.
 std::map<std::string, CollectionState> joined_collections(const LiveSession& session) {
   std::map<std::string, CollectionState> all;
@@ -206,9 +235,17 @@ bool all_are(const LiveSession& session, ServerLife life) {
   return std::ranges::all_of(session.servers, [&](const LiveServer& it) { return it.life == life; });
 }
 
+/// A server, or else a frontend.
 const LiveServer* first_that_is(const LiveSession& session, ServerLife life) {
-  const auto at = std::ranges::find(session.servers, life, &LiveServer::life);
-  return at == session.servers.end() ? nullptr : &*at;
+  for (const auto* const all : {&session.servers, &session.frontends}) {
+    const auto at = std::ranges::find(*all, life, &LiveServer::life);
+    if (at != all->end()) return &*at;
+  }
+  return nullptr;
+}
+
+std::string label_of(const LiveServer& it) {
+  return fmt::format("{} {}", it.page.state.is_frontend() ? "frontend" : "I/O server", it.page.state.server);
 }
 
 }  // namespace
@@ -238,11 +275,14 @@ std::vector<LiveSession> live_sessions(std::vector<FoundPage> pages, const LiveA
     session.name = page.state.session;
     session.run = page.state.run;
     const ServerLife life = life_of(page, asker);
-    session.servers.push_back({std::move(page), life});
+    auto& its_like = page.state.is_frontend() ? session.frontends : session.servers;
+    its_like.push_back({std::move(page), life});
   }
   std::vector<LiveSession> list;
   for (auto& [name, session] : sessions) {
-    std::ranges::sort(session.servers, {}, [](const LiveServer& it) { return it.page.state.server; });
+    for (auto* const all : {&session.servers, &session.frontends})
+      std::ranges::sort(*all, {}, [](const LiveServer& it) { return it.page.state.server; });
+    if (session.servers.empty()) continue;  // frontends have something to tell a moment earlier
     list.push_back(std::move(session));
   }
   return list;
@@ -254,17 +294,16 @@ LiveVerdict verdict_on(const LiveSession& session) {
   const double share = model_s > 0 ? sums.room_s / model_s : 0;
   const std::string waited = fmt::format("the model has waited {:.1f} % of its time for room", 100 * share);
   if (const LiveServer* dead = first_that_is(session, ServerLife::dead))
-    return {Pace::over,
-            fmt::format("dead: I/O server {} did not end, and its process {} on {} is gone; `afterbay "
-                        "status` says what is complete",
-                        dead->page.state.server, dead->page.state.pid, printable(dead->page.state.host))};
+    return {Pace::over, fmt::format("dead: {} did not end, and its process {} on {} is gone; `afterbay "
+                                    "status` says what is complete",
+                                    label_of(*dead), dead->page.state.pid, printable(dead->page.state.host))};
   if (first_that_is(session, ServerLife::failed) != nullptr)
     return {Pace::over, "failed: `afterbay status` says why, and what is complete"};
   if (all_are(session, ServerLife::ended))
     return {Pace::over, fmt::format("ended after {}: {}", duration_text(sums.elapsed_s), waited)};
   if (const LiveServer* lost = first_that_is(session, ServerLife::unclear))
-    return {Pace::over, fmt::format("unclear: nothing was heard of I/O server {} on {} for a while",
-                                    lost->page.state.server, printable(lost->page.state.host))};
+    return {Pace::over, fmt::format("unclear: nothing was heard of {} on {} for a while", label_of(*lost),
+                                    printable(lost->page.state.host))};
   if (sums.waits_in_s == 0)
     return {Pace::holds_up_model, "too slow: the model waits for the I/O servers now; " + waited + " so far"};
   if (sums.waits_in_s > 0)
@@ -306,7 +345,11 @@ std::string screen_of(const LiveSession& session, ScreenSize size, bool colour) 
   text += "\n" + servers_table(shown, size.width);
   if (session.servers.size() > most)
     text += fmt::format("and {} more servers\n", session.servers.size() - most);
-  const std::size_t used = shown.servers.size() + 7;
+  const std::size_t frontends_shown = std::max<std::size_t>(most - std::min(most, shown.servers.size()), 3);
+  text += frontends_table(session, size.width, frontends_shown);
+  const std::size_t used =
+      shown.servers.size() + 7 +
+      (session.frontends.empty() ? 0 : std::min(session.frontends.size(), frontends_shown) + 3);
   return text + collections_table(session, size.width,
                                   std::max<std::size_t>(size.height - std::min(size.height, used), 3));
 }
@@ -321,12 +364,14 @@ std::string live_json(const std::vector<LiveSession>& sessions) {
              {"run", session.run},
              {"pace", paces[static_cast<int>(verdict.pace)]},
              {"verdict", verdict.text},
-             {"servers", Tree::array()}};
-    for (const LiveServer& server : session.servers) {
-      Tree page = Tree::parse(page_json(server.page));
-      page["state"] = name_of(server.life);
-      one["servers"].push_back(std::move(page));
-    }
+             {"servers", Tree::array()},
+             {"frontends", Tree::array()}};
+    for (const auto* const all : {&session.servers, &session.frontends})
+      for (const LiveServer& it : *all) {
+        Tree page = Tree::parse(page_json(it.page));
+        page["state"] = name_of(it.life);
+        one[all == &session.servers ? "servers" : "frontends"].push_back(std::move(page));
+      }
     json["sessions"].push_back(std::move(one));
   }
   return json.dump(2, ' ', false, Tree::error_handler_t::replace) + "\n";

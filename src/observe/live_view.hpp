@@ -28,7 +28,8 @@ struct LiveServer {
 struct LiveSession {
   std::string name;
   std::string run;
-  std::vector<LiveServer> servers;  ///< by number
+  std::vector<LiveServer> servers;         ///< by number
+  std::vector<LiveServer> frontends = {};  ///< likewise
 };
 
 /// Where the question is asked from.

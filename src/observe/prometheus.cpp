@@ -29,7 +29,7 @@ std::string escaped(const std::string& text) {
 class Metrics {
  public:
   explicit Metrics(const ServerState& state)
-      : labels_(fmt::format("session=\"{}\",server=\"{}\"", escaped(state.session), state.server)) {}
+      : labels_(fmt::format("session=\"{}\",{}=\"{}\"", escaped(state.session), state.role, state.server)) {}
 
   void begin(const char* name, const char* type, const char* help) {
     name_ = name;
@@ -87,6 +87,22 @@ void add_server(Metrics& to, const ServerState& it) {
   to.value(it.waited_for_files_s, "reason=\"files\"");
 }
 
+/// Under names of their own: what servers take in has come through frontends.
+void add_frontend(Metrics& to, const ServerState& it) {
+  to.gauge("frontend_running", "Whether the frontend passes data on (1) or has ended (0).",
+           it.phase == "running" ? 1 : 0);
+  to.gauge("frontend_updated_timestamp_seconds", "When these figures were taken, seconds since 1970.",
+           it.started_at_s + it.elapsed_s);
+  to.gauge("frontend_model_ranks", "Model ranks that send through it.", static_cast<double>(it.model_ranks));
+  to.gauge("frontend_full_model_ranks", "Of these, ranks whose part of its memory is full.",
+           number(it.ranks_waiting_for_room));
+  to.gauge("frontend_held_bytes", "Memory that holds data not yet passed on.", number(it.backlog_bytes));
+  to.gauge("frontend_held_peak_bytes", "The most so far.", number(it.backlog_peak_bytes));
+  to.gauge("frontend_held_limit_bytes", "Memory for such data.", number(it.backlog_limit_bytes));
+  to.counter("frontend_received_bytes_total", "Taken in from model ranks.", number(it.bytes_in));
+  to.counter("frontend_passed_on_bytes_total", "Sent to servers.", number(it.bytes_out));
+}
+
 using Get = std::function<double(const CollectionState&)>;
 
 void add_collections(Metrics& to, const ServerState& state) {
@@ -116,6 +132,10 @@ void add_collections(Metrics& to, const ServerState& state) {
 
 std::string prometheus_text(const ServerState& state) {
   Metrics metrics(state);
+  if (state.is_frontend()) {
+    add_frontend(metrics, state);
+    return metrics.take();
+  }
   add_server(metrics, state);
   add_collections(metrics, state);
   return metrics.take();
@@ -135,15 +155,16 @@ Result<> write_prometheus(const std::string& path, const ServerState& state) {
           .in_file(path));
 }
 
-std::string prometheus_path(const std::string& path, std::int64_t server, std::int64_t servers) {
+std::string prometheus_path(const std::string& path, std::int64_t server, std::int64_t servers,
+                            bool is_frontend) {
   constexpr std::string_view mark = "{server}";
+  const std::string whose = fmt::format("{}{}", is_frontend ? "frontend-" : "", server);
   std::string made = path;
-  if (const auto at = made.find(mark); at != std::string::npos)
-    return made.replace(at, mark.size(), std::to_string(server));
-  if (path.empty() || servers <= 1) return path;
+  if (const auto at = made.find(mark); at != std::string::npos) return made.replace(at, mark.size(), whose);
+  if (path.empty() || (servers <= 1 && !is_frontend)) return path;
   const std::filesystem::path whole(path);
   return (whole.parent_path() /
-          fmt::format("{}.{}{}", whole.stem().string(), server, whole.extension().string()))
+          fmt::format("{}.{}{}", whole.stem().string(), whose, whole.extension().string()))
       .string();
 }
 

@@ -71,7 +71,7 @@ void Sampler::write(ServerState state, bool last) {
   }
   if (options_.directory.empty()) return;
   if (!page_) {
-    auto opened = StatisticsPage::open(options_.directory, state.server);
+    auto opened = StatisticsPage::open(options_.directory, state.server, state.is_frontend());
     if (!opened) return warn_once(opened.error());
     page_ = std::move(*opened);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ServerState: what an I/O server can say of itself at one moment: what its statistics page holds, and what
-// `afterbay top`, the Prometheus file and the report draw from.
+// ServerState: what an I/O server, or a frontend, can say of itself at one moment: what its statistics page
+// holds, and what `afterbay top`, the Prometheus file and the report draw from.
 #pragma once
 
 #include <cstdint>
@@ -38,16 +38,18 @@ struct CollectionState {
   }
 };
 
-/// Totals are since the start.
+/// Totals are since the start. Of a frontend: its backlog is what it holds, its steps, files, tasks and
+/// collections are none, and what it has passed on counts as written.
 struct ServerState {
   // Who.
+  std::string role = "server";  ///< or "frontend"
   std::string session;
   std::string run;
   std::string host;
   std::string topology;
-  std::int64_t server = 0;
-  std::int64_t servers = 0;
-  std::int64_t rank = 0;  ///< of its process, in the session's communicator
+  std::int64_t server = 0;   ///< its number; of a frontend: among all frontends
+  std::int64_t servers = 0;  ///< of the session; of a frontend: all frontends
+  std::int64_t rank = 0;     ///< of its process, in the session's communicator
   std::int64_t pid = 0;
   std::int64_t model_ranks = 0;
   double started_at_s = 0;  ///< time of day, seconds since 1970
@@ -80,8 +82,11 @@ struct ServerState {
   double model_waits_in_s = -1;  ///< where the backlog grows: until the memory is full; -1: it does not
   double silent_s = 0;           ///< since the server last said anything of itself
 
+  [[nodiscard]] bool is_frontend() const noexcept { return role == "frontend"; }
+
   template <class A>
   void named_fields(A& a) {
+    a("role", role);
     a("session", session);
     a("run", run);
     a("host", host);

@@ -29,9 +29,10 @@ constexpr int most_page_turns = 1000;  ///< sessions at a time in one directory
 constexpr const char* usual_directory = "afterbay-journal";
 constexpr long nfs_magic = 0x6969;
 
-std::string page_name(std::int64_t server, int turn) {
-  return turn == 0 ? fmt::format("{}{}{}", page_start, server, page_end)
-                   : fmt::format("{}{}.{}{}", page_start, server, turn + 1, page_end);
+std::string page_name(std::int64_t number, bool is_frontend, int turn) {
+  const std::string whose = fmt::format("{}{}", is_frontend ? "frontend-" : "", number);
+  return turn == 0 ? fmt::format("{}{}{}", page_start, whose, page_end)
+                   : fmt::format("{}{}.{}{}", page_start, whose, turn + 1, page_end);
 }
 
 Error page_error(int number, const char* doing, const std::string& path) {
@@ -148,12 +149,13 @@ double time_of_day_s() {
 }
 
 Result<std::unique_ptr<StatisticsPage>> StatisticsPage::open(const std::string& directory,
-                                                             std::int64_t server) {
+                                                             std::int64_t number, bool is_frontend) {
   // Durably: the journal may come to the same directory next.
-  if (const int number = make_directories(directory))
-    return fail(page_error(number, "make the directory of", directory));
+  if (const int code = make_directories(directory))
+    return fail(page_error(code, "make the directory of", directory));
   for (int turn = 0; turn < most_page_turns; ++turn) {
-    const std::string path = (std::filesystem::path(directory) / page_name(server, turn)).string();
+    const std::string path =
+        (std::filesystem::path(directory) / page_name(number, is_frontend, turn)).string();
     const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (descriptor < 0) return fail(page_error(errno, "open", path));
     const FileLock held = take_file_lock(descriptor);
@@ -226,7 +228,7 @@ Result<std::vector<FoundPage>> read_pages(const std::string& directory) {
                    directory, inside)
             .in_file(directory));
   std::ranges::sort(pages, {}, [](const FoundPage& it) {
-    return std::tuple(it.state.session, it.state.run, it.state.server);
+    return std::tuple(it.state.session, it.state.run, it.state.is_frontend(), it.state.server);
   });
   return pages;
 }

@@ -20,7 +20,9 @@ namespace afterbay::observe {
 class StatisticsPage {
  public:
   /// Makes the directory where it is missing. A second session there gets a file of its own.
-  static Result<std::unique_ptr<StatisticsPage>> open(const std::string& directory, std::int64_t server);
+  /// `number`: of the server, or of the frontend.
+  static Result<std::unique_ptr<StatisticsPage>> open(const std::string& directory, std::int64_t number,
+                                                      bool is_frontend = false);
   StatisticsPage(const StatisticsPage&) = delete;
   StatisticsPage& operator=(const StatisticsPage&) = delete;
   ~StatisticsPage();

@@ -153,6 +153,11 @@ void Server::note_epoch(ServedEpoch& epoch) {
     if (const auto file = files_.find(entry.id);
         file != files_.end() && (!is_shared(file->second) || leads(file->second)))
       (file->second.dropped ? completed.lost : completed.unpublished).push_back(file->second.path);
+  if (triggers_ && place_.number == 0) {
+    triggers::Event event;
+    event.on = triggers::Occasion::epoch;
+    completed.triggers = triggers_->due(event);
+  }
   workers_.submit([this, number = epoch.epoch.number, completed = std::move(completed)]() mutable {
     auto noted = journal_ ? journal_->epoch_completed(std::move(completed)) : Result<>();
     Event result;

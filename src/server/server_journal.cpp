@@ -36,6 +36,11 @@ Result<> Server::note_published(const OutputFile& file, const storage::Published
   journal::FilePublished line{
       facts_of(file), published.size_bytes, published.records, published.checksum, {}};
   if (file.records_dropped > 0) line.dropped = file.records_dropped;
+  if (triggers_) {
+    triggers::Event event;
+    event.collection = file.collection->name;
+    line.triggers = triggers_->due(event);
+  }
   return journal_->published(std::move(line));
 }
 

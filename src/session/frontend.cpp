@@ -1,15 +1,93 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session/frontend.hpp"
 
+#include <unistd.h>
+
+#include "base/clock.hpp"
+#include "base/host.hpp"
+#include "observe/prometheus.hpp"
+
 namespace afterbay::session {
+namespace {
+
+constexpr std::uint64_t frontend_sample_ns = 50'000'000;
+
+observe::Sampler::Options sampler_options(const FrontendPlace& place, const config::Config& config) {
+  observe::Sampler::Options options;
+  if (place.number >= config.statistics.frontends) return options;
+  options.directory = config.statistics_directory();
+  options.interval = config.statistics.interval;
+  options.prometheus =
+      observe::prometheus_path(config.report.prometheus, place.number, place.frontends, true);
+  return options;
+}
+
+}  // namespace
+
+FrontendRun::FrontendRun(std::unique_ptr<transport::network::Relay> relay, FrontendPlace place,
+                         const config::Config& config, const Logger& logger)
+    : relay_(std::move(relay)),
+      place_(std::move(place)),
+      host_(host_name()),
+      started_at_s_(observe::time_of_day_s()),
+      started_ns_(now_ns()),
+      sampler_(sampler_options(place_, config), logger) {}
+
+observe::ServerState FrontendRun::state_now(const char* phase) const {
+  const auto figures = relay_->figures();
+  observe::ServerState state;
+  state.role = "frontend";
+  state.session = place_.session;
+  state.run = place_.run;
+  state.host = host_;
+  state.topology = "tiered";
+  state.server = place_.number;
+  state.servers = place_.frontends;
+  state.rank = place_.session_rank;
+  state.pid = ::getpid();
+  state.model_ranks = static_cast<std::int64_t>(figures.ranks);
+  state.started_at_s = started_at_s_;
+  state.phase = phase;
+  state.elapsed_s = static_cast<double>(now_ns() - started_ns_) * 1e-9;
+  state.backlog_bytes = figures.held_bytes;
+  state.backlog_limit_bytes = figures.limit_bytes;
+  state.backlog_peak_bytes = figures.peak_bytes;
+  state.bytes_in = figures.bytes_in;
+  state.bytes_out = figures.bytes;
+  state.ranks_ended = figures.ranks_ended;
+  state.ranks_waiting_for_room = figures.ranks_full;
+  return state;
+}
+
+bool FrontendRun::step() {
+  const bool did = relay_->step();
+  const std::uint64_t now = now_ns();
+  if (now >= next_sample_ns_) {
+    next_sample_ns_ = now + frontend_sample_ns;
+    sampler_.offer(state_now(relay_->failure() ? "failed" : "running"));
+  }
+  return did;
+}
 
 Result<> FrontendRun::end(observe::Profile& profile) {
+  sampler_.offer(state_now(relay_->failure() ? "failed" : "ended"));
   const auto figures = relay_->figures();
   observe::add(profile.counter("bytes passed on"), figures.bytes);
   observe::add(profile.counter("segments passed on"), figures.segments);
   observe::peak(profile.counter("peak bytes held", observe::CounterKind::peak), figures.peak_bytes);
   if (relay_->failure()) return fail(*relay_->failure());
   return {};
+}
+
+observe::ServerHistory FrontendRun::history() const {
+  observe::ServerHistory history;
+  history.server = place_.number;
+  history.rank = place_.session_rank;
+  history.host = host_;
+  history.backlog_limit_bytes = relay_->figures().limit_bytes;
+  history.started_at_s = started_at_s_;
+  history.points = sampler_.series();
+  return history;
 }
 
 }  // namespace afterbay::session

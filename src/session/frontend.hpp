@@ -3,26 +3,50 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
+#include "base/log.hpp"
 #include "base/result.hpp"
+#include "config/config.hpp"
 #include "observe/profile.hpp"
+#include "observe/records.hpp"
+#include "observe/sampler.hpp"
 #include "transport/mpi/relay.hpp"
 
 namespace afterbay::session {
 
+struct FrontendPlace {
+  int number = 0;        ///< of this frontend in the session
+  int frontends = 1;     ///< of the session
+  int session_rank = 0;  ///< of its process
+  std::string session;   ///< its name
+  std::string run;       ///< as the journal calls it
+};
+
 class FrontendRun {
  public:
-  explicit FrontendRun(std::unique_ptr<transport::network::Relay> relay) : relay_(std::move(relay)) {}
+  FrontendRun(std::unique_ptr<transport::network::Relay> relay, FrontendPlace place,
+              const config::Config& config, const Logger& logger);
 
   /// Does what there is to do now; false when there was nothing.
-  bool step() { return relay_->step(); }
+  bool step();
   void wait(transport::Millis most) { relay_->wait(most); }
   [[nodiscard]] bool finished() const { return relay_->finished(); }
   /// After the end: what it did goes into `profile`. Fails with what went wrong.
   Result<> end(observe::Profile& profile);
+  /// For the report, after the end: its backlog is what it held.
+  [[nodiscard]] observe::ServerHistory history() const;
 
  private:
+  [[nodiscard]] observe::ServerState state_now(const char* phase) const;
+
   std::unique_ptr<transport::network::Relay> relay_;
+  FrontendPlace place_;
+  std::string host_;
+  double started_at_s_;
+  std::uint64_t started_ns_;
+  std::uint64_t next_sample_ns_ = 0;
+  observe::Sampler sampler_;
 };
 
 }  // namespace afterbay::session

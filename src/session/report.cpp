@@ -77,6 +77,7 @@ Result<> report(const Account& mine, const config::Config& config, Group& group)
     for (auto& it : one.account.collections) all.collections.push_back(std::move(it));
     for (auto& it : one.account.timelines) all.timelines.push_back(std::move(it));
     for (auto& it : one.account.servers) all.servers.push_back(std::move(it));
+    for (auto& it : one.account.frontends) all.frontends.push_back(std::move(it));
   }
   observe::Report joined = observe::merge(all.profiles);
   joined.collections = std::move(all.collections);
@@ -95,6 +96,7 @@ Result<> report(const Account& mine, const config::Config& config, Group& group)
     observe::RunPage page{
         mine.session, std::move(joined), std::move(all.timelines), std::move(all.servers), {}};
     page.settings = config::given_settings(config);
+    page.frontends = std::move(all.frontends);
     page.writers = static_cast<std::uint32_t>(config.writers);
     AFTERBAY_TRY(write_text(config.report.html, observe::run_page(page), "report.html"));
   }

@@ -20,10 +20,11 @@ struct Account {
   std::vector<observe::CollectionRecord> collections;  ///< from one rank
   std::vector<observe::TimelineRecord> timelines;
   std::vector<observe::ServerHistory> servers;
+  std::vector<observe::ServerHistory> frontends;
   std::string session;  ///< its name
   template <class A>
   void fields(A& a) {
-    a(profiles, traces, collections, timelines, servers, session);
+    a(profiles, traces, collections, timelines, servers, frontends, session);
   }
 };
 

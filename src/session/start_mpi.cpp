@@ -232,10 +232,7 @@ class Starter {
     AFTERBAY_TRY_ASSIGN(transport::Connection connection, transport::connect(connect));
     state_->communicators = std::move(connection.communicators);
     AFTERBAY_TRY(make_group(std::move(comm), role));
-    if (connection.relay) {
-      state_->frontend = std::make_unique<session::FrontendRun>(std::move(connection.relay));
-      catch_signals(false);
-    }
+    if (connection.relay) make_frontend(std::move(connection.relay));
     if (connection.port) make_server(std::move(connection.port), std::move(connection.server_links));
     if (role.model) make_model(std::move(connection.links));
     if (role.model && role.server)
@@ -379,6 +376,20 @@ class Starter {
         std::move(place), config, std::move(port), std::move(fellows), stores, threads,
         state_->server_profile, Logger({options_.name, "server", rank_}, config.log), std::move(journal));
     catch_signals(hosted);
+  }
+
+  void make_frontend(std::unique_ptr<transport::network::Relay> relay) {
+    session::FrontendPlace place;
+    place.session_rank = rank_;
+    place.frontends = static_cast<int>(std::ranges::count_if(roles_, &session::RankRole::frontend));
+    place.number = static_cast<int>(std::count_if(roles_.begin(), roles_.begin() + rank_,
+                                                  [](const session::RankRole& it) { return it.frontend; }));
+    place.session = options_.name;
+    place.run = run_;
+    state_->frontend = std::make_unique<session::FrontendRun>(
+        std::move(relay), std::move(place), *state_->config,
+        Logger({options_.name, "frontend", rank_}, state_->config->log));
+    catch_signals(false);
   }
 
   /// A frontend goes on until the servers have told its ranks.

@@ -91,6 +91,7 @@ Result<> Session::State::report() {
   if (frontend) add(server_profile, "frontend");
   if (model && model->place().model_rank == 0) mine.collections = model->account();
   if (server && !config->report.html.empty()) mine.servers.push_back(server->history());
+  if (frontend && !config->report.html.empty()) mine.frontends.push_back(frontend->history());
   mine.session = name;
   return session::report(mine, *config, *group);
 }

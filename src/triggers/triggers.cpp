@@ -226,6 +226,13 @@ Triggers::Triggers(const std::vector<Trigger>& triggers, const Lane::Tell& tell)
   for (const Trigger& one : triggers) lanes_.push_back(std::make_unique<Lane>(one, tell));
 }
 
+std::vector<std::string> Triggers::due(const Event& event) const {
+  std::vector<std::string> names;
+  for (const auto& lane : lanes_)
+    if (lane->wants(event)) names.push_back(lane->name());
+  return names;
+}
+
 void Triggers::fire(const Event& event) {
   for (const auto& lane : lanes_)
     if (lane->wants(event)) lane->fire(event);

@@ -77,6 +77,7 @@ class Lane {
   Lane(const Lane&) = delete;
   Lane& operator=(const Lane&) = delete;
 
+  [[nodiscard]] const std::string& name() const noexcept { return trigger_.name; }
   [[nodiscard]] bool wants(const Event& event) const;
   /// Never waits. When too many wait already, it is told as failed at once.
   void fire(Event event);
@@ -104,6 +105,8 @@ class Lane {
 class Triggers {
  public:
   Triggers(const std::vector<Trigger>& triggers, const Lane::Tell& tell);
+  /// Names of those that `event` is for. Any thread.
+  [[nodiscard]] std::vector<std::string> due(const Event& event) const;
   void fire(const Event& event);
   [[nodiscard]] bool idle() const;
   void give_up();

@@ -2,11 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Triggers of real runs: begun when a file is complete, recorded, and harmless whatever they do."""
 import json
+import os
 import pathlib
+import signal
+import subprocess
 import time
 import unittest
 
-from _cli import OK, run
+from _cli import COMMAND, LOST, OK, run
 from _replays import ReplayTest
 
 
@@ -50,6 +53,7 @@ class TriggersTest(ReplayTest):
         self.assertEqual([(line["ok"], line["trigger"]) for line in ran], [(False, "tape")] * 3)
         said = self.expect(OK, "status").stdout
         self.assertIn("complete", said)
+        self.assertNotIn("has not run", said)
         self.assertIn('trigger "tape" failed', said)
         self.expect(OK, "verify")
 
@@ -60,6 +64,28 @@ class TriggersTest(ReplayTest):
         ran, _ = self.ran()
         self.assertEqual([line["ok"] for line in ran], [False] * 3)
         self.expect(OK, "verify")
+
+    def test_what_a_crash_prevented_is_named(self):
+        job = subprocess.Popen(["mpirun", "--oversubscribe", "-np", "2", COMMAND, "replay", "../in.nc", "copy.nc", "--servers", "1",
+                                "--repeat", "1000000"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                               env={**os.environ, "AFTERBAY_TRIGGERS": json.dumps({"tape": {"command": "sleep 600"}})})
+        self.addCleanup(job.wait)
+        self.addCleanup(job.kill)
+        until = time.monotonic() + 60
+        published = []
+        while len(published) < 3:
+            self.assertLess(time.monotonic(), until)
+            time.sleep(0.1)
+            if pathlib.Path("afterbay-journal").exists():
+                published = [line for line in self.ran()[1] if line["event"] == "file_published"]
+        self.assertEqual(published[0]["triggers"], ["tape"])
+        os.kill(next(line["pid"] for line in self.ran()[1] if line["event"] == "run_started"), signal.SIGKILL)
+        job.wait(timeout=60)
+        said = self.expect(LOST, "status").stdout
+        self.assertIn(f'trigger "tape" has not run for {published[0]["path"]}', said)
+        known = json.loads(self.expect(LOST, "status", "--json").stdout)["runs"][-1]["untriggered"]
+        self.assertGreaterEqual(len(known), 3)
+        self.assertEqual((known[0]["trigger"], known[0]["for"]), ("tape", published[0]["path"]))
 
     def test_only_the_collections_named(self):
         self.played({"none": {"collections": "other*", "command": "exit 1"}, "all": {"collections": "other,rep*", "command": "true"}})

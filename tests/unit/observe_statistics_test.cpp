@@ -147,6 +147,26 @@ TEST(StatisticsPage, a_second_session_in_the_directory_has_its_own) {
   EXPECT_EQ(sessions[1].name, "ocean");
 }
 
+/// A frontend has a page beside that of the server with its number.
+TEST(StatisticsPage, frontends_have_pages_of_their_own) {
+  const Directory directory;
+  const auto server = StatisticsPage::open(directory.path.string(), 0);
+  auto frontend = *StatisticsPage::open(directory.path.string(), 0, true);
+  ASSERT_TRUE((*server)->write(sample_state()));
+  ServerState state = sample_state();
+  state.role = "frontend";
+  state.collections.clear();
+  ASSERT_TRUE(frontend->write(state));
+  const auto look = [&] { return live_sessions(*read_pages(directory.path.string()), this_asker()).front(); };
+  LiveSession session = look();
+  ASSERT_EQ(session.servers.size(), 1u);
+  ASSERT_EQ(session.frontends.size(), 1u);
+  EXPECT_THAT(screen_of(session, {160, 40}, false), AllOf(HasSubstr("frontend"), HasSubstr("passed on")));
+  EXPECT_THAT(verdict_on(session).text, HasSubstr("keeps up"));
+  frontend.reset();  // as if its process had been killed
+  EXPECT_THAT(verdict_on(look()).text, HasSubstr("dead: frontend 0 did not end"));
+}
+
 TEST(StatisticsPage, of_a_full_file_system_is_an_error) {
   if (std::filesystem::exists("/dev/full") && std::filesystem::exists("/proc/self")) {
     const auto page = StatisticsPage::open("/proc/self/nowhere", 0);
@@ -230,9 +250,14 @@ TEST(LiveView, narrow_terminals_get_what_matters) {
 TEST(LiveView, many_servers_fit_on_the_screen) {
   LiveSession session = running_session(sample_state());
   for (int i = 1; i < 100; ++i) session.servers.push_back(session.servers.front());
-  const std::string text = screen_of(session, {100, 24}, false);
+  std::string text = screen_of(session, {100, 24}, false);
   EXPECT_LE(std::ranges::count(text, '\n'), 24);
   EXPECT_THAT(text, HasSubstr("more servers"));
+  session.servers.resize(2);
+  session.frontends.assign(1000, session.servers.front());
+  text = screen_of(session, {100, 24}, false);
+  EXPECT_LE(std::ranges::count(text, '\n'), 24);
+  EXPECT_THAT(text, HasSubstr("more frontends"));
 }
 
 TEST(Prometheus, text_names_units_and_labels) {
@@ -251,11 +276,25 @@ TEST(Prometheus, text_names_units_and_labels) {
   EXPECT_THAT(text, HasSubstr(",collection=\"history\"} 0.5\n"));
 }
 
+/// What comes through a frontend is taken in by a server, too: under the same name it would count twice.
+TEST(Prometheus, frontends_have_metrics_of_their_own) {
+  ServerState state = sample_state(1);
+  state.role = "frontend";
+  const std::string text = prometheus_text(state);
+  EXPECT_THAT(
+      text,
+      HasSubstr("afterbay_frontend_received_bytes_total{session=\"ocean\",frontend=\"1\"} 943718400\n"));
+  EXPECT_THAT(text, Not(HasSubstr("afterbay_received_bytes_total")));
+}
+
 TEST(Prometheus, several_servers_have_a_file_each) {
   EXPECT_EQ(prometheus_path("m/run.prom", 1, 2), "m/run.1.prom");
   EXPECT_EQ(prometheus_path("m/run.prom", 0, 1), "m/run.prom");
   EXPECT_EQ(prometheus_path("m/{server}-run.prom", 1, 2), "m/1-run.prom");
+  EXPECT_EQ(prometheus_path("m/run.prom", 0, 1, true), "m/run.frontend-0.prom");
+  EXPECT_EQ(prometheus_path("m/{server}-run.prom", 1, 2, true), "m/frontend-1-run.prom");
   EXPECT_EQ(prometheus_path("", 1, 2), "");
+  EXPECT_EQ(prometheus_path("", 1, 2, true), "");
 }
 
 TEST(Sampler, writes_the_last_state_and_leaves_nothing_of_a_session_without_work) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 #include <thread>
 #include <utility>
 
@@ -91,8 +92,25 @@ void Relay::fail(Error error) {
 }
 
 void Relay::hold(std::uint64_t bytes) {
-  held_bytes_ += bytes;
-  figures_.peak_bytes = std::max(figures_.peak_bytes, held_bytes_);
+  figures_.bytes_in += bytes;
+  figures_.held_bytes += bytes;
+  figures_.peak_bytes = std::max(figures_.peak_bytes, figures_.held_bytes);
+}
+
+Relay::Figures Relay::figures() const {
+  Figures now = figures_;
+  now.limit_bytes = std::uint64_t{options_.segments} * options_.sizes.segment_bytes * lanes_.size();
+  now.ranks = clients_.size();
+  for (std::size_t c = 0; c < clients_.size(); ++c) {
+    if (clients_[c].life != Life::present) {
+      ++now.ranks_ended;
+      continue;
+    }
+    const auto lanes = std::span(lanes_).subspan(c * servers_.size(), servers_.size());
+    now.ranks_full += std::ranges::any_of(
+        lanes, [this](const Lane& it) { return it.waiting.size() + it.sending.size() >= options_.segments; });
+  }
+  return now;
 }
 
 // ---- from the ranks
@@ -248,7 +266,7 @@ bool Relay::complete(std::size_t client, std::size_t server) {
     const Result<bool> done = parcel.request.test();
     if (!done) fail(done.error());
     if (!done || !*done) break;
-    held_bytes_ -= parcel.bytes;
+    figures_.held_bytes -= parcel.bytes;
     if (parcel.segment) {
       give_back(client, server, *parcel.segment);
     } else {
@@ -294,7 +312,7 @@ bool Relay::send_words(Lane& it, std::size_t client, std::size_t server) {
 void Relay::drop(std::size_t client, std::size_t server) {
   Lane& it = lane(client, server);
   for (Parcel& parcel : it.waiting) {
-    held_bytes_ -= parcel.bytes;
+    figures_.held_bytes -= parcel.bytes;
     if (parcel.segment) give_back(client, server, *parcel.segment);
   }
   it.waiting.clear();

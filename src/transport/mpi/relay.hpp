@@ -46,9 +46,15 @@ struct RelayOptions {
 class Relay {
  public:
   struct Figures {
-    std::uint64_t bytes = 0;       ///< sent on
-    std::uint64_t segments = 0;    ///< likewise
-    std::uint64_t peak_bytes = 0;  ///< of segments that waited here at a time
+    std::uint64_t bytes_in = 0;     ///< taken in
+    std::uint64_t bytes = 0;        ///< sent on
+    std::uint64_t segments = 0;     ///< likewise
+    std::uint64_t held_bytes = 0;   ///< of segments that wait here now
+    std::uint64_t peak_bytes = 0;   ///< the most
+    std::uint64_t limit_bytes = 0;  ///< what can wait here
+    std::size_t ranks = 0;          ///< that send through it
+    std::size_t ranks_ended = 0;
+    std::size_t ranks_full = 0;  ///< whose part for some server is full now
   };
 
   Relay(std::shared_ptr<const mpi::Communicator> comm, RelayOptions options);
@@ -65,7 +71,7 @@ class Relay {
   [[nodiscard]] bool finished() const noexcept { return finished_; }
   /// The first thing that went wrong, if any.
   [[nodiscard]] const std::optional<Error>& failure() const noexcept { return failure_; }
-  [[nodiscard]] const Figures& figures() const noexcept { return figures_; }
+  [[nodiscard]] Figures figures() const;
 
  private:
   /// A segment that waits or is on its way.
@@ -157,7 +163,6 @@ class Relay {
   std::vector<ServerState> servers_;
   std::deque<Incoming> incoming_;
   std::vector<Bytes> spare_;  ///< buffers that are free
-  std::uint64_t held_bytes_ = 0;
   Figures figures_;
   std::optional<Error> failure_;
   bool finished_ = false;
