@@ -53,7 +53,7 @@ Result<std::shared_ptr<File>> ModelSession::open(Collection& collection, const F
     message.name = name;
   }
   for (const std::size_t s : file->servers)
-    AFTERBAY_TRY(send(s, message, place_.model_rank == 0 ? Wake::with_flush : Wake::no));
+    AFTERBAY_TRY(send(s, message, place_.model_rank == 0 ? Wake::on_node : Wake::no));
   file->opened_after_ticket = next_ticket_;
   open_files_.push_back(file);
   output_directories_.try_emplace(std::filesystem::path(file->path).parent_path().string());

@@ -7,8 +7,10 @@
 #include <numeric>
 #include <utility>
 
+#include "base/rank_names.hpp"
 #include "mpi/check.hpp"
 #include "mpi/request.hpp"
+#include "mpi/roll_call.hpp"
 
 namespace afterbay::mpi {
 namespace {
@@ -152,10 +154,16 @@ Result<Communicator> Communicator::duplicate(MPI_Comm parent, Millis limit) {
   auto made = std::make_unique<MPI_Comm>(MPI_COMM_NULL);
   Request request;
   AFTERBAY_TRY(check(MPI_Comm_idup(parent, made.get(), request.handle()), "MPI_Comm_idup"));
-  if (auto done = request.wait_until(limit, "duplicating the session's communicator"); !done) {
+  RollCall roll_call(parent);
+  if (auto done = request.wait_until(limit, "duplicating the session's communicator",
+                                     [&roll_call] { roll_call.answer(); });
+      !done) {
     request.abandon();
     static_cast<void>(made.release());  // MPI may still write there
-    return fail(std::move(done).error());
+    const std::vector<int> absent = roll_call.absent();
+    if (absent.empty()) return fail(std::move(done).error());
+    return fail(ErrorCode::timed_out, "{} did not come here within {} ms: do all ranks open the session?",
+                name_ranks(absent), limit.count());
   }
   AFTERBAY_TRY(check(MPI_Comm_set_errhandler(*made, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler"));
   return Communicator(*made);

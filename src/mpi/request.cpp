@@ -45,12 +45,14 @@ Result<bool> Request::test_eagerly() {
   return test();
 }
 
-Result<void> Request::wait_until(std::chrono::milliseconds limit, const char* what) {
+Result<void> Request::wait_until(std::chrono::milliseconds limit, const char* what,
+                                 const std::function<void()>& meanwhile) {
   const std::uint64_t end = now_ns() + static_cast<std::uint64_t>(limit.count()) * 1'000'000;
   const BackOff back_off;
   for (;;) {
     AFTERBAY_TRY_ASSIGN(const bool done, test());
     if (done) return {};
+    if (meanwhile) meanwhile();
     if (now_ns() >= end)
       return fail(ErrorCode::timed_out,
                   "{} did not end within {} ms: some rank does not take part; see the other ranks' output",

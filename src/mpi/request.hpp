@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <utility>
 
 #include "base/result.hpp"
@@ -51,8 +52,10 @@ class Request {
   /// The same, looking several times: each look moves a transfer on by a piece.
   Result<bool> test_eagerly();
   /// Sleeps until the operation is complete; `timed_out` naming `what` after `limit`. Until it is
-  /// complete the operation's buffers must stay, also after a failure: see `abandon`.
-  Result<void> wait_until(std::chrono::milliseconds limit, const char* what);
+  /// complete the operation's buffers must stay, also after a failure: see `abandon`. `meanwhile` is called
+  /// at every look.
+  Result<void> wait_until(std::chrono::milliseconds limit, const char* what,
+                          const std::function<void()>& meanwhile = {});
   /// Gives the operation up to MPI: it may still touch its buffers, which the caller must leak.
   void abandon() noexcept { request_ = MPI_REQUEST_NULL; }
 

@@ -3,19 +3,11 @@
 
 #include <algorithm>
 
+#include "base/rank_names.hpp"
+
 namespace afterbay::server {
 
-std::string text_of_ranks(const std::vector<int>& ranks) {
-  constexpr std::size_t most = 8;
-  std::string text = ranks.size() == 1 ? "model rank " : "model ranks ";
-  const std::size_t shown = ranks.size() > most ? most - 1 : ranks.size();
-  for (std::size_t i = 0; i < shown; ++i) {
-    if (i > 0) text += i + 1 == ranks.size() ? " and " : ", ";
-    text += std::to_string(ranks[i]);
-  }
-  if (shown < ranks.size()) text += fmt::format(" and {} others", ranks.size() - shown);
-  return text;
-}
+std::string text_of_ranks(const std::vector<int>& ranks) { return "model " + name_ranks(ranks); }
 
 std::string RecordPart::record_text() const { return fixed ? "" : fmt::format(" of record {}", record); }
 

@@ -183,6 +183,7 @@ class Server {
 
   // The journal, from any thread.
   [[nodiscard]] Result<> note_opened(const OutputFile& file);
+  void submit_opened_note(OutputFile& file);
   [[nodiscard]] Result<> note_published(const OutputFile& file, const storage::Published& published);
   void note_warning(std::string text);
 

@@ -27,7 +27,6 @@ std::uint64_t inode_of(const std::string& path) {
 }  // namespace
 
 Result<> Server::note_opened(const OutputFile& file) {
-  if (!journal_ || file.collection->format == Format::memory) return {};
   return journal_->opened(facts_of(file), inode_of(storage::part_path(file.path)));
 }
 

@@ -170,13 +170,24 @@ void Server::create(OutputFile& file, const SchemaChanges& changes) {
       AFTERBAY_TRY_ASSIGN(request.schema, model::apply(collection->schema, changes));
       AFTERBAY_TRY_ASSIGN(result.created, stores_(collection->format).create(request));
       note_striping(*collection, *result.created);
-      AFTERBAY_TRY(note_opened(file));
       if (!shared) return {};
       AFTERBAY_TRY_ASSIGN(result.share, result.created->share());
       return {};
     };
     if (auto made = make(); !made) result.error = std::move(made).error();
     timed.stop();  // before the ingest thread may end the run
+    event(std::move(result));
+  });
+}
+
+/// The journal hears of a file before it is published. A journal's first line waits for the disk several
+/// times: another worker writes meanwhile.
+void Server::submit_opened_note(OutputFile& file) {
+  if (!journal_ || file.collection->format == Format::memory || (is_shared(file) && !leads(file))) return;
+  submit(file, [this, &file, id = file.id] {
+    Event result;
+    result.file = id;
+    if (auto noted = note_opened(file); !noted) result.error = std::move(noted).error();
     event(std::move(result));
   });
 }
@@ -432,6 +443,7 @@ Result<> Server::handle(Event& event) {
       fellows_.send_all(file->collection->servers, wire::FileShared{file->id, std::move(*event.share)});
     file->state = OutputFile::State::open;
     tell_records(*file);
+    submit_opened_note(*file);
     submit_waiting(*file);
   } else if (file->state == OutputFile::State::creating) {
     file->state = OutputFile::State::announced;  // it could not be made

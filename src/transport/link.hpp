@@ -45,6 +45,7 @@ struct Landing {
 enum class Wake {
   no,          ///< when it looks by itself, or something else wakes it
   with_flush,  ///< at this link's next flush, or when enough data have become ready
+  on_node,     ///< now where memory is shared; else as with_flush: no message of its own
   now
 };
 

@@ -24,9 +24,9 @@ def mpirun(ranks):
 class TopTest(ReplayTest):
     POINTS = 50000
 
-    def lasting(self, servers, *arguments):
+    def lasting(self, servers, *arguments, ranks=0):
         """A run that does not end by itself, on one model rank."""
-        job = subprocess.Popen([*mpirun(1 + servers), COMMAND, "replay", "../in.nc", "copy.nc", "--servers", str(servers),
+        job = subprocess.Popen([*mpirun(ranks or 1 + servers), COMMAND, "replay", "../in.nc", "copy.nc", "--servers", str(servers),
                                 "--repeat", "1000000", "--afterbay.statistics.interval=200ms", *arguments],
                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.addCleanup(job.wait)
@@ -65,6 +65,29 @@ class TopTest(ReplayTest):
         job.wait(timeout=90)
         dead = self.seen(lambda s: s["servers"][1]["state"] == "dead")
         self.assertIn("dead: I/O server 1 did not end", dead["verdict"])
+
+    def test_frontends(self):
+        job = self.lasting(1, "--afterbay.topology=tiered", "--afterbay.nodes=0,0,1", "--afterbay.memory.frontend=32MiB",
+                           "--afterbay.memory.link=1MiB", "--afterbay.report.prometheus=run.prom", ranks=3)
+        seen = self.seen(lambda s: s["frontends"] and s["frontends"][0]["bytes_out"] > 3 * self.RECORDS * self.POINTS * 4)
+        frontend, server = seen["frontends"][0], seen["servers"][0]
+        self.assertEqual((frontend["role"], frontend["state"], frontend["model_ranks"], server["role"]),
+                         ("frontend", "running", 1, "server"))
+        self.assertGreaterEqual(frontend["bytes_in"], frontend["bytes_out"])
+        self.assertEqual(frontend["backlog_limit_bytes"], 32 << 20)
+        later = self.seen(lambda s: s["frontends"][0]["bytes_in"] > frontend["bytes_in"])
+        self.assertGreater(later["frontends"][0]["out_bytes_per_s"], 0)
+        said = self.expect(OK, "top", "--once", settings={"COLUMNS": "200"}).stdout
+        for word in ("1 I/O server (tiered)", "frontend", "holds", "passed on", "32.0 MiB"):
+            self.assertIn(word, said)
+        metrics = [sample for family in text_string_to_metric_families(pathlib.Path("run.frontend-0.prom").read_text())
+                   for sample in family.samples]
+        self.assertIn("afterbay_frontend_received_bytes_total", [sample.name for sample in metrics])
+        self.assertEqual({sample.labels["frontend"] for sample in metrics}, {"0"})
+        os.kill(frontend["pid"], signal.SIGKILL)
+        job.wait(timeout=90)
+        dead = self.seen(lambda s: s["frontends"][0]["state"] == "dead")
+        self.assertIn("dead", dead["verdict"])
 
     def test_a_run_that_has_ended(self):
         done = run("replay", "../in.nc", "copy.nc", "--servers", "1", "--repeat", "3", launcher=mpirun(3))

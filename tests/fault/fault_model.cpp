@@ -291,6 +291,11 @@ int main(int argc, char** argv) {
           ? 1
           : 0;
   if (const char* const more = std::getenv("FAULT_VICTIMS")) run.victims += std::atoi(more);
+  if (run.scenario == "never_opens" && (run.rank == 2 || run.rank == 3)) {
+    std::this_thread::sleep_for(std::chrono::seconds(8));
+    leave(run, "ok");
+  }
+  run.fault = Clock::now();
   try {
     Session session = open_session(MPI_COMM_WORLD, SessionOptions().with_arguments(argc, argv));
     if (session.is_server()) {

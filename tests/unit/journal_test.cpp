@@ -330,6 +330,37 @@ TEST_F(JournalTest, what_follows_a_line_that_was_written_in_part_is_readable) {
   EXPECT_EQ(state_of(journal, this_host()), RunState::complete);
 }
 
+/// Of a path that is published twice, and of epochs that are complete on all servers only.
+TEST_F(JournalTest, triggers_of_which_nothing_is_said_are_listed) {
+  Identity identity{"r1", 0, {}};
+  identity.started.session = "atmosphere";
+  identity.started.servers = 2;
+  const auto first = std::make_unique<Recorder>(Where{directory_.path.string(), false}, identity, logger_);
+  identity.server = 1;
+  const auto second = std::make_unique<Recorder>(Where{directory_.path.string(), false}, identity, logger_);
+  for (std::uint64_t number : {1u, 2u}) {
+    FilePublished file{facts("/d/a.nc", "history", number), 10, 1, 0x42};
+    file.triggers = {"archive", "tell"};
+    ASSERT_TRUE(first->published(file));
+  }
+  first->triggered({"archive", "published", "/d/a.nc", std::nullopt, true, 1, std::nullopt});
+  first->triggered({"tell", "published", "/d/a.nc", std::nullopt, false, 1, "it failed"});
+  first->triggered({"tell", "published", "/d/a.nc", std::nullopt, true, 1, std::nullopt});
+  for (const std::uint64_t epoch : {1u, 2u}) {
+    EpochCompleted completed{epoch, "day-" + std::to_string(epoch), {}};
+    completed.triggers = {"next"};
+    ASSERT_TRUE(first->epoch_completed(completed));
+  }
+  ASSERT_TRUE(second->epoch_completed({1, "day-1", {}}));
+  const Journal journal = read();
+  ASSERT_EQ(journal.runs.size(), 1u);
+  std::vector<std::string> found;
+  for (const DueTrigger& it : journal.runs[0].untriggered) found.push_back(it.trigger + " " + it.for_what);
+  EXPECT_THAT(found, testing::ElementsAre("archive /d/a.nc", "next epoch day-1"));
+  first->triggered({"next", "epoch", std::nullopt, "day-1", true, 1, std::nullopt});
+  EXPECT_EQ(read().runs[0].untriggered.size(), 1u);
+}
+
 TEST_F(JournalTest, settings_and_bytes_that_are_no_text_can_be_written) {
   const std::string path = "/out/\xff\xfe\n\"name\".nc";
   run("first", path);

@@ -24,8 +24,9 @@ constexpr std::uint64_t least_direct_bytes = 64u << 10;
 constexpr std::uint64_t least_write_back_bytes = 256u << 10;
 /// From this size on bytes are summed beside their write.
 constexpr std::uint64_t least_side_bytes = 256u << 10;
-/// Files that reach this length are given room ahead, as much as they have, up to so much, and only where the
-/// file system has so many times as much.
+/// Files that reach this length are given room ahead: as much as they have, but so much at least and at most,
+/// and only where the file system has so many times as much.
+constexpr std::uint64_t least_size_for_room = 4u << 20;
 constexpr std::uint64_t least_room_bytes = 16u << 20;
 constexpr std::uint64_t most_room_bytes = 256u << 20;
 constexpr std::uint64_t plenty = 16;
@@ -144,7 +145,7 @@ Result<std::uint64_t> BlockWriter::write_direct(const Extent& pages) {
 /// it is cut off when the file is complete. Another server of the file may have given it.
 bool BlockWriter::has_room(std::uint64_t offset, std::uint64_t end) {
   if (end <= room_bytes_.load(std::memory_order_relaxed)) return true;
-  if (end < least_room_bytes) return false;
+  if (end < least_size_for_room) return false;
   const MutexLock lock(growth_);
   if (!grows_) return false;
   std::uint64_t size = size_bytes().value_or(0);

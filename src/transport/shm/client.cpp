@@ -94,7 +94,7 @@ Result<void> ShmClientLink::send(std::span<const std::byte> message, Wake wake) 
     self_.up_is_full.store(0, std::memory_order_relaxed);
     AFTERBAY_TRY(std::move(done));
   }
-  if (wake == Wake::now) ring();
+  if (wake == Wake::now || wake == Wake::on_node) ring();
   if (wake == Wake::with_flush) ring_on_flush_ = true;
   return {};
 }
