@@ -225,7 +225,7 @@ std::string timeline_section(const RunPage& page, const RunFigures& figures) {
                  {lane(Lane::read), "reads"},
                  {lane(Lane::define), "defines"}},
                 false);
-  out += svg_of(models, figures.elapsed_s);
+  if (!models.empty()) out += svg_of(models, figures.elapsed_s);
   out += key_of({{lane(Lane::write), "workers write"},
                  {lane(Lane::publish), "make files complete"},
                  {lane(Lane::create), "make new files"},
@@ -239,16 +239,30 @@ std::string card(const std::string& value, const char* what) {
   return fmt::format("<div><b>{}</b><span>{}</span></div>", value, what);
 }
 
-std::string cards(const RunFigures& it) {
+std::string cards(const RunPage& page, const RunFigures& it) {
   const auto percent = [](double share) { return fmt::format("{:.1f} %", 100 * share); };
   std::string out = "<div class=cards>";
   out += card(text_of_seconds(it.elapsed_s), "run time");
-  out += card(percent(it.share(it.room_s + it.files_s)), "of it the model waited");
+  if (page.failure.empty()) out += card(percent(it.share(it.room_s + it.files_s)), "of it the model waited");
   out += card(text_of_bytes(static_cast<double>(it.bytes_in)), "handed over");
   out += card(text_of_rate(static_cast<double>(it.bytes_written), it.elapsed_s), "to files, mean");
   out += card(percent(it.peak_share), "peak of a server's memory");
   out += card(percent(it.busy_share), "servers' workers busy");
   return out + card(std::to_string(it.files), "files") + "</div>\n";
+}
+
+std::string failure_box(const RunPage& page) {
+  std::string out = "<div class='verdict too_slow'><strong>✗ The run failed</strong>";
+  for (std::size_t at = 0; at < page.failure.size();) {
+    const auto end = std::min(page.failure.find('\n', at), page.failure.size());
+    out += "<p>" + html_text(page.failure.substr(at, end - at)) + "</p>";
+    at = end + 1;
+  }
+  return out +
+         fmt::format(
+             "<p>This page is what I/O server {} knew of it, without the model ranks. `afterbay status` "
+             "says what is complete.</p></div>\n",
+             page.servers.empty() ? 0 : page.servers.front().server);
 }
 
 std::string verdict_box(const RunVerdict& verdict) {
@@ -263,6 +277,9 @@ std::string verdict_box(const RunVerdict& verdict) {
 
 std::string title_of(const RunPage& page, const RunFigures& figures) {
   const std::time_t began = static_cast<std::time_t>(figures.started_at_s);
+  if (!page.failure.empty())
+    return fmt::format("{} <small>{:%Y-%m-%d %H:%M:%S} UTC</small>", html_text(page.session),
+                       fmt::gmtime(began));
   return fmt::format("{} <small>{:%Y-%m-%d %H:%M:%S} UTC · {} model ranks, {} I/O server{}</small>",
                      html_text(page.session), fmt::gmtime(began), figures.model_ranks, figures.servers,
                      figures.servers == 1 ? "" : "s");
@@ -278,10 +295,13 @@ std::string run_page(const RunPage& page) {
       "content='width=device-width,initial-scale=1'>\n<title>{}: output by "
       "Afterbay</title><style>{}</style></head><body>\n",
       title, page_style);
-  out += "<h1>" + title_of(page, figures) + "</h1>\n" + verdict_box(verdict_of(figures)) + cards(figures);
+  out += "<h1>" + title_of(page, figures) + "</h1>\n";
+  out += page.failure.empty() ? verdict_box(verdict_of(figures)) : failure_box(page);
+  out += cards(page, figures);
   out += backlog_sections(page, figures);
   out += timeline_section(page, figures);
-  out += "<section><h2>What the model's time went to</h2>\n" + waits_table(page, figures) + "</section>\n";
+  if (page.failure.empty())
+    out += "<section><h2>What the model's time went to</h2>\n" + waits_table(page, figures) + "</section>\n";
   out += bandwidth_section(page, figures);
   out += "<section><h2>Files</h2>\n" + files_tables(page, figures) + "</section>\n";
   out += "<details><summary>All timers</summary><pre>" + [&] {

@@ -6,9 +6,10 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <functional>
+
+#include "observe/numbered_path.hpp"
 
 namespace afterbay::observe {
 namespace {
@@ -157,15 +158,8 @@ Result<> write_prometheus(const std::string& path, const ServerState& state) {
 
 std::string prometheus_path(const std::string& path, std::int64_t server, std::int64_t servers,
                             bool is_frontend) {
-  constexpr std::string_view mark = "{server}";
   const std::string whose = fmt::format("{}{}", is_frontend ? "frontend-" : "", server);
-  std::string made = path;
-  if (const auto at = made.find(mark); at != std::string::npos) return made.replace(at, mark.size(), whose);
-  if (path.empty() || (servers <= 1 && !is_frontend)) return path;
-  const std::filesystem::path whole(path);
-  return (whole.parent_path() /
-          fmt::format("{}.{}{}", whole.stem().string(), whose, whole.extension().string()))
-      .string();
+  return numbered_path(path, whose, servers <= 1 && !is_frontend);
 }
 
 }  // namespace afterbay::observe

@@ -10,6 +10,7 @@
 
 #include "config/reference.hpp"
 #include "observe/html_page.hpp"
+#include "observe/numbered_path.hpp"
 #include "observe/profile.hpp"
 #include "observe/report.hpp"
 #include "observe/trace.hpp"
@@ -64,6 +65,17 @@ Result<> check_report_files(const config::Config& config) {
   AFTERBAY_TRY(check_writable(config.report.json, "report.json"));
   AFTERBAY_TRY(check_writable(config.report.html, "report.html"));
   return check_writable(config.report.trace, "report.trace");
+}
+
+Result<> report_failure(const Account& mine, const config::Config& config, const Error& why) {
+  if (config.report.html.empty() || mine.servers.empty()) return {};
+  observe::RunPage page{mine.session, observe::merge(mine.profiles), mine.timelines, mine.servers, {}};
+  page.settings = config::given_settings(config);
+  page.writers = static_cast<std::uint32_t>(config.writers);
+  page.failure = why.text();
+  const std::int64_t server = mine.servers.front().server;
+  const std::string path = observe::numbered_path(config.report.html, std::to_string(server), server == 0);
+  return write_text(path, observe::run_page(page), "report.html");
 }
 
 Result<> report(const Account& mine, const config::Config& config, Group& group) {

@@ -34,4 +34,8 @@ Result<> check_report_files(const config::Config& config);
 /// Collective. Rank 0 prints the table and writes the files that the configuration asks for.
 Result<> report(const Account& mine, const config::Config& config, Group& group);
 
+/// What this process's server knows of a run that failed, as a page (report.html) of its own: server 0 at
+/// that path, the others with their number before its ending.
+Result<> report_failure(const Account& mine, const config::Config& config, const Error& why);
+
 }  // namespace afterbay::session

@@ -34,7 +34,10 @@ class Work {
   /// After the last model rank has gone. Collective in the session.
   Result<> end() {
     if (state_->spare) return {};
-    if (state_->server && state_->server->failure()) return fail(*state_->server->failure());
+    if (state_->server && state_->server->failure()) {
+      state_->report_failure(*state_->server->failure());
+      return fail(*state_->server->failure());
+    }
     if (state_->frontend) AFTERBAY_TRY(state_->frontend->end(state_->server_profile));
     state_->ended = true;
     AFTERBAY_TRY(state_->report());

@@ -77,8 +77,7 @@ client::ModelSession& Session::State::model_side() {
   throw Failure(Error(ErrorCode::bad_state, "this rank is an I/O server: it may only call serve()"));
 }
 
-Result<> Session::State::report() {
-  if (!group) return {};
+session::Account Session::State::account() {
   session::Account mine;
   const auto add = [&](const observe::Profile& profile, const char* role) {
     mine.profiles.push_back(profile.snapshot(group->rank(), role));
@@ -93,7 +92,18 @@ Result<> Session::State::report() {
   if (server && !config->report.html.empty()) mine.servers.push_back(server->history());
   if (frontend && !config->report.html.empty()) mine.frontends.push_back(frontend->history());
   mine.session = name;
-  return session::report(mine, *config, *group);
+  return mine;
+}
+
+Result<> Session::State::report() {
+  if (!group) return {};
+  return session::report(account(), *config, *group);
+}
+
+void Session::State::report_failure(const Error& why) {
+  if (!group) return;
+  if (auto written = session::report_failure(account(), *config, why); !written)
+    Logger({name, "server", group->rank()}, config->log).warning("{}", written.error().text());
 }
 
 }  // namespace afterbay

@@ -55,9 +55,14 @@ struct Session::State {
   void host_server(bool in_thread);
   /// Everyone's part of the report. Collective.
   Result<> report();
+  /// What the server of this process knows of a run that failed.
+  void report_failure(const Error& why);
   client::ModelSession& model_side();
   /// Lets go of links and port, so that MPI_Finalize may come before the destructor.
   void release();
+
+ private:
+  [[nodiscard]] session::Account account();
 };
 
 struct Collection::State {

@@ -40,6 +40,17 @@ def plain():
     print("plain: ok")
 
 
+def failed_report():
+    """Of a run that fails a server says in report.html why, and what it knew."""
+    work, outcomes, run = play("missing_rank", settings=["report.html=report.html"])
+    page = work / "report.html"
+    expect(page.exists(), "failed_report", f"no page\n{run.stderr[-2000:]}", outcomes)
+    for text in ("The run failed", "model rank 2 did not put", "I/O server 0", "<svg"):
+        expect(text in page.read_text(), "failed_report", f"the page does not say '{text}'", outcomes)
+    shutil.rmtree(work)
+    print("failed_report: ok")
+
+
 def nofinalize():
     """A rank dies when all have closed the file and most of it is still to be written: it is published, and whole."""
     out = pathlib.Path(tempfile.mkdtemp(prefix="closed_", dir=".")).resolve()
@@ -80,4 +91,5 @@ run_scenarios({
     "kill_model": lambda: check("kill_model", play("kill_model"), code="peer_lost", ranks=[0, 2, 3], rank="rank 1",
                                 cause=["model rank 1", "not complete: out/out.nc"]),
     "nofinalize": nofinalize,
+    "failed_report": failed_report,
 })

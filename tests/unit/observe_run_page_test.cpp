@@ -135,6 +135,24 @@ TEST(RunPage, is_one_document_that_needs_nothing_else_and_escapes_names) {
     EXPECT_THAT(html, Not(HasSubstr(outside)));
 }
 
+TEST(RunPage, of_a_run_that_failed_says_why_and_nothing_of_the_model) {
+  RunPage page = page_of(2, 0);
+  std::erase_if(page.timelines, [](const TimelineRecord& it) { return it.role == "model"; });
+  page.failure = "model rank 2 <did not> put\nand more";
+  const std::string text = run_page(page);
+  EXPECT_THAT(text, AllOf(HasSubstr("The run failed"), HasSubstr("model rank 2 &lt;did not&gt; put"),
+                          HasSubstr("and more"), HasSubstr("<h2>Backlog</h2>")));
+  EXPECT_THAT(text, AllOf(Not(HasSubstr("kept up")), Not(HasSubstr("What the model's time went to")),
+                          Not(HasSubstr("of it the model waited"))));
+}
+
+TEST(RunPage, frontends_have_a_plot_of_their_own) {
+  RunPage page = page_of(2, 0);
+  EXPECT_THAT(run_page(page), Not(HasSubstr("Held by frontends")));
+  page.frontends = page.servers;
+  EXPECT_THAT(run_page(page), AllOf(HasSubstr("Held by frontends"), HasSubstr("frontend 0 on")));
+}
+
 TEST(RunPage, of_many_ranks_and_servers_stays_small) {
   RunPage page = page_of(3000, 10);
   for (int s = 1; s < 100; ++s) page.servers.push_back(page.servers.front());

@@ -167,15 +167,16 @@ class BlockWriterRoom : public BlockWriterTest {
 };
 
 TEST_F(BlockWriterRoom, is_given_to_large_files_in_few_steps_and_cut_off_again) {
-  write_and_check(0, 15);
+  write_and_check(0, 3);
   EXPECT_TRUE(disk_->rooms.empty()) << "small files need none";
-  write_and_check(15, 50);
-  EXPECT_EQ(disk_->rooms.size(), 2U);
-  EXPECT_EQ(*writer_->size_bytes(), 65 * MiB) << "33 MiB, and as much as the 32 before";
+  write_and_check(3, 50);
+  EXPECT_EQ(disk_->rooms.size(), 3U);
+  EXPECT_EQ(*writer_->size_bytes(), 83 * MiB)
+      << "4 and 16, as much as these 20 and one, as much as these 41 and one";
   ASSERT_TRUE(writer_->truncate(50 * MiB));
   EXPECT_EQ(*writer_->size_bytes(), 50 * MiB);
   write_and_check(50, 51);
-  EXPECT_EQ(disk_->rooms.size(), 3U);
+  EXPECT_EQ(disk_->rooms.size(), 4U);
 }
 
 TEST_F(BlockWriterRoom, that_another_server_gave_is_used) {
@@ -218,11 +219,11 @@ TEST_F(BlockWriterRoom, is_shared_out_among_all_files) {
 TEST_F(BlockWriterRoom, ends_at_the_limit_of_file_sizes) {
   rlimit old{};
   ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &old), 0);
-  const rlimit limit{20 * MiB, old.rlim_max};
+  const rlimit limit{12 * MiB, old.rlim_max};
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &limit), 0);
-  write_and_check(0, 19);  // past the limit the kernel would kill this process
+  write_and_check(0, 11);  // past the limit the kernel would kill this process
   EXPECT_EQ(::setrlimit(RLIMIT_FSIZE, &old), 0);
-  EXPECT_EQ(*writer_->size_bytes(), 19 * MiB);
+  EXPECT_EQ(*writer_->size_bytes(), 11 * MiB);
 }
 
 TEST_F(BlockWriterRoom, is_asked_for_once_where_the_file_system_gives_none) {

@@ -99,7 +99,7 @@ void Relay::hold(std::uint64_t bytes) {
 
 Relay::Figures Relay::figures() const {
   Figures now = figures_;
-  now.limit_bytes = std::uint64_t{options_.segments} * options_.sizes.segment_bytes * lanes_.size();
+  now.limit_bytes = options_.segments * segment_capacity(options_.sizes) * lanes_.size();
   now.ranks = clients_.size();
   for (std::size_t c = 0; c < clients_.size(); ++c) {
     if (clients_[c].life != Life::present) {

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+namespace afterbay::observe {
+
+/// The path of one of several processes that write a file each: {server} in it is `whose`; a path without it
+/// gets that before its ending, "run.1.prom", unless this one is `plain`.
+std::string numbered_path(const std::string& path, const std::string& whose, bool plain);
+
+}  // namespace afterbay::observe
