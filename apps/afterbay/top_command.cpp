@@ -32,7 +32,11 @@ observe::LiveAsker asker() {
 Result<std::vector<observe::LiveSession>> look(const TopOptions& options) {
   auto pages = observe::read_pages(options.directory);
   if (!pages) return fail(std::move(pages).error());
-  return observe::live_sessions(std::move(*pages), asker());
+  auto sessions = observe::live_sessions(std::move(*pages), asker());
+  if (sessions.empty())
+    return fail(ErrorCode::io, "in {} only frontends have a statistics page so far, and no I/O server",
+                options.directory);
+  return sessions;
 }
 
 std::string text_of(const std::vector<observe::LiveSession>& sessions, observe::ScreenSize size,

@@ -39,9 +39,9 @@ class TopTest(ReplayTest):
         while True:
             done = run("top", "--json", *arguments)
             if done.returncode == OK:
-                sessions = json.loads(done.stdout)["sessions"]  # none while only a frontend has a page
-                if sessions and condition(sessions[0]):
-                    return sessions[0]
+                session = json.loads(done.stdout)["sessions"][0]
+                if condition(session):
+                    return session
             self.assertLess(time.monotonic(), until, done.stdout + done.stderr)
             time.sleep(0.1)
 
@@ -130,6 +130,11 @@ class TopTest(ReplayTest):
     def test_nothing_to_show(self):
         said = self.expect(IO, "top", "--once").stderr
         self.assertIn("statistics.directory", said)
+        page = pathlib.Path("only-frontends/statistics-frontend-0.json")
+        page.parent.mkdir()
+        page.write_text(json.dumps({"afterbay_statistics": 1, "serial": 1, "updated_at_s": 0, "locked": True, "role": "frontend",
+                                    "session": "s", "run": "r", "end": 1}))
+        self.assertIn("only frontends", self.expect(IO, "top", "--once", "only-frontends").stderr)
         done = run("replay", "../in.nc", "copy.nc", "--servers", "1", "--afterbay.statistics.directory=off", launcher=mpirun(2))
         self.assertEqual(done.returncode, OK, done.stderr)
         self.expect(IO, "top", "--once")
