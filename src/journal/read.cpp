@@ -110,7 +110,7 @@ class Collector {
       server.started = *started;
       server.started_at = line.at;
     } else if (const auto* opened = std::get_if<FileOpened>(&line.event)) {
-      run.unpublished.push_back({opened->file, opened->inode, {}, line.at, line.server});
+      open(run, {opened->file, opened->inode, {}, line.at, line.server});
     } else if (const auto* published = std::get_if<FilePublished>(&line.event)) {
       run.published.push_back({*published, line.at, line.server});
     } else if (const auto* recovered = std::get_if<FileRecovered>(&line.event)) {
@@ -136,6 +136,19 @@ class Collector {
       abandoned_.push_back(abandoned->abandoned);
     }
     return run;
+  }
+
+  /// Another thread of the server may have said before that the file is given up.
+  static void open(Run& run, OpenedFile opened) {
+    const auto same = std::ranges::find_if(run.unpublished, [&](const OpenedFile& other) {
+      return other.file.number == opened.file.number && other.inode == 0 && !other.given_up.empty();
+    });
+    if (same == run.unpublished.end()) {
+      run.unpublished.push_back(std::move(opened));
+      return;
+    }
+    opened.given_up = same->given_up;
+    *same = std::move(opened);
   }
 
   /// A file may be given up before it was made.
@@ -185,8 +198,7 @@ class Collector {
           run.untriggered.push_back({name, for_what, at, server});
       }
     };
-    for (const PublishedFile& it : run.published)
-      take(it.file.triggers, it.file.file.path, it.at, it.server);
+    for (const PublishedFile& it : run.published) take(it.file.triggers, it.file.file.path, it.at, it.server);
     for (const auto& [number, it] : run.epochs)
       if (run.is_complete(it)) take(it.epoch.triggers, epoch_label(it.epoch.name), it.at, 0);
   }

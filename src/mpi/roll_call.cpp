@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <memory>
 
 #include "mpi/request.hpp"
 
@@ -38,10 +39,11 @@ RollCall::RollCall(MPI_Comm comm) : comm_(comm) {
 
 /// Nobody waits for it to arrive: a rank that is not there never takes it.
 void RollCall::send(int to, int tag, const std::vector<int>& contents) const {
-  const auto* const kept = new std::vector<int>(contents);  // MPI may read it at any later time
+  auto kept = std::make_unique<std::vector<int>>(contents);
   Request request;
   (void)MPI_Isend(kept->data(), static_cast<int>(kept->size()), MPI_INT, to, tag, comm_, request.handle());
   (void)request.test();
+  if (request.active()) static_cast<void>(kept.release());  // MPI may read it at any later time
   request.abandon();
 }
 

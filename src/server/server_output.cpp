@@ -161,7 +161,7 @@ storage::FileRequest Server::request_for(const OutputFile& file) {
 void Server::create(OutputFile& file, const SchemaChanges& changes) {
   file.state = OutputFile::State::creating;
   timers_of(*file.collection);
-  workers_.submit([this, &file, id = file.id, request = request_for(file), shared = is_shared(file),
+  workers_.submit([this, id = file.id, request = request_for(file), shared = is_shared(file),
                    collection = file.collection, changes]() mutable {
     observe::Timed timed(timers_.create);
     Event result;

@@ -190,6 +190,17 @@ TEST_F(JournalTest, what_is_given_up_is_not_published_and_says_why) {
   EXPECT_EQ(journal.runs[0].unpublished[1].given_up, "asked to stop");
 }
 
+/// Two threads of a server: what happens first may be written last.
+TEST_F(JournalTest, a_file_that_is_given_up_before_its_opening_is_told_is_one_file) {
+  const auto it = recorder("r1");
+  it->given_up(facts("/d/a.nc", "history", 7), "the disk is full");
+  ASSERT_TRUE(it->opened(facts("/d/a.nc", "history", 7), 42));
+  const Journal journal = read();
+  ASSERT_EQ(journal.runs[0].unpublished.size(), 1u);
+  EXPECT_EQ(journal.runs[0].unpublished[0].given_up, "the disk is full");
+  EXPECT_EQ(journal.runs[0].unpublished[0].inode, 42u);
+}
+
 TEST_F(JournalTest, the_last_file_of_a_collection_is_the_one_opened_last_whoever_was_published_first) {
   const auto older = recorder("first");
   ASSERT_TRUE(older->published({facts("/out/9.nc", "history", 9), 1, 1, 1}));
