@@ -170,8 +170,8 @@ std::string details_of(const journal::Run& run, RunState state) {
   list(run.errors, [](const journal::Message& it) { return fmt::format("error: {}", indented(it.text)); });
   if (state != RunState::running && state != RunState::unclear)
     list(run.untriggered, [](const journal::DueTrigger& it) {
-      return fmt::format("trigger \"{}\" has not run for {}, or was killed with the run", printable(it.trigger),
-                         printable(it.for_what));
+      return fmt::format("trigger \"{}\" has not run for {}, or was killed with the run",
+                         printable(it.trigger), printable(it.for_what));
     });
   return text;
 }

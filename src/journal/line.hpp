@@ -49,7 +49,7 @@ struct FilePublished {
   std::uint64_t records = 0;
   std::optional<std::uint64_t> checksum;  ///< CRC-64/XZ of all its bytes
   std::optional<std::uint64_t>
-      dropped{};  ///< records that were left out because the server's memory was full
+      dropped{};                        ///< records that were left out because the server's memory was full
   std::vector<std::string> triggers{};  ///< names of those that are to run for it
 };
 

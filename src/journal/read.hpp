@@ -67,7 +67,8 @@ struct Run {
   std::map<std::uint64_t, CompletedEpoch> epochs;  ///< by number, also those that not all servers completed
   std::vector<Message> warnings;
   std::vector<Message> errors;
-  std::vector<DueTrigger> untriggered;  ///< of which nothing is said: not yet, or its server was killed before
+  std::vector<DueTrigger>
+      untriggered;  ///< of which nothing is said: not yet, or its server was killed before
 
   [[nodiscard]] const std::string& session() const;
   /// On all servers.

@@ -30,6 +30,18 @@ Result<> Server::note_opened(const OutputFile& file) {
   return journal_->opened(facts_of(file), inode_of(storage::part_path(file.path)));
 }
 
+/// The journal hears of a file before it is published. A journal's first line waits for the disk several
+/// times: another worker writes meanwhile.
+void Server::submit_opened_note(OutputFile& file) {
+  if (!journal_ || file.collection->format == Format::memory || (is_shared(file) && !leads(file))) return;
+  submit(file, [this, &file, id = file.id] {
+    Event result;
+    result.file = id;
+    if (auto noted = note_opened(file); !noted) result.error = std::move(noted).error();
+    event(std::move(result));
+  });
+}
+
 Result<> Server::note_published(const OutputFile& file, const storage::Published& published) {
   if (!journal_ || file.collection->format == Format::memory) return {};
   journal::FilePublished line{

@@ -180,18 +180,6 @@ void Server::create(OutputFile& file, const SchemaChanges& changes) {
   });
 }
 
-/// The journal hears of a file before it is published. A journal's first line waits for the disk several
-/// times: another worker writes meanwhile.
-void Server::submit_opened_note(OutputFile& file) {
-  if (!journal_ || file.collection->format == Format::memory || (is_shared(file) && !leads(file))) return;
-  submit(file, [this, &file, id = file.id] {
-    Event result;
-    result.file = id;
-    if (auto noted = note_opened(file); !noted) result.error = std::move(noted).error();
-    event(std::move(result));
-  });
-}
-
 void Server::submit(OutputFile& file, std::function<void()> task) {
   ++file.pending;
   if (file.state == OutputFile::State::open || file.dropped)
