@@ -2,6 +2,7 @@
 // The other I/O servers of a session, as far as they write files together. Used by the ingest thread.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <deque>
 #include <memory>
@@ -47,6 +48,11 @@ class FellowServers {
 
   /// The next message and its sender.
   std::optional<std::pair<std::size_t, transport::Bytes>> next();
+  /// Whether something that it sent was taken in and not yet given out by `next`, perhaps its last words.
+  [[nodiscard]] bool has_unread(std::size_t server) const {
+    return std::ranges::find(arrived_, server, &std::pair<std::size_t, transport::Bytes>::first) !=
+           arrived_.end();
+  }
   /// The server ended in order: nothing goes there any more, and it is not missed.
   void ended(std::size_t server);
   /// Which server an end of the port belongs to; nothing for a model rank's.

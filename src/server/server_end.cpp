@@ -16,8 +16,10 @@ void Server::watch() {
   look_for_stop();
   while (auto lost = port_->lost_peer()) {
     if (const auto server = fellows_.server_of(lost->peer)) {
+      if (fellows_.has_unread(*server)) break;  // it may have said farewell while something was sent to it
       fellows_.ended(*server);
-      if (!failure_) fail(std::move(lost->error));
+      // One that has heard this server's farewell lets go of its link.
+      if (!failure_ && !said_goodbye_) fail(std::move(lost->error));
       continue;
     }
     if (!failure_) fail(name_unfinished(lost->error.at_rank(catalog_.session_rank(lost->peer)), lost->peer));
