@@ -57,7 +57,7 @@ ReplayJob::ReplayJob(const config::Config& config) : config_(config) {
 
 PlanRequest ReplayJob::plan_request(const ReplayRequest& request, int model_ranks) const {
   return {.store = format_of(request.store).value_or(Format::netcdf4),
-          .frame_bytes = config_.memory.block_bytes - model::page_bytes,
+          .frame_bytes = config_.memory.block_bytes,
           .model_ranks = model_ranks};
 }
 
@@ -103,10 +103,12 @@ void ReplayJob::print_summary(const Plan& plan, const InputFile& input, const Re
   fmt::print("{} ({}) -> {} ({}): {}, {}, {:.2f} MB\n", request.input, input.contents().format,
              playback.paths.front(), request.store, count(playback.paths.size(), "file"),
              count(playback.records, "record"), static_cast<double>(playback.bytes) * 1e-6);
-  const auto servers = static_cast<std::uint64_t>(world_size_ - model_ranks);
+  const auto beside = static_cast<std::uint64_t>(world_size_ - model_ranks);
+  std::string servers = beside == 0 ? "inline" : count(beside, "server");
+  if (config_.topology == config::Topology::tiered) servers = fmt::format("{} servers and frontends", beside);
   fmt::print("{}, {}; {:.3f} s in all, most on one rank: {:.3f} s reading, {:.3f} s in put\n",
-             count(static_cast<std::uint64_t>(model_ranks), "model rank"),
-             servers == 0 ? "inline" : count(servers, "server"), seconds, playback.read_s, playback.put_s);
+             count(static_cast<std::uint64_t>(model_ranks), "model rank"), servers, seconds, playback.read_s,
+             playback.put_s);
   for (const RankGrid& grid : plan.grids)
     fmt::print("  ({}): {} points in {} parts on {} of {} ranks\n", grid.name, fmt::join(grid.global, " x "),
                fmt::join(grid.parts, " x "), grid.used_ranks(), model_ranks);

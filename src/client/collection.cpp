@@ -92,8 +92,7 @@ Result<std::unique_ptr<Collection>> Collection::make(Definition definition, cons
   it.placement_ = settings.placement.value_or(config.placement);
   it.split_ = split_of(it.placement_, it.format_, it.existing_, it.pool_.size());
   it.gather_bytes_ = model::gather_bytes(it.schema_, it.split_, it.pool_.size());
-  const model::LayoutSizes sizes{config.memory.block_bytes - model::page_bytes, config.chunk_bytes,
-                                 it.gather_bytes_};
+  const model::LayoutSizes sizes{config.memory.block_bytes, config.chunk_bytes, it.gather_bytes_};
   if (it.format_ == Format::netcdf4) it.choose_chunks(settings, config, decompositions, sides, sizes);
   AFTERBAY_TRY_ASSIGN(model::FileLayout layout, model::make_layout(it.schema_, it.format_, sizes));
   it.layout_ = std::make_shared<const model::FileLayout>(std::move(layout));

@@ -76,8 +76,9 @@ void add_memory(std::vector<Setting<Config>>& table) {
   table.push_back(session("memory.block", size_in({.low = 16 * KiB, .high = 4 * GiB, .multiple = 4 * KiB}),
                           AFTERBAY_FIELD(memory.block_bytes),
                           "Size of one block of a server's memory, in bytes: the most that goes to the disk "
-                          "in one write. `memory.server` "
-                          "must hold at least two."));
+                          "in one write, and the largest chunk. `memory.server` "
+                          "must hold at least two. Every block, large or small, takes a page of 4 KiB more, "
+                          "which `memory.server` does not count."));
   table.push_back(
       session("memory.small_block", size_in({.low = 4 * KiB, .high = GiB, .multiple = 4 * KiB}),
               AFTERBAY_FIELD(memory.small_block_bytes),

@@ -23,7 +23,7 @@ namespace afterbay::model {
 inline constexpr std::uint64_t page_bytes = 4096;  ///< alignment of direct I/O and of chunks in files
 
 struct LayoutSizes {
-  std::uint64_t frame_bytes = 4u << 20;  ///< most bytes of a frame (block size less one page)
+  std::uint64_t frame_bytes = 4u << 20;  ///< most bytes of a frame: what a block holds
   std::uint64_t chunk_bytes = 4u << 20;  ///< most bytes of a chunk that the library chooses
   /// Frames take no more pieces once they have as many bytes, so that each server of a shared file gets its
   /// part of a record; 0: frame_bytes.

@@ -188,8 +188,7 @@ Result<const ServedCollection*> Catalog::add(std::size_t peer, const wire::Defin
   }
   if (!message.schema || it.layout) return nullptr;
   it.schema = *message.schema;
-  const model::LayoutSizes sizes{config_.memory.block_bytes - model::page_bytes, config_.chunk_bytes,
-                                 it.gather_bytes};
+  const model::LayoutSizes sizes{config_.memory.block_bytes, config_.chunk_bytes, it.gather_bytes};
   AFTERBAY_TRY_ASSIGN(model::FileLayout layout, model::make_layout(it.schema, it.format, sizes));
   it.layout = std::make_shared<const model::FileLayout>(std::move(layout));
   return &it;

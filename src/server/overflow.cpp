@@ -212,7 +212,7 @@ void Overflow::spill_some() {
     const MutexLock lock(mutex_);
     if (spill_failed_) return;
     if (!file_) {
-      auto made = SpillFile::make(directory_, block_bytes_, quota_bytes_);
+      auto made = SpillFile::make(directory_, block_bytes_ + model::page_bytes, quota_bytes_);
       if (!made) {
         spill_failed_ = true;
         warning = made.error().text() + "; the model waits instead";

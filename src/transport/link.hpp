@@ -204,16 +204,16 @@ class ServerPort {
 
 /// Sizes that both ends of a link must agree on; from the configuration.
 struct LinkSizes {
-  std::uint64_t memory_bytes = 512u << 20;  ///< all blocks of one server
-  std::uint64_t block_bytes = 4u << 20;     ///< a large block (frame and phase fit in it)
-  std::uint64_t small_block_bytes = 256u << 10;
-  double small_share = 1.0 / 8;            ///< part of memory_bytes cut into small blocks
-  std::uint64_t ring_bytes = 256u << 10;   ///< model -> server messages of one rank
-  std::uint64_t reply_bytes = 64u << 10;   ///< server -> model messages of one rank
-  std::uint32_t instances = 64;            ///< instances of one frame at a time (power of two)
-  std::uint32_t max_frames = 1u << 16;     ///< frames of all collections
-  std::uint64_t segment_bytes = 4u << 20;  ///< MPI: one staging segment
-  std::uint32_t segments = 2;              ///< MPI: staging segments a pair
+  std::uint64_t memory_bytes = 512u << 20;  ///< all blocks of one server, less the pages for phases
+  std::uint64_t block_bytes = 4u << 20;     ///< of a frame in a large block; a page more is for its phase
+  std::uint64_t small_block_bytes = 256u << 10;  ///< likewise
+  double small_share = 1.0 / 8;                  ///< part of memory_bytes cut into small blocks
+  std::uint64_t ring_bytes = 256u << 10;         ///< model -> server messages of one rank
+  std::uint64_t reply_bytes = 64u << 10;         ///< server -> model messages of one rank
+  std::uint32_t instances = 64;                  ///< instances of one frame at a time (power of two)
+  std::uint32_t max_frames = 1u << 16;           ///< frames of all collections
+  std::uint64_t segment_bytes = 4u << 20;        ///< MPI: one staging segment
+  std::uint32_t segments = 2;                    ///< MPI: staging segments a pair
 };
 
 struct WaitPolicy {

@@ -107,6 +107,22 @@ INSTANTIATE_TEST_SUITE_P(, ThreadSessionChunks,
                                               parameter.param.servers);
                          });
 
+/// Lengths that are powers of two are the usual ones: a chunk fills its block, and none is left half empty.
+TEST(ThreadSessionChunk, is_as_long_as_a_block_holds) {
+  const Directory directory;
+  LocalRun run(models, 1,
+               {{"memory.server", "4MiB"}, {"memory.block", "32KiB"}, {"memory.small_block", "4KiB"}});
+  const auto errors =
+      run.run([&](Session& session, int rank) { write(session, rank, directory.path.string()); });
+  for (const auto& error : errors) EXPECT_FALSE(error) << error->text();
+  const auto path = directory.path / "history.nc";
+  EXPECT_EQ(chunk_of(path, "plain"), (Lengths{1, 1, 64, 128}));
+  const auto values = read<float>(path, "plain");
+  ASSERT_EQ(values.size(), records * levels * rows * columns);
+  for (std::size_t i = 0; i < values.size(); ++i)
+    ASSERT_EQ(values[i], value(i / (levels * rows * columns), i % (levels * rows * columns))) << i;
+}
+
 TEST(ThreadSessionChunk, given_for_a_variable_comes_before_access) {
   const Directory directory;
   LocalRun run(models, 1,

@@ -120,6 +120,19 @@ TEST_F(ThreadSessionOverflow, what_does_not_fit_is_put_aside_and_comes_back_in_o
   EXPECT_THAT(dropped_records("only", 60), testing::IsEmpty());
 }
 
+/// Behind the header of a CDF-5 file such frames begin in the middle of a page.
+TEST_F(ThreadSessionOverflow, frames_as_long_as_a_block_are_put_aside_whole) {
+  LocalRun run = overflow_run({{"when_full", "spill"}, {"memory.block", "64KiB"}});
+  const auto errors = run.run([&](Session& session, int rank) {
+    OutputFile file = define(session, "only").open();
+    for (std::uint64_t record = 0; record < 40; ++record) put(session, file, record);
+    if (rank == 0) disk->open_gate();
+    session.finalize();
+  });
+  for (const auto& error : errors) EXPECT_FALSE(error) << error->text();
+  EXPECT_THAT(dropped_records("only", 40), testing::IsEmpty());
+}
+
 TEST_F(ThreadSessionOverflow, beyond_the_quota_the_model_waits_and_nothing_is_lost) {
   LocalRun run = overflow_run({{"when_full", "spill"}, {"spill.quota", "1MiB"}});
   std::jthread opener([&] {

@@ -105,6 +105,28 @@ TEST(ThreadHubFrames, ranks_write_into_one_buffer_behind_the_phase) {
   EXPECT_EQ(view->buffer[223], std::byte{2});
 }
 
+TEST(ThreadHubFrames, a_frame_as_long_as_a_block_may_begin_anywhere_in_its_page) {
+  ThreadHub hub = make_hub(1, sizes_of(2));
+  FramePool& pool = hub.port->frames();
+  constexpr std::uint32_t bytes = 16 << 10;
+  ASSERT_TRUE(pool.declare(std::vector<FrameDeclaration>(2, FrameDeclaration{bytes, {1}})));
+  for (std::uint32_t frame = 0; frame < 2; ++frame) {
+    const FrameSlot slot{frame, 0, bytes, 4092, 0};
+    const auto landing = hub.clients[0]->reserve(slot, 0, bytes, true);
+    ASSERT_TRUE(landing) << landing.error().text();
+    std::memset(landing->base, 1 + static_cast<int>(frame), bytes);
+    ASSERT_TRUE(hub.clients[0]->commit(slot, 0));
+  }
+  EXPECT_EQ(pool.used_bytes(), pool.capacity_bytes());
+  for (std::uint32_t frame = 0; frame < 2; ++frame) {
+    const auto view = pool.find(frame, 0);
+    ASSERT_TRUE(view);
+    ASSERT_EQ(view->buffer.size(), 4092u + bytes);
+    for (std::size_t i = 4092; i < view->buffer.size(); ++i)
+      ASSERT_EQ(view->buffer[i], std::byte(1 + frame)) << "frame " << frame << ", byte " << i;
+  }
+}
+
 TEST(ThreadHubFrames, a_reused_block_starts_with_no_contributions) {
   ThreadHub hub = make_hub(1, sizes_of(1));
   FramePool& pool = hub.port->frames();
@@ -221,7 +243,7 @@ TEST(ThreadHubFrames, mistakes_are_errors) {
   ClientLink& link = *hub.clients[0];
   EXPECT_EQ(link.reserve({1, 0, 200, 0, 0}, 0, 8, true).error().code, ErrorCode::internal);
   EXPECT_EQ(link.reserve({0, 0, 200, 0, 0}, 1, 8, true).error().code, ErrorCode::internal);
-  EXPECT_EQ(link.reserve({0, 0, 16000, 4000, 0}, 0, 8, true).error().code, ErrorCode::resources);
+  EXPECT_EQ(link.reserve({0, 0, 16000, 5000, 0}, 0, 8, true).error().code, ErrorCode::resources);
   EXPECT_EQ(link.commit({0, 0, 200, 0, 0}, 0).error().code, ErrorCode::internal);
   put(link, {0, 0, 200, 0, 0}, 0);
   ASSERT_TRUE(link.reserve({0, 0, 200, 0, 0}, 0, 8, true));

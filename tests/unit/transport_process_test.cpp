@@ -163,7 +163,7 @@ TEST(TransportGeometry, parts_do_not_overlap_and_blocks_are_aligned) {
             g.classes[large_blocks].at);
   EXPECT_EQ(g.classes[large_blocks].at % (2 << 20), 0u);
   EXPECT_EQ(g.classes[small_blocks].at % (2 << 20), 0u);
-  EXPECT_LE(g.classes[small_blocks].at + g.classes[small_blocks].count * g.classes[small_blocks].bytes,
+  EXPECT_LE(g.classes[small_blocks].at + g.classes[small_blocks].count * g.classes[small_blocks].stride(),
             g.total_bytes);
 }
 

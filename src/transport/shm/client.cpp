@@ -260,10 +260,12 @@ Error ShmClientLink::refused(Refusal refusal, const FrameSlot& slot) const {
         "{}: record number {} is {} or more records behind what other ranks put, and was given up (frame {})",
         options_.server, slot.seq, segment_->geometry().sizes.instances, slot.frame);
   const BlockClassGeometry& large = segment_->geometry().classes[large_blocks];
-  return make_error(ErrorCode::resources,
-                    "{}: frame {} needs {} + {} bytes and {} pieces, a block holds {} bytes and {} pieces",
-                    options_.server, slot.frame, slot.phase, slot.bytes, segment_->frame(slot.frame).pieces,
-                    large.bytes, large.pieces);
+  return make_error(
+      ErrorCode::resources,
+      "{}: frame {} needs {} bytes and {} pieces and begins {} bytes into its page; a block holds {} "
+      "bytes and {} pieces",
+      options_.server, slot.frame, slot.bytes, segment_->frame(slot.frame).pieces, slot.phase, large.bytes,
+      large.pieces);
 }
 
 std::string ShmClientLink::reason(Refusal refusal, const FrameSlot& slot) const {

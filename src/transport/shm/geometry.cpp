@@ -99,7 +99,7 @@ Result<Geometry> make_geometry(const LinkSizes& sizes, std::size_t peers) {
   for (BlockClassGeometry& kind : geometry.classes)
     kind.counters_at = take(std::uint64_t{kind.count} * kind.pieces * sizeof(std::uint32_t), page_bytes);
   const std::uint64_t alignment = sizes.memory_bytes >= 8 * huge_page_bytes ? huge_page_bytes : page_bytes;
-  for (BlockClassGeometry& kind : geometry.classes) kind.at = take(kind.count * kind.bytes, alignment);
+  for (BlockClassGeometry& kind : geometry.classes) kind.at = take(kind.count * kind.stride(), alignment);
   geometry.total_bytes = round_up(at, page_bytes);
   return geometry;
 }

@@ -23,9 +23,13 @@ struct BlockClassGeometry {
   std::uint32_t first = 0;        ///< number of the first block of this class
   std::uint32_t reserve = 0;      ///< blocks kept for the rank that is behind all others
   std::uint32_t pieces = 0;       ///< most pieces of a frame in such a block
-  std::uint64_t bytes = 0;        ///< of one block
+  std::uint64_t bytes = 0;        ///< of a frame in one block
   std::uint64_t at = 0;           ///< offset of the first block in the segment
   std::uint64_t counters_at = 0;  ///< offset of the first block's counters
+
+  /// From block to block: a frame begins at its phase, which is less than a page, so that each block has a
+  /// page more than its bytes. Frames and chunks whose length is a power of two fill their block.
+  [[nodiscard]] std::uint64_t stride() const noexcept { return bytes + page_bytes; }
 };
 
 struct Geometry {

@@ -10,10 +10,11 @@ Pool::Pool(std::shared_ptr<Segment> segment) : segment_(std::move(segment)), tab
 
 Result<void> Pool::check(const FrameDeclaration& frame, std::size_t index) const {
   const BlockClassGeometry& large = segment_->geometry().classes[large_blocks];
-  if (frame.bytes == 0 || frame.bytes > large.bytes)
+  const std::uint64_t most = segment_->geometry().sizes.block_bytes;
+  if (frame.bytes == 0 || frame.bytes > most)
     return fail(ErrorCode::resources,
                 "frame {} of the collection has {} bytes, a block holds 1 to {} (block_bytes)", index,
-                frame.bytes, large.bytes);
+                frame.bytes, most);
   if (frame.expected.size() > large.pieces)
     return fail(ErrorCode::resources,
                 "frame {} of the collection has {} pieces, a block has counters for {} (one for each 512 "

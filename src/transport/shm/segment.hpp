@@ -107,7 +107,7 @@ class Segment {
   }
   [[nodiscard]] std::byte* block(std::uint32_t number) const noexcept {
     const BlockClassGeometry& kind = class_of(number);
-    return base() + kind.at + (number - kind.first) * kind.bytes;
+    return base() + kind.at + (number - kind.first) * kind.stride();
   }
   [[nodiscard]] std::atomic<std::uint32_t>* counters(std::uint32_t block_number) const noexcept {
     const BlockClassGeometry& kind = class_of(block_number);
