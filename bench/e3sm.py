@@ -22,7 +22,7 @@ NAME = "e3sm"
 DESCRIPTION = "E3SM's F and G cases (unstructured maps): Afterbay, PnetCDF, parallel netCDF-4, HDF5 blob, raw write, memcpy"
 
 TITLES = {"f_h0": "F h0", "f_h1": "F h1", "g": "G"}
-RANKS = 8  #: of the baselines, and of the Afterbay row that bounds are held for
+RANKS = 8  #: of the baselines, and of the Afterbay row that bounds are held for; --ranks says otherwise
 MPI_IO = ("ompio", "romio321")
 FORMATS = {"cdf5": "CDF-5", "netcdf4": "netCDF-4"}
 DEDICATED = ((4, 1), (4, 2), (8, 1))
@@ -38,14 +38,23 @@ class Scenario:
     records: int = 1
     variant: str = ""  #: "x8": 8 times the columns; "gaps": every 7th point is held by no rank
     short: bool = False  #: only the rows that the bounds are about
+    ranks: int = RANKS
+    maps: pathlib.Path | None = None  #: instead of the captured ones
 
     @property
     def name(self) -> str:
         records = f"{self.records} record{'' if self.records == 1 else 's'}"
-        return ", ".join(part for part in (TITLES[self.case], self.variant, self.xtype, records) if part)
+        ranks = "" if self.ranks == RANKS else f"{self.ranks} rank{'' if self.ranks == 1 else 's'}"
+        maps = f"maps of {self.maps.name}" if self.maps else ""
+        return ", ".join(part for part in (TITLES[self.case], self.variant, self.xtype, records, ranks, maps) if part)
+
+    @property
+    def layouts(self) -> tuple[tuple[int, int], ...]:
+        """Model ranks and servers of the rows with dedicated servers."""
+        return DEDICATED if self.ranks == RANKS else ((self.ranks, 1), (self.ranks, 2))
 
     def made(self, data: pathlib.Path) -> e3sm_case.Case:
-        case = e3sm_case.with_type(e3sm_case.load(self.case, data), self.xtype)
+        case = e3sm_case.with_type(e3sm_case.load(self.case, data, self.maps), self.xtype)
         if self.variant == "gaps":
             return e3sm_case.with_gaps(case, 7)
         return e3sm_case.scaled(case, int(self.variant[1:])) if self.variant else case
@@ -56,13 +65,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--case", action="append", choices=list(TITLES), help="only this case (may be repeated)")
     parser.add_argument("--xtype", action="append", choices=("double", "float"), help="only with fields of this type on file")
     parser.add_argument("--records", action="append", type=int, metavar="N", help="only with this many records")
+    parser.add_argument("--ranks", action="append", type=int, metavar="N",
+                        help=f"only with this many model ranks, to which the maps' ranks are dealt (may be repeated; {RANKS})")
+    parser.add_argument("--maps", type=pathlib.Path, metavar="FILE",
+                        help="for one --case: maps of an E3SM-IO file instead of the captured ones (afterbay decomp make ... --to e3sm)")
     parser.add_argument("--no-growth", action="store_true", help="without the rows of more columns")
 
 
 def scenarios_of(options: argparse.Namespace) -> list[Scenario]:
-    if options.xtype or options.records:
-        chosen = [Scenario(case, xtype, records) for case in TITLES for xtype in options.xtype or ["double"]
-                  for records in options.records or [1]]
+    if options.maps and len(options.case or []) != 1:
+        raise SystemExit("bench: --maps is for one --case: the F case has 3 maps, the G case 6")
+    if min(options.ranks or [1]) < 1:
+        raise SystemExit(f"bench: --ranks is {min(options.ranks)}, it must be 1 or more")
+    if options.xtype or options.records or options.ranks or options.maps:
+        chosen = [Scenario(case, xtype, records, ranks=ranks, maps=options.maps) for case in TITLES
+                  for xtype in options.xtype or ["double"] for records in options.records or [1] for ranks in options.ranks or [RANKS]]
     else:
         chosen = [Scenario(case) for case in TITLES]
         if not options.quick:
@@ -82,14 +99,18 @@ def plan(options: argparse.Namespace) -> Plan:
         raise Skipped("this Python has no numpy or no netCDF4: ./dev bench e3sm brings them")
     rows, cases = [], {}
     for scenario in scenarios_of(options):
-        cases[scenario.name] = (scenario, scenario.made(data))
+        try:
+            cases[scenario.name] = (scenario, scenario.made(data))
+        except (e3sm_case.Malformed, OSError) as error:
+            raise SystemExit(f"bench: {error}") from None
         path = e3sm_case.write(cases[scenario.name][1], CASES / (scenario.name.replace(", ", "-").replace(" ", "_") + ".json"))
         rows += afterbay_rows(scenario, path) if scenario.variant else scenario_rows(scenario, path, options.quick)
-    if not options.no_growth and (not options.case or "f_h0" in options.case):
+    chosen = options.ranks or options.maps
+    if not options.no_growth and not chosen and (not options.case or "f_h0" in options.case):
         rows += growth_rows(data, FACTORS[:2] if options.quick else FACTORS, cases)
     return Plan(rows, options.runs or (3 if options.quick else 5), checks, panels,
                 lambda row, directory: verify_row(row, directory, cases), 1, notes,
-                {"model_ranks": RANKS, "data": sorted(file for files in e3sm_case.SOURCES.values() for file in files)})
+                {"model_ranks": options.ranks or RANKS, "data": sorted(file for files in e3sm_case.SOURCES.values() for file in files)})
 
 
 # --- rows --------------------------------------------------------------------------------------------------
@@ -106,7 +127,7 @@ def row_of(scenario: Scenario, path: pathlib.Path, name: str, label: str, kind: 
 
 def scenario_rows(scenario: Scenario, path: pathlib.Path, quick: bool) -> list[Row]:
     def row(name: str, label: str, kind: str, program: str, *extra: str, **more) -> Row:
-        return row_of(scenario, path, name, label, kind, program, RANKS, *extra, **more)
+        return row_of(scenario, path, name, label, kind, program, scenario.ranks, *extra, **more)
 
     def with_both(name: str, label: str, program: str, *extra: str, choice: str = "", **more) -> list[Row]:
         """With either implementation of MPI-IO; the better one stays."""
@@ -120,23 +141,24 @@ def scenario_rows(scenario: Scenario, path: pathlib.Path, quick: bool) -> list[R
     if not scenario.short:
         rows += with_both("put_varn", "PnetCDF put_varn_all", "pnetcdf_e3sm", "--mode", "blocking", verify=True)
         if not (quick and scenario.case == "f_h0"):
-            rows += with_both("netcdf4", "parallel netCDF-4", "parallel_netcdf_e3sm", verify=True, repeats=1)
+            rows += with_both("netcdf4", "parallel netCDF-4", "parallel_netcdf_e3sm", verify=True, repeats=3)
     for mode in ("collective", "independent"):
         rows += with_both(f"blob-{mode}", f"HDF5 blob, {mode}", "hdf5_blob_e3sm", "--mode", mode, choice="blob")
     return rows + afterbay_rows(scenario, path)
 
 
-def afterbay_rows(scenario: Scenario, path: pathlib.Path, layouts=DEDICATED, stores=tuple(FORMATS), *extra: str) -> list[Row]:
-    rows = []
+def afterbay_rows(scenario: Scenario, path: pathlib.Path, layouts=None, stores=tuple(FORMATS), *extra: str) -> list[Row]:
+    rows, all_ways = [], layouts is None and not scenario.short
+    layouts = layouts or scenario.layouts
     for store in stores:
         common = (REPORT, *extra, "--store", store)
-        for model, servers in [layout for layout in layouts if layout == (RANKS, 1) or not scenario.short]:
+        for model, servers in [layout for layout in layouts if layout == (scenario.ranks, 1) or not scenario.short]:
             rows.append(row_of(scenario, path, f"{model}+{servers}/{store}", f"Afterbay {model}+{servers} {FORMATS[store]}",
                                "afterbay", "afterbay_e3sm", model + servers, "--mode", "dedicated", "--servers", str(servers),
                                *common, verify=True, group="afterbay", model=model))
-        for mode in ("synchronous", "thread") if not scenario.short and layouts == DEDICATED else ():
-            rows.append(row_of(scenario, path, f"inline-{mode}/{store}", f"Afterbay inline {mode}, {RANKS} {FORMATS[store]}",
-                               "afterbay", "afterbay_e3sm", RANKS, "--mode", mode, *common, verify=True, group="inline"))
+        for mode in ("synchronous", "thread") if all_ways else ():
+            rows.append(row_of(scenario, path, f"inline-{mode}/{store}", f"Afterbay inline {mode}, {scenario.ranks} {FORMATS[store]}",
+                               "afterbay", "afterbay_e3sm", scenario.ranks, "--mode", mode, *common, verify=True, group="inline"))
     return rows
 
 

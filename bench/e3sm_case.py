@@ -95,11 +95,16 @@ def data_directory(given: str | None) -> pathlib.Path | None:
     return None
 
 
-def load(name: str, directory: pathlib.Path) -> Case:
+def load(name: str, directory: pathlib.Path, other_maps: pathlib.Path | None = None) -> Case:
+    """`other_maps`: an E3SM-IO file with the same maps of another size, instead of the captured one."""
     header, table, maps = (directory / file for file in SOURCES[name])
     case = parse_header(header)
     case.name = name
-    case.maps = read_maps(maps)
+    case.maps = read_maps(other_maps or maps)
+    expected = read_maps(maps) if other_maps else case.maps
+    for map_name, found in case.maps.items():
+        if len(found.dims) != len(getattr(expected.get(map_name), "dims", ())):
+            raise Malformed(f"{other_maps}: {map_name} has {len(found.dims)} dimensions: not the maps of the case {name}")
     assign_maps(case, table)
     return case
 
@@ -114,13 +119,15 @@ ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", '"': '"', "'": "'"}
 def parse_header(path: pathlib.Path) -> Case:
     # A comment begins with "//" outside a string; text values of these files hold no "//" after a blank.
     text = re.sub(rf'({STRING})|//[^\n]*', lambda match: match[1] or "", path.read_text())
-    body = text[text.index("{") + 1:text.rindex("}")]
+    body = text[text.find("{") + 1:text.rfind("}")]
     sections = re.split(r"^(dimensions|variables):$", body, flags=re.M)
-    if len(sections) != 5:
+    if len(sections) != 5 or not 0 <= text.find("{") < text.rfind("}"):
         raise Malformed(f"{path}: not the header of a netCDF file with dimensions and variables")
     case = Case(path.stem, {}, [], [])
     for statement in statements(sections[2]):
         name, _, length = (part.strip() for part in statement.partition("="))
+        if length != "UNLIMITED" and not length.isdigit():
+            raise Malformed(f"{path}: dimension {name}: '{length}' is no length")
         case.dimensions[name] = UNLIMITED if length == "UNLIMITED" else int(length)
     attributes: dict[str, list[Attribute]] = {}
     declared = []
@@ -165,6 +172,8 @@ def read_maps(path: pathlib.Path) -> dict[str, Map]:
     maps = {}
     with netCDF4.Dataset(path) as data:
         data.set_auto_mask(False)
+        if "num_decomp" not in data.dimensions:
+            raise Malformed(f"{path}: not E3SM-IO's combined file: no dimension num_decomp")
         for number in range(1, len(data.dimensions["num_decomp"]) + 1):
             name = f"D{number}"
             counts = data[f"{name}.raw_nreqs"][:]
@@ -199,12 +208,19 @@ def read_dat(path: pathlib.Path) -> Map:
     if len(words) < 6 or words[::2] != ["version", "npes", "ndims"]:
         raise Malformed(f"{path}:1: not 'version V npes P ndims N'")
     dims = tuple(int(length) for length in reversed(next(lines, "").split()))
-    ranks = []
+    if len(dims) != int(words[5]):
+        raise Malformed(f"{path}:2: {len(dims)} lengths where ndims is {words[5]}")
+    points, ranks = int(numpy.prod(dims)), []
     for expected in range(int(words[3])):
-        rank, length = (int(word) for word in next(lines, "-1 0").split())
+        heading = next(lines, "").split()
+        if len(heading) != 2 or heading[0] != str(expected) or not heading[1].isdigit():
+            raise Malformed(f"{path}: rank {expected} of {words[3]} is not there")
+        length = int(heading[1])
         indices = numpy.array(next(lines, "").split(), "i8") if length else numpy.array([], "i8")
-        if rank != expected or indices.size != length:
+        if indices.size != length:
             raise Malformed(f"{path}: rank {expected}: {indices.size} indices where {length} are announced")
+        if length and not 0 <= indices.min() <= indices.max() <= points:
+            raise Malformed(f"{path}: rank {expected}: its indices leave 0..{points}")
         ranks.append(indices[indices != 0] - 1)
     return Map(dims, ranks)
 
@@ -212,7 +228,10 @@ def read_dat(path: pathlib.Path) -> Map:
 def assign_maps(case: Case, table: pathlib.Path) -> None:
     """Variables get their maps; dimensions get the lengths of the maps."""
     with table.open(newline="") as rows:
-        listed = {row["name"]: row for row in csv.DictReader(rows)}
+        reader = csv.DictReader(rows)
+        if missing := {"name", "order", "decomp"} - set(reader.fieldnames or ()):
+            raise Malformed(f"{table}:1: no column {', '.join(sorted(missing))}")
+        listed = {row["name"]: row for row in reader}
     if sorted(listed) != sorted(variable.name for variable in case.variables):
         raise Malformed(f"{table}: does not list the variables of {case.name}")
     case.order = sorted(listed, key=lambda name: int(listed[name]["order"]))
@@ -220,6 +239,8 @@ def assign_maps(case: Case, table: pathlib.Path) -> None:
         name = listed[variable.name]["decomp"]
         if name == "-":
             continue
+        if name not in case.maps:
+            raise Malformed(f"{table}: {variable.name} lies on the map {name}; there are {', '.join(case.maps)}")
         case.variables[position] = replace(variable, map=name)
         for dimension, length in zip(reversed(variable.dimensions), reversed(case.maps[name].dims)):
             case.dimensions[dimension] = length

@@ -45,6 +45,9 @@ Result<decomp::Format> output_format(const std::string& path, const std::string&
 Result<> check_outputs(const std::vector<std::string>& paths, bool overwrite);
 void add_overwrite_option(CLI::App& app, bool& overwrite);
 
+/// For a name: an empty one is a variable of the shell that is not set, not the wish for all.
+const CLI::Validator& not_empty();
+
 /// For whole numbers: -1 would become 2^64 - 1.
 const CLI::Validator& not_negative();
 

@@ -83,7 +83,7 @@ const Registration registration({.name = "decomp",
 
 void add_map_option(CLI::App& app, MapChoice& choice, const std::string& otherwise) {
   app.add_option("FILE", choice.path, "a decomposition file of any kind")->required();
-  app.add_option("--map", choice.map, "name or number of a map; otherwise " + otherwise);
+  app.add_option("--map", choice.map, "name or number of a map; otherwise " + otherwise)->check(not_empty());
 }
 
 Result<> within_memory(const std::string& path, const std::function<Result<>()>& work) {
@@ -124,6 +124,12 @@ Result<> check_outputs(const std::vector<std::string>& paths, bool overwrite) {
 
 void add_overwrite_option(CLI::App& app, bool& overwrite) {
   app.add_flag("--overwrite", overwrite, "write over a file that exists");
+}
+
+const CLI::Validator& not_empty() {
+  static const CLI::Validator validator(
+      [](std::string& text) { return text.empty() ? std::string("it is empty") : std::string(); }, "");
+  return validator;
 }
 
 const CLI::Validator& not_negative() {

@@ -79,7 +79,8 @@ DecompAction prepare_decomp_convert(CLI::App& app) {
       ->required()
       ->expected(2, -1);
   add_format_option(app, options->to);
-  app.add_option("--map", options->map, "name or number of the one map that is wanted of each file");
+  app.add_option("--map", options->map, "name or number of the one map that is wanted of each file")
+      ->check(not_empty());
   add_overwrite_option(app, options->overwrite);
   app.footer(
       "PIO's text has one map a file: several become OUT.1.dat, OUT.2.dat, ... E3SM-IO's files have no holes "

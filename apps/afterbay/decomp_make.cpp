@@ -60,6 +60,8 @@ Result<> check_options(const Kind& kind, const MakeOptions& options) {
     if (!is_given && has(kind.needed, name))
       return fail(ErrorCode::invalid_argument, "{} needs {}", kind.name, fmt::join(kind.needed, " and "));
   }
+  for (const auto& [name, number] : {std::pair{"--ne", options.ne}, std::pair{"--columns", options.columns}})
+    if (number == 0U) return fail(ErrorCode::invalid_argument, "{} is 0: it must be 1 or more", name);
   return {};
 }
 

@@ -29,6 +29,8 @@ nlohmann::ordered_json json_of(const Statistics& all) {
           {"held_points", all.held},
           {"never_held_points", all.never_held()},
           {"points_held_more_than_once", all.held_again},
+          {"points_held_by_several_ranks", all.held_by_several},
+          {"points_repeated_by_a_rank", all.repeated},
           {"coverage_percent", all.coverage_percent()},
           {"points_per_rank", {{"min", all.fewest_points}, {"max", all.most_points}}},
           {"balance", all.balance()}};
@@ -41,15 +43,20 @@ std::string text_of(const Statistics& all) {
   const auto line = [&](const char* what, const std::string& value) {
     text += fmt::format("  {:<24} {}\n", what, value);
   };
-  line("points", fmt::format("{}, {} held ({:.2f} %), {} never held, {} held more than once", all.points,
-                             all.held, all.coverage_percent(), all.never_held(), all.held_again));
+  line("points", fmt::format("{}, {} held ({:.2f} %), {} never held", all.points, all.held,
+                             all.coverage_percent(), all.never_held()));
+  line("overlap", all.held_again == 0
+                      ? std::string("none: no point is listed twice")
+                      : fmt::format("{} held more than once: {} by several ranks, {} repeated by a rank",
+                                    all.held_again, all.held_by_several, all.repeated));
   line("listed", fmt::format("{}, {} of them holes", all.listed, all.holes));
   line("runs", fmt::format("{} in all; a rank has {} to {}, {:.1f} on average ({:.1f} points a run)",
                            all.runs, all.fewest_runs, all.most_runs, all.mean_runs(),
                            all.runs == 0 ? 0.0
                                          : static_cast<double>(all.listed - all.holes) /
                                                static_cast<double>(all.runs)));
-  line("kept", fmt::format("as {} runs in {} segments, repetition found", all.kept_runs, all.kept_segments));
+  line("kept",
+       fmt::format("as {} runs, those of holes too, in {} segments", all.kept_runs, all.kept_segments));
   line("points of a rank",
        fmt::format("{} to {}, {:.1f} on average: balance (most/mean) {:.3f}{}", all.fewest_points,
                    all.most_points, points, all.balance(),
@@ -93,9 +100,10 @@ DecompAction prepare_decomp_stats(CLI::App& app) {
   auto options = std::make_shared<StatsOptions>();
   app.add_option("FILES", options->paths, "decomposition files of any kind")->required()->expected(1, -1);
   app.add_option("--map", options->map,
-                 "name or number of the one map that is wanted of each file; otherwise all");
+                 "name or number of the one map that is wanted of each file; otherwise all")
+      ->check(not_empty());
   app.add_flag("--json", options->as_json, "print JSON");
-  app.footer("Takes 2 bits of memory for each point of the index space.");
+  app.footer("Takes 4 bits of memory for each point of the index space.");
   return [options] { return stats(*options); };
 }
 

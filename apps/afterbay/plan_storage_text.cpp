@@ -42,6 +42,17 @@ std::string settings(const storage::StorageAdvice& advice) {
   return text;
 }
 
+constexpr std::size_t enough_runs = 3;
+
+/// Of a way that was tried at all.
+std::size_t fewest_runs(const storage::Sweep& sweep) {
+  std::size_t fewest = enough_runs;
+  for (const storage::SweepPart& part : sweep.parts())
+    for (const TrialResult& result : part.results)
+      if (!result.rates.empty()) fewest = std::min(fewest, result.rates.size());
+  return fewest;
+}
+
 std::string line(const TrialResult& result) {
   const TrialSetup& setup = result.setup;
   std::string text = fmt::format("# {:>7}  {:<8}  {:>7}  {:<8}  {:<10}  ", setup.writers,
@@ -62,6 +73,12 @@ std::string plan_text(const PlanContext& context, const storage::Sweep& sweep,
                                  printable(context.directory), printable(context.host),
                                  context.file_system.name, context.date, context.seconds);
   text += settings(advice);
+  if (fewest_runs(sweep) < enough_runs)
+    text += fmt::format(
+        "# The time was short: some of the ways below were tried less than {} times, and another run may "
+        "find "
+        "another\n# way to be the fastest. Give more (--time).\n",
+        enough_runs);
   text +=
       "\n# The evidence: MiB/s with fsync, ways of writing measured in turn. Of those of a part that are "
       "within 5 % "

@@ -9,6 +9,8 @@
 #include <numeric>
 #include <utility>
 
+#include "storage/cdf/header.hpp"
+
 namespace afterbay::app {
 namespace {
 
@@ -75,6 +77,7 @@ std::vector<std::uint64_t> Contents::shape(const InputVariable& variable) const 
 
 Result<InputFile> InputFile::open(const std::string& path) {
   InputFile file(path);
+  AFTERBAY_TRY(storage::check_cdf_header(path));
   AFTERBAY_TRY(file.check(nc_open(path.c_str(), NC_NOWRITE, &file.id_), "cannot open it as a netCDF file"));
   AFTERBAY_TRY(file.refuse_what_is_not_atomic());
   AFTERBAY_TRY(file.describe());

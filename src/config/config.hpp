@@ -20,6 +20,7 @@
 #include "model/chunk_shape.hpp"
 #include "model/format.hpp"
 #include "model/input_cut.hpp"
+#include "model/layout.hpp"
 #include "triggers/triggers.hpp"
 
 namespace afterbay::config {
@@ -85,6 +86,10 @@ struct Memory {
   }
   [[nodiscard]] std::uint64_t blocks() const noexcept {
     return (server_bytes - small_blocks() * small_block_bytes) / block_bytes;
+  }
+  /// Beside server_bytes: the page of each block in which a frame begins somewhere.
+  [[nodiscard]] std::uint64_t phase_bytes() const noexcept {
+    return (blocks() + small_blocks()) * model::page_bytes;
   }
 };
 

@@ -41,6 +41,14 @@ class Finder {
     }
   }
 
+  void spill() {
+    if (config_.when_full != WhenFull::spill || config_.spill.quota_bytes >= config_.memory.block_bytes)
+      return;
+    conflict({"spill.quota", "memory.block"},
+             fmt::format("{}, but {}; at least one block must fit in the quota", said("spill.quota"),
+                         said("memory.block")));
+  }
+
   void chunk() {
     if (config_.chunk_bytes <= config_.memory.block_bytes) return;
     conflict({"chunk", "memory.block"},
@@ -271,6 +279,7 @@ void find_contradictions(const Config& config, Problems& problems) {
   finder.pools();
   finder.transport();
   finder.memory();
+  finder.spill();
   finder.chunk();
   finder.report();
   finder.collections();

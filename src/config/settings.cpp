@@ -205,9 +205,11 @@ void add_overflow(std::vector<Setting<Config>>& table) {
       session("spill.directory", text("path", "a path"), AFTERBAY_FIELD(spill.directory),
               "Directory for what is put aside: on a disk of the node, not the file system of the "
               "output. The file has no name there and ends with the process."));
-  table.push_back(session("spill.quota", size_in({.low = MiB, .high = 1024 * TiB, .multiple = 4 * KiB}),
-                          AFTERBAY_FIELD(spill.quota_bytes),
-                          "Most bytes that one server puts aside at a time, in whole `memory.block`s."));
+  table.push_back(session(
+      "spill.quota", size_in({.low = MiB, .high = 1024 * TiB, .multiple = 4 * KiB}),
+      AFTERBAY_FIELD(spill.quota_bytes),
+      "Most bytes that one server puts aside at a time, in whole `memory.block`s (each takes a page of 4 KiB "
+      "more). At least one."));
 }
 
 void add_stripe(std::vector<Setting<Config>>& table) {

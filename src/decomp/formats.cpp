@@ -161,6 +161,13 @@ std::optional<Format> format_of_path(const std::string& path) {
 }
 
 Result<std::unique_ptr<Source>> Source::open(const std::string& path) {
+  std::error_code ignored;
+  const auto kind = std::filesystem::status(path, ignored).type();
+  if (kind == std::filesystem::file_type::fifo || kind == std::filesystem::file_type::socket ||
+      kind == std::filesystem::file_type::character || kind == std::filesystem::file_type::block)
+    return fail(make_error(ErrorCode::invalid_argument,
+                           "is a device, pipe or socket, and is read more than once: save it as a file first")
+                    .in_file(path));
   AFTERBAY_TRY_ASSIGN(const std::string first, beginning(path));
   if (!first.starts_with("CDF") && !first.starts_with("\x89HDF")) return std::make_unique<PioSource>(path);
   AFTERBAY_TRY_ASSIGN(NetcdfFile file, NetcdfFile::open(path));

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
+#include <string>
 
 #include "base/printable.hpp"
 #include "decomp/memory.hpp"
@@ -215,10 +217,18 @@ Result<MapFileReader> MapFileReader::open(NetcdfFile file) {
     return malformed(file, "", "the attribute maps is {}: at least one map is expected",
                      fmt::join(maps, ", "));
   const auto count = static_cast<std::size_t>(maps[0]);
-  for (std::size_t index = 0; index < count; ++index)
-    if (!file.has_variable(prefix_of(index)))
-      return malformed(file, "", "the attribute maps is {}, but there is no variable {}", count,
-                       prefix_of(index));
+  std::map<std::string, std::string> taken;  // names, and the variables that have them
+  for (std::size_t index = 0; index < count; ++index) {
+    const std::string prefix = prefix_of(index);
+    if (!file.has_variable(prefix))
+      return malformed(file, "", "the attribute maps is {}, but there is no variable {}", count, prefix);
+    AFTERBAY_TRY_ASSIGN(std::string name, file.text(prefix, "name"));
+    const auto [other, is_new] = taken.try_emplace(std::move(name), prefix);
+    if (!is_new)
+      return malformed(file, prefix,
+                       "its name is \"{}\", as that of {}: the maps of a file have different names",
+                       printable(other->first), other->second);
+  }
   return MapFileReader(std::move(file), count);
 }
 

@@ -8,6 +8,7 @@
 #include "decomp/hdf5_image.hpp"
 #include "decomp/memory.hpp"
 #include "storage/block_writer/system_error.hpp"
+#include "storage/cdf/header.hpp"
 #include "storage/library_lock.hpp"
 
 namespace afterbay::decomp {
@@ -21,25 +22,29 @@ bool is_integer(nc_type type) {
          type == NC_UINT || type == NC_INT64 || type == NC_UINT64;
 }
 
-std::uint64_t bytes_of(nc_type type) {
-  switch (type) {
-    case NC_BYTE:
-    case NC_UBYTE:
-    case NC_CHAR: return 1;
-    case NC_SHORT:
-    case NC_USHORT: return 2;
-    case NC_INT:
-    case NC_UINT:
-    case NC_FLOAT: return 4;
-    default: return 8;
-  }
-}
-
 /// System errors are positive, netCDF's own negative: when reading those say that the file is not one.
 ErrorCode code_of(int status, bool writing) {
   if (status > 0) return storage::code_of_errno(status);
   if (status == NC_ENOMEM) return ErrorCode::resources;
   return writing ? ErrorCode::io : ErrorCode::format;
+}
+
+/// netCDF-C reads zeros where a classic file has been cut off.
+Result<> check_size(const storage::CdfHeader& header, const std::string& path) {
+  std::error_code ignored;
+  const std::uint64_t size = std::filesystem::file_size(path, ignored);
+  for (const storage::CdfVariable& variable : header.variables) {
+    std::uint64_t end = 0;
+    if (variable.record ||
+        (!__builtin_add_overflow(variable.begin, variable.slab_bytes, &end) && end <= size))
+      continue;
+    return fail(make_error(ErrorCode::format,
+                           "has {} bytes, but the {} bytes of this variable begin at {}: it has been cut off",
+                           size, variable.slab_bytes, variable.begin)
+                    .in_file(path)
+                    .in_variable(variable.name));
+  }
+  return {};
 }
 
 }  // namespace
@@ -62,11 +67,10 @@ Result<> NetcdfFile::check(int status, const std::string& variable, const std::s
 
 Result<NetcdfFile> NetcdfFile::open(const std::string& path) {
   NetcdfFile file(std::make_unique<Handle>(path, false));
-  {
-    const LibraryLock lock;
-    AFTERBAY_TRY(file.check(nc_open(path.c_str(), NC_NOWRITE, &file.handle_->id), "", "cannot be opened"));
-  }
-  AFTERBAY_TRY(file.check_size());
+  AFTERBAY_TRY_ASSIGN(const auto header, storage::check_cdf_header(path));
+  if (header) AFTERBAY_TRY(check_size(*header, path));
+  const LibraryLock lock;
+  AFTERBAY_TRY(file.check(nc_open(path.c_str(), NC_NOWRITE, &file.handle_->id), "", "cannot be opened"));
   return file;
 }
 
@@ -91,37 +95,6 @@ Result<NetcdfFile> NetcdfFile::create_in_memory(const std::string& path) {
   const std::string name = fmt::format("{} in memory at {}", path, fmt::ptr(file.handle_.get()));
   AFTERBAY_TRY(file.create(name, NC_NETCDF4 | NC_DISKLESS));
   return file;
-}
-
-/// netCDF-C reads zeros where a classic file has been cut off.
-Result<> NetcdfFile::check_size() const {
-  const LibraryLock lock;
-  int format = 0;
-  int variables = 0;
-  AFTERBAY_TRY(check(nc_inq_format(id(), &format), "", "has no format"));
-  if (format == NC_FORMAT_NETCDF4 || format == NC_FORMAT_NETCDF4_CLASSIC) return {};
-  AFTERBAY_TRY(check(nc_inq_nvars(id(), &variables), "", "has no variables"));
-  std::uint64_t needed = 0;
-  for (int v = 0; v < variables; ++v) {
-    nc_type type = NC_NAT;
-    int dimensions = 0;
-    int ids[NC_MAX_VAR_DIMS];
-    AFTERBAY_TRY(
-        check(nc_inq_var(id(), v, nullptr, &type, &dimensions, ids, nullptr), "", "has no variable"));
-    std::uint64_t bytes = bytes_of(type);
-    for (int d = 0; d < dimensions; ++d) {
-      std::size_t length = 0;
-      AFTERBAY_TRY(check(nc_inq_dimlen(id(), ids[d], &length), "", "has no dimension"));
-      if (__builtin_mul_overflow(bytes, length, &bytes)) bytes = ~std::uint64_t{0};
-    }
-    if (__builtin_add_overflow(needed, bytes, &needed)) needed = ~std::uint64_t{0};
-  }
-  std::error_code ignored;
-  const std::uint64_t size = std::filesystem::file_size(path(), ignored);
-  if (!ignored && size < needed)
-    return malformed(*this, "", "has {} bytes, its variables alone have {}: it has been cut off", size,
-                     needed);
-  return {};
 }
 
 Result<std::optional<std::uint64_t>> NetcdfFile::find_dimension(const std::string& name) const {
@@ -261,7 +234,8 @@ Result<> NetcdfFile::compress(const std::string& variable) {
   AFTERBAY_TRY_ASSIGN(const int number, find(variable));
   const std::size_t chunk = std::min<std::size_t>(values, chunk_values);
   AFTERBAY_TRY(check(nc_def_var_chunking(id(), number, NC_CHUNKED, &chunk), variable, "chunks"));
-  return check(nc_def_var_deflate(id(), number, 1, 1, 1), variable, "compression");
+  AFTERBAY_TRY(check(nc_def_var_deflate(id(), number, 1, 1, 1), variable, "compression"));
+  return check(nc_def_var_fletcher32(id(), number, NC_FLETCHER32), variable, "checksums");
 }
 
 Result<> NetcdfFile::put_text(const std::string& variable, const std::string& name,

@@ -46,6 +46,7 @@ class NetcdfFile {
   /// Writing. Names of dimensions and variables must be new.
   Result<int> add_dimension(const std::string& name, std::uint64_t length);
   Result<> add_variable(const std::string& name, nc_type type, std::optional<int> dimension);
+  /// Chunks, compressed, with a checksum each: what has changed on the disk is refused when it is read.
   Result<> compress(const std::string& variable);
   Result<> put_text(const std::string& variable, const std::string& name, const std::string& value);
   Result<> put_integers(const std::string& variable, const std::string& name, nc_type type,
@@ -77,7 +78,6 @@ class NetcdfFile {
   [[nodiscard]] Result<int> find(const std::string& variable) const;
   [[nodiscard]] Error error(int status, const std::string& variable, const std::string& what) const;
   Result<> check(int status, const std::string& variable, const std::string& what) const;
-  Result<> check_size() const;
 
   std::unique_ptr<Handle> handle_;
 };

@@ -12,7 +12,7 @@
 namespace afterbay::decomp {
 
 /// Until it is published the file has a name of its own beside the final one, PATH.PID.part, which no other
-/// file had. Errors name the final path.
+/// file had; where PATH is a symbolic link, beside that to which it leads. Errors name the final path.
 class PartFile {
  public:
   /// Makes it, empty.
@@ -30,15 +30,18 @@ class PartFile {
   Result<> publish();
 
  private:
-  PartFile(std::string path, std::string name) : path_(std::move(path)), name_(std::move(name)) {}
+  PartFile(std::string path, std::string place, std::string name)
+      : path_(std::move(path)), place_(std::move(place)), name_(std::move(name)) {}
   [[nodiscard]] Error error(int number, const char* what) const;
 
   std::string path_;
+  std::string place_;  ///< behind symbolic links
   std::string name_;
   bool published_ = false;
 };
 
-/// Refuses a path at which no file can be made because of its directory. Makes nothing.
+/// Refuses a path at which no file can be made because of its directory, and one where something lies that is
+/// no file (a device, a pipe). Symbolic links are followed. Makes nothing.
 Result<> check_place(const std::string& path);
 
 }  // namespace afterbay::decomp

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace afterbay::decomp {
@@ -34,6 +35,18 @@ class PointSet {
       if (again != nullptr) again->words_[offset / 64] |= word & bits;
       word |= bits;
       offset += many;
+    }
+  }
+
+  void add(const PointSet& other) noexcept {
+    for (std::size_t i = 0; i < words_.size(); ++i) words_[i] |= other.words_[i];
+  }
+
+  /// Moves those of the `length` points from `offset` that are here; those that `to` had go into `again`.
+  void move_to(PointSet& to, std::uint64_t offset, std::uint64_t length, PointSet& again) noexcept {
+    for (std::uint64_t i = offset / 64; i <= (offset + length - 1) / 64; ++i) {
+      again.words_[i] |= to.words_[i] & words_[i];
+      to.words_[i] |= std::exchange(words_[i], 0);
     }
   }
 

@@ -20,10 +20,11 @@ class Search {
   }
 
   std::vector<Segment> run() {
-    if (runs_.size() > least_saving && !steps_.empty()) sort();
+    const bool many = runs_.size() > least_saving;
+    if (many && !steps_.empty()) sort();
     std::size_t kept = 0;  // runs that stay, moved to the front
     for (std::size_t i = 0; i < runs_.size();) {
-      const Found found = sorted_.empty() ? Found{} : best(i);
+      const Found found = many ? best(i) : Found{};
       if (found.saving() < least_saving) {
         if (!plain_) segments_.push_back({0, 1, 0});
         plain_ = true;
@@ -80,6 +81,7 @@ class Search {
     const std::size_t anchor = runs_[i].offset == hole ? i + 1 : i;
     Found best;
     if (anchor >= runs_.size()) return best;
+    if (anchor == i) best = in_a_row(i);
     for (Step& step : steps_) {
       const std::size_t like = next(runs_[anchor].offset + step.distance, anchor);
       if (like == 0) continue;
@@ -87,6 +89,15 @@ class Search {
       if (found.saving() > best.saving()) best = found;
     }
     return best;
+  }
+
+  /// Runs of one length that follow each other at one distance. Few are compared in vain.
+  [[nodiscard]] Found in_a_row(std::size_t i) const {
+    if (i + 1 >= runs_.size() || runs_[i + 1].offset == hole) return {};
+    const std::int64_t distance = runs_[i + 1].offset - runs_[i].offset;
+    std::size_t last = i;
+    while (last + 1 < runs_.size() && alike(last, last + 1, distance)) ++last;
+    return {1, 1 + last - i, distance};
   }
 
   /// How often the `period` runs at `i` stand there. What has been compared in vain is not compared again, so

@@ -12,14 +12,16 @@ namespace afterbay::decomp {
 
 Result<Statistics> statistics_of(const Decomposition& map) {
   AFTERBAY_TRY(
-      check_memory(static_cast<double>(map.points()) / 4,
+      check_memory(static_cast<double>(map.points()) / 2,
                    fmt::format("the {} points of the map \"{}\"", map.points(), printable(map.name))));
   Statistics all{.name = map.name, .global = map.global(), .ranks = map.ranks(), .points = map.points()};
   all.kept_runs = map.runs().size();
   all.kept_segments = map.segments().size();
   all.fewest_runs = all.fewest_points = std::numeric_limits<std::uint64_t>::max();
   PointSet once(map.points());
-  PointSet again(map.points());
+  PointSet several(map.points());  // ranks
+  PointSet repeated(map.points());
+  PointSet mine(map.points());
   for (std::size_t rank = 0; rank < map.ranks(); ++rank) {
     std::uint64_t runs = 0;
     std::uint64_t points = 0;
@@ -31,7 +33,10 @@ Result<Statistics> statistics_of(const Decomposition& map) {
       }
       ++runs;
       points += run.length;
-      once.add(static_cast<std::uint64_t>(run.offset), run.length, &again);
+      mine.add(static_cast<std::uint64_t>(run.offset), run.length, &repeated);
+    });
+    map.for_each_run(rank, [&](const Run& run) {
+      if (run.offset != hole) mine.move_to(once, static_cast<std::uint64_t>(run.offset), run.length, several);
     });
     all.runs += runs;
     all.fewest_runs = std::min(all.fewest_runs, runs);
@@ -41,7 +46,10 @@ Result<Statistics> statistics_of(const Decomposition& map) {
     all.empty_ranks += points == 0 ? 1 : 0;
   }
   all.held = once.count();
-  all.held_again = again.count();
+  all.held_by_several = several.count();
+  all.repeated = repeated.count();
+  several.add(repeated);
+  all.held_again = several.count();
   return all;
 }
 

@@ -23,10 +23,12 @@ struct Statistics {
   std::uint64_t most_runs = 0;    ///< on a rank
   std::uint64_t kept_runs = 0;    ///< what a decomposition file keeps, repetition and holes considered
   std::uint64_t kept_segments = 0;
-  std::uint64_t held = 0;           ///< points that somebody lists
-  std::uint64_t held_again = 0;     ///< points that are listed more than once
-  std::uint64_t fewest_points = 0;  ///< on a rank, repeats counted
-  std::uint64_t most_points = 0;    ///< on a rank
+  std::uint64_t held = 0;             ///< points that somebody lists
+  std::uint64_t held_again = 0;       ///< points that are listed more than once
+  std::uint64_t held_by_several = 0;  ///< of them: by more than one rank
+  std::uint64_t repeated = 0;         ///< of them: more than once by the same rank
+  std::uint64_t fewest_points = 0;    ///< on a rank, repeats counted
+  std::uint64_t most_points = 0;      ///< on a rank
 
   [[nodiscard]] std::uint64_t never_held() const noexcept { return points - held; }
   [[nodiscard]] double coverage_percent() const noexcept {
@@ -43,7 +45,7 @@ struct Statistics {
   }
 };
 
-/// Takes 2 bits of memory a point, and refuses (resources) maps for which there is not enough.
+/// Takes 4 bits of memory a point, and refuses (resources) maps for which there is not enough.
 Result<Statistics> statistics_of(const Decomposition& map);
 
 }  // namespace afterbay::decomp

@@ -22,6 +22,11 @@ struct ChecksumField {
   std::optional<std::uint64_t>& value;
 };
 
+/// Left out where there are none.
+struct TriggersField {
+  std::vector<std::string>& names;
+};
+
 // Each event is defined once, here, for both directions: `a(name, field)`.
 template <class A>
 void fields(A& a, RunStarted& v) {
@@ -58,7 +63,8 @@ void fields(A& a, FilePublished& v) {
   ChecksumField checksum{v.checksum};
   a("checksum", checksum);
   a("dropped", v.dropped);
-  a("triggers", v.triggers);
+  TriggersField triggers{v.triggers};
+  a("triggers", triggers);
 }
 template <class A>
 void fields(A& a, FileRecovered& v) {
@@ -72,7 +78,8 @@ void fields(A& a, EpochCompleted& v) {
   a("name", v.name);
   a("unpublished", v.unpublished);
   a("lost", v.lost);
-  a("triggers", v.triggers);
+  TriggersField triggers{v.triggers};
+  a("triggers", triggers);
 }
 template <class A>
 void fields(A& a, FileGivenUp& v) {
@@ -134,8 +141,8 @@ class JsonWriter {
   void operator()(const char* name, std::optional<T>& value) {
     if (value) json_[name] = *value;
   }
-  void operator()(const char* name, std::vector<std::string>& list) {
-    if (!list.empty()) json_[name] = list;
+  void operator()(const char* name, TriggersField& field) {
+    if (!field.names.empty()) json_[name] = field.names;
   }
   void operator()(const char* name, ChecksumField& field) {
     if (field.value) json_[name] = print_checksum(*field.value);
@@ -161,6 +168,7 @@ class JsonReader {
     if (const auto at = json_.find(name); at != json_.end())
       field.value = parse_checksum(at->get<std::string>());
   }
+  void operator()(const char* name, TriggersField& field) { (*this)(name, field.names); }
 
  private:
   const Json& json_;

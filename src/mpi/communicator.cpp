@@ -150,7 +150,7 @@ Communicator& Communicator::operator=(Communicator&& other) noexcept {
   return *this;
 }
 
-Result<Communicator> Communicator::duplicate(MPI_Comm parent, Millis limit) {
+Result<Communicator> Communicator::duplicate(MPI_Comm parent, Millis limit, const Roll& roll) {
   auto made = std::make_unique<MPI_Comm>(MPI_COMM_NULL);
   Request request;
   AFTERBAY_TRY(check(MPI_Comm_idup(parent, made.get(), request.handle()), "MPI_Comm_idup"));
@@ -160,10 +160,12 @@ Result<Communicator> Communicator::duplicate(MPI_Comm parent, Millis limit) {
       !done) {
     request.abandon();
     static_cast<void>(made.release());  // MPI may still write there
-    const std::vector<int> absent = roll_call.absent();
+    std::vector<int> absent = roll_call.absent();
     if (absent.empty()) return fail(std::move(done).error());
-    return fail(ErrorCode::timed_out, "{} did not come here within {} ms: do all ranks open the session?",
-                name_ranks(absent), limit.count());
+    if (!roll.numbers.empty())
+      for (int& rank : absent) rank = roll.numbers[static_cast<std::size_t>(rank)];
+    return fail(ErrorCode::timed_out, "{} did not come here within {} ms: {}", name_ranks(absent),
+                limit.count(), roll.question);
   }
   AFTERBAY_TRY(check(MPI_Comm_set_errhandler(*made, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler"));
   return Communicator(*made);

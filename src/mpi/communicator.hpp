@@ -16,13 +16,26 @@ namespace afterbay::mpi {
 using Bytes = std::vector<std::byte>;
 using Millis = std::chrono::milliseconds;
 
+/// What a message calls ranks that do not come, and what it asks then.
+struct Roll {
+  std::span<const int> numbers{};  ///< of the communicator's ranks in the session; empty: their own
+  const char* question = "do all ranks open the session?";
+};
+
 /// Owns a duplicate of a communicator; its errors are returned, not fatal. All members named
 /// below as collective must be called by all ranks in the same order, by the MPI thread. One that
 /// timed out leaves the communicator unusable: end the session.
 class Communicator {
  public:
   /// Collective over `parent`.
-  static Result<Communicator> duplicate(MPI_Comm parent, Millis limit);
+  static Result<Communicator> duplicate(MPI_Comm parent, Millis limit, const Roll& roll);
+  static Result<Communicator> duplicate(MPI_Comm parent, Millis limit) {
+    return duplicate(parent, limit, {});
+  }
+  /// The same of ranks that were all there a moment ago.
+  static Result<Communicator> duplicate_of(std::span<const int> numbers, MPI_Comm parent, Millis limit) {
+    return duplicate(parent, limit, {numbers, "have they died? They were there when the session began"});
+  }
   Communicator() = default;
   /// Not collective in practice, but every rank must come here, before MPI_Finalize. See `take_leave`.
   ~Communicator();

@@ -9,9 +9,10 @@
 namespace afterbay::mpi {
 
 /// While a rank waits in the operation it answers; when its time is over it asks, or hears what those that
-/// asked have found. The first two ranks ask, so that one of them may be missing. Messages without contents,
-/// with tags of their own, on a communicator that all ranks know; none are sent while nobody asks. Used by
-/// the MPI thread.
+/// asked have found, be it that others' time was over earlier. The first two ranks ask, so that one of them
+/// may be missing. Small messages with the tags 32741 to 32743 on a communicator that all ranks know, which
+/// may be the model's own; none are sent while nobody asks, and none of another size are taken. Used by the
+/// MPI thread.
 class RollCall {
  public:
   explicit RollCall(MPI_Comm comm);

@@ -322,7 +322,8 @@ std::string screen_of(const LiveSession& session, ScreenSize size, bool colour) 
   const Sums sums = sums_of(session);
   const LiveVerdict verdict = verdict_on(session);
   const ServerState& any = session.servers.front().page.state;
-  const bool runs = first_that_is(session, ServerLife::running) != nullptr;
+  const bool runs =
+      std::ranges::find(session.servers, ServerLife::running, &LiveServer::life) != session.servers.end();
   const std::string title = fmt::format(
       "{}  {}, step {}  {} model rank{}, {} I/O server{} ({})  in {}{}  out {}{}", printable(session.name),
       duration_text(sums.elapsed_s), sums.steps, sums.model_ranks, sums.model_ranks == 1 ? "" : "s",

@@ -31,6 +31,7 @@ struct OutputFile {
   std::string path;
   FileName name{};  ///< what the path was made of
   State state = State::announced;
+  bool noted = false;                    ///< the journal has heard that it was begun
   std::optional<SchemaChanges> changes;  ///< from the lowest model rank; until it is begun
   bool assigned = false;                 ///< given to this server because it had the least to write
   bool failed = false;                   ///< never to be published

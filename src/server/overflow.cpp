@@ -39,7 +39,7 @@ struct Overflow::Frame {
 // ---- SpillFile
 
 Result<std::unique_ptr<SpillFile>> SpillFile::make(const std::string& directory, std::uint64_t slot_bytes,
-                                                   std::uint64_t quota_bytes) {
+                                                   std::uint64_t slots) {
   int descriptor = ::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC | O_DIRECT, 0600);
   if (descriptor < 0) descriptor = ::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   if (descriptor < 0) {  // a file system without unnamed files
@@ -53,8 +53,7 @@ Result<std::unique_ptr<SpillFile>> SpillFile::make(const std::string& directory,
                    "cannot make a file to spill to in {}: {}; choose another directory (spill.directory)",
                    directory, std::strerror(errno))
             .with_native(errno));
-  return std::unique_ptr<SpillFile>(
-      new SpillFile(descriptor, directory, slot_bytes, quota_bytes / slot_bytes));
+  return std::unique_ptr<SpillFile>(new SpillFile(descriptor, directory, slot_bytes, slots));
 }
 
 SpillFile::~SpillFile() { ::close(descriptor_); }
@@ -212,7 +211,7 @@ void Overflow::spill_some() {
     const MutexLock lock(mutex_);
     if (spill_failed_) return;
     if (!file_) {
-      auto made = SpillFile::make(directory_, block_bytes_ + model::page_bytes, quota_bytes_);
+      auto made = SpillFile::make(directory_, block_bytes_ + model::page_bytes, quota_bytes_ / block_bytes_);
       if (!made) {
         spill_failed_ = true;
         warning = made.error().text() + "; the model waits instead";

@@ -27,9 +27,9 @@ namespace afterbay::server {
 /// A file without a name, which ends with the process. Any thread may read and write different slots.
 class SpillFile {
  public:
-  /// Room for `quota_bytes` in slots of `slot_bytes`. Fails with the system's error and the directory.
+  /// Room for `slots` of `slot_bytes`. Fails with the system's error and the directory.
   static Result<std::unique_ptr<SpillFile>> make(const std::string& directory, std::uint64_t slot_bytes,
-                                                 std::uint64_t quota_bytes);
+                                                 std::uint64_t slots);
   SpillFile(const SpillFile&) = delete;
   SpillFile& operator=(const SpillFile&) = delete;
   ~SpillFile();

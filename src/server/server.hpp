@@ -98,6 +98,7 @@ class Server {
     std::optional<std::vector<std::byte>> share;    ///< of a created file that members wait for
     std::optional<std::vector<std::byte>> account;  ///< of a member that has handed over
     bool published = false;
+    bool noted = false;       ///< the journal has heard that the file was begun
     std::uint64_t epoch = 0;  ///< that the file was marked for
     std::optional<storage::MemberEpoch> epoch_part;
     std::uint64_t published_bytes = 0;
@@ -183,6 +184,7 @@ class Server {
 
   // The journal, from any thread.
   [[nodiscard]] Result<> note_opened(const OutputFile& file);
+  [[nodiscard]] bool notes_opening(const OutputFile& file) const;
   void submit_opened_note(OutputFile& file);
   [[nodiscard]] Result<> note_published(const OutputFile& file, const storage::Published& published);
   void note_warning(std::string text);

@@ -19,7 +19,8 @@ void Server::watch() {
       if (fellows_.has_unread(*server)) break;  // it may have said farewell while something was sent to it
       fellows_.ended(*server);
       // One that has heard this server's farewell lets go of its link.
-      if (!failure_ && !said_goodbye_) fail(std::move(lost->error));
+      const bool in_order = said_goodbye_ && lost->ended;
+      if (!failure_ && !in_order) fail(std::move(lost->error));
       continue;
     }
     if (!failure_) fail(name_unfinished(lost->error.at_rank(catalog_.session_rank(lost->peer)), lost->peer));

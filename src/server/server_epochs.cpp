@@ -68,6 +68,8 @@ void Server::mark_file(ServedEpoch& epoch, ServedEpoch::OpenFile& entry) {
     return;
   }
   if (is_shared(file) && epochs_.arrived[key] + 1 < file.collection->servers.size()) return;
+  if (notes_opening(file) && !file.noted)
+    return;  // a crash between the two would leave a path that nobody knows
   submit_mark(epoch, entry, file, parts_of(epoch.epoch.number, file));
 }
 

@@ -30,13 +30,19 @@ Result<> Server::note_opened(const OutputFile& file) {
   return journal_->opened(facts_of(file), inode_of(storage::part_path(file.path)));
 }
 
-/// The journal hears of a file before it is published. A journal's first line waits for the disk several
-/// times: another worker writes meanwhile.
+/// Of what several servers write, its leader says it.
+bool Server::notes_opening(const OutputFile& file) const {
+  return journal_ && file.collection->format != Format::memory && (!is_shared(file) || leads(file));
+}
+
+/// The journal hears of a file before it is published or an epoch says that it is not. A journal's first line
+/// waits for the disk several times: another worker writes meanwhile.
 void Server::submit_opened_note(OutputFile& file) {
-  if (!journal_ || file.collection->format == Format::memory || (is_shared(file) && !leads(file))) return;
+  if (!notes_opening(file)) return;
   submit(file, [this, &file, id = file.id] {
     Event result;
     result.file = id;
+    result.noted = true;
     if (auto noted = note_opened(file); !noted) result.error = std::move(noted).error();
     event(std::move(result));
   });
@@ -55,10 +61,8 @@ Result<> Server::note_published(const OutputFile& file, const storage::Published
   return journal_->published(std::move(line));
 }
 
-/// Of what several servers write, its leader says it.
 void Server::note_given_up(const OutputFile& file, std::string why) {
-  if (!journal_ || file.collection->format == Format::memory || (is_shared(file) && !leads(file))) return;
-  journal_->given_up(facts_of(file), std::move(why));
+  if (notes_opening(file)) journal_->given_up(facts_of(file), std::move(why));
 }
 
 void Server::note_warning(std::string text) {

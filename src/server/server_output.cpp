@@ -438,6 +438,7 @@ Result<> Server::handle(Event& event) {
   } else if (!event.published) {
     --file->pending;
   }
+  if (event.noted) file->noted = true;
   if (event.record) {
     const auto [collection, seq] = *event.record;
     Record* record = records_.find(collection, seq);

@@ -159,8 +159,9 @@ class Finder {
     const config::Memory& each = config_.memory;
     const bool reads =
         config_.origin("memory.input").source != config::Source::fallback;  // else it may never
-    const std::uint64_t bytes = static_cast<std::uint64_t>(load_.servers) *
-                                (each.server_bytes + each.chunks_bytes + (reads ? each.input_bytes : 0));
+    const std::uint64_t bytes =
+        static_cast<std::uint64_t>(load_.servers) *
+        (each.server_bytes + each.phase_bytes() + each.chunks_bytes + (reads ? each.input_bytes : 0));
     const auto free = system_.free_memory();
     if (free && bytes > *free)
       add(make_error(

@@ -4,9 +4,12 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <future>
+#include <thread>
 
 #include "config/reference.hpp"
 #include "observe/html_page.hpp"
@@ -37,6 +40,19 @@ Result<> write_text(const std::string& path, const std::string& text, const char
                          std::strerror(errno))
                   .in_file(path)
                   .with_native(errno));
+}
+
+/// A file system that hangs is perhaps why the session failed: the thread stays with it.
+Result<> write_in_time(const std::string& path, std::string text, const char* setting) {
+  constexpr std::chrono::seconds limit{5};
+  std::packaged_task<Result<>()> task(
+      [path, text = std::move(text), setting] { return write_text(path, text, setting); });
+  auto written = task.get_future();
+  std::thread(std::move(task)).detach();
+  if (written.wait_for(limit) == std::future_status::ready) return written.get();
+  return fail(make_error(ErrorCode::timed_out, "the report could not be written to '{}' ({}) within {} s",
+                         path, setting, limit.count())
+                  .in_file(path));
 }
 
 Result<> check_writable(const std::string& path, const char* setting) {
@@ -75,7 +91,7 @@ Result<> report_failure(const Account& mine, const config::Config& config, const
   page.failure = why.text();
   const std::int64_t server = mine.servers.front().server;
   const std::string path = observe::numbered_path(config.report.html, std::to_string(server), server == 0);
-  return write_text(path, observe::run_page(page), "report.html");
+  return write_in_time(path, observe::run_page(page), "report.html");
 }
 
 Result<> report(const Account& mine, const config::Config& config, Group& group) {

@@ -35,7 +35,8 @@ Result<> check_report_files(const config::Config& config);
 Result<> report(const Account& mine, const config::Config& config, Group& group);
 
 /// What this process's server knows of a run that failed, as a page (report.html) of its own: server 0 at
-/// that path, the others with their number before its ending.
+/// that path, the others with their number before its ending. Fails (timed_out) where the file system takes
+/// longer than five seconds.
 Result<> report_failure(const Account& mine, const config::Config& config, const Error& why);
 
 }  // namespace afterbay::session

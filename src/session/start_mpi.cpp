@@ -315,7 +315,7 @@ class Starter {
     AFTERBAY_TRY(mpi::check(MPI_Comm_split(comm.get(), state_->spare ? MPI_UNDEFINED : 0, rank_, &others),
                             "MPI_Comm_split"));
     if (others == MPI_COMM_NULL) return {};
-    auto smaller = mpi::Communicator::duplicate(others, state_->config->deadline);
+    auto smaller = mpi::Communicator::duplicate_of(taking_part_, others, state_->config->deadline);
     MPI_Comm_free(&others);
     if (!smaller) return fail(std::move(smaller).error());
     comm = std::move(*smaller);

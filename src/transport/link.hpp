@@ -164,6 +164,7 @@ using Scatter = std::function<bool(std::size_t peer, const FrameSlot& slot, std:
 struct LostPeer {
   std::size_t peer = 0;
   Error error;
+  bool ended = false;  ///< it said so itself, though not in order; else it has died
 };
 
 /// A server's end of all its pairs. Used by the ingest thread, except `wake`.

@@ -24,6 +24,8 @@ class PeerEnd {
   [[nodiscard]] virtual bool sending() const = 0;
   /// Fails when the rank is gone and has left nothing to read.
   virtual Result<void> check_alive() = 0;
+  /// Of a rank that is gone: it said so itself. True as well where that may still be on its way.
+  [[nodiscard]] virtual bool has_ended() const = 0;
   /// The rank ended in order: it is watched no longer and holds nobody up.
   virtual void forget() = 0;
   /// The server failed: the rank must not wait for room any more.

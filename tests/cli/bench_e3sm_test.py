@@ -101,6 +101,19 @@ class Header(unittest.TestCase):
             e3sm_case.assign_maps(case, pathlib.Path("other.csv"))
 
 
+    def test_malformed_headers_and_tables_name_file_and_value(self):
+        for text, what in (("", "small.txt: not the header"), (HEADER.replace("lev = 3", "lev = x"), "small.txt: dimension lev: 'x'")):
+            pathlib.Path("small.txt").write_text(text)
+            with self.assertRaisesRegex(e3sm_case.Malformed, what):
+                e3sm_case.parse_header(pathlib.Path("small.txt"))
+        case = small_case()
+        for text, what in (("order,decomp\n0,-\n", "bad.csv:1: no column name"),
+                           (TABLE.replace("D2", "D9"), "bad.csv: T lies on the map D9; there are D1, D2")):
+            pathlib.Path("bad.csv").write_text(text)
+            with self.assertRaisesRegex(e3sm_case.Malformed, what):
+                e3sm_case.assign_maps(case, pathlib.Path("bad.csv"))
+
+
 class Maps(unittest.TestCase):
     DAT = "version 2001 npes 2 ndims 2 \n40 3 \n0 4\n3 0 1 41 \n1 0\n\n./model() [0x13dd3dd]\n"
 
@@ -114,6 +127,13 @@ class Maps(unittest.TestCase):
         pathlib.Path("map.dat").write_text(self.DAT.replace("0 4\n", "0 5\n"))
         with self.assertRaisesRegex(e3sm_case.Malformed, "map.dat: rank 0: 4 indices where 5"):
             e3sm_case.read_dat(pathlib.Path("map.dat"))
+
+    def test_dat_file_with_wrong_values_is_refused(self):
+        for old, new, what in (("3 0 1 41", "3 0 1 121", "rank 0: its indices leave 0..120"), ("3 0 1 41", "-3 0 1 41", "leave 0..120"),
+                               ("40 3 ", "40", "map.dat:2: 1 lengths where ndims is 2"), ("\n1 0\n", "\n", "rank 1 of 2 is not there")):
+            pathlib.Path("map.dat").write_text(self.DAT.replace(old, new))
+            with self.assertRaisesRegex(e3sm_case.Malformed, what):
+                e3sm_case.read_dat(pathlib.Path("map.dat"))
 
     def test_a_ranks_pairs_begin_after_all_pairs_of_the_ranks_before_fill_pairs_too(self):
         with netCDF4.Dataset("map.nc", "w", format="NETCDF3_64BIT_DATA") as data:

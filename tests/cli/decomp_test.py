@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """afterbay decomp: what its files say when others read them, what it prints and what it refuses."""
 import json
+import os
 import pathlib
+import shutil
 import sys
 import unittest
 
@@ -86,7 +88,8 @@ class Decomp(CommandTest):
 
     def test_statistics(self):
         text = self.expect(OK, "decomp", "stats", "one.dat").stdout
-        self.assertIn("12, 8 held (66.67 %), 4 never held, 0 held more than once", text)
+        self.assertRegex(text, r"points +12, 8 held \(66.67 %\), 4 never held\n")
+        self.assertRegex(text, r"overlap +none: no point is listed twice\n")
         self.expect(OK, "decomp", "convert", "one.dat", "two.dat", "out.nc")
         found = json.loads(self.expect(OK, "decomp", "stats", "out.nc", "--json").stdout)
         self.assertEqual([each["name"] for each in found["files"][0]["maps"]], ["one", "two"])
@@ -94,6 +97,14 @@ class Decomp(CommandTest):
         self.assertEqual((one["points"], one["listed"], one["holes"], one["empty_ranks"]), (12, 10, 2, 1))
         self.assertEqual(one["runs_per_rank"], {"min": 0, "mean": 2.0, "max": 3})
         self.assertAlmostEqual(one["balance"], 5 / (8 / 3))
+
+    def test_overlap_of_ranks_is_told_from_repeats_of_a_rank(self):
+        self.write("lap.dat", "version 2001 npes 3 ndims 1 \n9 \n0 4\n1 2 3 3 \n1 3\n3 4 5 \n2 3\n9 9 9 \n")
+        text = self.expect(OK, "decomp", "stats", "lap.dat").stdout
+        self.assertRegex(text, r"overlap +2 held more than once: 1 by several ranks, 2 repeated by a rank\n")
+        one = json.loads(self.expect(OK, "decomp", "stats", "lap.dat", "--json").stdout)["files"][0]["maps"][0]
+        self.assertEqual((one["points_held_more_than_once"], one["points_held_by_several_ranks"], one["points_repeated_by_a_rank"]),
+                         (2, 1, 2))
 
     def test_statistics_of_several_files(self):
         text = self.expect(OK, "decomp", "stats", "two.dat", "one.dat").stdout
@@ -123,6 +134,28 @@ class Decomp(CommandTest):
         self.expect(OK, "decomp", "convert", "one.dat", "out.nc", "--overwrite")
         self.assertEqual(documented_reader()("out.nc").ranks, 3)
 
+    def test_a_link_stays_one_and_what_it_leads_to_is_written(self):
+        pathlib.Path("place").mkdir()
+        pathlib.Path("place/real.nc").write_text("old")
+        pathlib.Path("link.nc").symlink_to("place/real.nc")
+        try:
+            self.assertIn("--overwrite", self.expect(IO, "decomp", "convert", "one.dat", "link.nc").stderr)
+            self.expect(OK, "decomp", "convert", "one.dat", "link.nc", "--overwrite")
+            self.assertTrue(pathlib.Path("link.nc").is_symlink())
+            self.assertEqual(documented_reader()("place/real.nc").ranks, 3)
+            self.assertEqual(os.listdir("place"), ["real.nc"])
+        finally:
+            shutil.rmtree("place")
+
+    def test_what_is_no_file_is_neither_read_nor_replaced(self):
+        os.mkfifo("pipe.nc")
+        for arguments in (("convert", "one.dat", "pipe.nc", "--overwrite"), ("stats", "pipe.nc"),
+                          ("draw", "one.dat", "pipe.png", "--overwrite")):
+            if "pipe.png" in arguments:
+                os.rename("pipe.nc", "pipe.png")
+            self.assertIn("is a device, pipe or socket", self.expect(USAGE, "decomp", *arguments).stderr)
+        self.assertTrue(pathlib.Path("pipe.png").is_fifo())
+
     def test_malformed_input_leaves_nothing_behind(self):
         self.write("bad.dat", ONE.replace("12 8", "13 8"))
         for to in ("pio", "e3sm", "afterbay"):
@@ -143,6 +176,11 @@ class Decomp(CommandTest):
                                                      "4", "--ne", "4").stderr)
         self.assertIn("0 ranks", self.expect(USAGE, "decomp", "make", "mpas", "x.nc", "--ranks", "0", "--cells", "4").stderr)
         self.assertIn("none.dat", self.expect(IO, "decomp", "stats", "none.dat").stderr)
+        for arguments in (("stats", "one.dat"), ("convert", "one.dat", "x.nc"), ("draw", "one.dat", "x.png")):
+            self.assertIn("--map", self.expect(USAGE, "decomp", *arguments, "--map", "").stderr)
+        for option in ("--ne", "--columns"):
+            done = self.expect(USAGE, "decomp", "make", "cubed-sphere", "x.nc", "--ranks", "2", option, "0")
+            self.assertIn(f"{option} is 0", done.stderr)
         self.assertIn("Usage: afterbay decomp convert", self.expect(OK, "decomp", "convert", "--help").stdout)
 
 

@@ -183,6 +183,12 @@ TEST_P(CdfStoreTest, refuses_a_damaged_header) {
     const auto parsed = storage::parse_cdf_header(damaged);
     EXPECT_TRUE(!parsed || parsed->variables.size() <= 7u) << at;
   }
+  for (std::size_t at = 4; at < 400; ++at) {  // counts near 2^32 and 2^64
+    std::vector<std::byte> damaged(bytes.begin(), bytes.begin() + 2000);
+    std::fill_n(damaged.begin() + static_cast<std::ptrdiff_t>(at), 8, std::byte{0xff});
+    const auto parsed = storage::parse_cdf_header(damaged);
+    EXPECT_TRUE(!parsed || parsed->variables.size() <= 7u) << at;
+  }
   bytes[0] = std::byte{'X'};
   const auto magic = storage::parse_cdf_header(bytes);
   ASSERT_FALSE(magic);

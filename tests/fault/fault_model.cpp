@@ -291,7 +291,9 @@ int main(int argc, char** argv) {
           ? 1
           : 0;
   if (const char* const more = std::getenv("FAULT_VICTIMS")) run.victims += std::atoi(more);
-  if (run.scenario == "never_opens" && (run.rank == 2 || run.rank == 3)) {
+  const bool late = run.scenario == "opens_late";
+  if (late && run.rank == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+  if ((late || run.scenario == "never_opens") && (run.rank == 2 || run.rank == 3)) {
     std::this_thread::sleep_for(std::chrono::seconds(8));
     leave(run, "ok");
   }

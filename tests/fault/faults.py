@@ -79,6 +79,9 @@ run_scenarios({
                                  variable="variable temperature", cause=["model rank 2 did not put", "record 3"]),
     "never_opens": lambda: check("never_opens", play("never_opens"), code="timed_out", ranks=[0, 1, 4], rank=None, file=None,
                                  variable=None, cause=["ranks 2 and 3 did not come", "2000 ms"]),
+    # Rank 0 reads its namelist first: when its time is over, nobody is left to ask.
+    "opens_late": lambda: check("opens_late", play("opens_late"), code="timed_out", ranks=[0, 1, 4], rank=None, file=None,
+                                variable=None, cause=["(^|: )ranks 2 and 3 did not come", "2000 ms"]),
     "name_clash": lambda: check("name_clash", play("name_clash"), code=["conflict", "peer_lost"], variable=None,
                                 cause=["history", "close"]),
     "existing_file": existing_file,

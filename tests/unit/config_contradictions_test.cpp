@@ -60,6 +60,13 @@ TEST(ConfigContradictions, ChunksFitInBlocks) {
           "chunk is 8MiB (set in code), but memory.block is 4MiB (default); a chunk must fit in a block"));
 }
 
+TEST(ConfigContradictions, a_quota_that_holds_no_block_puts_nothing_aside) {
+  EXPECT_THAT(
+      contradiction({{"when_full", "spill"}, {"spill.quota", "2MiB"}}).message,
+      HasSubstr("spill.quota is 2MiB (set in code), but memory.block is 4MiB (default); at least one block "
+                "must fit in the quota"));
+}
+
 TEST(ConfigContradictions, InlineHasNoServers) {
   EXPECT_THAT(
       contradiction({{"topology", "inline"}, {"servers", "2"}}).message,

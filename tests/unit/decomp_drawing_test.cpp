@@ -128,7 +128,7 @@ TEST(DecompStatistics, a_map_of_more_points_than_there_is_memory_for_is_refused)
   ASSERT_FALSE(all);
   EXPECT_EQ(all.error().code, ErrorCode::resources);
   EXPECT_THAT(all.error().message,
-              HasSubstr("4611686018427387904 points of the map \"too\\nlarge\" need 1073741824.0 GiB"));
+              HasSubstr("4611686018427387904 points of the map \"too\\nlarge\" need 2147483648.0 GiB"));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <netcdf.h>
+#include <sys/stat.h>
 
 #include <cstring>
 #include <filesystem>
@@ -362,6 +363,62 @@ TEST_F(DecompFiles, a_classic_file_that_is_shorter_than_its_variables_is_said_to
   std::filesystem::resize_file(path("cut.nc"), 2000);
   EXPECT_THAT(read(path("cut.nc")),
               AllOf(HasSubstr("cut.nc"), HasSubstr("2000 bytes"), HasSubstr("cut off")));
+}
+
+TEST_F(DecompFiles, the_maps_of_our_file_have_different_names) {
+  Decomposition second = small();
+  second.name = "second";
+  const std::string file = write(Format::afterbay, {small(), second});
+  int id = 0;
+  int number = 0;
+  ASSERT_EQ(nc_open(file.c_str(), NC_WRITE, &id), NC_NOERR);
+  ASSERT_EQ(nc_inq_varid(id, "map2", &number), NC_NOERR);
+  ASSERT_EQ(nc_put_att_text(id, number, "name", 5, "small"), NC_NOERR);
+  ASSERT_EQ(nc_close(id), NC_NOERR);
+  EXPECT_THAT(read(file), AllOf(HasSubstr("map2"), HasSubstr("\"small\""), HasSubstr("that of map1")));
+}
+
+/// A disk, a wire or a memory that turned a bit round: nobody gets another map than was written.
+TEST_F(DecompFiles, a_bit_of_our_file_that_has_changed_gives_no_other_map) {
+  Decomposition map("levels", {72, 300});
+  RunList list;
+  for (std::int64_t level = 0; level < 72; ++level)
+    for (std::int64_t i = 0; i < 60; ++i) list.add(level * 300 + i * i % 300);
+  map.add_rank(std::move(list));
+  const std::string file = write(Format::afterbay, {map});
+  std::ifstream input(file, std::ios::binary);
+  const std::string bytes((std::istreambuf_iterator<char>(input)), {});
+  int refused = 0;
+  for (std::size_t at = 0; at < bytes.size(); at += 7) {
+    std::string changed = bytes;
+    changed[at] = static_cast<char>(changed[at] ^ (1 << at % 8));
+    std::ofstream(file, std::ios::binary) << changed;
+    std::vector<Decomposition> maps;
+    if (read(file, &maps) != "accepted") {
+      ++refused;
+      continue;
+    }
+    ASSERT_EQ(maps.size(), 1U) << "byte " << at;
+    ASSERT_EQ(maps[0].global(), map.global()) << "byte " << at;
+    ASSERT_EQ(test::list_of(maps[0], 0), test::list_of(map, 0)) << "byte " << at;
+  }
+  EXPECT_GT(refused, 0);
+}
+
+/// netCDF-C would ask for memory for as many dimensions as the file says to have.
+TEST_F(DecompFiles, a_damaged_header_is_refused_before_it_costs_memory) {
+  const std::string file = write(Format::e3sm, {small()});
+  constexpr int count_of_dimensions = 16;  // behind "CDF5", the count of records and the tag; 8 bytes
+  std::fstream(file, std::ios::binary | std::ios::in | std::ios::out)
+      .seekp(count_of_dimensions)
+      .write("\0\0\0\0\x3f\0\0\0", 8);
+  EXPECT_THAT(read(file), AllOf(HasSubstr("header"), HasSubstr("damaged")));
+}
+
+TEST_F(DecompFiles, what_is_no_file_is_refused_at_once) {
+  ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+  EXPECT_THAT(read(path("pipe")), AllOf(HasSubstr("pipe"), HasSubstr("save it as a file")));
+  EXPECT_THAT(read("/dev/zero"), HasSubstr("save it as a file"));
 }
 
 TEST_F(DecompFiles, other_files_are_refused) {

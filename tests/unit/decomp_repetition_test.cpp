@@ -51,6 +51,30 @@ TEST(DecompRepetition, levels_may_come_in_descending_order) {
   EXPECT_EQ(map.segments()[0].step, -10);
 }
 
+/// Points dealt to the ranks in turn, and the rows of a block: what a list of one or more dimensions often
+/// is.
+TEST(DecompRepetition, runs_at_one_distance_are_kept_once) {
+  List dealt;
+  for (std::int64_t i = 0; i < 25000; ++i) dealt.push_back(3 + 4 * i);
+  const Decomposition in_turn = test::map_of("d", {100000}, {dealt});
+  EXPECT_EQ(test::list_of(in_turn, 0), dealt);
+  ASSERT_EQ(in_turn.segments().size(), 1U);
+  EXPECT_EQ(in_turn.segments()[0], (Segment{1, 25000, 4}));
+
+  List blocks{90, 91, hole};  // then pieces of 3 of every 12, downwards
+  for (std::int64_t i = 6; i >= 0; --i)
+    for (std::int64_t k = 0; k < 3; ++k) blocks.push_back(12 * i + k);
+  const Decomposition cyclic = test::map_of("d", {100}, {blocks});
+  EXPECT_EQ(test::list_of(cyclic, 0), blocks);
+  EXPECT_EQ(cyclic.runs().size(), 3U);
+  ASSERT_EQ(cyclic.segments().size(), 2U);
+  EXPECT_EQ(cyclic.segments()[1], (Segment{1, 7, -12}));
+
+  const Decomposition levels = test::map_of("d", {9, 100}, {on_levels({2, 5, 8, 11, 14, 17, 90}, 9, 100)});
+  ASSERT_EQ(levels.segments().size(), 1U);  // what repeats on the levels saves more
+  EXPECT_EQ(levels.segments()[0], (Segment{7, 9, 100}));
+}
+
 TEST(DecompRepetition, runs_that_go_on_into_the_next_level_change_no_list) {
   List all(6 * 10);
   std::iota(all.begin(), all.end(), 0);

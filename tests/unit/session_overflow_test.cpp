@@ -190,7 +190,7 @@ TEST_F(ThreadSessionOverflow, memory_is_full_when_what_is_put_finds_no_block) {
 
 TEST(SpillFile, holds_frames_of_any_size) {
   const Directory directory;
-  auto file = server::SpillFile::make(directory.path.string(), 64 << 10, 1 << 20);
+  auto file = server::SpillFile::make(directory.path.string(), 64 << 10, 16);
   ASSERT_TRUE(file) << file.error().text();
   std::vector<std::uint64_t> slots;
   const std::size_t sizes[]{1, 4095, 4096, 50'001, 64 << 10};

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/cdf/header.hpp"
 
+#include <fcntl.h>
+
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <optional>
 
@@ -37,7 +40,7 @@ class Cursor {
   std::uint64_t count() { return number(wide_ ? 8 : 4); }
   std::string name() {
     const std::uint64_t length = count();
-    if (!has(padded(length))) return {};
+    if (!has(length) || !has(padded(length))) return {};
     std::string text(reinterpret_cast<const char*>(bytes_.data()) + at_, length);
     at_ += padded(length);
     return text;
@@ -101,11 +104,12 @@ CdfVariable read_variable(Cursor& cursor, const std::vector<std::uint64_t>& leng
       cursor.damaged("variable '" + variable.name + "' uses a dimension that is not there");
     else if (lengths[dimension] == 0)
       variable.record = true;
-    else
-      points *= lengths[dimension];
+    else if (__builtin_mul_overflow(points, lengths[dimension], &points))
+      cursor.damaged("variable '" + variable.name + "' has more than 2^64 points");
   }
   skip_attributes(cursor);
-  variable.slab_bytes = points * element_bytes(cursor.tag());
+  if (__builtin_mul_overflow(points, element_bytes(cursor.tag()), &variable.slab_bytes))
+    cursor.damaged("variable '" + variable.name + "' has more than 2^64 bytes");
   cursor.count();  // vsize: redundant, and too small for large variables
   variable.begin = cursor.number(version == 1 ? 4 : 8);
   return variable;
@@ -170,15 +174,32 @@ Result<CdfHeader> parse_cdf_header(std::span<const std::byte> bytes) {
 }
 
 Result<CdfHeader> read_cdf_header(BlockWriter& file) {
+  constexpr std::uint64_t first_bytes = 64u << 10;
+  constexpr std::uint64_t most_bytes = 256u << 20;
   AFTERBAY_TRY_ASSIGN(const std::uint64_t file_bytes, file.size_bytes());
-  for (std::uint64_t size_bytes = 64u << 10;; size_bytes *= 4) {
+  for (std::uint64_t size_bytes = first_bytes;; size_bytes *= 4) {
     std::vector<std::byte> bytes(std::min(size_bytes, file_bytes));
     AFTERBAY_TRY(file.read(0, bytes));
     auto header = parse_cdf_header(bytes);
     if (header || header.error().code != ErrorCode::would_block) return header;
     if (bytes.size() == file_bytes)
       return fail(ErrorCode::format, "the file ends inside its header ({} bytes): it is damaged", file_bytes);
+    if (size_bytes >= most_bytes)
+      return fail(ErrorCode::format, "its header would have more than {} bytes: it is damaged", size_bytes);
   }
+}
+
+Result<std::optional<CdfHeader>> check_cdf_header(const std::string& path) {
+  const auto disk = Disk::real();
+  const Descriptor file(disk->open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0));
+  std::array<std::byte, 3> magic{};
+  if (!file.open() || disk->read(file.get(), magic.data(), magic.size(), 0) != std::ssize(magic) ||
+      std::string_view(reinterpret_cast<const char*>(magic.data()), magic.size()) != "CDF")
+    return std::nullopt;
+  AFTERBAY_TRY_ASSIGN(const auto bytes, BlockWriter::open(file.get(), path, DirectIo::off, disk));
+  auto header = read_cdf_header(*bytes);
+  if (!header) return fail(std::move(header).error().in_file(path));
+  return *std::move(header);
 }
 
 std::vector<std::byte> encode_record_count(int version, std::uint64_t records) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -38,8 +39,13 @@ struct CdfHeader {
 /// would_block when it is longer than `bytes`.
 Result<CdfHeader> parse_cdf_header(std::span<const std::byte> bytes);
 
-/// Reads as much of the file as its header needs.
+/// Reads as much of the file as its header needs. One of more than 256 MiB is refused as damaged.
 Result<CdfHeader> read_cdf_header(BlockWriter& file);
+
+/// Asked before netCDF-C opens a file: where a few bytes of a classic header are damaged, that takes memory
+/// for as many dimensions as these say. Nothing where the file is none, or cannot be opened: netCDF-C will
+/// tell.
+Result<std::optional<CdfHeader>> check_cdf_header(const std::string& path);
 
 /// The bytes of the header's count of records, which lie at offset 4.
 std::vector<std::byte> encode_record_count(int version, std::uint64_t records);

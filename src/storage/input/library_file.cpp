@@ -5,6 +5,7 @@
 #include <array>
 #include <utility>
 
+#include "storage/cdf/header.hpp"
 #include "storage/library_lock.hpp"
 #include "storage/netcdf4/hdf5.hpp"
 #include "storage/stopwatch.hpp"
@@ -90,6 +91,7 @@ Part part_of(bool has_records, std::uint64_t record, const model::Box& box) {
 }  // namespace
 
 Result<std::unique_ptr<LibraryFile>> LibraryFile::open(const std::string& path) {
+  AFTERBAY_TRY(check_cdf_header(path));
   const LibraryLock lock;
   const Hdf5Complaint complaint;
   const NoChunkCaches without;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "model/box.hpp"
+#include "storage/cdf/header.hpp"
 #include "storage/library_lock.hpp"
 #include "storage/structure/netcdf_names.hpp"
 
@@ -310,6 +311,7 @@ Error about(Error error, const std::string& path) {
 Result<FoundFile> read_schema_of(int id, Demand demand) { return Reader(id, demand).read(); }
 
 Result<FoundFile> read_schema(const std::string& path) {
+  AFTERBAY_TRY(check_cdf_header(path));
   const LibraryLock lock;
   int id = -1;
   if (auto opened = check_netcdf(nc_open(path.c_str(), NC_NOWRITE, &id), "open it"); !opened)
@@ -321,6 +323,7 @@ Result<FoundFile> read_schema(const std::string& path) {
 }
 
 Result<Values> read_values(const std::string& path, const std::string& variable) {
+  AFTERBAY_TRY(check_cdf_header(path));
   const LibraryLock lock;
   int id = -1;
   if (auto opened = check_netcdf(nc_open(path.c_str(), NC_NOWRITE, &id), "open it"); !opened)

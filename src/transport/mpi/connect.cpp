@@ -45,7 +45,8 @@ class SetUp {
   Result<Connection> run() {
     AFTERBAY_TRY_ASSIGN(roster_, Roster::exchange(*comm_, options_));
     if (options_.server_links) {  // pairs of servers must not be mixed up with those of model ranks
-      AFTERBAY_TRY_ASSIGN(auto comm, mpi::Communicator::duplicate(comm_->get(), options_.policy.deadline));
+      AFTERBAY_TRY_ASSIGN(
+          auto comm, mpi::Communicator::duplicate_of(options_.ranks, comm_->get(), options_.policy.deadline));
       connection_.communicators.push_back(std::make_shared<mpi::Communicator>(std::move(comm)));
       server_comm_ = connection_.communicators.back();
     }
@@ -399,7 +400,8 @@ class SetUp {
 }  // namespace
 
 Result<Connection> connect(const ConnectOptions& options) {
-  AFTERBAY_TRY_ASSIGN(auto comm, mpi::Communicator::duplicate(options.comm, options.policy.deadline));
+  AFTERBAY_TRY_ASSIGN(auto comm,
+                      mpi::Communicator::duplicate_of(options.ranks, options.comm, options.policy.deadline));
   return SetUp(std::move(comm), options).run();
 }
 

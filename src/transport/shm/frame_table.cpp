@@ -52,7 +52,7 @@ tl::expected<std::uint32_t, Refusal> FrameTable::make(const FrameSlot& slot,
 
 bool FrameTable::fits(const FrameSlot& slot, BlockClass kind) const noexcept {
   const BlockClassGeometry& blocks = segment_.geometry().classes[kind];
-  return blocks.count != 0 && slot.bytes <= blocks.bytes && slot.phase <= page_bytes &&
+  return blocks.count != 0 && slot.bytes <= blocks.bytes && slot.phase < page_bytes &&
          segment_.frame(slot.frame).pieces <= blocks.pieces;
 }
 

@@ -54,13 +54,15 @@ bool ShmPeer::gone() {
 
 Result<void> ShmPeer::check_alive() {
   if (forgotten_ || !gone() || up_.front()) return {};
-  if (slot_.life.load(std::memory_order_acquire) == Life::ended)
+  if (has_ended())
     return afterbay::fail(ErrorCode::peer_lost, "{} has ended without finalizing its session", rank_);
   return afterbay::fail(
       ErrorCode::peer_lost,
       "{}, process {} on this node, has died; see its output and the kernel log (out of memory?)", rank_,
       slot_.process.pid);
 }
+
+bool ShmPeer::has_ended() const { return slot_.life.load(std::memory_order_acquire) == Life::ended; }
 
 void ShmPeer::forget() {
   forgotten_ = true;

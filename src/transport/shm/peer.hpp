@@ -24,6 +24,7 @@ class ShmPeer final : public PeerEnd {
   bool pump() override;
   [[nodiscard]] bool sending() const override { return !kept_.empty(); }
   Result<void> check_alive() override;
+  [[nodiscard]] bool has_ended() const override;
   void forget() override;
   void fail() override {}  // the segment tells it
   [[nodiscard]] std::string transport() const override { return transport_; }

@@ -91,7 +91,8 @@ void Port::wake() { segment_->header().doorbell.ring(); }
 
 std::optional<LostPeer> Port::lost_peer() {
   for (std::size_t i = 0; i < peers_.size(); ++i)
-    if (auto alive = peers_[i]->check_alive(); !alive) return LostPeer{i, std::move(alive).error()};
+    if (auto alive = peers_[i]->check_alive(); !alive)
+      return LostPeer{i, std::move(alive).error(), peers_[i]->has_ended()};
   return std::nullopt;
 }
 
