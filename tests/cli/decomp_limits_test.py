@@ -62,7 +62,7 @@ class Limits(CommandTest):
 
     def test_sizes_beyond_the_memory_are_refused_with_value_and_limit(self):
         self.write("big.dat", f"version 2001 npes 1 ndims 1 \n{1 << 37} \n0 1\n1 \n")
-        for words, text in ((("stats", "big.dat"), 'big.dat: the 137438953472 points of the map "big" need 32.0 GiB'),
+        for words, text in ((("stats", "big.dat"), 'big.dat: the 137438953472 points of the map "big" need 64.0 GiB'),
                             (("convert", "big.dat", "big.nc", "--to", "e3sm"), "big.nc: the 137438953472 points of the map"),
                             (("make", "cubed-sphere", "x.nc", "--columns", "4000000000", "--ranks", "9"), "4000000000 columns"),
                             (("make", "mpas", "x.nc", "--cells", "2000000000", "--ranks", "9"), "2000000000 cells"),
