@@ -216,6 +216,14 @@ TEST_F(BlockWriterRoom, is_shared_out_among_all_files) {
   EXPECT_EQ(disk_->rooms.size(), 1U);
 }
 
+/// What was given is room only until data stand in it: a file may be larger than the sixteenth.
+TEST_F(BlockWriterRoom, that_is_used_up_counts_no_more) {
+  disk_->free = static_cast<std::int64_t>(16 * 40 * MiB);
+  write_and_check(0, 100);
+  EXPECT_EQ(disk_->rooms.size(), 4U);
+  EXPECT_EQ(*writer_->size_bytes(), 123 * MiB) << "4 and 16, 1 and 20, 1 and 40, 1 and 40";
+}
+
 TEST_F(BlockWriterRoom, ends_at_the_limit_of_file_sizes) {
   rlimit old{};
   ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &old), 0);

@@ -25,15 +25,18 @@ constexpr std::uint64_t least_write_back_bytes = 256u << 10;
 /// From this size on bytes are summed beside their write.
 constexpr std::uint64_t least_side_bytes = 256u << 10;
 /// Files that reach this length are given room ahead: as much as they have, but so much at least and at most,
-/// and only where the file system has so many times as much.
+/// and only where the file system has so many times as much. Giving it waits for all writes that are under
+/// way, hence few steps.
 constexpr std::uint64_t least_size_for_room = 4u << 20;
 constexpr std::uint64_t least_room_bytes = 16u << 20;
-constexpr std::uint64_t most_room_bytes = 256u << 20;
+constexpr std::uint64_t most_room_bytes = 1u << 30;
 constexpr std::uint64_t plenty = 16;
+/// What begins further behind the end leaves a hole.
+constexpr std::uint64_t most_hole_bytes = 256u << 20;
 /// Structure smaller than this is written again and again: its checksum waits for the end.
 constexpr std::uint64_t least_known_bytes = 64u << 10;
 
-/// Room that the files of this process have been given and that was not cut off.
+/// Room that the files of this process have been given and that was neither used up nor cut off.
 std::atomic<std::uint64_t> all_rooms{0};
 
 std::uint64_t round_up(std::uint64_t value) { return (value + page_bytes - 1) / page_bytes * page_bytes; }
@@ -150,13 +153,16 @@ bool BlockWriter::has_room(std::uint64_t offset, std::uint64_t end) {
   if (!grows_) return false;
   std::uint64_t size = size_bytes().value_or(0);
   if (size < end) {
-    const std::uint64_t wanted = end - size + std::clamp(size, least_room_bytes, most_room_bytes);
-    if (offset > size + most_room_bytes || free_bytes().value_or(0) / plenty < wanted + all_rooms)
-      return false;
+    const std::uint64_t others = all_rooms - given_bytes_;  // what this file was given before is used up
+    const std::uint64_t allowed = free_bytes().value_or(0) / plenty;
+    if (offset > size + most_hole_bytes || allowed < others + least_room_bytes) return false;
+    const std::uint64_t ahead =
+        std::min(std::clamp(size, least_room_bytes, most_room_bytes), round_down(allowed - others));
+    const std::uint64_t wanted = end - size + ahead;
     grows_ = disk_->allocate(descriptor_, static_cast<off_t>(size), static_cast<off_t>(wanted)) == 0;
     if (!grows_) return false;
-    all_rooms += wanted;
-    given_bytes_ += wanted;
+    all_rooms += ahead;
+    all_rooms -= std::exchange(given_bytes_, ahead);
     size += wanted;
   }
   room_bytes_ = size;
