@@ -59,6 +59,8 @@ class ErrorsReturn {
 RollCall::RollCall(MPI_Comm comm) : comm_(comm) {
   MPI_Comm_rank(comm_, &rank_);
   MPI_Comm_size(comm_, &size_);
+  here_.resize(static_cast<std::size_t>(size_), false);
+  here_[static_cast<std::size_t>(rank_)] = true;
 }
 
 /// Nobody waits for it to arrive: a rank that is not there never takes it.
@@ -81,15 +83,20 @@ void RollCall::hear() {
   answer();
   int source = 0;
   std::vector<int> contents;
-  while (receive(comm_, presence, source, contents))
-    if (!here_.empty()) here_[static_cast<std::size_t>(source)] = true;
-  while (receive(comm_, finding, source, contents))
+  while (receive(comm_, presence, source, contents)) here_[static_cast<std::size_t>(source)] = true;
+  while (receive(comm_, finding, source, contents)) {
+    if (std::ranges::any_of(contents, [&](int r) { return r < 0 || r >= size_; })) continue;  // the model's
     if (!std::exchange(told_, true)) found_ = contents;  // who asks later may find nobody left to answer
+  }
+}
+
+/// To those that ask, who may come when this rank has left.
+void RollCall::say_present() {
+  for (int r = 0; r < std::min(size_, ranks_that_ask); ++r)
+    if (r != rank_) send(r, presence, {});
 }
 
 void RollCall::ask() {
-  here_.assign(static_cast<std::size_t>(size_), false);
-  here_[static_cast<std::size_t>(rank_)] = true;
   for (int r = 0; r < size_; ++r)
     if (r != rank_) send(r, question, {});
 }
@@ -105,6 +112,7 @@ std::vector<int> RollCall::absent() {
   const ErrorsReturn meanwhile(comm_);
   hear();
   if (told_) return found_;
+  say_present();
   const bool asks = rank_ < ranks_that_ask;
   if (asks) ask();
   const auto end = std::chrono::steady_clock::now() + (asks ? time_to_answer : time_to_be_told);

@@ -9,10 +9,10 @@
 namespace afterbay::mpi {
 
 /// While a rank waits in the operation it answers; when its time is over it asks, or hears what those that
-/// asked have found, be it that others' time was over earlier. The first two ranks ask, so that one of them
-/// may be missing. Small messages with the tags 32741 to 32743 on a communicator that all ranks know, which
-/// may be the model's own; none are sent while nobody asks, and none of another size are taken. Used by the
-/// MPI thread.
+/// asked have found, be it that others' time was over earlier; and leaves word that it was there. The first
+/// two ranks ask, so that one of them may be missing. Small messages with the tags 32741 to 32743 on a
+/// communicator that all ranks know, which may be the model's own; none are sent while nobody asks, and none
+/// of another size are taken. Used by the MPI thread.
 class RollCall {
  public:
   explicit RollCall(MPI_Comm comm);
@@ -25,6 +25,7 @@ class RollCall {
 
  private:
   void hear();
+  void say_present();
   void ask();
   void tell();
   void send(int to, int tag, const std::vector<int>& contents) const;
@@ -32,7 +33,7 @@ class RollCall {
   MPI_Comm comm_;
   int rank_ = 0;
   int size_ = 0;
-  std::vector<bool> here_;  ///< of those that ask: who has answered
+  std::vector<bool> here_;  ///< who has answered or left word; of those that ask
   std::vector<int> found_;  ///< of the others: what they were told
   bool told_ = false;
 };

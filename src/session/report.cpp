@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <future>
+#include <system_error>
 #include <thread>
 
 #include "config/reference.hpp"
@@ -48,7 +49,13 @@ Result<> write_in_time(const std::string& path, std::string text, const char* se
   std::packaged_task<Result<>()> task(
       [path, text = std::move(text), setting] { return write_text(path, text, setting); });
   auto written = task.get_future();
-  std::thread(std::move(task)).detach();
+  try {
+    std::thread(std::move(task)).detach();
+  } catch (const std::system_error& none) {  // the process may have no more threads
+    return fail(make_error(ErrorCode::resources, "no thread to write the report to '{}' ({}): {}", path,
+                           setting, none.what())
+                    .in_file(path));
+  }
   if (written.wait_for(limit) == std::future_status::ready) return written.get();
   return fail(make_error(ErrorCode::timed_out, "the report could not be written to '{}' ({}) within {} s",
                          path, setting, limit.count())

@@ -4,6 +4,8 @@
 #include <netcdf.h>
 
 #include <algorithm>
+#include <cstring>
+#include <fstream>
 
 #include "conformance/store_harness.hpp"
 #include "storage/cdf/header.hpp"
@@ -193,6 +195,38 @@ TEST_P(CdfStoreTest, refuses_a_damaged_header) {
   const auto magic = storage::parse_cdf_header(bytes);
   ASSERT_FALSE(magic);
   EXPECT_EQ(magic.error().code, ErrorCode::format);
+}
+
+/// Zeros are no endless list of nameless things, for which a reader would take memory.
+TEST_P(CdfStoreTest, zeros_are_no_header) {
+  std::vector<std::byte> zeros(1u << 20);
+  std::memcpy(zeros.data(), GetParam() == Format::cdf5 ? "CDF\5" : "CDF\2", 4);
+  const std::size_t tag = GetParam() == Format::cdf5 ? 15 : 11;  // of dimensions, behind the count of records
+  zeros[tag] = std::byte{10};
+  zeros[tag + 1] = std::byte{0x01};  // as many as half of the memory of a large machine
+  const auto parsed = storage::parse_cdf_header(zeros);
+  ASSERT_FALSE(parsed);
+  EXPECT_EQ(parsed.error().code, ErrorCode::format) << parsed.error().text();
+}
+
+/// A bit that turned round in the count of records must not become the length of what is published.
+TEST_P(CdfStoreTest, appends_to_no_file_that_lacks_records) {
+  auto request = request_of(path(), mixed_schema(), GetParam());
+  write(request, all_jobs(request, 0, 2), sample_data(request.schema, *request.layout));
+  const std::vector<std::byte> whole = file_bytes(path());
+  for (const std::byte top : {std::byte{0x01}, std::byte{0x80}}) {
+    std::vector<std::byte> damaged = whole;
+    damaged[4] = top;
+    std::ofstream(path(), std::ios::binary)
+        .write(reinterpret_cast<const char*>(damaged.data()), static_cast<std::streamsize>(damaged.size()));
+    request.existing = Existing::append;
+    const auto appended = store_->create(request);
+    ASSERT_FALSE(appended);
+    EXPECT_EQ(appended.error().code, ErrorCode::format);
+    EXPECT_NE(appended.error().text().find("records, the last of which"), std::string::npos)
+        << appended.error().text();
+    EXPECT_TRUE(file_bytes(path()) == damaged);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Classic, CdfStoreTest, testing::Values(Format::cdf5, Format::cdf2),

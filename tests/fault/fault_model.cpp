@@ -293,7 +293,11 @@ int main(int argc, char** argv) {
   if (const char* const more = std::getenv("FAULT_VICTIMS")) run.victims += std::atoi(more);
   const bool late = run.scenario == "opens_late";
   if (late && run.rank == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1500));
-  if ((late || run.scenario == "never_opens") && (run.rank == 2 || run.rank == 3)) {
+  const bool last = run.scenario == "opens_last";
+  if (last && run.rank == 0) std::this_thread::sleep_for(std::chrono::milliseconds(3300));
+  const int first_absent = last ? 1 : 2;
+  if ((late || last || run.scenario == "never_opens") &&
+      (run.rank == first_absent || run.rank == first_absent + 1)) {
     std::this_thread::sleep_for(std::chrono::seconds(8));
     leave(run, "ok");
   }

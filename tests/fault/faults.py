@@ -82,6 +82,9 @@ run_scenarios({
     # Rank 0 reads its namelist first: when its time is over, nobody is left to ask.
     "opens_late": lambda: check("opens_late", play("opens_late"), code="timed_out", ranks=[0, 1, 4], rank=None, file=None,
                                 variable=None, cause=["(^|: )ranks 2 and 3 did not come", "2000 ms"]),
+    # Rank 1, which could have asked, is absent: the others have left when rank 0 asks, but not without a word.
+    "opens_last": lambda: check("opens_last", play("opens_last"), code="timed_out", ranks=[0], rank=None, file=None,
+                                variable=None, cause=["(^|: )ranks 1 and 2 did not come", "2000 ms"]),
     "name_clash": lambda: check("name_clash", play("name_clash"), code=["conflict", "peer_lost"], variable=None,
                                 cause=["history", "close"]),
     "existing_file": existing_file,

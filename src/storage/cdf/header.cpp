@@ -15,7 +15,18 @@ constexpr std::uint32_t tag_dimension = 10;
 constexpr std::uint32_t tag_variable = 11;
 constexpr std::uint32_t tag_attribute = 12;
 
-std::uint64_t padded(std::uint64_t bytes) { return (bytes + 3) / 4 * 4; }
+constexpr std::uint64_t too_many = std::numeric_limits<std::uint64_t>::max();
+
+// Sums of what a damaged file may say: beyond 64 bits they are `too_many`.
+std::uint64_t sum(std::uint64_t a, std::uint64_t b) {
+  std::uint64_t result = 0;
+  return __builtin_add_overflow(a, b, &result) ? too_many : result;
+}
+std::uint64_t product(std::uint64_t a, std::uint64_t b) {
+  std::uint64_t result = 0;
+  return __builtin_mul_overflow(a, b, &result) ? too_many : result;
+}
+std::uint64_t padded(std::uint64_t bytes) { return bytes > too_many - 3 ? too_many : (bytes + 3) / 4 * 4; }
 
 /// Bytes of an element of a type by its number in the file; 0 for unknown ones.
 std::uint64_t element_bytes(std::uint32_t type) {
@@ -41,6 +52,7 @@ class Cursor {
   std::string name() {
     const std::uint64_t length = count();
     if (!has(length) || !has(padded(length))) return {};
+    if (length == 0) damaged("an empty name");  // nor is what follows a list: zeros would be one without end
     std::string text(reinterpret_cast<const char*>(bytes_.data()) + at_, length);
     at_ += padded(length);
     return text;
@@ -86,7 +98,7 @@ void skip_attributes(Cursor& cursor) {
     const std::uint64_t elements = cursor.count();
     if (size == 0)
       cursor.damaged("an attribute of unknown type");
-    else if (elements > std::numeric_limits<std::uint64_t>::max() / size - 3)
+    else if (product(elements, size) == too_many)
       cursor.damaged("an attribute of absurd size");
     else
       cursor.skip(padded(elements * size));
@@ -108,7 +120,10 @@ CdfVariable read_variable(Cursor& cursor, const std::vector<std::uint64_t>& leng
       cursor.damaged("variable '" + variable.name + "' has more than 2^64 points");
   }
   skip_attributes(cursor);
-  if (__builtin_mul_overflow(points, element_bytes(cursor.tag()), &variable.slab_bytes))
+  const std::uint64_t element = element_bytes(cursor.tag());
+  if (element == 0) cursor.damaged("variable '" + variable.name + "' is of unknown type");
+  variable.slab_bytes = product(points, element);
+  if (variable.slab_bytes == too_many)
     cursor.damaged("variable '" + variable.name + "' has more than 2^64 bytes");
   cursor.count();  // vsize: redundant, and too small for large variables
   variable.begin = cursor.number(version == 1 ? 4 : 8);
@@ -124,21 +139,21 @@ const CdfVariable* CdfHeader::find(std::string_view name) const noexcept {
 }
 
 std::uint64_t CdfHeader::first_byte_of_data() const noexcept {
-  std::uint64_t first = std::numeric_limits<std::uint64_t>::max();
+  std::uint64_t first = too_many;
   for (const CdfVariable& variable : variables) first = std::min(first, variable.begin);
   return variables.empty() ? 0 : first;
 }
 
 std::uint64_t CdfHeader::file_bytes(std::uint64_t record_count, std::uint64_t header_bytes) const noexcept {
   std::uint64_t end = header_bytes;
-  std::uint64_t first_record = std::numeric_limits<std::uint64_t>::max();
+  std::uint64_t first_record = too_many;
   for (const CdfVariable& variable : variables) {
     if (variable.record)
       first_record = std::min(first_record, variable.begin);
     else
-      end = std::max(end, variable.begin + padded(variable.slab_bytes));
+      end = std::max(end, sum(variable.begin, padded(variable.slab_bytes)));
   }
-  if (record_bytes != 0) end = std::max(end, first_record + record_count * record_bytes);
+  if (record_bytes != 0) end = std::max(end, sum(first_record, product(record_count, record_bytes)));
   return end;
 }
 
@@ -167,7 +182,7 @@ Result<CdfHeader> parse_cdf_header(std::span<const std::byte> bytes) {
     if (variable.record) {
       ++record_variables;
       unpadded = variable.slab_bytes;
-      header.record_bytes += padded(variable.slab_bytes);
+      header.record_bytes = sum(header.record_bytes, padded(variable.slab_bytes));
     }
   if (record_variables == 1) header.record_bytes = unpadded;  // a lone record variable is not padded
   return header;

@@ -31,7 +31,7 @@ struct CdfHeader {
   [[nodiscard]] const CdfVariable* find(std::string_view name) const noexcept;
   /// Offset of the first variable: the header is before it. 0 without variables.
   [[nodiscard]] std::uint64_t first_byte_of_data() const noexcept;
-  /// Bytes of a file with that many records.
+  /// Bytes of a file with that many records; 2^64 - 1 where a damaged header says more than that.
   [[nodiscard]] std::uint64_t file_bytes(std::uint64_t records, std::uint64_t header_bytes) const noexcept;
 };
 
