@@ -203,7 +203,7 @@ TEST_P(CdfStoreTest, zeros_are_no_header) {
   std::memcpy(zeros.data(), GetParam() == Format::cdf5 ? "CDF\5" : "CDF\2", 4);
   const std::size_t tag = GetParam() == Format::cdf5 ? 15 : 11;  // of dimensions, behind the count of records
   zeros[tag] = std::byte{10};
-  zeros[tag + 1] = std::byte{0x01};  // as many as half of the memory of a large machine
+  zeros[tag + 1] = std::byte{0x01};  // 2^24 of them, in CDF-5 2^56
   const auto parsed = storage::parse_cdf_header(zeros);
   ASSERT_FALSE(parsed);
   EXPECT_EQ(parsed.error().code, ErrorCode::format) << parsed.error().text();

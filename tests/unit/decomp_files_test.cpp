@@ -385,8 +385,8 @@ TEST_F(DecompFiles, the_maps_of_our_file_have_different_names) {
 /// A disk, a wire or a memory that turned a bit round: nobody gets another map than was written.
 TEST_F(DecompFiles, a_bit_of_our_file_that_has_changed_gives_no_other_map) {
 #if defined(__SANITIZE_ADDRESS__)
-  const __lsan::ScopedDisabler
-      unwatched;  // netCDF-C 4.9.0 and HDF5 forget memory when a file cannot be opened
+  // netCDF-C 4.9.0 and HDF5 forget memory when a file cannot be opened.
+  const __lsan::ScopedDisabler unwatched;
 #endif
   Decomposition map("levels", {72, 300});
   RunList list;

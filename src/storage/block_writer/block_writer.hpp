@@ -107,7 +107,7 @@ class BlockWriter {
   Mutex direct_turn_;  ///< one direct write of a file at a time: see write_direct
   Mutex growth_;
   bool grows_ AFTERBAY_GUARDED_BY(growth_) = false;             ///< it is worth giving the file room
-  std::uint64_t given_bytes_ AFTERBAY_GUARDED_BY(growth_) = 0;  ///< as room, at last
+  std::uint64_t given_bytes_ AFTERBAY_GUARDED_BY(growth_) = 0;  ///< as its last room
   std::atomic<std::uint64_t> written_end_{0};
   std::atomic<std::uint64_t> room_bytes_{0};  ///< direct writes up to here need take no turns
   std::atomic<bool> direct_{false};

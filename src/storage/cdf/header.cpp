@@ -52,7 +52,7 @@ class Cursor {
   std::string name() {
     const std::uint64_t length = count();
     if (!has(length) || !has(padded(length))) return {};
-    if (length == 0) damaged("an empty name");  // nor is what follows a list: zeros would be one without end
+    if (length == 0) damaged("an empty name");  // else zeros were items without end
     std::string text(reinterpret_cast<const char*>(bytes_.data()) + at_, length);
     at_ += padded(length);
     return text;
