@@ -33,8 +33,6 @@ constexpr std::uint64_t most_room_bytes = 1u << 30;
 constexpr std::uint64_t plenty = 16;
 /// What begins further behind the end leaves a hole.
 constexpr std::uint64_t most_hole_bytes = 256u << 20;
-/// Structure smaller than this is written again and again: its checksum waits for the end.
-constexpr std::uint64_t least_known_bytes = 64u << 10;
 
 /// Room that the files of this process have been given and that was neither used up nor cut off.
 std::atomic<std::uint64_t> all_rooms{0};
@@ -216,10 +214,7 @@ Result<> BlockWriter::write_buffered(const Extent& extent) {
 }
 
 Result<> BlockWriter::write_structure(std::uint64_t offset, std::span<const std::byte> bytes) {
-  if (checksum_ && bytes.size() < least_known_bytes)
-    checksum_->changed(offset, bytes.size());
-  else if (checksum_)
-    checksum_->written(offset, bytes);
+  if (checksum_) checksum_->changed(offset, bytes.size());
   return write_buffered({offset, bytes});
 }
 

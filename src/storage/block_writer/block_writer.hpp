@@ -64,7 +64,8 @@ class BlockWriter {
   /// Of the whole file; nothing when none is kept. While no write runs.
   Result<std::optional<std::uint64_t>> finish_checksum();
 
-  /// Small bytes of structure: through the page cache.
+  /// Bytes of structure, of which some may be written again: through the page cache. Their checksum waits for
+  /// the end; were it joined to that of the data behind them, those would have to be read again, too.
   Result<> write_structure(std::uint64_t offset, std::span<const std::byte> bytes);
   /// Reads exactly `bytes.size()` bytes; those past the end of the file read as 0.
   Result<> read(std::uint64_t offset, std::span<std::byte> bytes);

@@ -151,12 +151,14 @@ class CdfFile : public File {
   }
 
   Result<> write_constants() {
+    WriteCost cost;
     for (std::size_t v = 0; v < schema_.variables.size(); ++v) {
       const Variable& variable = schema_.variables[v];
       if (variable.constant.empty()) continue;
       std::vector<std::byte> bytes = variable.constant.bytes;
       to_file_order(bytes, size_of(variable.type), true);
-      AFTERBAY_TRY(writer_->write_structure(places_.begins[v], bytes));
+      const Extent extent{places_.begins[v], bytes};
+      AFTERBAY_TRY(writer_->write({&extent, 1}, cost));
     }
     return {};
   }
