@@ -138,15 +138,30 @@ void Collection::choose_chunks(const config::CollectionSettings& settings, const
       model::choose_chunks(schema_, variables, {sizes, config.memory.chunks_bytes * writers, expected});
 }
 
+void Collection::list_variables() {
+  for (const Variable& variable : schema_.variables) names_ += variable.name;
+  std::size_t at = 0;
+  for (std::uint32_t v = 0; v < schema_.variables.size(); ++v) {
+    const std::size_t length = schema_.variables[v].name.size();
+    PutEntry& entry = entries_.emplace_back();
+    entry.name = std::string_view(names_).substr(at, length);
+    entry.next = static_cast<std::uint32_t>((v + 1) % schema_.variables.size());
+    entry.framed = layout_->variables[v].framed;
+    entry.record = layout_->variables[v].record;
+    by_name_[entry.name] = v;
+    at += length;
+  }
+}
+
 /// Finds each variable's decomposition and this rank's part.
 Result<> Collection::resolve(const std::vector<Decomposition>& decompositions, int model_rank) {
   std::vector<std::string> names;
   for (const Decomposition& decomposition : decompositions) names.push_back(decomposition.name);
   variables_.resize(schema_.variables.size());
+  list_variables();
   for (std::uint32_t v = 0; v < schema_.variables.size(); ++v) {
     const Variable& variable = schema_.variables[v];
     VariableState& state = variables_[v];
-    by_name_[variable.name] = v;
     state.index = v;
     const model::Index& shape = layout_->variables[v].shape;
     state.mine = {model::Index::filled(shape.size, 0), shape};
@@ -251,9 +266,13 @@ Result<std::uint32_t> Collection::index_of(std::string_view variable) const {
           .in_variable(std::string(variable)));
 }
 
-Result<VariableState*> Collection::framed_variable(std::string_view variable) {
-  AFTERBAY_TRY_ASSIGN(const std::uint32_t v, index_of(variable));
-  if (layout_->variables[v].framed) return &variables_[v];
+Result<std::uint32_t> Collection::framed_variable(std::string_view variable) {
+  std::uint32_t v = entries_.empty() ? 0 : entries_[last_put_].next;
+  if (entries_.empty() || entries_[v].name != variable) {
+    AFTERBAY_TRY_ASSIGN(v, index_of(variable));
+    entries_[last_put_].next = v;
+  }
+  if (entries_[v].framed) return last_put_ = v;
   const bool strings = schema_.variables[v].type == Type::string;
   return fail(Error(strings ? ErrorCode::wrong_type : ErrorCode::bad_state,
                     strings ? fmt::format("variable '{}' holds strings: use put_strings", variable)
@@ -275,7 +294,7 @@ Result<std::uint32_t> Collection::string_variable(std::string_view variable) con
 Result<std::uint64_t> Collection::record_of(std::uint32_t variable, std::uint64_t record) const {
   constexpr auto largest = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
   const std::string& name = schema_.variables[variable].name;
-  if (!layout_->variables[variable].record) {
+  if (!has_records(variable)) {
     if (record == 0 || record == no_record) return 0;
     return fail(ErrorCode::invalid_argument,
                 "variable '{}' has no unlimited dimension, so it has no record {}: put it without a record",
@@ -291,17 +310,26 @@ Result<std::uint64_t> Collection::record_of(std::uint32_t variable, std::uint64_
   return record;
 }
 
-Result<const PutPlan*> Collection::plan(VariableState& variable, Type type, const MemoryLayout& memory) {
-  for (const auto& plan : variable.plans)
-    if (same(*plan, type, memory)) return plan.get();
-  AFTERBAY_TRY_ASSIGN(std::unique_ptr<PutPlan> plan, make_plan(variable, type, memory));
-  variable.plans.push_back(std::move(plan));
-  return variable.plans.back().get();
+Result<const PutPlan*> Collection::plan(std::uint32_t variable, Type type, const MemoryLayout& memory) {
+  PutEntry& entry = entries_[variable];
+  if (entry.dense != nullptr && entry.type == type && memory.dense()) return entry.dense;
+  auto& plans = variables_[variable].plans;
+  auto known = std::ranges::find_if(plans, [&](const auto& plan) { return same(*plan, type, memory); });
+  if (known == plans.end()) {
+    AFTERBAY_TRY_ASSIGN(std::unique_ptr<PutPlan> plan, make_plan(variables_[variable], type, memory));
+    plans.push_back(std::move(plan));
+    known = std::prev(plans.end());
+  }
+  if (memory.dense()) {
+    entry.type = type;
+    entry.dense = known->get();
+  }
+  return known->get();
 }
 
 void Collection::make_likely_plans() {
-  for (VariableState& variable : variables_)
-    if (variable.contributes()) (void)plan(variable, schema_.variables[variable.index].type, {});
+  for (const VariableState& variable : variables_)
+    if (variable.contributes()) (void)plan(variable.index, schema_.variables[variable.index].type, {});
 }
 
 Result<std::unique_ptr<PutPlan>> Collection::make_plan(const VariableState& variable, Type type,

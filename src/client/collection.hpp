@@ -60,11 +60,22 @@ struct PiecePlan {
 
 /// The same for all pieces that this rank has a part of, for one type and layout in memory.
 struct PutPlan {
-  Type type = Type::float32;
-  MemoryLayout memory;
   model::Kernel kernel{};
   std::vector<PiecePlan> pieces;
   std::uint64_t packed_bytes = 0;
+  Type type = Type::float32;
+  MemoryLayout memory;
+};
+
+/// What a put asks of a variable first. The entries of all variables lie side by side: copying a field leaves
+/// little else in the caches, and each line that must be fetched again costs as much as 500 bytes copied.
+struct PutEntry {
+  std::string_view name;
+  const PutPlan* dense = nullptr;  ///< the plan for dense data of `type`, the last one used; null: none was
+  std::uint32_t next = 0;          ///< the variable that was put after this one last time
+  Type type = Type::float32;
+  bool framed = false;
+  bool record = false;
 };
 
 struct VariableState {
@@ -156,13 +167,16 @@ class Collection {
   /// Which variables are handed over packed, as the servers say; before the first plan.
   void set_packed(const std::vector<std::uint8_t>& packed);
 
-  /// A framed (numeric or text, not constant) variable by name.
-  Result<VariableState*> framed_variable(std::string_view variable);
+  /// A framed (numeric or text, not constant) variable by name: its index. Fast where variables come in the
+  /// order of the step before.
+  Result<std::uint32_t> framed_variable(std::string_view variable);
+  [[nodiscard]] const VariableState& variable(std::uint32_t index) const { return variables_[index]; }
+  [[nodiscard]] bool has_records(std::uint32_t variable) const { return entries_[variable].record; }
   Result<std::uint32_t> string_variable(std::string_view variable) const;
   /// The record to put `variable` to, 0 for one without the unlimited dimension; refuses what makes no sense.
   Result<std::uint64_t> record_of(std::uint32_t variable, std::uint64_t record) const;
   /// The plan for data of that type and layout; made and kept at first use.
-  Result<const PutPlan*> plan(VariableState& variable, Type type, const MemoryLayout& memory);
+  Result<const PutPlan*> plan(std::uint32_t variable, Type type, const MemoryLayout& memory);
   /// Those of dense data of the file's type, ahead of the first put; once the servers have answered.
   void make_likely_plans();
 
@@ -182,6 +196,7 @@ class Collection {
                      const model::LayoutSizes& sizes);
   Result<> resolve(const std::vector<Decomposition>& decompositions, int model_rank);
   Result<> lie_on(VariableState& state, const Decomposition& decomposition) const;
+  void list_variables();
   Result<std::uint32_t> index_of(std::string_view variable) const;
   Result<std::unique_ptr<PutPlan>> make_plan(const VariableState& variable, Type type,
                                              const MemoryLayout& memory) const;
@@ -209,6 +224,9 @@ class Collection {
   std::vector<std::uint16_t> owners_;              ///< by frame, counted from the leader
   std::vector<std::vector<std::uint16_t>> variable_owners_;
   std::vector<VariableState> variables_;
+  std::vector<PutEntry> entries_;  ///< one a variable
+  std::string names_;              ///< of all variables, to which the entries point
+  std::uint32_t last_put_ = 0;
   std::unordered_map<std::string_view, std::uint32_t> by_name_;  ///< into schema_
 };
 

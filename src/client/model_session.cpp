@@ -216,8 +216,7 @@ Result<Ticket> ModelSession::epoch(const std::string& name) {
   last_epoch_ticket_ = message.ticket;
   for (const auto& file : open_files_) {
     std::uint64_t records = 0;
-    for (const model::RecordSet& put : file->put)
-      if (!put.runs().empty()) records = std::max(records, put.runs().rbegin()->second);
+    for (const model::RecordSet& put : file->put) records = std::max(records, put.end());
     message.files.push_back({file->id, records});
   }
   pending_[message.ticket] = {links_.size(), fmt::format("epoch '{}'", name), 0};

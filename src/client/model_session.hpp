@@ -51,7 +51,7 @@ struct File {
 /// One variable of one record, about to be handed over.
 struct Handover {
   File* file = nullptr;
-  VariableState* variable = nullptr;
+  std::uint32_t variable = 0;  ///< index in the schema
   const PutPlan* plan = nullptr;
   std::uint64_t record = 0;
   std::uint64_t seq = 0;

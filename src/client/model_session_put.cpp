@@ -143,15 +143,14 @@ Result<Handover> ModelSession::begin(File& file, std::string_view variable, std:
   if (file.closed)
     return fail(ErrorCode::bad_state, "the file is closed on this rank: open it again before putting");
   Collection& collection = *file.collection;
-  AFTERBAY_TRY_ASSIGN(VariableState* const state, collection.framed_variable(variable));
-  AFTERBAY_TRY_ASSIGN(const PutPlan* const plan, collection.plan(*state, type, memory));
-  const bool fixed = !collection.layout().variables[state->index].record;
-  AFTERBAY_TRY_ASSIGN(record, collection.record_of(state->index, record));
-  AFTERBAY_TRY_ASSIGN(const std::uint64_t seq, begin_record(file, record, fixed));
+  AFTERBAY_TRY_ASSIGN(const std::uint32_t index, collection.framed_variable(variable));
+  AFTERBAY_TRY_ASSIGN(const PutPlan* const plan, collection.plan(index, type, memory));
+  AFTERBAY_TRY_ASSIGN(record, collection.record_of(index, record));
+  AFTERBAY_TRY_ASSIGN(const std::uint64_t seq, begin_record(file, record, !collection.has_records(index)));
   ++position_;
   for (const std::size_t s : file.servers) links_[s]->set_position(position_);
-  remember_put(file, state->index, record);
-  return Handover{&file, state, plan, record, seq, position_};
+  remember_put(file, index, record);
+  return Handover{&file, index, plan, record, seq, position_};
 }
 
 void ModelSession::remember_put(const File& file, std::uint32_t variable, std::uint64_t record) {
@@ -249,8 +248,8 @@ Result<> ModelSession::finish(const Handover& handover) {
   // The lowest rank tells of every put: a record is one even where nobody holds a point of it.
   if (handover.plan->pieces.empty() && place_.model_rank != 0) return {};
   observe::add(observed_.bytes, handover.plan->packed_bytes);
-  const wire::Put message{file.collection->id(), handover.seq, handover.variable->index};
-  return file.collection->for_each_told(handover.variable->index, file.server,
+  const wire::Put message{file.collection->id(), handover.seq, handover.variable};
+  return file.collection->for_each_told(handover.variable, file.server,
                                         [&](std::size_t s) { return send(s, message, Wake::no); });
 }
 
@@ -281,7 +280,7 @@ Result<bool> ModelSession::put(File& file, std::string_view variable, std::uint6
   if (data == nullptr && !handover->plan->pieces.empty())
     return failed(make_error(ErrorCode::invalid_argument,
                              "the data pointer is null, but this rank holds {} points",
-                             handover->variable->mine.points()));
+                             file.collection->variable(handover->variable).mine.points()));
   if (!may_wait) {
     auto room = has_room(*handover);
     if (!room) return failed(std::move(room).error());
@@ -290,7 +289,7 @@ Result<bool> ModelSession::put(File& file, std::string_view variable, std::uint6
       return false;
     }
   }
-  if (auto marked = mark_put(file, handover->variable->index, handover->record); !marked)
+  if (auto marked = mark_put(file, handover->variable, handover->record); !marked)
     return failed(std::move(marked).error());
   auto out_of_range = copy_pieces(*handover, data);
   if (!out_of_range) return failed(std::move(out_of_range).error());
@@ -301,8 +300,7 @@ Result<bool> ModelSession::put(File& file, std::string_view variable, std::uint6
     return failed(make_error(
         ErrorCode::wrong_type,
         "{} values of type {} are out of range of the file's type {}; the rest of the field was written",
-        *out_of_range, name_of(type),
-        name_of(file.collection->schema().variables[handover->variable->index].type)));
+        *out_of_range, name_of(type), name_of(file.collection->schema().variables[handover->variable].type)));
   return true;
 }
 
@@ -355,16 +353,16 @@ Result<std::optional<ModelSession::Direct>> ModelSession::acquire(File& file, st
   const auto failed = [&](Error error) {
     return told(error.in_file(file.path).in_variable(std::string(variable)).at_rank(place_.session_rank));
   };
-  auto state = file.collection->framed_variable(variable);
-  if (!state) return failed(std::move(state).error());
-  const bool same_type = file.collection->schema().find_variable(variable)->type == type;
+  auto index = file.collection->framed_variable(variable);
+  if (!index) return failed(std::move(index).error());
+  const bool same_type = file.collection->schema().variables[*index].type == type;
   const bool same_order = !model::needs_swap(file.collection->layout().big_endian) || size_of(type) == 1;
-  const bool on_map = (*state)->map != nullptr;  // its points lie apart in the frames
+  const bool on_map = file.collection->variable(*index).map != nullptr;  // its points lie apart in the frames
   const bool far = std::ranges::any_of(file.servers, [&](auto s) { return links_[s]->packs(); });
   if (!same_type || !same_order || on_map || far) return std::optional<Direct>();
   auto handover = begin(file, variable, record, type, {});
   if (!handover) return failed(std::move(handover).error());
-  if (auto marked = mark_put(file, handover->variable->index, handover->record); !marked)
+  if (auto marked = mark_put(file, handover->variable, handover->record); !marked)
     return failed(std::move(marked).error());
   Direct direct{*handover, {}};
   slots_out_[direct.handover.position] = {

@@ -52,6 +52,10 @@ std::string Recorder::line(Event event) const {
 /// The open file. When it is opened: who runs here, and what became of the run before.
 Result<JournalFile*> Recorder::file() {
   const MutexLock lock(mutex_);
+  return file_at_hand();
+}
+
+Result<JournalFile*> Recorder::file_at_hand() {
   if (file_) return file_.get();
   AFTERBAY_TRY_ASSIGN(auto opened, JournalFile::open(where_.directory, identity_.server));
   if (const auto& killed = opened->run_without_end())
@@ -70,9 +74,23 @@ Result<> Recorder::write(Event event, bool durable) {
   return durable ? to->append_durably(text) : to->append(text);
 }
 
-Result<> Recorder::note(Event event, bool durable) {
+Result<> Recorder::begin() {
   if (!keeps()) return {};
-  auto written = write(std::move(event), durable);
+  Result<> begun;
+  {
+    const MutexLock lock(mutex_);
+    if (over_) return {};
+    if (auto opened = file_at_hand(); !opened) begun = fail(std::move(opened).error());
+  }
+  return bear(std::move(begun));
+}
+
+Result<> Recorder::note(Event event, bool durable) {
+  return keeps() ? bear(write(std::move(event), durable)) : Result<>();
+}
+
+/// What a journal does that cannot be written.
+Result<> Recorder::bear(Result<> written) {
   if (written) return {};
   if (where_.required)
     return fail(std::move(written).error().add("the setting 'journal.required' lets the run fail for it"));
@@ -123,6 +141,7 @@ Result<> Recorder::ended(bool ok) {
   RunEnded end{ok, 0};
   {
     const MutexLock lock(mutex_);
+    over_ = true;
     if (!file_) return {};
     end.files = files_;
   }

@@ -28,8 +28,8 @@ struct Identity {
 /// "20261122T071503.123Z-node17-4711": of this moment and process.
 std::string new_run_id();
 
-/// Opens the file when there is something to say, so that a run without output leaves none. Any thread may
-/// call it; a call that promises durability returns when the line is on the disk.
+/// Opens the file when there is something to say, or to come, so that a run without output leaves none. Any
+/// thread may call it; a call that promises durability returns when the line is on the disk.
 class Recorder {
  public:
   Recorder(Where where, Identity identity, Logger logger);
@@ -37,6 +37,8 @@ class Recorder {
   [[nodiscard]] bool keeps() const noexcept { return !where_.directory.empty(); }
 
   // Each fails only where the journal is required.
+  /// Files are to come: takes the time for the first line now. After `ended` it does nothing.
+  Result<> begin();
   Result<> opened(FileFacts file, std::uint64_t inode = 0);
   /// Durable. The file must have its final name, durably.
   Result<> published(FilePublished file);
@@ -52,8 +54,10 @@ class Recorder {
 
  private:
   Result<> note(Event event, bool durable);
+  Result<> bear(Result<> written);
   Result<> write(Event event, bool durable);
   Result<JournalFile*> file();
+  Result<JournalFile*> file_at_hand() AFTERBAY_REQUIRES(mutex_);
   [[nodiscard]] std::string line(Event event) const;
 
   Where where_;
@@ -63,6 +67,7 @@ class Recorder {
   Mutex mutex_;
   std::unique_ptr<JournalFile> file_ AFTERBAY_GUARDED_BY(mutex_);
   std::uint64_t files_ AFTERBAY_GUARDED_BY(mutex_) = 0;
+  bool over_ AFTERBAY_GUARDED_BY(mutex_) = false;
   bool warned_of_failure_ AFTERBAY_GUARDED_BY(mutex_) = false;
 };
 

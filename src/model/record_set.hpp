@@ -8,15 +8,25 @@
 
 namespace afterbay::model {
 
-/// Record numbers, kept as runs: records put in order take the memory of one.
+/// Record numbers, kept as runs: records put in order are one, and need no memory beside the set's own.
 class RecordSet {
  public:
   [[nodiscard]] bool contains(std::uint64_t record) const {
+    if (runs_.empty()) return first_ <= record && record < end_;
     const auto after = runs_.upper_bound(record);
     return after != runs_.begin() && record < std::prev(after)->second;
   }
+
   void insert(std::uint64_t record) {
     if (contains(record)) return;
+    if (runs_.empty()) {
+      if (first_ == end_) first_ = end_ = record;
+      if (record == end_) {
+        ++end_;
+        return;
+      }
+      runs_.emplace(first_, end_);
+    }
     auto run = runs_.upper_bound(record);
     if (run != runs_.begin() && std::prev(run)->second == record) {
       --run;
@@ -32,13 +42,23 @@ class RecordSet {
 
   /// Records [first, end) of a set that has none of them nor any beside them.
   void insert(std::uint64_t first, std::uint64_t end) {
-    if (first < end) runs_.emplace(first, end);
+    if (first >= end) return;
+    if (runs_.empty() && first_ != end_) runs_.emplace(first_, end_);
+    if (!runs_.empty()) {
+      runs_.emplace(first, end);
+    } else {
+      first_ = first;
+      end_ = end;
+    }
   }
-  /// First record of each run -> one past its last.
-  [[nodiscard]] const std::map<std::uint64_t, std::uint64_t>& runs() const { return runs_; }
+
+  /// One past the largest; 0: there is none.
+  [[nodiscard]] std::uint64_t end() const { return runs_.empty() ? end_ : runs_.rbegin()->second; }
 
  private:
-  std::map<std::uint64_t, std::uint64_t> runs_;
+  std::uint64_t first_ = 0;  ///< of the only run, while `runs_` is empty
+  std::uint64_t end_ = 0;
+  std::map<std::uint64_t, std::uint64_t> runs_;  ///< first record -> one past the last
 };
 
 }  // namespace afterbay::model

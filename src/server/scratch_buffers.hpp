@@ -2,7 +2,9 @@
 // Buffers in which workers put packed frames in order: as many as run at a time, faulted in once.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <utility>
 #include <vector>
 
@@ -14,6 +16,13 @@ namespace afterbay::server {
 class ScratchBuffers {
  public:
   explicit ScratchBuffers(std::uint64_t bytes) : bytes_(bytes) {}
+
+  /// Makes one beforehand and faults its first bytes in. Any thread.
+  void fault_in(std::uint64_t bytes) AFTERBAY_EXCLUDES(mutex_) {
+    codec::AlignedBuffer buffer(bytes_);
+    std::memset(buffer.data(), 0, std::min(bytes, bytes_));
+    give_back(std::move(buffer));
+  }
 
   /// A buffer for the time of its life. Any thread.
   class Lease {

@@ -9,6 +9,7 @@
 
 #include "base/batch_thread.hpp"
 #include "base/host.hpp"
+#include "storage/library_lock.hpp"
 
 namespace afterbay::server {
 namespace {
@@ -87,6 +88,7 @@ Server::~Server() { space_.stop(); }
 
 Result<> Server::run() {
   const BatchThread beside_the_model;
+  if (workers_.has_threads()) workers_.submit([] { const storage::LibraryLock begins_the_library; });
   while (!finished()) {
     if (!step()) wait();
   }
@@ -261,14 +263,10 @@ Result<> Server::define(std::size_t peer, const wire::DefineCollection& message)
 Result<> Server::define(std::size_t peer, const wire::DefineEnd& message) {
   AFTERBAY_TRY_ASSIGN(const bool last, catalog_.end(peer, message));
   if (!last) return {};
-  AFTERBAY_TRY_ASSIGN(const wire::Defined answer, catalog_.complete(port_->frames()));
-  const auto bytes = wire::encode(answer);
-  for (std::size_t p = 0; p < peers_.size(); ++p) {
-    if (place_.number == 0)  // all servers come to the same result
-      for (const wire::MapLosses& lost : catalog_.losses(p)) port_->send(p, wire::encode(lost));
-    for (const wire::MapPacking& packing : catalog_.packings(p)) port_->send(p, wire::encode(packing));
-    port_->send(p, bytes);
-  }
+  AFTERBAY_TRY_ASSIGN(wire::Defined answer, catalog_.complete(port_->frames()));
+  prepare_scratch(answer);
+  preparations_.answer = std::move(answer);
+  tell_defined();
   return {};
 }
 

@@ -33,6 +33,7 @@
 #include "server/inputs.hpp"
 #include "server/output_file.hpp"
 #include "server/overflow.hpp"
+#include "server/preparations.hpp"
 #include "server/records.hpp"
 #include "server/remote_places.hpp"
 #include "server/scratch_buffers.hpp"
@@ -155,8 +156,14 @@ class Server {
 
   Result<OutputFile*> file_of(std::uint64_t id);
   [[nodiscard]] bool is_dropped(std::uint64_t file) const;
+
+  // Before the first file.
   void prepare(const ServedCollection& collection);
-  void prepare_next();
+  void prepare_structure();
+  void prepare_journal();
+  void prepare_scratch(const wire::Defined& defined);
+  void submit_preparation(std::function<Result<>()> task, std::function<void()> then = {});
+  void tell_defined();
   void create_if_first(OutputFile& file);
   void create(OutputFile& file, const SchemaChanges& changes);
   /// From a worker: file system and stripes of a new file, for the report.
@@ -303,8 +310,7 @@ class Server {
   Tickets tickets_;
   Epochs epochs_;
   StringQueue strings_;
-  std::deque<const ServedCollection*> unprepared_;  ///< structures of their files are still to be made
-  bool preparing_ = false;
+  Preparations preparations_;
   std::map<std::uint64_t, OutputFile> files_;
   std::vector<Peer> peers_;
   std::size_t peers_ended_ = 0;

@@ -44,9 +44,9 @@ void Server::watch() {
     return now - waiter.since_ns > stall_.limit_ns() && !writing();
   });
   const bool some_ended = peers_ended_ > 0 && peers_ended_ < peers_.size();
-  if (!waited_for &&
-      !(nobody_moves && !writing() &&
-        (no_room() || some_ended || !tickets_.waiters.empty() || !catalog_.still_to_come().empty())))
+  if (!waited_for && !(nobody_moves && !writing() &&
+                       (no_room() || some_ended || !tickets_.waiters.empty() ||
+                        !catalog_.still_to_come().empty() || preparations_.answer)))
     return;
   fail(missing_error());
 }
@@ -71,6 +71,11 @@ Error Server::missing_error() {
         fmt::format("{} did not come to define collections and decompositions (start, or the first open), "
                     "while other ranks did",
                     text_of_ranks(absent)));
+  if (preparations_.answer)
+    return late(
+        fmt::format("the journal in {} or the structure of files in /dev/shm is still being begun, "
+                    "while ranks wait: a disk hangs",
+                    config_.journal.directory));
   for (auto& [id, records] : records_.all()) {
     const ServedCollection& collection = *catalog_.find(id);
     for (const auto& [seq, record] : records)
@@ -165,13 +170,13 @@ void Server::fail(Error error) {
       error.at_rank(place_.session_rank).add(fmt::format("I/O server {} stops writing", place_.number)));
   failed_at_ns_ = now_ns();
   logger_.error("{}", failure_->text());
-  if (journal_) journal_->failed(*failure_);
   const auto bytes = wire::encode(wire::Failed{*failure_});
   // Ranks that have finalized wait for their files to be published: they are told too.
   for (std::size_t p = 0; p < peers_.size(); ++p) port_->send(p, bytes);
   port_->fail();
   fellows_.broadcast(wire::ServerFailed{*failure_});
   places_.fail(*failure_);
+  if (journal_) journal_->failed(*failure_);  // after all others were told: its disk may hang
   tickets_ = {};
   epochs_ = {};
   give_up_files();

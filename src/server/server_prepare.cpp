@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is made before the first file of a collection is opened.
+// What is made before the first file of a collection is opened: it costs the model no time in its first step,
+// and while the ranks wait for the answer to their definitions nobody needs the cores.
+#include <algorithm>
+#include <utility>
+
 #include "server/server.hpp"
 
 namespace afterbay::server {
@@ -10,32 +14,88 @@ namespace afterbay::server {
 void Server::prepare(const ServedCollection& collection) {
   const bool makes_files =
       collection.split == model::Split::none || collection.first == static_cast<std::uint32_t>(place_.number);
-  const bool appends = static_cast<storage::Existing>(collection.existing) == storage::Existing::append;
-  if (!makes_files || appends || !workers_.has_threads()) return;
-  unprepared_.push_back(&collection);
-  prepare_next();
+  if (!makes_files || !workers_.has_threads()) return;
+  if (static_cast<storage::Existing>(collection.existing) != storage::Existing::append) {
+    preparations_.structures.push_back(&collection);
+    prepare_structure();
+  }
+  if (collection.format != Format::memory) prepare_journal();
 }
 
 /// One after the other, so that a file that is opened meanwhile need not wait for all.
-void Server::prepare_next() {
-  if (preparing_ || unprepared_.empty()) return;
-  preparing_ = true;
-  const ServedCollection& next = *unprepared_.front();
-  unprepared_.pop_front();
+void Server::prepare_structure() {
+  if (preparations_.making_structure || preparations_.structures.empty()) return;
+  preparations_.making_structure = true;
+  const ServedCollection& next = *preparations_.structures.front();
+  preparations_.structures.pop_front();
   storage::FileRequest request;
   request.schema = next.schema;
   request.layout = next.layout;
-  workers_.submit([this, format = next.format, request = std::move(request)] {
-    observe::Timed timed(profile_.timer("prepare"));
-    stores_(format).prepare(request);
-    timed.stop();
+  submit_preparation(
+      [this, format = next.format, request = std::move(request)]() -> Result<> {
+        const observe::Timed timed(profile_.timer("prepare"));
+        stores_(format).prepare(request);
+        return {};
+      },
+      [this] {
+        preparations_.making_structure = false;
+        prepare_structure();
+      });
+}
+
+/// Its first line waits for the disk several times.
+void Server::prepare_journal() {
+  if (!journal_ || std::exchange(preparations_.has_journal, true)) return;
+  submit_preparation([this] { return journal_->begin(); });
+}
+
+/// Packed frames are put in order in memory of each worker's own, which the system is slow to give: 3 ms for
+/// 4 MiB were seen.
+void Server::prepare_scratch(const wire::Defined& defined) {
+  if (preparations_.has_scratch) return;
+  std::uint64_t bytes = 0;
+  for (const wire::Defined::Base& base : defined.bases) {
+    const ServedCollection& collection = *catalog_.find(base.collection);
+    for (const model::Piece& piece : collection.layout->pieces)
+      if (collection.packed[piece.variable] != nullptr)
+        bytes = std::max(bytes, collection.layout->frames[piece.frame].bytes + model::page_bytes);
+  }
+  if (bytes == 0) return;
+  preparations_.has_scratch = true;
+  for (std::size_t i = 0; i < workers_.threads(); ++i)
+    submit_preparation([this, bytes]() -> Result<> {
+      scratch_.fault_in(bytes);
+      return {};
+    });
+}
+
+/// `then` runs in the server's thread when the task has ended.
+void Server::submit_preparation(std::function<Result<>()> task, std::function<void()> then) {
+  ++preparations_.under_way;
+  workers_.submit([this, task = std::move(task), then = std::move(then)] {
+    auto made = task();
     Event done;
-    done.then = [this] {
-      preparing_ = false;
-      prepare_next();
+    done.then = [this, then, why = made ? std::nullopt : std::optional(std::move(made).error())] {
+      --preparations_.under_way;
+      if (why && !failure_) fail(*why);
+      if (then) then();
+      tell_defined();
     };
     event(std::move(done));
   });
+}
+
+/// The ranks go on when all is ready. Definitions that come later wait for nothing: workers may have much to
+/// write.
+void Server::tell_defined() {
+  if (!preparations_.answer || failure_ || (preparations_.under_way > 0 && files_.empty())) return;
+  const auto bytes = wire::encode(*std::exchange(preparations_.answer, std::nullopt));
+  for (std::size_t p = 0; p < peers_.size(); ++p) {
+    if (place_.number == 0)  // all servers come to the same result
+      for (const wire::MapLosses& lost : catalog_.losses(p)) port_->send(p, wire::encode(lost));
+    for (const wire::MapPacking& packing : catalog_.packings(p)) port_->send(p, wire::encode(packing));
+    port_->send(p, bytes);
+  }
 }
 
 }  // namespace afterbay::server

@@ -33,6 +33,7 @@ class Workers {
   void submit_first(Task task);
   /// Tasks that nobody has begun.
   [[nodiscard]] std::size_t queued() const AFTERBAY_EXCLUDES(mutex_);
+  [[nodiscard]] std::size_t threads() const noexcept { return threads_.size(); }
   /// False: tasks run in the thread of the owner.
   [[nodiscard]] bool has_threads() const noexcept { return !threads_.empty(); }
   /// Runs one task in the calling thread, if there are no threads and a task is queued.

@@ -45,12 +45,13 @@ Slot::Part part_of(const model::Box& box, const model::Index& shape, void* data)
 void add_direct_parts(Slot::State& slot) {
   const client::Handover& handover = slot.direct->handover;
   const model::FileLayout& layout = handover.file->collection->layout();
+  const model::Box& mine = handover.file->collection->variable(handover.variable).mine;
   for (std::size_t i = 0; i < handover.plan->pieces.size(); ++i) {
     const client::PiecePlan& plan = handover.plan->pieces[i];
     const model::Piece& piece = layout.pieces[plan.piece];
     std::byte* const first = slot.direct->frames[i] + piece.frame_offset +
                              std::get<client::PiecePlan::BoxMoves>(plan.moves).gather.to_offset;
-    slot.parts.push_back(part_of(model::intersect(handover.variable->mine, piece.box), piece.stored, first));
+    slot.parts.push_back(part_of(model::intersect(mine, piece.box), piece.stored, first));
   }
 }
 
@@ -177,7 +178,8 @@ Slot OutputFile::acquire(std::string_view variable, std::uint64_t record, Type t
   if (slot->direct) {
     add_direct_parts(*slot);
   } else {
-    const client::VariableState& mine = *unwrap(it.file->collection->framed_variable(variable));
+    const client::VariableState& mine =
+        it.file->collection->variable(unwrap(it.file->collection->framed_variable(variable)));
     if (mine.contributes()) {
       slot->buffer.resize(mine.mine.points() * size_of(type));
       slot->parts.push_back(part_of(mine.mine, mine.mine.count, slot->buffer.data()));

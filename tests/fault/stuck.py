@@ -55,5 +55,11 @@ def hung_disk():
         sys.exit(f"hung_disk: the run ended after {time.monotonic() - started:.0f} s")
 
 
+def hung_journal():
+    """Each fsync takes five seconds, while the ranks wait for the answer to their definitions."""
+    check("hung_journal", play("plain", rules=["ops=sync path=*afterbay-journal* ms=5000"]), code="timed_out",
+          file=None, variable=None, rank=None, cause=["I/O server 0", "the journal in .*afterbay-journal", "a disk hangs"])
+
+
 run_scenarios({"stuck_server": stuck_server, "stuck_frontend": stuck_frontend, "stuck_beside": stuck_beside, "stuck_model": stuck_model, "slow_disk": slow_disk,
-               "hung_disk": hung_disk})
+               "hung_disk": hung_disk, "hung_journal": hung_journal})

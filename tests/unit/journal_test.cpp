@@ -142,6 +142,24 @@ TEST_F(JournalTest, a_run_that_says_nothing_leaves_nothing) {
   EXPECT_TRUE(std::filesystem::is_empty(directory_.path));
 }
 
+/// Begun ahead of the first file, that never comes.
+TEST_F(JournalTest, a_run_that_has_begun_is_in_it_before_its_first_file_and_begins_once) {
+  const auto it = recorder("first");
+  ASSERT_TRUE(it->begin());
+  ASSERT_TRUE(it->begin());
+  EXPECT_EQ(state_of(read(), this_host()), RunState::running);
+  ASSERT_TRUE(it->ended(true));
+  ASSERT_TRUE(it->begin());
+  const Journal journal = read();
+  ASSERT_EQ(journal.runs.size(), 1u);
+  EXPECT_EQ(state_of(journal, this_host()), RunState::complete);
+  EXPECT_TRUE(journal.runs[0].published.empty());
+  const auto silent = recorder("second");
+  EXPECT_TRUE(silent->ended(true));
+  EXPECT_TRUE(silent->begin());
+  EXPECT_EQ(read().runs.size(), 1u);
+}
+
 TEST_F(JournalTest, two_sessions_at_a_time_write_files_of_their_own) {
   const auto ocean = recorder("ocean-run", 0, "ocean");
   const auto atmosphere = recorder("atmosphere-run");
@@ -309,6 +327,9 @@ TEST_F(JournalTest, a_required_journal_that_cannot_be_written_is_an_error) {
   append_text(directory_.path / "occupied", "a file where the directory should be");
   Identity identity{"run", 0, {}};
   Recorder it({(directory_.path / "occupied").string(), true}, identity, logger_);
+  const auto begun = it.begin();
+  ASSERT_FALSE(begun);
+  EXPECT_THAT(begun.error().text(), HasSubstr("journal.required"));
   const auto noted = it.published({facts("/out/a.nc"), 1, 1, 1});
   ASSERT_FALSE(noted);
   EXPECT_EQ(noted.error().code, ErrorCode::io);

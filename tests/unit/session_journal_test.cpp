@@ -87,6 +87,29 @@ TEST_P(ThreadSessionJournal, APublishedFileIsInItBeforeItsTicketIsComplete) {
   EXPECT_EQ(journal.runs[0].published.size(), 3u);
 }
 
+/// The ranks go on when it is there: no step waits for it.
+TEST_P(ThreadSessionJournal, HasBegunWhenTheDefinitionsAreAnswered) {
+  const auto model = [&](Session& session, int) {
+    static_cast<void>(define(session));
+    session.start();
+    const journal::Journal journal = read();
+    ASSERT_EQ(journal.runs.size(), 1u);
+    EXPECT_EQ(state_of(journal, journal::this_host()), journal::RunState::running);
+    session.finalize();
+  };
+  for (const auto& error : local_run().run(model)) ASSERT_FALSE(error) << error->text();
+  EXPECT_EQ(state_of(read(), journal::this_host()), journal::RunState::complete);
+}
+
+TEST_P(ThreadSessionJournal, IsNotThereWhereNothingIsToBeWritten) {
+  const auto model = [&](Session& session, int) {
+    session.start();
+    session.finalize();
+  };
+  for (const auto& error : local_run().run(model)) ASSERT_FALSE(error) << error->text();
+  EXPECT_FALSE(std::filesystem::exists(where()));
+}
+
 TEST_P(ThreadSessionJournal, AFailedRunSaysWhyAndWhatItLeaves) {
   const auto model = [&](Session& session, int rank) {
     Collection history = define(session);

@@ -135,6 +135,28 @@ TEST(RecordSet, runs_grow_and_join) {
   for (const std::uint64_t record : {5u, 7u, 6u, 0u, 1u, 9u}) set.insert(record);
   for (const std::uint64_t record : {0u, 1u, 5u, 6u, 7u, 9u}) EXPECT_TRUE(set.contains(record)) << record;
   for (const std::uint64_t record : {2u, 4u, 8u, 10u}) EXPECT_FALSE(set.contains(record)) << record;
+  EXPECT_EQ(set.end(), 10u);
+}
+
+TEST(RecordSet, of_one_run_takes_records_at_its_end_and_elsewhere) {
+  model::RecordSet set;
+  EXPECT_FALSE(set.contains(0));
+  EXPECT_EQ(set.end(), 0u);
+  for (const std::uint64_t record : {3u, 4u, 4u, 5u}) set.insert(record);
+  EXPECT_EQ(set.end(), 6u);
+  EXPECT_FALSE(set.contains(2));
+  EXPECT_TRUE(set.contains(5));
+  set.insert(2);
+  set.insert(7, 9);
+  for (std::uint64_t record = 0; record < 12; ++record)
+    EXPECT_EQ(set.contains(record), (record >= 2 && record < 6) || record == 7 || record == 8) << record;
+  EXPECT_EQ(set.end(), 9u);
+  model::RecordSet range;
+  range.insert(7, 9);
+  range.insert(9);
+  range.insert(1, 3);
+  for (std::uint64_t record = 0; record < 12; ++record)
+    EXPECT_EQ(range.contains(record), (record >= 7 && record < 10) || record == 1 || record == 2) << record;
 }
 
 }  // namespace
