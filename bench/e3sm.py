@@ -292,9 +292,9 @@ def notes(results: Results) -> list[str]:
     lines = ["set-up is once a run and in no total: Afterbay's session, decompositions and collection; of the others their "
              "lists of requests, their buffers",
              "the structure of Afterbay's file (its header and datasets) is made ahead, by a worker of the server while the session "
-             "starts, and counts in set-up; the others make it in open+define. 'with structure' is total and the server's time for "
-             "it (prepare in its report), from to: a file that is opened before it is ready waits for the rest (in create, which "
-             "also does other things), and that is in total already",
+             "starts, and counts in set-up, as the beginning of its journal does; the others make it in open+define. 'with structure' "
+             "is total and the server's time for it (prepare in its report), from to. The ranks compute their maps meanwhile, so that "
+             "it takes longer than by itself",
              "requests: pieces that lie apart in the file; Afterbay is given one array a variable, rank and record",
              "memory: of the rank that grew most, above the model's own arrays; a segment that all ranks share is dealt out over "
              "them"]

@@ -195,8 +195,8 @@ class Session {
   void decomposition(const std::string& name, const Map& map,
                      const Coverage& coverage = {.gaps_allowed = true, .repeats = Repeats::refuse});
   Collection collection(const std::string& name, const Schema& schema, const CollectionOptions& options = {});
-  /// Sends what has been defined to the servers and waits for their answer. Implied by the first
-  /// Collection::open after a definition.
+  /// Sends what has been defined to the servers and waits until they are ready for the first file. Implied by
+  /// the first Collection::open after a definition.
   void start();
 
   /// Opens any netCDF file for input. Every model rank calls it. Fails when the file is not there or no

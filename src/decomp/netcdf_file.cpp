@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <limits>
 #include <utility>
 
 #include "decomp/hdf5_image.hpp"
@@ -29,18 +30,30 @@ ErrorCode code_of(int status, bool writing) {
   return writing ? ErrorCode::io : ErrorCode::format;
 }
 
+/// One past the last byte of a variable; 2^64 - 1 where a damaged header says more than that.
+std::uint64_t end_of(const storage::CdfVariable& variable, const storage::CdfHeader& header) {
+  constexpr std::uint64_t too_many = std::numeric_limits<std::uint64_t>::max();
+  if (variable.record && header.records == 0) return 0;
+  std::uint64_t before = 0;  // bytes of records before its last one
+  std::uint64_t end = 0;
+  if (variable.record && __builtin_mul_overflow(header.records - 1, header.record_bytes, &before))
+    return too_many;
+  if (__builtin_add_overflow(variable.begin, before, &end) ||
+      __builtin_add_overflow(end, variable.slab_bytes, &end))
+    return too_many;
+  return end;
+}
+
 /// netCDF-C reads zeros where a classic file has been cut off.
 Result<> check_size(const storage::CdfHeader& header, const std::string& path) {
   std::error_code ignored;
   const std::uint64_t size = std::filesystem::file_size(path, ignored);
   for (const storage::CdfVariable& variable : header.variables) {
-    std::uint64_t end = 0;
-    if (variable.record ||
-        (!__builtin_add_overflow(variable.begin, variable.slab_bytes, &end) && end <= size))
-      continue;
+    const std::uint64_t end = end_of(variable, header);
+    if (end <= size) continue;
     return fail(make_error(ErrorCode::format,
-                           "has {} bytes, but the {} bytes of this variable begin at {}: it has been cut off",
-                           size, variable.slab_bytes, variable.begin)
+                           "has {} bytes, but this variable goes from byte {} to {}: it has been cut off",
+                           size, variable.begin, end)
                     .in_file(path)
                     .in_variable(variable.name));
   }

@@ -369,6 +369,25 @@ TEST_F(DecompFiles, a_classic_file_that_is_shorter_than_its_variables_is_said_to
               AllOf(HasSubstr("cut.nc"), HasSubstr("2000 bytes"), HasSubstr("cut off")));
 }
 
+TEST_F(DecompFiles, records_that_were_cut_off_are_missed) {
+  int id = 0;
+  int dimensions[2] = {};
+  int number = 0;
+  ASSERT_EQ(nc_create(path("cut.nc").c_str(), NC_64BIT_DATA, &id), NC_NOERR);
+  ASSERT_EQ(nc_def_dim(id, "time", NC_UNLIMITED, &dimensions[0]), NC_NOERR);
+  ASSERT_EQ(nc_def_dim(id, "x", 500, &dimensions[1]), NC_NOERR);
+  ASSERT_EQ(nc_def_var(id, "D1.nreqs", NC_INT, 2, dimensions, &number), NC_NOERR);
+  ASSERT_EQ(nc_enddef(id), NC_NOERR);
+  const std::size_t start[2] = {2, 0};
+  const std::size_t count[2] = {1, 500};
+  ASSERT_EQ(nc_put_vara_int(id, number, start, count, std::vector<int>(500, 1).data()), NC_NOERR);
+  ASSERT_EQ(nc_close(id), NC_NOERR);
+  const auto size = std::filesystem::file_size(path("cut.nc"));
+  EXPECT_EQ(read(path("cut.nc")).find("cut off"), std::string::npos);
+  std::filesystem::resize_file(path("cut.nc"), size - 4);
+  EXPECT_THAT(read(path("cut.nc")), AllOf(HasSubstr("D1.nreqs"), HasSubstr("cut off")));
+}
+
 TEST_F(DecompFiles, the_maps_of_our_file_have_different_names) {
   Decomposition second = small();
   second.name = "second";

@@ -40,9 +40,10 @@ class GatedDisk : public storage::Disk {
   bool open_ = false;
 };
 
-Schema overflow_schema() {
+Schema overflow_schema(bool with_scalar) {
   Schema schema;
   schema.dimension("time", unlimited).dimension("x", overflow_points);
+  if (with_scalar) schema.variable("s", Type::int32, {"time"});
   schema.variable("v", Type::float32, {"time", "x"}).on("line").with_fill(Values{-1.0F});
   return schema;
 }
@@ -69,11 +70,13 @@ class ThreadSessionOverflow : public testing::Test {
           Block{{overflow_points}, {static_cast<std::uint64_t>(session.model_rank()) * mine}, {mine}});
     }
     return session.collection(
-        name, overflow_schema(),
+        name, overflow_schema(with_scalar),
         {.file = "{collection}.nc", .directory = directory.path.string(), .store = "cdf5"});
   }
-  static void put(Session& session, OutputFile& file, std::uint64_t record) {
+  void put(Session& session, OutputFile& file, std::uint64_t record) const {
     const std::vector<float> values(overflow_points / 2, static_cast<float>(record));
+    const auto number = static_cast<std::int32_t>(record);
+    if (with_scalar) file.put("s", record, &number);
     file.put("v", record, values.data());
     session.end_step();
   }
@@ -102,6 +105,7 @@ class ThreadSessionOverflow : public testing::Test {
   }
 
   bool with_small_blocks = false;
+  bool with_scalar = false;  ///< before the field in each record, which then begins inside a page
   Directory directory;
   std::shared_ptr<GatedDisk> disk = std::make_shared<GatedDisk>();
   StoreOnDisk store{Format::cdf5, disk};
@@ -120,8 +124,9 @@ TEST_F(ThreadSessionOverflow, what_does_not_fit_is_put_aside_and_comes_back_in_o
   EXPECT_THAT(dropped_records("only", 60), testing::IsEmpty());
 }
 
-/// Behind the header of a CDF-5 file such frames begin in the middle of a page.
+/// In a CDF-5 file variables of a record follow each other: behind a scalar such frames begin inside a page.
 TEST_F(ThreadSessionOverflow, frames_as_long_as_a_block_are_put_aside_whole) {
+  with_scalar = true;
   LocalRun run = overflow_run({{"when_full", "spill"}, {"memory.block", "64KiB"}});
   const auto errors = run.run([&](Session& session, int rank) {
     OutputFile file = define(session, "only").open();
