@@ -9,7 +9,6 @@
 
 #include "base/batch_thread.hpp"
 #include "base/host.hpp"
-#include "storage/library_lock.hpp"
 
 namespace afterbay::server {
 namespace {
@@ -88,7 +87,6 @@ Server::~Server() { space_.stop(); }
 
 Result<> Server::run() {
   const BatchThread beside_the_model;
-  if (workers_.has_threads()) workers_.submit([] { const storage::LibraryLock begins_the_library; });
   while (!finished()) {
     if (!step()) wait();
   }
