@@ -1,13 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Preloaded into the processes of a run: makes system calls on files fail, by rule. FAULT_RULES names a file
- * with one rule a line, of words: ops=write,sync,rename,open,truncate,unlink,mkdir   of which calls (any
- * write, fsync or fdatasync, ...) path=PATTERN       of which files, as in fnmatch(3); of renames the older
- * name from=N to=N        only from the N-th such call of a process on, and up to the N-th after_bytes=N only
- * once so many bytes were written to such files by the process until=FILE         only as long as this file
- * does not exist;  while=FILE: only while it does errno=N            the call fails short=N            a
- * write takes no more than N bytes ms=N               the call takes so much longer;  kib_s=N: a write takes
- * as long as at N KiB/s lie                the call says that it is done, and does nothing All rules that
- * hold for a call apply, those that end it after those that slow it. */
+/* Preloaded into the processes of a run: makes system calls on files fail, by rule.
+ *
+ * FAULT_RULES names a file with one rule per line. A rule consists of words:
+ *
+ * - ops=write,sync,rename,open,truncate,unlink,mkdir: the calls it applies to
+ *
+ * - path=PATTERN: the files it applies to, as in fnmatch(3); of a rename, the older name
+ *
+ * - from=N to=N: only from the N-th such call of a process on, and up to the N-th
+ *
+ * - after_bytes=N: only once the process has written so many bytes to such files
+ *
+ * - until=FILE, while=FILE: only as long as this file does not exist, or does
+ *
+ * - errno=N: the call fails; lie: the call reports success and does nothing
+ *
+ * - kill: the process is killed (SIGKILL) just before the call
+ *
+ * - short=N: a write takes no more than N bytes
+ *
+ * - ms=N: the call takes so much longer; kib_s=N: a write takes as long as at N KiB/s
+ *
+ * All rules that match a call apply, those that end it after those that slow it down.
+ *
+ * FAULT_CLOCK=SECONDS moves the wall clock of the process by so much. */
 #define _GNU_SOURCE
 #include "fault_shim.h"
 
@@ -16,6 +32,7 @@
 #include <fcntl.h>
 #include <fnmatch.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -43,7 +60,7 @@ struct rule {
   char path[512], until[512], during[512];
   unsigned long from, to, after_bytes, kib_s, ms;
   size_t most_bytes;
-  int error, lies;
+  int error, lies, kills;
   _Atomic unsigned long calls, bytes;
 };
 static struct rule rules[most_rules];
@@ -63,6 +80,7 @@ static void take_word(struct rule* rule, char* word) {
   char* value = strchr(word, '=');
   if (value != NULL) *value++ = '\0';
   if (strcmp(word, "lie") == 0) rule->lies = 1;
+  if (strcmp(word, "kill") == 0) rule->kills = 1;
   if (value == NULL) return;
   const unsigned long number = strtoul(value, NULL, 10);
   if (strcmp(word, "ops") == 0) rule->ops = ops_of(value);
@@ -126,6 +144,7 @@ static enum verdict judge(unsigned op, const char* path, size_t* bytes) {
   for (int i = 0; i < rule_count; ++i) {
     struct rule* rule = &rules[i];
     if (!holds(rule, op, path, bytes == NULL ? 1 : *bytes)) continue;
+    if (rule->kills) kill(getpid(), SIGKILL);
     if (rule->ms > 0) pause_us(rule->ms * 1000);
     if (rule->kib_s > 0 && bytes != NULL) pause_us(*bytes * 1000000 / 1024 / rule->kib_s);
     if (rule->most_bytes > 0 && bytes != NULL && *bytes > rule->most_bytes) *bytes = rule->most_bytes;
@@ -211,6 +230,15 @@ ssize_t copy_file_range(int from, off_t* from_offset, int to, off_t* to_offset, 
                         unsigned flags) {
   if (getenv("FAULT_POWER") != NULL) return errno = EXDEV, -1;
   return syscall(SYS_copy_file_range, from, from_offset, to, to_offset, bytes, flags);
+}
+
+/* ---- the wall clock */
+
+int clock_gettime(clockid_t clock, struct timespec* time) {
+  const int result = (int)syscall(SYS_clock_gettime, clock, time);
+  const char* seconds = clock == CLOCK_REALTIME ? getenv("FAULT_CLOCK") : NULL;
+  if (result == 0 && seconds != NULL) time->tv_sec += strtol(seconds, NULL, 10);
+  return result;
 }
 
 /* ---- calls on names */
