@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// E3SM-IO's combined decomposition file: several maps of one number of ranks in one netCDF file. Of map k:
+// E3SM-IO's combined decomposition file: several maps of one number of ranks in one netCDF file. Its
+// converter has written three layouts.
+//
+// Since 2020 ("fills"), which is what E3smWriter writes. Of map k:
 //
 //   D<k>.nreqs(decomp_nprocs)        (offset, length) pairs of each rank; they follow each other rank by rank
 //   D<k>.fill_starts(decomp_nprocs)  how many of a rank's pairs it holds; the others are points that nobody
@@ -7,11 +10,19 @@
 //   D<k>.offsets, D<k>.lengths       0-based, row-major; no pair goes beyond an end of the last dimension
 //   D<k>.raw_nreqs, D<k>.raw_offsets the list that the pairs were made from, point by point, 1-based, without
 //                                    the holes; may be missing
-//   attributes D<k>.ndims, .dims (C order), .max_nreqs, .min_nreqs, .fully_covered; D<k>.lengths: max, min
-//   (of
-//                                    the pairs that are held)
+//   attributes D<k>.ndims, .dims (C order), .max_nreqs, .min_nreqs, .fully_covered
+//   attributes of D<k>.lengths       max, min: of the pairs that are held
 //
-// The pairs are in the order of the list (E3SM-IO's converter sorts them only when it is asked to).
+// The pairs are in the order of the list (the converter sorts them only when it is asked to).
+//
+// 2019 ("pairs"): the same without fill_starts, fully_covered and raw lists. All pairs are held.
+//
+// 2018 ("padded"), the layout of the published 866x72_16p.nc, of the F case only:
+//
+//   D<k>.nreqs(num_procs)                    points of each rank
+//   D<k>.offsets(num_procs, D<k>.max_nreqs)  a row for each rank: its points, 0-based, row-major, then
+//   padding attributes dim_len_Y, dim_len_X          D1 and D2 lie on (dim_len_X), D3 on (dim_len_Y,
+//   dim_len_X) attributes D<k>.max_nreqs, .min_nreqs
 #pragma once
 
 #include <string>
@@ -22,20 +33,28 @@
 
 namespace afterbay::decomp {
 
+/// Whether the file has one of the layouts.
+Result<bool> is_e3sm_file(const NetcdfFile& file);
+
+/// Map `index` of a file with the layout of 2018.
+Result<Decomposition> read_padded_map(const NetcdfFile& file, std::size_t ranks, std::size_t index);
+
 class E3smReader {
  public:
   static Result<E3smReader> open(NetcdfFile file);
 
   [[nodiscard]] std::size_t maps() const noexcept { return maps_; }
   /// Map `index` from 0, called D1, D2, ... Its lists are the raw ones, or the pairs where those are missing;
-  /// holes have been lost when the file was made. Everything that says the same twice is compared; takes a
-  /// bit of memory for each point for that.
+  /// holes were lost when the file was made. What the file states twice is compared, which takes a bit of
+  /// memory for each point.
   Result<Decomposition> read(std::size_t index) const;
 
  private:
-  E3smReader(NetcdfFile file, std::size_t maps, std::size_t ranks)
-      : file_(std::move(file)), maps_(maps), ranks_(ranks) {}
+  E3smReader(NetcdfFile file, std::size_t maps, std::size_t ranks, bool padded)
+      : file_(std::move(file)), padded_(padded), maps_(maps), ranks_(ranks) {}
+  static Result<E3smReader> open_padded(NetcdfFile file, std::size_t ranks);
   NetcdfFile file_;
+  bool padded_;  ///< the layout of 2018
   std::size_t maps_;
   std::size_t ranks_;
 };

@@ -59,7 +59,10 @@ class E3smMapReader {
     Decomposition map(prefix_.substr(0, prefix_.size() - 1), global_);
     points_ = static_cast<std::int64_t>(map.points());
     AFTERBAY_TRY_ASSIGN(pairs_, read_counts("nreqs"));
-    AFTERBAY_TRY_ASSIGN(held_, read_counts("fill_starts"));
+    held_ = pairs_;
+    if (file_.has_variable(prefix_ + "fill_starts")) {
+      AFTERBAY_TRY_ASSIGN(held_, read_counts("fill_starts"));
+    }
     AFTERBAY_TRY(check_total("nreqs", pairs_, "offsets"));
     AFTERBAY_TRY(check_total("nreqs", pairs_, "lengths"));
     AFTERBAY_TRY(check_room(map));
@@ -265,20 +268,40 @@ class E3smMapReader {
 
 }  // namespace
 
+Result<bool> is_e3sm_file(const NetcdfFile& file) {
+  AFTERBAY_TRY_ASSIGN(const auto maps, file.find_dimension("num_decomp"));
+  AFTERBAY_TRY_ASSIGN(const auto padded_ranks, file.find_dimension("num_procs"));
+  return maps.has_value() || (padded_ranks.has_value() && file.has_variable("D1.nreqs"));
+}
+
+Result<E3smReader> E3smReader::open_padded(NetcdfFile file, std::size_t ranks) {
+  constexpr std::size_t most_maps = 3;  // D1, D2 and D3 of the F case
+  std::size_t maps = 0;
+  while (file.has_variable(fmt::format("D{}.nreqs", maps + 1))) ++maps;
+  if (maps < 1 || maps > most_maps)
+    return malformed(file, "",
+                     "has the dimension num_procs, as E3SM-IO's files of 2018, and {} variables D<k>.nreqs "
+                     "from D1 on: 1 to {} are expected",
+                     maps, most_maps);
+  return E3smReader(std::move(file), maps, ranks, true);
+}
+
 Result<E3smReader> E3smReader::open(NetcdfFile file) {
   AFTERBAY_TRY_ASSIGN(const auto maps, file.find_dimension("num_decomp"));
-  AFTERBAY_TRY_ASSIGN(const auto ranks, file.find_dimension("decomp_nprocs"));
-  if (!maps || !ranks)
-    return malformed(file, "", "there is no dimension {}", maps ? "decomp_nprocs" : "num_decomp");
+  const char* const ranks_name = maps ? "decomp_nprocs" : "num_procs";
+  AFTERBAY_TRY_ASSIGN(const auto ranks, file.find_dimension(ranks_name));
+  if (!ranks) return malformed(file, "", "there is no dimension {}", ranks_name);
   if (*ranks < 1)
-    return malformed(file, "", "the dimension decomp_nprocs is 0: at least one rank is expected");
+    return malformed(file, "", "the dimension {} is 0: at least one rank is expected", ranks_name);
+  if (!maps) return open_padded(std::move(file), *ranks);
   for (std::uint64_t map = 1; map <= *maps; ++map)
     if (const std::string name = fmt::format("D{}.nreqs", map); !file.has_variable(name))
       return malformed(file, "", "the dimension num_decomp is {}, but there is no variable {}", *maps, name);
-  return E3smReader(std::move(file), *maps, *ranks);
+  return E3smReader(std::move(file), *maps, *ranks, false);
 }
 
 Result<Decomposition> E3smReader::read(std::size_t index) const {
+  if (padded_) return read_padded_map(file_, ranks_, index);
   return E3smMapReader(file_, ranks_, index).read();
 }
 

@@ -175,11 +175,11 @@ Result<std::unique_ptr<Source>> Source::open(const std::string& path) {
     AFTERBAY_TRY_ASSIGN(MapFileReader reader, MapFileReader::open(std::move(file)));
     return std::make_unique<MapFileSource>(std::move(reader));
   }
-  AFTERBAY_TRY_ASSIGN(const auto maps, file.find_dimension("num_decomp"));
-  if (!maps)
+  AFTERBAY_TRY_ASSIGN(const bool e3sm, is_e3sm_file(file));
+  if (!e3sm)
     return malformed(file, "",
                      "is a netCDF file with neither the attribute format = \"afterbay decomposition\" nor "
-                     "E3SM-IO's dimension num_decomp");
+                     "the dimensions of E3SM-IO's combined file (num_decomp, or num_procs in files of 2018)");
   AFTERBAY_TRY_ASSIGN(E3smReader reader, E3smReader::open(std::move(file)));
   return std::make_unique<E3smSource>(std::move(reader));
 }

@@ -2,8 +2,11 @@
 #include "decomp/netcdf_file.hpp"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
+#include <functional>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include "decomp/hdf5_image.hpp"
@@ -187,19 +190,29 @@ Result<std::vector<std::int64_t>> NetcdfFile::integers(const std::string& variab
   return std::vector<std::int64_t>(values.begin(), values.end());
 }
 
-Result<std::uint64_t> NetcdfFile::length(const std::string& variable) const {
+Result<std::vector<std::uint64_t>> NetcdfFile::shape(const std::string& variable) const {
   const LibraryLock lock;
   AFTERBAY_TRY_ASSIGN(const int number, find(variable));
   nc_type type = NC_NAT;
   int dimensions = 0;
   int ids[NC_MAX_VAR_DIMS];
-  std::size_t length = 0;
   AFTERBAY_TRY(check(nc_inq_var(id(), number, nullptr, &type, &dimensions, ids, nullptr), variable,
                      "cannot be looked at"));
   if (!is_integer(type)) return malformed(*this, variable, "is not of an integer type");
-  if (dimensions != 1) return malformed(*this, variable, "has {} dimensions instead of one", dimensions);
-  AFTERBAY_TRY(check(nc_inq_dimlen(id(), ids[0], &length), variable, "has no length"));
-  return length;
+  std::vector<std::uint64_t> lengths;
+  for (int i = 0; i < dimensions; ++i) {
+    std::size_t length = 0;
+    AFTERBAY_TRY(check(nc_inq_dimlen(id(), ids[i], &length), variable, "has no length"));
+    lengths.push_back(length);
+  }
+  return lengths;
+}
+
+Result<std::uint64_t> NetcdfFile::length(const std::string& variable) const {
+  AFTERBAY_TRY_ASSIGN(const auto lengths, shape(variable));
+  if (lengths.size() != 1)
+    return malformed(*this, variable, "has {} dimensions instead of one", lengths.size());
+  return lengths[0];
 }
 
 Result<std::vector<std::int64_t>> NetcdfFile::read(const std::string& variable) const {
@@ -209,19 +222,30 @@ Result<std::vector<std::int64_t>> NetcdfFile::read(const std::string& variable) 
 
 Result<std::vector<std::int64_t>> NetcdfFile::read(const std::string& variable, std::uint64_t start,
                                                    std::uint64_t count) const {
+  return read_box(variable, std::array{std::size_t{start}}, std::array{std::size_t{count}});
+}
+
+Result<std::vector<std::int64_t>> NetcdfFile::read_row(const std::string& variable, std::uint64_t row,
+                                                       std::uint64_t count) const {
+  return read_box(variable, std::array{std::size_t{row}, std::size_t{0}},
+                  std::array{std::size_t{1}, std::size_t{count}});
+}
+
+Result<std::vector<std::int64_t>> NetcdfFile::read_box(const std::string& variable,
+                                                       std::span<const std::size_t> start,
+                                                       std::span<const std::size_t> count) const {
   static_assert(sizeof(long long) == sizeof(std::int64_t));
-  if (Result<> fits = check_memory(8.0 * static_cast<double>(count), fmt::format("its {} values", count));
+  const std::size_t many = std::reduce(count.begin(), count.end(), std::size_t{1}, std::multiplies<>());
+  if (Result<> fits = check_memory(8.0 * static_cast<double>(many), fmt::format("its {} values", many));
       !fits)
     return fail(fits.error().in_file(path()).in_variable(variable));
-  std::vector<std::int64_t> values(count);
-  if (count == 0) return values;
+  std::vector<std::int64_t> values(many);
+  if (many == 0) return values;
   const LibraryLock lock;
   AFTERBAY_TRY_ASSIGN(const int number, find(variable));
-  const std::size_t first = start;
-  const std::size_t many = count;
-  AFTERBAY_TRY(
-      check(nc_get_vara_longlong(id(), number, &first, &many, reinterpret_cast<long long*>(values.data())),
-            variable, "cannot be read"));
+  AFTERBAY_TRY(check(nc_get_vara_longlong(id(), number, start.data(), count.data(),
+                                          reinterpret_cast<long long*>(values.data())),
+                     variable, "cannot be read"));
   return values;
 }
 

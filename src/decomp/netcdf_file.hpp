@@ -37,11 +37,16 @@ class NetcdfFile {
   /// An attribute that must be there; an empty `variable` is the file.
   Result<std::string> text(const std::string& variable, const std::string& name) const;
   Result<std::vector<std::int64_t>> integers(const std::string& variable, const std::string& name) const;
+  /// The lengths of a variable of an integer type, in C order.
+  Result<std::vector<std::uint64_t>> shape(const std::string& variable) const;
   /// The length of a variable of one dimension and an integer type.
   Result<std::uint64_t> length(const std::string& variable) const;
   Result<std::vector<std::int64_t>> read(const std::string& variable) const;  ///< all of it
   Result<std::vector<std::int64_t>> read(const std::string& variable, std::uint64_t start,
                                          std::uint64_t count) const;
+  /// The first `count` values of one row of a variable of two dimensions.
+  Result<std::vector<std::int64_t>> read_row(const std::string& variable, std::uint64_t row,
+                                             std::uint64_t count) const;
 
   /// Writing. Names of dimensions and variables must be new.
   Result<int> add_dimension(const std::string& name, std::uint64_t length);
@@ -76,6 +81,9 @@ class NetcdfFile {
 
   [[nodiscard]] int id() const noexcept { return handle_->id; }
   [[nodiscard]] Result<int> find(const std::string& variable) const;
+  [[nodiscard]] Result<std::vector<std::int64_t>> read_box(const std::string& variable,
+                                                           std::span<const std::size_t> start,
+                                                           std::span<const std::size_t> count) const;
   [[nodiscard]] Error error(int status, const std::string& variable, const std::string& what) const;
   Result<> check(int status, const std::string& variable, const std::string& what) const;
 

@@ -132,6 +132,104 @@ TEST_F(DecompFiles, e3sms_file_gives_back_all_but_holes_and_names) {
   expect_same_lists(maps[2], all);
 }
 
+/// A file with the layout of 2018: D1 and D2 on 4 points, D3 on 3 x 4; 3 ranks. Padding is not to be looked
+/// at.
+struct PaddedFile {
+  std::vector<long long> d1_counts = {2, 0, 2};
+  std::vector<int> d1_rows = {0, 1, -9, -9, -9, -9, 3, 2, -9};
+  std::vector<int> d3_rows = {4, 5, 0, -9, 11, -9, -9, -9, 8, 7, 6, 1};
+  long long length_x = 4;
+  long long most = 3;  ///< the attribute D3.max_nreqs, which is 4
+
+  void write(const std::string& path) const {
+    int id = 0;
+    ASSERT_EQ(nc_create(path.c_str(), NC_CLOBBER, &id), NC_NOERR);
+    int ranks = 0;
+    nc_def_dim(id, "num_procs", 3, &ranks);
+    const long long length_y = 3;
+    nc_put_att_longlong(id, NC_GLOBAL, "dim_len_Y", NC_INT, 1, &length_y);
+    nc_put_att_longlong(id, NC_GLOBAL, "dim_len_X", NC_INT, 1, &length_x);
+    nc_put_att_longlong(id, NC_GLOBAL, "D3.max_nreqs", NC_INT, 1, &most);
+    const std::vector<long long> d3_counts = {3, 1, 4};
+    define(id, ranks, 3, 4);
+    define(id, ranks, 2, 3);
+    define(id, ranks, 1, 3);
+    nc_enddef(id);
+    put(id, 3, d3_counts, d3_rows);
+    put(id, 2, {2, 0, 2}, {0, 1, -9, -9, -9, -9, 3, 2, -9});
+    put(id, 1, d1_counts, d1_rows);
+    EXPECT_EQ(nc_close(id), NC_NOERR);
+  }
+
+ private:
+  static void define(int id, int ranks, int map, std::size_t width) {
+    int dimensions[2] = {ranks, 0};
+    int variable = 0;
+    const std::string name = "D" + std::to_string(map);
+    nc_def_dim(id, (name + ".max_nreqs").c_str(), width, &dimensions[1]);
+    nc_def_var(id, (name + ".nreqs").c_str(), NC_INT, 1, dimensions, &variable);
+    nc_def_var(id, (name + ".offsets").c_str(), NC_INT, 2, dimensions, &variable);
+  }
+  static void put(int id, int map, const std::vector<long long>& counts, const std::vector<int>& rows) {
+    int variable = 0;
+    const std::string name = "D" + std::to_string(map);
+    nc_inq_varid(id, (name + ".nreqs").c_str(), &variable);
+    EXPECT_EQ(nc_put_var_longlong(id, variable, counts.data()), NC_NOERR);
+    nc_inq_varid(id, (name + ".offsets").c_str(), &variable);
+    EXPECT_EQ(nc_put_var_int(id, variable, rows.data()), NC_NOERR);
+  }
+};
+
+TEST_F(DecompFiles, e3sms_file_of_2018_has_padded_rows_of_points) {
+  PaddedFile file;
+  file.most = 4;
+  file.write(path("padded.nc"));
+  std::vector<Decomposition> maps;
+  ASSERT_EQ(read(path("padded.nc"), &maps), "accepted");
+  ASSERT_EQ(maps.size(), 3U);
+  EXPECT_EQ(maps[0].name, "D1");
+  expect_same_lists(maps[0], test::map_of("", {4}, {{0, 1}, {}, {3, 2}}));
+  expect_same_lists(maps[2], test::map_of("", {3, 4}, {{4, 5, 0}, {11}, {8, 7, 6, 1}}));
+}
+
+TEST_F(DecompFiles, e3sms_file_of_2018_with_a_wrong_value_is_refused) {
+  const auto said = [&](auto change) {
+    PaddedFile file;
+    file.most = 4;
+    change(file);
+    file.write(path("padded.nc"));
+    return read(path("padded.nc"));
+  };
+  EXPECT_THAT(said([](PaddedFile& it) { it.d1_counts[2] = 4; }),
+              AllOf(HasSubstr("D1.nreqs"), HasSubstr("is 4 for rank 2"), HasSubstr("3 values")));
+  EXPECT_THAT(said([](PaddedFile& it) { it.d1_counts[0] = -1; }), HasSubstr("is -1 for rank 0"));
+  EXPECT_THAT(said([](PaddedFile& it) { it.d1_rows[1] = 4; }),
+              AllOf(HasSubstr("D1.offsets"), HasSubstr("value 1 of rank 0 is 4"), HasSubstr("0 ... 3")));
+  EXPECT_THAT(said([](PaddedFile& it) { it.d3_rows[4] = 12; }), HasSubstr("value 0 of rank 1 is 12"));
+  EXPECT_THAT(said([](PaddedFile& it) { it.length_x = 0; }), HasSubstr("dim_len_X"));
+  EXPECT_THAT(said([](PaddedFile& it) { it.most = 3; }),
+              AllOf(HasSubstr("D3.max_nreqs is 3"), HasSubstr("say 4")));
+}
+
+/// Files of 2019 have neither fill_starts nor raw lists.
+TEST_F(DecompFiles, e3sms_file_of_2019_has_pairs_that_are_all_held) {
+  const Decomposition map = test::map_of("", {3, 4}, {{2, 3, 4, 0, 1}, {5, 8, 9}, {11, 7, 6, 10}});
+  const std::string file = write(Format::e3sm, {map});
+  int id = 0;
+  ASSERT_EQ(nc_open(file.c_str(), NC_WRITE, &id), NC_NOERR);
+  nc_redef(id);
+  for (const char* name : {"D1.fill_starts", "D1.raw_nreqs", "D1.raw_offsets"}) {
+    int variable = 0;
+    ASSERT_EQ(nc_inq_varid(id, name, &variable), NC_NOERR);
+    ASSERT_EQ(nc_rename_var(id, variable, (std::string("not.") + name).c_str()), NC_NOERR);
+  }
+  nc_del_att(id, NC_GLOBAL, "D1.fully_covered");
+  ASSERT_EQ(nc_close(id), NC_NOERR);
+  std::vector<Decomposition> maps;
+  ASSERT_EQ(read(file, &maps), "accepted");
+  expect_same_lists(maps.at(0), map);
+}
+
 TEST_F(DecompFiles, e3sms_maps_have_one_number_of_ranks) {
   auto sink = Sink::create({.path = path("x.nc"), .format = Format::e3sm, .maps = 2, .command_line = ""});
   ASSERT_TRUE(sink);
