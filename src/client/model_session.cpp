@@ -302,7 +302,7 @@ Result<> ModelSession::wait(Ticket ticket) {
 }
 
 Result<> ModelSession::finalize() {
-  if (finalized_) return {};
+  if (finalized_ && !failure_) return {};
   const observe::Timed timed(observed_.finalize);
   AFTERBAY_TRY(check_usable());
   while (!open_files_.empty()) {
@@ -340,9 +340,10 @@ Result<> ModelSession::finalize() {
   return {};
 }
 
-void ModelSession::abandon(const std::string& reason) noexcept {
+void ModelSession::abandon(const std::string& reason, const Error* cause) noexcept {
   if (finalized_) return;
   finalized_ = true;
+  if (cause != nullptr && !failure_) last_error_ = *cause;
   for (std::size_t s = 0; s < links_.size(); ++s) {
     if (lost_[s]) continue;  // it would be waited for in vain once more
     try {
@@ -352,6 +353,26 @@ void ModelSession::abandon(const std::string& reason) noexcept {
     } catch (...) {  // the process is on its way out; the server notices that too
     }
   }
+  if (!failure_) failure_ = Error(ErrorCode::bad_state, "the session is over: " + reason);
+}
+
+bool ModelSession::await_failure(transport::Millis limit) noexcept {
+  const std::uint64_t until = now_ns() + static_cast<std::uint64_t>(limit.count()) * 1'000'000;
+  while (!told_by_server_ && now_ns() < until && std::ranges::find(lost_, false) != lost_.end()) {
+    for (std::size_t s = 0; s < links_.size() && !told_by_server_; ++s) {
+      if (lost_[s]) continue;
+      const auto message = links_[s]->receive();
+      if (!message) {
+        lost_[s] = true;
+      } else if (*message) {
+        told_by_server_ = wire::kind_of(**message) == wire::Failed::kind;
+      } else if (!(idle_ && idle_())) {
+        links_[s]->wait(transport::Millis(5));
+        lost_[s] = !links_[s]->check_alive();
+      }
+    }
+  }
+  return told_by_server_;
 }
 
 void ModelSession::release_links() noexcept {

@@ -129,8 +129,12 @@ class ModelSession {
   Result<> wait(Ticket ticket);
   /// Closes what is open, waits until all is published and every server has said so.
   Result<> finalize();
-  /// Tells the servers that this rank ends early. Never fails, never waits long.
-  void abandon(const std::string& reason) noexcept;
+  /// Tells the servers that this rank ends early, and the error that made it do so, if any. Never fails,
+  /// never waits long. From then on every call fails.
+  void abandon(const std::string& reason, const Error* cause = nullptr) noexcept;
+  /// After `abandon`: waits until a server has answered that the session has failed, which it has then
+  /// reported on stderr. False: none has within `limit`.
+  bool await_failure(transport::Millis limit) noexcept;
   /// Destroys the links; from then on every call fails.
   void release_links() noexcept;
 
@@ -287,6 +291,7 @@ class ModelSession {
   std::string awaited_;  ///< the file that a wait is about
   std::vector<bool> bye_;
   bool finalized_ = false;
+  bool told_by_server_ = false;      ///< that the session has failed
   std::optional<Error> failure_;     ///< the session cannot go on
   std::optional<Error> last_error_;  ///< of a call; the session may go on
   std::function<bool()> idle_;

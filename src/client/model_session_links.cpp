@@ -81,6 +81,7 @@ Result<> ModelSession::handle(std::size_t server, std::span<const std::byte> mes
     bye_[server] = true;
   } else if (kind == wire::Failed::kind) {
     AFTERBAY_TRY_ASSIGN(wire::Failed failed, wire::decode<wire::Failed>(message));
+    told_by_server_ = true;
     // A server that lost a rank may have no file of this session open: then this rank says what it was busy
     // with.
     const bool names_no_file = failed.error.code == ErrorCode::peer_lost && failed.error.file.empty();

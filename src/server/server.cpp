@@ -132,7 +132,8 @@ bool Server::take_messages() {
       did = true;
       if (auto handled = handle(peer, *message); !handled) {
         stop_trusting_ranks();
-        fail(std::move(handled).error());
+        // What ranks said wrongly several servers find: the first one hears of it in any case.
+        fail(std::move(handled).error(), fellows_.linked() ? Witness::all_servers : Witness::this_server);
       }
       port_->pop(peer);
     }
@@ -188,10 +189,7 @@ Result<> Server::handle(std::size_t peer, std::span<const std::byte> message) {
   port_->mark_progress();
   if (kind == wire::Finalize::kind) return end_peer(peer);
   if (kind == wire::Abandon::kind)
-    return with<wire::Abandon>(message, [&](wire::Abandon m) -> Result<> {
-      abandoned(peer, std::move(m));
-      return end_peer(peer);
-    });
+    return with<wire::Abandon>(message, [&](auto m) { return abandoned(peer, std::move(m)); });
   if (kind == wire::FrameReady::kind)
     return with<wire::FrameReady>(message, [&](wire::FrameReady m) { return frame_ready(m.frame, m.seq); });
   // After a failure, files that all ranks have closed are still published: what was sent for them counts.

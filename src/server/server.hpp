@@ -79,6 +79,9 @@ class Server {
   void wait(transport::Millis most = longest_sleep);
   /// The rank that hosts this server goes, after a failure: what other ranks have not closed is given up.
   void leave();
+  /// This process ends although the session has not: all ranks and servers learn why. Returns when they have
+  /// been told, after `limit` at the latest.
+  void end_early(Error why, transport::Millis limit);
   /// All model ranks have ended and all files are published or given up.
   [[nodiscard]] bool finished() const noexcept { return finished_; }
   /// step and wait until finished. The first error of the session, if any.
@@ -152,7 +155,8 @@ class Server {
   void tell_records(OutputFile& file);
   Result<> flush(std::size_t peer, const wire::Flush& message);
   Result<> end_peer(std::size_t peer);
-  void abandoned(std::size_t peer, wire::Abandon message);
+  Result<> abandoned(std::size_t peer, wire::Abandon message);
+  void settle_given_up();
 
   Result<OutputFile*> file_of(std::uint64_t id);
   [[nodiscard]] bool is_dropped(std::uint64_t file) const;
@@ -277,7 +281,9 @@ class Server {
   [[nodiscard]] Error missing_error();
   [[nodiscard]] Error late(std::string what) const;
   Error name_unfinished(Error error, std::size_t peer);
-  void fail(Error error);
+  /// Which servers learn of a failure by themselves: one of them reports it on stderr.
+  enum class Witness { this_server, all_servers, reported };
+  void fail(Error error, Witness witness = Witness::this_server);
   void stop_trusting_ranks();
   void give_up_files();
   [[nodiscard]] bool hopeless(const OutputFile& file) const;
@@ -337,6 +343,14 @@ class Server {
   StallClock stall_;
   std::uint64_t next_watch_ns_ = 0;
   std::uint64_t failed_at_ns_ = 0;
+  /// Ranks that gave up one after the other, with the error of the first: one failure, reported once.
+  struct GivenUp {
+    Error error;
+    std::string reason;
+    std::vector<std::size_t> peers;
+    std::uint64_t since_ns = 0;
+  };
+  std::optional<GivenUp> given_up_;
   observe::Progress progress_{};
   observe::Progress shown_{};
   std::uint64_t started_ns_ = now_ns();

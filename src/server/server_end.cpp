@@ -8,6 +8,8 @@ namespace afterbay::server {
 namespace {
 
 constexpr std::uint64_t goodbye_after_failure_ns = 2'000'000'000;
+constexpr std::uint64_t ranks_give_up_together_ns = 200'000'000;
+constexpr transport::Millis goodbye_sleep{2};
 
 }  // namespace
 
@@ -20,12 +22,19 @@ void Server::watch() {
       fellows_.ended(*server);
       // One that has heard this server's farewell lets go of its link.
       const bool in_order = said_goodbye_ && lost->ended;
-      if (!failure_ && !in_order) fail(std::move(lost->error));
+      const int reporter = *server == 0 ? 1 : 0;
+      if (!failure_ && !in_order)
+        fail(std::move(lost->error), place_.number == reporter ? Witness::this_server : Witness::all_servers);
       continue;
     }
-    if (!failure_) fail(name_unfinished(lost->error.at_rank(catalog_.session_rank(lost->peer)), lost->peer));
+    if (given_up_ && std::ranges::find(given_up_->peers, lost->peer) != given_up_->peers.end())
+      settle_given_up();
+    if (!failure_)
+      fail(name_unfinished(lost->error.at_rank(catalog_.session_rank(lost->peer)), lost->peer),
+           Witness::all_servers);
     (void)end_peer(lost->peer);
   }
+  if (given_up_ && now_ns() - given_up_->since_ns > ranks_give_up_together_ns) settle_given_up();
   const std::uint64_t now = now_ns();
   relieve();
   observe::peak(timers_.backlog, port_->frames().peak_used_bytes());
@@ -141,23 +150,49 @@ Error Server::name_unfinished(Error error, std::size_t peer) {
 }
 
 /// A rank ended without finalize. When it only passes on a failure, say of another server, that is this
-/// server's failure too.
-void Server::abandoned(std::size_t peer, wire::Abandon message) {
-  if (failure_) return;
+/// server's failure too. Otherwise this waits a little for others that make the same mistake.
+Result<> Server::abandoned(std::size_t peer, wire::Abandon message) {
+  if (failure_) return end_peer(peer);
   if (message.session_failed && message.cause) {
-    fail(message.cause->add(fmt::format("model rank {} passed this on", peer)));
-    return;
+    fail(message.cause->add(fmt::format("model rank {} passed this on", peer)), Witness::all_servers);
+    return end_peer(peer);
   }
-  Error error = make_error(ErrorCode::peer_lost, "model rank {} gave up: {}{}", peer, message.reason,
-                           message.cause ? ", after: " + message.cause->text() : "")
-                    .at_rank(catalog_.session_rank(peer));
-  if (message.cause) error.in_file(message.cause->file).in_variable(message.cause->variable);
-  fail(name_unfinished(std::move(error), peer));
+  if (!given_up_) {
+    Error error(ErrorCode::peer_lost, message.cause ? message.cause->text() : std::string());
+    if (message.cause) error.in_file(message.cause->file).in_variable(message.cause->variable);
+    given_up_ = {std::move(error), std::move(message.reason), {}, now_ns()};
+  }
+  given_up_->peers.push_back(peer);
+  if (given_up_->peers.size() + peers_ended_ == peers_.size()) settle_given_up();
+  return {};
+}
+
+/// The failure of all ranks that have given up so far.
+void Server::settle_given_up() {
+  GivenUp all = *std::exchange(given_up_, std::nullopt);
+  std::vector<int> ranks(all.peers.begin(), all.peers.end());
+  std::ranges::sort(ranks);
+  const std::string after = all.error.message.empty() ? "" : ", after: " + all.error.message;
+  all.error.message = fmt::format(
+      "{}{} gave up: {}{}", text_of_ranks(ranks),
+      ranks.size() > 1 ? fmt::format(" ({} of {})", ranks.size(), peers_.size()) : "", all.reason, after);
+  all.error.at_rank(catalog_.session_rank(all.peers.front()));
+  if (!failure_) fail(name_unfinished(std::move(all.error), all.peers.front()), Witness::all_servers);
+  for (const std::size_t peer : all.peers) (void)end_peer(peer);
+}
+
+void Server::end_early(Error why, transport::Millis limit) {
+  if (finished_) return;
+  if (!failure_) fail(std::move(why));
+  const std::uint64_t until = now_ns() + static_cast<std::uint64_t>(limit.count()) * 1'000'000;
+  while (!finished_ && now_ns() < until)
+    if (!step()) wait(goodbye_sleep);
+  leave();
 }
 
 /// The session cannot go on: every rank learns why. Files that all ranks have closed, also by what is under
 /// way now, are still published; the others never.
-void Server::fail(Error error) {
+void Server::fail(Error error, Witness witness) {
   if (failure_) {
     logger_.debug("a later error: {}", error.text());
     return;
@@ -169,12 +204,14 @@ void Server::fail(Error error) {
   failure_ = std::move(
       error.at_rank(place_.session_rank).add(fmt::format("I/O server {} stops writing", place_.number)));
   failed_at_ns_ = now_ns();
-  logger_.error("{}", failure_->text());
+  const bool reports =
+      witness == Witness::this_server || (witness == Witness::all_servers && place_.number == 0);
+  logger_.write(reports ? LogLevel::error : LogLevel::info, failure_->text());
   const auto bytes = wire::encode(wire::Failed{*failure_});
   // Ranks that have finalized wait for their files to be published: they are told too.
   for (std::size_t p = 0; p < peers_.size(); ++p) port_->send(p, bytes);
   port_->fail();
-  fellows_.broadcast(wire::ServerFailed{*failure_});
+  fellows_.broadcast(wire::ServerFailed{*failure_, reports || witness == Witness::reported});
   places_.fail(*failure_);
   if (journal_) journal_->failed(*failure_);  // after all others were told: its disk may hang
   tickets_ = {};
@@ -257,6 +294,7 @@ void Server::finish_if_done() {
 }
 
 void Server::leave() {
+  if (given_up_) settle_given_up();
   if (!failure_ || said_goodbye_) return;
   peers_ended_ = peers_.size();
   finish_if_done();

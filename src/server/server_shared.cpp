@@ -72,7 +72,9 @@ Result<> Server::handle_server(std::size_t server, std::span<const std::byte> me
     });
   if (kind == wire::ServerFailed::kind)
     return decoded<wire::ServerFailed>(message, [&](auto m) -> Result<> {
-      if (!failure_) fail(m.error.add(fmt::format("I/O server {} passed this on", server)));
+      if (!failure_)
+        fail(m.error.add(fmt::format("I/O server {} passed this on", server)),
+             m.reported ? Witness::reported : Witness::all_servers);
       return {};
     });
   if (kind == wire::CollectionDropped::kind)

@@ -58,6 +58,23 @@ Work work_of(const Session& session) {
   return Work(state);
 }
 
+/// Marks sessions as being served: if the process exits meanwhile, they must not be entered again.
+class Serving {
+ public:
+  explicit Serving(const std::vector<Work>& all) {
+    for (const Work& work : all) states_.push_back(&work.state());
+    for (Session::State* const state : states_) state->serving = true;
+  }
+  ~Serving() {
+    for (Session::State* const state : states_) state->serving = false;
+  }
+  Serving(const Serving&) = delete;
+  Serving& operator=(const Serving&) = delete;
+
+ private:
+  std::vector<Session::State*> states_;
+};
+
 /// The sessions that one thread serves in turn.
 class Turns {
  public:
@@ -71,6 +88,7 @@ class Turns {
 
   Result<> run() {
     const BatchThread beside_the_model;
+    const Serving serving(left_);
     while (!left_.empty()) {
       bool did = false;
       for (Work& work : left_) did = work.step() || did;

@@ -237,6 +237,7 @@ class Starter {
     if (role.model) make_model(std::move(connection.links));
     if (role.model && role.server)
       state_->host_server(state_->config->inline_mode == config::InlineMode::thread);
+    AFTERBAY_TRY(state_->watch_for_end());
     return std::move(state_);
   }
 

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session/state.hpp"
 
+#include "session/open_sessions.hpp"
+
 namespace afterbay {
 namespace {
 
 constexpr std::size_t trace_events = 1u << 16;  ///< of one process; older ones are dropped
 
-constexpr std::chrono::milliseconds farewell{1000};  ///< ranks end a session at nearly the same time
+constexpr std::chrono::milliseconds farewell{1000};   ///< ranks end a session at nearly the same time
+constexpr std::chrono::milliseconds early_end{3000};  ///< until the others know of it
 
 std::size_t events_kept(const config::Config& config) {
   return config.report.trace.empty() ? 0 : trace_events;
@@ -32,7 +35,7 @@ Session::State::State(std::string session_name, std::unique_ptr<config::Config> 
       server_profile(profile_wanted(*config), events_kept(*config), timeline_kept(*config, false)) {}
 
 Session::State::~State() {
-  if (model && !ended && (!group || group->usable())) {
+  if (model && !ended && !ended_early && (!group || group->usable())) {
     model->abandon("its session was destroyed without finalize");
     if (server && !host.joinable()) {
       while (server->step()) {
@@ -43,7 +46,55 @@ Session::State::~State() {
   release();
 }
 
+Result<> Session::State::watch_for_end() {
+  AFTERBAY_TRY_ASSIGN(at_mpi_finalize, mpi::FinalizeHook::set([this] {
+                        const bool serves = !model && !spare;
+                        end_early(serves ? "MPI_Finalize was called without serve() before"
+                                         : "MPI_Finalize was called without session.finalize() before",
+                                  nullptr);
+                        release();
+                      }));
+  session::OpenSessions::of_this_process().add(*this);
+  return {};
+}
+
+bool Session::State::end_early(const std::string& reason, const Error* cause) {
+  if (ended || ended_early || serving || spare || (group && !group->usable())) return true;
+  ended_early = true;
+  return model ? end_model_early(reason, cause) : end_server_early(reason, cause);
+}
+
+bool Session::State::end_model_early(const std::string& reason, const Error* cause) {
+  model->abandon(reason, cause);
+  bool reported = model->await_failure(early_end);
+  if (server && !host.joinable()) {
+    server->end_early(Error(ErrorCode::peer_lost, reason), early_end);
+    reported = true;
+  }
+  if (!reported)
+    Logger({name, "model", model->place().session_rank}, config->log)
+        .error("{}{}{}", reason, cause != nullptr ? ", after: " : "", cause != nullptr ? cause->text() : "");
+  return true;
+}
+
+bool Session::State::end_server_early(const std::string& reason, const Error* cause) {
+  if (server && (server->finished() || server->failure())) return true;  // it has said so
+  const int rank = group ? group->rank() : -1;
+  if (server) {
+    Error error = cause != nullptr ? *cause : Error(ErrorCode::bad_state, "");
+    error.message = fmt::format("{}: every process for which is_server() is true must call serve(){}", reason,
+                                cause != nullptr ? "; after: " + cause->text() : "");
+    server->end_early(std::move(error.at_rank(rank)), early_end);
+  } else if (frontend) {
+    Logger({name, "frontend", rank}, config->log).error("{}", reason);
+    frontend.reset();
+  }
+  return true;
+}
+
 void Session::State::release() {
+  session::OpenSessions::of_this_process().remove(*this);
+  at_mpi_finalize.reset();
   if (model) model->release_links();
   if (host.joinable()) host.join();
   server.reset();

@@ -16,6 +16,7 @@
 #include "client/model_session.hpp"
 #include "config/config.hpp"
 #include "mpi/communicator.hpp"
+#include "mpi/finalize_hook.hpp"
 #include "observe/profile.hpp"
 #include "server/server.hpp"
 #include "session/frontend.hpp"
@@ -43,8 +44,11 @@ struct Session::State {
   std::jthread host;                               ///< inline, thread mode
   std::shared_ptr<client::ModelSession> model;  ///< null on dedicated servers; handles keep weak references
   std::vector<std::shared_ptr<mpi::Communicator>> communicators;  ///< of the connections; let go of last
+  std::unique_ptr<mpi::FinalizeHook> at_mpi_finalize;
   bool ended = false;
-  bool spare = false;  ///< this rank has nothing to do
+  bool ended_early = false;
+  bool spare = false;    ///< this rank has nothing to do
+  bool serving = false;  ///< serve() has not returned yet
 
   State(std::string session_name, std::unique_ptr<config::Config> configuration);
   ~State();
@@ -60,9 +64,17 @@ struct Session::State {
   client::ModelSession& model_side();
   /// Lets go of links and port, so that MPI_Finalize may come before the destructor.
   void release();
+  /// The process ends, or MPI does, while the session is open: the session fails, and all its ranks and
+  /// servers learn why: `reason`, and the error that led to it, if any. Takes a few seconds at most. True:
+  /// the failure has been reported on stderr, once for all ranks that end alike.
+  bool end_early(const std::string& reason, const Error* cause);
+  /// Watches for the end of MPI and of the process. The state stays where it is from then on.
+  Result<> watch_for_end();
 
  private:
   [[nodiscard]] session::Account account();
+  bool end_model_early(const std::string& reason, const Error* cause);
+  bool end_server_early(const std::string& reason, const Error* cause);
 };
 
 struct Collection::State {

@@ -125,9 +125,10 @@ struct ServerLoad {
 struct ServerFailed {
   static constexpr Kind kind{215};
   Error error;
+  bool reported = false;  ///< by the sender, on stderr
   template <class A>
   void fields(A& a) {
-    a(error);
+    a(error, reported);
   }
 };
 

@@ -269,12 +269,13 @@ void model(Run& run, Session& session) {
     if (extra) extra->put("pressure", record, values.data());
     session.end_step();
     if (fault_of_server(run)) std::this_thread::sleep_for(std::chrono::milliseconds(200));
-    if (run.scenario != "nofinalize") session.wait(session.flush());
+    if (run.scenario != "killed_after_close") session.wait(session.flush());
   }
   file.close();
-  if (run.scenario == "nofinalize") MPI_Barrier(model_comm(session));  // every rank has closed the file
+  if (run.scenario == "killed_after_close")
+    MPI_Barrier(model_comm(session));  // every rank has closed the file
   run.fault = Clock::now();
-  if (run.scenario == "nofinalize" && rank == 0) kill(getpid(), SIGKILL);
+  if (run.scenario == "killed_after_close" && rank == 0) kill(getpid(), SIGKILL);
   session.finalize();
 }
 
@@ -286,10 +287,10 @@ int main(int argc, char** argv) {
   Run run{argv[1], argv[2], argv[3]};
   MPI_Comm_rank(MPI_COMM_WORLD, &run.rank);
   MPI_Comm_size(MPI_COMM_WORLD, &run.size);
-  run.victims =
-      run.scenario.starts_with("kill_") || run.scenario.starts_with("stop_") || run.scenario == "nofinalize"
-          ? 1
-          : 0;
+  run.victims = run.scenario.starts_with("kill_") || run.scenario.starts_with("stop_") ||
+                        run.scenario == "killed_after_close"
+                    ? 1
+                    : 0;
   if (const char* const more = std::getenv("FAULT_VICTIMS")) run.victims += std::atoi(more);
   const bool late = run.scenario == "opens_late";
   if (late && run.rank == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1500));

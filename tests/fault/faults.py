@@ -51,15 +51,15 @@ def failed_report():
     print("failed_report: ok")
 
 
-def nofinalize():
+def killed_after_close():
     """A rank dies when all have closed the file and most of it is still to be written: it is published, and whole."""
     out = pathlib.Path(tempfile.mkdtemp(prefix="closed_", dir=".")).resolve()
-    check("nofinalize", play("nofinalize", directory=str(out), rules=["ops=write path=*.part ms=50"]), code="peer_lost",
+    check("killed_after_close", play("killed_after_close", directory=str(out), rules=["ops=write path=*.part ms=50"]), code="peer_lost",
           ranks=[1, 2, 3], rank="rank 0", cause="model rank 0")
     if not (out / "out.nc").exists():
-        sys.exit(f"nofinalize: the file that all ranks had closed is not published: {list(out.iterdir())}")
+        sys.exit(f"killed_after_close: the file that all ranks had closed is not published: {list(out.iterdir())}")
     if not whole(out / "out.nc"):
-        sys.exit("nofinalize: the file is not whole")
+        sys.exit("killed_after_close: the file is not whole")
 
 
 run_scenarios({
@@ -96,6 +96,6 @@ run_scenarios({
                                  cause=["I/O server 0", "the last that this rank put was record"]),
     "kill_model": lambda: check("kill_model", play("kill_model"), code="peer_lost", ranks=[0, 2, 3], rank="rank 1",
                                 cause=["model rank 1", "not complete: out/out.nc"]),
-    "nofinalize": nofinalize,
+    "killed_after_close": killed_after_close,
     "failed_report": failed_report,
 })

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sessions that this process has open, for the end of the process: one that comes without the calls that
+// end a session must not leave servers and other ranks waiting.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "afterbay/session.hpp"
+#include "base/thread_safety.hpp"
+
+namespace afterbay::session {
+
+/// One per process, for the exit handler has no other way to find them. Any thread.
+class OpenSessions {
+ public:
+  static OpenSessions& of_this_process();
+
+  void add(Session::State& state);
+  void remove(Session::State& state);
+  /// Ends all of them early. Only in the thread and the process that opened them: elsewhere, say in a child
+  /// that was forked and calls exit, nothing happens. True: there were some, and the failure of each has been
+  /// reported on stderr.
+  bool end_early(const std::string& reason, const Error* cause);
+
+ private:
+  OpenSessions();
+
+  struct Entry {
+    Session::State* state;
+    std::thread::id thread;
+    pid_t process;
+  };
+  Mutex mutex_;
+  std::vector<Entry> entries_ AFTERBAY_GUARDED_BY(mutex_);
+};
+
+}  // namespace afterbay::session
