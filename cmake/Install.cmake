@@ -4,6 +4,7 @@ include(CMakePackageConfigHelpers)
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/Afterbay")
 
 install(TARGETS afterbay EXPORT AfterbayTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS afterbay_reader RUNTIME DESTINATION libexec/afterbay)
 install(EXPORT AfterbayTargets NAMESPACE afterbay:: DESTINATION ${package_dir})
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/afterbay" DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h")

@@ -18,7 +18,7 @@ ALLOWED = {
     "transport": ["wire", "mpi"],
     "client": ["transport", "config", "observe"],
     "codec": ["base"],
-    "storage": ["model", "codec"],
+    "storage": ["model", "codec", "wire"],
     "journal": ["base"],
     "triggers": ["base"],
     "server": ["transport", "storage", "journal", "config", "observe"],

@@ -162,7 +162,8 @@ topology: settings of a lower source that have no meaning there are then left ou
 
 Variables that begin with `AFTERBAY_` and are no settings are refused too, but for those that say
 where the installation is (`AFTERBAY_ROOT`, `_DIR`, `_HOME`, `_PREFIX`, `_VERSION`, `_LIB`, `_INC`,
-`_INCLUDE`) and those of the project's own build and tests (`AFTERBAY_BUILD`, `_SOURCE`, `_PYTHON`,
+`_INCLUDE`, and `_READER`: the program `afterbay-reader`, if it is not in `libexec/afterbay/` of the
+installation) and those of the project's own build and tests (`AFTERBAY_BUILD`, `_SOURCE`, `_PYTHON`,
 `AFTERBAY_TEST_*`, `AFTERBAY_BENCH_*`, `AFTERBAY_DEMO_*`).
 
 Sizes are a number and `B`, `kB`, `MB`, `GB`, `TB` (powers of 1000) or `KiB`, `MiB`, `GiB`, `TiB`

@@ -17,10 +17,10 @@ constexpr std::string_view variable_prefix = "AFTERBAY_";
 constexpr std::string_view flag_prefix = "--afterbay.";
 
 /// Variables that have other uses: where build systems and modules find the installation, the tests' own.
-constexpr std::array<std::string_view, 12> other_variables{
-    "AFTERBAY_ROOT",    "AFTERBAY_DIR", "AFTERBAY_HOME",    "AFTERBAY_PREFIX",
-    "AFTERBAY_VERSION", "AFTERBAY_LIB", "AFTERBAY_BUILD",   "AFTERBAY_SOURCE",
-    "AFTERBAY_PYTHON",  "AFTERBAY_INC", "AFTERBAY_INCLUDE", "AFTERBAY_CONFIG"};
+constexpr std::array<std::string_view, 13> other_variables{
+    "AFTERBAY_ROOT",    "AFTERBAY_DIR",    "AFTERBAY_HOME",   "AFTERBAY_PREFIX", "AFTERBAY_VERSION",
+    "AFTERBAY_LIB",     "AFTERBAY_BUILD",  "AFTERBAY_SOURCE", "AFTERBAY_PYTHON", "AFTERBAY_INC",
+    "AFTERBAY_INCLUDE", "AFTERBAY_CONFIG", "AFTERBAY_READER"};
 constexpr std::array<std::string_view, 4> other_prefixes{"AFTERBAY_TEST_", "AFTERBAY_BENCH_",
                                                          "AFTERBAY_DEMO_", "AFTERBAY_TRIGGER_"};
 

@@ -3,10 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <filesystem>
-#include <functional>
 #include <limits>
-#include <numeric>
 #include <utility>
 
 #include "decomp/hdf5_image.hpp"
@@ -21,9 +20,34 @@ using storage::LibraryLock;
 
 namespace {
 
-bool is_integer(nc_type type) {
-  return type == NC_BYTE || type == NC_UBYTE || type == NC_SHORT || type == NC_USHORT || type == NC_INT ||
-         type == NC_UINT || type == NC_INT64 || type == NC_UINT64;
+bool is_integer(Type type) {
+  return type != Type::text && type != Type::string && type != Type::float32 && type != Type::float64;
+}
+
+template <class T>
+bool widen_from(std::span<const std::byte> stored, std::span<std::int64_t> values) {
+  for (std::size_t i = 0; i < values.size(); ++i) {  // never overtakes what is read
+    T value{};
+    std::memcpy(&value, stored.data() + i * sizeof(T), sizeof(T));
+    if (!std::in_range<std::int64_t>(value)) return false;
+    values[i] = static_cast<std::int64_t>(value);
+  }
+  return true;
+}
+
+/// Integers of any type as int64; `stored` may be the last part of the memory of `values`. False: one does
+/// not fit.
+bool widen(Type type, std::span<const std::byte> stored, std::span<std::int64_t> values) {
+  switch (type) {
+    case Type::int8: return widen_from<std::int8_t>(stored, values);
+    case Type::int16: return widen_from<std::int16_t>(stored, values);
+    case Type::int32: return widen_from<std::int32_t>(stored, values);
+    case Type::uint8: return widen_from<std::uint8_t>(stored, values);
+    case Type::uint16: return widen_from<std::uint16_t>(stored, values);
+    case Type::uint32: return widen_from<std::uint32_t>(stored, values);
+    case Type::uint64: return widen_from<std::uint64_t>(stored, values);
+    default: return widen_from<std::int64_t>(stored, values);
+  }
 }
 
 /// System errors are positive, netCDF's own negative: when reading those say that the file is not one.
@@ -85,8 +109,9 @@ Result<NetcdfFile> NetcdfFile::open(const std::string& path) {
   NetcdfFile file(std::make_unique<Handle>(path, false));
   AFTERBAY_TRY_ASSIGN(const auto header, storage::check_cdf_header(path));
   if (header) AFTERBAY_TRY(check_size(*header, path));
-  const LibraryLock lock;
-  AFTERBAY_TRY(file.check(nc_open(path.c_str(), NC_NOWRITE, &file.handle_->id), "", "cannot be opened"));
+  auto source = storage::ArrayFile::open(path);
+  if (!source) return fail(std::move(source).error().in_file(path));
+  file.handle_->source = *std::move(source);
   return file;
 }
 
@@ -114,14 +139,8 @@ Result<NetcdfFile> NetcdfFile::create_in_memory(const std::string& path) {
 }
 
 Result<std::optional<std::uint64_t>> NetcdfFile::find_dimension(const std::string& name) const {
-  const LibraryLock lock;
-  int dimension = 0;
-  std::size_t length = 0;
-  const int status = nc_inq_dimid(id(), name.c_str(), &dimension);
-  if (status == NC_EBADDIM) return std::nullopt;
-  AFTERBAY_TRY(check(status, "", "dimension " + name));
-  AFTERBAY_TRY(check(nc_inq_dimlen(id(), dimension, &length), "", "dimension " + name));
-  return length;
+  const storage::ArrayDimension* dimension = handle_->source->contents().find_dimension(name);
+  return dimension == nullptr ? std::nullopt : std::optional(dimension->length);
 }
 
 Result<int> NetcdfFile::find(const std::string& variable) const {
@@ -131,40 +150,41 @@ Result<int> NetcdfFile::find(const std::string& variable) const {
   return number;
 }
 
+/// A variable of an integer type.
+Result<const storage::ArrayVariable*> NetcdfFile::found(const std::string& name) const {
+  const storage::ArrayVariable* variable = handle_->source->contents().find_variable(name);
+  if (variable == nullptr) return malformed(*this, name, "the file does not have it");
+  if (!is_integer(variable->type)) return malformed(*this, name, "is not of an integer type");
+  return variable;
+}
+
 bool NetcdfFile::has_variable(const std::string& name) const {
-  const LibraryLock lock;
-  int number = 0;
-  return nc_inq_varid(id(), name.c_str(), &number) == NC_NOERR;
+  return handle_->source->contents().find_variable(name) != nullptr;
+}
+
+/// Null if there is none.
+const Values* NetcdfFile::attribute(const std::string& variable, const std::string& name) const {
+  const storage::ArrayContents& contents = handle_->source->contents();
+  const storage::ArrayVariable* owner = variable.empty() ? nullptr : contents.find_variable(variable);
+  if (!variable.empty() && owner == nullptr) return nullptr;
+  for (const Attribute& one : owner == nullptr ? contents.attributes : owner->attributes)
+    if (one.name == name) return &one.values;
+  return nullptr;
 }
 
 bool NetcdfFile::has_attribute(const std::string& variable, const std::string& name) const {
-  const LibraryLock lock;
-  const Result<int> number = find(variable);
-  std::size_t length = 0;
-  return number && nc_inq_attlen(id(), *number, name.c_str(), &length) == NC_NOERR;
+  return attribute(variable, name) != nullptr;
 }
 
 Result<std::optional<std::string>> NetcdfFile::find_text(const std::string& variable,
                                                          const std::string& name) const {
-  const LibraryLock lock;
-  AFTERBAY_TRY_ASSIGN(const int number, find(variable));
-  nc_type type = NC_NAT;
-  std::size_t length = 0;
-  const int status = nc_inq_att(id(), number, name.c_str(), &type, &length);
-  if (status == NC_ENOTATT) return std::nullopt;
-  AFTERBAY_TRY(check(status, variable, "attribute " + name));
-  if (type == NC_STRING && length == 1) {
-    char* text = nullptr;
-    AFTERBAY_TRY(check(nc_get_att_string(id(), number, name.c_str(), &text), variable, "attribute " + name));
-    std::string value = text == nullptr ? "" : text;
-    nc_free_string(1, &text);
-    return value;
-  }
-  if (type != NC_CHAR) return malformed(*this, variable, "the attribute {} is not text", name);
-  std::string value(length, '\0');
-  AFTERBAY_TRY(
-      check(nc_get_att_text(id(), number, name.c_str(), value.data()), variable, "attribute " + name));
-  return value;
+  if (!variable.empty() && !has_variable(variable))
+    return malformed(*this, variable, "the file does not have it");
+  const Values* values = attribute(variable, name);
+  if (values == nullptr) return std::nullopt;
+  if (values->type == Type::string && values->strings.size() == 1) return values->strings.front();
+  if (values->type != Type::text) return malformed(*this, variable, "the attribute {} is not text", name);
+  return std::string(values->text());
 }
 
 Result<std::string> NetcdfFile::text(const std::string& variable, const std::string& name) const {
@@ -175,37 +195,19 @@ Result<std::string> NetcdfFile::text(const std::string& variable, const std::str
 
 Result<std::vector<std::int64_t>> NetcdfFile::integers(const std::string& variable,
                                                        const std::string& name) const {
-  const LibraryLock lock;
-  AFTERBAY_TRY_ASSIGN(const int number, find(variable));
-  nc_type type = NC_NAT;
-  std::size_t length = 0;
-  const int status = nc_inq_att(id(), number, name.c_str(), &type, &length);
-  if (status == NC_ENOTATT) return malformed(*this, variable, "there is no attribute {}", name);
-  AFTERBAY_TRY(check(status, variable, "attribute " + name));
-  if (!is_integer(type))
+  const Values* values = attribute(variable, name);
+  if (values == nullptr) return malformed(*this, variable, "there is no attribute {}", name);
+  if (!is_integer(values->type))
     return malformed(*this, variable, "the attribute {} is not of an integer type", name);
-  std::vector<long long> values(length);
-  AFTERBAY_TRY(
-      check(nc_get_att_longlong(id(), number, name.c_str(), values.data()), variable, "attribute " + name));
-  return std::vector<std::int64_t>(values.begin(), values.end());
+  std::vector<std::int64_t> integers(values->count());
+  if (!widen(values->type, values->bytes, integers))
+    return malformed(*this, variable, "a value of the attribute {} is above 2^63 - 1", name);
+  return integers;
 }
 
 Result<std::vector<std::uint64_t>> NetcdfFile::shape(const std::string& variable) const {
-  const LibraryLock lock;
-  AFTERBAY_TRY_ASSIGN(const int number, find(variable));
-  nc_type type = NC_NAT;
-  int dimensions = 0;
-  int ids[NC_MAX_VAR_DIMS];
-  AFTERBAY_TRY(check(nc_inq_var(id(), number, nullptr, &type, &dimensions, ids, nullptr), variable,
-                     "cannot be looked at"));
-  if (!is_integer(type)) return malformed(*this, variable, "is not of an integer type");
-  std::vector<std::uint64_t> lengths;
-  for (int i = 0; i < dimensions; ++i) {
-    std::size_t length = 0;
-    AFTERBAY_TRY(check(nc_inq_dimlen(id(), ids[i], &length), variable, "has no length"));
-    lengths.push_back(length);
-  }
-  return lengths;
+  AFTERBAY_TRY_ASSIGN(const storage::ArrayVariable* one, found(variable));
+  return handle_->source->contents().shape(*one);
 }
 
 Result<std::uint64_t> NetcdfFile::length(const std::string& variable) const {
@@ -222,30 +224,53 @@ Result<std::vector<std::int64_t>> NetcdfFile::read(const std::string& variable) 
 
 Result<std::vector<std::int64_t>> NetcdfFile::read(const std::string& variable, std::uint64_t start,
                                                    std::uint64_t count) const {
-  return read_box(variable, std::array{std::size_t{start}}, std::array{std::size_t{count}});
+  return read_box(variable, std::array{start}, std::array{count});
 }
 
 Result<std::vector<std::int64_t>> NetcdfFile::read_row(const std::string& variable, std::uint64_t row,
                                                        std::uint64_t count) const {
-  return read_box(variable, std::array{std::size_t{row}, std::size_t{0}},
-                  std::array{std::size_t{1}, std::size_t{count}});
+  return read_box(variable, std::array{row, std::uint64_t{0}}, std::array{std::uint64_t{1}, count});
+}
+
+/// Values that no file of this size can hold, even compressed, or that do not fit into memory.
+Result<> NetcdfFile::check_values(const std::string& variable, std::uint64_t count) const {
+  constexpr std::uint64_t most_expansion = 1040;  // of deflate, in whose chunks a byte is one value at least
+  constexpr std::uint64_t always = std::uint64_t{1} << 16;
+  std::error_code ignored;
+  const std::uint64_t size = std::filesystem::file_size(path(), ignored);
+  if (!ignored && count > always && count / most_expansion > size)
+    return malformed(*this, variable, "has {} values, but the file has only {} bytes: it is damaged", count,
+                     size);
+  if (Result<> fits = check_memory(8.0 * static_cast<double>(count), fmt::format("its {} values", count));
+      !fits)
+    return fail(fits.error().in_file(path()).in_variable(variable));
+  return {};
 }
 
 Result<std::vector<std::int64_t>> NetcdfFile::read_box(const std::string& variable,
-                                                       std::span<const std::size_t> start,
-                                                       std::span<const std::size_t> count) const {
-  static_assert(sizeof(long long) == sizeof(std::int64_t));
-  const std::size_t many = std::reduce(count.begin(), count.end(), std::size_t{1}, std::multiplies<>());
-  if (Result<> fits = check_memory(8.0 * static_cast<double>(many), fmt::format("its {} values", many));
-      !fits)
-    return fail(fits.error().in_file(path()).in_variable(variable));
+                                                       std::span<const std::uint64_t> start,
+                                                       std::span<const std::uint64_t> count) const {
+  AFTERBAY_TRY_ASSIGN(const storage::ArrayVariable* one, found(variable));
+  AFTERBAY_TRY_ASSIGN(const std::vector<std::uint64_t> lengths, shape(variable));
+  if (lengths.size() != count.size())
+    return malformed(*this, variable, "has {} dimensions instead of {}", lengths.size(), count.size());
+  std::uint64_t many = 1;
+  for (std::size_t d = 0; d < lengths.size(); ++d) {
+    if (start[d] > lengths[d] || count[d] > lengths[d] - start[d])
+      return malformed(*this, variable, "has {} values along a dimension, but {} from value {} on are needed",
+                       lengths[d], count[d], start[d]);
+    if (__builtin_mul_overflow(many, count[d], &many))
+      return malformed(*this, variable, "has more values than any file can hold");
+  }
+  AFTERBAY_TRY(check_values(variable, many));
   std::vector<std::int64_t> values(many);
   if (many == 0) return values;
-  const LibraryLock lock;
-  AFTERBAY_TRY_ASSIGN(const int number, find(variable));
-  AFTERBAY_TRY(check(nc_get_vara_longlong(id(), number, start.data(), count.data(),
-                                          reinterpret_cast<long long*>(values.data())),
-                     variable, "cannot be read"));
+  // Elements as they are stored lie at the end of the same memory until they are widened.
+  const std::span<std::byte> memory = std::as_writable_bytes(std::span(values));
+  const std::span<std::byte> stored = memory.last(many * size_of(one->type));
+  if (auto done = handle_->source->read(one->id, start, count, stored); !done)
+    return fail(std::move(done).error().in_file(path()).in_variable(variable));
+  if (!widen(one->type, stored, values)) return malformed(*this, variable, "has a value above 2^63 - 1");
   return values;
 }
 
@@ -266,9 +291,12 @@ Result<> NetcdfFile::add_variable(const std::string& name, nc_type type, std::op
 
 Result<> NetcdfFile::compress(const std::string& variable) {
   constexpr std::size_t chunk_values = std::size_t{1} << 17;  // 1 MiB
-  AFTERBAY_TRY_ASSIGN(const std::uint64_t values, length(variable));
   const LibraryLock lock;
   AFTERBAY_TRY_ASSIGN(const int number, find(variable));
+  int dimension = -1;
+  std::size_t values = 0;
+  AFTERBAY_TRY(check(nc_inq_vardimid(id(), number, &dimension), variable, "has no dimension"));
+  AFTERBAY_TRY(check(nc_inq_dimlen(id(), dimension, &values), variable, "has no length"));
   const std::size_t chunk = std::min<std::size_t>(values, chunk_values);
   AFTERBAY_TRY(check(nc_def_var_chunking(id(), number, NC_CHUNKED, &chunk), variable, "chunks"));
   AFTERBAY_TRY(check(nc_def_var_deflate(id(), number, 1, 1, 1), variable, "compression"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// NetcdfFile: the little that decomposition files need of netCDF-C. Integers are int64 in memory, whatever
+// NetcdfFile: the little that decomposition files need of netCDF. Integers are int64 in memory, whatever
 // they are in the file; errors name file and variable.
 #pragma once
 
@@ -14,6 +14,7 @@
 
 #include "base/result.hpp"
 #include "decomp/part_file.hpp"
+#include "storage/reader/array_file.hpp"
 
 namespace afterbay::decomp {
 
@@ -73,17 +74,21 @@ class NetcdfFile {
     ~Handle();
     std::string path;
     bool writing = false;
-    int id = -1;
-    std::string name;  ///< under which netCDF has it
+    int id = -1;                                 ///< of a file that is written
+    std::string name;                            ///< under which netCDF has it
+    std::unique_ptr<storage::ArrayFile> source;  ///< what is read
   };
   Result<> create(const std::string& at, int kind);
   explicit NetcdfFile(std::unique_ptr<Handle> handle) : handle_(std::move(handle)) {}
 
   [[nodiscard]] int id() const noexcept { return handle_->id; }
   [[nodiscard]] Result<int> find(const std::string& variable) const;
+  Result<const storage::ArrayVariable*> found(const std::string& variable) const;
+  [[nodiscard]] const Values* attribute(const std::string& variable, const std::string& name) const;
   [[nodiscard]] Result<std::vector<std::int64_t>> read_box(const std::string& variable,
-                                                           std::span<const std::size_t> start,
-                                                           std::span<const std::size_t> count) const;
+                                                           std::span<const std::uint64_t> start,
+                                                           std::span<const std::uint64_t> count) const;
+  [[nodiscard]] Result<> check_values(const std::string& variable, std::uint64_t count) const;
   [[nodiscard]] Error error(int status, const std::string& variable, const std::string& what) const;
   Result<> check(int status, const std::string& variable, const std::string& what) const;
 

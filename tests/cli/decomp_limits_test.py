@@ -77,7 +77,7 @@ class Limits(CommandTest):
 
     def test_memory_that_is_exhausted_all_the_same_is_an_error_of_the_file(self):
         self.expect(OK, "decomp", "make", "mpas", "mesh.nc", "--cells", "3000000", "--ranks", "4")
-        for limit in range(250, 600, 50):  # MiB: somewhere in between the program starts and the map does not fit
+        for limit in range(100, 600, 25):  # MiB: somewhere in between the program starts and the map does not fit
             done = subprocess.run(["prlimit", f"--as={limit << 20}", COMMAND, "decomp", "stats", "mesh.nc"],
                                   capture_output=True, text=True, check=False)
             if "mesh.nc" in done.stderr and "more memory than" in done.stderr:

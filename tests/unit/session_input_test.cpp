@@ -9,6 +9,8 @@
 
 #include "input_session.hpp"
 #include "local_run.hpp"
+#include "mutator.hpp"
+#include "read_back.hpp"
 #include "scratch_directory.hpp"
 
 namespace afterbay::test {
@@ -68,6 +70,50 @@ Error refusal(Action&& action) {
   }
   ADD_FAILURE() << "nothing was refused";
   return make_error(ErrorCode::internal, "");
+}
+
+// ---- damaged files
+
+TEST(ThreadSessionInputDamage, damaged_netcdf4_inputs_do_not_end_the_server_and_its_output_is_published) {
+  const Directory directory;
+  inputs::write_file(directory.path / "whole.nc", NC_NETCDF4);
+  const Mutator mutator(bytes_of_file(directory.path / "whole.nc"), 7);
+  LocalRun run(1, 1, tight_input());
+  expect_no_errors(run.run([&](Session& session, int) {
+    Schema schema;
+    schema.dimension("time", unlimited).dimension("x", 3);
+    schema.variable("v", Type::int32, {"time", "x"});
+    Collection c = session.collection("c", schema, {.file = "out.nc", .directory = directory.path.string()});
+    OutputFile output = c.open();
+    for (int number = 0; number < 60; ++number) {
+      const std::string path = (directory.path / "damaged.nc").string();
+      write_bytes(path, mutator.mutant(static_cast<std::uint64_t>(number)));
+      try {
+        InputFile input = session.open_input(path);
+        if (input.schema().find_variable("names") != nullptr) static_cast<void>(input.get_strings("names"));
+        const Dimension* const length = input.schema().find_dimension("cells");
+        const Variable* const area = input.schema().find_variable("area");
+        if (area != nullptr && area->dimensions.size() == 1 && length != nullptr &&
+            length->length == inputs::cells) {
+          std::vector<double> values(inputs::cells);
+          input.get("area", values.data());
+        }
+        input.close();
+      } catch (const Failure& failure) {
+        EXPECT_NE(failure.code(), ErrorCode::internal) << failure.what();
+        EXPECT_NE(failure.code(), ErrorCode::peer_lost) << failure.what();
+      }
+      const int values[]{number, number + 1, number + 2};
+      output.put("v", static_cast<std::uint64_t>(number), values);
+      session.end_step();
+    }
+    output.close();
+    session.finalize();
+  }));
+  const std::vector<int> written = read<int>(directory.path / "out.nc", "v");
+  ASSERT_EQ(written.size(), 180u);
+  for (std::size_t number = 0; number < 60; ++number)
+    EXPECT_EQ(written[3 * number + 1], static_cast<int>(number) + 1);
 }
 
 // ---- files that this session writes

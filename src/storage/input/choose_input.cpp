@@ -56,12 +56,10 @@ Result<> choose_classic(InputSources& sources, std::vector<InputVariable>& varia
 }
 
 void choose_netcdf4(InputSources& sources, std::vector<InputVariable>& variables) {
-  auto hdf5 = Hdf5Source::open(*sources.bytes);
-  if (!hdf5) return;
-  sources.hdf5 = std::move(*hdf5);
+  if (sources.remote == nullptr || sources.remote->datasets().empty()) return;
   const Schema& schema = sources.library->found().schema;
-  std::vector<DatasetStorage> datasets = sources.hdf5->inspect(schema.variables);
-  const ChunkSources chunk_sources{sources.bytes.get(), sources.hdf5.get(), &sources.memory};
+  std::vector<DatasetStorage> datasets = sources.remote->datasets();
+  const ChunkSources chunk_sources{sources.bytes.get(), sources.remote, &sources.memory};
   for (std::uint32_t v = 0; v < variables.size(); ++v) {
     DatasetStorage& dataset = datasets[v];
     const bool dense = !variables[v].record && dataset.lengths == variables[v].shape;

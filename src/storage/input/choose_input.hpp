@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "storage/input/chunk_memory.hpp"
-#include "storage/input/hdf5_source.hpp"
 #include "storage/input/input_bytes.hpp"
 #include "storage/input/library_file.hpp"
 #include "storage/input/variable_input.hpp"
+#include "storage/reader/remote_file.hpp"
 
 namespace afterbay::storage {
 
@@ -24,8 +24,8 @@ struct InputVariable {
 /// What an open file is read with.
 struct InputSources {
   std::unique_ptr<InputBytes> bytes;
-  std::unique_ptr<LibraryFile> library;
-  std::unique_ptr<Hdf5Source> hdf5;  ///< netCDF-4 only, and only if HDF5 opens it for us
+  std::unique_ptr<InputLibrary> library;
+  RemoteInput* remote = nullptr;  ///< `library`, if it is a reader process: for all but classic formats
   ChunkMemory memory{input_chunk_memory_bytes};
 };
 

@@ -73,7 +73,8 @@ Result<std::vector<ChunkAddress>> ChunkedInput::addresses_of(std::span<const Par
   wanted.insert(wanted.end(), neighbours.begin(), neighbours.end());
   std::vector<model::Index> first_elements;
   for (const Part& part : wanted) first_elements.push_back(part.first);
-  AFTERBAY_TRY_ASSIGN(const std::vector<ChunkAddress> found, sources_.hdf5->find(variable_, first_elements));
+  AFTERBAY_TRY_ASSIGN(const std::vector<ChunkAddress> found,
+                      sources_.finder->find(variable_, first_elements));
   const MutexLock lock(mutex_);
   for (std::size_t i = 0; i < wanted.size(); ++i) known_.emplace(wanted[i].number, found[i]);
   for (std::size_t i = 0; i < unknown.size(); ++i) addresses[unknown[i]] = found[i];
@@ -191,6 +192,13 @@ Result<> ChunkedInput::read_filtered(const Part& part, const ChunkAddress& addre
 }
 
 Result<> ChunkedInput::decode(const ChunkAddress& address, std::span<std::byte> chunk, ReadCost& cost) {
+  // Deflate makes at most 1032 bytes of one: no memory for the absurd chunk of a damaged file.
+  constexpr std::uint64_t most_expansion = 1040;
+  constexpr std::uint64_t least_bytes = std::uint64_t{1} << 16;
+  if (chunk_bytes_ > least_bytes && chunk_bytes_ / most_expansion > address.bytes)
+    return fail(ErrorCode::format,
+                "a chunk of {} bytes cannot hold the {} bytes that are expected: the file is damaged",
+                address.bytes, chunk_bytes_);
   BufferPool::Loan buffer;
   AFTERBAY_TRY_ASSIGN(const std::span<std::byte> stored,
                       sources_.file->load(address.offset, address.bytes, buffer, cost));

@@ -17,7 +17,7 @@ namespace afterbay::storage {
 /// What the variables of a file share.
 struct ChunkSources {
   InputBytes* file = nullptr;
-  Hdf5Source* hdf5 = nullptr;
+  ChunkFinder* finder = nullptr;
   ChunkMemory* memory = nullptr;
 };
 

@@ -43,21 +43,30 @@ struct DatasetStorage {
   std::vector<std::byte> fill;  ///< what HDF5 gives for chunks never written; native
 };
 
+/// Finds the chunks of variables in a file.
+class ChunkFinder {
+ public:
+  ChunkFinder() = default;
+  ChunkFinder(const ChunkFinder&) = delete;
+  ChunkFinder& operator=(const ChunkFinder&) = delete;
+  virtual ~ChunkFinder() = default;
+  /// Addresses of the chunks of a variable, by its index in the schema, whose first elements are given.
+  virtual Result<std::vector<ChunkAddress>> find(std::uint32_t variable,
+                                                 std::span<const model::Index> first_elements) = 0;
+};
+
 /// Finds places, under the library lock; reads no values. Any thread.
-class Hdf5Source {
+class Hdf5Source : public ChunkFinder {
  public:
   /// Opens the file once more, beside netCDF-C.
   static Result<std::unique_ptr<Hdf5Source>> open(const InputBytes& file);
-  Hdf5Source(const Hdf5Source&) = delete;
-  Hdf5Source& operator=(const Hdf5Source&) = delete;
-  ~Hdf5Source();
+  ~Hdf5Source() override;
 
   /// How these variables are kept, one after the other.
   std::vector<DatasetStorage> inspect(std::span<const Variable> variables);
-  /// Addresses of the chunks of a variable (by its number in the last `inspect`) whose first elements are
-  /// given.
+  /// The variables are those of the last `inspect`.
   Result<std::vector<ChunkAddress>> find(std::uint32_t variable,
-                                         std::span<const model::Index> first_elements);
+                                         std::span<const model::Index> first_elements) override;
 
  private:
   explicit Hdf5Source(std::unique_ptr<BlockWriter> bytes)

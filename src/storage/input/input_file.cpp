@@ -12,6 +12,7 @@
 
 #include "storage/block_writer/disk.hpp"
 #include "storage/block_writer/system_error.hpp"
+#include "storage/cdf/header.hpp"
 #include "storage/input/choose_input.hpp"
 
 namespace afterbay::storage {
@@ -50,7 +51,8 @@ struct InputFile::State {
 
   [[nodiscard]] const FoundFile& found() const noexcept { return sources.library->found(); }
 
-  Result<> open(DirectIo direct_io, std::shared_ptr<Disk> disk);
+  Result<> open(DirectIo direct_io, std::shared_ptr<Disk> disk, std::chrono::milliseconds deadline);
+  Result<> open_library(std::chrono::milliseconds deadline);
   Result<> check(std::uint32_t variable, std::uint64_t record) const;
   Result<> check(std::uint32_t variable, const model::Box& box, std::size_t bytes) const;
   [[nodiscard]] Error located(Error error, std::uint32_t variable, std::uint64_t record) const;
@@ -106,14 +108,28 @@ ReadCost& ReadCost::operator+=(const ReadCost& other) noexcept {
 InputFile::InputFile(std::unique_ptr<State> state) : state_(std::move(state)) {}
 InputFile::~InputFile() = default;
 
+Result<> InputFile::State::open_library(std::chrono::milliseconds deadline) {
+  sources.remote = nullptr;
+  AFTERBAY_TRY_ASSIGN(const auto classic, check_cdf_header(path));
+  if (classic) {
+    AFTERBAY_TRY_ASSIGN(sources.library, LibraryFile::open(path));
+    return {};
+  }
+  AFTERBAY_TRY_ASSIGN(auto remote, RemoteInput::open(path, deadline));
+  sources.remote = remote.get();
+  sources.library = std::move(remote);
+  return {};
+}
+
 /// The name is opened twice, by us and by netCDF-C: it must not come to mean another file in between.
-Result<> InputFile::State::open(DirectIo direct_io, std::shared_ptr<Disk> disk) {
+Result<> InputFile::State::open(DirectIo direct_io, std::shared_ptr<Disk> disk,
+                                std::chrono::milliseconds deadline) {
   AFTERBAY_TRY(check_regular(path));
   constexpr int attempts = 16;
   for (int attempt = 0; attempt < attempts; ++attempt) {
     sources.library.reset();
     AFTERBAY_TRY_ASSIGN(sources.bytes, InputBytes::open(path, direct_io, disk));
-    AFTERBAY_TRY_ASSIGN(sources.library, LibraryFile::open(path));
+    AFTERBAY_TRY(open_library(deadline));
     if (!sources.bytes->named(path)) continue;
     AFTERBAY_TRY_ASSIGN(variables, choose_inputs(sources));
     return {};
@@ -122,10 +138,11 @@ Result<> InputFile::State::open(DirectIo direct_io, std::shared_ptr<Disk> disk) 
 }
 
 Result<std::unique_ptr<InputFile>> InputFile::open(const std::string& path, DirectIo direct_io,
-                                                   std::shared_ptr<Disk> disk) {
+                                                   std::shared_ptr<Disk> disk,
+                                                   std::chrono::milliseconds deadline) {
   auto state = std::make_unique<State>();
   state->path = path;
-  if (auto opened = state->open(direct_io, std::move(disk)); !opened)
+  if (auto opened = state->open(direct_io, std::move(disk), deadline); !opened)
     return fail(std::move(opened).error().in_file(path).add("opening " + path + " for reading"));
   return std::unique_ptr<InputFile>(new InputFile(std::move(state)));
 }

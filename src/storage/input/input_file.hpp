@@ -2,6 +2,7 @@
 // InputFile: any netCDF file, opened to be read by several threads.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -32,6 +33,8 @@ struct ReadCost {
   ReadCost& operator+=(const ReadCost& other) noexcept;
 };
 
+inline constexpr std::chrono::milliseconds default_reader_deadline{60'000};
+
 /// A file opened for input: it stays the file that it was then, whatever is put under its name later. Any
 /// thread may call any function, several at once. Memory beside the caller's is bounded: decoded chunks are
 /// kept up to input_chunk_memory_bytes, and each reading thread needs buffers of one block or chunk.
@@ -43,9 +46,12 @@ class InputFile {
 
   /// Opens any netCDF file that netCDF-C can read (netCDF-4, CDF-1, CDF-2, CDF-5). Takes the library lock.
   /// Fails with io when the system refuses (native: errno, ENOENT for a missing file), with format when it
-  /// is no such file or is damaged. `disk`: system calls of fault tests; null: the real ones.
-  static Result<std::unique_ptr<InputFile>> open(const std::string& path, DirectIo direct_io,
-                                                 std::shared_ptr<Disk> disk = nullptr);
+  /// is no such file or is damaged. All but files of the classic formats are opened by a reader process,
+  /// which must answer each request within `deadline`. `disk`: system calls of fault tests; null: the real
+  /// ones.
+  static Result<std::unique_ptr<InputFile>> open(
+      const std::string& path, DirectIo direct_io, std::shared_ptr<Disk> disk = nullptr,
+      std::chrono::milliseconds deadline = default_reader_deadline);
 
   [[nodiscard]] const std::string& path() const noexcept;
   /// Dimensions, variables and attributes as the file has them, as far as a Schema can hold them. `fill`,

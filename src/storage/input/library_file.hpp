@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// LibraryFile: a file read by netCDF-C, which can read them all, one thread at a time.
+// InputLibrary: what netCDF-C and HDF5 do for an input file. LibraryFile: the same in this process.
 #pragma once
 
 #include <cstddef>
@@ -15,19 +15,31 @@
 
 namespace afterbay::storage {
 
-/// Each call takes the library lock.
-class LibraryFile {
+/// The schema of an input file and those values that our own code does not read.
+class InputLibrary {
+ public:
+  InputLibrary() = default;
+  InputLibrary(const InputLibrary&) = delete;
+  InputLibrary& operator=(const InputLibrary&) = delete;
+  virtual ~InputLibrary() = default;
+  [[nodiscard]] virtual const FoundFile& found() const noexcept = 0;
+  /// Values as of InputFile::read; `variable` is its index in the schema.
+  virtual Result<> read(std::uint32_t variable, std::uint64_t record, const model::Box& box,
+                        std::span<std::byte> to) = 0;
+  virtual Result<std::vector<std::string>> read_strings(std::uint32_t variable, std::uint64_t record) = 0;
+};
+
+/// In this process. Each call takes the library lock.
+class LibraryFile : public InputLibrary {
  public:
   /// Reads the schema, leaving out what a Schema cannot hold.
   static Result<std::unique_ptr<LibraryFile>> open(const std::string& path);
-  LibraryFile(const LibraryFile&) = delete;
-  LibraryFile& operator=(const LibraryFile&) = delete;
-  ~LibraryFile();
+  ~LibraryFile() override;
 
-  [[nodiscard]] const FoundFile& found() const noexcept { return found_; }
-  /// Values as of InputFile::read; `variable` is its index in the schema.
-  Result<> read(std::uint32_t variable, std::uint64_t record, const model::Box& box, std::span<std::byte> to);
-  Result<std::vector<std::string>> read_strings(std::uint32_t variable, std::uint64_t record);
+  [[nodiscard]] const FoundFile& found() const noexcept override { return found_; }
+  Result<> read(std::uint32_t variable, std::uint64_t record, const model::Box& box,
+                std::span<std::byte> to) override;
+  Result<std::vector<std::string>> read_strings(std::uint32_t variable, std::uint64_t record) override;
 
  private:
   /// A variable whose chunk cache has memory.
@@ -48,12 +60,12 @@ class LibraryFile {
 /// One variable of such a file.
 class LibraryInput : public VariableInput {
  public:
-  LibraryInput(LibraryFile& file, std::uint32_t variable) noexcept : file_(file), variable_(variable) {}
+  LibraryInput(InputLibrary& file, std::uint32_t variable) noexcept : file_(file), variable_(variable) {}
   Result<> read(std::uint64_t record, const model::Box& box, std::span<std::byte> to,
                 ReadCost& cost) override;
 
  private:
-  LibraryFile& file_;
+  InputLibrary& file_;
   std::uint32_t variable_;
 };
 

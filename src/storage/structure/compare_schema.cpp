@@ -6,7 +6,7 @@
 #include <cstring>
 #include <utility>
 
-#include "storage/structure/read_schema.hpp"
+#include "storage/reader/extended_file.hpp"
 
 namespace afterbay::storage {
 namespace {
@@ -181,7 +181,8 @@ std::vector<std::string> schema_differences(const Schema& wanted, const Schema& 
 }
 
 Result<std::uint64_t> check_appendable(const std::string& path, const Schema& wanted, Format format) {
-  AFTERBAY_TRY_ASSIGN(const FoundFile found, read_schema(path));
+  AFTERBAY_TRY_ASSIGN(const auto file, ExtendedFile::open(path));
+  const FoundFile& found = file->found();
   std::vector<std::string> differences = schema_differences(wanted, found.schema);
   if (found.format != format)
     differences.insert(differences.begin(), fmt::format("format: {} wanted, {} in the file", name_of(format),
@@ -189,7 +190,7 @@ Result<std::uint64_t> check_appendable(const std::string& path, const Schema& wa
   if (differences.empty())
     for (const Variable& variable : wanted.variables) {
       if (variable.constant.empty()) continue;
-      AFTERBAY_TRY_ASSIGN(const Values values, read_values(path, variable.name));
+      AFTERBAY_TRY_ASSIGN(const Values values, file->values(variable.name));
       if (std::string text = value_difference(variable.name, variable.constant, values); !text.empty())
         differences.push_back(std::move(text));
     }

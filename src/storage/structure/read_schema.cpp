@@ -203,6 +203,12 @@ class Reader {
     variable.name = found.name;
     AFTERBAY_TRY_ASSIGN(variable.type, known_type(found.type, "variable '" + variable.name + "'"));
     for (const int id : found.dimensions) variable.dimensions.push_back(dimension(id)->name);
+    if (!fits_in_a_file(found_.schema, variable)) {
+      if (!tolerant_)
+        return fail(ErrorCode::format, "variable '{}' has more values than a file can hold", variable.name);
+      found_.left_out.push_back({variable.name, "it has more values than a file can hold"});
+      return {};
+    }
     AFTERBAY_TRY_ASSIGN(variable.attributes, read_attributes(number));
     const auto fill = std::find_if(variable.attributes.begin(), variable.attributes.end(),
                                    [](const Attribute& attribute) { return attribute.name == "_FillValue"; });
@@ -307,6 +313,17 @@ Error about(Error error, const std::string& path) {
 }
 
 }  // namespace
+
+bool fits_in_a_file(const Schema& schema, const Variable& variable) {
+  constexpr std::uint64_t most_bytes = std::uint64_t{1} << 62;
+  std::uint64_t bytes = std::max<std::size_t>(size_of(variable.type), 1);
+  for (const std::string& name : variable.dimensions) {
+    const Dimension* dimension = schema.find_dimension(name);
+    const std::uint64_t length = dimension->is_unlimited() ? 1 : dimension->length;
+    if (__builtin_mul_overflow(bytes, length, &bytes) || bytes > most_bytes) return false;
+  }
+  return true;
+}
 
 Result<FoundFile> read_schema_of(int id, Demand demand) { return Reader(id, demand).read(); }
 

@@ -33,6 +33,9 @@ enum class Demand {
   what_fits  ///< what a Schema cannot hold is left out
 };
 
+/// Whether all values of the fixed dimensions are fewer bytes than any file can have.
+bool fits_in_a_file(const Schema& schema, const Variable& variable);
+
 /// Reads dimensions, variables and attributes with netCDF-C. Fails with format when the file is not
 /// netCDF of a format of ours, or holds what a Schema cannot: groups, user-defined types, several
 /// unlimited dimensions. Takes the library lock.

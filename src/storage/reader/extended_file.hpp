@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// ExtendedFile: a file that exists and is to be extended, looked at before it is opened for writing.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "storage/reader/reader_process.hpp"
+#include "storage/structure/read_schema.hpp"
+
+namespace afterbay::storage {
+
+/// Files of the classic formats are read in this process, all others by a reader process.
+class ExtendedFile {
+ public:
+  /// Fails as read_schema does.
+  static Result<std::unique_ptr<ExtendedFile>> open(const std::string& path);
+  [[nodiscard]] const FoundFile& found() const noexcept { return found_; }
+  /// All values of a variable (of the records that exist).
+  Result<Values> values(const std::string& variable);
+
+ private:
+  explicit ExtendedFile(std::string path) : path_(std::move(path)) {}
+  std::string path_;
+  std::unique_ptr<ReaderProcess> process_;  ///< none for classic formats
+  FoundFile found_;
+};
+
+}  // namespace afterbay::storage

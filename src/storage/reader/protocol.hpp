@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a process and its reader process say to each other: one request, one answer. Each is preceded by its
+// length (8 bytes); values follow their answer as they are.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "storage/input/hdf5_source.hpp"
+#include "storage/reader/array_file.hpp"
+#include "storage/structure/read_schema.hpp"
+#include "wire/data_fields.hpp"
+
+namespace afterbay::storage {
+
+template <class A>
+void fields(A& a, LeftOut& v) {
+  a(v.name, v.reason);
+}
+template <class A>
+void fields(A& a, FoundFile& v) {
+  a(v.schema, v.format, v.records, v.numbers, v.left_out);
+}
+template <class A>
+void fields(A& a, ArrayDimension& v) {
+  a(v.name, v.length, v.unlimited);
+}
+template <class A>
+void fields(A& a, ArrayVariable& v) {
+  a(v.name, v.id, v.type, v.dimensions, v.attributes, v.chunk, v.deflate, v.shuffle);
+}
+template <class A>
+void fields(A& a, ArrayContents& v) {
+  a(v.format, v.dimensions, v.variables, v.attributes, v.groups, v.user_types, v.left_out);
+}
+template <class A>
+void fields(A& a, ChunkAddress& v) {
+  a(v.offset, v.bytes, v.skipped);
+}
+
+/// A DatasetStorage in types whose every value can be checked.
+struct DescribedDataset {
+  std::uint8_t kind = 0;
+  std::uint64_t offset = 0;
+  std::vector<std::uint64_t> lengths;
+  std::vector<std::uint64_t> chunk;
+  std::vector<std::uint8_t> filters;
+  std::uint64_t element_bytes = 1;
+  std::uint8_t swapped = 0;
+  std::vector<std::byte> fill;
+  template <class A>
+  void fields(A& a) {
+    a(kind, offset, lengths, chunk, filters, element_bytes, swapped, fill);
+  }
+};
+
+// ---- requests
+
+/// To read the variables that a Schema can hold. Answered by InputDescribed.
+struct DescribeInput {
+  static constexpr wire::Kind kind{1};
+  std::string path;
+  template <class A>
+  void fields(A& a) {
+    a(path);
+  }
+};
+
+/// The schema of a file that is to be extended. Answered by InputDescribed, without datasets.
+struct DescribeSchema {
+  static constexpr wire::Kind kind{2};
+  std::string path;
+  template <class A>
+  void fields(A& a) {
+    a(path);
+  }
+};
+
+/// All values of a variable of any file. Answered by ValuesRead.
+struct ReadConstant {
+  static constexpr wire::Kind kind{3};
+  std::string path;
+  std::string variable;
+  template <class A>
+  void fields(A& a) {
+    a(path, variable);
+  }
+};
+
+/// Answered by ChunksFound. After DescribeInput.
+struct FindChunks {
+  static constexpr wire::Kind kind{4};
+  std::uint32_t variable = 0;
+  std::vector<std::uint64_t> first_elements;  ///< one chunk after the other
+  template <class A>
+  void fields(A& a) {
+    a(variable, first_elements);
+  }
+};
+
+/// Answered by Done and the values. After DescribeInput.
+struct ReadPart {
+  static constexpr wire::Kind kind{5};
+  std::uint32_t variable = 0;
+  std::uint64_t record = 0;
+  std::vector<std::uint64_t> start;
+  std::vector<std::uint64_t> count;
+  std::uint64_t bytes = 0;
+  template <class A>
+  void fields(A& a) {
+    a(variable, record, start, count, bytes);
+  }
+};
+
+/// Answered by StringsRead. After DescribeInput.
+struct ReadPartStrings {
+  static constexpr wire::Kind kind{6};
+  std::uint32_t variable = 0;
+  std::uint64_t record = 0;
+  template <class A>
+  void fields(A& a) {
+    a(variable, record);
+  }
+};
+
+/// Answered by ArraysDescribed.
+struct DescribeArrays {
+  static constexpr wire::Kind kind{7};
+  std::string path;
+  template <class A>
+  void fields(A& a) {
+    a(path);
+  }
+};
+
+/// Answered by Done and the values. After DescribeArrays.
+struct ReadArray {
+  static constexpr wire::Kind kind{8};
+  std::int32_t variable = 0;
+  std::vector<std::uint64_t> start;
+  std::vector<std::uint64_t> count;
+  std::uint64_t bytes = 0;
+  template <class A>
+  void fields(A& a) {
+    a(variable, start, count, bytes);
+  }
+};
+
+/// Answered by StringsRead. After DescribeArrays.
+struct ReadArrayStrings {
+  static constexpr wire::Kind kind{9};
+  std::int32_t variable = 0;
+  std::vector<std::uint64_t> start;
+  std::vector<std::uint64_t> count;
+  template <class A>
+  void fields(A& a) {
+    a(variable, start, count);
+  }
+};
+
+/// Answered by Done. After DescribeArrays.
+struct CacheChunks {
+  static constexpr wire::Kind kind{10};
+  std::int32_t variable = 0;
+  std::uint64_t bytes = 0;
+  template <class A>
+  void fields(A& a) {
+    a(variable, bytes);
+  }
+};
+
+// ---- answers
+
+/// The first message of a reader process; also the answer to requests that only succeed or fail.
+struct Done {
+  static constexpr wire::Kind kind{20};
+  std::optional<Error> error;
+  template <class A>
+  void fields(A& a) {
+    a(error);
+  }
+};
+
+struct InputDescribed {
+  static constexpr wire::Kind kind{21};
+  std::optional<Error> error;
+  FoundFile found;
+  std::vector<DescribedDataset> datasets;  ///< one per variable; none: the library reads all
+  template <class A>
+  void fields(A& a) {
+    a(error, found, datasets);
+  }
+};
+
+struct ValuesRead {
+  static constexpr wire::Kind kind{22};
+  std::optional<Error> error;
+  Values values;
+  template <class A>
+  void fields(A& a) {
+    a(error, values);
+  }
+};
+
+struct ChunksFound {
+  static constexpr wire::Kind kind{23};
+  std::optional<Error> error;
+  std::vector<ChunkAddress> addresses;
+  template <class A>
+  void fields(A& a) {
+    a(error, addresses);
+  }
+};
+
+struct StringsRead {
+  static constexpr wire::Kind kind{24};
+  std::optional<Error> error;
+  std::vector<std::string> strings;
+  template <class A>
+  void fields(A& a) {
+    a(error, strings);
+  }
+};
+
+struct ArraysDescribed {
+  static constexpr wire::Kind kind{25};
+  std::optional<Error> error;
+  ArrayContents contents;
+  template <class A>
+  void fields(A& a) {
+    a(error, contents);
+  }
+};
+
+/// Longest message; a file whose description is longer is refused.
+inline constexpr std::uint64_t most_message_bytes = std::uint64_t{1} << 30;
+/// Most bytes of values in one request.
+inline constexpr std::uint64_t most_values_bytes = std::uint64_t{32} << 20;
+
+}  // namespace afterbay::storage

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/reader/serve_reader.hpp"
+
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+#include <new>
+#include <stdexcept>
+#include <utility>
+
+#include "storage/input/input_bytes.hpp"
+#include "storage/input/library_file.hpp"
+#include "storage/reader/channel.hpp"
+#include "storage/reader/check_description.hpp"
+#include "storage/reader/protocol.hpp"
+
+namespace afterbay::storage {
+namespace {
+
+constexpr rlim_t most_memory_bytes = rlim_t{4} << 30;
+/// Of one request. A request for values is one for 32 MiB at most.
+constexpr unsigned most_processor_s = 50;
+/// Ends a reader whose starter is gone.
+constexpr unsigned most_time_s = 24 * 3600;
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool reserves_address_space = true;  // terabytes, for shadow memory
+#else
+constexpr bool reserves_address_space = false;
+#endif
+
+void limit_this_process() {
+  const rlimit no_core{0, 0};
+  ::setrlimit(RLIMIT_CORE, &no_core);
+  rlimit memory{};
+  if (!reserves_address_space && ::getrlimit(RLIMIT_AS, &memory) == 0) {
+    memory.rlim_cur = std::min(memory.rlim_max, most_memory_bytes);
+    memory.rlim_max = memory.rlim_cur;
+    ::setrlimit(RLIMIT_AS, &memory);
+  }
+}
+
+void close_others(int socket) {
+  const auto first = static_cast<unsigned>(std::max(socket, STDERR_FILENO)) + 1;
+  if (::syscall(SYS_close_range, first, ~0U, 0) == 0) return;
+  const auto last = static_cast<unsigned>(std::clamp(::sysconf(_SC_OPEN_MAX), 256L, 65536L));
+  for (unsigned number = first; number < last; ++number) ::close(static_cast<int>(number));
+}
+
+/// SIGPROF ends the process when a request needs too much.
+void limit_request(bool on) {
+  itimerval limit{};
+  limit.it_value.tv_sec = on ? most_processor_s : 0;
+  ::setitimer(ITIMER_PROF, &limit, nullptr);
+  ::alarm(on ? most_time_s : 0);
+}
+
+model::Box box_of(const std::vector<std::uint64_t>& start, const std::vector<std::uint64_t>& count) {
+  return {model::Index(start), model::Index(count)};
+}
+
+/// The file that this process reads.
+class ReaderFile {
+ public:
+  /// An encoded answer; `values` get what follows it.
+  std::vector<std::byte> answer(std::span<const std::byte> request, std::vector<std::byte>& values) {
+    const auto kind = wire::kind_of(request);
+    values.clear();
+    if (kind == DescribeInput::kind) return reply<InputDescribed, DescribeInput>(request);
+    if (kind == DescribeSchema::kind) return reply<InputDescribed, DescribeSchema>(request);
+    if (kind == ReadConstant::kind) return reply<ValuesRead, ReadConstant>(request);
+    if (kind == FindChunks::kind) return reply<ChunksFound, FindChunks>(request);
+    if (kind == ReadPartStrings::kind) return reply<StringsRead, ReadPartStrings>(request);
+    if (kind == DescribeArrays::kind) return reply<ArraysDescribed, DescribeArrays>(request);
+    if (kind == ReadArrayStrings::kind) return reply<StringsRead, ReadArrayStrings>(request);
+    if (kind == CacheChunks::kind) return reply<Done, CacheChunks>(request);
+    if (kind == ReadPart::kind) return reply_values<ReadPart>(request, values);
+    if (kind == ReadArray::kind) return reply_values<ReadArray>(request, values);
+    return wire::encode(Done{make_error(ErrorCode::internal, "an unknown request")});
+  }
+
+ private:
+  template <class Answer, class Request>
+  std::vector<std::byte> reply(std::span<const std::byte> bytes) {
+    Answer answer;
+    if (auto done = guarded([&]() -> Result<> {
+          AFTERBAY_TRY_ASSIGN(const Request request, wire::decode<Request>(bytes));
+          return handle(request, answer);
+        });
+        !done) {
+      answer = Answer{};
+      answer.error = std::move(done).error();
+    }
+    return wire::encode(answer);
+  }
+
+  template <class Request>
+  std::vector<std::byte> reply_values(std::span<const std::byte> bytes, std::vector<std::byte>& values) {
+    Done answer;
+    if (auto done = guarded([&]() -> Result<> {
+          AFTERBAY_TRY_ASSIGN(const Request request, wire::decode<Request>(bytes));
+          values.resize(request.bytes);
+          return handle(request, values);
+        });
+        !done) {
+      values.clear();
+      answer.error = std::move(done).error();
+    }
+    return wire::encode(answer);
+  }
+
+  template <class Work>
+  static Result<> guarded(const Work& work) {
+    try {
+      return work();
+    } catch (const std::bad_alloc&) {
+    } catch (const std::length_error&) {
+    }
+    return fail(ErrorCode::format, "reading it needs more than {} GiB of memory: it is damaged",
+                most_memory_bytes >> 30);
+  }
+
+  Result<> handle(const DescribeInput& request, InputDescribed& answer) {
+    AFTERBAY_TRY_ASSIGN(bytes_, InputBytes::open(request.path, DirectIo::off, nullptr));
+    AFTERBAY_TRY_ASSIGN(library_, LibraryFile::open(request.path));
+    answer.found = library_->found();
+    auto source = Hdf5Source::open(*bytes_);
+    if (!source) return {};  // the library reads all
+    source_ = *std::move(source);
+    for (const DatasetStorage& dataset : source_->inspect(answer.found.schema.variables))
+      answer.datasets.push_back(described(dataset));
+    return {};
+  }
+
+  Result<> handle(const DescribeSchema& request, InputDescribed& answer) {
+    AFTERBAY_TRY_ASSIGN(answer.found, read_schema(request.path));
+    return {};
+  }
+
+  Result<> handle(const ReadConstant& request, ValuesRead& answer) {
+    AFTERBAY_TRY_ASSIGN(answer.values, read_values(request.path, request.variable));
+    return {};
+  }
+
+  Result<> handle(const FindChunks& request, ChunksFound& answer) {
+    const std::size_t rank = library_->found().schema.variables.at(request.variable).dimensions.size();
+    std::vector<model::Index> first_elements;
+    const std::span<const std::uint64_t> all(request.first_elements);
+    for (std::size_t at = 0; rank > 0 && at + rank <= all.size(); at += rank)
+      first_elements.emplace_back(all.subspan(at, rank));
+    AFTERBAY_TRY_ASSIGN(answer.addresses, source_->find(request.variable, first_elements));
+    return {};
+  }
+
+  Result<> handle(const ReadPart& request, std::span<std::byte> values) {
+    return library_->read(request.variable, request.record, box_of(request.start, request.count), values);
+  }
+
+  Result<> handle(const ReadPartStrings& request, StringsRead& answer) {
+    AFTERBAY_TRY_ASSIGN(answer.strings, library_->read_strings(request.variable, request.record));
+    return {};
+  }
+
+  Result<> handle(const DescribeArrays& request, ArraysDescribed& answer) {
+    AFTERBAY_TRY_ASSIGN(arrays_, ArrayFile::open_here(request.path));
+    answer.contents = arrays_->contents();
+    return {};
+  }
+
+  Result<> handle(const ReadArray& request, std::span<std::byte> values) {
+    return arrays_->read(request.variable, request.start, request.count, values);
+  }
+
+  Result<> handle(const ReadArrayStrings& request, StringsRead& answer) {
+    AFTERBAY_TRY_ASSIGN(answer.strings,
+                        arrays_->read_strings(request.variable, request.start, request.count));
+    return {};
+  }
+
+  Result<> handle(const CacheChunks& request, Done&) {
+    arrays_->cache_chunks(request.variable, request.bytes);
+    return {};
+  }
+
+  std::unique_ptr<InputBytes> bytes_;
+  std::unique_ptr<LibraryFile> library_;
+  std::unique_ptr<Hdf5Source> source_;
+  std::unique_ptr<ArrayFile> arrays_;
+};
+
+}  // namespace
+
+int serve_reader(int socket) {
+  limit_this_process();
+  close_others(socket);
+  const Deadline never = Deadline::clock::now() + std::chrono::hours(24 * 365);
+  if (send_message(socket, wire::encode(Done{}), never) != Transfer::done) return 2;
+  ReaderFile file;
+  std::vector<std::byte> request;
+  std::vector<std::byte> values;
+  while (receive_message(socket, request, never) == Transfer::done) {
+    limit_request(true);
+    const std::vector<std::byte> answer = file.answer(request, values);
+    limit_request(false);
+    if (send_message(socket, answer, never) != Transfer::done) break;
+    if (send_bytes(socket, values, never) != Transfer::done) break;
+  }
+  ::_exit(0);  // closing a damaged file could fail, and nobody would hear of it
+}
+
+}  // namespace afterbay::storage

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reader processes: what becomes of an input file whose reader crashes, hangs or is not there, and what a
+// reader may use.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+
+#include "conformance/input_files.hpp"
+#include "mutator.hpp"
+#include "storage/reader/array_file.hpp"
+#include "storage/reader/reader_process.hpp"
+#include "storage/structure/compare_schema.hpp"
+
+namespace afterbay::test {
+namespace {
+
+using storage::DirectIo;
+using storage::InputFile;
+using testing::HasSubstr;
+
+std::string text_of(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// Child processes of this one that are readers.
+std::set<pid_t> readers() {
+  std::set<pid_t> found;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    const std::string name = entry.path().filename();
+    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+    const std::string stat = text_of(entry.path() / "stat");
+    const auto end = stat.rfind(')');
+    if (end == std::string::npos || stat.substr(0, end).find("afterbay-reader") == std::string::npos)
+      continue;
+    if (std::stoi(stat.substr(end + 4)) == ::getpid()) found.insert(std::stoi(name));
+  }
+  return found;
+}
+
+class ReaderProcess : public testing::Test {
+ protected:
+  void SetUp() override {
+    make_from_cdl(
+        "netcdf f { dimensions: time = UNLIMITED ; x = 400 ; two = 2 ; variables: int a(time, x) ; "
+        "string names(two) ; data: a = 1, 2, 3 ; names = \"Elbe\", \"Weser\" ; }",
+        path_);
+  }
+  /// The one reader that serves a file that is open.
+  static pid_t the_reader() {
+    const std::set<pid_t> found = readers();
+    EXPECT_EQ(found.size(), 1u);
+    return found.empty() ? -1 : *found.begin();
+  }
+
+  TemporaryDirectory directory_;
+  const std::string path_ = directory_.file("in.nc");
+};
+
+TEST_F(ReaderProcess, a_crash_is_a_damaged_file_and_the_next_file_gets_a_new_reader) {
+  auto file = open_input(path_);
+  ASSERT_EQ(::kill(the_reader(), SIGSEGV), 0);
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    const auto strings = file->read_strings(number_of(*file, "names"), 0);
+    ASSERT_FALSE(strings);
+    EXPECT_EQ(strings.error().code, ErrorCode::format);
+    EXPECT_EQ(strings.error().file, path_);
+    EXPECT_THAT(strings.error().text(), HasSubstr("is damaged: the reader of its structure ended"));
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // they catch the signal and exit
+    EXPECT_THAT(strings.error().text(), HasSubstr("signal 11"));
+#endif
+  }
+  expect_as_netcdf(*open_input(path_));
+}
+
+TEST_F(ReaderProcess, one_that_does_not_answer_is_given_up_at_the_deadline) {
+  const auto file = InputFile::open(path_, DirectIo::automatic, nullptr, std::chrono::seconds(3));
+  ASSERT_TRUE(file) << file.error().text();
+  ASSERT_EQ(::kill(the_reader(), SIGSTOP), 0);
+  const auto strings = (*file)->read_strings(number_of(**file, "names"), 0);
+  ASSERT_FALSE(strings);
+  EXPECT_EQ(strings.error().code, ErrorCode::timed_out);
+  EXPECT_THAT(strings.error().text(), HasSubstr("3000 ms"));
+  EXPECT_TRUE(readers().empty());
+}
+
+TEST_F(ReaderProcess, it_ends_with_the_file_and_without_its_starter) {
+  open_input(path_);
+  EXPECT_TRUE(readers().empty());
+  auto file = open_input(path_);
+  EXPECT_EQ(readers().size(), 1u);
+  file.reset();
+  EXPECT_TRUE(readers().empty());
+}
+
+TEST_F(ReaderProcess, it_has_no_descriptors_signals_or_mpi_of_its_starter_and_bounded_memory) {
+  sigset_t blocked;
+  sigset_t before;
+  sigfillset(&blocked);
+  ::pthread_sigmask(SIG_BLOCK, &blocked, &before);
+  auto* const ignored = std::signal(SIGUSR1, SIG_IGN);
+  const int inherited = ::dup(STDERR_FILENO);  // without close-on-exec
+  const auto file = open_input(path_);
+  ::close(inherited);
+  std::signal(SIGUSR1, ignored);
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+
+  const std::string process = "/proc/" + std::to_string(the_reader());
+  const std::string status = text_of(process + "/status");
+  EXPECT_THAT(status, HasSubstr("SigBlk:\t0000000000000000"));
+  const auto ignored_at = status.find("SigIgn:\t");
+  ASSERT_NE(ignored_at, std::string::npos);
+  EXPECT_EQ(std::stoull(status.substr(ignored_at + 8, 16), nullptr, 16) & 0x7fffffffU,
+            0u);  // above: glibc's own
+  std::error_code ignored_error;
+  for (const auto& entry : std::filesystem::directory_iterator(process + "/fd")) {
+    const std::string target = std::filesystem::read_symlink(entry.path(), ignored_error);
+    const bool own = std::stoi(entry.path().filename()) == 0 ? target.starts_with("socket:")
+                                                             : target == "/dev/null" || target == path_;
+    EXPECT_TRUE(own) << entry.path() << " -> " << target;
+  }
+  EXPECT_EQ(text_of(process + "/maps").find("libmpi"), std::string::npos);
+  EXPECT_THAT(text_of(process + "/limits"), testing::ContainsRegex("Max core file size +0 "));
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  EXPECT_THAT(text_of(process + "/limits"), testing::ContainsRegex("Max address space +4294967296 "));
+#endif
+}
+
+/// Sets an environment variable until it goes.
+class Environment {
+ public:
+  Environment(const char* name, const std::string& value) : name_(name) {
+    const char* const before = std::getenv(name);
+    if (before != nullptr) before_ = before;
+    ::setenv(name, value.c_str(), 1);
+  }
+  ~Environment() { before_ ? ::setenv(name_, before_->c_str(), 1) : ::unsetenv(name_); }
+
+ private:
+  const char* name_;
+  std::optional<std::string> before_;
+};
+
+TEST_F(ReaderProcess, a_program_that_is_none_is_named_and_the_file_is_not_called_damaged) {
+  for (const char* const program : {"/nowhere/afterbay-reader", "/bin/true"}) {
+    const Environment environment("AFTERBAY_READER", program);
+    const auto file = InputFile::open(path_, DirectIo::automatic);
+    ASSERT_FALSE(file);
+    EXPECT_EQ(file.error().code, ErrorCode::io);
+    EXPECT_THAT(file.error().text(), HasSubstr(program));
+  }
+}
+
+TEST_F(ReaderProcess, files_of_the_classic_formats_need_none) {
+  const Environment environment("AFTERBAY_READER", "/nowhere");
+  const std::string path = directory_.file("classic.nc");
+  make_from_cdl("netcdf f { dimensions: x = 3 ; variables: int a(x) ; data: a = 1, 2, 3 ; }", path, "cdf5");
+  EXPECT_EQ(read_whole<int>(*open_input(path), "a"), (std::vector{1, 2, 3}));
+}
+
+TEST_F(ReaderProcess, large_arrays_come_in_parts) {
+  const std::string path = directory_.file("large.nc");
+  make_from_cdl(
+      "netcdf f { dimensions: y = 5 ; x = 2500000 ; variables: double a(y, x) ; "
+      "a:_DeflateLevel = 1 ; a:_ChunkSizes = 1, 500000 ; data: a = 1, 2, 3 ; }",
+      path);
+  run_python(
+      "import netCDF4, numpy, sys\n"
+      "with netCDF4.Dataset(sys.argv[1], 'a') as f: f['a'][:] = numpy.arange(12500000).reshape(5, -1)\n",
+      path);
+  const auto file = storage::ArrayFile::open(path);
+  ASSERT_TRUE(file) << file.error().text();
+  std::vector<double> values(12500000);
+  const std::vector<std::uint64_t> start{0, 0};
+  const std::vector<std::uint64_t> count{5, 2500000};
+  const auto read = (*file)->read(0, start, count, std::as_writable_bytes(std::span(values)));
+  ASSERT_TRUE(read) << read.error().text();
+  for (std::size_t i = 0; i < values.size(); ++i) ASSERT_EQ(values[i], static_cast<double>(i));
+}
+
+/// AFTERBAY_TEST_MUTANTS: how many.
+std::uint64_t mutants(std::uint64_t otherwise) {
+  const char* const wanted = std::getenv("AFTERBAY_TEST_MUTANTS");
+  return wanted == nullptr ? otherwise : std::stoull(wanted);
+}
+
+TEST_F(ReaderProcess, mutants_of_a_netcdf4_file_are_read_or_refused) {
+  const std::string original = directory_.file("original.nc");
+  run_python(
+      "import netCDF4, numpy, sys\n"
+      "with netCDF4.Dataset(sys.argv[1], 'w') as f:\n"
+      "    f.createDimension('time'); f.createDimension('y', 6); f.createDimension('x', 50)\n"
+      "    f.title = 'a file'; f.numbers = numpy.arange(40.)\n"
+      "    for name, how in (('plain', {}), ('packed', dict(zlib=True, shuffle=True, fletcher32=True)),\n"
+      "                      ('chunked', dict(chunksizes=(1, 3, 20)))):\n"
+      "        v = f.createVariable(name, 'f4', ('time', 'y', 'x'), **how); v.units = 'K'\n"
+      "        v[:] = numpy.arange(900.).reshape(3, 6, 50)\n"
+      "    f.createVariable('fixed', 'i8', ('y', 'x'))[:] = 7\n"
+      "    s = f.createVariable('names', str, ('y',)); s[:] = numpy.array(list('abcdef'), object)\n"
+      "    g = f.createGroup('g'); g.createVariable('in_group', 'i2', ())[:] = 1\n",
+      original);
+  const Mutator mutator(bytes_of_file(original));
+  const std::string path = directory_.file("mutant.nc");
+  Schema wanted;
+  wanted.dimension("x", 3);
+  wanted.variable("v", Type::int32, {"x"});
+  std::uint64_t crashes = 0;
+  for (std::uint64_t number = 0; number < mutants(120); ++number) {
+    SCOPED_TRACE("mutant " + std::to_string(number));
+    write_bytes(path, mutator.mutant(number));
+    const auto note = [&](const Error& error) {
+      crashes += error.text().find("ended by signal") == std::string::npos ? 0 : 1;
+      EXPECT_NE(error.code, ErrorCode::internal) << error.text();
+      EXPECT_NE(error.code, ErrorCode::timed_out) << error.text();
+    };
+    const auto file = InputFile::open(path, DirectIo::automatic);
+    if (!file) {
+      note(file.error());
+      continue;
+    }
+    for (std::uint32_t v = 0; v < (*file)->schema().variables.size(); ++v) {
+      const Variable& variable = (*file)->schema().variables[v];
+      if (variable.type == Type::string) {
+        if (auto strings = (*file)->read_strings(v, 0); !strings) note(strings.error());
+        continue;
+      }
+      model::Box box = whole_of(**file, v);
+      for (std::size_t d = 0; d < box.rank(); ++d) box.count[d] = std::min<std::uint64_t>(box.count[d], 60);
+      std::vector<std::byte> bytes(std::min<std::uint64_t>(box.points(), 1 << 20) * size_of(variable.type));
+      if (bytes.size() != box.points() * size_of(variable.type)) continue;
+      for (std::uint64_t record = 0; record < std::min<std::uint64_t>((*file)->records(), 3); ++record)
+        if (auto read = (*file)->read(v, record, box, bytes); !read) note(read.error());
+    }
+    if (auto appended = storage::check_appendable(path, wanted, Format::netcdf4); !appended)
+      note(appended.error());
+  }
+  EXPECT_TRUE(readers().empty());
+  RecordProperty("crashes", static_cast<int>(crashes));
+}
+
+}  // namespace
+}  // namespace afterbay::test
