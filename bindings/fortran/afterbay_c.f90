@@ -43,6 +43,58 @@ module afterbay_c
     integer(c_int64_t) :: number = 0
   end type
 
+  ! Handles as numbers: see bindings/c/fortran_handles.cpp. Objects are never null.
+  interface
+    integer(c_int64_t) function afterbay_fortran_keep_session(object) bind(C)
+      import :: c_int64_t, c_ptr
+      type(c_ptr), value :: object
+    end function
+    type(c_ptr) function afterbay_fortran_session(number) bind(C)
+      import :: c_int64_t, c_ptr
+      integer(c_int64_t), value :: number
+    end function
+    subroutine afterbay_fortran_drop_session(number) bind(C)
+      import :: c_int64_t
+      integer(c_int64_t), value :: number
+    end subroutine
+    integer(c_int64_t) function afterbay_fortran_keep_file(object) bind(C)
+      import :: c_int64_t, c_ptr
+      type(c_ptr), value :: object
+    end function
+    type(c_ptr) function afterbay_fortran_file(number) bind(C)
+      import :: c_int64_t, c_ptr
+      integer(c_int64_t), value :: number
+    end function
+    subroutine afterbay_fortran_drop_file(number) bind(C)
+      import :: c_int64_t
+      integer(c_int64_t), value :: number
+    end subroutine
+    integer(c_int64_t) function afterbay_fortran_keep_slot(object) bind(C)
+      import :: c_int64_t, c_ptr
+      type(c_ptr), value :: object
+    end function
+    type(c_ptr) function afterbay_fortran_slot(number) bind(C)
+      import :: c_int64_t, c_ptr
+      integer(c_int64_t), value :: number
+    end function
+    subroutine afterbay_fortran_drop_slot(number) bind(C)
+      import :: c_int64_t
+      integer(c_int64_t), value :: number
+    end subroutine
+    integer(c_int64_t) function afterbay_fortran_keep_input(object) bind(C)
+      import :: c_int64_t, c_ptr
+      type(c_ptr), value :: object
+    end function
+    type(c_ptr) function afterbay_fortran_input(number) bind(C)
+      import :: c_int64_t, c_ptr
+      integer(c_int64_t), value :: number
+    end function
+    subroutine afterbay_fortran_drop_input(number) bind(C)
+      import :: c_int64_t
+      integer(c_int64_t), value :: number
+    end subroutine
+  end interface
+
   interface
     subroutine afterbay_last_error_info(info) bind(C)
       import :: c_error_info

@@ -13,7 +13,7 @@ module afterbay_files
   !> Room in the server's own buffer for this rank's part of a field, to be computed in place. It has one
   !> or more parts (large fields are cut); together they cover what the rank holds.
   type :: afterbay_slot
-    type(c_ptr), private :: handle = c_null_ptr
+    integer(c_int64_t), private :: id = 0
     integer(c_int), private :: type = 0
   contains
     procedure :: part_count
@@ -31,9 +31,9 @@ module afterbay_files
     procedure :: abandon
   end type
 
-  !> A file open for output on this rank. Copies are the same file.
+  !> A file open for output on this rank. Copies are the same file: when one is closed, all are.
   type :: afterbay_file
-    type(c_ptr), private :: handle = c_null_ptr
+    integer(c_int64_t), private :: id = 0
   contains
     procedure, private :: &
         put_int8, put_int16, put_int32, put_int64, &
@@ -126,7 +126,8 @@ contains
     integer, intent(out), optional :: ierr
     type(c_file_name) :: wanted
     type(c_texts), target :: texts
-    type(c_ptr) :: changes_handle
+    type(c_ptr) :: changes_handle, opened
+    integer(c_int) :: code
     character(:), allocatable :: both(:)
     allocate (character(len=max(length_of(name), length_of(date), 1)) :: both(2))
     both = ''
@@ -145,7 +146,10 @@ contains
     end if
     changes_handle = c_null_ptr
     if (present(changes)) changes_handle = changes%handle
-    call check(afterbay_collection_open(self%handle, wanted, changes_handle, file%handle), ierr)
+    opened = c_null_ptr
+    code = afterbay_collection_open(self%handle, wanted, changes_handle, opened)
+    file%id = afterbay_fortran_keep_file(opened)
+    call check(code, ierr)
   end subroutine
 
   pure integer function length_of(text)
@@ -177,7 +181,7 @@ contains
     character(:), allocatable :: text
     type(c_ptr) :: pointer
     pointer = c_null_ptr
-    call check(afterbay_file_path(self%handle, pointer), ierr)
+    call check(afterbay_file_path(afterbay_fortran_file(self%id), pointer), ierr)
     text = f_text(pointer)
   end function
 
@@ -188,7 +192,7 @@ contains
     integer, intent(out), optional :: ierr
     integer(c_int64_t) :: records
     records = 0
-    call check(afterbay_file_records(self%handle, records), ierr)
+    call check(afterbay_file_records(afterbay_fortran_file(self%id), records), ierr)
     records_of_file = int(records)
   end function
 
@@ -200,9 +204,8 @@ contains
     integer, intent(out), optional :: ierr
     type(afterbay_ticket) :: closed
     integer(c_int) :: code
-    code = afterbay_file_close(self%handle, closed)
-    call afterbay_file_free(self%handle)
-    self%handle = c_null_ptr
+    code = afterbay_file_close(afterbay_fortran_file(self%id), closed)
+    call afterbay_fortran_drop_file(self%id)
     if (present(ticket)) ticket = closed
     call check(code, ierr)
   end subroutine
@@ -226,8 +229,8 @@ contains
     call record_from_one(variable, record, from_zero, valid, ierr)
     if (.not. valid) return
     call texts%hold(values)
-    call check(afterbay_file_put_strings(self%handle, c_text(variable), from_zero, size(values, kind=c_size_t), &
-        texts%pointers), ierr)
+    call check(afterbay_file_put_strings(afterbay_fortran_file(self%id), c_text(variable), from_zero, &
+        size(values, kind=c_size_t), texts%pointers), ierr)
   end subroutine
 
   !> Room for this rank's part of a variable, filled through slot%part with values of `type`
@@ -240,11 +243,16 @@ contains
     integer, intent(in), optional :: record
     integer, intent(out), optional :: ierr
     integer(c_int64_t) :: from_zero
+    integer(c_int) :: code
+    type(c_ptr) :: acquired
     logical :: valid
     call record_from_one(variable, record, from_zero, valid, ierr)
     if (.not. valid) return
     slot%type = int(type, c_int)
-    call check(afterbay_file_acquire(self%handle, c_text(variable), from_zero, slot%type, slot%handle), ierr)
+    acquired = c_null_ptr
+    code = afterbay_file_acquire(afterbay_fortran_file(self%id), c_text(variable), from_zero, slot%type, acquired)
+    slot%id = afterbay_fortran_keep_slot(acquired)
+    call check(code, ierr)
   end subroutine
 
   integer function part_count(self, ierr)
@@ -252,7 +260,7 @@ contains
     integer, intent(out), optional :: ierr
     integer(c_size_t) :: count
     count = 0
-    call check(afterbay_slot_part_count(self%handle, count), ierr)
+    call check(afterbay_slot_part_count(afterbay_fortran_slot(self%id), count), ierr)
     part_count = int(count)
   end function
 
@@ -262,7 +270,7 @@ contains
     integer, intent(out), optional :: ierr
     integer(c_int) :: direct
     direct = 0
-    call check(afterbay_slot_is_direct(self%handle, direct), ierr)
+    call check(afterbay_slot_is_direct(afterbay_fortran_slot(self%id), direct), ierr)
     is_direct = direct /= 0
   end function
 
@@ -271,7 +279,7 @@ contains
     class(afterbay_slot), intent(inout) :: self
     integer, intent(out), optional :: ierr
     integer(c_int) :: code
-    code = afterbay_slot_commit(self%handle)
+    code = afterbay_slot_commit(afterbay_fortran_slot(self%id))
     call self%abandon()
     call check(code, ierr)
   end subroutine
@@ -279,8 +287,7 @@ contains
   !> Gives the slot up without a commit: the record stays incomplete.
   subroutine abandon(self)
     class(afterbay_slot), intent(inout) :: self
-    call afterbay_slot_free(self%handle)
-    self%handle = c_null_ptr
+    call afterbay_fortran_drop_slot(self%id)
   end subroutine
 
   subroutine put_int8(self, variable, data, record, offset, ierr)

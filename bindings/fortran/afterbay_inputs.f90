@@ -12,7 +12,7 @@ module afterbay_inputs
 
   !> A file open for input on this rank; session%open_input makes it. Copies are the same file.
   type :: afterbay_input
-    type(c_ptr) :: handle = c_null_ptr
+    integer(c_int64_t) :: id = 0
   contains
     procedure, private :: &
         get_int8, get_int16, get_int32, get_int64, &
@@ -68,7 +68,7 @@ contains
     integer, intent(out), optional :: ierr
     type(selection), target :: what
     call what%describe(variable, record, records, decomposition, start, count)
-    if (what%code == AFTERBAY_OK) what%code = afterbay_input_prefetch(self%handle, c_text(variable), what%c)
+    if (what%code == AFTERBAY_OK) what%code = afterbay_input_prefetch(afterbay_fortran_input(self%id), c_text(variable), what%c)
     call check(what%code, ierr)
   end subroutine
 
@@ -87,7 +87,7 @@ contains
     allocate (character(len=0) :: values(0))
     call record_from_one(variable, record, from_zero, valid, ierr)
     if (.not. valid) return
-    code = afterbay_input_get_strings(self%handle, c_text(variable), from_zero, count, texts)
+    code = afterbay_input_get_strings(afterbay_fortran_input(self%id), c_text(variable), from_zero, count, texts)
     if (code == AFTERBAY_OK) call copy_texts(texts, int(count), values)
     call check(code, ierr)
   end subroutine
@@ -116,7 +116,7 @@ contains
     integer, intent(out), optional :: ierr
     integer(c_int64_t) :: records
     records = 0
-    call check(afterbay_input_records(self%handle, records), ierr)
+    call check(afterbay_input_records(afterbay_fortran_input(self%id), records), ierr)
     records_of_input = int(records)
   end function
 
@@ -126,7 +126,7 @@ contains
     character(:), allocatable :: text
     type(c_ptr) :: pointer
     pointer = c_null_ptr
-    call check(afterbay_input_path(self%handle, pointer), ierr)
+    call check(afterbay_input_path(afterbay_fortran_input(self%id), pointer), ierr)
     text = f_text(pointer)
   end function
 
@@ -135,9 +135,8 @@ contains
     class(afterbay_input), intent(inout) :: self
     integer, intent(out), optional :: ierr
     integer(c_int) :: code
-    code = afterbay_input_close(self%handle)
-    call afterbay_input_free(self%handle)
-    self%handle = c_null_ptr
+    code = afterbay_input_close(afterbay_fortran_input(self%id))
+    call afterbay_fortran_drop_input(self%id)
     call check(code, ierr)
   end subroutine
 
@@ -148,7 +147,7 @@ contains
     class(afterbay_input), intent(in) :: self
     type(c_ptr), intent(out) :: schema
     schema = c_null_ptr
-    find_schema = afterbay_input_schema(self%handle, schema)
+    find_schema = afterbay_input_schema(afterbay_fortran_input(self%id), schema)
   end function
 
   !> AFTERBAY_UNLIMITED for the dimension that grows by records.

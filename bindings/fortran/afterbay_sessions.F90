@@ -30,9 +30,9 @@ module afterbay_sessions
     procedure :: free => free_options
   end type
 
-  !> A run's output and input, from open to finalize. Copies are the same session.
+  !> A run's output and input, from open to finalize. Copies are the same session: when one is finalized, all are.
   type :: afterbay_session
-    type(c_ptr), private :: handle = c_null_ptr
+    integer(c_int64_t), private :: id = 0
   contains
     procedure, private :: open_integer
 #ifdef AFTERBAY_HAVE_MPI_F08
@@ -173,10 +173,14 @@ contains
     integer, intent(in) :: comm
     type(afterbay_options), intent(in), optional :: options
     integer, intent(out), optional :: ierr
-    type(c_ptr) :: options_handle
+    type(c_ptr) :: options_handle, opened
+    integer(c_int) :: code
     options_handle = c_null_ptr
     if (present(options)) options_handle = options%handle
-    call check(afterbay_session_open_fint(int(comm, c_int), options_handle, self%handle), ierr)
+    opened = c_null_ptr
+    code = afterbay_session_open_fint(int(comm, c_int), options_handle, opened)
+    self%id = afterbay_fortran_keep_session(opened)
+    call check(code, ierr)
   end subroutine
 
 #ifdef AFTERBAY_HAVE_MPI_F08
@@ -195,7 +199,7 @@ contains
     integer, intent(out), optional :: ierr
     integer(c_int) :: server
     server = 0
-    call check(afterbay_session_is_server(self%handle, server), ierr)
+    call check(afterbay_session_is_server(afterbay_fortran_session(self%id), server), ierr)
     is_server = server /= 0
   end function
 
@@ -204,7 +208,7 @@ contains
     class(afterbay_session), intent(inout) :: self
     integer, intent(out), optional :: ierr
     integer(c_int) :: code
-    code = afterbay_session_serve(self%handle)
+    code = afterbay_session_serve(afterbay_fortran_session(self%id))
     call self%abandon()
     call check(code, ierr)
   end subroutine
@@ -216,7 +220,8 @@ contains
     integer, intent(out), optional :: ierr
     integer(c_int) :: code
     integer :: i
-    code = afterbay_sessions_serve([(sessions(i)%handle, i=1, size(sessions))], size(sessions, kind=c_size_t))
+    code = afterbay_sessions_serve([(afterbay_fortran_session(sessions(i)%id), i=1, size(sessions))], &
+        size(sessions, kind=c_size_t))
     do i = 1, size(sessions)
       call sessions(i)%abandon()
     end do
@@ -230,7 +235,7 @@ contains
     integer, intent(out), optional :: ierr
     integer(c_int) :: comm
     comm = 0
-    call check(afterbay_session_model_comm_fint(self%handle, comm), ierr)
+    call check(afterbay_session_model_comm_fint(afterbay_fortran_session(self%id), comm), ierr)
     model_comm = comm
   end function
 
@@ -240,7 +245,7 @@ contains
     integer, intent(out), optional :: ierr
     integer(c_int) :: rank
     rank = -1
-    call check(afterbay_session_model_rank(self%handle, rank), ierr)
+    call check(afterbay_session_model_rank(afterbay_fortran_session(self%id), rank), ierr)
     model_rank = rank
   end function
 
@@ -249,7 +254,7 @@ contains
     integer, intent(out), optional :: ierr
     integer(c_int) :: size
     size = 0
-    call check(afterbay_session_model_size(self%handle, size), ierr)
+    call check(afterbay_session_model_size(afterbay_fortran_session(self%id), size), ierr)
     model_size = size
   end function
 
@@ -280,7 +285,7 @@ contains
     end if
     gaps = 0
     if (present(gaps_allowed)) gaps = merge(1_c_int, 0_c_int, gaps_allowed)
-    call check(afterbay_decomposition_define(self%handle, c_text(name), int(n, c_int), global(n:1:-1), &
+    call check(afterbay_decomposition_define(afterbay_fortran_session(self%id), c_text(name), int(n, c_int), global(n:1:-1), &
         start(n:1:-1) - 1, count(n:1:-1), gaps), ierr)
   end subroutine
 
@@ -327,7 +332,7 @@ contains
     map = map_of(lengths, base, hole, last_fastest, gaps_allowed, repeats)
     map%index_count = size(list, kind=c_size_t)
     if (size(list) > 0) map%indices = c_loc(list)
-    call check(afterbay_decomposition_define_map(self%handle, c_text(name), map), ierr)
+    call check(afterbay_decomposition_define_map(afterbay_fortran_session(self%id), c_text(name), map), ierr)
   end subroutine
 
   subroutine map_runs_int32(self, name, global, offsets, lengths, base, hole, last_fastest, gaps_allowed, &
@@ -367,7 +372,7 @@ contains
       map%run_offsets = c_loc(first)
       map%run_lengths = c_loc(count)
     end if
-    call check(afterbay_decomposition_define_map(self%handle, c_text(name), map), ierr)
+    call check(afterbay_decomposition_define_map(afterbay_fortran_session(self%id), c_text(name), map), ierr)
   end subroutine
 
   !> A kind of file: its schema, which is copied, with name template ({collection}, {step:06},
@@ -386,7 +391,8 @@ contains
     call hold_optional(directory_text, directory, where%directory)
     call hold_optional(store_text, store, where%store)
     call hold_optional(existing_text, existing, where%existing)
-    call check(afterbay_collection_define(self%handle, c_text(name), schema%handle, where, collection%handle), ierr)
+    call check(afterbay_collection_define(afterbay_fortran_session(self%id), c_text(name), schema%handle, where, &
+        collection%handle), ierr)
   end subroutine
 
   subroutine hold_optional(texts, text, pointer)
@@ -403,7 +409,7 @@ contains
   subroutine start(self, ierr)
     class(afterbay_session), intent(in) :: self
     integer, intent(out), optional :: ierr
-    call check(afterbay_session_start(self%handle), ierr)
+    call check(afterbay_session_start(afterbay_fortran_session(self%id)), ierr)
   end subroutine
 
   !> Opens any netCDF file for input, whoever wrote it. Every model rank calls it. `as_of` tells which state is
@@ -416,17 +422,21 @@ contains
     type(afterbay_input), intent(out) :: input
     integer, intent(in), optional :: as_of
     integer, intent(out), optional :: ierr
-    integer(c_int) :: state
+    integer(c_int) :: state, code
+    type(c_ptr) :: opened
     state = AFTERBAY_AS_OF_CLOSED
     if (present(as_of)) state = int(as_of, c_int)
-    call check(afterbay_session_open_input(self%handle, c_text(path), state, input%handle), ierr)
+    opened = c_null_ptr
+    code = afterbay_session_open_input(afterbay_fortran_session(self%id), c_text(path), state, opened)
+    input%id = afterbay_fortran_keep_input(opened)
+    call check(code, ierr)
   end subroutine
 
   !> Everything put since the last end_step is a complete step.
   subroutine end_step(self, ierr)
     class(afterbay_session), intent(in) :: self
     integer, intent(out), optional :: ierr
-    call check(afterbay_session_end_step(self%handle), ierr)
+    call check(afterbay_session_end_step(afterbay_fortran_session(self%id)), ierr)
   end subroutine
 
   !> A ticket that is complete when everything put before is durable or handed to the file system.
@@ -434,7 +444,7 @@ contains
     class(afterbay_session), intent(in) :: self
     type(afterbay_ticket), intent(out) :: ticket
     integer, intent(out), optional :: ierr
-    call check(afterbay_session_flush(self%handle, ticket), ierr)
+    call check(afterbay_session_flush(afterbay_fortran_session(self%id), ticket), ierr)
   end subroutine
 
   !> A point in the order of all output, which every rank comes to: the ticket is complete when everything
@@ -445,7 +455,7 @@ contains
     character(*), intent(in) :: name
     type(afterbay_ticket), intent(out) :: ticket
     integer, intent(out), optional :: ierr
-    call check(afterbay_session_epoch(self%handle, c_text(name), ticket), ierr)
+    call check(afterbay_session_epoch(afterbay_fortran_session(self%id), c_text(name), ticket), ierr)
   end subroutine
 
   !> Calls `callback(context)` once when the ticket is complete, from within end_step, wait, is_complete or
@@ -464,7 +474,7 @@ contains
     type(c_ptr) :: passed
     passed = c_null_ptr
     if (present(context)) passed = context
-    call check(afterbay_session_on_complete(self%handle, ticket, c_funloc(callback), passed), ierr)
+    call check(afterbay_session_on_complete(afterbay_fortran_session(self%id), ticket, c_funloc(callback), passed), ierr)
   end subroutine
 
   !> Waits until a ticket is complete; the error is what prevented it.
@@ -472,7 +482,7 @@ contains
     class(afterbay_session), intent(in) :: self
     type(afterbay_ticket), intent(in) :: ticket
     integer, intent(out), optional :: ierr
-    call check(afterbay_session_wait(self%handle, ticket), ierr)
+    call check(afterbay_session_wait(afterbay_fortran_session(self%id), ticket), ierr)
   end subroutine
 
   logical function is_complete(self, ticket, ierr)
@@ -481,7 +491,7 @@ contains
     integer, intent(out), optional :: ierr
     integer(c_int) :: complete
     complete = 0
-    call check(afterbay_session_is_complete(self%handle, ticket, complete), ierr)
+    call check(afterbay_session_is_complete(afterbay_fortran_session(self%id), ticket, complete), ierr)
     is_complete = complete /= 0
   end function
 
@@ -491,7 +501,7 @@ contains
     class(afterbay_session), intent(inout) :: self
     integer, intent(out), optional :: ierr
     integer(c_int) :: code
-    code = afterbay_session_finalize(self%handle)
+    code = afterbay_session_finalize(afterbay_fortran_session(self%id))
     call self%abandon()
     call check(code, ierr)
   end subroutine
@@ -499,7 +509,6 @@ contains
   !> Gives the session up: without finalize before, files stay unpublished.
   subroutine abandon(self)
     class(afterbay_session), intent(inout) :: self
-    call afterbay_session_free(self%handle)
-    self%handle = c_null_ptr
+    call afterbay_fortran_drop_session(self%id)
   end subroutine
 end module

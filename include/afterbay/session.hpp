@@ -222,6 +222,8 @@ class Session {
   /// Closes all files, waits until everything is published and prints the report. Collective.
   void finalize();
 
+  /// An empty handle: every call fails with bad_state.
+  Session() noexcept;
   Session(Session&&) noexcept;
   Session& operator=(Session&&) noexcept;
   /// Without finalize(): tells the servers that this rank gave up; files stay unpublished.

@@ -140,6 +140,7 @@ class ModelSession {
 
  private:
   Result<> check_usable() const;
+  Result<> check_open(const File& file) const;
   Result<> check_new_decomposition(const std::string& name) const;
   Result<> send_decomposition(std::size_t server, const Decomposition& decomposition);
   void warn_of_unknown_collections() const;

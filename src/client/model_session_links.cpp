@@ -25,6 +25,14 @@ Result<> ModelSession::check_usable() const {
   return {};
 }
 
+/// For output. Finalize closes files: of a session that is over, that is what is said.
+Result<> ModelSession::check_open(const File& file) const {
+  AFTERBAY_TRY(check_usable());
+  if (file.closed)
+    return fail(ErrorCode::bad_state, "the file is closed on this rank: open it again before putting");
+  return {};
+}
+
 Result<> ModelSession::send_encoded(std::size_t server, transport::Wake wake) {
   if (auto sent = links_[server]->send(encoded_, wake); !sent)
     return fail(explain(server, std::move(sent).error()));

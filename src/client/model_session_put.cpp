@@ -139,9 +139,7 @@ Result<> ModelSession::drop_oldest_record(File& file) {
 
 Result<Handover> ModelSession::begin(File& file, std::string_view variable, std::uint64_t record, Type type,
                                      const MemoryLayout& memory) {
-  AFTERBAY_TRY(check_usable());
-  if (file.closed)
-    return fail(ErrorCode::bad_state, "the file is closed on this rank: open it again before putting");
+  AFTERBAY_TRY(check_open(file));
   Collection& collection = *file.collection;
   AFTERBAY_TRY_ASSIGN(const std::uint32_t index, collection.framed_variable(variable));
   AFTERBAY_TRY_ASSIGN(const PutPlan* const plan, collection.plan(index, type, memory));
@@ -271,10 +269,11 @@ void ModelSession::account_for_room(std::uint64_t waited_ns) {
 Result<bool> ModelSession::put(File& file, std::string_view variable, std::uint64_t record, const void* data,
                                Type type, const MemoryLayout& memory, bool may_wait) {
   observe::Timed timed(file.collection->put_timer);
-  const std::uint64_t waited_before_ns = waited_for_room_ns(file);
   const auto failed = [&](Error error) {
     return told(error.in_file(file.path).in_variable(std::string(variable)).at_rank(place_.session_rank));
   };
+  if (auto open = check_open(file); !open) return failed(std::move(open).error());
+  const std::uint64_t waited_before_ns = waited_for_room_ns(file);
   auto handover = begin(file, variable, record, type, memory);
   if (!handover) return failed(std::move(handover).error());
   if (data == nullptr && !handover->plan->pieces.empty())
@@ -327,10 +326,7 @@ Result<> ModelSession::put_strings(File& file, std::string_view variable, std::u
   const auto failed = [&](Error error) {
     return told(error.in_file(file.path).in_variable(std::string(variable)).at_rank(place_.session_rank));
   };
-  if (auto usable = check_usable(); !usable) return failed(std::move(usable).error());
-  if (file.closed)
-    return failed(
-        Error(ErrorCode::bad_state, "the file is closed on this rank: open it again before putting"));
+  if (auto open = check_open(file); !open) return failed(std::move(open).error());
   auto index = file.collection->string_variable(variable);
   if (!index) return failed(std::move(index).error());
   const model::VariableLayout& layout = file.collection->layout().variables[*index];
@@ -353,6 +349,7 @@ Result<std::optional<ModelSession::Direct>> ModelSession::acquire(File& file, st
   const auto failed = [&](Error error) {
     return told(error.in_file(file.path).in_variable(std::string(variable)).at_rank(place_.session_rank));
   };
+  if (auto open = check_open(file); !open) return failed(std::move(open).error());
   auto index = file.collection->framed_variable(variable);
   if (!index) return failed(std::move(index).error());
   const bool same_type = file.collection->schema().variables[*index].type == type;

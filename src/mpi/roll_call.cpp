@@ -2,6 +2,7 @@
 #include "mpi/roll_call.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <memory>
 #include <utility>
@@ -11,28 +12,10 @@
 namespace afterbay::mpi {
 namespace {
 
-// Below the least upper bound of tags that MPI guarantees (32767), and unlikely to be a model's own.
-constexpr int question = 32'741;
-constexpr int presence = 32'742;
-constexpr int finding = 32'743;
+constexpr std::array<int, 4> mark{0x41667465, 0x72626179, 0x726f6c6c, 0x63616c6c};
 constexpr int ranks_that_ask = 2;
 constexpr std::chrono::milliseconds time_to_answer{1000};
 constexpr std::chrono::milliseconds time_to_be_told{2000};
-
-/// Whether a message with that tag is there that can be one of ours; if so, it is received.
-bool receive(MPI_Comm comm, int tag, int& source, std::vector<int>& contents) {
-  int there = 0;
-  MPI_Status status;
-  if (MPI_Iprobe(MPI_ANY_SOURCE, tag, comm, &there, &status) != MPI_SUCCESS || there == 0) return false;
-  int bytes = 0;
-  MPI_Get_count(&status, MPI_BYTE, &bytes);
-  const bool ours = tag == finding ? bytes >= 0 && bytes % static_cast<int>(sizeof(int)) == 0 : bytes == 0;
-  if (!ours) return false;  // the model's: it stays where it is
-  const int count = bytes / static_cast<int>(sizeof(int));
-  contents.resize(static_cast<std::size_t>(count));
-  source = status.MPI_SOURCE;
-  return MPI_Recv(contents.data(), count, MPI_INT, source, tag, comm, MPI_STATUS_IGNORE) == MPI_SUCCESS;
-}
 
 /// While it lives a rank that has gone is no reason for MPI to end the job before anything is said.
 class ErrorsReturn {
@@ -59,32 +42,60 @@ class ErrorsReturn {
 RollCall::RollCall(MPI_Comm comm) : comm_(comm) {
   MPI_Comm_rank(comm_, &rank_);
   MPI_Comm_size(comm_, &size_);
+  int* highest = nullptr;
+  int known = 0;
+  MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, static_cast<void*>(&highest), &known);
+  if (known != 0 && highest != nullptr) highest_tag_ = *highest;
   here_.resize(static_cast<std::size_t>(size_), false);
   here_[static_cast<std::size_t>(rank_)] = true;
 }
 
 /// Nobody waits for it to arrive: a rank that is not there never takes it.
-void RollCall::send(int to, int tag, const std::vector<int>& contents) const {
-  auto kept = std::make_unique<std::vector<int>>(contents);
+void RollCall::send(int to, Subject subject, const std::vector<int>& contents) const {
+  auto kept = std::make_unique<std::vector<int>>(mark.begin(), mark.end());
+  kept->insert(kept->end(), contents.begin(), contents.end());
   Request request;
-  (void)MPI_Isend(kept->data(), static_cast<int>(kept->size()), MPI_INT, to, tag, comm_, request.handle());
+  (void)MPI_Isend(kept->data(), static_cast<int>(kept->size()), MPI_INT, to, highest_tag_ - subject, comm_,
+                  request.handle());
   (void)request.test();
   if (request.active()) static_cast<void>(kept.release());  // MPI may read it at any later time
   request.abandon();
 }
 
+/// Whether a message of that subject has arrived; if so, it is received. What cannot be one of ours by its
+/// length stays where it is.
+bool RollCall::receive(Subject subject, int& source, std::vector<int>& contents) const {
+  int there = 0;
+  MPI_Status status;
+  const int tag = highest_tag_ - subject;
+  if (MPI_Iprobe(MPI_ANY_SOURCE, tag, comm_, &there, &status) != MPI_SUCCESS || there == 0) return false;
+  int bytes = 0;
+  MPI_Get_count(&status, MPI_BYTE, &bytes);
+  const int after_mark = bytes - static_cast<int>(sizeof mark);
+  if (after_mark < 0 || after_mark % static_cast<int>(sizeof(int)) != 0) return false;
+  if (subject != finding && after_mark != 0) return false;
+  contents.resize(static_cast<std::size_t>(bytes) / sizeof(int));
+  source = status.MPI_SOURCE;
+  if (MPI_Recv(contents.data(), static_cast<int>(contents.size()), MPI_INT, source, tag, comm_,
+               MPI_STATUS_IGNORE) != MPI_SUCCESS ||
+      !std::equal(mark.begin(), mark.end(), contents.begin()))
+    return false;
+  contents.erase(contents.begin(), contents.begin() + mark.size());
+  return true;
+}
+
 void RollCall::answer() {
   int source = 0;
   std::vector<int> contents;
-  while (receive(comm_, question, source, contents)) send(source, presence, {});
+  while (receive(question, source, contents)) send(source, presence, {});
 }
 
 void RollCall::hear() {
   answer();
   int source = 0;
   std::vector<int> contents;
-  while (receive(comm_, presence, source, contents)) here_[static_cast<std::size_t>(source)] = true;
-  while (receive(comm_, finding, source, contents)) {
+  while (receive(presence, source, contents)) here_[static_cast<std::size_t>(source)] = true;
+  while (receive(finding, source, contents)) {
     if (std::ranges::any_of(contents, [&](int r) { return r < 0 || r >= size_; })) continue;  // the model's
     if (!std::exchange(told_, true)) found_ = contents;  // who asks later may find nobody left to answer
   }

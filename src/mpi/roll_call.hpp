@@ -10,9 +10,10 @@ namespace afterbay::mpi {
 
 /// While a rank waits in the operation it answers; when its time is over it asks, or hears what those that
 /// asked have found, be it that others' time was over earlier; and leaves word that it was there. The first
-/// two ranks ask, so that one of them may be missing. Small messages with the tags 32741 to 32743 on a
-/// communicator that all ranks know, which may be the model's own; none are sent while nobody asks, and none
-/// of another size are taken. Used by the MPI thread.
+/// two ranks ask, so that one of them may be missing. There is no communicator of the library's own yet,
+/// since making one is what some ranks did not come to: messages go over the model's. None are sent before a
+/// deadline has passed. Their tags are the three highest that MPI allows, and each begins with a mark; a
+/// model that used these tags for messages of the very length would lose them. Used by the MPI thread.
 class RollCall {
  public:
   explicit RollCall(MPI_Comm comm);
@@ -28,9 +29,13 @@ class RollCall {
   void say_present();
   void ask();
   void tell();
-  void send(int to, int tag, const std::vector<int>& contents) const;
+  /// The messages, as distances of their tags from the highest tag.
+  enum Subject : int { question, presence, finding };
+  void send(int to, Subject subject, const std::vector<int>& contents) const;
+  bool receive(Subject subject, int& source, std::vector<int>& contents) const;
 
   MPI_Comm comm_;
+  int highest_tag_ = 32'767;  ///< the least that MPI guarantees
   int rank_ = 0;
   int size_ = 0;
   std::vector<bool> here_;  ///< who has answered or left word; of those that ask

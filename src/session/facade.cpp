@@ -14,7 +14,17 @@ T unwrap(Result<T> result) {
 template <class State>
 State& alive(const std::shared_ptr<State>& state, const char* what) {
   if (state == nullptr)
-    throw Failure(make_error(ErrorCode::bad_state, "the {} handle is empty: it was never opened", what));
+    throw Failure(make_error(ErrorCode::bad_state,
+                             "the {} handle is empty: it was never opened, or has been closed", what));
+  return *state;
+}
+
+/// A slot's, which is acquired and committed.
+Slot::State& held(const std::shared_ptr<Slot::State>& state) {
+  if (state == nullptr)
+    throw Failure(
+        Error(ErrorCode::bad_state,
+              "the slot handle is empty: it was never acquired, or has been committed or given up"));
   return *state;
 }
 
@@ -60,13 +70,17 @@ void add_direct_parts(Slot::State& slot) {
 // ---- Session
 
 Session::Session(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Session::Session() noexcept = default;
 Session::Session(Session&&) noexcept = default;
 Session& Session::operator=(Session&&) noexcept = default;
 Session::~Session() = default;
 
 Session::State& Session::state() const {
   if (state_ == nullptr)
-    throw Failure(Error(ErrorCode::bad_state, "the session handle is empty: it was moved from"));
+    throw Failure(
+        Error(ErrorCode::bad_state,
+              "the session handle is empty: the session was never opened, has been finalized, or was "
+              "moved to another handle"));
   return *state_;
 }
 
@@ -229,11 +243,11 @@ void InputFile::close() {
 
 // ---- Slot
 
-const std::vector<Slot::Part>& Slot::parts() const { return alive(state_, "slot").parts; }
-bool Slot::direct() const { return alive(state_, "slot").direct.has_value(); }
+const std::vector<Slot::Part>& Slot::parts() const { return held(state_).parts; }
+bool Slot::direct() const { return held(state_).direct.has_value(); }
 
 void Slot::commit() {
-  State& it = alive(state_, "slot");
+  State& it = held(state_);
   if (it.committed)
     throw Failure(
         Error(ErrorCode::bad_state, "the slot has been committed already").in_variable(it.variable));

@@ -406,7 +406,8 @@ contains
     type(afterbay_schema) :: schema
     type(afterbay_changes) :: changes
     type(afterbay_collection) :: collection
-    type(afterbay_file) :: file
+    type(afterbay_file) :: file, file_copy
+    type(afterbay_session) :: session_copy
     type(afterbay_ticket) :: flushed, closed, middle
     integer :: record, ierr
     call session%decomposition('grid', [nx, ny], [i0 + 1, 1], [ni, ny])
@@ -442,13 +443,47 @@ contains
     call session%wait(middle)
     call holds(epoch_calls == 1, 'a function was called when the epoch was complete')
     call holds(file%records() == 0, 'a new file has no records')
+    file_copy = file
+    session_copy = session
     call file%close(closed)
     call session%wait(closed)
-    call file%put('answer', 42, ierr=ierr)
-    call fails(ierr, AFTERBAY_INVALID_ARGUMENT, '`file`')
+    call refuse_closed_file(file)
+    call refuse_closed_file(file_copy)
     call collection%free()
     call session%finalize()
+    call refuse_finalized_session(session)
+    call refuse_finalized_session(session_copy)
+    call refuse_closed_file(file_copy)
+  end subroutine
+
+  !> A closed file, and a copy of one, which are the same file.
+  subroutine refuse_closed_file(file)
+    type(afterbay_file), intent(inout) :: file
+    type(afterbay_slot) :: slot
+    integer :: ierr, records
+    logical :: taken
+    call file%put('answer', 42, ierr=ierr)
+    call fails(ierr, AFTERBAY_BAD_STATE, 'closed')
+    call file%try_put('answer', 42, taken, ierr=ierr)
+    call fails(ierr, AFTERBAY_BAD_STATE, 'closed')
+    call file%acquire('answer', slot, AFTERBAY_INT32, ierr=ierr)
+    call fails(ierr, AFTERBAY_BAD_STATE, 'closed')
+    call slot%commit(ierr)
+    call fails(ierr, AFTERBAY_BAD_STATE, 'never acquired')
+    records = file%records(ierr)
+    call fails(ierr, AFTERBAY_BAD_STATE, 'closed')
+    call file%close(ierr=ierr)
+    call fails(ierr, AFTERBAY_BAD_STATE, 'closed')
+  end subroutine
+
+  subroutine refuse_finalized_session(session)
+    type(afterbay_session), intent(inout) :: session
+    integer :: ierr
     call session%end_step(ierr)
-    call fails(ierr, AFTERBAY_INVALID_ARGUMENT, '`session`')
+    call fails(ierr, AFTERBAY_BAD_STATE, 'finalized')
+    call session%finalize(ierr)
+    call fails(ierr, AFTERBAY_BAD_STATE, 'finalized')
+    call session%serve(ierr)
+    call fails(ierr, AFTERBAY_BAD_STATE, 'finalized')
   end subroutine
 end program

@@ -465,7 +465,7 @@ contains
     call session%open_input(path, input, as_of=7, ierr=ierr)
     call fails(ierr, AFTERBAY_INVALID_ARGUMENT, 'afterbay_as_of')
     call input%get('mask', mask, ierr=ierr)
-    call fails(ierr, AFTERBAY_INVALID_ARGUMENT, '`input`')
+    call fails(ierr, AFTERBAY_BAD_STATE, 'closed')
     call session%open_input(path, input)
     call try_gets(input)
     call try_schema(input)
@@ -473,7 +473,7 @@ contains
     call holds(mask(5, 1) == 0 .and. mask(6, 1) == 1, 'mask')
     call input%close()
     call input%get('mask', mask, ierr=ierr)
-    call fails(ierr, AFTERBAY_INVALID_ARGUMENT, '`input`')
+    call fails(ierr, AFTERBAY_BAD_STATE, 'closed')
     call try_rewriting(session, path)
   end subroutine
 end module

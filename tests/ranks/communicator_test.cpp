@@ -3,6 +3,8 @@
 #include <mpi.h>
 
 #include <chrono>
+#include <thread>
+#include <vector>
 
 #include "mpi/communicator.hpp"
 #include "ranks/rank_test.hpp"
@@ -43,6 +45,33 @@ RANK_TEST(MpiCommunicator, its_end_waits_no_longer_than_it_was_told_for_a_rank_t
     EXPECT_TRUE(waited < Millis(5000));
   } else {
     duplicate->leave_behind();
+  }
+  barrier();
+}
+
+/// A rank that waits for others to open the session once took what the model had sent with these tags.
+RANK_TEST(MpiCommunicator, messages_of_the_model_are_left_alone_whatever_their_tags, 2) {
+  int* highest = nullptr;
+  int known = 0;
+  MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, static_cast<void*>(&highest), &known);
+  ASSERT_TRUE(known != 0);
+  std::vector<int> tags{32'741, 32'742, 32'743, 0};
+  for (int i = 0; i < 4; ++i) tags.push_back(*highest - i);
+  if (rank() == 0) {
+    for (const int tag : tags) MPI_Send(nullptr, 0, MPI_INT, 1, tag, comm());
+    std::this_thread::sleep_for(Millis(300));  // rank 1 waits for this one meanwhile
+  }
+  const auto duplicate = Communicator::duplicate(comm(), Millis(5000));
+  ASSERT_TRUE(duplicate);
+  barrier();
+  for (const int tag : tags) {
+    if (rank() == 0) break;
+    int there = 0;
+    const auto end = std::chrono::steady_clock::now() + Millis(1000);
+    while (there == 0 && std::chrono::steady_clock::now() < end)
+      MPI_Iprobe(0, tag, comm(), &there, MPI_STATUS_IGNORE);
+    EXPECT_TRUE(there != 0) << "the message with tag " << tag << " is gone";
+    if (there != 0) MPI_Recv(nullptr, 0, MPI_INT, 0, tag, comm(), MPI_STATUS_IGNORE);
   }
   barrier();
 }

@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // Transports between real processes: set-up, data and messages over shared memory, MPI and both.
 #include <gmock/gmock.h>
+#include <signal.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <functional>
 
 #include "base/clock.hpp"
+#include "base/process_watch.hpp"
 #include "ranks/rank_test.hpp"
 #include "ranks/transport_exercise.hpp"
+#include "transport/mpi/server.hpp"
+#include "transport/shm/port.hpp"
 
 namespace afterbay::testing {
 namespace {
@@ -238,6 +244,29 @@ RANK_TEST(TransportSetUp, a_rank_that_does_not_come_is_not_waited_for_ever, 2) {
     const auto connection = transport::connect(options);
     ASSERT_FALSE(connection);
     EXPECT_EQ(connection.error().code, ErrorCode::timed_out);
+  }
+  barrier();
+}
+
+/// A server that had said farewell itself took this for an orderly end.
+RANK_TEST(TransportEnds, a_peer_over_mpi_that_died_has_not_ended, 2) {
+  Connection connection = connected(dedicated(1, TransportChoice::mpi));
+  if (auto* const port = dynamic_cast<transport::shm::Port*>(connection.port.get())) {
+    const pid_t child = fork();
+    if (child == 0) {
+      pause();
+      _exit(0);
+    }
+    transport::network::MpiPeerOptions options;
+    options.process = {static_cast<std::uint32_t>(child), own_process().space};
+    std::atomic<std::uint64_t> progress{0};
+    transport::network::MpiPeer peer(connection.communicators.front(), *port, progress, options);
+    EXPECT_TRUE(peer.check_alive().has_value());
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+    EXPECT_FALSE(peer.check_alive().has_value());
+    EXPECT_FALSE(peer.has_ended());
+    peer.forget();
   }
   barrier();
 }

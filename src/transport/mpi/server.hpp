@@ -64,7 +64,7 @@ class MpiPeer final : public PeerEnd {
     return !failure_ && (!kept_.empty() || (batch_has_messages_ && batch_request_.active()));
   }
   Result<void> check_alive() override;
-  [[nodiscard]] bool has_ended() const override { return ended_ || !died_; }
+  [[nodiscard]] bool has_ended() const override { return ended_; }
   void forget() override;
   void fail() override;
   [[nodiscard]] bool waits_for_room() const override { return parked_.has_value(); }

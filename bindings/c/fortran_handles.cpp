@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fortran's handles are plain numbers, which a program copies as it likes: a copy of one that was closed
+// leads to an empty object, whose functions fail with bad_state, not to memory that was freed.
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <utility>
+
+#include "handles.hpp"
+
+namespace {
+
+using namespace afterbay;
+
+/// The objects of one kind that are open. Numbers are not used twice. Any thread.
+template <class Object>
+class Numbered {
+ public:
+  explicit Numbered(Object closed) : closed_(std::move(closed)) {}
+
+  /// Owns `object` from now on; 0 for none.
+  std::int64_t keep(Object* object) {
+    if (object == nullptr) return 0;
+    const std::lock_guard lock(mutex_);
+    objects_.emplace(++last_, object);
+    return last_;
+  }
+  /// Never null.
+  Object* find(std::int64_t number) {
+    const std::lock_guard lock(mutex_);
+    const auto at = objects_.find(number);
+    return at == objects_.end() ? &closed_ : at->second.get();
+  }
+  void drop(std::int64_t number) {
+    std::unique_ptr<Object> object;  // destroyed without the lock
+    const std::lock_guard lock(mutex_);
+    const auto at = objects_.find(number);
+    if (at == objects_.end()) return;
+    object = std::move(at->second);
+    objects_.erase(at);
+  }
+
+ private:
+  std::mutex mutex_;
+  Object closed_;
+  std::int64_t last_ = 0;
+  std::unordered_map<std::int64_t, std::unique_ptr<Object>> objects_;
+};
+
+// Never destroyed: a session that is still open at the end of the process ends in its exit handler.
+Numbered<afterbay_session>& sessions() {
+  static auto& all = *new Numbered<afterbay_session>({Session()});
+  return all;
+}
+Numbered<afterbay_file>& files() {
+  static auto& all = *new Numbered<afterbay_file>({OutputFile()});
+  return all;
+}
+Numbered<afterbay_slot>& slots() {
+  static auto& all = *new Numbered<afterbay_slot>({Slot(std::shared_ptr<Slot::State>())});
+  return all;
+}
+Numbered<afterbay_input>& inputs() {
+  static auto& all = *new Numbered<afterbay_input>({InputFile(), {}, {}, {}});
+  return all;
+}
+
+}  // namespace
+
+// As in afterbay_c.f90.
+extern "C" {
+std::int64_t afterbay_fortran_keep_session(afterbay_session* session) { return sessions().keep(session); }
+std::int64_t afterbay_fortran_keep_file(afterbay_file* file) { return files().keep(file); }
+std::int64_t afterbay_fortran_keep_slot(afterbay_slot* slot) { return slots().keep(slot); }
+std::int64_t afterbay_fortran_keep_input(afterbay_input* input) { return inputs().keep(input); }
+afterbay_session* afterbay_fortran_session(std::int64_t number) { return sessions().find(number); }
+afterbay_file* afterbay_fortran_file(std::int64_t number) { return files().find(number); }
+afterbay_slot* afterbay_fortran_slot(std::int64_t number) { return slots().find(number); }
+afterbay_input* afterbay_fortran_input(std::int64_t number) { return inputs().find(number); }
+void afterbay_fortran_drop_session(std::int64_t number) { sessions().drop(number); }
+void afterbay_fortran_drop_file(std::int64_t number) { files().drop(number); }
+void afterbay_fortran_drop_slot(std::int64_t number) { slots().drop(number); }
+void afterbay_fortran_drop_input(std::int64_t number) { inputs().drop(number); }
+}
