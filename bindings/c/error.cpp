@@ -72,6 +72,11 @@ const char* afterbay_error_name(int code) {
   return afterbay::name_of(static_cast<afterbay::ErrorCode>(code));
 }
 
+void afterbay_stop(void) {
+  afterbay::stop(last_error.text.empty() ? afterbay::Error(afterbay::ErrorCode::internal, "no error is known")
+                                         : last_error.error);
+}
+
 int afterbay_error_set(int code, const char* message, const char* variable) {
   return afterbay::c::guarded([&] {
     afterbay::Error error(static_cast<afterbay::ErrorCode>(code),

@@ -3,13 +3,12 @@
 module afterbay_base
   use, intrinsic :: iso_c_binding, only: c_char, c_int, c_int64_t, c_null_char, c_ptr, c_associated, c_f_pointer, &
       c_loc, c_null_ptr, c_size_t
-  use, intrinsic :: iso_fortran_env, only: error_unit
   use afterbay_c, only: c_error_info, afterbay_last_error_info, c_error_name, &
-      afterbay_error_set, c_version, c_strlen
+      afterbay_error_set, afterbay_stop, c_version, c_strlen
   implicit none
   private
   public :: afterbay_error, afterbay_last_error, afterbay_error_name, afterbay_version
-  public :: check, c_text, f_text, c_texts, record_from_one
+  public :: afterbay_stop, check, c_text, f_text, c_texts, record_from_one
 
   ! Error codes: what `ierr` is set to.
   integer, parameter, public :: AFTERBAY_OK = 0, AFTERBAY_INVALID_ARGUMENT = 1, AFTERBAY_UNKNOWN_NAME = 2, &
@@ -80,18 +79,14 @@ contains
     version = f_text(c_version())
   end function
 
-  !> Gives `code` to `ierr`; without ierr an error stops the program with its message.
+  !> Gives `code` to `ierr`; without ierr an error stops the program. One rank, or a server, prints the message.
   subroutine check(code, ierr)
     integer(c_int), intent(in) :: code
     integer, intent(out), optional :: ierr
-    type(afterbay_error) :: error
     if (present(ierr)) then
       ierr = code
     else if (code /= AFTERBAY_OK) then
-      error = afterbay_last_error()
-      write (error_unit, '(2a)') 'afterbay: ', error%text
-      flush (error_unit)
-      error stop 1
+      call afterbay_stop()
     end if
   end subroutine
 

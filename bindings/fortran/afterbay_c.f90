@@ -96,6 +96,8 @@ module afterbay_c
   end interface
 
   interface
+    subroutine afterbay_stop() bind(C)
+    end subroutine
     subroutine afterbay_last_error_info(info) bind(C)
       import :: c_error_info
       type(c_error_info), intent(out) :: info

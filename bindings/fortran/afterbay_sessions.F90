@@ -209,8 +209,8 @@ contains
     integer, intent(out), optional :: ierr
     integer(c_int) :: code
     code = afterbay_session_serve(afterbay_fortran_session(self%id))
-    call self%abandon()
     call check(code, ierr)
+    call self%abandon()
   end subroutine
 
   !> Serves several sessions of this process side by side, until all their model ranks have finalized, and
@@ -222,10 +222,10 @@ contains
     integer :: i
     code = afterbay_sessions_serve([(afterbay_fortran_session(sessions(i)%id), i=1, size(sessions))], &
         size(sessions, kind=c_size_t))
+    call check(code, ierr)
     do i = 1, size(sessions)
       call sessions(i)%abandon()
     end do
-    call check(code, ierr)
   end subroutine
 
   !> The model ranks' own communicator (for mpi_f08: its mpi_val), owned by the session;
@@ -502,8 +502,8 @@ contains
     integer, intent(out), optional :: ierr
     integer(c_int) :: code
     code = afterbay_session_finalize(afterbay_fortran_session(self%id))
-    call self%abandon()
     call check(code, ierr)
+    call self%abandon()
   end subroutine
 
   !> Gives the session up: without finalize before, files stay unpublished.

@@ -90,6 +90,11 @@ void afterbay_last_error_info(afterbay_error_info* info);
 /* "no_space", "peer_lost", ...; "unknown" for other numbers. Static storage. */
 const char* afterbay_error_name(int code);
 
+/* Does not return: ends the process with exit status 1 because of the thread's last error. The sessions that
+   it has open fail, with this error as the reason; it is printed on stderr once per job, not once per rank.
+ */
+void afterbay_stop(void);
+
 /* For bindings to other languages: makes this the thread's last error and returns `code`.
    `variable` may be NULL. */
 int afterbay_error_set(int code, const char* message, const char* variable);

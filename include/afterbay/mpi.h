@@ -20,7 +20,8 @@ int afterbay_session_open(MPI_Comm comm, const afterbay_options* options, afterb
 /* The model ranks' own communicator, owned by the session; MPI_COMM_NULL on servers. */
 int afterbay_session_model_comm(const afterbay_session* session, MPI_Comm* comm);
 
-/* The same two for communicators as Fortran's integers. */
+/* The same two for communicators as Fortran's integers; messages of such a session count as Fortran does:
+   indices, dimensions and records from 1, the fastest dimension first. */
 int afterbay_session_open_fint(MPI_Fint comm, const afterbay_options* options, afterbay_session** session);
 int afterbay_session_model_comm_fint(const afterbay_session* session, MPI_Fint* comm);
 

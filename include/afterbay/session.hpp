@@ -39,6 +39,9 @@ namespace afterbay {
 /// What this process is. `automatic`: by the configuration (the last `servers` ranks serve).
 enum class Role { automatic, model, server };
 
+/// Whose terms messages use: C's, indices from 0 and the slowest dimension first, or Fortran's.
+enum class Language { c, fortran };
+
 struct SessionOptions {
   std::string name = "afterbay";  ///< appears in messages, segments and reports
   Role role = Role::automatic;
@@ -47,6 +50,7 @@ struct SessionOptions {
   std::vector<std::pair<std::string, std::string>> settings;
   std::string config_file;             ///< YAML; empty: AFTERBAY_CONFIG, else none
   std::vector<std::string> arguments;  ///< the program's arguments; only --afterbay.* are looked at
+  Language language = Language::c;     ///< for messages
 
   SessionOptions& set(std::string setting, std::string value) {
     settings.emplace_back(std::move(setting), std::move(value));
@@ -243,5 +247,11 @@ class Session {
 /// dedicated servers at the same time: served one after the other, the second would wait for the first to
 /// end.
 void serve_all(std::span<Session* const> sessions);
+
+/// Ends the process with exit status 1 because of `error`. The sessions that it has open fail, with this
+/// error as the reason, and all their ranks and servers learn it before the process is gone. The error is
+/// printed on stderr once per job, with the ranks that stopped, instead of once per rank. Takes a few seconds
+/// at most.
+[[noreturn]] void stop(const Error& error);
 
 }  // namespace afterbay

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/caller_terms.hpp"
 #include "base/suggest.hpp"
 #include "config/names.hpp"
 #include "model/changes.hpp"
@@ -298,15 +299,16 @@ Result<std::uint64_t> Collection::record_of(std::uint32_t variable, std::uint64_
     if (record == 0 || record == no_record) return 0;
     return fail(ErrorCode::invalid_argument,
                 "variable '{}' has no unlimited dimension, so it has no record {}: put it without a record",
-                name, static_cast<std::int64_t>(record));
+                name, said_index(record));
   }
   if (record == no_record)
     return fail(ErrorCode::invalid_argument,
-                "variable '{}' has the unlimited dimension: say which record (counted from 0) is put", name);
+                "variable '{}' has the unlimited dimension: say which record (counted from {}) is put", name,
+                said_index(0));
   if (record > largest)
     return fail(ErrorCode::invalid_argument,
-                "record {} of variable '{}' is negative: records are counted from 0",
-                static_cast<std::int64_t>(record), name);
+                "there is no record {} of variable '{}': records are counted from {}", said_index(record),
+                name, said_index(0));
   return record;
 }
 
@@ -335,7 +337,13 @@ void Collection::make_likely_plans() {
 Result<std::unique_ptr<PutPlan>> Collection::make_plan(const VariableState& variable, Type type,
                                                        const MemoryLayout& memory) const {
   const Variable& in_schema = schema_.variables[variable.index];
-  AFTERBAY_TRY(model::check(memory, variable.mine.count));
+  if (auto fits = model::check(memory, variable.mine.count); !fits) {
+    if (in_schema.decomposition.empty())
+      fits.error().message +=
+          "; the variable names no decomposition, so that every rank hands over all of it: name one in the "
+          "schema";
+    return fail(std::move(fits).error());
+  }
   auto plan = std::make_unique<PutPlan>();
   plan->type = type;
   plan->memory = memory;

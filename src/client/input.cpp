@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/input.hpp"
 
+#include "base/caller_terms.hpp"
 #include "base/suggest.hpp"
 #include "model/decomposition.hpp"
 
@@ -159,15 +160,15 @@ Result<std::uint64_t> Input::record_of(std::uint32_t variable, std::uint64_t rec
     return fail(ErrorCode::invalid_argument,
                 "the variable has no unlimited dimension, so it has no records {} to {}: read it without a "
                 "record",
-                static_cast<std::int64_t>(record), static_cast<std::int64_t>(record + count) - 1);
+                said_index(record), said_index(record) + static_cast<std::int64_t>(count) - 1);
   }
   if (record == no_record)
     return fail(ErrorCode::invalid_argument,
-                "the variable has the unlimited dimension: say which record (0 to {}) is read",
-                static_cast<std::int64_t>(records) - 1);
+                "the variable has the unlimited dimension: say which record ({} to {}) is read",
+                said_index(0), said_index(records) - 1);
   if (count == 0 || record >= records || count > records - record)
     return fail(ErrorCode::invalid_argument, "{} records from number {} on are asked for, the file has {}",
-                count, static_cast<std::int64_t>(record), records);
+                count, said_index(record), records);
   return record;
 }
 

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "afterbay/session.hpp"
+#include "base/caller_terms.hpp"
 #include "base/log.hpp"
 #include "base/result.hpp"
 #include "client/collection.hpp"
@@ -65,6 +66,7 @@ class ModelSession {
     int model_rank = 0;
     int model_size = 1;
     std::vector<std::size_t> pool_of_server;  ///< one a server; empty: there is one pool
+    Terms terms = Terms::c;                   ///< of the caller, for messages
   };
   using Links = std::vector<std::unique_ptr<transport::ClientLink>>;
 

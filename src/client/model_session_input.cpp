@@ -233,8 +233,8 @@ Result<> ModelSession::fetch(const Input& input, const ReadPlan& plan, std::uint
           if (taken) taken = take(plan, fetch, data);
           return !taken || fetch.missing == 0;
         },
-        fmt::format("record {} of variable {} of {}", record, input.schema.variables[plan.variable].name,
-                    input.path)));
+        fmt::format("record {} of variable {} of {}", said_index(record),
+                    input.schema.variables[plan.variable].name, input.path)));
     return taken;
   };
   auto result = run();

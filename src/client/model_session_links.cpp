@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/caller_terms.hpp"
 #include "base/clock.hpp"
 #include "client/model_session.hpp"
 
@@ -139,7 +140,7 @@ Error ModelSession::with_work(Error error) const {
     error.in_file(last_put_.path);
     if (error.file == last_put_.path) error.in_variable(name);
     error.add(fmt::format("the last that this rank put was record {} of variable '{}' in {}",
-                          last_put_.record, name, last_put_.path));
+                          said_index(last_put_.record), name, last_put_.path));
   }
   if (!open_files_.empty()) {
     error.in_file(open_files_.front()->path);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/caller_terms.hpp"
 #include "base/clock.hpp"
 #include "client/model_session.hpp"
 #include "model/changes.hpp"
@@ -236,7 +237,7 @@ Result<> ModelSession::mark_put(File& file, std::uint32_t variable, std::uint64_
     return fail(ErrorCode::conflict, "the variable was put already: it can be put once while a file is open");
   return fail(ErrorCode::conflict,
               "record {} of the variable was put already: a record can be put once while a file is open",
-              record);
+              said_index(record));
 }
 
 /// After the last piece: the log entry by which the server knows who has put what.
@@ -363,7 +364,7 @@ Result<std::optional<ModelSession::Direct>> ModelSession::acquire(File& file, st
     return failed(std::move(marked).error());
   Direct direct{*handover, {}};
   slots_out_[direct.handover.position] = {
-      file.id, fmt::format("{}, variable {}, record {}", file.path, variable, record)};
+      file.id, fmt::format("{}, variable {}, record {}", file.path, variable, said_index(record))};
   const model::FileLayout& layout = file.collection->layout();
   for (const PiecePlan& part : handover->plan->pieces) {
     const std::uint32_t in_frame = part.piece - layout.frames[layout.pieces[part.piece].frame].first_piece;

@@ -7,6 +7,8 @@
 #include <optional>
 #include <string>
 
+#include "base/caller_terms.hpp"
+
 namespace afterbay::model {
 namespace {
 
@@ -62,11 +64,12 @@ std::optional<Error> outside(std::string_view name, const Index& global, const R
         .at_rank(block.rank);
   for (std::size_t i = 0; i < global.size; ++i)
     if (box.count[i] > global[i] || box.start[i] > global[i] - box.count[i])
-      return make_error(ErrorCode::invalid_argument,
-                        "decomposition '{}': rank {} holds indices [{}, {}) of dimension {}, but only [0, "
-                        "{}) exist: "
-                        "check start and count",
-                        name, block.rank, box.start[i], box.start[i] + box.count[i], i, global[i])
+      return make_error(
+                 ErrorCode::invalid_argument,
+                 "decomposition '{}': rank {} holds indices {} of dimension {}, but only {} exist: check "
+                 "start and count",
+                 name, block.rank, said_range(box.start[i], box.count[i]), said_dimension(i, global.size),
+                 said_range(0, global[i]))
           .at_rank(block.rank);
   return std::nullopt;
 }
@@ -115,10 +118,7 @@ bool countable(const Index& lengths) {
 }  // namespace
 
 std::string text_of(const Box& box) {
-  std::string text = "[";
-  for (std::size_t i = 0; i < box.rank(); ++i)
-    text += fmt::format("{}{}:{}", i == 0 ? "" : ", ", box.start[i], box.start[i] + box.count[i]);
-  return text + "]";
+  return said_box({box.start.begin(), box.rank()}, {box.count.begin(), box.rank()});
 }
 
 Result<> check_block(std::string_view name, const Block& block) {
@@ -135,7 +135,7 @@ Result<> check_block(std::string_view name, const Block& block) {
   for (std::size_t i = 0; i < rank; ++i)
     if (global[i] == 0)
       return fail(ErrorCode::invalid_argument, "decomposition '{}': global length of dimension {} is 0", name,
-                  i);
+                  said_dimension(i, rank));
   if (!countable(global))
     return fail(ErrorCode::invalid_argument, "decomposition '{}' has more points than 2^63", name);
   const Box box{Index(block.start), Index(block.count)};
@@ -144,7 +144,7 @@ Result<> check_block(std::string_view name, const Block& block) {
     if (box.count[i] > global[i] || box.start[i] > global[i] - box.count[i])
       return fail(ErrorCode::invalid_argument,
                   "decomposition '{}': start {} and count {} in dimension {} go beyond the global length {}",
-                  name, box.start[i], box.count[i], i, global[i]);
+                  name, said_index(box.start[i]), box.count[i], said_dimension(i, rank), global[i]);
   return {};
 }
 

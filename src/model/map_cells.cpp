@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/caller_terms.hpp"
+
 namespace afterbay::model {
 namespace {
 
@@ -17,11 +19,7 @@ Index shape_of(const Schema& schema, const Variable& variable) {
   return shape;
 }
 
-std::string text_of_lengths(const Index& lengths) {
-  std::string text;
-  for (std::size_t i = 0; i < lengths.size; ++i) text += fmt::format("{}{}", i == 0 ? "" : " x ", lengths[i]);
-  return text;
-}
+std::string text_of_lengths(const Index& lengths) { return said_lengths({lengths.begin(), lengths.size}); }
 
 /// Collects the runs of each cell, then finds their repetition.
 class Dealer {

@@ -6,6 +6,8 @@
 #include <limits>
 #include <optional>
 
+#include "base/caller_terms.hpp"
+
 namespace afterbay::model {
 namespace {
 
@@ -149,11 +151,12 @@ class Sweep {
       for (OffsetRun run = reader.next(); run.length > 0 && run.offset <= point; run = reader.next())
         if (point < run.offset + run.length) other = i;
     }
-    return make_error(ErrorCode::conflict,
-                      "decomposition '{}': ranks {} and {} both hold the point at offset {} (C order, from "
-                      "0): every point must belong to one rank; or declare that the first or the last "
-                      "counts",
-                      name_, ranks_[other].rank, ranks_[index].rank, point)
+    return make_error(
+               ErrorCode::conflict,
+               "decomposition '{}': ranks {} and {} both hold the point at offset {} ({}): every point must "
+               "belong to one rank; or declare that the first or the last counts",
+               name_, ranks_[other].rank, ranks_[index].rank, said_index(point),
+               terms() == Terms::fortran ? "first dimension fastest, from 1" : "C order, from 0")
         .at_rank(ranks_[index].rank);
   }
 

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "base/caller_terms.hpp"
+
 #if defined(__x86_64__)
 #include <xmmintrin.h>
 #endif
@@ -173,13 +175,15 @@ std::uint64_t run_rows(const Move& move, const Rows& rows, RowFunction convert, 
   }
 }
 
+/// What describes an array in memory: Fortran passes the array itself.
+const char* array_word() { return terms() == Terms::fortran ? "array" : "memory layout"; }
+
 Result<> check_list(std::string_view what, std::size_t length, const Index& count) {
   if (length == 0 || length == count.size) return {};
-  return fail(
-      ErrorCode::invalid_argument,
-      "the memory layout's {} has {} values, but the part to write has {} dimensions (without the record "
-      "dimension): give one value for each, or none",
-      what, length, count.size);
+  return fail(ErrorCode::invalid_argument,
+              "the {}'s {} has {} values, but the part to write has {} dimensions (without the record "
+              "dimension): give one value for each, or none",
+              array_word(), what, length, count.size);
 }
 
 }  // namespace
@@ -199,14 +203,14 @@ Result<> check(const MemoryLayout& memory, const Index& count) {
       return fail(
           ErrorCode::invalid_argument,
           "in dimension {} the part needs {} values from offset {} on, but the array in memory has only {}: "
-          "check the memory layout's shape and offset",
-          i, count[i], offset, memory.shape[i]);
+          "check the {}'s shape and offset",
+          said_dimension(i, count.size), count[i], offset, memory.shape[i], array_word());
     if (memory.offset.empty() && memory.shape[i] != count[i])
       return fail(
           ErrorCode::invalid_argument,
           "in dimension {} the array in memory has {} values, the part to write {}: hand over the part "
-          "alone, or say by the memory layout's offset where in the array it lies",
-          i, memory.shape[i], count[i]);
+          "alone, or say by the {}'s offset where in the array it lies",
+          said_dimension(i, count.size), memory.shape[i], count[i], array_word());
   }
   return {};
 }

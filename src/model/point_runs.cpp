@@ -5,6 +5,8 @@
 #include <limits>
 #include <optional>
 
+#include "base/caller_terms.hpp"
+
 namespace afterbay::model {
 namespace {
 
@@ -236,10 +238,11 @@ Result<std::vector<PointRun>> in_order(std::string_view name, const Map& map, Co
       const std::uint64_t before = runs[i - 1].element + (runs[i].offset - runs[i - 1].offset);
       const auto base = static_cast<std::uint64_t>(map.base);
       return fail(ErrorCode::conflict,
-                  "decomposition '{}': elements {} and {} of the list are the same point (offset {} in C "
-                  "order): list it once, or declare that the first or the last counts",
+                  "decomposition '{}': elements {} and {} of the list are the same point (offset {} {}): "
+                  "list it once, or declare that the first or the last counts",
                   name, std::min<std::uint64_t>(before, runs[i].element) + base,
-                  std::max<std::uint64_t>(before, runs[i].element) + base, runs[i].offset);
+                  std::max<std::uint64_t>(before, runs[i].element) + base, said_index(runs[i].offset),
+                  terms() == Terms::fortran ? "with the first dimension fastest, from 1" : "in C order");
     }
     join(result, runs[i]);
   }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/caller_terms.hpp"
 #include "server/records.hpp"
 #include "storage/fill.hpp"
 
@@ -83,7 +84,8 @@ std::string text_of(std::string_view name, const model::Index& global, const Cov
                               : coverage.repeats == Repeats::first ? "of repeats the first counts"
                                                                    : "of repeats the last counts";
   return fmt::format("{} '{}' over {} points ({}, {})", is_map ? "map" : "block", name,
-                     fmt::join(global, " x "), coverage.gaps_allowed ? "gaps allowed" : "no gaps", repeats);
+                     said_lengths({global.begin(), global.size}),
+                     coverage.gaps_allowed ? "gaps allowed" : "no gaps", repeats);
 }
 
 }  // namespace

@@ -3,13 +3,16 @@
 
 #include <algorithm>
 
+#include "base/caller_terms.hpp"
 #include "base/rank_names.hpp"
 
 namespace afterbay::server {
 
 std::string text_of_ranks(const std::vector<int>& ranks) { return "model " + name_ranks(ranks); }
 
-std::string RecordPart::record_text() const { return fixed ? "" : fmt::format(" of record {}", record); }
+std::string RecordPart::record_text() const {
+  return fixed ? "" : fmt::format(" of record {}", said_index(record));
+}
 
 Result<> Records::begin(std::size_t peer, const wire::BeginRecord& message) {
   const ServedCollection* collection = catalog_.find(message.collection);
@@ -33,7 +36,8 @@ Result<> Records::begin(std::size_t peer, const wire::BeginRecord& message) {
                  "model rank {} hands over record {} of its file number {} where other ranks hand over "
                  "record {} of file "
                  "number {} of collection '{}': every rank must put the same records in the same order",
-                 peer, message.record, message.file, it.record, it.file, collection->name)
+                 peer, said_index(message.record), message.file, said_index(it.record), it.file,
+                 collection->name)
           .at_rank(catalog_.session_rank(peer)));
 }
 
@@ -46,11 +50,12 @@ Result<> Records::put(std::size_t peer, const wire::Put& message) {
   std::vector<bool>& ranks = it->put[message.variable];
   if (ranks.empty()) ranks.resize(catalog_.ranks());
   if (ranks[peer])
-    return fail(Error(ErrorCode::conflict,
-                      fmt::format("model rank {} handed over variable '{}' twice for record {} (one step)",
-                                  peer, collection->schema.variables[message.variable].name, it->record))
-                    .in_variable(collection->schema.variables[message.variable].name)
-                    .at_rank(catalog_.session_rank(peer)));
+    return fail(
+        Error(ErrorCode::conflict,
+              fmt::format("model rank {} handed over variable '{}' twice for record {} (one step)", peer,
+                          collection->schema.variables[message.variable].name, said_index(it->record)))
+            .in_variable(collection->schema.variables[message.variable].name)
+            .at_rank(catalog_.session_rank(peer)));
   if (catalog_.contributes(*collection, message.variable, peer)) ranks[peer] = true;
   last_.resize(catalog_.ranks());
   last_[peer] = {collection, message.variable, it->file, it->record, it->fixed};
@@ -138,7 +143,7 @@ std::string Records::missing(const ServedCollection& collection, const Record& r
       absent.push_back(static_cast<int>(r));
   return fmt::format("{} did not put variable '{}'{}, while other ranks did", text_of_ranks(absent),
                      collection.schema.variables[static_cast<std::size_t>(v)].name,
-                     record.fixed ? "" : fmt::format(" of record {}", record.record));
+                     record.fixed ? "" : fmt::format(" of record {}", said_index(record.record)));
 }
 
 }  // namespace afterbay::server

@@ -96,6 +96,7 @@ Result<> Server::run() {
 
 bool Server::step() {
   if (finished_) return false;
+  const InTerms speaks(place_.terms);
   bool did = port_->pump();
   did = take_messages() || did;
   did = take_server_messages() || did;

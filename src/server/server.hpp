@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "base/caller_terms.hpp"
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "base/result.hpp"
@@ -57,6 +58,7 @@ struct Place {
   int servers = 1;                 ///< of the session
   std::string session = {};        ///< its name
   std::string run = {};            ///< as the journal calls it
+  Terms terms = Terms::c;          ///< of the model ranks, for messages
 };
 
 /// Makes the store of a format; tests give one whose files they can look into.

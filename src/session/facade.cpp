@@ -30,7 +30,10 @@ Slot::State& held(const std::shared_ptr<Slot::State>& state) {
 
 /// The session behind a handle.
 std::shared_ptr<client::ModelSession> session_of(const std::weak_ptr<client::ModelSession>& session) {
-  if (auto held = session.lock()) return held;
+  if (auto held = session.lock()) {
+    set_terms(held->place().terms);
+    return held;
+  }
   throw Failure(Error(ErrorCode::bad_state, "the session of this handle has been destroyed"));
 }
 

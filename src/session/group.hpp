@@ -3,6 +3,7 @@
 // that sessions over threads need no MPI.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <vector>
@@ -21,6 +22,8 @@ class Group {
   [[nodiscard]] virtual bool usable() const = 0;
   /// Everyone's bytes at rank 0, in rank order; an empty list elsewhere. Collective; ends by the deadline.
   virtual Result<std::vector<Bytes>> gather(const Bytes& mine) = 0;
+  /// Waits until all model ranks call it, `limit` at most; false: they did not. By model ranks.
+  virtual bool await_models(std::chrono::milliseconds limit) = 0;
   /// Says that this process has arrived; what it returns tells whether all have. Collective, waits for
   /// nobody.
   virtual Result<std::function<Result<bool>()>> arrive() = 0;

@@ -1,14 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session/open_sessions.hpp"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
 
+#include "mpi/check.hpp"
 #include "session/state.hpp"
 
 namespace afterbay::session {
+namespace {
+
+constexpr std::chrono::milliseconds others_stop{2000};  ///< until they do, if they do at all
+
+}  // namespace
 
 /// Never destroyed: the exit handler may run after the destructors of static objects.
 OpenSessions& OpenSessions::of_this_process() {
@@ -44,4 +51,28 @@ bool OpenSessions::end_early(const std::string& reason, const Error* cause) {
   return reported;
 }
 
+void OpenSessions::keep_failed(mpi::Communicator comm, std::string message) {
+  failed_ = std::move(comm);
+  failed_message_ = std::move(message);
+}
+
+void OpenSessions::print(const Error& error) {
+  const auto print = [&] { fmt::print(stderr, "afterbay: {}\n", error.text()); };
+  const bool alike = failed_.get() != MPI_COMM_NULL && mpi::is_running() && error.message == failed_message_;
+  if (!alike || failed_.rank() == 0) print();
+  if (!alike) return;
+  failed_.leave_behind();
+  if (!failed_.barrier(others_stop) && failed_.rank() != 0) print();
+}
+
 }  // namespace afterbay::session
+
+namespace afterbay {
+
+void stop(const Error& error) {
+  auto& sessions = session::OpenSessions::of_this_process();
+  if (!sessions.end_early("it stopped with an error", &error)) sessions.print(error);
+  std::exit(1);
+}
+
+}  // namespace afterbay

@@ -11,6 +11,7 @@
 
 #include "afterbay/session.hpp"
 #include "base/thread_safety.hpp"
+#include "mpi/communicator.hpp"
 
 namespace afterbay::session {
 
@@ -26,6 +27,12 @@ class OpenSessions {
   /// reported on stderr.
   bool end_early(const std::string& reason, const Error* cause);
 
+  /// The last session that could not be opened, for the same reason on all ranks of `comm`.
+  void keep_failed(mpi::Communicator comm, std::string message);
+  /// Prints an error that ended the process, unless another rank does: of a failure that all ranks have
+  /// alike, the first rank prints it and the others wait for that.
+  void print(const Error& error);
+
  private:
   OpenSessions();
 
@@ -36,6 +43,8 @@ class OpenSessions {
   };
   Mutex mutex_;
   std::vector<Entry> entries_ AFTERBAY_GUARDED_BY(mutex_);
+  mpi::Communicator failed_;  ///< by the MPI thread
+  std::string failed_message_;
 };
 
 }  // namespace afterbay::session

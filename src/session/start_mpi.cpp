@@ -16,6 +16,7 @@
 #include "mpi/communicator.hpp"
 #include "mpi/request.hpp"
 #include "session/obstacles.hpp"
+#include "session/open_sessions.hpp"
 #include "session/report.hpp"
 #include "session/roles.hpp"
 #include "session/state.hpp"
@@ -41,6 +42,13 @@ class MpiGroup : public session::Group {
   [[nodiscard]] int size() const override { return comm_.size(); }
   [[nodiscard]] bool usable() const override { return mpi::is_running(); }
   Result<std::vector<Bytes>> gather(const Bytes& mine) override { return comm_.gather(mine, 0, deadline_); }
+  bool await_models(std::chrono::milliseconds limit) override {
+    mpi::Request all_here;
+    if (MPI_Ibarrier(model_comm, all_here.handle()) != MPI_SUCCESS) return false;
+    const bool came = all_here.wait_until(limit, "all model ranks").has_value();
+    all_here.abandon();
+    return came;
+  }
   Result<std::function<Result<bool>()>> arrive() override {
     const auto abandon = [](mpi::Request* request) {
       request->abandon();  // where some rank never arrived
@@ -65,6 +73,7 @@ struct Greeting {
   static constexpr wire::Kind kind{201};
   std::optional<Error> error;
   Role role = Role::automatic;
+  std::uint8_t fortran = 0;  ///< the caller's language
   std::uint8_t topology = 0;
   int node = 0;               ///< lowest rank on this rank's node
   std::string run;            ///< what rank 0 calls the run in the journal
@@ -72,7 +81,7 @@ struct Greeting {
   std::string servers;        ///< likewise: pools, and where servers run
   template <class A>
   void fields(A& a) {
-    a(error, role, topology, node, run, sizes, servers);
+    a(error, role, fortran, topology, node, run, sizes, servers);
   }
 };
 
@@ -212,13 +221,14 @@ class Starter {
     auto config = config::load({options_.settings, options_.config_file, std::nullopt, options_.arguments});
     AFTERBAY_TRY_ASSIGN(mpi::Communicator comm,
                         mpi::Communicator::duplicate(parent_, config ? config->deadline : unknown_deadline));
-    AFTERBAY_TRY(greet(comm, config));
+    if (auto greeted = greet(comm, config); !greeted) return failed_alike(comm, std::move(greeted).error());
     state_ =
         std::make_unique<Session::State>(options_.name, std::make_unique<config::Config>(std::move(*config)));
     rank_ = comm.rank();
     const session::RankRole role = roles_[static_cast<std::size_t>(rank_)];
     state_->spare = role.spare();
-    AFTERBAY_TRY(check_surroundings(comm));
+    if (auto checked = check_surroundings(comm); !checked)
+      return failed_alike(comm, std::move(checked).error());
     AFTERBAY_TRY(leave_spares_out(comm));
     if (state_->spare) return std::move(state_);
     const std::vector<std::string> pools = state_->config->pools();
@@ -242,10 +252,17 @@ class Starter {
   }
 
  private:
+  /// An error that all ranks get: if they stop, one of them reports it.
+  static tl::unexpected<Error> failed_alike(mpi::Communicator& comm, Error error) {
+    session::OpenSessions::of_this_process().keep_failed(std::move(comm), error.message);
+    return fail(std::move(error));
+  }
+
   /// Exchanges greetings and gives everyone a role; all ranks fail alike.
   Result<> greet(const mpi::Communicator& comm, const Result<config::Config>& config) {
     Greeting mine;
     mine.role = options_.role;
+    mine.fortran = options_.language == Language::fortran ? 1 : 0;
     if (comm.rank() == 0) mine.run = journal::new_run_id();
     AFTERBAY_TRY_ASSIGN(mine.node, node_of(comm, config ? &*config : nullptr));
     if (!config) {
@@ -271,6 +288,7 @@ class Starter {
       wishes.push_back(one.role);
       nodes.push_back(one.node);
       nodes_.push_back(one.node);
+      fortran_.push_back(one.fortran != 0);
     }
     AFTERBAY_TRY_ASSIGN(roles_, session::assign_roles(wishes, nodes, *config));
     return {};
@@ -368,6 +386,7 @@ class Starter {
     place.servers = static_cast<int>(std::ranges::count_if(roles_, &session::RankRole::server));
     place.session = options_.name;
     place.run = run_;
+    if (fortran_[static_cast<std::size_t>(place.session_ranks.front())]) place.terms = Terms::fortran;
     const bool hosted = roles_[static_cast<std::size_t>(rank_)].model;
     const config::Config& config = *state_->pool_config;
     const auto threads = hosted ? 0 : static_cast<std::size_t>(config.writers);
@@ -409,7 +428,8 @@ class Starter {
   }
 
   void make_model(client::ModelSession::Links links) {
-    client::ModelSession::Place place{rank_, 0, 0, {}};
+    client::ModelSession::Place place{
+        rank_, 0, 0, {}, fortran_[static_cast<std::size_t>(rank_)] ? Terms::fortran : Terms::c};
     for (int r = 0; r < static_cast<int>(roles_.size()); ++r) {
       const session::RankRole& role = roles_[static_cast<std::size_t>(r)];
       if (role.server) place.pool_of_server.push_back(static_cast<std::size_t>(role.pool));
@@ -429,6 +449,7 @@ class Starter {
   const SessionOptions& options_;
   std::vector<session::RankRole> roles_;
   std::vector<int> nodes_;        ///< by rank: the lowest rank on the same node
+  std::vector<bool> fortran_;     ///< by rank: whether Fortran opened the session
   std::vector<int> taking_part_;  ///< ranks that are not spare
   std::string run_;
   std::unique_ptr<Session::State> state_;

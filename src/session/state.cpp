@@ -59,7 +59,8 @@ Result<> Session::State::watch_for_end() {
 }
 
 bool Session::State::end_early(const std::string& reason, const Error* cause) {
-  if (ended || ended_early || serving || spare || (group && !group->usable())) return true;
+  if (ended || spare || (group && !group->usable())) return false;
+  if (ended_early || serving) return true;
   ended_early = true;
   return model ? end_model_early(reason, cause) : end_server_early(reason, cause);
 }
@@ -71,9 +72,14 @@ bool Session::State::end_model_early(const std::string& reason, const Error* cau
     server->end_early(Error(ErrorCode::peer_lost, reason), early_end);
     reported = true;
   }
-  if (!reported)
+  if (reported) return true;
+  const auto report = [&] {
     Logger({name, "model", model->place().session_rank}, config->log)
         .error("{}{}{}", reason, cause != nullptr ? ", after: " : "", cause != nullptr ? cause->text() : "");
+  };
+  const bool first = model->place().model_rank == 0;
+  if (first) report();
+  if ((!group || !group->await_models(early_end)) && !first) report();
   return true;
 }
 
@@ -124,7 +130,10 @@ void Session::State::host_server(bool in_thread) {
 }
 
 client::ModelSession& Session::State::model_side() {
-  if (model) return *model;
+  if (model) {
+    set_terms(model->place().terms);
+    return *model;
+  }
   throw Failure(Error(ErrorCode::bad_state, "this rank is an I/O server: it may only call serve()"));
 }
 

@@ -12,8 +12,8 @@ PATH.parent.rmdir()
 run_and_check("everything_fortran")
 same_files(from_c, PATH)
 
-# Without ierr an error stops the program with its message: a directory below a plain file.
+# Without ierr an error stops the program, with its message once: a directory below a plain file.
 pathlib.Path("plain").write_text("not a directory")
 directory = str(pathlib.Path("plain", "below").absolute())
 said = mpirun(2, program("shallow_water"), "--grid", "64x64", "--steps", "0", "--directory", directory, expect=1)
-assert "afterbay: " in said and directory in said, said
+assert said.count(directory) >= 1 and said.count("cannot create the directory") == 1 and "Backtrace" not in said, said

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/caller_terms.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <vector>
+
+namespace afterbay {
+namespace {
+
+thread_local Terms terms_of_caller = Terms::c;
+
+std::string joined(std::vector<std::string> texts, const char* between) {
+  if (terms_of_caller == Terms::fortran) texts = {texts.rbegin(), texts.rend()};
+  return fmt::format("{}", fmt::join(texts, between));
+}
+
+}  // namespace
+
+void set_terms(Terms terms) noexcept { terms_of_caller = terms; }
+Terms terms() noexcept { return terms_of_caller; }
+
+std::int64_t said_index(std::uint64_t from_zero) noexcept {
+  return static_cast<std::int64_t>(from_zero) + (terms_of_caller == Terms::fortran ? 1 : 0);
+}
+
+std::size_t said_dimension(std::size_t d, std::size_t rank) noexcept {
+  return terms_of_caller == Terms::fortran ? rank - d : d;
+}
+
+std::string said_range(std::uint64_t start, std::uint64_t count) {
+  if (terms_of_caller == Terms::fortran) return fmt::format("{}:{}", start + 1, start + count);
+  return fmt::format("[{}, {})", start, start + count);
+}
+
+std::string said_box(std::span<const std::uint64_t> start, std::span<const std::uint64_t> count) {
+  const bool fortran = terms_of_caller == Terms::fortran;
+  std::vector<std::string> ranges;
+  for (std::size_t d = 0; d < start.size(); ++d)
+    ranges.push_back(fmt::format("{}:{}", said_index(start[d]), start[d] + count[d]));
+  return (fortran ? "(" : "[") + joined(std::move(ranges), ", ") + (fortran ? ")" : "]");
+}
+
+std::string said_lengths(std::span<const std::uint64_t> lengths) {
+  std::vector<std::string> texts;
+  for (const std::uint64_t length : lengths) texts.push_back(std::to_string(length));
+  return joined(std::move(texts), " x ");
+}
+
+}  // namespace afterbay

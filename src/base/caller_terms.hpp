@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbers in messages as the caller counts: C and C++ from 0 with the slowest dimension first, Fortran from 1
+// with the fastest first. Set per thread where a call enters the library, and where a server works for a
+// session.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace afterbay {
+
+enum class Terms : std::uint8_t { c, fortran };
+
+/// Of this thread; `c` until it is set.
+void set_terms(Terms terms) noexcept;
+[[nodiscard]] Terms terms() noexcept;
+
+/// Sets this thread's terms for a while.
+class InTerms {
+ public:
+  explicit InTerms(Terms now) noexcept : before_(terms()) { set_terms(now); }
+  ~InTerms() { set_terms(before_); }
+  InTerms(const InTerms&) = delete;
+  InTerms& operator=(const InTerms&) = delete;
+
+ private:
+  Terms before_;
+};
+
+/// An index, or a record, given as counted from 0.
+[[nodiscard]] std::int64_t said_index(std::uint64_t from_zero) noexcept;
+/// Dimension `d` of `rank`, given in C order from 0.
+[[nodiscard]] std::size_t said_dimension(std::size_t d, std::size_t rank) noexcept;
+/// "[3, 7)" in C, "4:7" in Fortran: `count` indices from `start` on.
+[[nodiscard]] std::string said_range(std::uint64_t start, std::uint64_t count);
+/// "[0:2, 3:7]" in C, with the ends excluded; "(4:7, 1:2)" in Fortran.
+[[nodiscard]] std::string said_box(std::span<const std::uint64_t> start,
+                                   std::span<const std::uint64_t> count);
+/// "180 x 360", or in Fortran "360 x 180".
+[[nodiscard]] std::string said_lengths(std::span<const std::uint64_t> lengths);
+
+}  // namespace afterbay
