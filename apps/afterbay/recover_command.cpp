@@ -27,6 +27,7 @@ struct RecoverCommandOptions {
   std::string journal;
   bool list = false;
   bool replace = false;
+  bool copied = false;
   bool json = false;
 };
 
@@ -88,12 +89,16 @@ void recover(const storage::Recoverable& file, const RecoverCommandOptions& opti
         "recovery (--journal DIR)\n",
         printable(file.path), journal ? fmt::format(" in {}", printable(journal->directory)) : "");
   storage::RecoverOptions how{number_of(options, file), options.replace};
-  if (left)
+  if (left) {
+    // An entry that cannot be written is reported before anything is changed.
+    if (auto writable = journal::check_writable(*journal, *left); !writable)
+      throw Failure(writable.error().in_file(file.path).add("nothing was changed"));
     how.before_name = [&](const storage::Recovered& it) {
       journal::FileRecovered entry{
           {{}, it.size_bytes, it.epoch.records, it.checksum}, it.epoch.number, it.epoch.name};
       return journal::note_recovered(*journal, *left, std::move(entry));
     };
+  }
   const auto recovered = storage::recover_file(file, how);
   if (!recovered) throw Failure(recovered.error());
   if (options.json) {
@@ -111,7 +116,7 @@ void recover(const storage::Recoverable& file, const RecoverCommandOptions& opti
 Exit recover_all(const RecoverCommandOptions& options) {
   std::vector<storage::Recoverable> files;
   for (const std::string& path : options.files) {
-    auto file = storage::find_recoverable(path);
+    auto file = storage::find_recoverable(path, options.copied);
     if (!file) throw Failure(file.error());
     static_cast<void>(number_of(options, *file));  // before any file is touched
     files.push_back(std::move(*file));
@@ -141,6 +146,9 @@ Action prepare(CLI::App& app) {
                  "file or above it that knows the file");
   app.add_flag("--list", options->list, "say which epochs there are, and change nothing");
   app.add_flag("--replace", options->replace, "a file that has the final name is replaced");
+  app.add_flag("--copied", options->copied,
+               "the part file and its logs (.part, .part.epochs*) were copied together, without extended "
+               "attributes: do not check that they belong together");
   app.add_flag("--json", options->json, "print JSON");
   app.footer(
       "The file gets its final name, with all that was put before the epoch and nothing else. A run that\n"

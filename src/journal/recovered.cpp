@@ -18,6 +18,11 @@ std::optional<LeftFile> find_left(const Journal& journal, const std::string& pat
   return std::nullopt;
 }
 
+Result<> check_writable(const Journal& journal, const LeftFile& left) {
+  AFTERBAY_TRY(JournalFile::open(journal.directory, left.file->server));
+  return {};
+}
+
 Result<> note_recovered(const Journal& journal, const LeftFile& left, FileRecovered recovered) {
   recovered.file.file = left.file->file;
   AFTERBAY_TRY_ASSIGN(const auto file, JournalFile::open(journal.directory, left.file->server));

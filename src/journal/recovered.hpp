@@ -18,6 +18,9 @@ struct LeftFile {
 /// Of the last run that did so, by final name; nothing when no run of the journal did.
 std::optional<LeftFile> find_left(const Journal& journal, const std::string& path);
 
+/// Whether `note_recovered` can open its file; changes nothing.
+Result<> check_writable(const Journal& journal, const LeftFile& left);
+
 /// Durable: the file will have its name, with so many bytes and records, as of the epoch of that name.
 Result<> note_recovered(const Journal& journal, const LeftFile& left, FileRecovered recovered);
 

@@ -198,7 +198,7 @@ class StoreEpoch : public testing::TestWithParam<EpochCase> {
     for (const auto& snapshot : disk.snapshots) {
       SCOPED_TRACE(snapshot.place.string());
       const std::string path = (snapshot.place / "out.nc").string();
-      auto found = storage::find_recoverable(path);
+      auto found = storage::find_recoverable(path, true);
       if (snapshot.completed == 0 && (!found || found->epochs.empty())) continue;
       ASSERT_TRUE(found) << found.error().text();
       ASSERT_GE(found->epochs.size(), snapshot.completed);
@@ -206,7 +206,7 @@ class StoreEpoch : public testing::TestWithParam<EpochCase> {
         const std::uint64_t number = found->epochs[found->epochs.size() - 1 - back].number;
         const fs::path copy = snapshot.place.string() + fmt::format("_{}", number);
         fs::copy(snapshot.place, copy);
-        auto again = storage::find_recoverable((copy / "out.nc.part").string());
+        auto again = storage::find_recoverable((copy / "out.nc.part").string(), true);
         ASSERT_TRUE(again) << again.error().text();
         auto recovered = storage::recover_file(*again, {number, false});
         ASSERT_TRUE(recovered) << recovered.error().text();

@@ -113,7 +113,7 @@ TEST_P(ThreadSessionEpoch, what_was_put_before_comes_back_from_a_file_in_the_mak
     session.finalize();
   });
   for (const auto& error : errors) EXPECT_FALSE(error) << error->text();
-  const auto found = storage::find_recoverable((crash / "c_1.nc").string());
+  const auto found = storage::find_recoverable((crash / "c_1.nc").string(), true);
   ASSERT_TRUE(found) << found.error().text();
   ASSERT_EQ(found->epochs.size(), 2U);
   EXPECT_EQ(found->epochs[1].name, "restart 9");

@@ -115,8 +115,9 @@ Result<> PartFile::open_and_lock(Striper* striper) {
               .in_file(path_));
     if (number != 0 && !has_no_locks(number)) return fail(system_error(number, "lock", part_path_));
     if (!same_file(descriptor_.get(), part_path_)) continue;  // published or removed since it was opened
-    if (!left_behind(descriptor_.get()) && (striper == nullptr || striper->created())) return {};
-    remove_epoch_logs(part_path_);
+    const bool left = left_behind(descriptor_.get());
+    AFTERBAY_TRY(remove_stale_epoch_logs(*disk_, part_path_, left));
+    if (!left && (striper == nullptr || striper->created())) return {};
     // Left behind by a killed run, and now ours. It is not emptied but removed: servers of that run that
     // shared it and have not noticed its end may still write to it, and its stripes cannot be changed.
     if (::unlink(part_path_.c_str()) != 0) return fail(system_error(errno, "remove the older", part_path_));

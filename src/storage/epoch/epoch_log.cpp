@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/epoch/epoch_log.hpp"
 
+#include <dirent.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <utility>
 
 #include "base/crc64.hpp"
@@ -18,8 +20,17 @@
 namespace afterbay::storage {
 namespace {
 
-constexpr std::string_view log_magic = "afterbay epochs 1\n";
-constexpr std::uint64_t most_record_bytes = std::uint64_t{1} << 40;
+constexpr const char* recovery_mark_suffix = ".recovering";
+constexpr std::string_view log_magic = "afterbay epochs 2\n";
+
+/// Behind the magic.
+struct LogHead {
+  PartIdentity part;
+  std::uint64_t checksum = 0;
+};
+static_assert(sizeof(LogHead) == 40 && sizeof(PartIdentity) == 32);
+
+std::uint64_t checksum_of(const PartIdentity& part) { return crc64(std::as_bytes(std::span(&part, 1))); }
 
 enum class RecordKind : std::uint32_t { structure = 1, fill = 2, chunk = 3, epoch = 4, data = 5 };
 
@@ -104,6 +115,7 @@ FieldWriter fields_of(const LoggedEpoch& epoch) {
   fields(epoch.cut);
   fields(epoch.epoch.records);
   fields(epoch.size_bytes);
+  fields(epoch.part_bytes);
   fields(static_cast<std::uint64_t>(epoch.format));
   fields(epoch.datasets.size());
   for (const std::string& name : epoch.datasets) fields(name);
@@ -117,8 +129,8 @@ std::optional<LoggedEpoch> epoch_of(FieldReader fields) {
   std::uint64_t format = 0;
   std::uint64_t names = 0;
   if (!fields(epoch.epoch.number) || !fields(epoch.epoch.name) || !fields(epoch.epoch.at) ||
-      !fields(epoch.cut) || !fields(epoch.epoch.records) || !fields(epoch.size_bytes) || !fields(format) ||
-      !fields(names))
+      !fields(epoch.cut) || !fields(epoch.epoch.records) || !fields(epoch.size_bytes) ||
+      !fields(epoch.part_bytes) || !fields(format) || !fields(names))
     return std::nullopt;
   epoch.format = static_cast<Format>(format);
   for (std::uint64_t i = 0; i < names; ++i)
@@ -176,18 +188,24 @@ std::string EpochLog::path_of(const std::string& part_path, std::optional<std::u
   return path;
 }
 
-Result<std::unique_ptr<EpochLog>> EpochLog::create(std::string path, std::shared_ptr<Disk> disk) {
-  Descriptor file(disk->open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+Result<std::unique_ptr<EpochLog>> EpochLog::create(std::string path, std::shared_ptr<Disk> disk, int part) {
+  for (const std::string& older : {path, path + recovery_mark_suffix})
+    if (::unlink(older.c_str()) != 0 && errno != ENOENT) return fail(system_error(errno, "remove", older));
+  Descriptor file(disk->open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
   if (!file.open()) return fail(system_error(errno, "create", path));
   std::unique_ptr<EpochLog> log(new EpochLog(std::move(path), std::move(disk), std::move(file)));
+  log->part_ = part;
+  LogHead head{mark_part(part), 0};
+  head.checksum = checksum_of(head.part);
   const MutexLock lock(log->mutex_);
   AFTERBAY_TRY(log->write(std::as_bytes(std::span(log_magic)), 0));
-  log->end_ = log_magic.size();
+  AFTERBAY_TRY(log->write(std::as_bytes(std::span(&head, 1)), log_magic.size()));
+  log->end_ = log_magic.size() + sizeof head;
   return log;
 }
 
 Result<std::unique_ptr<EpochLog>> EpochLog::open(std::string path, std::shared_ptr<Disk> disk) {
-  Descriptor file(disk->open(path.c_str(), O_RDONLY | O_CLOEXEC, 0));
+  Descriptor file(disk->open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC, 0));
   if (!file.open()) return fail(system_error(errno, "open", path));
   return std::unique_ptr<EpochLog>(new EpochLog(std::move(path), std::move(disk), std::move(file)));
 }
@@ -248,7 +266,10 @@ Result<> EpochLog::add(const LoggedChunk& chunk, std::span<const std::byte> byte
   return {};
 }
 
-Result<> EpochLog::commit(const LoggedEpoch& epoch) {
+Result<> EpochLog::commit(LoggedEpoch epoch) {
+  struct stat part {};
+  if (::fstat(part_, &part) != 0) return fail(system_error(errno, "find the size of the file of", path_));
+  epoch.part_bytes = std::min(epoch.size_bytes, static_cast<std::uint64_t>(part.st_size));
   // What belongs to the epoch is durable before the line that says so.
   if (disk_->sync(file_.get()) != 0) return fail(system_error(errno, "make durable (fsync)", path_));
   AFTERBAY_TRY(append(static_cast<std::uint32_t>(RecordKind::epoch), fields_of(epoch).bytes(), {}));
@@ -275,46 +296,85 @@ std::uint64_t EpochLog::end() const {
   return end_;
 }
 
-Result<std::vector<LoggedRecord>> read_epoch_log(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) return fail(system_error(errno != 0 ? errno : ENOENT, "open", path));
+Result<EpochLogContents> read_epoch_log(const std::string& path) {
+  AFTERBAY_TRY_ASSIGN(const auto log, EpochLog::open(path, Disk::real()));
+  std::error_code unknown;
+  const std::uint64_t size_bytes = std::filesystem::file_size(path, unknown);
+  if (unknown) return fail(system_error(unknown.value(), "find the size of", path));
   std::string magic(log_magic.size(), '\0');
-  if (!in.read(magic.data(), static_cast<std::streamsize>(magic.size())) || magic != log_magic)
+  EpochLogContents contents;
+  LogHead file_head;
+  std::uint64_t at = log_magic.size() + sizeof file_head;
+  if (size_bytes >= at) {
+    AFTERBAY_TRY(log->read(0, std::as_writable_bytes(std::span(magic))));
+    AFTERBAY_TRY(log->read(log_magic.size(), std::as_writable_bytes(std::span(&file_head, 1))));
+  }
+  if (magic != log_magic || checksum_of(file_head.part) != file_head.checksum)
     return fail(make_error(ErrorCode::format, "{} is no log of epochs of this version", path).in_file(path));
-  std::vector<LoggedRecord> records;
-  std::uint64_t at = log_magic.size();
+  contents.part = file_head.part;
   std::vector<std::byte> bytes;
-  for (;;) {
+  while (size_bytes - at >= sizeof(RecordHead)) {
     RecordHead head;
-    if (!in.read(reinterpret_cast<char*>(&head), sizeof head)) break;
-    if (head.size_bytes > most_record_bytes || head.head_bytes > head.size_bytes) break;
-    std::error_code error;
-    if (head.size_bytes > std::filesystem::file_size(path, error) || error) break;  // torn
+    AFTERBAY_TRY(log->read(at, std::as_writable_bytes(std::span(&head, 1))));
+    at += sizeof head;
+    if (head.size_bytes > size_bytes - at || head.head_bytes > head.size_bytes) break;  // torn
     bytes.resize(head.size_bytes);
-    if (!in.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()))) break;
+    AFTERBAY_TRY(log->read(at, bytes));
     const std::span<const std::byte> all(bytes);
     const auto fields = all.first(head.head_bytes);
     const auto rest = all.subspan(head.head_bytes);
     if (checksum_of(head, fields, rest) != head.checksum) break;
-    auto record = record_of(head, fields, rest, at + sizeof head + head.head_bytes);
+    auto record = record_of(head, fields, rest, at + head.head_bytes);
     if (!record) break;
-    at += sizeof head + head.size_bytes;
-    records.push_back({*std::move(record), at});
+    at += head.size_bytes;
+    contents.records.push_back({*std::move(record), at});
   }
-  return records;
+  return contents;
 }
+
+std::string recovery_mark_of(const std::string& part_path) {
+  return EpochLog::path_of(part_path) + recovery_mark_suffix;
+}
+
+std::string recovery_copy_of(const std::string& part_path) { return EpochLog::path_of(part_path) + ".copy"; }
 
 void remove_epoch_logs(const std::string& part_path) noexcept {
   const std::string path = EpochLog::path_of(part_path);
   if (::access(path.c_str(), F_OK) != 0) return;
   std::vector<std::uint64_t> members;
   if (const auto records = read_epoch_log(path))
-    for (const LoggedRecord& record : *records)
+    for (const LoggedRecord& record : records->records)
       if (const auto* epoch = std::get_if<LoggedEpoch>(&record.what))
         members.insert(members.end(), epoch->members.begin(), epoch->members.end());
   for (const std::uint64_t member : members)
     static_cast<void>(::unlink(EpochLog::path_of(part_path, member).c_str()));
+  static_cast<void>(::unlink(recovery_mark_of(part_path).c_str()));
   static_cast<void>(::unlink(path.c_str()));
+}
+
+Result<> remove_stale_epoch_logs(Disk& disk, const std::string& part_path, bool part_left) {
+  const std::string log = EpochLog::path_of(part_path);
+  struct stat status {};
+  const bool logged = ::lstat(log.c_str(), &status) == 0;
+  if (!logged && !part_left) return {};
+  // Members' logs first: while the leader's is there, the next run looks for them again.
+  std::vector<std::string> stale;
+  const std::filesystem::path directory = std::filesystem::path(part_path).parent_path();
+  const std::string stem = std::filesystem::path(log).filename().string() + ".";
+  std::unique_ptr<DIR, int (*)(DIR*)> entries(::opendir(directory.empty() ? "." : directory.c_str()),
+                                              &::closedir);
+  while (const dirent* entry = entries ? ::readdir(entries.get()) : nullptr)
+    if (const std::string name = entry->d_name; name.starts_with(stem)) {
+      const std::string suffix = name.substr(stem.size());
+      if (suffix == "recovering" || suffix == "copy" ||
+          suffix.find_first_not_of("0123456789") == std::string::npos)
+        stale.push_back((directory / name).string());
+    }
+  if (logged) stale.push_back(log);
+  for (const std::string& path : stale)
+    if (::unlink(path.c_str()) != 0 && errno != ENOENT)
+      return fail(system_error(errno, "remove the log of an older file of the same name,", path));
+  return stale.empty() ? Result<>() : sync_directory_of(disk, part_path);
 }
 
 }  // namespace afterbay::storage

@@ -18,6 +18,7 @@
 #include "model/format.hpp"
 #include "storage/block_writer/disk.hpp"
 #include "storage/epoch/epoch.hpp"
+#include "storage/epoch/part_identity.hpp"
 
 namespace afterbay::storage {
 
@@ -55,6 +56,7 @@ struct LoggedEpoch {
   Epoch epoch;
   std::uint64_t cut = 0;         ///< structure that lies behind it in the log is of the next epoch
   std::uint64_t size_bytes = 0;  ///< of the file
+  std::uint64_t part_bytes = 0;  ///< of those, in the part file when the epoch completed; set by `commit`
   Format format = Format::netcdf4;
   std::vector<std::string> datasets;        ///< of netCDF-4, by variable
   std::vector<std::uint64_t> with_records;  ///< variables
@@ -65,8 +67,9 @@ class EpochLog {
  public:
   /// `part_path + ".epochs"`, of a member with its number behind.
   static std::string path_of(const std::string& part_path, std::optional<std::uint64_t> member = {});
-  /// Begins an empty one.
-  static Result<std::unique_ptr<EpochLog>> create(std::string path, std::shared_ptr<Disk> disk);
+  /// Begins an empty one, for the part file that is open as `part`, and stays so until the last `commit`. A
+  /// log that has the name is removed.
+  static Result<std::unique_ptr<EpochLog>> create(std::string path, std::shared_ptr<Disk> disk, int part);
   /// One that is complete: to read from.
   static Result<std::unique_ptr<EpochLog>> open(std::string path, std::shared_ptr<Disk> disk);
 
@@ -78,7 +81,7 @@ class EpochLog {
   Result<> add(const LoggedChunk& chunk, std::span<const std::byte> bytes);
   /// The epoch counts when this returns (fsync; the first time of the directory too). What the file itself
   /// holds must be durable already.
-  Result<> commit(const LoggedEpoch& epoch);
+  Result<> commit(LoggedEpoch epoch);
   Result<> read(std::uint64_t at, std::span<std::byte> bytes) const;
   [[nodiscard]] std::uint64_t end() const;
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
@@ -94,6 +97,7 @@ class EpochLog {
   std::string path_;
   std::shared_ptr<Disk> disk_;
   Descriptor file_;
+  int part_ = -1;
   mutable Mutex mutex_;
   std::uint64_t end_ AFTERBAY_GUARDED_BY(mutex_) = 0;
   bool named_durably_ = false;
@@ -104,11 +108,23 @@ struct LoggedRecord {
   std::variant<LoggedStructure, LoggedData, LoggedFill, LoggedChunk, LoggedEpoch> what;
   std::uint64_t end = 0;  ///< in the log
 };
+struct EpochLogContents {
+  PartIdentity part;  ///< the file that the log was written for
+  std::vector<LoggedRecord> records;
+};
 /// What a log holds, up to the first record that is torn; the bytes of structure and chunks stay there. Fails
 /// with io when it cannot be read, with format when it is no log of this version.
-Result<std::vector<LoggedRecord>> read_epoch_log(const std::string& path);
+Result<EpochLogContents> read_epoch_log(const std::string& path);
 
-/// Removes the log of a file and those of its members, if there are any.
+/// Removes the log of a file that is published, and those of its members, if there are any.
 void remove_epoch_logs(const std::string& part_path) noexcept;
+/// Removes, durably, what was logged for an older file of that name, before the new one holds anything. The
+/// caller has the new one's lock. `part_left`: an older part file was there.
+Result<> remove_stale_epoch_logs(Disk& disk, const std::string& part_path, bool part_left);
+
+/// Beside a part file: says that `recover_file` has begun to change it.
+std::string recovery_mark_of(const std::string& part_path);
+/// Beside a part file: the copy that `recover_file` works on.
+std::string recovery_copy_of(const std::string& part_path);
 
 }  // namespace afterbay::storage

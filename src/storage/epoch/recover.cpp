@@ -2,6 +2,9 @@
 #include "storage/epoch/recover.hpp"
 
 #include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,6 +21,7 @@
 #include "storage/block_writer/part_file.hpp"
 #include "storage/block_writer/system_error.hpp"
 #include "storage/epoch/epoch_log.hpp"
+#include "storage/epoch/in_child.hpp"
 #include "storage/epoch/withheld_structure.hpp"
 #include "storage/fill.hpp"
 #include "storage/library_lock.hpp"
@@ -31,6 +35,7 @@ constexpr std::uint64_t step_bytes = 4u << 20;
 
 /// What one server logged, by epoch.
 struct Logged {
+  PartIdentity part;
   struct Step {
     std::variant<LoggedStructure, LoggedData> what;
     std::uint64_t end = 0;  ///< in the log
@@ -45,10 +50,11 @@ struct Logged {
 };
 
 Result<Logged> read_log(const std::string& path) {
-  AFTERBAY_TRY_ASSIGN(auto records, read_epoch_log(path));
+  AFTERBAY_TRY_ASSIGN(auto contents, read_epoch_log(path));
   Logged logged;
+  logged.part = contents.part;
   Logged::State state;
-  for (auto& [what, end] : records) {
+  for (auto& [what, end] : contents.records) {
     if (const auto* structure = std::get_if<LoggedStructure>(&what)) {
       logged.structure.push_back({*structure, end});
     } else if (const auto* data = std::get_if<LoggedData>(&what)) {
@@ -72,34 +78,130 @@ struct ChunksOfLog {
   std::vector<LoggedChunk> chunks;
 };
 
-/// What members logged for the epoch; nothing when one of them has not come so far.
-Result<std::optional<std::vector<ChunksOfLog>>> chunks_of_members(const std::string& part_path,
-                                                                  const LoggedEpoch& of) {
-  std::vector<ChunksOfLog> all;
-  for (const std::uint64_t member : of.members) {
-    std::string path = EpochLog::path_of(part_path, member);
-    auto logged = read_log(path);
-    if (!logged) return std::nullopt;
-    const auto at = logged->epochs.find(of.epoch.number);
-    if (at == logged->epochs.end()) return std::nullopt;
-    all.push_back({std::move(path), std::move(at->second.chunks)});
+/// Logs of members, each read once; null: there is none for the leader's file.
+class MemberLogs {
+ public:
+  MemberLogs(std::string part_path, PartIdentity part) : part_path_(std::move(part_path)), part_(part) {}
+
+  /// What members logged for the epoch; nothing when one of them has not come so far.
+  std::optional<std::vector<ChunksOfLog>> chunks(const LoggedEpoch& of) {
+    std::vector<ChunksOfLog> all;
+    for (const std::uint64_t member : of.members) {
+      const Logged* logged = find(member);
+      if (logged == nullptr) return std::nullopt;
+      const auto at = logged->epochs.find(of.epoch.number);
+      if (at == logged->epochs.end()) return std::nullopt;
+      all.push_back({EpochLog::path_of(part_path_, member), at->second.chunks});
+    }
+    return all;
   }
-  return all;
-}
+
+ private:
+  const Logged* find(std::uint64_t member) {
+    auto [at, added] = logs_.try_emplace(member);
+    if (added)
+      if (auto logged = read_log(EpochLog::path_of(part_path_, member));
+          logged && logs_of_same_part(logged->part, part_))
+        at->second = std::make_unique<Logged>(*std::move(logged));
+    return at->second.get();
+  }
+
+  std::string part_path_;
+  PartIdentity part_;
+  std::map<std::uint64_t, std::unique_ptr<Logged>> logs_;
+};
 
 /// Nobody else writes the file: the run that made it is over.
 Result<Descriptor> open_alone(const Recoverable& file) {
-  Descriptor part(::open(file.part_path.c_str(), O_RDWR | O_CLOEXEC));
+  Descriptor part(::open(file.part_path.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC));
   if (!part.open()) return fail(system_error(errno, "open", file.part_path));
   AFTERBAY_TRY(in_file(PartFile::lock(part.get(), file.part_path), file.path));
   return part;
 }
 
+Result<> check_identity(const Recoverable& file, const PartIdentity& logged, int part) {
+  if (file.copied || is_part_of_log(logged, identity_of_part(part))) return {};
+  return fail(make_error(ErrorCode::conflict,
+                         "{} was written for another file than {}, which took its name later or is a copy "
+                         "without extended attributes: remove the log if the file was made anew; if both "
+                         "were copied together, say so (--copied)",
+                         EpochLog::path_of(file.part_path), file.part_path)
+                  .in_file(file.path));
+}
+
+/// A recovery that was interrupted may have made the file shorter; it had looked before.
+Result<> check_size(const Recoverable& file, const LoggedEpoch& of, int part) {
+  struct stat status {};
+  if (::fstat(part, &status) != 0) return fail(system_error(errno, "find the size of", file.part_path));
+  const auto size_bytes = static_cast<std::uint64_t>(status.st_size);
+  if (size_bytes >= of.part_bytes || ::access(recovery_mark_of(file.part_path).c_str(), F_OK) == 0) return {};
+  return fail(make_error(ErrorCode::format,
+                         "{} has {} bytes, but had at least {} at epoch {}: it was cut off or damaged; "
+                         "recover an earlier epoch, or restore the file",
+                         file.part_path, size_bytes, of.part_bytes, of.epoch.number)
+                  .in_file(file.path));
+}
+
+/// The file that is changed, and then gets the final name.
+struct WorkFile {
+  std::string path;
+  Descriptor opened;  ///< the part file's own is not in here
+  bool copy = false;
+};
+
+Result<WorkFile> copy_of(const Recoverable& file, int part) {
+  WorkFile work{recovery_copy_of(file.part_path), {}, true};
+  if (::unlink(work.path.c_str()) != 0 && errno != ENOENT)
+    return fail(system_error(errno, "remove what an interrupted recovery left,", work.path));
+  struct stat status {};
+  if (::fstat(part, &status) != 0) return fail(system_error(errno, "find the size of", file.part_path));
+  work.opened = Descriptor(
+      ::open(work.path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, status.st_mode & 0777));
+  if (!work.opened.open()) return fail(system_error(errno, "create", work.path));
+  if (::ioctl(work.opened.get(), FICLONE, part) == 0) return work;
+  const auto disk = Disk::real();
+  const std::int64_t room = disk->free_bytes(work.opened.get());
+  const auto copied = [&]() -> Result<> {
+    if (room >= 0 && room < status.st_size)
+      return fail(make_error(ErrorCode::no_space,
+                             "an older epoch is made in a copy of {}, which needs {} bytes, but {} are free: "
+                             "make room, or recover the last epoch, which needs none",
+                             file.part_path, status.st_size, room)
+                      .in_file(file.path));
+    if (::lseek(part, 0, SEEK_SET) != 0 || disk->copy(part, work.opened.get()) != 0)
+      return fail(system_error(errno, "copy " + file.part_path + " to", work.path));
+    return {};
+  }();
+  if (!copied) {
+    ::unlink(work.path.c_str());
+    return fail(copied.error());
+  }
+  return work;
+}
+
+/// The last epoch is made in the part file: nothing that is of no use afterwards is lost with it. A mark
+/// says so before the first change.
+Result<WorkFile> in_place(const Recoverable& file) {
+  const std::string mark = recovery_mark_of(file.part_path);
+  const Descriptor made(::open(mark.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666));
+  if (!made.open()) return fail(system_error(errno, "create", mark));
+  AFTERBAY_TRY(sync_directory_of(*Disk::real(), mark));
+  return WorkFile{file.part_path, {}, false};
+}
+
+bool is_named(int descriptor, const std::string& path) {
+  struct stat opened {};
+  struct stat named {};
+  return ::fstat(descriptor, &opened) == 0 && ::lstat(path.c_str(), &named) == 0 &&
+         opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
+}
+
 class Recovery {
  public:
-  Recovery(const Recoverable& file, const Logged& logged, const Logged::State& state,
+  Recovery(const Recoverable& file, const WorkFile& work, const Logged& logged, const Logged::State& state,
            std::vector<ChunksOfLog> chunks, int descriptor)
       : file_(file),
+        work_(work),
         logged_(logged),
         state_(state),
         chunks_(std::move(chunks)),
@@ -107,13 +209,16 @@ class Recovery {
         descriptor_(descriptor) {}
 
   Result<Recovered> run() {
-    AFTERBAY_TRY_ASSIGN(writer_, BlockWriter::open(descriptor_, file_.part_path, DirectIo::off, disk_));
+    AFTERBAY_TRY_ASSIGN(writer_, BlockWriter::open(descriptor_, work_.path, DirectIo::off, disk_));
+    AFTERBAY_TRY(check_places());
     AFTERBAY_TRY(write_structure());
     AFTERBAY_TRY(write_fills());
     AFTERBAY_TRY_ASSIGN(const std::uint64_t size, writer_->size_bytes());
     if (size < state_.of.size_bytes) AFTERBAY_TRY(writer_->truncate(state_.of.size_bytes));
     if (state_.of.format == Format::netcdf4) {
-      AFTERBAY_TRY(finish_hdf5());
+      const LibraryLock lock;  // the child must find HDF5 at rest
+      AFTERBAY_TRY(
+          in_child("HDF5's part of the recovery of " + file_.path, [this] { return finish_hdf5(); }));
     } else {
       AFTERBAY_TRY(writer_->truncate(state_.of.size_bytes));
     }
@@ -125,6 +230,30 @@ class Recovery {
   }
 
  private:
+  [[nodiscard]] bool is_in(std::uint64_t limit, std::uint64_t offset, std::uint64_t size_bytes) const {
+    return offset <= limit && size_bytes <= limit - offset;
+  }
+
+  /// A damaged log is not to fill the disk: what is written lies in the file, or finds room behind it.
+  Result<> check_places() const {
+    constexpr std::uint64_t largest = std::numeric_limits<off_t>::max();
+    AFTERBAY_TRY_ASSIGN(const std::uint64_t size, writer_->size_bytes());
+    const std::int64_t room = disk_->free_bytes(descriptor_);
+    const std::uint64_t limit =
+        room < 0 ? largest : std::min(largest, size + static_cast<std::uint64_t>(room));
+    bool all = state_.of.size_bytes <= largest;
+    for (const LoggedFill& fill : state_.fills) all = all && is_in(limit, fill.offset, fill.size_bytes);
+    for (const Logged::Step& step : logged_.structure)
+      if (const auto* structure = std::get_if<LoggedStructure>(&step.what);
+          structure != nullptr && step.end <= state_.of.cut)
+        all = all && is_in(limit, structure->offset, structure->size_bytes);
+    if (all) return {};
+    return fail(make_error(ErrorCode::format,
+                           "the log of {} names places behind byte {}, where file and free space end: it is "
+                           "damaged, or the disk is full; make room, or recover another epoch",
+                           file_.part_path, limit));
+  }
+
   /// All of it, from the first epoch on: what a crash or this program left there does not count.
   Result<> write_structure() {
     AFTERBAY_TRY_ASSIGN(const auto log, EpochLog::open(EpochLog::path_of(file_.part_path), disk_));
@@ -164,10 +293,9 @@ class Recovery {
 
   /// Chunks that were written again later, and as many records as there were.
   Result<> finish_hdf5() {
-    const LibraryLock lock;
     FileDriver driver(*writer_);
     AFTERBAY_TRY_ASSIGN(const Hdf5Id access, driver.access_list());
-    Hdf5Id file(H5Fopen(file_.part_path.c_str(), H5F_ACC_RDWR, access.get()));
+    Hdf5Id file(H5Fopen(work_.path.c_str(), H5F_ACC_RDWR, access.get()));
     if (!file.valid()) return fail(driver.error("open the file"));
     for (const std::uint64_t v : state_.of.with_records)
       AFTERBAY_TRY(set_records(file.get(), driver, v, true));
@@ -212,6 +340,7 @@ class Recovery {
   /// A member may have been ahead of the epoch when it logged its chunks.
   [[nodiscard]] bool is_of_epoch(const LoggedChunk& chunk) const {
     const auto& with_records = state_.of.with_records;
+    if (chunk.first_element.empty()) return false;
     return std::ranges::find(with_records, chunk.variable) == with_records.end() ||
            chunk.first_element.front() < state_.of.epoch.records;
   }
@@ -221,23 +350,50 @@ class Recovery {
     AFTERBAY_TRY(log.read(chunk.bytes_at, bytes));
     AFTERBAY_TRY_ASSIGN(const Hdf5Id opened, dataset(file, driver, chunk.variable));
     const std::vector<hsize_t> at(chunk.first_element.begin(), chunk.first_element.end());
+    const Hdf5Id space(H5Dget_space(opened.get()));
+    if (H5Sget_simple_extent_ndims(space.get()) != static_cast<int>(at.size()))
+      return fail(make_error(ErrorCode::format,
+                             "the log of {} has a chunk of {} dimensions, variable '{}' not", file_.part_path,
+                             at.size(), state_.of.datasets[chunk.variable])
+                      .in_variable(state_.of.datasets[chunk.variable]));
     if (H5Dwrite_chunk(opened.get(), H5P_DEFAULT, chunk.skipped, at.data(), bytes.size(), bytes.data()) >= 0)
       return {};
     const std::string& name = state_.of.datasets[chunk.variable];
     return fail(driver.error("write a chunk of variable '" + name + "'").in_variable(name));
   }
 
+  /// Holes, which read as 0, are not read: a damaged log can make the file as long as it likes.
   Result<> sum() {
     std::vector<std::byte> bytes(step_bytes);
-    for (std::uint64_t at = 0; at < result_.size_bytes; at += bytes.size()) {
+    for (std::uint64_t at = 0; at < result_.size_bytes;) {
+      const off_t data = ::lseek(descriptor_, static_cast<off_t>(at), SEEK_DATA);
+      const std::uint64_t begin = data >= 0        ? static_cast<std::uint64_t>(data)
+                                  : errno == ENXIO ? result_.size_bytes
+                                                   : at;
+      if (begin > at) {
+        sum_zeros(std::min(begin, result_.size_bytes) - at);
+        at = begin;
+        continue;
+      }
       bytes.resize(std::min(step_bytes, result_.size_bytes - at));
       AFTERBAY_TRY(writer_->read(at, bytes));
       result_.checksum = crc64(bytes, result_.checksum);
+      at += bytes.size();
     }
     return {};
   }
 
+  void sum_zeros(std::uint64_t count) {
+    const std::byte zero{};
+    std::uint64_t of_run = crc64({&zero, 1});
+    for (std::uint64_t run = 1; count != 0; run *= 2, count /= 2) {
+      if (count % 2 != 0) result_.checksum = joined_crc64(result_.checksum, of_run, run);
+      of_run = joined_crc64(of_run, of_run, run);
+    }
+  }
+
   const Recoverable& file_;
+  const WorkFile& work_;
   const Logged& logged_;
   const Logged::State& state_;
   std::vector<ChunksOfLog> chunks_;
@@ -249,12 +405,14 @@ class Recovery {
 
 }  // namespace
 
-Result<Recoverable> find_recoverable(const std::string& path) {
+Result<Recoverable> find_recoverable(const std::string& path, bool copied) {
   Recoverable file;
+  file.copied = copied;
   const std::size_t stem = path.size() - std::min(path.size(), part_path("").size());
   file.path = path == part_path(path.substr(0, stem)) ? path.substr(0, stem) : path;
   file.part_path = part_path(file.path);
-  if (::access(file.part_path.c_str(), F_OK) != 0)
+  const Descriptor part(::open(file.part_path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (!part.open())
     return fail(make_error(ErrorCode::io, "there is no file {} to be brought back", file.part_path)
                     .with_native(errno)
                     .in_file(file.path)
@@ -263,10 +421,10 @@ Result<Recoverable> find_recoverable(const std::string& path) {
   if (!logged)
     return fail(std::move(logged).error().in_file(file.path).add(
         "only a file that was open when an epoch completed can be brought back"));
-  for (const auto& [number, state] : logged->epochs) {
-    AFTERBAY_TRY_ASSIGN(const auto chunks, chunks_of_members(file.part_path, state.of));
-    if (chunks) file.epochs.push_back(state.of.epoch);
-  }
+  AFTERBAY_TRY(check_identity(file, logged->part, part.get()));
+  MemberLogs members(file.part_path, logged->part);
+  for (const auto& [number, state] : logged->epochs)
+    if (members.chunks(state.of)) file.epochs.push_back(state.of.epoch);
   return file;
 }
 
@@ -285,17 +443,41 @@ Result<Recovered> recover_file(const Recoverable& file, const RecoverOptions& op
                            "{} exists already: remove it, or say that it is to be replaced", file.path)
                     .with_native(EEXIST)
                     .in_file(file.path));
-  AFTERBAY_TRY_ASSIGN(const Logged logged, read_log(EpochLog::path_of(file.part_path)));
-  const Logged::State& state = logged.epochs.at(number);
-  AFTERBAY_TRY_ASSIGN(auto chunks, chunks_of_members(file.part_path, state.of));
-  std::vector<ChunksOfLog> all{{EpochLog::path_of(file.part_path), state.chunks}};
-  if (chunks) std::ranges::move(*chunks, std::back_inserter(all));
-  auto recovered = in_file(Recovery(file, logged, state, std::move(all), part.get()).run(), file.path);
-  if (!recovered) return recovered;
-  if (options.before_name) AFTERBAY_TRY(options.before_name(*recovered));
-  if (Disk::real()->rename(file.part_path.c_str(), file.path.c_str(), options.replace) != 0)
-    return fail(system_error(errno, "rename " + file.part_path + " to", file.path));
+  // Again, with the lock: another recovery or run may have come first.
+  AFTERBAY_TRY_ASSIGN(const Logged logged, in_file(read_log(EpochLog::path_of(file.part_path)), file.path));
+  AFTERBAY_TRY(check_identity(file, logged.part, part.get()));
+  const auto found = logged.epochs.find(number);
+  auto chunks = found == logged.epochs.end()
+                    ? std::nullopt
+                    : MemberLogs(file.part_path, logged.part).chunks(found->second.of);
+  if (!chunks || !is_named(part.get(), file.part_path))
+    return fail(make_error(ErrorCode::conflict,
+                           "{} was changed meanwhile by another recovery or run: look again", file.part_path)
+                    .in_file(file.path));
+  const Logged::State& state = found->second;
+  AFTERBAY_TRY(check_size(file, state.of, part.get()));
+  const bool last = number == logged.epochs.rbegin()->first;
+  AFTERBAY_TRY_ASSIGN(const WorkFile work, last ? in_place(file) : copy_of(file, part.get()));
+  chunks->push_back({EpochLog::path_of(file.part_path), state.chunks});
+  const auto make = [&]() -> Result<Recovered> {
+    const int descriptor = work.copy ? work.opened.get() : part.get();
+    AFTERBAY_TRY_ASSIGN(const Recovered made,
+                        Recovery(file, work, logged, state, *std::move(chunks), descriptor).run());
+    if (options.before_name) AFTERBAY_TRY(options.before_name(made));
+    if (!is_named(descriptor, work.path))
+      return fail(ErrorCode::conflict, "{} was renamed or removed meanwhile: look again", work.path);
+    if (Disk::real()->rename(work.path.c_str(), file.path.c_str(), options.replace) != 0)
+      return fail(system_error(errno, "rename " + work.path + " to", file.path));
+    return made;
+  };
+  auto recovered = in_file(make(), file.path);
+  if (!recovered) {
+    if (work.copy) ::unlink(work.path.c_str());
+    return recovered;
+  }
   AFTERBAY_TRY(sync_directory_of(*Disk::real(), file.path));
+  // The part file first: one without its log could not be told from one that never had an epoch.
+  if (work.copy) ::unlink(file.part_path.c_str());
   remove_epoch_logs(file.part_path);
   return recovered;
 }

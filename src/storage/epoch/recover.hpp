@@ -18,11 +18,12 @@ struct Recoverable {
   std::string path;  ///< final name
   std::string part_path;
   std::vector<Epoch> epochs;  ///< in order; all servers' parts of each are there
+  bool copied = false;        ///< part file and logs were copied together: the log's file is not looked for
 };
 
 /// `path`: final name, or that with `.part`. Fails with io where there is no file in the making or no log of
-/// epochs, with format when the log is none.
-Result<Recoverable> find_recoverable(const std::string& path);
+/// epochs, with format when the log is none, with conflict when it belongs to another file (unless `copied`).
+Result<Recoverable> find_recoverable(const std::string& path, bool copied = false);
 
 struct Recovered {
   Epoch epoch;
@@ -39,9 +40,13 @@ struct RecoverOptions {
   std::function<Result<>(const Recovered&)> before_name = {};
 };
 
-/// Gives the file its final name, with what it had at the epoch and nothing else, durably. May be repeated
-/// after a crash at any moment. Fails with conflict when a run still writes the file, with exists when the
-/// final name is taken, with invalid_argument when there is no such epoch.
+/// Gives the file its final name, with what it had at the epoch and nothing else, durably. After a failure
+/// or a crash at any moment it can be called again, for any epoch: the last one is made in the part file
+/// itself, an older one in a copy of it (shared blocks, where the file system has them). HDF5 works in a
+/// process of its own, since it can crash on damaged files; call it where no other thread holds locks.
+/// Fails with conflict when a run still writes the file or the log belongs to another one, with format when
+/// the part file is shorter than at the epoch, with no_space when there is no room for the copy, with exists
+/// when the final name is taken, with invalid_argument when there is no such epoch.
 Result<Recovered> recover_file(const Recoverable& file, const RecoverOptions& options);
 
 }  // namespace afterbay::storage

@@ -3,11 +3,21 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <vector>
 
 #include "storage/block_writer/block_writer.hpp"
 
 namespace afterbay::storage {
+namespace {
+
+/// Damaged logs have places behind the last possible byte.
+std::uint64_t end_of(std::uint64_t offset, std::uint64_t size_bytes) {
+  constexpr std::uint64_t last = std::numeric_limits<std::uint64_t>::max();
+  return size_bytes > last - offset ? last : offset + size_bytes;
+}
+
+}  // namespace
 
 /// Lets a part begin at `offset`, if one goes across it.
 void WithheldStructure::split(std::uint64_t offset) {
@@ -27,17 +37,19 @@ void WithheldStructure::put(std::uint64_t offset, std::uint64_t size_bytes, std:
 }
 
 void WithheldStructure::drop(std::uint64_t offset, std::uint64_t size_bytes) {
+  const std::uint64_t end = end_of(offset, size_bytes);
   split(offset);
-  split(offset + size_bytes);
-  parts_.erase(parts_.lower_bound(offset), parts_.lower_bound(offset + size_bytes));
+  split(end);
+  parts_.erase(parts_.lower_bound(offset), parts_.lower_bound(end));
 }
 
 Result<> WithheldStructure::read(std::uint64_t offset, std::span<std::byte> bytes, const ReadLog& log) const {
   auto part = parts_.upper_bound(offset);
   if (part != parts_.begin()) --part;
-  for (; part != parts_.end() && part->first < offset + bytes.size(); ++part) {
+  for (; part != parts_.end() && part->first < end_of(offset, bytes.size()); ++part) {
     const std::uint64_t begin = std::max(offset, part->first);
-    const std::uint64_t end = std::min(offset + bytes.size(), part->first + part->second.size_bytes);
+    const std::uint64_t end =
+        std::min(end_of(offset, bytes.size()), end_of(part->first, part->second.size_bytes));
     if (begin >= end) continue;
     AFTERBAY_TRY(log(part->second.at + (begin - part->first), bytes.subspan(begin - offset, end - begin)));
   }
@@ -60,7 +72,7 @@ Result<> WithheldStructure::settle(std::uint64_t cut, const ReadLog& log, BlockW
 }
 
 std::uint64_t WithheldStructure::end() const noexcept {
-  return parts_.empty() ? 0 : parts_.rbegin()->first + parts_.rbegin()->second.size_bytes;
+  return parts_.empty() ? 0 : end_of(parts_.rbegin()->first, parts_.rbegin()->second.size_bytes);
 }
 
 void ByteRanges::add(std::uint64_t offset, std::uint64_t size_bytes) {

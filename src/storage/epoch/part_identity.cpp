@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/epoch/part_identity.hpp"
+
+#include <fcntl.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+namespace afterbay::storage {
+namespace {
+
+constexpr const char* token_name = "user.afterbay.part";
+
+bool same_inode(const PartIdentity& a, const PartIdentity& b) noexcept {
+  return a.inode == b.inode && a.born_ns == b.born_ns;
+}
+
+}  // namespace
+
+PartIdentity identity_of_part(int descriptor) noexcept {
+  PartIdentity found;
+  struct statx status {};
+  if (::statx(descriptor, "", AT_EMPTY_PATH, STATX_INO | STATX_BTIME, &status) == 0) {
+    found.inode = status.stx_ino;
+    constexpr std::uint64_t second_ns = 1'000'000'000;
+    if ((status.stx_mask & STATX_BTIME) != 0)
+      found.born_ns =
+          static_cast<std::uint64_t>(status.stx_btime.tv_sec) * second_ns + status.stx_btime.tv_nsec;
+  }
+  if (::fgetxattr(descriptor, token_name, found.token.data(), sizeof found.token) != sizeof found.token)
+    found.token = {};
+  return found;
+}
+
+PartIdentity mark_part(int descriptor) noexcept {
+  const PartIdentity found = identity_of_part(descriptor);
+  if (found.has_token()) return found;
+  std::array<std::uint64_t, 2> token{};
+  if (::getrandom(token.data(), sizeof token, 0) != sizeof token) return found;
+  // Of several servers one is first; the others take its token.
+  if (::fsetxattr(descriptor, token_name, token.data(), sizeof token, XATTR_CREATE) == 0)
+    static_cast<void>(::fsync(descriptor));  // fdatasync, which follows, need not make attributes durable
+  return identity_of_part(descriptor);
+}
+
+bool is_part_of_log(const PartIdentity& logged, const PartIdentity& found) noexcept {
+  if (logged.has_token() && found.has_token()) return logged.token == found.token;
+  // Inodes are used again: one alone shows nothing where the log knows more.
+  if (logged.has_token() && logged.born_ns == 0) return false;
+  return same_inode(logged, found);
+}
+
+bool logs_of_same_part(const PartIdentity& a, const PartIdentity& b) noexcept {
+  return a.has_token() && b.has_token() ? a.token == b.token : same_inode(a, b);
+}
+
+}  // namespace afterbay::storage

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+// `recover_file` with logs of other files, short files, failures on the way and damaged input.
+#include <gtest/gtest.h>
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+#include "base/crc64.hpp"
+#include "conformance/shared_files.hpp"
+#include "mutator.hpp"
+#include "storage/epoch/epoch_log.hpp"
+#include "storage/epoch/recover.hpp"
+#include "storage/epoch/withheld_structure.hpp"
+
+namespace afterbay::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+Schema recover_schema(Format format) {
+  Schema schema;
+  schema.dimension("time", unlimited).dimension("y", 20).dimension("x", 30);
+  schema.variable("a", Type::float32, {"time", "y", "x"});
+  schema.variable("b", Type::float64, {"time", "y"}).with_fill(Values{-7.5});
+  if (format == Format::netcdf4)
+    schema.variable("spanned", Type::float32, {"time", "y"}).with_chunk({4, 20}).with_deflate(1);
+  return schema;
+}
+
+constexpr std::uint64_t epochs = 3;
+constexpr std::uint64_t records_per_epoch = 3;
+
+class Recover : public testing::TestWithParam<Format> {
+ protected:
+  [[nodiscard]] storage::FileRequest request(storage::Existing existing = storage::Existing::replace) const {
+    return request_of(path_, recover_schema(GetParam()), GetParam(), existing);
+  }
+
+  std::unique_ptr<storage::File> begin() {
+    auto file = store_->create(request());
+    EXPECT_TRUE(file) << file.error().text();
+    return *std::move(file);
+  }
+
+  /// A run that is killed after its last epoch, with two more records.
+  void leave_part(std::uint64_t count = epochs) {
+    const auto asked = request();
+    const Source source = sample_data(asked.schema, *asked.layout);
+    auto file = begin();
+    for (std::uint64_t record = 0; record < count * records_per_epoch + 2; ++record) {
+      write_record(*file, asked, record, source);
+      const std::uint64_t next = record + 1;
+      if (next % records_per_epoch != 0) continue;
+      ASSERT_TRUE(file->mark_epoch(
+          {next / records_per_epoch, std::to_string(next), "2026-01-01T00:00:00Z", next}, {}));
+    }
+    file->abandon();
+  }
+
+  /// What a run publishes that ends after `count` records.
+  ReadFile reference(std::uint64_t count) const {
+    const std::string path = directory_.file("reference.nc");
+    fs::remove(path);
+    const auto asked = request_of(path, recover_schema(GetParam()), GetParam(), storage::Existing::replace);
+    const Source source = sample_data(asked.schema, *asked.layout);
+    auto file = store_->create(asked);
+    for (std::uint64_t record = 0; record < count; ++record) write_record(**file, asked, record, source);
+    EXPECT_TRUE((*file)->publish());
+    return read_netcdf(path);
+  }
+
+  void expect_epoch(std::uint64_t number, bool copied = false) const {
+    const auto found = storage::find_recoverable(path_, copied);
+    ASSERT_TRUE(found) << found.error().text();
+    const auto recovered = storage::recover_file(*found, {number, true});
+    ASSERT_TRUE(recovered) << recovered.error().text();
+    expect_equal(read_netcdf(path_), reference(number * records_per_epoch));
+    for (const auto& entry : fs::directory_iterator(directory_.path()))
+      EXPECT_FALSE(entry.path().filename().string().starts_with("out.nc.part")) << entry.path();
+  }
+
+  TemporaryDirectory directory_;
+  std::unique_ptr<storage::Store> store_ = storage::make_store(GetParam());
+  std::string path_ = directory_.file("out.nc");
+  std::string part_ = path_ + ".part";
+  std::string log_ = part_ + ".epochs";
+};
+
+TEST_P(Recover, a_log_left_without_its_file_is_gone_before_the_next_run_writes) {
+  leave_part();
+  fs::remove(part_);
+  fs::copy(log_, log_ + ".5");
+  begin()->abandon();
+  EXPECT_TRUE(fs::exists(part_));
+  EXPECT_FALSE(fs::exists(log_));
+  EXPECT_FALSE(fs::exists(log_ + ".5"));
+}
+
+TEST_P(Recover, a_log_of_another_run_is_refused_and_replaces_no_complete_file) {
+  leave_part();
+  const std::string stale = directory_.file("stale");
+  fs::copy(log_, stale);
+  const auto asked = request();
+  const Source source = sample_data(asked.schema, *asked.layout);
+  auto complete = begin();
+  for (std::uint64_t record = 0; record < 12; ++record) write_record(*complete, asked, record, source);
+  ASSERT_TRUE(complete->publish());
+  auto next = begin();
+  write_record(*next, asked, 0, source);
+  next->abandon();
+  fs::copy(stale, log_);  // as a version of this library left it that did not remove it
+  const auto found = storage::find_recoverable(path_);
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.error().code, ErrorCode::conflict) << found.error().text();
+  EXPECT_NE(found.error().text().find("written for another file"), std::string::npos);
+  expect_equal(read_netcdf(path_), reference(12));
+}
+
+TEST_P(Recover, a_file_that_is_shorter_than_at_the_epoch_is_refused) {
+  leave_part();
+  const auto logged = storage::read_epoch_log(log_);
+  ASSERT_TRUE(logged);
+  std::uint64_t had = 0;
+  for (const auto& record : logged->records)
+    if (const auto* epoch = std::get_if<storage::LoggedEpoch>(&record.what)) had = epoch->part_bytes;
+  ASSERT_GT(had, 1000U);
+  fs::resize_file(part_, had - 1);
+  const auto found = storage::find_recoverable(path_);
+  ASSERT_TRUE(found) << found.error().text();
+  const auto short_file = storage::recover_file(*found, {});
+  ASSERT_FALSE(short_file);
+  EXPECT_EQ(short_file.error().code, ErrorCode::format);
+  EXPECT_NE(short_file.error().text().find(std::to_string(had - 1) + " bytes"), std::string::npos)
+      << short_file.error().text();
+  EXPECT_NE(short_file.error().text().find(std::to_string(had) + " at epoch 3"), std::string::npos);
+  EXPECT_EQ(fs::file_size(part_), had - 1) << "nothing was changed";
+  EXPECT_FALSE(fs::exists(path_));
+}
+
+TEST_P(Recover, a_failure_on_the_way_to_any_epoch_leaves_the_others) {
+  for (const std::uint64_t failing : {1, 2, 3})
+    for (const std::uint64_t wanted : {1, 2, 3}) {
+      SCOPED_TRACE(fmt::format("{} fails, then {}", failing, wanted));
+      leave_part();
+      const auto found = storage::find_recoverable(path_);
+      ASSERT_TRUE(found) << found.error().text();
+      storage::RecoverOptions options{failing, true};
+      options.before_name = [](const storage::Recovered&) -> Result<> {
+        return fail(ErrorCode::io, "the journal cannot be written");
+      };
+      ASSERT_FALSE(storage::recover_file(*found, options));
+      expect_epoch(wanted);
+      if (HasFailure()) return;
+    }
+}
+
+TEST_P(Recover, files_that_were_moved_or_copied_together_come_back) {
+  leave_part();
+  // Another inode without attributes: what `cp` makes.
+  fs::copy(part_, directory_.file("copy"));
+  fs::rename(directory_.file("copy"), part_);
+  const auto refused = storage::find_recoverable(path_);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().text().find("--copied"), std::string::npos) << refused.error().text();
+  expect_epoch(2, true);
+  // A moved directory.
+  leave_part();
+  fs::create_directory(directory_.file("elsewhere"));
+  fs::rename(part_, directory_.file("elsewhere/out.nc.part"));
+  fs::rename(log_, directory_.file("elsewhere/out.nc.part.epochs"));
+  const auto moved = storage::find_recoverable(directory_.file("elsewhere/out.nc"));
+  ASSERT_TRUE(moved) << moved.error().text();
+  const auto recovered = storage::recover_file(*moved, {});
+  ASSERT_TRUE(recovered) << recovered.error().text();
+  expect_equal(read_netcdf(directory_.file("elsewhere/out.nc")), reference(epochs * records_per_epoch));
+}
+
+TEST_P(Recover, symbolic_links_are_not_followed) {
+  const std::string victim = directory_.file("victim");
+  write_bytes(victim, "precious");
+  fs::create_symlink(victim, log_);
+  leave_part();
+  EXPECT_EQ(bytes_of_file(victim), "precious");
+  fs::rename(part_, directory_.file("real"));
+  fs::create_symlink(directory_.file("real"), part_);
+  EXPECT_FALSE(storage::find_recoverable(path_));
+}
+
+/// Gives the records of a damaged log checksums that fit, so that what they say is looked at.
+void seal(std::string& log) {
+  constexpr std::size_t magic_bytes = 18;
+  constexpr std::size_t identity_bytes = 32;
+  constexpr std::size_t head_bytes = 24;
+  const auto sum = [&log](std::size_t at, std::size_t count, std::uint64_t before) {
+    return crc64(std::as_bytes(std::span(log)).subspan(at, count), before);
+  };
+  if (log.size() < magic_bytes + identity_bytes + 8) return;
+  std::uint64_t checksum = sum(magic_bytes, identity_bytes, 0);
+  std::memcpy(log.data() + magic_bytes + identity_bytes, &checksum, 8);
+  for (std::size_t at = magic_bytes + identity_bytes + 8; log.size() - at >= head_bytes;) {
+    std::uint64_t size_bytes = 0;
+    std::memcpy(&size_bytes, log.data() + at + 8, 8);
+    if (size_bytes > log.size() - at - head_bytes) return;
+    checksum = sum(at + head_bytes, size_bytes, sum(at, head_bytes - 8, 0));
+    std::memcpy(log.data() + at + head_bytes - 8, &checksum, 8);
+    at += head_bytes + size_bytes;
+  }
+}
+
+/// AFTERBAY_MUTANTS: how many; a damaged file may come back with wrong values, and nothing worse.
+TEST_P(Recover, damaged_files_and_logs_end_nothing) {
+  const char* const asked = std::getenv("AFTERBAY_MUTANTS");
+  const std::uint64_t mutants = asked != nullptr ? std::strtoull(asked, nullptr, 10) : 120;
+  leave_part();
+  const std::string part = bytes_of_file(part_);
+  const std::string log = bytes_of_file(log_);
+  const Mutator parts(part, 1);
+  const Mutator logs(log, 2);
+  rlimit limit{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &limit), 0);
+  const rlimit before = limit;
+  limit.rlim_cur = 64u << 20;  // for damaged numbers, not for the disk of the test
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &limit), 0);
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  std::uint64_t recovered = 0;
+  double longest_s = 0;
+  for (std::uint64_t i = 0; i < mutants; ++i) {
+    write_bytes(part_, i % 4 == 0 ? parts.mutant(i) : part);
+    std::string damaged = i % 4 == 0 ? log : logs.mutant(i);
+    if (i % 4 != 1) seal(damaged);
+    write_bytes(log_, damaged);
+    const auto begin = std::chrono::steady_clock::now();
+    const auto found = storage::find_recoverable(path_, true);
+    if (found && !found->epochs.empty()) {
+      const auto number = found->epochs[i % found->epochs.size()].number;
+      if (storage::recover_file(*found, {number, true})) ++recovered;
+    }
+    longest_s =
+        std::max(longest_s, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+  }
+  std::signal(SIGXFSZ, handler);
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  rusage used{};
+  ::getrusage(RUSAGE_SELF, &used);
+  EXPECT_GT(recovered, 0U);
+  EXPECT_LT(longest_s, 60) << "the time is bounded";
+  EXPECT_LT(used.ru_maxrss, 2l << 20) << "KiB: so is the memory";
+  std::printf("%lu mutants, %lu recovered, longest %.3f s, %ld MiB\n", mutants, recovered, longest_s,
+              used.ru_maxrss >> 10);
+}
+
+INSTANTIATE_TEST_SUITE_P(, Recover, testing::Values(Format::netcdf4, Format::cdf5),
+                         [](const auto& parameter) { return std::string(name_of(parameter.param)); });
+
+TEST(WithheldStructure, places_behind_the_last_byte_do_not_overflow) {
+  constexpr std::uint64_t last = ~std::uint64_t{0};
+  storage::WithheldStructure withheld;
+  withheld.put(10, 20, 0);
+  withheld.put(1000, 50, 20);
+  withheld.drop(1010, last - 5);  // its end would be byte 1004
+  EXPECT_EQ(withheld.end(), 1010U);
+  withheld.put(last - 3, 100, 70);
+  EXPECT_EQ(withheld.end(), last);
+  std::vector<std::byte> bytes(30);
+  std::uint64_t reads = 0;
+  ASSERT_TRUE(withheld.read(0, bytes, [&](std::uint64_t, std::span<std::byte>) -> Result<> {
+    ++reads;
+    return {};
+  }));
+  EXPECT_EQ(reads, 1U);
+}
+
+}  // namespace
+}  // namespace afterbay::test
