@@ -84,6 +84,19 @@ class Panel:
     measures: list[tuple[str, str]]  #: (path in the row's JSON, legend)
 
 
+def one_row_per_program(rows: list[Row]) -> list[Row]:
+    """The first row of each scenario that runs a program in a role: the least that runs all of a benchmark's code."""
+    chosen: dict[tuple, Row] = {}
+    for row in rows:
+        chosen.setdefault((row.scenario, row.program, row.kind), row)
+    return list(chosen.values())
+
+
+def argument(row: Row, name: str) -> str:
+    """What follows `name` among the row's arguments."""
+    return row.arguments[row.arguments.index(name) + 1]
+
+
 class Results:
     """Metrics by row and repeat; None where a run failed or was not made."""
 
@@ -103,6 +116,10 @@ class Results:
 
     def in_scenario(self, scenario: str) -> list[Row]:
         return [row for row in self.rows.values() if row.scenario == scenario and self.present(row.key)]
+
+    def runs_of(self, key: str) -> list[dict | None]:
+        """All repeats of a row; none if it is not among those that are run."""
+        return self.metrics.get(key, [])
 
     def series(self, key: str, path: str) -> list[float | None]:
         """The values at `path` ("blocked_s.max") of all repeats."""

@@ -11,7 +11,7 @@ import pathlib
 from statistics import median
 
 import verify
-from harness import Check, Panel, Plan, Results, Row
+from harness import Check, Panel, Plan, Results, Row, argument
 
 NAME = "hide"
 DESCRIPTION = "run time with output / without, over compute per step: Afterbay inline, dedicated and tiered, synchronous netCDF-4"
@@ -41,9 +41,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def plan(options: argparse.Namespace) -> Plan:
     BUILD[0] = options.build
     compute = options.compute_ms or ((20, 80) if options.quick else COMPUTE_MS)
+    grid = GRID
+    if options.smallest:
+        compute, grid = (1,), "36x18x4"
     rows = []
     for ms in compute:
-        common = ("--grid", GRID, "--files", str(FILES), "--records", str(RECORDS), "--compute-ms", str(ms), "--fixed-work",
+        common = ("--grid", grid, "--files", str(FILES), "--records", str(RECORDS), "--compute-ms", str(ms), "--fixed-work",
                   "--work-rounds", str(rounds_of(ms)))
         for key, label, kind, program, processes, extra in WAYS:
             rows.append(Row(f"{ms:g} ms/{key}", label, f"{ms:g} ms of compute", kind, program, processes, common + extra,
@@ -138,4 +141,4 @@ def panels(results: Results, compute) -> list[Panel]:
 
 
 def verify_row(row: Row, directory: pathlib.Path) -> str:
-    return verify.history(directory, GRID, FILES, RECORDS)
+    return verify.history(directory, argument(row, "--grid"), FILES, RECORDS)

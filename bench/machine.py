@@ -19,17 +19,32 @@ def first_line(text: str) -> str:
 
 
 def field(path: str, name: str) -> str:
-    for line in pathlib.Path(path).read_text().splitlines():
+    try:
+        lines = pathlib.Path(path).read_text().splitlines()
+    except OSError:
+        return "unknown"
+    for line in lines:
         key, _, value = line.partition(":")
         if key.strip() == name:
             return value.strip()
     return ""
 
 
+def system_name() -> str:
+    try:
+        return platform.freedesktop_os_release().get("PRETTY_NAME", "")
+    except OSError:  # no /etc/os-release
+        return "unknown"
+
+
 def file_system(path: pathlib.Path) -> str:
     """Type, options and device of the file system that holds `path`."""
-    best = ("", "")
-    for line in pathlib.Path("/proc/self/mounts").read_text().splitlines():
+    best = ("", "unknown file system")
+    try:
+        lines = pathlib.Path("/proc/self/mounts").read_text().splitlines()
+    except OSError:  # no /proc
+        lines = []
+    for line in lines:
         device, mount, kind, options, *_ = line.split()
         if path.resolve().is_relative_to(mount) and len(mount) >= len(best[0]):
             best = (mount, f"{kind} on {device} ({options})")
@@ -44,7 +59,7 @@ def describe(scratch: pathlib.Path) -> dict:
         "cores": len(os.sched_getaffinity(0)),
         "memory": field("/proc/meminfo", "MemTotal"),
         "kernel": platform.release(),
-        "system": platform.freedesktop_os_release().get("PRETTY_NAME", ""),
+        "system": system_name(),
         "file_system": file_system(scratch),
         "mpi": first_line(output_of("mpirun", "--version")),
         "libraries": libraries,

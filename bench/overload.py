@@ -9,7 +9,7 @@ import argparse
 import pathlib
 
 import verify
-from harness import Check, Panel, Plan, Results, Row
+from harness import Check, Panel, Plan, Results, Row, argument
 
 NAME = "overload"
 DESCRIPTION = "servers too slow on purpose: the model is slowed to their rate, memory stays bounded, nothing is lost"
@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def plan(options: argparse.Namespace) -> Plan:
-    common = ("--grid", GRID, "--files", str(FILES), "--records", str(RECORDS), "--mode", "dedicated", "--servers", "1", *SLOW)
+    common = ("--grid", "36x18x4" if options.smallest else GRID, "--files", str(FILES), "--records", str(RECORDS), "--mode", "dedicated", "--servers", "1", *SLOW)
     rows = [Row("drain", "server's own rate: all fits into its memory", "overload", "yardstick", "afterbay_history", 2,
                 (*common, "--afterbay.memory.server=512MiB"), model=1, verify=True)]
     for budget in BUDGETS_MIB:
@@ -52,7 +52,7 @@ def checks(results: Results) -> list[Check]:
     found = []
     small, large = BUDGETS_MIB
     for ranks in (1, 2):
-        growth = [(b - a) / ((large - small) << 20) for one, other in zip(results.metrics[f"{small}/{ranks}"], results.metrics[f"{large}/{ranks}"])
+        growth = [(b - a) / ((large - small) << 20) for one, other in zip(results.runs_of(f"{small}/{ranks}"), results.runs_of(f"{large}/{ranks}"))
                   if one and other and (a := memory_bytes(one)) and (b := memory_bytes(other))]
         found.append(results.median_check(f"{ranks} + 1: how much more memory the server's process takes / how much larger its budget is",
                                           growth, "<=", 1.1))
@@ -62,7 +62,7 @@ def checks(results: Results) -> list[Check]:
             rate = results.ratios("drain", "end_s", key, "end_s")
             found.append(results.median_check(f"budget {budget} MiB, {ranks} + 1: rate / the server's own", rate, ">=", 0.9,
                                               f"the model waited {results.median(key, 'waited_s') or 0:.2f} s for room"))
-            backlogs = [backlog / (budget << 20) for run in results.metrics[key] if run and (backlog := backlog_bytes(run)) is not None]
+            backlogs = [backlog / (budget << 20) for run in results.runs_of(key) if run and (backlog := backlog_bytes(run)) is not None]
             found.append(results.median_check(f"budget {budget} MiB, {ranks} + 1: most backlog / budget", backlogs, "<=", 1.0))
     return found
 
@@ -78,4 +78,4 @@ def panels(results: Results) -> list[Panel]:
 
 
 def verify_row(row: Row, directory: pathlib.Path) -> str:
-    return verify.history(directory, GRID, FILES, RECORDS)
+    return verify.history(directory, argument(row, "--grid"), FILES, RECORDS)

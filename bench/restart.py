@@ -18,7 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def plan(options: argparse.Namespace) -> Plan:
-    mib = options.mib or (512 if options.quick else 4096)
+    mib = options.mib or (16 if options.smallest else 512 if options.quick else 4096)
     rows = [Row("raw", "raw O_DIRECT, 2 threads", "restart", "yardstick", "raw_restart", 1, ("--mib", str(mib)))]
     for model, servers in LAYOUTS[:2] if options.quick else LAYOUTS:
         for store, label in FORMATS.items():

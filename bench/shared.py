@@ -57,8 +57,9 @@ def stripes(text: str) -> tuple[int, int]:
 
 
 def plan(options: argparse.Namespace) -> Plan:
-    processes = options.processes or ([2, 4] if options.quick else list(PROCESSES))
-    mib = options.mib or (32 if options.quick else MIB)
+    smallest = getattr(options, "smallest", False)
+    processes = options.processes or ([2] if smallest else [2, 4] if options.quick else list(PROCESSES))
+    mib = options.mib or (4 if smallest else 32 if options.quick else MIB)
     if min(processes) < 1 or mib < 1:
         raise SystemExit("bench: --processes and --mib must be 1 or more")
     rows = []

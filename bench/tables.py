@@ -8,6 +8,8 @@ from harness import Panel, Results, Row, lookup
 
 COLOURS = {"afterbay": ("#0b6e99", "#7fc4e0", "#cfe8f3"), "baseline": ("#b5541c", "#eab38f", "#f6dcca"),
            "yardstick": ("#555555", "#bbbbbb", "#dddddd")}
+#: of the legend: the measures of a panel, in the order of the colours above
+GREYS = ("#4d4d4d", "#b8b8b8", "#e0e0e0")
 
 
 def table(header: list[str], lines: list[list[str]]) -> str:
@@ -70,6 +72,8 @@ def chart(results: Results, panels: list[Panel], path: pathlib.Path, title: str)
     from matplotlib import pyplot
 
     panels = [panel for panel in panels if panel.rows]
+    for panel in panels:
+        assert len(panel.measures) <= len(GREYS), f"'{panel.title}' has more measures than there are colours"
     if not panels:
         return False
     columns = min(2, len(panels))
@@ -110,6 +114,5 @@ def _draw(axis, results: Results, panel: Panel) -> None:
     axis.set_title(panel.title, fontsize=10)
     axis.grid(axis="x", linewidth=0.4)
     axis.set_axisbelow(True)
-    greys = [(0.3,) * 3, (0.72,) * 3]
-    axis.legend(handles=[Patch(color=greys[i], label=text) for i, (_, text) in enumerate(panel.measures)],
+    axis.legend(handles=[Patch(color=grey, label=text) for grey, (_, text) in zip(GREYS, panel.measures, strict=False)],
                 fontsize=8, loc="lower right")

@@ -3,6 +3,8 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <limits>
 #include <optional>
 
@@ -26,6 +28,7 @@ Result<InputFile> InputFile::open(const std::string& path) {
   if (!opened) return fail(std::move(opened).error().in_file(path));
   InputFile file(path, *std::move(opened));
   AFTERBAY_TRY(file.refuse_what_is_not_atomic());
+  AFTERBAY_TRY(file.refuse_absurd_lengths());
   return file;
 }
 
@@ -45,6 +48,29 @@ Result<> InputFile::refuse_what_is_not_atomic() const {
                  "that you need out with other tools first (for example nccopy -g)",
                  path_, fmt::join(found, " and "))
           .in_file(path_));
+}
+
+/// A damaged length is not played or compared record by record for years. A value may take next to no room:
+/// deflate makes 1032 bytes of one, and what was never written is not in the file; but each record leaves
+/// some trace.
+Result<> InputFile::refuse_absurd_lengths() const {
+  constexpr std::uint64_t most_expansion = 1040;
+  std::error_code ignored;
+  const std::uint64_t size = std::filesystem::file_size(path_, ignored);
+  const auto damaged = [&](std::string_view what, const std::string& name) {
+    return fail(make_error(ErrorCode::format,
+                           "{}: {} '{}' is longer than a file of {} bytes can make it: it is damaged", path_,
+                           what, name, size)
+                    .in_file(path_));
+  };
+  for (const InputDimension& dimension : contents().dimensions)
+    if (dimension.unlimited && !ignored && dimension.length / most_expansion > size)
+      return damaged("dimension", dimension.name);
+  for (const InputVariable& variable : contents().variables) {
+    const auto bytes = bytes_of(contents().shape(variable), std::max<std::size_t>(size_of(variable.type), 1));
+    if (!bytes || *bytes > std::uint64_t{1} << 62) return damaged("variable", variable.name);
+  }
+  return {};
 }
 
 Result<> InputFile::read(const InputVariable& variable, std::span<const std::uint64_t> start,

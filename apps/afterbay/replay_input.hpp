@@ -23,7 +23,8 @@ using Contents = storage::ArrayContents;
 
 class InputFile {
  public:
-  /// Fails with io (cannot be opened or read), or format: damaged, or groups and user-defined types, named.
+  /// Fails with io (cannot be opened or read), or format: damaged (more values or
+  /// records than a file of its size can hold), or groups and user-defined types, named.
   static Result<InputFile> open(const std::string& path);
   [[nodiscard]] const Contents& contents() const { return file_->contents(); }
   [[nodiscard]] const std::string& path() const { return path_; }
@@ -45,6 +46,7 @@ class InputFile {
   InputFile(std::string path, std::unique_ptr<storage::ArrayFile> file)
       : path_(std::move(path)), file_(std::move(file)) {}
   [[nodiscard]] Result<> refuse_what_is_not_atomic() const;
+  [[nodiscard]] Result<> refuse_absurd_lengths() const;
 
   std::string path_;
   std::unique_ptr<storage::ArrayFile> file_;

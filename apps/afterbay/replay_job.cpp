@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <new>
 #include <string_view>
 #include <thread>
 #include <utility>
@@ -78,6 +79,9 @@ Result<Playback> ReplayJob::run(const ReplayRequest& request) try {
   return play_as_model(session, input, request);
 } catch (const Failure& failure) {
   return fail(failure.error());
+} catch (const std::bad_alloc&) {
+  return fail(make_error(ErrorCode::resources, "playing it needs more memory than this process can get")
+                  .in_file(request.input));
 }
 
 Result<Playback> ReplayJob::play_as_model(Session& session, const InputFile& input,

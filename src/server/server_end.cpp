@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::uint64_t goodbye_after_failure_ns = 2'000'000'000;
 constexpr std::uint64_t ranks_give_up_together_ns = 200'000'000;
-constexpr transport::Millis goodbye_sleep{2};
+constexpr transport::Millis drain_sleep{2};
 
 }  // namespace
 
@@ -186,7 +186,7 @@ void Server::end_early(Error why, transport::Millis limit) {
   if (!failure_) fail(std::move(why));
   const std::uint64_t until = now_ns() + static_cast<std::uint64_t>(limit.count()) * 1'000'000;
   while (!finished_ && now_ns() < until)
-    if (!step()) wait(goodbye_sleep);
+    if (!step()) wait(drain_sleep);
   leave();
 }
 

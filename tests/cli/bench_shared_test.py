@@ -6,6 +6,7 @@ import pathlib
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 SOURCE = pathlib.Path(os.environ.get("AFTERBAY_SOURCE", pathlib.Path(__file__).parents[2]))
 sys.path.insert(0, str(SOURCE / "bench"))
@@ -34,6 +35,16 @@ def results_with(rates):
         if of_row:
             results.metrics[key] = [{shared.RATE: rate, "end_s": 1 / rate} for rate in of_row]
     return plan, results
+
+
+class Machine(unittest.TestCase):
+    def test_where_the_file_system_cannot_be_found_it_is_unknown(self):
+        for mounts in ({"side_effect": FileNotFoundError}, {"return_value": ""}):
+            with unittest.mock.patch("pathlib.Path.read_text", **mounts):
+                self.assertEqual(machine.file_system(pathlib.Path.cwd()), "unknown file system")
+                self.assertIn("unknown file system", machine.summary(machine.describe(pathlib.Path.cwd())))
+                with self.assertRaisesRegex(SystemExit, "is on unknown"):
+                    shared.plan(options("--stripes=-1:8", f"--dir={pathlib.Path.cwd()}"))
 
 
 class Plan(unittest.TestCase):

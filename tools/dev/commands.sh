@@ -90,6 +90,8 @@ dev_lint() {
   build/venv/bin/python tools/check_layers.py || failed+=("layers")
   say "sizes of files"
   build/venv/bin/python tools/check_sizes.py || failed+=("sizes")
+  say "packages of the commands that scripts run"
+  build/venv/bin/python tools/check_commands.py || failed+=("commands")
   say "clang's warnings and thread-safety analysis"
   (build_preset clang) || failed+=("clang")
   lint_changed || failed+=("clang-tidy")

@@ -4,7 +4,7 @@ build_packages=(g++ gfortran cmake ninja-build ccache pkg-config openmpi-bin lib
   libnetcdf-dev zlib1g-dev libxxhash-dev libyaml-cpp-dev nlohmann-json3-dev libfmt-dev libspdlog-dev
   libcli11-dev libexpected-dev libpng-dev)
 python_packages=(python3-venv)
-test_packages=(libgtest-dev libgmock-dev netcdf-bin hdf5-tools iproute2 "${python_packages[@]}")
+test_packages=(libgtest-dev libgmock-dev netcdf-bin hdf5-tools iproute2 xz-utils "${python_packages[@]}")
 reader_packages=(cdo pnetcdf-bin) # more readers of the files that the tests write
 bench_packages=(libpnetcdf-dev pnetcdf-bin libhdf5-openmpi-dev libnetcdf-mpi-dev "${python_packages[@]}")
 lint_packages=(clang clang-tidy "${python_packages[@]}")

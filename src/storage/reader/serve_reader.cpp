@@ -23,7 +23,7 @@ namespace {
 
 constexpr rlim_t most_memory_bytes = rlim_t{4} << 30;
 /// Of one request. A request for values is one for 32 MiB at most.
-constexpr unsigned most_processor_s = 50;
+constexpr unsigned most_processor_s = 10;
 /// Ends a reader whose starter is gone.
 constexpr unsigned most_time_s = 24 * 3600;
 

@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Every benchmark runs through to its files: each program once with next to no data. Says nothing about speed.
+
+Rows whose libraries are missing (tools/dev/setup.sh: bench_packages) are left out, a benchmark without its input data too."""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import unittest
+
+SOURCE = pathlib.Path(os.environ.get("AFTERBAY_SOURCE", pathlib.Path(__file__).parents[2]))
+PROGRAMS = pathlib.Path(os.environ.get("AFTERBAY_BENCH_PROGRAMS") or pathlib.Path(os.environ.get("AFTERBAY_BUILD", ".")) / "bench")
+ARGUMENTS = {"e3sm": ("--case", "f_h1", "--ranks", "2")}
+
+
+def run(*arguments):
+    return subprocess.run([sys.executable, SOURCE / "bench" / "run", *arguments], capture_output=True, text=True, timeout=120, check=False)
+
+
+class Benchmarks(unittest.TestCase):
+    def runs_through(self, name):
+        done = run(name, "--smallest", "--build", str(PROGRAMS), "--dir", ".", "--json", f"{name}.json", "--png", f"{name}.png",
+                   *ARGUMENTS.get(name, ()))
+        said = f"\n{done.stdout}\n{done.stderr}"
+        self.assertEqual(done.returncode, 0, said)
+        if "skipped: no" in done.stdout:
+            self.skipTest(done.stdout.splitlines()[-1])
+        result = json.loads(pathlib.Path(f"{name}.json").read_text())
+        self.assertEqual(result["benchmark"], name)
+        failures = {row["key"]: row["failure"] for row in result["rows"] if row["failure"] and "was not built" not in row["failure"]}
+        self.assertEqual(failures, {}, said)
+        measured = [row for row in result["rows"] if row["repeats"][0]]
+        self.assertTrue(any("afterbay" in row["program"] for row in measured), said)
+        self.assertEqual(pathlib.Path(f"{name}.png").read_bytes()[:4], b"\x89PNG", said)
+        missing = sorted({row["program"] for row in result["rows"] if "was not built" in row["failure"]})
+        if missing:
+            print(f"{name}: without {', '.join(missing)}: their libraries are missing (./dev bench installs them)")
+
+    def test_every_benchmark_is_tested(self):
+        listed = [line.split()[0] for line in run().stdout.splitlines()[1:]]
+        tested = [name.removeprefix("test_").removesuffix("_runs_through") for name in dir(self) if name.startswith("test_") and name.endswith("_runs_through")]
+        self.assertEqual(sorted(listed), sorted(tested))
+
+    def test_history_runs_through(self):
+        self.runs_through("history")
+
+    def test_e3sm_runs_through(self):
+        self.runs_through("e3sm")
+
+    def test_shared_runs_through(self):
+        self.runs_through("shared")
+
+    def test_hide_runs_through(self):
+        self.runs_through("hide")
+
+    def test_overload_runs_through(self):
+        self.runs_through("overload")
+
+    def test_restart_runs_through(self):
+        self.runs_through("restart")
+
+
+if __name__ == "__main__":
+    if not (PROGRAMS / "raw_write").is_file():
+        print("skipped: the benchmarks are not built (cmake -DAFTERBAY_BUILD_BENCH=ON)")
+        sys.exit(77)
+    unittest.main()

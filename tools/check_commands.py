@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+"""Checks that ./dev installs what the tests, the demo, the benchmarks and its own scripts run.
+
+Every command that they start must stand in PACKAGES with its Debian package, and that package in the lists of
+tools/dev/setup.sh that ./dev installs for them. Commands are found where they are first in a list of words given to
+`subprocess` (Python), in a text given to a shell (C++), or stand first in a command (shell; only names of programs that
+this machine has).
+"""
+import pathlib
+import re
+import shutil
+import sys
+
+BASE = "every Debian system"  # packages that are essential or of priority "required"
+PACKAGES = {
+    BASE: """awk bash basename cat chmod cksum command cp cut date df diff dirname dpkg dpkg-query echo env expr false find findmnt
+        grep head hostname id install kill ln ls mkdir mkfifo mktemp mount mv nproc od paste printf prlimit pwd readlink realpath
+        rm rmdir sed seq setarch setpriv sh sleep sort stat stty sync tail tar tee test timeout touch tr true truncate umount
+        uname uniq unshare wc xargs apt-get flock""",
+    "cmake": "cmake ctest cpack",
+    "openmpi-bin": "mpirun mpiexec ompi_info",
+    "libopenmpi-dev": "mpicc mpicxx mpifort",
+    "pkg-config": "pkg-config",
+    "g++": "g++ gcc c++ cc",
+    "gfortran": "gfortran",
+    "ninja-build": "ninja",
+    "ccache": "ccache",
+    "netcdf-bin": "ncgen ncdump nccopy nc-config",
+    "hdf5-tools": "h5dump h5diff h5repack h5ls h5stat",
+    "iproute2": "ip ss tc",
+    "xz-utils": "xz",
+    "python3-venv": "python3 python",
+    "cdo": "cdo",
+    "pnetcdf-bin": "ncmpidiff ncmpidump ncvalidator",
+    "clang": "clang clang++",
+    "clang-tidy": "clang-tidy",
+}
+#: used only if it is there, or to ask for permission
+OPTIONAL = {"git", "sudo", "lfs", "strace", "perf", "gdb"}
+#: (what, where, lists of setup.sh)
+USERS = (
+    ("./dev test", ("tests",), ("build", "test", "reader")),
+    ("./dev demo", ("tools/demo.sh", "tools/demo_map.py", "tools/demo_summary.py"), ("build", "test")),
+    ("./dev bench", ("bench",), ("build", "bench")),
+    ("./dev", ("dev", "tools/dev"), ("build", "test", "reader", "bench", "lint")),
+)
+SHELL_WORDS = {"if", "then", "else", "elif", "do", "while", "until", "!", "exec", "nice", "time", "{", "("}
+
+
+def programs():
+    return {name: package for package, names in PACKAGES.items() for name in names.split()}
+
+
+def lists_of_setup(root):
+    """The arrays NAME_packages of setup.sh; one may contain another."""
+    text = (root / "tools" / "dev" / "setup.sh").read_text()
+    found = {}
+    for name, words in re.findall(r"^(\w+)_packages=\(([^)]*)\)", text, re.MULTILINE):
+        names = []
+        for word in words.split():
+            inner = re.fullmatch(r'"\$\{(\w+)_packages\[@\]\}"', word)
+            names += found[inner[1]] if inner else [word]
+        found[name] = names
+    return found
+
+
+def of_python(text):
+    for match in re.finditer(r"(?:subprocess\.(?:run|Popen|call|check_call|check_output)|\bcall|\boutput_of)\(\s*[\[(]?\s*[\"']([\w.+-]+)[\"'],?", text):
+        yield match.start(), match[1]
+    for match in re.finditer(r"(?:MPIRUN|LAUNCHER|LITTLE_MEMORY|command|words|launcher)\s*=\s*[\[(]\s*[\"']([\w.+-]+)[\"']", text):
+        yield match.start(), match[1]
+
+
+def of_cpp(text):
+    for match in re.finditer(r"\b(?:output_of|popen|system)\(\s*\"([\w.+-]+)[ \"]", text):
+        yield match.start(), match[1]
+
+
+def of_shell(text):
+    """First words of commands, where they are programs on this machine."""
+    text = re.sub(r"<<-?\s*'?(\w+)'?.*?^\1$", "", text, flags=re.MULTILINE | re.DOTALL)  # here-documents
+    for match in re.finditer(r"(?:^|[;|&(`]|\$\()\s*((?:[\w!{(]+\s+)*?)([a-z][\w.+-]*)(?=\s|$|\))", text, re.MULTILINE):
+        line_start = text.rfind("\n", 0, match.start(2)) + 1
+        if text[line_start:match.start(2)].lstrip().startswith("#") or not set(match[1].split()) <= SHELL_WORDS:
+            continue
+        if shutil.which(match[2]):
+            yield match.start(2), match[2]
+
+
+def commands_of(path):
+    text = path.read_text(errors="replace")
+    if path.suffix == ".py" or text.startswith("#!/usr/bin/env python3"):
+        return of_python(text), text
+    if path.suffix in (".cpp", ".hpp", ".c"):
+        return of_cpp(text), text
+    if path.suffix == ".sh" or text.startswith("#!/usr/bin/env bash"):
+        return of_shell(text), text
+    return (), text
+
+
+def files_of(root, places):
+    for place in places:
+        path = root / place
+        yield from sorted(p for p in path.rglob("*") if p.is_file() and "__pycache__" not in p.parts) if path.is_dir() else [path]
+
+
+def violations(root):
+    known, installed = programs(), lists_of_setup(root)
+    for what, places, lists in USERS:
+        packages = {package for name in lists for package in installed[name]}
+        for path in files_of(root, places):
+            found, text = commands_of(path)
+            for at, name in found:
+                where = f"{path.relative_to(root)}:{text.count(chr(10), 0, at) + 1}"
+                if name in OPTIONAL:
+                    continue
+                if name not in known:
+                    yield f"{where}: runs {name}: add it, with its package, to PACKAGES in tools/check_commands.py"
+                elif known[name] != BASE and known[name] not in packages:
+                    yield f"{where}: runs {name}: {what} does not install {known[name]} (tools/dev/setup.sh: {', '.join(lists)})"
+
+
+def main():
+    root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).resolve().parent.parent)
+    found = list(violations(root))
+    print("\n".join(found), file=sys.stderr, end="\n" if found else "")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
