@@ -104,6 +104,33 @@ TEST_F(InputRefusal, files_of_another_kind_are_no_netcdf) {
   EXPECT_EQ(open_error(path_).code, ErrorCode::format);
 }
 
+/// Big-endian numbers and bytes of a classic header.
+std::string four_bytes(std::uint32_t number) {
+  std::string bytes(4, '\0');
+  for (std::size_t i = 0; i < 4; ++i) bytes[i] = static_cast<char>(number >> (24 - 8 * i));
+  return bytes;
+}
+
+TEST_F(InputRefusal, names_and_ranks_that_overflow_the_buffers_of_netcdf_are_refused) {
+  const std::string absent(8, '\0');
+  const auto header = [&](std::size_t name_bytes, std::uint32_t rank) {
+    std::string bytes = std::string("CDF\x01", 4) + four_bytes(0) + four_bytes(10) + four_bytes(1) +
+                        four_bytes(static_cast<std::uint32_t>(name_bytes)) + std::string(name_bytes, 'x') +
+                        four_bytes(1) + absent + four_bytes(11) + four_bytes(1) + four_bytes(4) + "v..." +
+                        four_bytes(rank);
+    for (std::uint32_t d = 0; d < rank; ++d) bytes += four_bytes(0);
+    return bytes + absent + four_bytes(4) + four_bytes(4) +
+           four_bytes(static_cast<std::uint32_t>(bytes.size() + 20)) + std::string(64, '\0');
+  };
+  put_bytes(path_, header(256, 2));
+  const auto file = InputFile::open(path_, DirectIo::automatic);
+  EXPECT_TRUE(file) << file.error().text();
+  put_bytes(path_, header(5000, 2));
+  EXPECT_NE(open_error(path_).text().find("a name of 5000 bytes"), std::string::npos);
+  put_bytes(path_, header(8, 3000));
+  EXPECT_NE(open_error(path_).text().find("3000 dimensions"), std::string::npos);
+}
+
 TEST_F(InputRefusal, parts_that_do_not_exist_are_refused) {
   make_file("nc4");
   const auto file = open_input(path_);

@@ -28,6 +28,10 @@ std::uint64_t product(std::uint64_t a, std::uint64_t b) {
 }
 std::uint64_t padded(std::uint64_t bytes) { return bytes > too_many - 3 ? too_many : (bytes + 3) / 4 * 4; }
 
+/// NC_MAX_NAME and NC_MAX_VAR_DIMS of netCDF-C.
+constexpr std::uint64_t most_name_bytes = 256;
+constexpr std::uint64_t most_variable_dimensions = 1024;
+
 /// Bytes of an element of a type by its number in the file; 0 for unknown ones.
 std::uint64_t element_bytes(std::uint32_t type) {
   constexpr std::uint64_t sizes[] = {0, 1, 1, 2, 4, 4, 8, 1, 2, 4, 8, 8};
@@ -53,6 +57,8 @@ class Cursor {
     const std::uint64_t length = count();
     if (!has(length) || !has(padded(length))) return {};
     if (length == 0) damaged("an empty name");  // else zeros were items without end
+    // netCDF-C copies names of any length into buffers of this one.
+    if (length > most_name_bytes) damaged(fmt::format("a name of {} bytes", length));
     std::string text(reinterpret_cast<const char*>(bytes_.data()) + at_, length);
     at_ += padded(length);
     return text;
@@ -109,6 +115,8 @@ CdfVariable read_variable(Cursor& cursor, const std::vector<std::uint64_t>& leng
   CdfVariable variable;
   variable.name = cursor.name();
   const std::uint64_t rank = cursor.count();
+  if (rank > most_variable_dimensions)
+    cursor.damaged(fmt::format("variable '{}' has {} dimensions", variable.name, rank));
   std::uint64_t points = 1;
   for (std::uint64_t d = 0; d < rank && cursor.good(); ++d) {
     const std::uint64_t dimension = cursor.count();

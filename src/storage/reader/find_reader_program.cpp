@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <dlfcn.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -26,6 +27,9 @@ std::vector<fs::path> own_files() {
   if (::dladdr(reinterpret_cast<const void*>(&program_place), &info) != 0 && info.dli_fname != nullptr)
     files.push_back(fs::canonical(info.dli_fname, ignored));
   files.push_back(fs::read_symlink("/proc/self/exe", ignored));
+  if (const auto* started_as =
+          reinterpret_cast<const char*>(::getauxval(AT_EXECFN)))  // where there is no /proc
+    files.push_back(fs::canonical(started_as, ignored));
   return files;
 }
 
