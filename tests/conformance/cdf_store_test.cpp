@@ -223,9 +223,46 @@ TEST_P(CdfStoreTest, appends_to_no_file_that_lacks_records) {
     const auto appended = store_->create(request);
     ASSERT_FALSE(appended);
     EXPECT_EQ(appended.error().code, ErrorCode::format);
-    EXPECT_NE(appended.error().text().find("records, the last of which"), std::string::npos)
+    EXPECT_NE(appended.error().text().find("records) its values end at byte"), std::string::npos)
         << appended.error().text();
     EXPECT_TRUE(file_bytes(path()) == damaged);
+  }
+}
+
+/// Zeros must not take the place of values that were cut off; padding is no value.
+TEST_P(CdfStoreTest, appends_to_no_file_that_was_cut_off_inside_its_last_record) {
+  Schema padded;
+  padded.dimension("time", unlimited);
+  padded.variable("a", Type::float64, {"time"});
+  padded.variable("c", Type::int8, {"time"});
+  Schema fixed;
+  fixed.dimension("time", unlimited).dimension("x", 5);
+  fixed.variable("a", Type::float64, {"x"});
+  for (const auto& [schema, padding] : {std::pair(mixed_schema(), 0), {padded, 3}, {fixed, 0}}) {
+    const std::string name = path("cut.nc");
+    auto request = request_of(name, schema, GetParam(), Existing::replace);
+    write(request, all_jobs(request, 0, 3), sample_data(request.schema, *request.layout));
+    const std::vector<std::byte> whole = file_bytes(name);
+    request.existing = Existing::append;
+    for (const int missing : {padding + 1, padding + 8, 0, padding}) {
+      SCOPED_TRACE(missing);
+      std::ofstream(name, std::ios::binary)
+          .write(reinterpret_cast<const char*>(whole.data()),
+                 static_cast<std::streamsize>(whole.size()) - missing);
+      const auto appended = store_->create(request);
+      if (missing <= padding) {
+        ASSERT_TRUE(appended) << appended.error().text();
+        continue;
+      }
+      ASSERT_FALSE(appended);
+      EXPECT_EQ(appended.error().code, ErrorCode::format);
+      EXPECT_NE(appended.error().text().find(
+                    fmt::format("{} bytes", whole.size() - static_cast<std::size_t>(missing))),
+                std::string::npos)
+          << appended.error().text();
+      EXPECT_EQ(file_bytes(name).size(), whole.size() - static_cast<std::size_t>(missing))
+          << "it stays as it is";
+    }
   }
 }
 

@@ -48,7 +48,7 @@ class CdfFile : public File {
     } else {
       AFTERBAY_TRY_ASSIGN(header_, read_cdf_header(*writer_));
       AFTERBAY_TRY_ASSIGN(header_bytes_, writer_->size_bytes());
-      AFTERBAY_TRY(check_records(header_bytes_));
+      AFTERBAY_TRY(check_whole(header_bytes_));
       if (!schema_.variables.empty()) header_bytes_ = header_.first_byte_of_data();
     }
     AFTERBAY_TRY(find_variables());
@@ -244,16 +244,17 @@ class CdfFile : public File {
     return writer_->write_structure(4, encode_record_count(header_.version, records));
   }
 
-  /// What is appended to must be whole: the last record begins before the end, at least.
-  Result<> check_records(std::uint64_t size_bytes) const {
-    if (header_.records == 0 || header_.record_bytes == 0) return {};
-    const std::uint64_t last = header_.file_bytes(header_.records - 1, 0);
-    if (last < size_bytes) return {};
-    return fail(make_error(ErrorCode::format,
-                           "nothing can be appended: its header counts {} records, the last of which would "
-                           "begin at byte {}, but the file has {} bytes: it is damaged or was cut off",
-                           header_.records, last, size_bytes)
-                    .in_file(part_.path()));
+  /// What is appended to must be whole: zeros are not to take the place of values that were cut off.
+  Result<> check_whole(std::uint64_t size_bytes) const {
+    const std::uint64_t end = header_.end_of_values();
+    if (end <= size_bytes) return {};
+    return fail(
+        make_error(ErrorCode::format,
+                   "nothing can be appended: by its header ({} records) its values end at byte {}, "
+                   "but the file has {} bytes: it is damaged or was cut off; restore it, or start a new "
+                   "file",
+                   header_.records, end, size_bytes)
+            .in_file(part_.path()));
   }
 
   Result<Published> finish() {

@@ -165,6 +165,16 @@ std::uint64_t CdfHeader::file_bytes(std::uint64_t record_count, std::uint64_t he
   return end;
 }
 
+std::uint64_t CdfHeader::end_of_values() const noexcept {
+  std::uint64_t end = 0;
+  for (const CdfVariable& variable : variables) {
+    if (variable.record && records == 0) continue;
+    const std::uint64_t before = variable.record ? product(records - 1, record_bytes) : 0;
+    end = std::max(end, sum(sum(variable.begin, before), variable.slab_bytes));
+  }
+  return end;
+}
+
 Result<CdfHeader> parse_cdf_header(std::span<const std::byte> bytes) {
   Cursor cursor(bytes);
   CdfHeader header;

@@ -33,6 +33,8 @@ struct CdfHeader {
   [[nodiscard]] std::uint64_t first_byte_of_data() const noexcept;
   /// Bytes of a file with that many records; 2^64 - 1 where a damaged header says more than that.
   [[nodiscard]] std::uint64_t file_bytes(std::uint64_t records, std::uint64_t header_bytes) const noexcept;
+  /// Where the last value ends that the header counts; padding, which other software may leave out, follows.
+  [[nodiscard]] std::uint64_t end_of_values() const noexcept;
 };
 
 /// Parses the header at the beginning of `bytes`. Fails with format when it is none, and with
