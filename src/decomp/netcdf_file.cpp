@@ -234,7 +234,7 @@ Result<std::vector<std::int64_t>> NetcdfFile::read_row(const std::string& variab
 
 /// Values that no file of this size can hold, even compressed, or that do not fit into memory.
 Result<> NetcdfFile::check_values(const std::string& variable, std::uint64_t count) const {
-  constexpr std::uint64_t most_expansion = 1040;  // of deflate, in whose chunks a byte is one value at least
+  constexpr std::uint64_t most_expansion = 1040;  // deflate makes at most 1032 bytes of one
   constexpr std::uint64_t always = std::uint64_t{1} << 16;
   std::error_code ignored;
   const std::uint64_t size = std::filesystem::file_size(path(), ignored);
