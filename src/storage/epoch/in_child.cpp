@@ -33,7 +33,7 @@ void lower(int resource, rlim_t to) {
 [[noreturn]] void run_in_child(int report, const std::function<Result<>()>& work) {
   lower(RLIMIT_CORE, 0);
   lower(RLIMIT_CPU, processor_seconds);
-#ifndef __SANITIZE_ADDRESS__  // which reserves terabytes
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // they reserve terabytes
   lower(RLIMIT_DATA, rlim_t{16} << 30);
 #endif
   const Result<> done = work();
