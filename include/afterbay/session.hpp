@@ -104,7 +104,9 @@ class OutputFile {
   void put(std::string_view variable, const T* data, const MemoryLayout& memory = {}) {
     put_raw(variable, no_record, data, type_of<T>, memory, true);
   }
-  /// As put, but returns false instead of waiting when there is no room now; nothing was then taken.
+  /// As put, but returns false instead of waiting when there is no room now; nothing was then taken. Needs
+  /// room for the rank's whole part at once: fails (resources) if the server's memory is smaller. Tried again
+  /// for half the deadline without success, the same put waits as `put` does.
   template <class T>
   [[nodiscard]] bool try_put(std::string_view variable, std::uint64_t record, const T* data,
                              const MemoryLayout& memory = {}) {

@@ -52,6 +52,13 @@ struct PiecePlan {
     if (packed_at) return pack(data, to + *packed_at, kernel);
     return std::visit([&](const auto& it) { return model::execute(it.gather, data, to, kernel); }, moves);
   }
+  /// The number of values out of range. `scratch` grows to the piece's size if the rank's points lie apart.
+  std::uint64_t out_of_range(const void* data, model::Kernel kernel, std::vector<std::byte>& scratch) const {
+    if (const auto* const box = std::get_if<BoxMoves>(&moves))
+      return model::out_of_range(box->pack, data, kernel);
+    if (scratch.size() < packed_bytes) scratch.resize(packed_bytes);
+    return pack(data, scratch.data(), kernel);
+  }
   /// Into `packed_bytes` at `to`.
   std::uint64_t pack(const void* data, std::byte* to, model::Kernel kernel) const {
     return std::visit([&](const auto& it) { return model::execute(it.pack, data, to, kernel); }, moves);

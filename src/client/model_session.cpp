@@ -259,8 +259,7 @@ Result<Ticket> ModelSession::close(File& file) {
   file.close_ticket = ++next_ticket_;
   pending_[file.close_ticket] = {file.servers.size(), file.path, 0};
   owe_[file.close_ticket].insert(file.servers.begin(), file.servers.end());
-  if (const auto it = destinations_.find(std::hash<std::string>()(file.path)); it != destinations_.end())
-    it->second.ticket = file.close_ticket;
+  destinations_.close(file.path, file.close_ticket);
   for (const std::size_t s : file.servers)
     std::erase_if(file.collection->servers[s].open,
                   [&](const ServerState::OpenRecord& record) { return record.file == file.id; });

@@ -17,7 +17,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "afterbay/session.hpp"
@@ -25,6 +24,7 @@
 #include "base/log.hpp"
 #include "base/result.hpp"
 #include "client/collection.hpp"
+#include "client/destinations.hpp"
 #include "client/input.hpp"
 #include "client/pools.hpp"
 #include "config/config.hpp"
@@ -101,17 +101,21 @@ class ModelSession {
   Result<> put_strings(File& file, std::string_view variable, std::uint64_t record,
                        std::span<const std::string> values);
 
-  /// For acquire: this rank's pieces of a variable, as places in the server's frames, when data of
-  /// `type` can be computed there as they are; nothing otherwise (the caller puts from a buffer).
-  struct Direct {
+  /// A put that was begun by acquire and ends with commit. Its record is numbered by acquire, wherever the
+  /// data lie, so that ranks on other nodes number it alike.
+  struct Acquired {
     Handover handover;
-    std::vector<std::byte*> frames;  ///< one a piece of the plan: where the frame's data begin
+    std::uint64_t number = 0;  ///< of the slot
+    /// This rank's pieces as places in the server's frames, if data of the type can be computed there as they
+    /// are: per piece of the plan, where the frame's data begin. Else the caller commits from a buffer.
+    std::optional<std::vector<std::byte*>> frames;
   };
-  Result<std::optional<Direct>> acquire(File& file, std::string_view variable, std::uint64_t record,
-                                        Type type);
-  Result<> commit(const Direct& direct);
+  Result<Acquired> acquire(File& file, std::string_view variable, std::uint64_t record, Type type);
+  /// `buffer`: the rank's part, dense, unless the slot lies in the server's frames. After a refusal because
+  /// of values out of range the slot is still out.
+  Result<> commit(const Acquired& slot, const void* buffer);
   /// The slot will not be written to any more, nor committed.
-  void forget(const Direct& direct) noexcept;
+  void forget(const Acquired& slot) noexcept;
 
   Result<std::shared_ptr<Input>> open_input(const std::string& path, const InputOptions& options);
   Result<> get(Input& input, std::string_view variable, const Selection& what, void* data, Type type,
@@ -174,13 +178,21 @@ class ModelSession {
                          const MemoryLayout& memory);
   Result<std::uint64_t> begin_record(File& file, std::uint64_t record, bool fixed);
   Result<> drop_oldest_record(File& file);
+  Result<> check_oldest_not_lent(const File& file) const;
+  /// Gives the put its place in the rank's order of puts.
+  void take_position(Handover& handover);
+  /// Says on all links of the file that the put asks for no frame before `frame` of the layout.
+  void advance_to(const Handover& handover, std::uint32_t frame);
+  Result<> check_range(const Handover& handover, const void* data);
   [[nodiscard]] std::size_t owner(const Handover& handover, const PiecePlan& piece) const;
   transport::FrameSlot slot(const Handover& handover, const PiecePlan& piece) const;
   Result<> mark_put(File& file, std::uint32_t variable, std::uint64_t record);
   void remember_put(const File& file, std::uint32_t variable, std::uint64_t record);
   Result<bool> has_room(const Handover& handover);
-  Result<std::uint64_t> copy_pieces(const Handover& handover, const void* data);
-  Result<std::uint64_t> copy_piece(const Handover& handover, const PiecePlan& part, const void* data);
+  bool waited_too_long_for_room(const Handover& handover);
+  [[nodiscard]] bool lies_in_frames(const Handover& handover) const;
+  Result<> copy_pieces(const Handover& handover, const void* data);
+  Result<> copy_piece(const Handover& handover, const PiecePlan& part, const void* data);
   Result<> finish(const Handover& handover);
   [[nodiscard]] std::uint64_t waited_for_room_ns(const File& file) const;
   void account_for_room(std::uint64_t waited_ns);
@@ -197,6 +209,9 @@ class ModelSession {
   Result<std::size_t> least_loaded(Collection& collection, std::uint64_t nth);
   Result<> ask_server(Collection& collection, std::uint64_t nth);
   Result<> wait_for_older(const File& file);
+  /// Of the last close of a file of that path; 0: there was none, or it is published.
+  [[nodiscard]] std::uint64_t closing_ticket(const std::string& path) const;
+  void note_directory(const std::string& path);
 
   // Reading: see model_session_input.cpp.
   /// What a rank waits for in one `get`: pieces of one record.
@@ -253,11 +268,21 @@ class ModelSession {
   std::vector<std::shared_ptr<File>> open_files_;
   struct SlotOut {
     std::uint64_t file = 0;
+    const Collection* collection = nullptr;
+    std::size_t server = 0;  ///< that leads the file
+    std::uint64_t seq = 0;
     std::string what;
   };
-  std::map<std::uint64_t, SlotOut> slots_out_;  ///< acquired, neither committed nor forgotten, by position
-  std::vector<std::byte> encoded_;              ///< of the message being sent; its memory is kept
-  wire::EndRecords ended_;                      ///< likewise
+  std::map<std::uint64_t, SlotOut> slots_out_;  ///< acquired, neither committed nor forgotten, by number
+  std::uint64_t next_slot_ = 0;
+  struct {
+    std::uint64_t position = 0;
+    std::uint64_t seq = 0;
+    std::uint64_t since_ns = 0;
+  } refused_;                             ///< the try_put that had no room last
+  std::vector<std::byte> range_scratch_;  ///< for check_range; its memory is kept
+  std::vector<std::byte> encoded_;        ///< of the message being sent; its memory is kept
+  wire::EndRecords ended_;                ///< likewise
   std::uint64_t next_file_ = 0;
   std::uint64_t position_ = 0;
   std::uint64_t step_ = 0;
@@ -276,13 +301,8 @@ class ModelSession {
   std::map<std::uint64_t, std::vector<std::function<void()>>> on_complete_;  ///< by ticket
   std::uint64_t next_epoch_ = 0;
   std::uint64_t last_epoch_ticket_ = 0;
-  struct Destination {
-    std::size_t server = 0;
-    std::uint64_t ticket = 0;  ///< of its last close; 0: not closed yet
-  };
-  std::unordered_map<std::size_t, Destination> destinations_;  ///< of all files so far, by hash of the path
-  std::map<std::string, std::string>
-      output_directories_;                  ///< of all files so far: what they lead to, once asked
+  Destinations destinations_;
+  OutputDirectories output_directories_;
   std::vector<std::uint64_t> strings_put_;  ///< one a server
   struct {
     const Collection* collection = nullptr;

@@ -36,7 +36,7 @@ Error ModelSession::in_input(Error error, const Input& input, std::string_view v
 std::vector<std::string> ModelSession::output_names_of(const std::string& path) {
   const fs::path whole = resolved(path);
   std::vector<std::string> names;
-  for (auto& [directory, leads_to] : output_directories_) {
+  for (auto& [directory, leads_to] : output_directories_.all()) {
     if (leads_to.empty()) leads_to = resolved(directory.empty() ? "." : directory).string();
     if (leads_to == whole.parent_path()) names.push_back((fs::path(directory) / whole.filename()).string());
   }
@@ -77,9 +77,7 @@ Result<> ModelSession::wait_for_output(const std::string& path) {
             "this session has the file open for output, in collection '{}': close it first, or read it as "
             "it was published last (AsOf::published)",
             open->collection->name());
-    const auto written = destinations_.find(std::hash<std::string>()(name));
-    if (written != destinations_.end() && written->second.ticket != 0)
-      AFTERBAY_TRY(wait(Ticket{written->second.ticket}));
+    if (const std::uint64_t ticket = closing_ticket(name)) AFTERBAY_TRY(wait(Ticket{ticket}));
   }
   return {};
 }

@@ -57,7 +57,7 @@ Result<std::shared_ptr<File>> ModelSession::open(Collection& collection, const F
     AFTERBAY_TRY(send(s, message, place_.model_rank == 0 ? Wake::on_node : Wake::no));
   file->opened_after_ticket = next_ticket_;
   open_files_.push_back(file);
-  output_directories_.try_emplace(std::filesystem::path(file->path).parent_path().string());
+  note_directory(file->path);
   return file;
 }
 
@@ -66,9 +66,8 @@ Result<std::shared_ptr<File>> ModelSession::open(Collection& collection, const F
 /// True: it was given to the server that has the least to write.
 Result<bool> ModelSession::choose_server(File& file) {
   Collection& collection = *file.collection;
-  const auto known = destinations_.find(std::hash<std::string>()(file.path));
-  if (known != destinations_.end() && collection.serves(known->second.server)) {
-    file.server = known->second.server;
+  if (const auto known = destinations_.find(file.path); known && collection.serves(known->server)) {
+    file.server = known->server;
     return false;
   }
   const std::uint64_t nth = collection.files_opened++;
@@ -105,10 +104,33 @@ Result<> ModelSession::ask_server(Collection& collection, std::uint64_t nth) {
 /// Two collections may give the same path to different servers, which know nothing of each other: the rank
 /// that begins files waits until the older one is published.
 Result<> ModelSession::wait_for_older(const File& file) {
-  Destination& it = destinations_[std::hash<std::string>()(file.path)];
-  const Destination older = std::exchange(it, {file.server, 0});
-  if (older.ticket == 0 || older.server == file.server || place_.model_rank != 0) return {};
-  return wait(Ticket{older.ticket});
+  const auto older = destinations_.find(file.path);
+  const std::uint64_t ticket = place_.model_rank == 0 ? closing_ticket(file.path) : 0;
+  destinations_.begin(file.path, file.server);
+  if (ticket == 0 || (older && older->server == file.server)) return {};
+  return wait(Ticket{ticket});
+}
+
+std::uint64_t ModelSession::closing_ticket(const std::string& path) const {
+  if (const auto known = destinations_.find(path)) return known->ticket;
+  if (!destinations_.has_forgotten()) return 0;
+  std::uint64_t last = 0;  // files that are not published yet are still here
+  for (const auto& [ticket, pending] : pending_)
+    if (pending.file == path) last = ticket;
+  return last;
+}
+
+/// Only output that is not published yet matters to those that read: see output_names_of.
+void ModelSession::note_directory(const std::string& path) {
+  const auto directory_of = [](const std::string& file) {
+    return std::filesystem::path(file).parent_path().string();
+  };
+  if (!output_directories_.add(directory_of(path))) return;
+  std::set<std::string> used;
+  for (const auto& file : open_files_) used.insert(directory_of(file->path));
+  for (const auto& [ticket, pending] : pending_)
+    if (!pending.file.empty()) used.insert(directory_of(pending.file));
+  output_directories_.keep(used);
 }
 
 /// All servers of a file count its collection's records alike.
@@ -117,7 +139,10 @@ Result<std::uint64_t> ModelSession::begin_record(File& file, std::uint64_t recor
   const ServerState& leader = states[file.server];
   for (auto it = leader.open.rbegin(); it != leader.open.rend(); ++it)
     if (it->file == file.id && it->record == record && it->fixed == fixed) return it->seq;
-  if (leader.open.size() >= most_open_records) AFTERBAY_TRY(drop_oldest_record(file));
+  if (leader.open.size() >= most_open_records) {
+    AFTERBAY_TRY(check_oldest_not_lent(file));
+    AFTERBAY_TRY(drop_oldest_record(file));
+  }
   const std::uint64_t seq = leader.next_seq;
   for (const std::size_t s : file.servers) {
     states[s].next_seq = seq + 1;
@@ -125,6 +150,20 @@ Result<std::uint64_t> ModelSession::begin_record(File& file, std::uint64_t recor
     AFTERBAY_TRY(send(s, wire::BeginRecord{file.collection->id(), seq, file.id, record, fixed}, Wake::no));
   }
   return seq;
+}
+
+/// Where a record ends, its memory goes back to the server and on to other frames.
+Result<> ModelSession::check_oldest_not_lent(const File& file) const {
+  const std::uint64_t oldest = file.collection->servers[file.server].open.front().seq;
+  for (const auto& [number, slot] : slots_out_)
+    if (slot.collection == file.collection && slot.seq == oldest &&
+        (slot.server == file.server || file.collection->is_split()))
+      return fail(
+          ErrorCode::bad_state,
+          "at most {} records of a collection can be begun per step, and the oldest cannot be ended to "
+          "begin another while a slot is out ({}): commit it or destroy it before",
+          most_open_records, slot.what);
+  return {};
 }
 
 /// Too many are open: the oldest is taken to be complete, on every rank alike.
@@ -146,10 +185,23 @@ Result<Handover> ModelSession::begin(File& file, std::string_view variable, std:
   AFTERBAY_TRY_ASSIGN(const PutPlan* const plan, collection.plan(index, type, memory));
   AFTERBAY_TRY_ASSIGN(record, collection.record_of(index, record));
   AFTERBAY_TRY_ASSIGN(const std::uint64_t seq, begin_record(file, record, !collection.has_records(index)));
-  ++position_;
-  for (const std::size_t s : file.servers) links_[s]->set_position(position_);
   remember_put(file, index, record);
-  return Handover{&file, index, plan, record, seq, position_};
+  return Handover{&file, index, plan, record, seq, 0};
+}
+
+void ModelSession::take_position(Handover& handover) {
+  handover.position = ++position_;
+  for (const std::size_t s : handover.file->servers) links_[s]->set_position(position_);
+}
+
+/// All ranks serve the frames of a put in the same order, whichever server they belong to. Each rank says on
+/// every link how far it has come in that order: the rank that is behind all others is so on all its links,
+/// and gets the reserved blocks.
+void ModelSession::advance_to(const Handover& handover, std::uint32_t frame) {
+  const File& file = *handover.file;
+  if (file.servers.size() == 1) return;  // reserve says it
+  for (const std::size_t s : file.servers)
+    links_[s]->advance(handover.position, file.collection->servers[s].first_frame + frame);
 }
 
 void ModelSession::remember_put(const File& file, std::uint32_t variable, std::uint64_t record) {
@@ -195,35 +247,44 @@ Result<bool> ModelSession::has_room(const Handover& handover) {
   return true;
 }
 
-/// Returns how many values the file's type could not hold.
-Result<std::uint64_t> ModelSession::copy_pieces(const Handover& handover, const void* data) {
-  std::uint64_t out_of_range = 0;
-  std::size_t last = handover.file->server;
-  for (const PiecePlan& part : handover.plan->pieces) {
-    const std::size_t server = owner(handover, part);
-    if (server != last) links_[last]->set_position(handover.position + 1);  // served, frames ascend
-    last = server;
-    AFTERBAY_TRY_ASSIGN(const std::uint64_t bad, copy_piece(handover, part, data));
-    out_of_range += bad;
-  }
-  return out_of_range;
+/// Refuses values that the file's type cannot hold, before anything is copied: what is committed may be on
+/// its way to the file.
+Result<> ModelSession::check_range(const Handover& handover, const void* data) {
+  const PutPlan& plan = *handover.plan;
+  const Type type = handover.file->collection->schema().variables[handover.variable].type;
+  if (!model::may_be_out_of_range(plan.type, type)) return {};
+  std::uint64_t bad = 0;
+  for (const PiecePlan& part : plan.pieces) bad += part.out_of_range(data, plan.kernel, range_scratch_);
+  if (bad == 0) return {};
+  return fail(
+      ErrorCode::wrong_type,
+      "{} values of type {} are out of range of the file's type {}; nothing of the put was taken: put "
+      "the record again with other values",
+      bad, name_of(plan.type), name_of(type));
 }
 
-Result<std::uint64_t> ModelSession::copy_piece(const Handover& handover, const PiecePlan& part,
-                                               const void* data) {
+Result<> ModelSession::copy_pieces(const Handover& handover, const void* data) {
+  for (const PiecePlan& part : handover.plan->pieces) AFTERBAY_TRY(copy_piece(handover, part, data));
+  return {};
+}
+
+Result<> ModelSession::copy_piece(const Handover& handover, const PiecePlan& part, const void* data) {
   const model::FileLayout& layout = handover.file->collection->layout();
   const model::Piece& piece = layout.pieces[part.piece];
   const std::uint32_t in_frame = part.piece - layout.frames[piece.frame].first_piece;
   const std::size_t server = owner(handover, part);
   transport::ClientLink& link = *links_[server];
   const transport::FrameSlot place = slot(handover, part);
+  advance_to(handover, piece.frame);
   auto landing = link.reserve(place, in_frame, part.packed_bytes, true);
   if (!landing) return fail(explain(server, std::move(landing).error()));
   const model::Kernel kernel = handover.plan->kernel;
-  const std::uint64_t bad = landing->packed ? part.pack(data, landing->base, kernel)
-                                            : part.gather(data, landing->base + piece.frame_offset, kernel);
+  if (landing->packed)
+    part.pack(data, landing->base, kernel);
+  else
+    part.gather(data, landing->base + piece.frame_offset, kernel);
   if (auto done = link.commit(place, in_frame); !done) return fail(explain(server, std::move(done).error()));
-  return bad;
+  return {};
 }
 
 /// Refuses a second put of a record: its bytes may be on their way to the file already.
@@ -281,7 +342,9 @@ Result<bool> ModelSession::put(File& file, std::string_view variable, std::uint6
     return failed(make_error(ErrorCode::invalid_argument,
                              "the data pointer is null, but this rank holds {} points",
                              file.collection->variable(handover->variable).mine.points()));
-  if (!may_wait) {
+  if (auto good = check_range(*handover, data); !good) return failed(std::move(good).error());
+  take_position(*handover);
+  if (!may_wait && !waited_too_long_for_room(*handover)) {
     auto room = has_room(*handover);
     if (!room) return failed(std::move(room).error());
     if (!*room) {
@@ -291,17 +354,21 @@ Result<bool> ModelSession::put(File& file, std::string_view variable, std::uint6
   }
   if (auto marked = mark_put(file, handover->variable, handover->record); !marked)
     return failed(std::move(marked).error());
-  auto out_of_range = copy_pieces(*handover, data);
-  if (!out_of_range) return failed(std::move(out_of_range).error());
+  if (auto copied = copy_pieces(*handover, data); !copied) return failed(std::move(copied).error());
   if (auto finished = finish(*handover); !finished) return failed(std::move(finished).error());
   account_for_room(waited_for_room_ns(file) - waited_before_ns);
   timed.bytes(handover->plan->packed_bytes);
-  if (*out_of_range > 0)
-    return failed(make_error(
-        ErrorCode::wrong_type,
-        "{} values of type {} are out of range of the file's type {}; the rest of the field was written",
-        *out_of_range, name_of(type), name_of(file.collection->schema().variables[handover->variable].type)));
   return true;
+}
+
+/// A rank that tries the same put again and again waits as well. From half the deadline on it waits as `put`
+/// does: its frames come one after the other then, so that it goes on though other ranks, which are ahead,
+/// hold the memory that it would need at once; and servers see that it waits.
+bool ModelSession::waited_too_long_for_room(const Handover& handover) {
+  const std::uint64_t now = now_ns();
+  if (refused_.position != handover.position || refused_.seq != handover.seq)
+    refused_ = {handover.position, handover.seq, now};
+  return now - refused_.since_ns > static_cast<std::uint64_t>(config_.deadline.count()) * 500'000;
 }
 
 Result<std::uint64_t> ModelSession::records(File& file) {
@@ -345,38 +412,49 @@ Result<> ModelSession::put_strings(File& file, std::string_view variable, std::u
   return {};
 }
 
-Result<std::optional<ModelSession::Direct>> ModelSession::acquire(File& file, std::string_view variable,
-                                                                  std::uint64_t record, Type type) {
+Result<ModelSession::Acquired> ModelSession::acquire(File& file, std::string_view variable,
+                                                     std::uint64_t record, Type type) {
   const auto failed = [&](Error error) {
     return told(error.in_file(file.path).in_variable(std::string(variable)).at_rank(place_.session_rank));
   };
-  if (auto open = check_open(file); !open) return failed(std::move(open).error());
-  auto index = file.collection->framed_variable(variable);
-  if (!index) return failed(std::move(index).error());
-  const bool same_type = file.collection->schema().variables[*index].type == type;
-  const bool same_order = !model::needs_swap(file.collection->layout().big_endian) || size_of(type) == 1;
-  const bool on_map = file.collection->variable(*index).map != nullptr;  // its points lie apart in the frames
-  const bool far = std::ranges::any_of(file.servers, [&](auto s) { return links_[s]->packs(); });
-  if (!same_type || !same_order || on_map || far) return std::optional<Direct>();
   auto handover = begin(file, variable, record, type, {});
   if (!handover) return failed(std::move(handover).error());
   if (auto marked = mark_put(file, handover->variable, handover->record); !marked)
     return failed(std::move(marked).error());
-  Direct direct{*handover, {}};
-  slots_out_[direct.handover.position] = {
-      file.id, fmt::format("{}, variable {}, record {}", file.path, variable, said_index(record))};
+  take_position(*handover);
+  Acquired slot{*handover, ++next_slot_, {}};
+  slots_out_[slot.number] = {
+      file.id, file.collection, file.server, handover->seq,
+      fmt::format("{}, variable {}, record {}", file.path, variable, said_index(record))};
+  if (!lies_in_frames(*handover)) return slot;
+  slot.frames.emplace();
   const model::FileLayout& layout = file.collection->layout();
   for (const PiecePlan& part : handover->plan->pieces) {
-    const std::uint32_t in_frame = part.piece - layout.frames[layout.pieces[part.piece].frame].first_piece;
+    const std::uint32_t frame = layout.pieces[part.piece].frame;
     const std::size_t server = owner(*handover, part);
-    auto landing = links_[server]->reserve(slot(*handover, part), in_frame, part.packed_bytes, true);
-    if (!landing) return failed(explain(server, std::move(landing).error()));
-    direct.frames.push_back(landing->base);
+    advance_to(*handover, frame);
+    auto landing = links_[server]->reserve(
+        this->slot(*handover, part), part.piece - layout.frames[frame].first_piece, part.packed_bytes, true);
+    if (!landing) {
+      forget(slot);
+      return failed(explain(server, std::move(landing).error()));
+    }
+    slot.frames->push_back(landing->base);
   }
-  return std::optional<Direct>(std::move(direct));
+  return slot;
 }
 
-void ModelSession::forget(const Direct& direct) noexcept { slots_out_.erase(direct.handover.position); }
+/// Whether this rank can compute its part in the servers' frames.
+bool ModelSession::lies_in_frames(const Handover& handover) const {
+  const Collection& collection = *handover.file->collection;
+  const Type type = collection.schema().variables[handover.variable].type;
+  const bool same_order = !model::needs_swap(collection.layout().big_endian) || size_of(type) == 1;
+  const bool on_map = collection.variable(handover.variable).map != nullptr;  // its points lie apart there
+  return handover.plan->type == type && same_order && !on_map &&
+         std::ranges::none_of(handover.file->servers, [&](auto s) { return links_[s]->packs(); });
+}
+
+void ModelSession::forget(const Acquired& slot) noexcept { slots_out_.erase(slot.number); }
 
 /// Memory that was lent must not go back to the server while the model may write to it.
 Result<> ModelSession::check_no_slot_out(const char* call, const File* file) {
@@ -388,17 +466,32 @@ Result<> ModelSession::check_no_slot_out(const char* call, const File* file) {
   return {};
 }
 
-Result<> ModelSession::commit(const Direct& direct) {
-  forget(direct);
-  const Handover& handover = direct.handover;
-  observe::Timed timed(handover.file->collection->put_timer);
+Result<> ModelSession::commit(const Acquired& slot, const void* buffer) {
+  Handover handover = slot.handover;
+  File& file = *handover.file;
+  observe::Timed timed(file.collection->put_timer);
   AFTERBAY_TRY(check_usable());
-  const model::FileLayout& layout = handover.file->collection->layout();
-  for (const PiecePlan& part : handover.plan->pieces) {
+  const auto failed = [&](Error error) {
+    return told(error.in_file(file.path)
+                    .in_variable(file.collection->schema().variables[handover.variable].name)
+                    .at_rank(place_.session_rank));
+  };
+  if (!slot.frames)
+    if (auto good = check_range(handover, buffer); !good) return failed(std::move(good).error());
+  forget(slot);
+  take_position(handover);  // what comes now follows the puts since acquire
+  if (!slot.frames) {
+    const std::uint64_t waited_before_ns = waited_for_room_ns(file);
+    if (auto copied = copy_pieces(handover, buffer); !copied) return failed(std::move(copied).error());
+    account_for_room(waited_for_room_ns(file) - waited_before_ns);
+  }
+  const model::FileLayout& layout = file.collection->layout();
+  for (std::size_t i = 0; slot.frames && i < handover.plan->pieces.size(); ++i) {
+    const PiecePlan& part = handover.plan->pieces[i];
     const std::uint32_t in_frame = part.piece - layout.frames[layout.pieces[part.piece].frame].first_piece;
     const std::size_t server = owner(handover, part);
-    if (auto done = links_[server]->commit(slot(handover, part), in_frame); !done)
-      return fail(explain(server, std::move(done).error()));
+    if (auto done = links_[server]->commit(this->slot(handover, part), in_frame); !done)
+      return failed(explain(server, std::move(done).error()));
   }
   timed.bytes(handover.plan->packed_bytes);
   return finish(handover);

@@ -154,14 +154,12 @@ void fence() {
 #endif
 }
 
-std::uint64_t run_rows(const Move& move, const Rows& rows, RowFunction convert, const std::byte* from,
-                       std::byte* to) {
-  const RowEnds ends(move, rows);
+/// Calls `visit(to, from)` for each row.
+template <class Visit>
+void for_each_row(const Move& move, const Rows& rows, const std::byte* from, std::byte* to, Visit visit) {
   std::array<std::uint64_t, max_dimensions> at{};
-  std::uint64_t bad = 0;
   while (true) {
-    ends.fetch(to);
-    bad += convert(to, from, rows.length, rows.to_stride, rows.from_stride);
+    visit(to, from);
     std::uint32_t i = rows.outer_dims;
     for (; i > 0; --i) {
       from += move.from_strides[i - 1];
@@ -171,8 +169,19 @@ std::uint64_t run_rows(const Move& move, const Rows& rows, RowFunction convert, 
       to -= move.to_strides[i - 1] * static_cast<std::ptrdiff_t>(move.counts[i - 1]);
       at[i - 1] = 0;
     }
-    if (i == 0) return bad;
+    if (i == 0) return;
   }
+}
+
+std::uint64_t run_rows(const Move& move, const Rows& rows, RowFunction convert, const std::byte* from,
+                       std::byte* to) {
+  const RowEnds ends(move, rows);
+  std::uint64_t bad = 0;
+  for_each_row(move, rows, from, to, [&](std::byte* row, const std::byte* values) {
+    ends.fetch(row);
+    bad += convert(row, values, rows.length, rows.to_stride, rows.from_stride);
+  });
+  return bad;
 }
 
 /// What describes an array in memory: Fortran passes the array itself.
@@ -256,6 +265,22 @@ std::uint64_t execute(const Move& move, const void* from, std::byte* to, Kernel 
       run_rows(move, rows, streams ? kernel.streaming : kernel.row,
                static_cast<const std::byte*>(from) + move.from_offset, to + move.to_offset);
   if (streams) fence();
+  return bad;
+}
+
+std::uint64_t out_of_range(const Move& pack, const void* from, Kernel kernel) {
+  if (pack.empty()) return 0;
+  constexpr std::uint64_t block_values = 512;  // converted into the first cache
+  std::array<std::byte, block_values * sizeof(double)> block;
+  const Rows rows(pack);
+  std::uint64_t bad = 0;
+  for_each_row(pack, rows, static_cast<const std::byte*>(from) + pack.from_offset, block.data(),
+               [&](const std::byte* /*row*/, const std::byte* values) {
+                 for (std::uint64_t done = 0; done < rows.length; done += block_values)
+                   bad += kernel.row(
+                       block.data(), values + static_cast<std::ptrdiff_t>(done) * rows.from_stride,
+                       std::min(block_values, rows.length - done), rows.to_stride, rows.from_stride);
+               });
   return bad;
 }
 

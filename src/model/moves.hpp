@@ -59,4 +59,7 @@ Move reversed(const Move& move);
 /// Runs the move with `kernel` for each row. Returns the number of values out of range.
 std::uint64_t execute(const Move& move, const void* from, std::byte* to, Kernel kernel);
 
+/// The number of values out of range that `execute` of a `pack` would return. Reads the values only.
+std::uint64_t out_of_range(const Move& pack, const void* from, Kernel kernel);
+
 }  // namespace afterbay::model

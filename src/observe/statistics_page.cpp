@@ -11,9 +11,12 @@
 #include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <span>
+#include <string_view>
 #include <thread>
 #include <tuple>
 
+#include "base/crc64.hpp"
 #include "base/directories.hpp"
 #include "base/file_lock.hpp"
 
@@ -95,8 +98,29 @@ std::string dump(const PageJson& json) {
   return json.dump(-1, ' ', false, PageJson::error_handler_t::replace);
 }
 
+constexpr std::string_view sum_field = R"(,"crc64":")";
+
+std::string sum_of(std::string_view text) {
+  return fmt::format("{:016x}", crc64(std::as_bytes(std::span(text))));
+}
+
+/// The object with the checksum of all text before it as its last field.
+std::string sealed(std::string text) {
+  text.pop_back();
+  const std::string sum = sum_of(text);
+  return text.append(sum_field).append(sum).append("\"}");
+}
+
+/// Whether the text is what one `write` wrote, not parts of two.
+bool is_sealed(const std::string& text) {
+  const std::size_t at = text.rfind(sum_field);
+  return at != std::string::npos &&
+         text.compare(at + sum_field.size(), 16, sum_of(std::string_view(text).substr(0, at))) == 0;
+}
+
 /// Nothing where the text is not whole, or no page.
 std::optional<FoundPage> parse_page(const std::string& text) {
+  if (!is_sealed(text)) return std::nullopt;
   const PageJson json = PageJson::parse(text, nullptr, false);
   if (!json.is_object()) return std::nullopt;
   try {
@@ -179,7 +203,7 @@ StatisticsPage::~StatisticsPage() { ::close(descriptor_); }
 Result<> StatisticsPage::write(ServerState state) {
   PageJson json = tree_of({path_, std::move(state), ++serial_, time_of_day_s(), locked_, true});
   json["end"] = serial_;
-  std::string text = dump(json);
+  std::string text = sealed(dump(json));
   length_ = std::max(length_, text.size() + 1);
   text.resize(length_ - 1, ' ');
   text += '\n';

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The statistics page of one I/O server: a small file, one JSON object, written over and over in place while
-// the run lasts. Its first and last fields are the same number, so that who reads it in the middle of a write
-// sees that and looks again. It is written and not mapped: a full disk or a file that somebody cuts short is
-// an error then, and no signal that ends the server.
+// the run lasts. Its last field is a checksum of all text before it, so that a reader that comes in the
+// middle of a write notices and reads again. It is written and not mapped: a full disk or a file that
+// somebody cuts short is an error then, and no signal that ends the server.
 #pragma once
 
 #include <cstdint>

@@ -183,6 +183,7 @@ class Server {
                                           observe::Timer* fill_timer);
   void erase_record(const ServedCollection& collection, std::uint64_t seq);
   [[nodiscard]] bool no_room() const;
+  bool waited_for_room(std::uint64_t now);
   void relieve();
   [[nodiscard]] bool is_droppable(const ServedCollection& collection);
   [[nodiscard]] Overflow::Hooks overflow_hooks();
@@ -345,6 +346,7 @@ class Server {
   StallClock stall_;
   std::uint64_t next_watch_ns_ = 0;
   std::uint64_t failed_at_ns_ = 0;
+  std::optional<std::uint64_t> room_awaited_since_ns_;
   /// Ranks that gave up one after the other, with the error of the first: one failure, reported once.
   struct GivenUp {
     Error error;

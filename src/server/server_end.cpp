@@ -49,15 +49,27 @@ void Server::watch() {
   }
   if (peers_ended_ == peers_.size()) finish_if_done();  // what it waits for then has a deadline of its own
   const bool nobody_moves = stall_.expired(activity_);
+  const bool room_awaited = waited_for_room(now);
   const bool waited_for = std::ranges::any_of(tickets_.waiters, [&](const Waiter& waiter) {
     return now - waiter.since_ns > stall_.limit_ns() && !writing();
   });
   const bool some_ended = peers_ended_ > 0 && peers_ended_ < peers_.size();
   if (!waited_for && !(nobody_moves && !writing() &&
-                       (no_room() || some_ended || !tickets_.waiters.empty() ||
+                       (room_awaited || some_ended || !tickets_.waiters.empty() ||
                         !catalog_.still_to_come().empty() || preparations_.answer)))
     return;
   fail(missing_error());
+}
+
+/// Whether ranks have waited for room as long as the deadline allows. That the memory is full alone is no
+/// reason to end a run: a rank may compute for long before it completes what lies there.
+bool Server::waited_for_room(std::uint64_t now) {
+  if (port_->waiting_for_room() == 0) {
+    room_awaited_since_ns_.reset();
+    return false;
+  }
+  if (!room_awaited_since_ns_) room_awaited_since_ns_ = now;
+  return now - *room_awaited_since_ns_ > stall_.limit_ns();
 }
 
 bool Server::writing() const {

@@ -56,13 +56,13 @@ Slot::Part part_of(const model::Box& box, const model::Index& shape, void* data)
 
 /// The boxes of a direct slot, inside the frames that the server lent.
 void add_direct_parts(Slot::State& slot) {
-  const client::Handover& handover = slot.direct->handover;
+  const client::Handover& handover = slot.acquired->handover;
   const model::FileLayout& layout = handover.file->collection->layout();
   const model::Box& mine = handover.file->collection->variable(handover.variable).mine;
   for (std::size_t i = 0; i < handover.plan->pieces.size(); ++i) {
     const client::PiecePlan& plan = handover.plan->pieces[i];
     const model::Piece& piece = layout.pieces[plan.piece];
-    std::byte* const first = slot.direct->frames[i] + piece.frame_offset +
+    std::byte* const first = (*slot.acquired->frames)[i] + piece.frame_offset +
                              std::get<client::PiecePlan::BoxMoves>(plan.moves).gather.to_offset;
     slot.parts.push_back(part_of(model::intersect(mine, piece.box), piece.stored, first));
   }
@@ -188,11 +188,9 @@ Slot OutputFile::acquire(std::string_view variable, std::uint64_t record, Type t
   auto slot = std::make_shared<Slot::State>();
   slot->file = *this;
   slot->variable = std::string(variable);
-  slot->record = record;
-  slot->type = type;
   slot->session = it.session;
-  slot->direct = unwrap(session_of(it.session)->acquire(*it.file, variable, record, type));
-  if (slot->direct) {
+  slot->acquired = unwrap(session_of(it.session)->acquire(*it.file, variable, record, type));
+  if (slot->acquired->frames) {
     add_direct_parts(*slot);
   } else {
     const client::VariableState& mine =
@@ -247,18 +245,15 @@ void InputFile::close() {
 // ---- Slot
 
 const std::vector<Slot::Part>& Slot::parts() const { return held(state_).parts; }
-bool Slot::direct() const { return held(state_).direct.has_value(); }
+bool Slot::direct() const { return held(state_).acquired->frames.has_value(); }
 
 void Slot::commit() {
   State& it = held(state_);
   if (it.committed)
     throw Failure(
         Error(ErrorCode::bad_state, "the slot has been committed already").in_variable(it.variable));
+  unwrap(session_of(it.session)->commit(*it.acquired, it.buffer.data()));
   it.committed = true;
-  if (it.direct)
-    unwrap(session_of(it.session)->commit(*it.direct));
-  else
-    it.file.put_raw(it.variable, it.record, it.buffer.data(), it.type, {}, true);
 }
 
 }  // namespace afterbay

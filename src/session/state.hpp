@@ -100,16 +100,14 @@ struct InputFile::State {
 struct Slot::State {
   OutputFile file;
   std::string variable;
-  std::uint64_t record = 0;
-  Type type = Type::float32;
   std::vector<Slot::Part> parts;
   std::weak_ptr<client::ModelSession> session;
-  std::optional<client::ModelSession::Direct> direct;
-  std::vector<std::byte> buffer;  ///< private data, when not direct
+  std::optional<client::ModelSession::Acquired> acquired;
+  std::vector<std::byte> buffer;  ///< private data, unless they lie in the servers' frames
   bool committed = false;
 
   ~State() {
-    if (const auto held = session.lock(); held && direct && !committed) held->forget(*direct);
+    if (const auto held = session.lock(); held && acquired && !committed) held->forget(*acquired);
   }
 };
 

@@ -74,12 +74,16 @@ class ClientLink {
   /// on this node hears of it with the next flush: a server that is woken in the middle of a rank's puts
   /// takes the cores from the ranks that are still copying.
   virtual Result<void> commit(const FrameSlot& slot, std::uint32_t piece) = 0;
-  /// Says that this rank will reserve nothing more before `position` (FrameSlot::position) on this link:
+  /// Says that this rank will reserve nothing more before `position` (FrameSlot::position) on any link:
   /// ranks ahead wait for the slowest when memory runs short. Call it when a put begins (with its position)
-  /// and when its part for this link has ended (with the next one), also where the rank holds nothing. The
-  /// rank's other links hear of it when the rank waits or flushes. Cheap; never waits. Within a put a rank
-  /// reserves frames in ascending order of their numbers, and serves one link after the other.
+  /// and when the whole put has ended (with the next one), also where the rank holds nothing. The rank's
+  /// other links hear of it when the rank waits or flushes. Cheap; never waits.
   virtual void set_position(std::uint64_t position) = 0;
+  /// Says that within the put at `position` this rank will reserve no frame before `frame` on this link. The
+  /// rank's other links are not concerned. A put that goes to several servers serves its frames in the order
+  /// of the layout, which is the same on all ranks, and calls this on each of its links before each frame.
+  /// Cheap; never waits.
+  virtual void advance(std::uint64_t position, std::uint32_t frame) = 0;
 
   /// The next message from the server, if any has arrived.
   virtual Result<std::optional<Bytes>> receive() = 0;

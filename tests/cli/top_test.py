@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """afterbay top and the Prometheus file, on real runs: one that lasts, one that has ended, one that was killed."""
+import ctypes
+import ctypes.util
 import json
 import os
 import pathlib
@@ -15,6 +17,14 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from _cli import COMMAND, IO, OK, run
 from _replays import ReplayTest
+
+LZMA = ctypes.CDLL(ctypes.util.find_library("lzma") or "liblzma.so.5")
+LZMA.lzma_crc64.restype = ctypes.c_uint64
+LZMA.lzma_crc64.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_uint64]
+
+
+def crc64(data):
+    return LZMA.lzma_crc64(data, len(data), 0)
 
 
 def mpirun(ranks):
@@ -132,8 +142,9 @@ class TopTest(ReplayTest):
         self.assertIn("statistics.directory", said)
         page = pathlib.Path("only-frontends/statistics-frontend-0.json")
         page.parent.mkdir()
-        page.write_text(json.dumps({"afterbay_statistics": 1, "serial": 1, "updated_at_s": 0, "locked": True, "role": "frontend",
-                                    "session": "s", "run": "r", "end": 1}))
+        text = json.dumps({"afterbay_statistics": 1, "serial": 1, "updated_at_s": 0, "locked": True, "role": "frontend",
+                           "session": "s", "run": "r", "end": 1})[:-1]
+        page.write_text(f'{text},"crc64":"{crc64(text.encode()):016x}"}}')
         self.assertIn("only frontends", self.expect(IO, "top", "--once", "only-frontends").stderr)
         done = run("replay", "../in.nc", "copy.nc", "--servers", "1", "--afterbay.statistics.directory=off", launcher=mpirun(2))
         self.assertEqual(done.returncode, OK, done.stderr)

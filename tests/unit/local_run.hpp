@@ -33,6 +33,9 @@ class LocalRun {
     std::vector<std::optional<Error>> errors(static_cast<std::size_t>(models_ + servers_));
     std::vector<transport::ThreadHub> hubs;
     const std::unique_ptr<config::Config> sizes_from = config();
+    rank_links_.clear();
+    for (int r = 0; r < models_ + servers_; ++r)
+      rank_links_.push_back(std::make_shared<transport::RankLinks>());  // one per rank, as over MPI
     for (int s = 0; s < servers_; ++s) hubs.push_back(hub(*sizes_from, static_cast<std::size_t>(s)));
     {
       std::vector<std::jthread> threads;
@@ -88,7 +91,7 @@ class LocalRun {
                                             .policy = {config.deadline},
                                             .populate = false,
                                             .server = server,
-                                            .rank_links = {},
+                                            .rank_links = rank_links_,
                                             .servers = static_cast<std::size_t>(servers)});
     if (!made) throw Failure(std::move(made).error());
     return std::move(*made);
@@ -150,6 +153,7 @@ class LocalRun {
   int models_;
   int servers_;
   Settings settings_;
+  std::vector<std::shared_ptr<transport::RankLinks>> rank_links_;  ///< per rank, servers last
 };
 
 }  // namespace afterbay::test

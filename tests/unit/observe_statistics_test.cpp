@@ -57,6 +57,27 @@ LiveAsker this_asker(double now_s = 0) {
   return {host_name(), [](std::int64_t) { return false; }, now_s};
 }
 
+// The numbers at both ends may agree though a reader came in the middle of a write.
+TEST(StatisticsPage, a_page_of_two_writes_is_refused_though_both_ends_agree) {
+  const Directory directory;
+  auto page = StatisticsPage::open(directory.path.string(), 0);
+  ASSERT_TRUE(page) << page.error().text();
+  ASSERT_TRUE((*page)->write(sample_state()));
+  const auto path = directory.path / "statistics-0.json";
+  ASSERT_TRUE(read_page(path.string()));
+  std::fstream file(path, std::ios::in | std::ios::out);
+  std::stringstream text;
+  text << file.rdbuf();
+  const std::size_t at = text.str().find("\"steps\":12");
+  ASSERT_NE(at, std::string::npos);
+  file.seekp(static_cast<std::streamoff>(at));
+  file << "\"steps\":13";
+  file.close();
+  const auto torn = read_page(path.string());
+  ASSERT_FALSE(torn);
+  EXPECT_EQ(torn.error().code, ErrorCode::format);
+}
+
 TEST(StatisticsPage, is_read_as_it_was_written) {
   const Directory directory;
   const auto page = StatisticsPage::open(directory.path.string(), 3);

@@ -65,6 +65,69 @@ LocalRun::Settings quarter_of_a_record() {
           {"deadline", "30s"}};
 }
 
+/// As over MPI, the links of a rank know of each other: what a rank says of one server's share of a put must
+/// not count for another's, or ranks that run ahead take the blocks that it needs.
+struct Shares {
+  const char* store;
+  const char* placement;
+  int servers;
+};
+
+std::string name_of_shares(const testing::TestParamInfo<Shares>& parameter) {
+  const Shares& it = parameter.param;
+  return fmt::format("{}_{}_{}_servers", it.store, it.placement, it.servers);
+}
+
+class ThreadSessionShares : public testing::TestWithParam<Shares> {};
+
+TEST_P(ThreadSessionShares, a_rank_that_has_served_one_server_is_not_past_the_put_for_others) {
+  const auto& [store, placement, servers] = GetParam();
+  constexpr std::uint64_t rows_in_all = 96, columns = 5120, records = 12, variables = 3;
+  const Directory directory;
+  LocalRun run(4, servers,
+               {{"memory.server", "1MiB"},
+                {"memory.block", "160KiB"},
+                {"memory.small_block", "16KiB"},
+                {"memory.small_share", "0"},
+                {"placement", placement},
+                {"deadline", "6s"}});
+  const auto errors = run.run([&](Session& session, int rank) {
+    const std::uint64_t mine = columns / 4, first = static_cast<std::uint64_t>(rank) * mine;
+    session.decomposition("columns", Block{{rows_in_all, columns}, {0, first}, {rows_in_all, mine}});
+    Schema schema;
+    schema.dimension("time", unlimited).dimension("y", rows_in_all).dimension("x", columns);
+    for (std::uint64_t v = 0; v < variables; ++v)
+      schema.variable(fmt::format("v{}", v), Type::float32, {"time", "y", "x"}).on("columns");
+    OutputFile file =
+        session
+            .collection("c", schema, {.file = "c.nc", .directory = directory.path.string(), .store = store})
+            .open();
+    std::vector<float> values(rows_in_all * mine);
+    for (std::uint64_t record = 0; record < records; ++record) {
+      for (std::uint64_t v = 0; v < variables; ++v) {
+        std::ranges::fill(values, static_cast<float>(record * 10 + v));
+        if (record % 4 == static_cast<std::uint64_t>(rank))  // one rank after the other is behind
+          std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        file.put(fmt::format("v{}", v), record, values.data());
+      }
+      session.end_step();
+    }
+    session.finalize();
+  });
+  for (const auto& error : errors) ASSERT_FALSE(error) << error->text();
+  for (std::uint64_t v = 0; v < variables; ++v) {
+    const auto values = read<float>(directory.path / "c.nc", fmt::format("v{}", v).c_str());
+    ASSERT_EQ(values.size(), records * rows_in_all * columns);
+    for (std::uint64_t i = 0; i < values.size(); ++i)
+      ASSERT_EQ(values[i], static_cast<float>(i / (rows_in_all * columns) * 10 + v)) << i;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(, ThreadSessionShares,
+                         testing::Values(Shares{"cdf5", "slab", 3}, Shares{"cdf5", "slab", 4},
+                                         Shares{"netcdf4", "slab", 3}, Shares{"cdf5", "variable", 2}),
+                         name_of_shares);
+
 class ThreadSessionLargeRecord : public testing::TestWithParam<const char*> {};
 
 TEST_P(ThreadSessionLargeRecord, of_four_times_a_servers_memory) {

@@ -220,6 +220,48 @@ TEST(ThreadHubFrames, a_refused_rank_wakes_the_server_that_nobody_has_told) {
   EXPECT_LT(now_ns() - begin, 5'000'000'000u);
 }
 
+// A rank that found no block once slept a tenth of a second beside the frame that another rank had made.
+TEST(ThreadHubFrames, a_rank_refused_a_block_is_woken_by_the_frame_that_another_rank_makes) {
+  constexpr std::uint64_t rounds = 40;
+  ThreadHub hub = make_hub(2, sizes_of(1));
+  FramePool& pool = hub.port->frames();
+  ASSERT_TRUE(pool.declare(std::vector<FrameDeclaration>{{200, {2}}}));
+  const std::uint64_t begin = now_ns();
+  for (std::uint64_t seq = 0; seq < rounds; ++seq) {
+    const FrameSlot slot{0, seq, 200, 0, seq + 1};
+    // The block is kept for rank 0, which is behind: rank 1 waits.
+    std::jthread ahead([&] { put(*hub.clients[1], slot, 0); });
+    while (hub.port->waiting_for_room() == 0) std::this_thread::yield();
+    std::this_thread::sleep_for(1ms);
+    put(*hub.clients[0], slot, 0);
+    ahead.join();
+    hub.clients[0]->set_position(seq + 1);
+    pool.release(*pool.find(0, seq));
+  }
+  EXPECT_LT(now_ns() - begin, rounds * 60'000'000);
+}
+
+TEST(ThreadHubFrames, a_frame_completed_while_others_wait_wakes_the_server) {
+  ThreadHub hub = make_hub(2, sizes_of(1));
+  FramePool& pool = hub.port->frames();
+  ASSERT_TRUE(pool.declare(std::vector<FrameDeclaration>{{200, {1}}, {200, {1}}}));
+  const FrameSlot small{0, 0, 200, 0, 1};
+  hub.clients[1]->set_position(2);
+  ASSERT_TRUE(hub.clients[0]->reserve(small, 0, 8, true));
+  std::jthread other([&] { put(*hub.clients[1], {1, 0, 200, 0, 2}, 0); });
+  while (hub.port->waiting_for_room() == 0) std::this_thread::yield();
+  hub.port->wait(0ms);  // rings that came before
+  std::this_thread::sleep_for(20ms);
+  hub.port->wait(0ms);
+  ASSERT_TRUE(hub.clients[0]->commit(small, 0));
+  const std::uint64_t begin = now_ns();
+  hub.port->wait(10s);
+  EXPECT_LT(now_ns() - begin, 5'000'000'000u);
+  EXPECT_TRUE(take_ready(*hub.port, 0));
+  pool.release(*pool.find(0, 0));
+  hub.clients[0]->set_position(3);
+}
+
 TEST(ThreadHubFrames, an_entry_of_an_older_instance_is_waited_for) {
   ThreadHub hub = make_hub(1, sizes_of(8));
   FramePool& pool = hub.port->frames();

@@ -23,7 +23,40 @@ std::span<const convert::KernelSet> wide_sets() noexcept {
 std::span<const convert::KernelSet> wide_sets() noexcept { return {}; }
 #endif
 
+/// A type's values as the largest that it reaches on both sides of zero: powers of two, and one more for
+/// floats of either size. Text and strings are converted to nothing else.
+struct Reach {
+  int below = 0;
+  int above = 0;
+};
+
+constexpr int reach_of_float32 = 100;
+constexpr int reach_of_float64 = 101;
+
+Reach reach_of(Type type) noexcept {
+  const int bits = static_cast<int>(size_of(type)) * 8;
+  switch (type) {
+    case Type::int8:
+    case Type::int16:
+    case Type::int32:
+    case Type::int64: return {bits - 1, bits - 1};
+    case Type::uint8:
+    case Type::uint16:
+    case Type::uint32:
+    case Type::uint64: return {0, bits};
+    case Type::float32: return {reach_of_float32, reach_of_float32};
+    case Type::float64: return {reach_of_float64, reach_of_float64};
+    default: return {};
+  }
+}
+
 }  // namespace
+
+bool may_be_out_of_range(Type from, Type to) noexcept {
+  const Reach given = reach_of(from);
+  const Reach held = reach_of(to);
+  return given.below > held.below || given.above > held.above;
+}
 
 Kernel copy_kernel(std::size_t element_bytes, bool swap_bytes) noexcept {
   for (const convert::KernelSet& set : wide_sets())

@@ -32,6 +32,9 @@ struct Kernel {
 /// (text with numbers, strings). `swap_bytes` reverses the bytes of each stored value.
 Kernel kernel(Type from, Type to, bool swap_bytes) noexcept;
 
+/// Whether there are values of `from` that `to` cannot hold.
+bool may_be_out_of_range(Type from, Type to) noexcept;
+
 /// The kernel that only copies elements of 1, 2, 4 or 8 bytes, reversing the bytes of each if asked;
 /// empty for other sizes.
 Kernel copy_kernel(std::size_t element_bytes, bool swap_bytes) noexcept;

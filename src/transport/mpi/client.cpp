@@ -94,7 +94,9 @@ Result<void> MpiClientLink::send_ready() {
 
 Result<void> MpiClientLink::send_segment(std::size_t index) {
   Segment& segment = segments_[index];
-  const SegmentHeader header{SegmentKind::data, 0, segment.used - alignment, order_};
+  // Segments that are sent later may hold parts of an earlier order than the rank's latest.
+  const std::uint64_t order = segment.stage == Stage::ready ? segment.order : order_;
+  const SegmentHeader header{SegmentKind::data, 0, segment.used - alignment, order};
   std::memcpy(segment.data, &header, sizeof header);
   AFTERBAY_TRY(carrier_->send(index, segment.used));
   const std::size_t next = (index + 1) % segments_.size();
@@ -104,7 +106,7 @@ Result<void> MpiClientLink::send_segment(std::size_t index) {
   segment.flush = false;
   --credits_;
   ++segments_sent_;
-  order_sent_ = order_;
+  order_sent_ = std::max(order_sent_, order);
   quiet_.reset();
   return {};
 }
@@ -162,6 +164,10 @@ void MpiClientLink::set_position(std::uint64_t position) {
   note_order(shm::order_of(position, 0));
 }
 
+void MpiClientLink::advance(std::uint64_t position, std::uint32_t frame) {
+  note_order(shm::order_of(position, frame));
+}
+
 bool MpiClientLink::catch_up(std::uint64_t position) {
   note_order(shm::order_of(position, 0));
   return flush() && under_way();  // an error comes back with the link's own next call
@@ -174,6 +180,7 @@ bool MpiClientLink::make_item_room(std::uint64_t bytes) {
     if (segment.stage != Stage::filling) return false;
     if (room_in(segment) >= bytes) return true;
     segment.stage = Stage::ready;
+    segment.order = order_;
     filling_ = (filling_ + 1) % segments_.size();
     if (filling().stage != Stage::empty) return false;
   }

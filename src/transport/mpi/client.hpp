@@ -44,6 +44,7 @@ class MpiClientLink final : public ClientLink, private RankLinks::Member {
   Result<bool> make_room(std::span<const FrameSlot> slots, std::uint64_t packed_bytes) override;
   Result<void> commit(const FrameSlot& slot, std::uint32_t piece) override;
   void set_position(std::uint64_t position) override;
+  void advance(std::uint64_t position, std::uint32_t frame) override;
   Result<std::optional<Bytes>> receive() override;
   void wait(Millis most) override;
   [[nodiscard]] std::uint64_t progress() const override { return progress_; }
@@ -65,6 +66,7 @@ class MpiClientLink final : public ClientLink, private RankLinks::Member {
     std::byte* data = nullptr;
     std::uint64_t used = alignment;  ///< the header's place counts
     std::uint32_t open = 0;          ///< parts reserved and not yet committed
+    std::uint64_t order = 0;         ///< ready: what the rank reserved next, in another segment
     Stage stage = Stage::empty;
     bool flush = false;  ///< to be sent though not full
   };

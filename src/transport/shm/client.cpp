@@ -136,8 +136,11 @@ Result<Landing> ShmClientLink::reserve(const FrameSlot& slot, std::uint32_t piec
 }
 
 Result<bool> ShmClientLink::make_room(std::span<const FrameSlot> slots, std::uint64_t /*packed_bytes*/) {
-  if (!slots.empty()) set_position(slots.front().position);
+  AFTERBAY_TRY(check_fits(slots));
+  options_.rank_links->note(slots.empty() ? 0 : slots.front().position);
   for (const FrameSlot& slot : slots) {
+    // The frames before it are there, and wait for this rank.
+    table_.publish(order_of(slot.position, slot.frame));
     const auto block = table_.acquire(slot);
     if (block) continue;
     if (!passes(block.error())) return fail(refused(block.error(), slot));
@@ -148,12 +151,33 @@ Result<bool> ShmClientLink::make_room(std::span<const FrameSlot> slots, std::uin
   return true;
 }
 
+/// What needs more blocks at once than there are is never put without waiting.
+Result<void> ShmClientLink::check_fits(std::span<const FrameSlot> slots) const {
+  const Geometry& geometry = segment_->geometry();
+  std::uint64_t frames = 0;
+  std::uint64_t large = 0;
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    if (i > 0 && slots[i].frame == slots[i - 1].frame) continue;  // several pieces lie in it
+    ++frames;
+    if (slots[i].bytes > geometry.classes[small_blocks].bytes) ++large;
+  }
+  if (large <= geometry.classes[large_blocks].count && frames <= geometry.blocks()) return {};
+  return fail(
+      ErrorCode::resources,
+      "{}: to put this without waiting takes {} blocks at once, {} of them large; the server's memory "
+      "has {} of {} bytes and {} of {}: use put, which fills them one after the other, or raise "
+      "memory.server",
+      options_.server, frames, large, geometry.classes[large_blocks].count,
+      geometry.classes[large_blocks].bytes, geometry.classes[small_blocks].count,
+      geometry.classes[small_blocks].bytes);
+}
+
 Result<std::uint32_t> ShmClientLink::wait_for_block(const FrameSlot& slot) {
   std::uint32_t block = 0;
   Refusal last = Refusal::no_block;
   bool in_order_queue = false;
   const std::uint64_t patience_ns = static_cast<std::uint64_t>(options_.policy.deadline.count()) * 500'000;
-  header_.room_waiters.fetch_add(1, std::memory_order_relaxed);
+  header_.room_waiters.fetch_add(1, std::memory_order_seq_cst);  // before the server is woken, see commit
   auto done = wait_until(
       header_.space,
       [&](std::uint64_t stalled_ns) -> Result<Step> {
@@ -194,7 +218,10 @@ Result<void> ShmClientLink::commit(const FrameSlot& slot, std::uint32_t piece) {
   if (!counted.frame_complete) return {};
   ready_bytes_ += slot.bytes;
   wire::encode(wire::FrameReady{slot.frame, slot.seq}, encoded_);
-  return send(encoded_, ready_bytes_ < most_ready_bytes ? Wake::with_flush : Wake::now);
+  AFTERBAY_TRY(send(encoded_, ready_bytes_ < most_ready_bytes ? Wake::with_flush : Wake::now));
+  // Ranks that began to wait before this message was sent have not woken the server for it.
+  if (header_.room_waiters.load(std::memory_order_seq_cst) != 0) ring();
+  return {};
 }
 
 void ShmClientLink::set_position(std::uint64_t position) {

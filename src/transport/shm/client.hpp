@@ -40,6 +40,9 @@ class ShmClientLink final : public ClientLink, private RankLinks::Member {
   Result<void> commit(const FrameSlot& slot, std::uint32_t piece) override;
   Result<bool> make_room(std::span<const FrameSlot> slots, std::uint64_t packed_bytes) override;
   void set_position(std::uint64_t position) override;
+  void advance(std::uint64_t position, std::uint32_t frame) override {
+    table_.publish(order_of(position, frame));
+  }
   Result<std::optional<Bytes>> receive() override;
   void wait(Millis most) override;
   [[nodiscard]] std::uint64_t progress() const override;
@@ -65,6 +68,7 @@ class ShmClientLink final : public ClientLink, private RankLinks::Member {
   /// How long to sleep at most; lets the rank's other links move first.
   std::chrono::milliseconds slice_of_sleep();
   Result<std::uint32_t> wait_for_block(const FrameSlot& slot);
+  Result<void> check_fits(std::span<const FrameSlot> slots) const;
   [[nodiscard]] Error refused(Refusal refusal, const FrameSlot& slot) const;
   [[nodiscard]] std::string reason(Refusal refusal, const FrameSlot& slot) const;
 

@@ -42,6 +42,7 @@ tl::expected<std::uint32_t, Refusal> FrameTable::make(const FrameSlot& slot,
   if (entry.compare_exchange_strong(nothing, entry_of(slot.seq, *block), std::memory_order_acq_rel,
                                     std::memory_order_acquire)) {
     note_peak();
+    header_.space.notify();  // ranks that found no block for this instance wait for one
     return block;
   }
   give_back(*block);  // another rank was first

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+// Slots, and what becomes of a put that is refused: in one process, with files read back by netCDF.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "local_run.hpp"
+#include "read_back.hpp"
+#include "scratch_directory.hpp"
+
+namespace afterbay::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr std::uint64_t points = 512;  ///< per rank
+
+LocalRun::Settings little_memory() {
+  return {{"memory.server", "4MiB"},
+          {"memory.block", "64KiB"},
+          {"memory.small_block", "16KiB"},
+          {"deadline", "5s"}};
+}
+
+Collection& collection_of(Session& session, int ranks, int rank, const Directory& directory,
+                          std::optional<Collection>& made, Type type = Type::float32,
+                          const std::string& store = "netcdf4") {
+  const std::uint64_t first = points * static_cast<std::uint64_t>(rank);
+  session.decomposition("line", Block{{points * static_cast<std::uint64_t>(ranks)}, {first}, {points}});
+  Schema schema;
+  schema.dimension("time", unlimited).dimension("x", points * static_cast<std::uint64_t>(ranks));
+  schema.variable("v", type, {"time", "x"}).on("line");
+  schema.variable("w", type, {"time", "x"}).on("line");
+  made.emplace(session.collection("c", schema,
+                                  {.file = "c.nc", .directory = directory.path.string(), .store = store}));
+  return *made;
+}
+
+template <class T>
+void fill_slot(const Slot& slot, T value) {
+  for (const Slot::Part& part : slot.parts()) {
+    ASSERT_EQ(part.count.size(), 1U);
+    auto* const data = static_cast<T*>(part.data);
+    std::fill(data, data + part.count[0], value);
+  }
+}
+
+Error error_of(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const Failure& failure) {
+    return failure.error();
+  }
+  return Error(ErrorCode::internal, "nothing was refused");
+}
+
+class ThreadSessionSlot : public testing::TestWithParam<Type> {};
+
+// The oldest of 32 open records was once ended to begin another, though its memory was lent: another frame
+// took it while the model still wrote there.
+TEST_P(ThreadSessionSlot, a_record_with_a_slot_out_is_not_ended_to_begin_another) {
+  const Directory directory;
+  LocalRun run(2, 1, little_memory());
+  const auto errors = run.run([&](Session& session, int rank) {
+    std::optional<Collection> made;
+    OutputFile file = collection_of(session, 2, rank, directory, made).open();
+    Slot slot = file.acquire("v", 0, GetParam());
+    EXPECT_EQ(slot.direct(), GetParam() == Type::float32);
+    for (std::uint64_t record = 1; record < 32; ++record) {
+      const std::vector<float> values(points, static_cast<float>(record));
+      file.put("v", record, values.data());
+    }
+    const std::vector<float> last(points, 32.0F);
+    const Error refused = error_of([&] { file.put("v", 32, last.data()); });
+    EXPECT_EQ(refused.code, ErrorCode::bad_state);
+    EXPECT_THAT(refused.text(), HasSubstr("while a slot is out"));
+    if (slot.direct())
+      fill_slot(slot, 0.0F);
+    else
+      fill_slot(slot, 0.0);
+    slot.commit();
+    file.put("v", 32, last.data());
+    session.finalize();
+  });
+  for (const auto& error : errors) EXPECT_FALSE(error) << error->text();
+  const auto values = read<float>(directory.path / "c.nc", "v");
+  ASSERT_EQ(values.size(), 33 * 2 * points);
+  for (std::uint64_t i = 0; i < values.size(); ++i)
+    ASSERT_EQ(values[i], static_cast<float>(i / (2 * points))) << i;
+}
+
+INSTANTIATE_TEST_SUITE_P(, ThreadSessionSlot, testing::Values(Type::float32, Type::float64),
+                         [](const auto& parameter) { return std::string(name_of(parameter.param)); });
+
+// Ranks that share memory with the server number a record when they acquire it. Ranks that copy at commit, as
+// those on other nodes, once numbered it then, and the server took the two orders for a conflict.
+TEST(ThreadSessionSlots, ranks_that_copy_at_commit_number_records_as_ranks_that_do_not) {
+  const Directory directory;
+  LocalRun run(2, 1, little_memory());
+  const auto errors = run.run([&](Session& session, int rank) {
+    std::optional<Collection> made;
+    OutputFile file = collection_of(session, 2, rank, directory, made).open();
+    Slot slot = file.acquire("v", 0, rank == 0 ? Type::float32 : Type::float64);
+    EXPECT_EQ(slot.direct(), rank == 0);
+    const std::vector<float> later(points, 7.0F);
+    file.put("w", 1, later.data());
+    if (rank == 0)
+      fill_slot(slot, 5.0F);
+    else
+      fill_slot(slot, 5.0);
+    slot.commit();
+    file.put("w", 0, later.data());
+    file.put("v", 1, later.data());
+    session.finalize();
+  });
+  for (const auto& error : errors) EXPECT_FALSE(error) << error->text();
+  const auto v = read<float>(directory.path / "c.nc", "v");
+  const auto w = read<float>(directory.path / "c.nc", "w");
+  ASSERT_EQ(v.size(), 4 * points);
+  for (std::uint64_t i = 0; i < v.size(); ++i) {
+    ASSERT_EQ(v[i], i < 2 * points ? 5.0F : 7.0F) << i;
+    ASSERT_EQ(w[i], 7.0F) << i;
+  }
+}
+
+TEST(ThreadSessionSlots, a_slot_that_lends_a_private_array_is_out_as_well) {
+  LocalRun run(1, 1, little_memory());
+  const auto errors = run.run([&](Session& session, int rank) {
+    const Directory directory;
+    std::optional<Collection> made;
+    OutputFile file = collection_of(session, 1, rank, directory, made).open();
+    Slot slot = file.acquire("v", 0, Type::float64);
+    EXPECT_EQ(error_of([&] { session.end_step(); }).code, ErrorCode::bad_state);
+    EXPECT_EQ(error_of([&] { file.close(); }).code, ErrorCode::bad_state);
+    fill_slot(slot, 1.0);
+    slot.commit();
+    session.finalize();
+  });
+  for (const auto& error : errors) EXPECT_FALSE(error) << error->text();
+}
+
+class ThreadSessionRange : public testing::TestWithParam<const char*> {};
+
+// The rest of such a field was once written, with other values in place of those that did not fit.
+TEST_P(ThreadSessionRange, nothing_of_a_put_with_values_out_of_range_is_taken) {
+  const Directory directory;
+  LocalRun run(2, 1, little_memory());
+  const auto errors = run.run([&](Session& session, int rank) {
+    std::optional<Collection> made;
+    OutputFile file = collection_of(session, 2, rank, directory, made, Type::int16, GetParam()).open();
+    std::vector<std::int32_t> values(points, 100 + rank);
+    if (rank == 1) {
+      values.back() = 40000;
+      const Error refused = error_of([&] { file.put("v", 0, values.data()); });
+      EXPECT_EQ(refused.code, ErrorCode::wrong_type);
+      EXPECT_THAT(refused.text(), HasSubstr("nothing of the put was taken"));
+      EXPECT_EQ(error_of([&] { (void)file.try_put("v", 0, values.data()); }).code, ErrorCode::wrong_type);
+      values.back() = 101;
+    }
+    file.put("v", 0, values.data());
+    Slot slot = file.acquire("w", 0, Type::int32);
+    if (rank == 0) {
+      fill_slot(slot, 40000);
+      EXPECT_EQ(error_of([&] { slot.commit(); }).code, ErrorCode::wrong_type);
+    }
+    fill_slot(slot, 100 + rank);
+    slot.commit();
+    session.finalize();
+  });
+  for (const auto& error : errors) EXPECT_FALSE(error) << error->text();
+  for (const char* name : {"v", "w"}) {
+    const auto values = read<int>(directory.path / "c.nc", name);
+    ASSERT_EQ(values.size(), 2 * points);
+    for (std::uint64_t i = 0; i < values.size(); ++i) ASSERT_EQ(values[i], i < points ? 100 : 101) << i;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(, ThreadSessionRange, testing::Values("netcdf4", "cdf5", "cdf2"),
+                         [](const auto& parameter) { return std::string(parameter.param); });
+
+TEST(ThreadSessionRanges, a_record_that_a_rank_leaves_out_after_a_refusal_is_not_published) {
+  const Directory directory;
+  LocalRun run(2, 1, little_memory());
+  const auto errors = run.run([&](Session& session, int rank) {
+    std::optional<Collection> made;
+    OutputFile file = collection_of(session, 2, rank, directory, made).open();
+    const std::vector<double> values(points, rank == 1 ? 1e300 : 1.0);
+    if (rank == 1)
+      EXPECT_EQ(error_of([&] { file.put("v", 0, values.data()); }).code, ErrorCode::wrong_type);
+    else
+      file.put("v", 0, values.data());
+    session.end_step();
+    session.finalize();
+  });
+  ASSERT_TRUE(errors[2]);
+  EXPECT_THAT(errors[2]->text(), HasSubstr("model rank 1 did not put variable 'v'"));
+  EXPECT_FALSE(std::filesystem::exists(directory.path / "c.nc"));
+}
+
+// Memory that is full of what a rank completes later is no reason to end a run in which nobody waits.
+TEST(ThreadSessionSlots, a_rank_that_computes_for_longer_than_the_deadline_with_a_full_memory_ends_no_run) {
+  const Directory directory;
+  LocalRun run(1, 1,
+               {{"memory.server", "1MiB"},
+                {"memory.block", "128KiB"},
+                {"memory.small_block", "32KiB"},
+                {"memory.small_share", "0"},
+                {"deadline", "1s"}});  // eight blocks, one of them reserved
+  const auto errors = run.run([&](Session& session, int rank) {
+    std::optional<Collection> made;
+    OutputFile file = collection_of(session, 1, rank, directory, made).open();
+    std::vector<Slot> slots;
+    for (std::uint64_t record = 0; record < 7; ++record)
+      slots.push_back(file.acquire("v", record, Type::float32));
+    std::this_thread::sleep_for(std::chrono::milliseconds(2500));  // computes
+    for (Slot& slot : slots) {
+      fill_slot(slot, 1.0F);
+      slot.commit();
+    }
+    session.finalize();
+  });
+  for (const auto& error : errors) EXPECT_FALSE(error) << error->text();
+}
+
+/// Puts `rows` x 32 KiB of doubles per rank by try_put; returns what each rank and server reported.
+std::vector<std::optional<Error>> try_to_put(std::uint64_t rows, int ranks, const Directory& directory) {
+  LocalRun run(ranks, 1,
+               {{"memory.server", "1MiB"},
+                {"memory.block", "128KiB"},
+                {"memory.small_block", "32KiB"},
+                {"memory.small_share", "0"},
+                {"deadline", "4s"}});
+  return run.run([&](Session& session, int rank) {
+    constexpr std::uint64_t wide = 4096;
+    const std::uint64_t first = rows * static_cast<std::uint64_t>(rank);
+    session.decomposition("rows",
+                          Block{{rows * static_cast<std::uint64_t>(ranks), wide}, {first, 0}, {rows, wide}});
+    Schema schema;
+    schema.dimension("time", unlimited).dimension("y", rows * static_cast<std::uint64_t>(ranks));
+    schema.dimension("x", wide).variable("v", Type::float64, {"time", "y", "x"}).on("rows");
+    OutputFile file =
+        session
+            .collection("c", schema, {.file = "c.nc", .directory = directory.path.string(), .store = "cdf5"})
+            .open();
+    std::vector<double> values(rows * wide);
+    for (std::uint64_t record = 0; record < 3; ++record) {
+      for (std::uint64_t i = 0; i < values.size(); ++i)
+        values[i] = static_cast<double>(record * 1'000'000 + first * wide + i);
+      while (!file.try_put("v", record, values.data()))
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      session.end_step();
+    }
+    session.finalize();
+  });
+}
+
+void expect_all_rows(const Directory& directory, std::uint64_t points_in_all) {
+  const auto values = read<double>(directory.path / "c.nc", "v");
+  ASSERT_EQ(values.size(), 3 * points_in_all);
+  for (std::uint64_t i = 0; i < values.size(); ++i)
+    ASSERT_EQ(values[i], static_cast<double>(i / points_in_all * 1'000'000 + i % points_in_all)) << i;
+}
+
+// 24 rows fill 8 frames: all of the memory, the blocks that are kept for the slowest rank too.
+TEST(ThreadSessionTry, a_field_that_needs_the_reserved_blocks_as_well_is_taken) {
+  const Directory directory;
+  for (const auto& error : try_to_put(24, 1, directory)) EXPECT_FALSE(error) << error->text();
+  expect_all_rows(directory, 24 * 4096);
+}
+
+// Two ranks hold half of the memory each, and neither can have what it needs at once.
+TEST(ThreadSessionTry, ranks_whose_fields_fit_only_one_at_a_time_go_on) {
+  const Directory directory;
+  for (const auto& error : try_to_put(24, 2, directory)) EXPECT_FALSE(error) << error->text();
+  expect_all_rows(directory, 48 * 4096);
+}
+
+TEST(ThreadSessionTry, a_field_larger_than_the_memory_is_refused) {
+  const Directory directory;
+  const auto errors = try_to_put(64, 1, directory);
+  ASSERT_TRUE(errors[0]);
+  EXPECT_EQ(errors[0]->code, ErrorCode::resources);
+  EXPECT_THAT(errors[0]->text(), HasSubstr("use put"));
+}
+
+}  // namespace
+}  // namespace afterbay::test
