@@ -163,7 +163,7 @@ int afterbay_schema_set_attribute(afterbay_schema* schema, const char* variable,
 /* The same for text that ends with NUL. */
 int afterbay_schema_set_text(afterbay_schema* schema, const char* variable, const char* name,
                              const char* text);
-/* The fill value: one value of `type`, the variable's type. Default: netCDF's own for the type. */
+/* The fill value: one value of `type`, converted to the variable's. Default: netCDF's own for the type. */
 int afterbay_schema_set_fill(afterbay_schema* schema, const char* variable, int type, const void* value);
 /* Chunk lengths, one a dimension; along the unlimited one it is records; netCDF-4 only. Default: they follow
    the reader, see `access` in the settings and docs/how-to/chunks.md. */
@@ -223,7 +223,7 @@ int afterbay_changes_set_attribute(afterbay_changes* changes, const char* variab
 int afterbay_changes_set_text(afterbay_changes* changes, const char* variable, const char* name,
                               const char* text);
 int afterbay_changes_remove_attribute(afterbay_changes* changes, const char* variable, const char* name);
-/* Replaces constant values: as many as the schema gave, of the same type. */
+/* Replaces constant values: as many as the schema gave, converted. */
 int afterbay_changes_set_constant(afterbay_changes* changes, const char* variable, int type, size_t count,
                                   const void* values);
 

@@ -22,7 +22,7 @@ spdlog::level::level_enum spdlog_level(LogLevel level) {
 std::string prefix(const LogSource& source) {
   std::string text = "[" + source.session;
   if (!source.role.empty()) text += " " + source.role;
-  if (source.rank >= 0) text += " " + std::to_string(source.rank);
+  if (source.rank >= 0) text += ", rank " + std::to_string(source.rank);
   return text + "]";
 }
 

@@ -19,7 +19,8 @@ enum class LogLevel { error, warning, info, debug };
 /// "error", "warning", "info", "debug".
 std::string_view name_of(LogLevel level) noexcept;
 
-/// Whom a log line comes from: "[afterbay model 3]". `rank` is that in the session's communicator; -1: none.
+/// Whom a log line comes from: "[afterbay model, rank 3]". `rank` is that in the session's communicator; -1:
+/// none.
 struct LogSource {
   std::string session = "afterbay";
   std::string role{};

@@ -7,6 +7,7 @@
 #include "base/suggest.hpp"
 #include "config/names.hpp"
 #include "model/changes.hpp"
+#include "model/converted_values.hpp"
 #include "model/decomposition.hpp"
 #include "model/naming.hpp"
 #include "model/schema_bytes.hpp"
@@ -59,6 +60,19 @@ model::Split split_of(config::Placement placement, Format format, config::Existi
   return placement == config::Placement::variable ? model::Split::variable : model::Split::none;
 }
 
+/// Text and numbers are not converted into each other.
+Error no_conversion(const Variable& variable, Type type) {
+  if (type == Type::text)
+    return make_error(ErrorCode::wrong_type, "text cannot be put into variable '{}' of type {}: put numbers",
+                      variable.name, name_of(variable.type));
+  if (variable.type == Type::text)
+    return make_error(ErrorCode::wrong_type,
+                      "numbers of type {} cannot be put into text variable '{}': put text", name_of(type),
+                      variable.name);
+  return make_error(ErrorCode::wrong_type, "data of type {} cannot be put into variable '{}' of type {}",
+                    name_of(type), variable.name, name_of(variable.type));
+}
+
 /// Memory layouts usually name the same few numbers; equal ones share a plan.
 bool same(const PutPlan& plan, Type type, const MemoryLayout& memory) {
   return plan.type == type && plan.memory == memory;
@@ -86,6 +100,7 @@ Result<std::unique_ptr<Collection>> Collection::make(Definition definition, cons
   override_variables(it.schema_, settings);
   AFTERBAY_TRY(model::check_template(it.template_));
   AFTERBAY_TRY(model::validate(it.schema_, it.format_));
+  model::convert_values(it.schema_);
   it.expected_bytes_ = settings.expected_bytes.value_or(model::schema_bytes(it.schema_).estimate());
   Pools::Pool& pool = sides.pools->choose(settings, it.expected_bytes_);
   it.join(pool, sides.servers);
@@ -337,6 +352,8 @@ void Collection::make_likely_plans() {
 Result<std::unique_ptr<PutPlan>> Collection::make_plan(const VariableState& variable, Type type,
                                                        const MemoryLayout& memory) const {
   const Variable& in_schema = schema_.variables[variable.index];
+  const model::Kernel kernel = model::kernel(type, in_schema.type, model::needs_swap(layout_->big_endian));
+  if (!kernel) return fail(no_conversion(in_schema, type));
   if (auto fits = model::check(memory, variable.mine.count); !fits) {
     if (in_schema.decomposition.empty())
       fits.error().message +=
@@ -347,10 +364,7 @@ Result<std::unique_ptr<PutPlan>> Collection::make_plan(const VariableState& vari
   auto plan = std::make_unique<PutPlan>();
   plan->type = type;
   plan->memory = memory;
-  plan->kernel = model::kernel(type, in_schema.type, model::needs_swap(layout_->big_endian));
-  if (!plan->kernel)
-    return fail(ErrorCode::wrong_type, "data of type {} cannot be put into variable '{}' of type {}",
-                name_of(type), in_schema.name, name_of(in_schema.type));
+  plan->kernel = kernel;
   if (!variable.contributes()) return plan;
   const model::ElementBytes bytes{size_of(type), size_of(in_schema.type)};
   plan->pieces = variable.map ? map_pieces(variable, memory, bytes) : box_pieces(variable, memory, bytes);

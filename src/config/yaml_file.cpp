@@ -221,6 +221,18 @@ void read_document(Reader& reader, const YAML::Node& root) {
   });
 }
 
+/// The first line, counted from 0, that is indented with a tab; -1 if there is none.
+int line_indented_with_tab(std::string_view text) {
+  int line = 0;
+  bool indentation = true;
+  for (const char c : text) {
+    if (c == '\t' && indentation) return line;
+    if (c == '\n') ++line;
+    indentation = c == '\n' || (indentation && c == ' ');
+  }
+  return -1;
+}
+
 /// The text's one document; problems are noted.
 bool parse(Reader& reader, const std::string& text, YAML::Node& root) {
   try {
@@ -233,8 +245,12 @@ bool parse(Reader& reader, const std::string& text, YAML::Node& root) {
     if (!documents.empty()) root = documents.front();
     return true;
   } catch (const YAML::Exception& error) {
-    reader.problems.add(ErrorCode::format, reader.at(error.mark),
-                        fmt::format("this is not YAML: {}", error.msg));
+    if (const int line = line_indented_with_tab(text); line >= 0 && line <= error.mark.line + 1)
+      reader.problems.add(ErrorCode::format, fmt::format("{}:{}", reader.place, line + 1),
+                          "the line is indented with a tab, which YAML does not allow: use spaces");
+    else
+      reader.problems.add(ErrorCode::format, reader.at(error.mark),
+                          fmt::format("this is not YAML: {}", error.msg));
     return false;
   }
 }

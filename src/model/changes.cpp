@@ -4,6 +4,8 @@
 #include <algorithm>
 
 #include "base/suggest.hpp"
+#include "model/converted_values.hpp"
+#include "model/values.hpp"
 
 namespace afterbay::model {
 namespace {
@@ -57,16 +59,17 @@ Result<> change_constant(Schema& schema, const SchemaChanges::ConstantChange& ch
                    "variable '{}' has no constant values that a file could change: it is written by put",
                    change.variable)
             .in_variable(change.variable));
-  if (old.type != change.constant.type)
+  std::optional<Values> values = converted(change.constant, old.type);
+  if (!values)
     return fail(make_error(ErrorCode::wrong_type,
-                           "the new values of variable '{}' are {}, they must be {} as before",
-                           change.variable, name_of(change.constant.type), name_of(old.type))
+                           "the new values of variable '{}' are {}, which cannot all become {}",
+                           change.variable, text_of(change.constant), name_of(old.type))
                     .in_variable(change.variable));
   if (old.count() != change.constant.count())
     return fail(make_error(ErrorCode::invalid_argument, "variable '{}' has {} values, but a change gives {}",
                            change.variable, old.count(), change.constant.count())
                     .in_variable(change.variable));
-  variable->constant = change.constant;
+  variable->constant = *std::move(values);
   return {};
 }
 

@@ -185,12 +185,11 @@ Result<> check_fit(const Schema& schema, const Variable& variable, std::string_v
     if (dimension != nullptr && !dimension->is_unlimited()) dimensions.push_back(dimension);
   }
   if (global.size() > dimensions.size())
-    return fail(
-        make_error(
-            ErrorCode::conflict,
-            "variable '{}' has {} dimensions besides the unlimited one, too few for decomposition '{}' of {}",
-            variable.name, dimensions.size(), decomposition, global.size())
-            .in_variable(variable.name));
+    return fail(make_error(ErrorCode::conflict,
+                           "variable '{}' has {} dimensions besides the unlimited one, too few for "
+                           "decomposition '{}' with {}",
+                           variable.name, dimensions.size(), decomposition, global.size())
+                    .in_variable(variable.name));
   const std::size_t leading = dimensions.size() - global.size();
   for (std::size_t i = 0; i < global.size(); ++i)
     if (dimensions[leading + i]->length != global[i])
@@ -198,8 +197,8 @@ Result<> check_fit(const Schema& schema, const Variable& variable, std::string_v
           make_error(
               ErrorCode::conflict,
               "variable '{}': dimension '{}' has length {}, but dimension {} of decomposition '{}' has {}",
-              variable.name, dimensions[leading + i]->name, dimensions[leading + i]->length, i, decomposition,
-              global[i])
+              variable.name, dimensions[leading + i]->name, dimensions[leading + i]->length,
+              said_dimension(i, global.size()), decomposition, global[i])
               .in_variable(variable.name));
   return {};
 }

@@ -125,8 +125,9 @@ Result<MapPlace> place_of(const Schema& schema, const Variable& variable, std::s
   return fail(
       make_error(ErrorCode::conflict,
                  "variable '{}' has the lengths {} besides the unlimited dimension: the {} of decomposition "
-                 "'{}' stand at {} places among them, and not at the end; change the order of the dimensions",
-                 variable.name, text_of_lengths(shape), text_of_lengths(global), decomposition, places.size())
+                 "'{}' stand at {} places among them, and not at the {}; change the order of the dimensions",
+                 variable.name, text_of_lengths(shape), text_of_lengths(global), decomposition, places.size(),
+                 terms() == Terms::fortran ? "beginning" : "end")
           .in_variable(variable.name));
 }
 

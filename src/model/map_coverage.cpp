@@ -69,6 +69,11 @@ class Window {
   std::vector<std::uint64_t> words_;
 };
 
+/// How offsets are counted in messages.
+const char* order_in_words() {
+  return terms() == Terms::fortran ? "first dimension fastest, from 1" : "C order, from 0";
+}
+
 /// A rank's place in its own list.
 struct Cursor {
   explicit Cursor(std::span<const std::byte> encoded) : reader(encoded), run(reader.next()) {}
@@ -155,8 +160,7 @@ class Sweep {
                ErrorCode::conflict,
                "decomposition '{}': ranks {} and {} both hold the point at offset {} ({}): every point must "
                "belong to one rank; or declare that the first or the last counts",
-               name_, ranks_[other].rank, ranks_[index].rank, said_index(point),
-               terms() == Terms::fortran ? "first dimension fastest, from 1" : "C order, from 0")
+               name_, ranks_[other].rank, ranks_[index].rank, said_index(point), order_in_words())
         .at_rank(ranks_[index].rank);
   }
 
@@ -166,8 +170,9 @@ class Sweep {
     const OffsetRun& first = result_.gaps.front();
     return make_error(ErrorCode::conflict,
                       "decomposition '{}': {} of {} points belong to no rank, the first are those at offsets "
-                      "{} to {} (C order, from 0): list them, or allow gaps so that they get the fill value",
-                      name_, count, points_, first.offset, first.offset + first.length - 1);
+                      "{} to {} ({}): list them, or allow gaps so that they get the fill value",
+                      name_, count, points_, said_index(first.offset),
+                      said_index(first.offset + first.length - 1), order_in_words());
   }
 
   std::string_view name_;

@@ -58,7 +58,7 @@ Result<std::uint64_t> check_space(std::string_view name, const Map& map) {
   for (std::size_t i = 0; i < map.global.size(); ++i) {
     if (map.global[i] == 0)
       return fail(ErrorCode::invalid_argument, "decomposition '{}': global length of dimension {} is 0", name,
-                  i);
+                  said_dimension(i, map.global.size()));
     if (__builtin_mul_overflow(points, map.global[i], &points) || points > std::uint64_t{1} << 62)
       return fail(ErrorCode::invalid_argument, "decomposition '{}' has more points than 2^62", name);
   }

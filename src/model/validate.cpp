@@ -7,8 +7,11 @@
 #include <vector>
 
 #include "afterbay/decomposition.hpp"
+#include "base/caller_terms.hpp"
 #include "base/suggest.hpp"
+#include "model/converted_values.hpp"
 #include "model/problems.hpp"
+#include "model/values.hpp"
 
 namespace afterbay::model {
 namespace {
@@ -182,7 +185,8 @@ class Validation {
         ++fixed;
       } else if (i != 0) {
         problem(variable, ErrorCode::invalid_argument,
-                "has the unlimited dimension '{}' at place {}: it must come first (slowest)", name, i);
+                "has the unlimited dimension '{}' as dimension {}: it must come {} (slowest)", name,
+                said_dimension(i, variable.dimensions.size()), terms() == Terms::fortran ? "last" : "first");
       }
     }
     if (fixed > max_rank)
@@ -198,15 +202,16 @@ class Validation {
       fill_value(variable, "attribute '_FillValue'", among_attributes->values);
     if (variable.fill.empty()) return;
     fill_value(variable, "fill value", variable.fill);
-    if (among_attributes != variable.attributes.end() && !(among_attributes->values == variable.fill))
+    if (among_attributes != variable.attributes.end() &&
+        !(converted(among_attributes->values, variable.type) == converted(variable.fill, variable.type)))
       problem(variable, ErrorCode::conflict,
               "has a fill value and another one as attribute '_FillValue': give it once");
   }
 
   void fill_value(const Variable& variable, std::string_view what, const Values& values) {
-    if (values.type != variable.type)
-      problem(variable, ErrorCode::wrong_type, "is {}, but its {} is {}: both must have the same type",
-              name_of(variable.type), what, name_of(values.type));
+    if (!converted(values, variable.type))
+      problem(variable, ErrorCode::wrong_type, "is {}, but its {} is {}, which cannot become {}",
+              name_of(variable.type), what, text_of(values), name_of(variable.type));
     if (values.count() != 1)
       problem(variable, ErrorCode::invalid_argument, "has a {} of {} elements: it must be one", what,
               values.count());
@@ -245,10 +250,10 @@ class Validation {
 
   void constant(const Variable& variable) {
     if (variable.constant.empty()) return;
-    if (variable.constant.type != variable.type)
+    if (!converted(variable.constant, variable.type))
       problem(variable, ErrorCode::wrong_type,
-              "is {}, but its constant values are {}: both must have the same type", name_of(variable.type),
-              name_of(variable.constant.type));
+              "is {}, but its constant values are {}, which cannot all become {}", name_of(variable.type),
+              text_of(variable.constant), name_of(variable.type));
     std::uint64_t points = 1;
     for (const std::string& name : variable.dimensions) {
       const Dimension& dimension = *schema_.find_dimension(name);

@@ -44,6 +44,7 @@ struct OutputFile {
   std::uint64_t opened_ns = 0;
   std::uint64_t published_bytes = 0;
   std::optional<std::uint64_t> published_checksum{};
+  std::vector<bool> variables_put{};       ///< by number in the schema; leader
   std::uint64_t records_put = 0;           ///< it has so many, though nobody may hold a point of them
   std::uint64_t records_dropped = 0;       ///< left out because the memory was full
   std::vector<bool> closed;                ///< by model rank

@@ -133,15 +133,21 @@ std::string Records::missing_variable(const ServedCollection& collection, const 
   return v < 0 ? "" : collection.schema.variables[static_cast<std::size_t>(v)].name;
 }
 
+std::vector<int> Records::absent(const ServedCollection& collection, const Record& record) const {
+  std::vector<int> ranks;
+  const int v = incomplete_variable(collection, record);
+  for (std::size_t r = 0; v >= 0 && r < catalog_.ranks(); ++r)
+    if (!record.put[static_cast<std::size_t>(v)][r] &&
+        catalog_.contributes(collection, static_cast<std::uint32_t>(v), r))
+      ranks.push_back(static_cast<int>(r));
+  return ranks;
+}
+
 std::string Records::missing(const ServedCollection& collection, const Record& record) const {
   const int v = incomplete_variable(collection, record);
   if (v < 0) return "";
-  std::vector<int> absent;
-  for (std::size_t r = 0; r < catalog_.ranks(); ++r)
-    if (!record.put[static_cast<std::size_t>(v)][r] &&
-        catalog_.contributes(collection, static_cast<std::uint32_t>(v), r))
-      absent.push_back(static_cast<int>(r));
-  return fmt::format("{} did not put variable '{}'{}, while other ranks did", text_of_ranks(absent),
+  return fmt::format("{} did not put variable '{}'{}, while other ranks did",
+                     text_of_ranks(absent(collection, record)),
                      collection.schema.variables[static_cast<std::size_t>(v)].name,
                      record.fixed ? "" : fmt::format(" of record {}", said_index(record.record)));
 }

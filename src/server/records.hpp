@@ -66,6 +66,8 @@ class Records {
 
   /// The first variable that some ranks have put and others have not, in words; "" when there is none.
   [[nodiscard]] std::string missing(const ServedCollection& collection, const Record& record) const;
+  /// The model ranks that have not put it.
+  [[nodiscard]] std::vector<int> absent(const ServedCollection& collection, const Record& record) const;
   [[nodiscard]] std::string missing_variable(const ServedCollection& collection, const Record& record) const;
 
  private:

@@ -202,6 +202,8 @@ class Server {
   void submit_opened_note(OutputFile& file);
   [[nodiscard]] Result<> note_published(const OutputFile& file, const storage::Published& published);
   void note_warning(std::string text);
+  [[nodiscard]] bool is_never_put(const OutputFile& file, std::uint32_t variable) const;
+  void warn_of_variables_never_put(const OutputFile& file);
 
   void note_given_up(const OutputFile& file, std::string why);
 
@@ -282,7 +284,7 @@ class Server {
   void watch();
   [[nodiscard]] bool writing() const;
   [[nodiscard]] Error missing_error();
-  [[nodiscard]] Error late(std::string what) const;
+  [[nodiscard]] Error late(std::string what, const std::vector<int>& ranks = {}) const;
   Error name_unfinished(Error error, std::size_t peer);
   /// Which servers learn of a failure by themselves: one of them reports it on stderr.
   enum class Witness { this_server, all_servers, reported };
@@ -331,6 +333,7 @@ class Server {
 
   std::map<std::uint32_t, Policy> policies_;                      ///< by collection
   std::set<std::uint32_t> dropped_;                               ///< collections that were given up
+  std::map<std::uint32_t, std::set<std::uint32_t>> never_put_;    ///< variables warned of, by collection
   std::vector<std::pair<std::size_t, wire::AskPlaces>> put_off_;  ///< until there is space
   std::function<int()> stop_signal_;
   std::optional<Stopping> stopping_;

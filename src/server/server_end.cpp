@@ -79,10 +79,12 @@ bool Server::writing() const {
          std::ranges::any_of(files_, [](const auto& entry) { return entry.second.being_written(); });
 }
 
-Error Server::late(std::string what) const {
-  return make_error(ErrorCode::timed_out, "{}, and nothing came for {} s (the setting 'deadline')", what,
-                    static_cast<double>(config_.deadline.count()) / 1000)
-      .at_rank(place_.session_rank);
+/// `ranks`: model ranks that are late; the error names the rank of the first one.
+Error Server::late(std::string what, const std::vector<int>& ranks) const {
+  Error error = make_error(ErrorCode::timed_out, "{}, and nothing came for {} s (the setting 'deadline')",
+                           what, static_cast<double>(config_.deadline.count()) / 1000);
+  return ranks.empty() ? error
+                       : error.at_rank(catalog_.session_rank(static_cast<std::size_t>(ranks.front())));
 }
 
 /// What ranks wait for in vain, by name.
@@ -91,7 +93,8 @@ Error Server::missing_error() {
     return late(
         fmt::format("{} did not come to define collections and decompositions (start, or the first open), "
                     "while other ranks did",
-                    text_of_ranks(absent)));
+                    text_of_ranks(absent)),
+        absent);
   if (preparations_.answer)
     return late(
         fmt::format("the journal in {} or the structure of files in /dev/shm is still being begun, "
@@ -102,7 +105,7 @@ Error Server::missing_error() {
     for (const auto& [seq, record] : records)
       if (const std::string missing = records_.missing(collection, record); !missing.empty()) {
         const auto file = files_.find(record.file);
-        return late(missing)
+        return late(missing, records_.absent(collection, record))
             .in_file(file == files_.end() ? collection.name : file->second.path)
             .in_variable(records_.missing_variable(collection, record));
       }
@@ -112,23 +115,26 @@ Error Server::missing_error() {
       return late(
           fmt::format("model rank {} put {} string variables, model rank 0 only {}: every rank must call "
                       "put_strings, and what model rank 0 gives is written",
-                      ticket.peer, ticket.strings, strings_.taken()));
+                      ticket.peer, ticket.strings, strings_.taken()),
+          {static_cast<int>(ticket.peer)});
   if (const std::string missing = missing_at_epoch(); !missing.empty()) return late(missing);
   for (const auto& [id, file] : files_)
     if (file.closed_by > 0 && file.closed_by < peers_.size())
       return late(fmt::format("{} did not close the file, while other ranks did",
-                              text_of_ranks(file.not_closed())))
+                              text_of_ranks(file.not_closed())),
+                  file.not_closed())
           .in_file(file.path);
   std::vector<int> behind;
   for (auto& [id, records] : records_.all())
     if (behind.empty() && !records.empty()) behind = records_.not_ended(id, records.begin()->first);
   if (!behind.empty())
-    return late(fmt::format("{} did not end the step, while other ranks wait for it", text_of_ranks(behind)));
+    return late(fmt::format("{} did not end the step, while other ranks wait for it", text_of_ranks(behind)),
+                behind);
   std::vector<int> absent;
   for (std::size_t p = 0; p < peers_.size(); ++p)
     if (!peers_[p].ended) absent.push_back(static_cast<int>(p));
   if (peers_ended_ > 0)
-    return late(fmt::format("{} did not finalize, while other ranks did", text_of_ranks(absent)));
+    return late(fmt::format("{} did not finalize, while other ranks did", text_of_ranks(absent)), absent);
   return late(fmt::format(
       "ranks wait for room in the server's memory ({} of {} bytes in use) and no record is complete: "
       "put variables in the same order on all ranks, or raise memory.server",
@@ -214,7 +220,8 @@ void Server::fail(Error error, Witness witness) {
     error = stop_error().add(error.text());
   if (error.code != ErrorCode::stopped) space_.stop();
   failure_ = std::move(
-      error.at_rank(place_.session_rank).add(fmt::format("I/O server {} stops writing", place_.number)));
+      error.at_rank(place_.session_rank)
+          .add(fmt::format("I/O server {} (rank {}) stops writing", place_.number, place_.session_rank)));
   failed_at_ns_ = now_ns();
   const bool reports =
       witness == Witness::this_server || (witness == Witness::all_servers && place_.number == 0);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files, records and frames: what the ingest thread schedules and the workers do.
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "model/changes.hpp"
@@ -68,6 +70,7 @@ Result<> Server::open(std::size_t peer, wire::OpenFile message) {
     file.leader = message.leader;
     file.assigned = message.assigned != 0;
     file.closed.resize(peers_.size(), false);
+    file.variables_put.resize(collection->schema.variables.size(), false);
     file.opened_ns = now_ns();
     (void)policy_of(*collection);
     file.dropped = dropped_.contains(collection->id);
@@ -266,6 +269,7 @@ Result<> Server::put_strings(std::size_t peer, wire::PutStrings message) {
   for (const std::string& text : message.values) bytes += sizeof text + text.capacity();
   const std::uint64_t number = strings_.add(bytes);
   records_.put_strings(peer, *file->collection, message);
+  file->variables_put[message.variable] = true;
   observe::peak(timers_.backlog, port_->frames().used_bytes() + strings_.bytes());
   const CollectionTimers timers = timers_of(*file->collection);
   submit(*file, [this, file, timers, number, message = std::move(message)] {
@@ -308,8 +312,10 @@ Result<> Server::end_records(std::size_t peer, const wire::EndRecords& message) 
 Result<> Server::put(std::size_t peer, const wire::Put& message) {
   AFTERBAY_TRY(records_.put(peer, message));
   const Record* record = records_.find(message.collection, message.seq);
-  if (!catalog_.find(message.collection)->layout->variables[message.variable].record) return {};
-  if (const auto file = files_.find(record->file); file != files_.end())
+  const auto file = files_.find(record->file);
+  if (file == files_.end()) return {};
+  file->second.variables_put[message.variable] = true;
+  if (catalog_.find(message.collection)->layout->variables[message.variable].record)
     file->second.records_put = std::max(file->second.records_put, record->record + 1);
   return {};
 }
@@ -331,7 +337,9 @@ Result<> Server::end_record(const ServedCollection& collection, std::uint64_t se
     return afterbay::fail(
         make_error(ErrorCode::conflict, "{} before the step ended or the file was closed", missing)
             .in_file(file->path)
-            .in_variable(records_.missing_variable(collection, record)));
+            .in_variable(records_.missing_variable(collection, record))
+            .at_rank(catalog_.session_rank(
+                static_cast<std::size_t>(records_.absent(collection, record).front()))));
   }
   for (std::uint32_t f = 0; f < record.scheduled.size(); ++f) {
     if (record.scheduled[f]) continue;
@@ -477,6 +485,39 @@ Result<> Server::handle(Event& event) {
   return {};
 }
 
+/// Not for what may well be left out: scalars, which often carry attributes only, records of a file without
+/// any, and what is appended to, which may have its values already.
+bool Server::is_never_put(const OutputFile& file, std::uint32_t variable) const {
+  const Variable& it = file.collection->schema.variables[variable];
+  if (file.variables_put[variable] || !it.constant.empty() || it.dimensions.empty()) return false;
+  if (static_cast<storage::Existing>(file.collection->existing) == storage::Existing::append) return false;
+  return !file.collection->layout->variables[variable].record || file.records_put > 0;
+}
+
+/// Each variable once per collection, however many files lack it.
+void Server::warn_of_variables_never_put(const OutputFile& file) {
+  constexpr std::size_t most_names = 5;
+  std::set<std::uint32_t>& known = never_put_[file.collection->id];
+  std::vector<std::string> names;
+  for (std::uint32_t v = 0; v < file.variables_put.size(); ++v)
+    if (is_never_put(file, v) && known.insert(v).second)
+      names.push_back(fmt::format("'{}'", file.collection->schema.variables[v].name));
+  if (names.empty()) return;
+  const std::size_t more = names.size() - std::min(names.size(), most_names);
+  names.resize(names.size() - more);
+  const std::string others = more > 0 ? fmt::format(" and {} more", more) : "";
+  const std::string which = names.size() == 1
+                                ? fmt::format("variable {} was", names.front())
+                                : fmt::format("variables {}{} were", fmt::join(names, ", "), others);
+  std::string text = fmt::format(
+      "file {}: {} never put, so that only fill values are there; said once, also if later files of "
+      "collection "
+      "'{}' are the same",
+      file.path, which, file.collection->name);
+  logger_.warning("{}", text);
+  note_warning(std::move(text));
+}
+
 /// The end of a file in the state `publishing`, good or bad.
 void Server::published(OutputFile& file, std::optional<Error> error) {
   if (!error) {
@@ -486,6 +527,7 @@ void Server::published(OutputFile& file, std::optional<Error> error) {
       fire_published(file);
       observe::add(timers_.files, 1);
       logger_.info("published {}", file.path);
+      warn_of_variables_never_put(file);
     }
     if (is_shared(file) && leads(file))
       fellows_.send_all(file.collection->servers, wire::FilePublished{file.id});

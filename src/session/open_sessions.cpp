@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <exception>
 
 #include "mpi/check.hpp"
 #include "session/state.hpp"
@@ -14,6 +15,15 @@ namespace afterbay::session {
 namespace {
 
 constexpr std::chrono::milliseconds others_stop{2000};  ///< until they do, if they do at all
+
+/// A program's own handler stays in place.
+bool is_default(std::terminate_handler handler) {
+#ifdef __GLIBCXX__
+  return handler == &__gnu_cxx::__verbose_terminate_handler;
+#else
+  return handler != nullptr;
+#endif
+}
 
 }  // namespace
 
@@ -26,6 +36,8 @@ OpenSessions& OpenSessions::of_this_process() {
 OpenSessions::OpenSessions() {
   (void)std::atexit(
       [] { of_this_process().end_early("the process ended without session.finalize()", nullptr); });
+  at_terminate_ = std::get_terminate();
+  if (is_default(at_terminate_)) std::set_terminate(&OpenSessions::terminate);
 }
 
 void OpenSessions::add(Session::State& state) {
@@ -36,6 +48,21 @@ void OpenSessions::add(Session::State& state) {
 void OpenSessions::remove(Session::State& state) {
   const MutexLock lock(mutex_);
   std::erase_if(entries_, [&](const Entry& entry) { return entry.state == &state; });
+}
+
+/// Otherwise an exception that nobody catches ends the process by SIGABRT: every rank prints it, MPI adds a
+/// backtrace for each, and the servers do not learn the reason.
+void OpenSessions::terminate() {
+  if (const std::exception_ptr thrown = std::current_exception()) {
+    try {
+      std::rethrow_exception(thrown);
+    } catch (const Failure& failure) {
+      stop(failure.error());
+    } catch (...) {  // NOLINT: another library's or the program's
+    }
+  }
+  if (const std::terminate_handler otherwise = of_this_process().at_terminate_) otherwise();
+  std::abort();
 }
 
 bool OpenSessions::end_early(const std::string& reason, const Error* cause) {

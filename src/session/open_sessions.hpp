@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sessions that this process has open, for the end of the process: one that comes without the calls that
-// end a session must not leave servers and other ranks waiting.
+// end a session must not leave servers and other ranks waiting. A Failure that nobody catches ends the
+// process as afterbay::stop does.
 #pragma once
 
 #include <sys/types.h>
 
+#include <exception>
 #include <string>
 #include <thread>
 #include <vector>
@@ -35,6 +37,7 @@ class OpenSessions {
 
  private:
   OpenSessions();
+  [[noreturn]] static void terminate();
 
   struct Entry {
     Session::State* state;
@@ -43,7 +46,8 @@ class OpenSessions {
   };
   Mutex mutex_;
   std::vector<Entry> entries_ AFTERBAY_GUARDED_BY(mutex_);
-  mpi::Communicator failed_;  ///< by the MPI thread
+  std::terminate_handler at_terminate_ = nullptr;  ///< before this library's
+  mpi::Communicator failed_;                       ///< by the MPI thread
   std::string failed_message_;
 };
 

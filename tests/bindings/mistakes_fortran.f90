@@ -27,7 +27,7 @@ contains
   subroutine run()
     type(afterbay_schema) :: schema
     type(afterbay_collection) :: collection
-    type(afterbay_file) :: file
+    type(afterbay_file) :: file, second
     real :: height(nx / 2, ny), tall(nx / 2 + 1, ny)
     integer :: rank, start, count, record
     rank = session%model_rank()
@@ -35,17 +35,31 @@ contains
     start = rank * count + 1
     if (mistake == 'outside' .and. rank == 1) start = 10
     if (mistake == 'overlap' .and. rank == 1) start = 8
-    call session%decomposition('grid', [nx, ny], [start, 1], [count, ny])
+    if (mistake == 'unfit') then
+      call session%decomposition('grid', [nx, ny + 1], [start, 1], [count, ny + 1])
+    else
+      call session%decomposition('grid', [nx, ny], [start, 1], [count, ny])
+    end if
     call schema%dimension('x', nx)
     call schema%dimension('y', ny)
     call schema%dimension('time', AFTERBAY_UNLIMITED)
     if (mistake == 'nowhere') then
       call schema%variable('height', AFTERBAY_FLOAT32, 'x y time')
+    else if (mistake == 'order') then
+      call schema%variable('height', AFTERBAY_FLOAT32, 'time x y', decomposition='grid')
     else
       call schema%variable('height', AFTERBAY_FLOAT32, 'x y time', decomposition='grid')
     end if
+    if (mistake == 'never_put') then
+      call schema%fill('height', -999)
+      call schema%variable('depth', AFTERBAY_FLOAT32, 'x y', decomposition='grid')
+      call schema%variable('crs', AFTERBAY_INT32, '')
+      call schema%variable('y', AFTERBAY_FLOAT64, 'y')
+      call schema%constant('y', [1, 2, 3, 4])
+    end if
     call session%collection('history', schema, collection, file='out.nc')
     call collection%open(file)
+    if (mistake == 'never_put') call collection%open(second, name='out.nc2')
     height = 1
     tall = 1
     do record = 1, 2

@@ -92,6 +92,10 @@ collections:
         done = self.expect(WRONG, "check", self.write("broken.yaml", "afterbay: {servers: 2\nlog: info\n"))
         self.assertRegex(done.stderr, r"broken\.yaml:\d+:\d+: this is not YAML: ")
 
+    def test_tab_in_the_indentation(self):
+        done = self.expect(WRONG, "check", self.write("tab.yaml", "afterbay:\n\tservers: 2\n"))
+        self.assertIn("tab.yaml:2: the line is indented with a tab, which YAML does not allow: use spaces", done.stderr)
+
     def test_show_gives_values_and_origins(self):
         done = self.expect(OK, "check", self.write("run.yaml", RUN), "--show", "--afterbay.log=debug",
                            settings={"AFTERBAY_DEADLINE": "5s"})

@@ -224,6 +224,9 @@ TEST_P(StoreFaults, makes_missing_directories_or_says_that_they_are_missing) {
   const auto missing = write(made);
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().native, ENOENT);
+  EXPECT_NE(missing.error().message.find("check the path; if its directory was removed, create it again"),
+            std::string::npos)
+      << missing.error().message;
   made.make_directories = true;
   ASSERT_TRUE(write(made));
   expect_whole(made);

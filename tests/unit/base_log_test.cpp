@@ -15,7 +15,8 @@ TEST(Log, SaysWhereALineComesFrom) {
   const Logger log({.session = "ocean", .role = "server", .rank = 5}, LogLevel::info, output);
   log.error("cannot write {}", "a.nc");
   log.info("100 % done");
-  EXPECT_EQ(output.str(), "[ocean server 5] error: cannot write a.nc\n[ocean server 5] info: 100 % done\n");
+  EXPECT_EQ(output.str(),
+            "[ocean server, rank 5] error: cannot write a.nc\n[ocean server, rank 5] info: 100 % done\n");
 }
 
 TEST(Log, LeavesOutWhatIsNotKnown) {

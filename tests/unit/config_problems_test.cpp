@@ -160,6 +160,15 @@ TEST(ConfigProblems, FilesThatAreNoYaml) {
               HasSubstr("expected one YAML document"));
 }
 
+TEST(ConfigProblems, TabsInTheIndentation) {
+  EXPECT_THAT(error_of_yaml("afterbay:\n\tservers: 2\n").message,
+              HasSubstr(".yaml:2: the line is indented with a tab, which YAML does not allow: use spaces"));
+  EXPECT_THAT(error_of_yaml("afterbay:\n  servers: 2\n  \tdeadline: 2s\n").message,
+              HasSubstr(".yaml:3: the line is indented with a tab"));
+  EXPECT_THAT(error_of_yaml("afterbay:\n  report:\n\t\ttable: on\n").message,
+              HasSubstr(".yaml:3: the line is indented with a tab"));
+}
+
 TEST(ConfigProblems, FilesThatCannotBeRead) {
   Sources sources = no_environment();
   sources.config_file = "/nowhere/run.yaml";

@@ -48,9 +48,11 @@ TEST(ModelChanges, constants_are_replaced_with_the_same_shape_only) {
             Values(std::vector<double>{1, 2, 3}));
   EXPECT_THAT(change("lat", std::vector<double>{1, 2}).error().message,
               HasSubstr("variable 'lat' has 3 values, but a change gives 2"));
-  const Error type = change("lat", std::vector<float>{1, 2, 3}).error();
+  EXPECT_EQ(change("lat", std::vector<float>{1, 2, 3})->find_variable("lat")->constant,
+            Values(std::vector<double>{1, 2, 3}));
+  const Error type = change("lat", "abc").error();
   EXPECT_EQ(type.code, ErrorCode::wrong_type);
-  EXPECT_THAT(type.message, HasSubstr("are float32, they must be float64"));
+  EXPECT_THAT(type.message, HasSubstr("are text \"abc\", which cannot all become float64"));
   EXPECT_THAT(change("T", 1.0F).error().message, HasSubstr("has no constant values"));
 }
 

@@ -6,6 +6,9 @@
 
 #include <functional>
 
+#include "base/caller_terms.hpp"
+#include "model/converted_values.hpp"
+
 namespace afterbay::model {
 namespace {
 
@@ -82,7 +85,7 @@ TEST(ModelValidate, dimensions_must_be_known_and_the_unlimited_one_first) {
   EXPECT_THAT(unknown,
               AllOf(HasSubstr("variable 'T' has the dimension 'lom'"), HasSubstr("did you mean \"lon\"")));
   EXPECT_THAT(after([](Schema&, Variable& t) { t.dimensions = {"lat", "time", "lon"}; }),
-              HasSubstr("unlimited dimension 'time' at place 1: it must come first"));
+              HasSubstr("unlimited dimension 'time' as dimension 1: it must come first"));
   EXPECT_THAT(after([](Schema& s, Variable&) { s.dimension("station", 0); }),
               AllOf(HasSubstr("'station' is unlimited and 'time' too"), HasSubstr("must not be 0")));
   EXPECT_EQ(after([](Schema&, Variable& t) {
@@ -113,26 +116,34 @@ TEST(ModelValidate, types_must_fit_the_format) {
   EXPECT_THAT(after(strings, Format::cdf2), HasSubstr("global attribute 'authors' is string"));
 }
 
-TEST(ModelValidate, fill_values_have_the_type_of_the_variable) {
-  EXPECT_THAT(after([](Schema&, Variable& t) { t.with_fill(-999.0); }),
-              HasSubstr("variable 'T' is float32, but its fill value is float64"));
+TEST(ModelValidate, fill_values_can_become_the_type_of_the_variable) {
+  EXPECT_EQ(after([](Schema&, Variable& t) { t.with_fill(-999.0); }), "valid");
+  EXPECT_THAT(
+      after([](Schema&, Variable& t) { t.with_fill(1e300); }),
+      HasSubstr(
+          "variable 'T' is float32, but its fill value is float64 1e+300, which cannot become float32"));
+  EXPECT_THAT(after([](Schema&, Variable& t) { t.with_fill("none"); }),
+              HasSubstr("its fill value is text \"none\", which cannot become float32"));
   EXPECT_THAT(after([](Schema&, Variable& t) { t.with_fill(std::vector<float>{1, 2}); }),
               HasSubstr("fill value of 2 elements: it must be one"));
-  EXPECT_THAT(after([](Schema&, Variable& t) { t.attribute("_FillValue", -999); }),
-              HasSubstr("its attribute '_FillValue' is int32"));
+  EXPECT_EQ(after([](Schema&, Variable& t) { t.attribute("_FillValue", -999); }), "valid");
+  EXPECT_THAT(after([](Schema&, Variable& t) { t.attribute("_FillValue", "x"); }),
+              HasSubstr("its attribute '_FillValue' is text"));
   EXPECT_THAT(after([](Schema&, Variable& t) { t.attribute("_FillValue", 1.0F); }),
               HasSubstr("another one as attribute '_FillValue'"));
   EXPECT_EQ(after([](Schema&, Variable& t) { t.attribute("_FillValue", -999.0F); }), "valid");
 }
 
-TEST(ModelValidate, constants_have_the_variables_type_and_shape) {
+TEST(ModelValidate, constants_can_become_the_variables_type_and_have_its_shape) {
   const auto lat = [](auto change) {
     return after([&](Schema& s, Variable&) { change(*s.find_variable("lat")); });
   };
   EXPECT_THAT(lat([](Variable& v) { v.with_constant(std::vector<double>{1, 2}); }),
               HasSubstr("variable 'lat' has 2 constant values, but its dimensions make 3"));
-  EXPECT_THAT(lat([](Variable& v) { v.with_constant(std::vector<float>{1, 2, 3}); }),
-              HasSubstr("is float64, but its constant values are float32"));
+  EXPECT_EQ(lat([](Variable& v) { v.with_constant(std::vector<float>{1, 2, 3}); }), "valid");
+  EXPECT_THAT(
+      lat([](Variable& v) { v.with_constant("abc"); }),
+      HasSubstr("is float64, but its constant values are text \"abc\", which cannot all become float64"));
   EXPECT_THAT(lat([](Variable& v) { v.on("grid"); }), HasSubstr("constant values and decomposition 'grid'"));
   EXPECT_THAT(after([](Schema&, Variable& t) { t.with_constant(1.0F); }),
               HasSubstr("constant values and the unlimited dimension 'time'"));
@@ -141,6 +152,29 @@ TEST(ModelValidate, constants_have_the_variables_type_and_shape) {
     s.variable("names", Type::string, {"lat"}).with_constant(std::vector<std::string>{"a", "b", "c"});
   };
   EXPECT_EQ(after(strings), "valid");
+}
+
+TEST(ModelValidate, constants_and_fill_values_are_converted_as_put_converts) {
+  Schema schema = good();
+  schema.find_variable("lat")->with_constant(std::vector<int>{-60, 0, 60});
+  schema.find_variable("T")->with_fill(-999.5);
+  schema.find_variable("scalar")->with_constant(7.9).attribute("_FillValue", -1.0F);
+  convert_values(schema);
+  EXPECT_EQ(schema.find_variable("lat")->constant, Values(std::vector<double>{-60, 0, 60}));
+  EXPECT_EQ(schema.find_variable("T")->fill, Values(-999.5F));
+  EXPECT_EQ(schema.find_variable("scalar")->constant, Values(7)) << "truncated, as put does";
+  EXPECT_EQ(schema.find_variable("scalar")->attributes[0].values, Values(-1));
+  EXPECT_EQ(converted(Values(300), Type::int8), std::nullopt);
+  EXPECT_EQ(converted(Values(std::vector<std::string>{"1"}), Type::int8), std::nullopt);
+}
+
+TEST(ModelValidate, fortran_callers_read_dimensions_in_their_order) {
+  const auto last = [](Schema&, Variable& t) { t.dimensions = {"lat", "lon", "time"}; };
+  EXPECT_THAT(after(last),
+              HasSubstr("unlimited dimension 'time' as dimension 2: it must come first (slowest)"));
+  const InTerms fortran(Terms::fortran);
+  EXPECT_THAT(after(last),
+              HasSubstr("unlimited dimension 'time' as dimension 1: it must come last (slowest)"));
 }
 
 TEST(ModelValidate, chunks_and_filters_must_be_possible) {
@@ -178,7 +212,7 @@ TEST(ModelValidate, cdf2_limits_lengths_and_sizes) {
 TEST(ModelValidate, all_problems_come_at_once) {
   Schema schema = good();
   schema.find_variable("T")->dimensions[2] = "nowhere";
-  schema.find_variable("lat")->with_fill(1);
+  schema.find_variable("lat")->with_fill("x");
   const Error error = validate(schema, Format::netcdf4).error();
   EXPECT_THAT(error.message,
               AllOf(HasSubstr("(2 problems)"), HasSubstr("'nowhere'"), HasSubstr("'lat' is float64")));

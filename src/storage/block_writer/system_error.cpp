@@ -15,7 +15,7 @@ std::string_view advice(int number) {
     case EPERM: return "check owner and permissions of the file and of its directory";
     case EROFS: return "the file system is mounted read-only: write to another one";
     case EIO: return "the device failed: look at the kernel's log and at the file system's health";
-    case ENOENT: return "create the directory, or let the library make it (make_directories)";
+    case ENOENT: return "check the path; if its directory was removed, create it again";
     case ENOTDIR: return "a part of the path is not a directory: correct the path";
     case EISDIR: return "the path is a directory: give a file name";
     case ENAMETOOLONG: return "give a shorter path";
