@@ -356,9 +356,11 @@ Result<std::unique_ptr<PutPlan>> Collection::make_plan(const VariableState& vari
   if (!kernel) return fail(no_conversion(in_schema, type));
   if (auto fits = model::check(memory, variable.mine.count); !fits) {
     if (in_schema.decomposition.empty())
-      fits.error().message +=
-          "; the variable names no decomposition, so that every rank hands over all of it: name one in the "
-          "schema";
+      fits.error().message = fmt::format(
+          "the variable names no decomposition, so that every rank hands over all of it ({}): name one in "
+          "the "
+          "schema if ranks hold parts of it; {}",
+          said_lengths({variable.mine.count.begin(), variable.mine.count.size}), fits.error().message);
     return fail(std::move(fits).error());
   }
   auto plan = std::make_unique<PutPlan>();

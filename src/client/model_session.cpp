@@ -360,15 +360,16 @@ bool ModelSession::await_failure(transport::Millis limit) noexcept {
   while (!told_by_server_ && now_ns() < until && std::ranges::find(lost_, false) != lost_.end()) {
     for (std::size_t s = 0; s < links_.size() && !told_by_server_; ++s) {
       if (lost_[s]) continue;
+      const bool alive = links_[s]->check_alive().has_value();  // before: its last message may be there
       const auto message = links_[s]->receive();
-      if (!message) {
+      if (!message)
         lost_[s] = true;
-      } else if (*message) {
+      else if (*message)
         told_by_server_ = wire::kind_of(**message) == wire::Failed::kind;
-      } else if (!(idle_ && idle_())) {
+      else if (!alive)
+        lost_[s] = true;
+      else if (!(idle_ && idle_()))
         links_[s]->wait(transport::Millis(5));
-        lost_[s] = !links_[s]->check_alive();
-      }
     }
   }
   return told_by_server_;

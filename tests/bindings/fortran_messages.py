@@ -16,7 +16,7 @@ check("zeroth", r"records are counted from 1")
 check("missing", r"model rank 1 did not put variable 'height' of record 2", r"error: rank 1, file out\.nc, variable height: ",
       r"I/O server 0 \(rank 2\) stops writing")
 check("setting", r"no.such.setting", journal=False)
-check("nowhere", r"the variable names no decomposition, so that every rank hands over all of it")
+check("nowhere", r"the variable names no decomposition, so that every rank hands over all of it \(16 x 4\): name one in the schema")
 check("text", r"text cannot be put into variable 'height' of type float32: put numbers")
 check("order", r"variable 'height' has the unlimited dimension 'time' as dimension 1: it must come last \(slowest\)")
 check("unfit", r"variable 'height': dimension 'y' has length 4, but dimension 2 of decomposition 'grid' has 5")

@@ -7,7 +7,7 @@ import netCDF4
 from lib_messages import check, check_never_put
 
 for language in ("cpp", "c"):
-    check("nowhere", r"the variable names no decomposition, so that every rank hands over all of it", language=language)
+    check("nowhere", r"the variable names no decomposition, so that every rank hands over all of it \(4 x 16\): name one in the schema", language=language)
     check("text", r"text cannot be put into variable 'height' of type float32: put numbers", language=language)
     check_never_put(language)
     with netCDF4.Dataset("out.nc") as file:
