@@ -1,0 +1,460 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Random sequences of what can happen in a directory: runs that are killed at any moment or before any system call, with or
+without a loss of power; reruns that replace or append; `afterbay recover` to any epoch, failing or killed in its midst;
+files that a user removes, renames, shortens or puts back; two runs at once; a clock that is set back. After each
+step the reports (`status`, `verify`, the journal, what the model was told) are compared with the truth, which netCDF4
+and h5py read from values that tell which run wrote them.
+
+ADVERSARY_SEQUENCES: how many (a sample by default). ADVERSARY_SEED=N repeats sequence N of a seed: "SEED" or
+"SEED:NUMBER". ADVERSARY_JOBS: how many at once. A sequence that fails leaves its directory behind."""
+import collections
+import json
+import multiprocessing
+import os
+import pathlib
+import random
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+
+from _adversary import (COMMAND, DEADLINE_S, FAILED, LOST, NO_JOURNAL, OK, SHIM, Broken, FileSpec, Layout, Run, checksum, content_of,
+                        journal_events, require)
+
+SEQUENCES = int(os.environ.get("ADVERSARY_SEQUENCES", "60"))
+JOBS = int(os.environ.get("ADVERSARY_JOBS", "2"))
+
+LAYOUTS = [
+    *[Layout(1, {"topology": "inline"})] * 4,
+    *[Layout(1, {"topology": "inline", "inline.mode": "thread"})] * 3,
+    *[Layout(3, {"servers": 1})] * 3,
+    Layout(3, {"servers": 1, "transport": "mpi"}),
+    *[Layout(4, {"servers": 2, "placement": "slab"})] * 2,
+    Layout(4, {"servers": 2, "placement": "file"}),
+    Layout(4, {"servers": 2, "placement": "variable"}),
+    Layout(2, {"topology": "inline"}),
+    Layout(5, {"servers": 2, "topology": "tiered"}),
+    Layout(3, {"servers": 1, "direct_io": "off"}),
+    Layout(3, {"servers": 1, "when_full": "spill", "spill.directory": ".", "memory.server": "4MiB", "memory.block": "256KiB", "memory.small_block": "64KiB"}),
+]
+FORMATS = [("netcdf4", "block"), ("netcdf4", "chunks"), ("netcdf4", "map"), ("netcdf4", "strings"), ("cdf5", "block"), ("cdf5", "map"), ("cdf2", "block")]
+KILLED_CALLS = ["write", "sync", "rename", "truncate", "unlink", "open", "write,sync,rename,truncate,unlink,open"]
+KILLED_PATHS = ["*.part", "*.epochs*", "*.jsonl", "*/out*", "*"]
+
+
+class Sequence:
+    """One directory and what happens in it."""
+
+    def __init__(self, seed, number):
+        self.dice = random.Random(f"{seed}:{number}")
+        self.work = pathlib.Path(tempfile.mkdtemp(prefix=f"sequence{number}_", dir=".")).resolve()
+        self.disk = self.work / "disk"
+        (self.disk / "out").mkdir(parents=True)
+        self.journal = self.disk / "afterbay-journal"
+        self.runs = []
+        self.run_of_id = {}
+        self.saved = {}  # name of a part or log -> a copy that an earlier run left
+        self.steps = []
+        self.counts = collections.Counter()
+
+    def note(self, text):
+        self.steps.append(text)
+        self.counts[text.split(":")[0]] += 1
+
+    # ---- commands
+
+    def command(self, *words, codes=None, rules=()):
+        environment = dict(os.environ)
+        if rules:
+            (self.work / "rules").write_text("".join(rule + "\n" for rule in rules))
+            environment |= {"LD_PRELOAD": str(SHIM), "FAULT_RULES": str(self.work / "rules")}
+        try:
+            done = subprocess.run([str(COMMAND), *map(str, words)], cwd=self.disk, capture_output=True, text=True, errors="replace", timeout=DEADLINE_S, check=False, env=environment)
+        except subprocess.TimeoutExpired as hung:
+            raise Broken(f"afterbay {words} hangs") from hung
+        require(codes is None or done.returncode in codes,
+                f"afterbay {' '.join(map(str, words))}: exit code {done.returncode}, expected {codes}\n{'' if '--json' in words else done.stdout[-1500:]}{done.stderr[-1500:]}")
+        return done
+
+    def status(self, codes):
+        done = self.command("status", "--over", "--json", codes=codes)
+        return json.loads(done.stdout) if done.stdout else {"runs": []}
+
+    # ---- runs
+
+    def new_run(self):
+        dice = self.dice
+        last = self.runs[-1] if self.runs else None
+        if last and dice.random() < 0.8:
+            specs = [spec._replace(existing=dice.choice(["replace", "replace", "append"]) if not spec.close_after else "replace") for spec in last.specs]
+        else:
+            specs = [FileSpec(name, *dice.choice(FORMATS), "replace", 0) for name in ("a", "b")[:dice.choice([1, 2])]]
+            if dice.random() < 0.6:
+                specs.append(FileSpec("h", *dice.choice(FORMATS), "replace", dice.choice([2, 3, 4])))
+        layout = dice.choice(LAYOUTS)
+        run = Run(len(self.runs) + 1, self.work, specs, layout, 12, dice.choice([0, 1, 1, 2, 2, 3, 4]), dice.choice([0, 1, 4, 8]))
+        for path in run.paths():
+            run.before[path] = content_of(path)
+        run.specs = [self.appendable(run, spec) for spec in specs]
+        self.runs.append(run)
+        return run
+
+    def appendable(self, run, spec):
+        """A file of another format or other variables can only be replaced."""
+        if spec.existing != "append":
+            return spec
+        path = self.disk / "out" / f"{spec.name}.nc"
+        writers = {self.runs[number - 1] for number in run.before.get(path) or ()}
+        same = all(writer.spec_of(path)[:3] == spec[:3] for writer in writers)
+        return spec if same else spec._replace(existing="replace")
+
+    def play(self, run, kind):
+        """Starts a run, and kills it in some way; whether it came to a good end."""
+        dice, rules = self.dice, []
+        clock_s = dice.choice([0, 0, 0, -7200, 3600])
+        power = kind == "power"
+        if kind == "call":
+            rules = [f"ops={dice.choice(KILLED_CALLS)} path={dice.choice(KILLED_PATHS)} from={dice.choice([1, 2, 3, 5, 8, dice.randint(1, 60)])} kill"]
+        run.start(rules, power, clock_s)
+        if kind in ("time", "power"):
+            run.wait_started()
+            time.sleep(dice.choice([0, dice.uniform(0, 0.05), dice.uniform(0, 0.2)]))
+            who = "*" if power else dice.choice(["*", "*", "server", "model"])
+            run.kill(who)
+        ended = run.wait()
+        lost = run.lose_power(dice) if power else 0
+        self.note(f"{kind}: run {run.number} {run.layout}, {[','.join(map(str, spec)) for spec in run.specs]}, epoch every {run.epoch_every}"
+                  f"{f', clock {clock_s} s' if clock_s else ''}{f', rules {rules}' if rules else ''}{f', {lost} changes lost' if power else ''}"
+                  f" -> {'ended' if ended else 'died'}")
+        return ended
+
+    def learn_ids(self, *runs):
+        """The ids under which the journal knows what has just run."""
+        new = [name for name in journal_events(self.journal) if name not in self.run_of_id] if self.journal.exists() else []
+        require(len(new) <= len(runs), f"the journal has {len(new)} new runs, {len(runs)} were started")
+        if len(runs) == 1:
+            self.run_of_id |= {name: runs[0] for name in new}
+        else:  # which is which is told by the directory in which each ran
+            events = journal_events(self.journal)
+            for name in new:
+                where = next(event["directory"] for event in events[name] if event["event"] == "run_started")
+                self.run_of_id[name] = next(run for run in runs if str(run.work) == where)
+
+    def published(self, run):
+        """Paths that the journal calls published by this run."""
+        events = journal_events(self.journal) if self.journal.exists() else {}
+        return {pathlib.Path(event["path"]) for name, it in self.run_of_id.items() if it is run for event in events[name]
+                if event["event"] == "file_published"}
+
+    def said_its_end(self, run):
+        """Whether the journal has the end of all its servers: killed later, a run has lost nothing."""
+        events = [event for name, it in self.run_of_id.items() if it is run for event in journal_events(self.journal)[name]]
+        servers = max((event["servers"] for event in events if event["event"] == "run_started"), default=None)
+        return servers is not None and sum(event["event"] == "run_ended" and event["ok"] for event in events) == servers
+
+    # ---- judging
+
+    def check_contents(self, *runs):
+        """Each file contains what it did before, or all that a run wrote; the latter if anybody was told so."""
+        for path in sorted(set().union(*(run.paths() for run in runs))):
+            found = content_of(path, by_h5py=self.dice.random() < 0.3 and runs[0].spec_of(path).store == "netcdf4" and self.is_hdf5(path))
+            sure = {run.whole(path) for run in runs if path in run.paths() and (path in run.told()[0] or path in self.published(run))}
+            allowed = sure or {runs[0].before.get(path)} | {run.whole(path) for run in runs if path in run.paths()}
+            require(found in allowed, f"{path} contains records of runs {found}, expected one of {allowed}"
+                                      f"{' (called complete)' if sure else ''}")
+        self.check_journal()
+
+    @staticmethod
+    def is_hdf5(path):
+        return path.exists() and path.read_bytes()[:4] == b"\x89HDF"
+
+    def check_journal(self):
+        """The newest publication of each path has the size and the checksum of the file, unless a later run put another
+        file in its place and died before it could say so."""
+        if not self.journal.exists():
+            return
+        newest = {}
+        for name, events in journal_events(self.journal).items():
+            run = self.run_of_id.get(name)
+            for event in events:
+                if event["event"] in ("file_published", "file_recovered") and run is not None:
+                    if event["path"] not in newest or newest[event["path"]][0] <= run.number:
+                        newest[event["path"]] = (run.number, event)
+        for path, (number, event) in newest.items():
+            require(os.path.exists(path), f"{path} was published and is gone")
+            if checksum(path) != event["checksum"]:
+                found = content_of(pathlib.Path(path))
+                require(found is not None and found and found[-1] >= number and os.path.getsize(path) > 0,
+                        f"{path} has not the checksum with which it was published; it contains records of runs {found}")
+                require(found[-1] > number or event["event"] == "file_recovered", f"{path} has not the checksum with which run {number} published it")
+
+    def check_status(self, run, ended):
+        """What `status` says of the last run, and that it recommends nothing that cannot be done."""
+        known = run in self.run_of_id.values()
+        if not self.journal.exists():
+            return
+        ended = ended or self.said_its_end(run)
+        # Killed after all was done, before every server could say so: either is true.
+        finished = run.told()[0] == set(run.paths())
+        status = self.status([OK] if ended else [OK, FAILED, LOST] if finished else [FAILED, LOST] if known else None)
+        self.command("verify", codes=[OK] if self.run_of_id else None)
+        told_epoch = run.told()[1]
+        if told_epoch:
+            require(known, f"the model was told that epoch {told_epoch} is complete, and there is no journal of its run")
+        for entry in status["runs"]:
+            its = self.run_of_id.get(entry["run"])
+            for file in entry["unpublished"]:
+                if file["complete"] and its is run:
+                    path = pathlib.Path(file["path"])
+                    require(content_of(path) == its.whole(path), f"{path} is complete, says status; it contains {content_of(path)}")
+            last = entry["last_epoch"]
+            if its is not run:
+                continue
+            require(not told_epoch or (last is not None and int(last["name"]) >= told_epoch),
+                    f"the model was told of epoch {told_epoch}, status knows {last}")
+            if last is not None and not ended:
+                for path in run.kept():
+                    require(content_of(path) == run.whole(path) or str(path) in last["to_recover"],
+                            f"{path} was open at epoch {last['name']}, is not published, and status does not name it: {last['to_recover']}")
+
+    def recoverable(self):
+        """What `status` offers: (run, path, epoch's number, the run's records by then)."""
+        if not self.journal.exists():
+            return []
+        offers = []
+        for entry in self.status(None)["runs"]:
+            run, last = self.run_of_id.get(entry["run"]), entry["last_epoch"]
+            if last is not None:
+                offers += [(run, pathlib.Path(path), last["epoch"], int(last["name"])) for path in last["to_recover"]]
+        return offers
+
+    def recover(self, offer, epoch, rules=(), must=True):
+        """Recovers the file of an offer to one of its epochs, (number, records); whether that was done. What the command
+        says must be true, and what it could not do must have changed nothing."""
+        run, path = offer[:2]
+        before, expected = content_of(path), run.content(path, run.records_by(path, epoch[1]))
+        done = self.command("recover", "--number", epoch[0], *(["--replace"] if os.path.lexists(path) else []), path,
+                            codes=[OK] if must and not rules else None, rules=rules)
+        found = content_of(path)
+        self.note(f"recover{' with trouble' if rules else ''}: {path.name} to epoch {epoch} of run {run.number}{f', {rules}' if rules else ''} -> {done.returncode}")
+        if done.returncode == 0:
+            require(found == expected, f"{path} was recovered to epoch {epoch} of run {run.number}, and contains {found}, not {expected}")
+        else:
+            allowed = (before, expected) if rules else (before,)
+            require(found in allowed, f"recover of {path} failed, and it contains {found}, not {' or '.join(map(str, allowed))}: {done.stderr}")
+        return found == expected and found != before
+
+    # ---- what can be done to what is left
+
+    def recover_some(self):
+        """Follows the advice of `status`, in part, to the last or to an older epoch, perhaps with failures on the way."""
+        offers = self.recoverable()
+        for offer in offers:
+            path, number = offer[1:3]
+            trouble = self.dice.choice(["", "", "kill", "journal", "later"])
+            if trouble == "later":
+                continue
+            listed = json.loads(self.command("recover", "--list", "--json", path, codes=[OK]).stdout)[0]["epochs"]
+            epochs = [(epoch["epoch"], int(epoch["name"])) for epoch in listed if epoch["epoch"] <= number]
+            require(epochs and epochs[-1] == offer[2:], f"{path} has the epochs {epochs}, and status offers {offer[2:]}")
+            if trouble:
+                rule = (f"ops={self.dice.choice(KILLED_CALLS)} path=* from={self.dice.randint(1, 25)} kill" if trouble == "kill"
+                        else f"ops={self.dice.choice(['write', 'open', 'sync'])} path=*.jsonl errno=5")
+                if self.recover(offer, self.dice.choice(epochs), [rule]):
+                    continue
+                require(offer in self.recoverable(), f"after a failed recover, status no longer offers epoch {number} of {path}")
+            self.recover(offer, self.dice.choice([epochs[-1], epochs[-1], *epochs]))
+        if offers:
+            self.command("verify", codes=[OK])
+            self.check_journal()
+
+    def damage(self):
+        """A user's mistake or the file system's: nothing false may be said afterwards."""
+        parts = sorted((self.disk / "out").glob("*.part"))
+        logs = sorted((self.disk / "out").glob("*.epochs*"))
+        finals = sorted((self.disk / "out").glob("*.nc"))
+        what = self.dice.choice(["remove part", "remove log", "rename part", "shorten part", "put back", "flip published", "remove published", "nothing"])
+        if what == "remove part" and parts:
+            self.dice.choice(parts).unlink()
+        elif what == "remove log" and logs:
+            self.dice.choice(logs).unlink()
+        elif what == "rename part" and parts:
+            self.renamed_by_hand(self.dice.choice(parts))
+        elif what == "shorten part" and parts:
+            part = self.dice.choice(parts)
+            os.truncate(part, self.dice.randint(0, part.stat().st_size))
+        elif what == "put back" and self.saved:
+            name = self.dice.choice(sorted(self.saved))
+            shutil.copy2(self.saved[name], self.disk / "out" / name)
+        elif what in ("flip published", "remove published") and finals and self.run_of_id:
+            self.spoil_published(self.dice.choice(finals), what)
+        else:
+            return
+        self.note(what)
+        for offer in self.recoverable():
+            if self.dice.random() < 0.5:
+                self.recover(offer, offer[2:], must=what in ("flip published", "remove published"))
+        for log in sorted((self.disk / "out").glob("*.part.epochs")):  # without advice
+            if self.dice.random() < 0.5:
+                self.recover_unadvised(log)
+
+    def recover_unadvised(self, log):
+        """The last epoch of whatever log is there: refused, or right."""
+        path = log.with_name(log.name.removesuffix(".part.epochs"))
+        before = content_of(path)
+        done = self.command("recover", "--replace", path)
+        found = content_of(path)
+        if done.returncode != 0:
+            require(found == before, f"recover of {path} failed, and changed it from {before} to {found}")
+            return
+        if not found:  # one of a series, as of an epoch before its first record
+            require("_" in path.name and any(run.epoch_every for run in self.runs), f"{path} was recovered, and contains nothing")
+            return
+        run = self.runs[found[-1] - 1]
+        require(run is not None and run.epoch_every, f"{path} was recovered, and contains {found}")
+        allowed = [run.content(path, run.records_by(path, step)) for step in range(run.epoch_every, run.records + 1, run.epoch_every)]
+        require(found in allowed, f"{path} was recovered, and contains {found}")
+        self.note(f"recover unadvised: {path.name} to {found}")
+
+    def renamed_by_hand(self, part):
+        """What is not complete does not become so by its name."""
+        path = part.with_name(part.name.removesuffix(".part"))
+        aside = None
+        if path.exists():
+            aside = path.with_name(path.name + ".aside")
+            path.rename(aside)
+        part.rename(path)
+        if self.journal.exists():
+            for entry in self.status(None)["runs"]:
+                for file in entry["unpublished"]:
+                    run = self.run_of_id.get(entry["run"])
+                    if pathlib.Path(file["path"]) == path and file["complete"]:
+                        require(self.whole_by(path, run), f"{path} was renamed by hand, and is complete, says status")
+        path.rename(part)
+        if aside:
+            aside.rename(path)
+
+    @staticmethod
+    def whole_by(path, run):
+        try:
+            return run is not None and content_of(path) == run.whole(path)
+        except Broken:
+            return False
+
+    def spoil_published(self, path, what):
+        """`verify` sees it; then the file is as it was."""
+        published = set().union(*(self.published(run) for run in self.runs))
+        if path not in published:
+            return
+        aside = self.work / "aside"
+        shutil.copy2(path, aside)
+        if what == "remove published":
+            path.rename(self.work / "away")
+            self.status([FAILED, LOST])
+        else:
+            with open(path, "r+b") as file:
+                file.seek(self.dice.randrange(path.stat().st_size))
+                byte = file.read(1)
+                file.seek(-1, os.SEEK_CUR)
+                file.write(bytes([byte[0] ^ 0x10]))
+        self.command("verify", codes=[FAILED])
+        if what == "remove published":
+            (self.work / "away").rename(path)
+        else:
+            times = aside.stat()
+            with open(path, "r+b") as file:
+                file.write(aside.read_bytes())
+            os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+
+    def save_copies(self):
+        """For later: what an earlier run left."""
+        for path in [*(self.disk / "out").glob("*.part"), *(self.disk / "out").glob("*.epochs*")]:
+            if self.dice.random() < 0.5:
+                self.saved[path.name] = self.work / f"saved_{len(self.runs)}_{path.name}"
+                shutil.copy2(path, self.saved[path.name])
+
+    def duel(self):
+        """Two runs that write the same files at once; perhaps somebody removes the first one's files in the making."""
+        first = self.new_run()
+        first.pause_ms = 15
+        second = self.new_run()
+        second.specs, second.before = first.specs, first.before
+        first.start()
+        first.wait_started()
+        time.sleep(self.dice.uniform(0, 0.1))
+        removed = []
+        if self.dice.random() < 0.6:
+            removed = list((self.disk / "out").glob("*.part"))
+            for part in removed:
+                part.unlink(missing_ok=True)
+        second.start()
+        ends = first.wait(), second.wait()
+        self.note(f"duel: runs {first.number} {first.layout} and {second.number} {second.layout}, {len(removed)} parts removed -> {ends}")
+        self.learn_ids(first, second)
+        if any(spec.existing == "append" for spec in first.specs):
+            for run in (first, second):  # each may have found the other's file complete
+                for path in run.kept():
+                    found = content_of(path)
+                    if found and run.whole(path) != found and found[-1] in (first.number, second.number):
+                        other = second if run is first else first
+                        if found == other.whole(path) + (run.number,) * run.records:
+                            run.before[path] = other.whole(path)
+        self.check_contents(first, second)
+
+    # ---- all of it
+
+    def one_run(self, kind):
+        run = self.new_run()
+        ended = self.play(run, kind)
+        self.learn_ids(run)
+        self.check_contents(run)
+        require(not ended or run.told()[0] == set(run.paths()), f"run {run.number} ended well, and the model was not told so")
+        self.check_status(run, ended)
+        require(kind != "end" or ended, f"a run that nobody killed failed: {run.log()}")
+
+    def all(self):
+        for _ in range(self.dice.choice([1, 2, 2, 3])):
+            if self.dice.random() < 0.08:
+                self.duel()
+                continue
+            self.one_run(self.dice.choice(["call", "call", "call", "time", "time", "power", "end"]))
+            self.save_copies()
+            for _ in range(self.dice.choice([0, 1, 2])):
+                self.dice.choice([self.recover_some, self.damage])()
+        self.one_run("end")  # whatever is left, a run in the directory goes on
+        shutil.rmtree(self.work)
+
+
+def one(arguments):
+    seed, number = arguments
+    sequence = Sequence(seed, number)
+    try:
+        sequence.all()
+    except Exception as error:  # pylint: disable=broad-except
+        text = str(error) if isinstance(error, Broken) else traceback.format_exc()
+        return number, sequence.counts, f"{sequence.work}:\n  " + "\n  ".join([*sequence.steps, text])
+    return number, sequence.counts, None
+
+
+def main():
+    seed, _, only = os.environ.get("ADVERSARY_SEED", str(time.time_ns() % 1_000_000)).partition(":")
+    numbers = [int(only)] if only else range(SEQUENCES)
+    counts, failed, begin = collections.Counter(), 0, time.monotonic()
+    with multiprocessing.Pool(JOBS, maxtasksperchild=50) as pool:
+        for number, its_counts, wrong in pool.imap_unordered(one, ((seed, number) for number in numbers)):
+            counts += its_counts
+            if wrong:
+                failed += 1
+                print(f"ADVERSARY_SEED={seed}:{number} {wrong}", flush=True)
+    print(f"seed {seed}: {len(numbers)} sequences in {time.monotonic() - begin:.0f} s, {failed} with a promise that was not kept; {dict(sorted(counts.items()))}")
+    if failed:
+        sys.exit(1)
+    if len(numbers) >= 20 and not (counts["recover"] and counts["call"] and counts["time"]):
+        sys.exit("too little happened: this shows nothing")
+
+
+main()
