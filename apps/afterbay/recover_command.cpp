@@ -10,6 +10,7 @@
 
 #include "base/printable.hpp"
 #include "command.hpp"
+#include "journal/journal_file.hpp"
 #include "journal/line.hpp"
 #include "journal/recovered.hpp"
 #include "storage/epoch/recover.hpp"
@@ -22,7 +23,7 @@ using Json = nlohmann::ordered_json;
 
 struct RecoverCommandOptions {
   std::vector<std::string> files;
-  std::string epoch;
+  std::optional<std::string> epoch;
   std::optional<std::uint64_t> number;
   std::string journal;
   bool list = false;
@@ -34,10 +35,10 @@ struct RecoverCommandOptions {
 /// By number, or by the last one of that name.
 std::optional<std::uint64_t> number_of(const RecoverCommandOptions& options,
                                        const storage::Recoverable& file) {
-  if (options.epoch.empty() && !options.number) return std::nullopt;
+  if (!options.epoch && !options.number) return std::nullopt;
   for (auto at = file.epochs.rbegin(); at != file.epochs.rend(); ++at)
-    if (options.number ? at->number == *options.number : at->name == options.epoch) return at->number;
-  const std::string wanted = options.number ? std::to_string(*options.number) : options.epoch;
+    if (options.number ? at->number == *options.number : at->name == *options.epoch) return at->number;
+  const std::string wanted = options.number ? std::to_string(*options.number) : *options.epoch;
   std::string known;
   for (const auto& epoch : file.epochs)
     known += fmt::format("{}{} ('{}')", known.empty() ? "" : ", ", epoch.number, printable(epoch.name));
@@ -72,11 +73,19 @@ std::optional<journal::Journal> journal_of(const std::string& path, const std::s
   }
   std::error_code gone;
   const auto beside = std::filesystem::absolute(path, gone).lexically_normal().parent_path();
-  for (const auto& directory : {std::filesystem::path("."), beside, beside.parent_path()})
-    if (auto journal = journal::read_journal(directory.string());
-        journal && journal::find_left(*journal, path))
-      return std::move(*journal);
+  for (const auto& directory : {std::filesystem::path("."), beside, beside.parent_path()}) {
+    auto journal = journal::read_journal(directory.string());
+    if (journal && journal::find_left(*journal, path)) return std::move(*journal);
+    // One that is there and cannot be read may know the file, and would not hear of its recovery.
+    const std::string at_fault =
+        journal ? "" : std::filesystem::path(journal.error().file).filename().string();
+    if (journal::is_journal_name(at_fault)) throw Failure(journal.error().add("nothing was changed"));
+  }
   return std::nullopt;
+}
+
+journal::FilePublished published_as(const storage::Recovered& it) {
+  return {{}, it.size_bytes, it.epoch.records, it.checksum};
 }
 
 void recover(const storage::Recoverable& file, const RecoverCommandOptions& options, Json& json) {
@@ -94,13 +103,17 @@ void recover(const storage::Recoverable& file, const RecoverCommandOptions& opti
     if (auto writable = journal::check_writable(*journal, *left); !writable)
       throw Failure(writable.error().in_file(file.path).add("nothing was changed"));
     how.before_name = [&](const storage::Recovered& it) {
-      journal::FileRecovered entry{
-          {{}, it.size_bytes, it.epoch.records, it.checksum}, it.epoch.number, it.epoch.name};
-      return journal::note_recovered(*journal, *left, std::move(entry));
+      return journal::note_ready(*journal, *left, {published_as(it), it.inode, it.born_ns, it.epoch.name});
     };
   }
   const auto recovered = storage::recover_file(file, how);
   if (!recovered) throw Failure(recovered.error());
+  if (left) {
+    // It is as it should be, and the journal has said so before: this line is for readers of its lines.
+    journal::FileRecovered entry{published_as(*recovered), recovered->epoch.number, recovered->epoch.name};
+    if (auto noted = journal::note_recovered(*journal, *left, std::move(entry)); !noted)
+      fmt::print(stderr, "{}: recovered, but {}\n", printable(file.path), printable(noted.error().text()));
+  }
   if (options.json) {
     json.push_back({{"path", file.path},
                     {"epoch", json_of(recovered->epoch)},
@@ -114,6 +127,10 @@ void recover(const storage::Recoverable& file, const RecoverCommandOptions& opti
 }
 
 Exit recover_all(const RecoverCommandOptions& options) {
+  if (options.epoch && options.epoch->empty())
+    throw Failure(Error(ErrorCode::invalid_argument,
+                        "--epoch: the name of an epoch is expected, found an empty one; leave the option out "
+                        "for the last epoch"));
   std::vector<storage::Recoverable> files;
   for (const std::string& path : options.files) {
     auto file = storage::find_recoverable(path, options.copied);

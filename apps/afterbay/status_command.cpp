@@ -7,12 +7,15 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdio>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "base/printable.hpp"
 #include "command.hpp"
 #include "journal/judge.hpp"
+#include "storage/epoch/recover.hpp"
 
 namespace afterbay::app {
 
@@ -93,19 +96,37 @@ std::string line_of(const journal::Run& run, RunState state) {
 
 const char* fate_of(const journal::OpenedFile& file, RunState state) {
   if (state == RunState::running) return file.given_up.empty() ? "in the making" : "given up";
-  if (journal::has_its_name(file)) return "complete, though killed before the journal said so";
+  if (journal::published_after_all(file)) return "complete, though killed before the journal said so";
   return file.given_up.empty() ? "not published" : "given up";
 }
 
-/// Files of an epoch that a run left in the making: their data come back with `afterbay recover`.
-std::vector<std::string> to_recover(const journal::Run& run, const journal::CompletedEpoch& epoch) {
-  std::vector<std::string> paths;
-  for (const journal::OpenedFile& it : run.unpublished)
-    if (it.given_up.empty() && !journal::has_its_name(it) &&
-        std::ranges::find(epoch.epoch.unpublished, it.file.path) != epoch.epoch.unpublished.end())
-      paths.push_back(it.file.path);
-  return paths;
+/// What has become of an epoch's output that its run left in files in the making.
+struct LeftOfEpoch {
+  std::vector<std::string> to_recover;  ///< it comes back with `afterbay recover`
+  std::vector<std::string> gone;        ///< it does not: removed, damaged, or made anew by a later run
+};
+
+LeftOfEpoch left_of(const journal::Run& run, const journal::CompletedEpoch& epoch) {
+  LeftOfEpoch left;
+  std::vector<std::string> paths = epoch.epoch.unpublished;
+  std::ranges::sort(paths);
+  paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
+  for (const std::string& path : paths) {
+    const auto is_published = [&](const auto& it) { return it.file.file.path == path; };
+    const auto has_name = [&](const journal::OpenedFile& it) {
+      return it.file.path == path && journal::published_after_all(it);
+    };
+    if (std::ranges::any_of(run.published, is_published) || std::ranges::any_of(run.unpublished, has_name))
+      continue;
+    const auto found = storage::find_recoverable(path);
+    const bool has_epoch = found && std::ranges::find(found->epochs, epoch.epoch.epoch,
+                                                      &storage::Epoch::number) != found->epochs.end();
+    (has_epoch ? left.to_recover : left.gone).push_back(path);
+  }
+  return left;
 }
+
+bool is_over(RunState state) { return state == RunState::failed || state == RunState::killed; }
 
 /// What a shell takes as one word.
 std::string quoted(const std::string& text) {
@@ -122,17 +143,22 @@ std::string quoted(const std::string& text) {
 std::string epoch_of(const journal::Run& run, RunState state) {
   const journal::CompletedEpoch* const last = run.last_epoch();
   if (last == nullptr) return "";
+  const LeftOfEpoch left = is_over(state) ? left_of(run, *last) : LeftOfEpoch();
   std::string text =
-      fmt::format("    last complete epoch: {}  (number {}, {} UTC): all output before it is durable\n",
-                  printable(last->epoch.name), last->epoch.epoch, readable(last->at));
+      fmt::format("    last complete epoch: {}  (number {}, {} UTC): all output before it {}\n",
+                  printable(last->epoch.name), last->epoch.epoch, readable(last->at),
+                  left.gone.empty() ? "is durable" : "was durable");
+  for (const std::string& path : left.gone)
+    text += fmt::format(
+        "        no longer there: {}: its file in the making was removed, or made anew by a later run\n",
+        printable(path));
   for (const std::string& path : last->epoch.lost)
     text += fmt::format("        but not {}: it was given up before\n", printable(path));
   for (const journal::PublishedFile& it : run.published)
     if (it.epoch)
       text += fmt::format("        brought back to epoch {}: {}\n", printable(*it.epoch),
                           printable(it.file.file.path));
-  if (state == RunState::complete || state == RunState::running) return text;
-  for (const std::string& path : to_recover(run, *last))
+  for (const std::string& path : left.to_recover)
     text += fmt::format("        to be brought back: afterbay recover --number {}{} {}\n", last->epoch.epoch,
                         ::access(path.c_str(), F_OK) == 0 ? " --replace" : "", printable(quoted(path)));
   return text;
@@ -143,9 +169,10 @@ std::string earlier_epoch_of(const journal::Journal& journal, const journal::Run
                              const journal::Asker& asker) {
   if (run.last_epoch() != nullptr) return "";
   const journal::Run* found = nullptr;
-  for (const journal::Run& it : journal.runs)
-    if (it.session() == run.session() && it.started_at < run.started_at && it.last_epoch() != nullptr)
-      found = &it;
+  for (const journal::Run& it : journal.runs) {
+    if (&it == &run) break;
+    if (it.session() == run.session() && it.last_epoch() != nullptr) found = &it;
+  }
   if (found == nullptr) return "";
   return fmt::format("    no epoch yet; of the run of {} UTC:\n", readable(found->started_at)) +
          epoch_of(*found, journal::state_of(*found, asker));
@@ -186,6 +213,22 @@ std::string gaps_of(const journal::Journal& journal) {
   return text;
 }
 
+/// As short as they can be: a session's name is said where there are several, a run's where several ran at
+/// once.
+std::vector<std::string> names_of(const std::map<journal::SeriesName, journal::PublishedFile>& files) {
+  std::set<std::string> sessions;
+  for (const auto& [series, it] : files) sessions.insert(series.session);
+  std::vector<std::string> names;
+  for (const auto& [series, it] : files) {
+    std::string name = series.collection;
+    if (series.member) name += fmt::format(", member {}", *series.member);
+    if (sessions.size() > 1) name += fmt::format(", session {}", series.session);
+    if (!series.run.empty()) name += fmt::format(", run {}", series.run);
+    names.push_back(std::move(name));
+  }
+  return names;
+}
+
 std::string presence_of(const std::optional<journal::Verification>& files) {
   if (!files) return "";
   std::string text;
@@ -210,8 +253,11 @@ std::string text_of(const journal::Journal& journal, const journal::Asker& asker
       text += earlier_epoch_of(journal, run, asker) + details_of(run, state);
   }
   text += "last complete file of each collection:\n";
-  for (const auto& [collection, it] : journal::last_files(journal))
-    text += fmt::format("    {}: {}  ({}, {}{}; {} UTC)\n", printable(collection),
+  const auto last_files = journal::last_files(journal);
+  const auto names = names_of(last_files);
+  std::size_t file = 0;
+  for (const auto& [series, it] : last_files)
+    text += fmt::format("    {}: {}  ({}, {}{}; {} UTC)\n", printable(names[file++]),
                         printable(it.file.file.path), count(it.file.records, "record"), about(it.file.bytes),
                         labels(it.file.file), readable(it.at));
   text += gaps_of(journal);
@@ -254,12 +300,12 @@ Json json_of(const journal::Run& run, const journal::Asker& asker) {
                                {"pid", server.started.pid},
                                {"ended", server.ended.has_value()}});
   json["last_epoch"] = nullptr;
-  if (const auto* const last = run.last_epoch())
-    json["last_epoch"] = {{"epoch", last->epoch.epoch},
-                          {"name", last->epoch.name},
-                          {"at", last->at},
-                          {"to_recover", to_recover(run, *last)},
-                          {"lost", last->epoch.lost}};
+  if (const auto* const last = run.last_epoch()) {
+    const LeftOfEpoch left = is_over(journal::state_of(run, asker)) ? left_of(run, *last) : LeftOfEpoch();
+    json["last_epoch"] = {
+        {"epoch", last->epoch.epoch},    {"name", last->epoch.name}, {"at", last->at},
+        {"to_recover", left.to_recover}, {"gone", left.gone},        {"lost", last->epoch.lost}};
+  }
   json["published"] = Json::array();
   json["unpublished"] = Json::array();
   json["warnings"] = Json::array();
@@ -267,7 +313,7 @@ Json json_of(const journal::Run& run, const journal::Asker& asker) {
   for (const auto& it : run.published) json["published"].push_back(json_of(it));
   for (const auto& it : run.unpublished) {
     json["unpublished"].push_back(json_of(it.file));
-    json["unpublished"].back()["complete"] = journal::has_its_name(it);
+    json["unpublished"].back()["complete"] = journal::published_after_all(it).has_value();
     if (!it.given_up.empty()) json["unpublished"].back()["given_up"] = it.given_up;
   }
   for (const auto& it : run.warnings) json["warnings"].push_back(it.text);
@@ -286,8 +332,14 @@ std::string json_text(const journal::Journal& journal, const journal::Asker& ask
             {"runs", Json::array()},
             {"last_files", Json::object()}};
   for (const auto& run : journal.runs) json["runs"].push_back(json_of(run, asker));
-  for (const auto& [collection, it] : journal::last_files(journal))
-    json["last_files"][collection] = json_of(it);
+  const auto last_files = journal::last_files(journal);
+  const auto names = names_of(last_files);
+  std::size_t file = 0;
+  for (const auto& [series, it] : last_files) {
+    Json& entry = json["last_files"][names[file++]] = json_of(it);
+    entry["session"] = series.session;
+    if (!series.run.empty()) entry["run"] = series.run;
+  }
   if (files) {
     json["files"] = {{"there", files->right}, {"wrong", Json::array()}};
     for (const auto& it : files->wrong)
@@ -336,7 +388,9 @@ Action prepare(CLI::App& app) {
   app.add_flag("--moved", options->moved, "published files may be elsewhere by now: they are not looked for");
   app.add_option("--runs", options->most_runs, "how many of the last runs are listed (10)");
   app.footer(
-      "Of each session the last run counts. What is published is looked for, by size (`afterbay verify` "
+      "Of each session the last run counts; of several that ran at the same time under one name, each until "
+      "a "
+      "later run writes its files again. What is published is looked for, by size (`afterbay verify` "
       "reads "
       "it).\n"
       "Exit codes: 0 all are complete, 1 one failed or a published file is not there, 3 there is no journal, "

@@ -14,6 +14,7 @@
 #include "base/directories.hpp"
 #include "base/file_lock.hpp"
 #include "journal/line.hpp"
+#include "journal/sequence.hpp"
 
 namespace afterbay::journal {
 namespace {
@@ -22,12 +23,67 @@ constexpr std::string_view name_start = "server-";
 constexpr std::string_view name_end = ".jsonl";
 constexpr int most_turns = 1000;                     ///< sessions at a time in one directory
 constexpr std::int64_t looked_at_bytes = 256 << 10;  ///< from the end, for the last line
+constexpr std::int64_t usual_tail_bytes = 4 << 10;   ///< most often that is enough
 
 Error journal_error(int number, const char* doing, const std::string& path) {
   return make_error(number == ENOSPC || number == EDQUOT ? ErrorCode::no_space : ErrorCode::io,
                     "cannot {} the journal {}: {}", doing, path, std::strerror(number))
       .with_native(number)
       .in_file(path);
+}
+
+/// How a journal file ends.
+struct End {
+  bool torn = false;                      ///< the last line has no newline
+  std::optional<std::string> unfinished;  ///< the last run, if it has not ended
+  std::uint64_t sequence = 0;             ///< of the last line
+};
+
+/// The last `length` bytes of the file, or errno.
+tl::expected<std::string, int> tail_of(int descriptor, std::int64_t size, std::int64_t length) {
+  const std::int64_t begin = std::max<std::int64_t>(0, size - length);
+  std::string text(static_cast<std::size_t>(size - begin), '\0');
+  std::size_t done = 0;
+  while (done < text.size()) {
+    const ssize_t got =
+        ::pread(descriptor, text.data() + done, text.size() - done, begin + static_cast<std::int64_t>(done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return tl::unexpected(errno);
+    if (got == 0) break;
+    done += static_cast<std::size_t>(got);
+  }
+  text.resize(done);
+  return text;
+}
+
+/// The last line of a run in the text, if there is one; `end` learns of those after it.
+bool find_last_line(std::string text, End& end) {
+  while (!text.empty()) {
+    const std::size_t newline = text.size() > 1 ? text.rfind('\n', text.size() - 2) : std::string::npos;
+    const std::size_t first = newline == std::string::npos ? 0 : newline + 1;
+    if (const auto line = parse_line(std::string_view(text).substr(first))) {
+      end.sequence = std::max(end.sequence, line->sequence);
+      if (!is_of_command(*line)) {
+        if (!std::holds_alternative<RunEnded>(line->event)) end.unfinished = line->run;
+        return true;
+      }
+    }
+    text.resize(first);
+  }
+  return false;
+}
+
+tl::expected<End, int> end_of(int descriptor) {
+  struct stat status {};
+  if (::fstat(descriptor, &status) != 0) return tl::unexpected(errno);
+  End end;
+  for (std::int64_t length = usual_tail_bytes;; length *= 8) {
+    auto text = tail_of(descriptor, status.st_size, length);
+    if (!text) return tl::unexpected(text.error());
+    end.torn = !text->empty() && text->back() != '\n';
+    if (find_last_line(*std::move(text), end)) return end;
+    if (length >= std::min<std::int64_t>(looked_at_bytes, status.st_size)) return end;
+  }
 }
 
 }  // namespace
@@ -54,8 +110,19 @@ Result<std::unique_ptr<JournalFile>> JournalFile::open(const std::string& direct
     return fail(journal_error(number, "make durable (fsync) the directory of", directory));
   for (int turn = 0; turn < most_turns; ++turn) {
     const std::string path = (std::filesystem::path(directory) / file_name(server, turn)).string();
-    const int descriptor = ::open(path.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+    const int descriptor =
+        ::open(path.c_str(), O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
+    if (descriptor < 0 && errno == ELOOP)
+      return fail(
+          make_error(ErrorCode::io, "{} is a symbolic link: a journal's files must not be links", path)
+              .with_native(ELOOP)
+              .in_file(path));
     if (descriptor < 0) return fail(journal_error(errno, "open", path));
+    struct stat status {};
+    if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
+      ::close(descriptor);
+      return fail(make_error(ErrorCode::io, "{} is no regular file: remove it", path).in_file(path));
+    }
     const FileLock held = take_file_lock(descriptor);
     if (held == FileLock::others) {
       ::close(descriptor);
@@ -63,6 +130,8 @@ Result<std::unique_ptr<JournalFile>> JournalFile::open(const std::string& direct
     }
     std::unique_ptr<JournalFile> file(new JournalFile(descriptor, path, held == FileLock::ours));
     AFTERBAY_TRY(file->look_at_end());
+    if (file->locked_ && server == 0) file->look_at_others(directory);
+    file->next_sequence();
     if (const int number = sync_directory(directory))
       return fail(journal_error(number, "make durable (fsync) the directory of", path));
     return file;
@@ -77,32 +146,37 @@ Error JournalFile::error(int number, const char* doing) const { return journal_e
 
 /// Did the last run end, and its last line?
 Result<> JournalFile::look_at_end() {
-  struct stat status {};
-  if (::fstat(descriptor_, &status) != 0) return fail(error(errno, "look at"));
-  const std::int64_t begin = std::max<std::int64_t>(0, status.st_size - looked_at_bytes);
-  std::string end(static_cast<std::size_t>(status.st_size - begin), '\0');
-  std::size_t done = 0;
-  while (done < end.size()) {
-    const ssize_t got =
-        ::pread(descriptor_, end.data() + done, end.size() - done, begin + static_cast<std::int64_t>(done));
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return fail(error(errno, "read"));
-    if (got == 0) break;
-    done += static_cast<std::size_t>(got);
-  }
-  end.resize(done);
+  const auto end = end_of(descriptor_);
+  if (!end) return fail(error(end.error(), "read"));
   const MutexLock lock(write_mutex_);
-  torn_ = !end.empty() && end.back() != '\n';
-  while (!end.empty()) {
-    const std::size_t newline = end.size() > 1 ? end.rfind('\n', end.size() - 2) : std::string::npos;
-    const std::size_t first = newline == std::string::npos ? 0 : newline + 1;
-    if (const auto line = parse_line(std::string_view(end).substr(first))) {
-      if (!std::holds_alternative<RunEnded>(line->event)) run_without_end_ = line->run;
-      break;
-    }
-    end.resize(first);
-  }
+  torn_ = end->torn;
+  sequence_ = end->sequence;
+  if (end->unfinished) runs_without_end_.push_back(*end->unfinished);
   return {};
+}
+
+/// Files of other sessions, and of servers that this run may not have: who holds no lock on them is dead.
+void JournalFile::look_at_others(const std::string& directory) {
+  std::error_code wrong;
+  for (const auto& entry : std::filesystem::directory_iterator(directory, wrong)) {
+    const std::string path = entry.path().string();
+    if (!is_journal_name(entry.path().filename().string()) || path == path_) continue;
+    const int descriptor = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (descriptor < 0) continue;
+    // First the lock: who ends its run while this looks has written its end before it lets go.
+    const bool held = file_lock_is_held(descriptor);
+    if (const auto end = end_of(descriptor); end) {
+      sequence_ = std::max(sequence_.load(), end->sequence);
+      if (!held && end->unfinished) runs_without_end_.push_back(*end->unfinished);
+    }
+    ::close(descriptor);
+  }
+}
+
+std::uint64_t JournalFile::next_sequence() {
+  const auto directory = std::filesystem::path(path_).parent_path().string();
+  sequence_ = journal::next_sequence(directory, sequence_);
+  return sequence_;
 }
 
 /// Writes the line and gives its number.
@@ -125,16 +199,37 @@ Result<> JournalFile::append(std::string_view line) {
 
 Result<> JournalFile::append_durably(std::string_view line) {
   AFTERBAY_TRY_ASSIGN(const std::uint64_t number, put(line));
+  AFTERBAY_TRY(sync(number));
+  struct stat status {};
+  if (::fstat(descriptor_, &status) != 0) return fail(error(errno, "look at"));
+  if (status.st_nlink > 0) return {};
+  return fail(make_error(ErrorCode::io, "the journal {} was removed while the run lasted", path_)
+                  .with_native(ENOENT)
+                  .in_file(path_));
+}
+
+Result<> JournalFile::sync(std::uint64_t number) {
   const MutexLock turn(sync_mutex_);
+  for (const Lost& lost : lost_)
+    if (lost.first <= number && number <= lost.last) return fail(error(lost.number, "make durable (fsync)"));
   if (synced_ >= number) return {};
   std::uint64_t all = 0;
   {
     const MutexLock lock(write_mutex_);
     all = written_;
   }
-  if (::fdatasync(descriptor_) != 0) return fail(error(errno, "make durable (fsync)"));
+  if (::fdatasync(descriptor_) == 0) {
+    synced_ = all;
+    return {};
+  }
+  // The kernel says so once, and may take the pages for written.
+  const int cause = errno;
+  if (!lost_.empty() && lost_.back().last == synced_)
+    lost_.back().last = all;
+  else
+    lost_.push_back({synced_ + 1, all, cause});
   synced_ = all;
-  return {};
+  return fail(error(cause, "make durable (fsync)"));
 }
 
 }  // namespace afterbay::journal

@@ -2,11 +2,13 @@
 // JournalFile: the file to which one I/O server of a session appends its lines.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.hpp"
 #include "base/thread_safety.hpp"
@@ -31,32 +33,47 @@ class JournalFile {
 
   /// One line, by one write. After a failure it may be there in part; what follows begins on a new line.
   Result<> append(std::string_view line);
-  /// The same, and returns when it is on the disk. Threads that come together share one trip.
+  /// The same, and returns when it is on the disk. Threads that come together share one trip. Fails also
+  /// if somebody has removed the file; and for every line that waited for a trip which failed, since a
+  /// later one does not tell whether the first line's bytes are on the disk.
   Result<> append_durably(std::string_view line);
 
   [[nodiscard]] bool locked() const noexcept { return locked_; }
-  /// Of the last run in the file, when that did not end: it was killed.
-  [[nodiscard]] const std::optional<std::string>& run_without_end() const noexcept {
-    return run_without_end_;
+  /// Runs in this file that did not end, and whose processes live no more; of server 0 also those in all
+  /// other files of the directory.
+  [[nodiscard]] const std::vector<std::string>& runs_without_end() const noexcept {
+    return runs_without_end_;
   }
+  /// Larger than that of all who opened files in the directory before.
+  [[nodiscard]] std::uint64_t sequence() const noexcept { return sequence_; }
+  /// Another number of the same order: what others do from now on is later.
+  std::uint64_t next_sequence();
 
  private:
   JournalFile(int descriptor, std::string path, bool locked)
       : descriptor_(descriptor), path_(std::move(path)), locked_(locked) {}
 
   Result<> look_at_end();
+  void look_at_others(const std::string& directory);
+  Result<> sync(std::uint64_t number);
   Result<std::uint64_t> put(std::string_view line);
   [[nodiscard]] Error error(int number, const char* doing) const;
 
   int descriptor_;
   std::string path_;
   bool locked_;
-  std::optional<std::string> run_without_end_;
+  std::vector<std::string> runs_without_end_;
+  std::atomic<std::uint64_t> sequence_ = 0;
   Mutex write_mutex_;
   bool torn_ AFTERBAY_GUARDED_BY(write_mutex_) = false;  ///< the last line has no newline
   std::uint64_t written_ AFTERBAY_GUARDED_BY(write_mutex_) = 0;
   Mutex sync_mutex_;
   std::uint64_t synced_ AFTERBAY_GUARDED_BY(sync_mutex_) = 0;
+  struct Lost {
+    std::uint64_t first = 0, last = 0;  ///< lines that waited for a trip that failed
+    int number = 0;
+  };
+  std::vector<Lost> lost_ AFTERBAY_GUARDED_BY(sync_mutex_);
 };
 
 }  // namespace afterbay::journal

@@ -107,12 +107,51 @@ RunState state_of(const Run& run, const Asker& asker) {
   return running ? RunState::running : worst;
 }
 
+namespace {
+
+/// Whether `earlier` was over when `later`, which comes after it in the journal, began.
+bool was_over(const Run& earlier, const Run& later) {
+  if (earlier.sequence == 0 || later.sequence == 0) return earlier.last_at <= later.started_at;
+  return std::ranges::all_of(earlier.servers, [&](const auto& entry) {
+    const ServerOfRun& server = entry.second;
+    return (server.ended || server.abandoned) && server.over <= later.sequence;
+  });
+}
+
+bool share_a_path(const Run& a, const Run& b) {
+  const auto in_b = [&b](const auto& path) { return b.has_path(path); };
+  return std::ranges::any_of(a.published, in_b, [](const auto& it) { return it.file.file.path; }) ||
+         std::ranges::any_of(a.unpublished, in_b, [](const auto& it) { return it.file.path; });
+}
+
+/// It died before it had any output to lose.
+bool has_no_path(const Run& run) { return run.published.empty() && run.unpublished.empty(); }
+
+/// For each run, whether another one of its session ran, or may have run, at the same time.
+std::vector<bool> accompanied(const Journal& journal) {
+  std::vector<bool> found(journal.runs.size(), false);
+  for (std::size_t a = 0; a < journal.runs.size(); ++a)
+    for (std::size_t b = a + 1; b < journal.runs.size(); ++b)
+      if (journal.runs[a].session() == journal.runs[b].session() &&
+          !was_over(journal.runs[a], journal.runs[b]))
+        found[a] = found[b] = true;
+  return found;
+}
+
+}  // namespace
+
 std::vector<const Run*> last_runs(const Journal& journal) {
-  std::map<std::string, const Run*> last;
-  for (const Run& run : journal.runs) last[run.session()] = &run;
+  const std::vector<bool> in_company = accompanied(journal);
   std::vector<const Run*> runs;
-  for (const auto& [session, run] : last) runs.push_back(run);
-  std::ranges::sort(runs, {}, &Run::started_at);
+  for (std::size_t a = 0; a < journal.runs.size(); ++a) {
+    const Run& run = journal.runs[a];
+    const bool has_successor = std::any_of(
+        journal.runs.begin() + static_cast<std::ptrdiff_t>(a) + 1, journal.runs.end(), [&](const Run& later) {
+          return later.session() == run.session() && was_over(run, later) &&
+                 (!in_company[a] || has_no_path(run) || share_a_path(run, later));
+        });
+    if (!has_successor) runs.push_back(&run);
+  }
   return runs;
 }
 
@@ -122,23 +161,25 @@ RunState state_of(const Journal& journal, const Asker& asker) {
   return worst;
 }
 
-std::map<std::string, PublishedFile> last_files(const Journal& journal) {
-  std::map<std::string, PublishedFile> last;
-  for (const Run& run : journal.runs) {
-    std::map<std::string, PublishedFile> of_run;
-    for (const PublishedFile& it : run.published) {
-      auto [at, is_new] = of_run.try_emplace(it.file.file.collection, it);
-      if (!is_new && at->second.file.file.number < it.file.file.number) at->second = it;
-    }
+std::map<SeriesName, PublishedFile> last_files(const Journal& journal) {
+  const std::vector<bool> in_company = accompanied(journal);
+  std::map<SeriesName, PublishedFile> last;
+  for (std::size_t r = 0; r < journal.runs.size(); ++r) {
+    const Run& run = journal.runs[r];
+    std::map<SeriesName, PublishedFile> of_run;
+    const auto add = [&](const PublishedFile& it) {
+      const FileFacts& file = it.file.file;
+      auto [at, is_new] = of_run.try_emplace(
+          {run.session(), in_company[r] ? run.id : std::string(), file.member, file.collection}, it);
+      if (!is_new && at->second.file.file.number < file.number) at->second = it;
+    };
+    for (const PublishedFile& it : run.published) add(it);
+    for (const OpenedFile& it : run.unpublished)
+      if (const auto entry = published_after_all(it)) add(*entry);
     of_run.merge(last);
     last = std::move(of_run);
   }
   return last;
-}
-
-bool has_its_name(const OpenedFile& file) {
-  struct stat status {};
-  return file.inode != 0 && ::stat(file.file.path.c_str(), &status) == 0 && status.st_ino == file.inode;
 }
 
 CheckedFile check_file(const PublishedFile& entry, bool quick) {
@@ -169,7 +210,8 @@ Result<Verification> verify(const Journal& journal, bool quick) {
     if (checked.finding != Finding::right) {
       AFTERBAY_TRY_ASSIGN(const Journal again, read_journal(journal.directory));
       const auto now = newest_files(again);
-      if (const PublishedFile& later = now.at(path); later.at != entry.at) checked = check_file(later, quick);
+      if (const PublishedFile& later = now.at(path); later.sequence != entry.sequence || later.at != entry.at)
+        checked = check_file(later, quick);
     }
     if (checked.finding != Finding::right) {
       result.wrong.push_back(std::move(checked));

@@ -2,6 +2,7 @@
 // What a journal says about its runs, and whether the files are what it says.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -35,19 +36,27 @@ Asker this_host();
 /// their process id.
 RunState state_of(const Run& run, const Asker& asker);
 
-/// The last run of each session: what was in the making in older ones has been run again, or given up.
+/// Runs that no later one has taken the place of. A run takes the place of older ones of its session that
+/// were over when it began. If several of a name ran at the same time (members of an ensemble that have no
+/// names of their own), only of those that wrote a path that it writes too.
 std::vector<const Run*> last_runs(const Journal& journal);
 
 /// The worst state of the last runs, in the order killed, failed, unclear, running, complete.
 RunState state_of(const Journal& journal, const Asker& asker);
 
-/// Of the files that the last run of a collection published the one that was opened last: several may be
-/// published at a time, in any order.
-std::map<std::string, PublishedFile> last_files(const Journal& journal);
+/// Whose the last complete file is. Empty and zero where there is nothing to tell apart.
+struct SeriesName {
+  std::string session;
+  std::string run;  ///< id, if another one of the session ran at the same time
+  std::optional<std::int64_t> member;
+  std::string collection;
 
-/// Whether an opened file has its final name, and so is complete: the run was killed before the journal could
-/// say so. False too where nobody can tell, as on a host that does not see the file.
-bool has_its_name(const OpenedFile& file);
+  auto operator<=>(const SeriesName&) const = default;
+};
+
+/// Of each session, member and collection, from the last run that published any: the file that was opened
+/// last. Several may be published at a time, in any order.
+std::map<SeriesName, PublishedFile> last_files(const Journal& journal);
 
 enum class Finding { right, missing, shorter, longer, changed, unreadable };
 const char* name_of(Finding finding) noexcept;

@@ -67,6 +67,13 @@ void fields(A& a, FilePublished& v) {
   a("triggers", triggers);
 }
 template <class A>
+void fields(A& a, FileReady& v) {
+  fields(a, v.file);
+  a("inode", v.inode);
+  a("born_ns", v.born_ns);
+  a("name", v.name);
+}
+template <class A>
 void fields(A& a, FileRecovered& v) {
   fields(a, v.file);
   a("epoch", v.epoch);
@@ -119,6 +126,7 @@ void fields(A& a, RunAbandoned& v) {
 
 constexpr const char* name_of(const RunStarted&) { return "run_started"; }
 constexpr const char* name_of(const FileOpened&) { return "file_opened"; }
+constexpr const char* name_of(const FileReady&) { return "file_ready"; }
 constexpr const char* name_of(const FilePublished&) { return "file_published"; }
 constexpr const char* name_of(const FileRecovered&) { return "file_recovered"; }
 constexpr const char* name_of(const FileGivenUp&) { return "file_given_up"; }
@@ -192,6 +200,7 @@ Event read_event(const std::string& name, const Json& json) {
 
 std::string text_of(const Line& line) {
   Json json{{"journal", format_version}, {"at", line.at}, {"run", line.run}, {"server", line.server}};
+  if (line.sequence != 0) json["sequence"] = line.sequence;
   std::visit(
       [&json](auto event) {
         if constexpr (!std::is_same_v<decltype(event), std::monostate>) {
@@ -212,11 +221,17 @@ std::optional<Line> parse_line(std::string_view text) {
     json.at("at").get_to(line.at);
     json.at("run").get_to(line.run);
     json.at("server").get_to(line.server);
+    line.sequence = json.value("sequence", std::uint64_t{0});
     line.event = read_event(json.at("event").get<std::string>(), json);
     return line;
   } catch (const Json::exception&) {
     return std::nullopt;
   }
+}
+
+bool is_of_command(const Line& line) noexcept {
+  const auto* const ready = std::get_if<FileReady>(&line.event);
+  return std::holds_alternative<FileRecovered>(line.event) || (ready != nullptr && ready->name);
 }
 
 std::string utc_now() {

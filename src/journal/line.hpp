@@ -53,8 +53,17 @@ struct FilePublished {
   std::vector<std::string> triggers{};  ///< names of those that are to run for it
 };
 
-/// Brought back to an epoch after its run was killed, by `afterbay recover`. Written just before it gets its
-/// name.
+/// All of the file is durable, and it is about to get its final name. If the line after that is missing,
+/// inode and size tell whether it got it.
+struct FileReady {
+  FilePublished file;
+  std::uint64_t inode = 0;
+  std::uint64_t born_ns = 0;          ///< when the inode was created; 0: the file system does not say
+  std::optional<std::string> name{};  ///< of the epoch that `afterbay recover` has brought it back to
+};
+
+/// Brought back to an epoch after its run was killed, by `afterbay recover`: the file and its name are
+/// durable.
 struct FileRecovered {
   FilePublished file;
   std::uint64_t epoch = 0;
@@ -110,15 +119,20 @@ struct RunAbandoned {
 };
 
 /// std::monostate: an event that this version does not know.
-using Event = std::variant<std::monostate, RunStarted, FileOpened, FilePublished, FileRecovered, FileGivenUp,
-                           EpochCompleted, Warned, Failed, TriggerRan, RunEnded, RunAbandoned>;
+using Event = std::variant<std::monostate, RunStarted, FileOpened, FileReady, FilePublished, FileRecovered,
+                           FileGivenUp, EpochCompleted, Warned, Failed, TriggerRan, RunEnded, RunAbandoned>;
 
 struct Line {
   std::string at;  ///< UTC, "2026-11-22T07:15:03.123Z": ordered as text
   std::string run;
   std::int64_t server = 0;
+  /// Grows from run to run in a directory, whatever the clock does; 0: written by an older version.
+  std::uint64_t sequence = 0;
   Event event;
 };
+
+/// Whether `afterbay recover` wrote it, under the id of the run whose file it was, long after that run.
+bool is_of_command(const Line& line) noexcept;
 
 /// One line of JSON without its newline.
 std::string text_of(const Line& line);

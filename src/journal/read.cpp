@@ -2,12 +2,15 @@
 #include "journal/read.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <iterator>
+#include <tuple>
 #include <utility>
 
 #include "base/file_lock.hpp"
@@ -64,6 +67,7 @@ class Collector {
     std::string_view text = file.text;
     Run* last = nullptr;
     std::int64_t server = 0;
+    std::vector<std::string> before;  // runs in this file
     while (!text.empty()) {
       const std::size_t newline = text.find('\n');
       const auto line = parse_line(text.substr(0, newline));
@@ -71,6 +75,15 @@ class Collector {
       if (line && newline != std::string_view::npos) {
         last = &add(*line);
         server = line->server;
+        // Who locks the file has found nobody else who held it.
+        const auto* const started = std::get_if<RunStarted>(&line->event);
+        if (started != nullptr && started->locked)
+          for (const std::string& older : before)
+            if (older != line->run) abandoned_.emplace_back(older, line->run);
+        if (!is_of_command(*line) && (before.empty() || before.back() != line->run)) {
+          if (started != nullptr && started->locked) before.clear();
+          before.push_back(line->run);
+        }
       } else if (newline != std::string_view::npos ? newline > 0 : !file.held) {
         ++unreadable_;
       }
@@ -90,12 +103,12 @@ class Collector {
       drop_published(run);
       list_untriggered(run, ran_[id]);
     }
+    settle_ends();
     for (auto& [id, run] : runs_) journal.runs.push_back(std::move(run));
-    std::ranges::stable_sort(journal.runs, {}, &Run::started_at);
-    for (const std::string& id : abandoned_)
-      for (Run& run : journal.runs)
-        if (run.id == id)
-          for (auto& [number, server] : run.servers) server.abandoned = !server.ended;
+    std::ranges::stable_sort(journal.runs, [](const Run& a, const Run& b) {
+      return std::tie(a.sequence, a.started_at) < std::tie(b.sequence, b.started_at);
+    });
+    forget_reused(journal.runs);
     return journal;
   }
 
@@ -105,16 +118,20 @@ class Collector {
     run.id = line.run;
     if (run.started_at.empty() || line.at < run.started_at) run.started_at = line.at;
     run.last_at = std::max(run.last_at, line.at);
+    if (!is_of_command(line) && (run.sequence == 0 || line.sequence < run.sequence))
+      run.sequence = line.sequence;
     ServerOfRun& server = run.servers[line.server];
     if (const auto* started = std::get_if<RunStarted>(&line.event)) {
       server.started = *started;
       server.started_at = line.at;
     } else if (const auto* opened = std::get_if<FileOpened>(&line.event)) {
       open(run, {opened->file, opened->inode, {}, line.at, line.server});
+    } else if (const auto* ready = std::get_if<FileReady>(&line.event)) {
+      make_ready(run, *ready, line);
     } else if (const auto* published = std::get_if<FilePublished>(&line.event)) {
       run.published.push_back({*published, line.at, line.server});
     } else if (const auto* recovered = std::get_if<FileRecovered>(&line.event)) {
-      run.published.push_back({recovered->file, line.at, line.server, recovered->name});
+      run.published.push_back({recovered->file, line.at, line.server, recovered->name, line.sequence});
     } else if (const auto* given_up = std::get_if<FileGivenUp>(&line.event)) {
       give_up(run, *given_up, line);
     } else if (const auto* completed = std::get_if<EpochCompleted>(&line.event)) {
@@ -132,10 +149,53 @@ class Collector {
                                             ran->text.value_or(""))});
     } else if (const auto* ended = std::get_if<RunEnded>(&line.event)) {
       server.ended = *ended;
+      server.over = line.sequence;
     } else if (const auto* abandoned = std::get_if<RunAbandoned>(&line.event)) {
-      abandoned_.push_back(abandoned->abandoned);
+      abandoned_.emplace_back(abandoned->abandoned, line.run);
     }
     return run;
+  }
+
+  /// A run that found another one dead began after that one's end.
+  void settle_ends() {
+    for (const auto& [dead, finder] : abandoned_) {
+      const auto at = runs_.find(dead);
+      if (at == runs_.end()) continue;
+      for (auto& [number, server] : at->second.servers) {
+        if (server.ended) continue;
+        const std::uint64_t over = runs_[finder].sequence;
+        if (!server.abandoned || over < server.over) server.over = over;
+        server.abandoned = true;
+      }
+    }
+    for (auto& [id, run] : runs_)
+      for (PublishedFile& it : run.published)
+        if (it.sequence == 0) it.sequence = run.sequence;
+  }
+
+  /// An inode that a later run uses for a file of that name says nothing of the older one any more.
+  static void forget_reused(std::vector<Run>& runs) {
+    std::map<std::string, std::set<std::uint64_t>> later;
+    for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
+      for (OpenedFile& it : run->unpublished)
+        if (const auto at = later.find(it.file.path);
+            it.ready && at != later.end() && at->second.contains(it.ready->inode))
+          it.ready.reset();
+      for (const OpenedFile& it : run->unpublished) later[it.file.path].insert(it.inode);
+    }
+  }
+
+  static void make_ready(Run& run, const FileReady& ready, const Line& line) {
+    auto same = std::ranges::find_if(run.unpublished, [&](const OpenedFile& other) {
+      return other.file.number == ready.file.file.number;
+    });
+    if (same == run.unpublished.end()) {
+      run.unpublished.push_back({ready.file.file, ready.inode, {}, line.at, line.server});
+      same = std::prev(run.unpublished.end());
+    }
+    same->ready = ready;
+    same->ready_at = line.at;
+    same->ready_sequence = ready.name ? line.sequence : 0;
   }
 
   /// Another thread of the server may have said before that the file is given up.
@@ -148,6 +208,9 @@ class Collector {
       return;
     }
     opened.given_up = same->given_up;
+    opened.ready = same->ready;
+    opened.ready_at = same->ready_at;
+    opened.ready_sequence = same->ready_sequence;
     *same = std::move(opened);
   }
 
@@ -204,8 +267,8 @@ class Collector {
   }
 
   std::map<std::string, Run> runs_;
-  std::map<std::string, TriggersRan> ran_;  ///< by run
-  std::vector<std::string> abandoned_;
+  std::map<std::string, TriggersRan> ran_;                      ///< by run
+  std::vector<std::pair<std::string, std::string>> abandoned_;  ///< who, and by whom it was found
   std::uint64_t unreadable_ = 0;
 };
 
@@ -213,7 +276,14 @@ class Collector {
 
 const std::string& Run::session() const {
   static const std::string unknown;
-  return servers.empty() ? unknown : servers.begin()->second.started.session;
+  const auto knows = [](const auto& entry) { return !entry.second.started.session.empty(); };
+  const auto at = std::ranges::find_if(servers, knows);
+  return at == servers.end() ? unknown : at->second.started.session;
+}
+
+bool Run::has_path(const std::string& path) const {
+  return std::ranges::any_of(published, [&](const auto& it) { return it.file.file.path == path; }) ||
+         std::ranges::any_of(unpublished, [&](const auto& it) { return it.file.path == path; });
 }
 
 bool Run::is_complete(const CompletedEpoch& epoch) const {
@@ -247,13 +317,40 @@ Result<Journal> read_journal(const std::string& directory) {
   return std::move(collector).finish(where);
 }
 
+std::optional<PublishedFile> published_after_all(const OpenedFile& file) {
+  if (!file.ready || file.ready->inode == 0) return std::nullopt;
+  struct statx found {};
+  if (::statx(AT_FDCWD, file.file.path.c_str(), AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS | STATX_BTIME,
+              &found) != 0)
+    return std::nullopt;
+  const std::uint64_t born_ns =
+      (found.stx_mask & STATX_BTIME) == 0
+          ? 0
+          : static_cast<std::uint64_t>(found.stx_btime.tv_sec) * 1'000'000'000 + found.stx_btime.tv_nsec;
+  const FileReady& ready = *file.ready;
+  if (!S_ISREG(found.stx_mode) || found.stx_ino != ready.inode || found.stx_size != ready.file.bytes ||
+      (ready.born_ns != 0 && born_ns != 0 && ready.born_ns != born_ns))
+    return std::nullopt;
+  return PublishedFile{ready.file, file.ready_at, file.server, ready.name, file.ready_sequence};
+}
+
 std::map<std::string, PublishedFile> newest_files(const Journal& journal) {
   std::map<std::string, PublishedFile> newest;
-  for (const Run& run : journal.runs)
-    for (const PublishedFile& it : run.published) {
-      auto [at, is_new] = newest.try_emplace(it.file.file.path, it);
-      if (!is_new && at->second.at <= it.at) at->second = it;
-    }
+  const auto add = [&newest](const PublishedFile& it) {
+    auto [at, is_new] = newest.try_emplace(it.file.file.path, it);
+    const PublishedFile& known = at->second;
+    if (!is_new &&
+        std::tie(known.sequence, known.file.file.number) <= std::tie(it.sequence, it.file.file.number))
+      at->second = it;
+  };
+  for (const Run& run : journal.runs) {
+    for (const PublishedFile& it : run.published) add(it);
+    for (const OpenedFile& it : run.unpublished)
+      if (auto entry = published_after_all(it)) {
+        if (entry->sequence == 0) entry->sequence = run.sequence;
+        add(*entry);
+      }
+  }
   return newest;
 }
 

@@ -20,6 +20,9 @@ struct OpenedFile {
   std::string given_up;     ///< why; empty: it was not, as far as the journal says
   std::string at;
   std::int64_t server = 0;
+  std::optional<FileReady> ready{};  ///< the last: whole, and about to get its name
+  std::string ready_at{};
+  std::uint64_t ready_sequence = 0;
 };
 
 struct PublishedFile {
@@ -27,6 +30,7 @@ struct PublishedFile {
   std::string at;
   std::int64_t server = 0;
   std::optional<std::string> epoch{};  ///< `afterbay recover` brought it back to that one
+  std::uint64_t sequence = 0;          ///< of its run, or of the command that brought it back
 };
 
 struct CompletedEpoch {
@@ -55,10 +59,12 @@ struct ServerOfRun {
   std::optional<RunEnded> ended;
   bool held = false;       ///< the journal file's lock: the process lives
   bool abandoned = false;  ///< a later run found that it had not ended
+  std::uint64_t over = 0;  ///< its end in the order of runs; 0: not known
 };
 
 struct Run {
   std::string id;
+  std::uint64_t sequence = 0;  ///< of its first server; see Line
   std::string started_at;
   std::string last_at;
   std::map<std::int64_t, ServerOfRun> servers;     ///< by number
@@ -71,6 +77,8 @@ struct Run {
       untriggered;  ///< of which nothing is said: not yet, or its server was killed before
 
   [[nodiscard]] const std::string& session() const;
+  /// Whether it has written, or was about to write, a file of that path.
+  [[nodiscard]] bool has_path(const std::string& path) const;
   /// On all servers.
   [[nodiscard]] bool is_complete(const CompletedEpoch& epoch) const;
   /// The last epoch that is complete; null: none.
@@ -79,7 +87,7 @@ struct Run {
 
 struct Journal {
   std::string directory;
-  std::vector<Run> runs;               ///< in the order of their starts
+  std::vector<Run> runs;               ///< in the order of their starts, by sequence, not by their clocks
   std::uint64_t unreadable_lines = 0;  ///< torn when a run was killed, or something else's
 };
 
@@ -88,7 +96,11 @@ struct Journal {
 /// journal.
 Result<Journal> read_journal(const std::string& directory);
 
-/// The newest entry of each path, over all runs.
+/// What became of a file that was about to get its name: nothing if it did not get it (or nobody can tell,
+/// as on a host that does not see the file), else the entry that is missing.
+std::optional<PublishedFile> published_after_all(const OpenedFile& file);
+
+/// The newest entry of each path, over all runs; also of files that got their names unsaid.
 std::map<std::string, PublishedFile> newest_files(const Journal& journal);
 
 }  // namespace afterbay::journal

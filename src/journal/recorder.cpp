@@ -45,8 +45,8 @@ Recorder::Recorder(Where where, Identity identity, Logger logger)
   identity_.started.directory = working_directory();
 }
 
-std::string Recorder::line(Event event) const {
-  return text_of({utc_now(), identity_.run, identity_.server, std::move(event)});
+std::string Recorder::line(Event event, std::uint64_t sequence) const {
+  return text_of({utc_now(), identity_.run, identity_.server, sequence, std::move(event)});
 }
 
 /// The open file. When it is opened: who runs here, and what became of the run before.
@@ -58,19 +58,21 @@ Result<JournalFile*> Recorder::file() {
 Result<JournalFile*> Recorder::file_at_hand() {
   if (file_) return file_.get();
   AFTERBAY_TRY_ASSIGN(auto opened, JournalFile::open(where_.directory, identity_.server));
-  if (const auto& killed = opened->run_without_end())
-    AFTERBAY_TRY(opened->append(line(RunAbandoned{*killed})));
   RunStarted started = identity_.started;
   started.locked = opened->locked();
-  AFTERBAY_TRY(
-      opened->append_durably(text_of({started_at_, identity_.run, identity_.server, std::move(started)})));
+  AFTERBAY_TRY(opened->append_durably(
+      text_of({started_at_, identity_.run, identity_.server, opened->sequence(), std::move(started)})));
+  for (const std::string& killed : opened->runs_without_end())
+    if (killed != identity_.run) AFTERBAY_TRY(opened->append(line(RunAbandoned{killed}, opened->sequence())));
   file_ = std::move(opened);
   return file_.get();
 }
 
 Result<> Recorder::write(Event event, bool durable) {
   AFTERBAY_TRY_ASSIGN(JournalFile* const to, file());
-  const std::string text = line(std::move(event));
+  // What begins from now on is later than this run's end.
+  const bool last = std::holds_alternative<RunEnded>(event);
+  const std::string text = line(std::move(event), last ? to->next_sequence() : to->sequence());
   return durable ? to->append_durably(text) : to->append(text);
 }
 
@@ -104,6 +106,11 @@ Result<> Recorder::bear(Result<> written) {
 Result<> Recorder::opened(FileFacts file, std::uint64_t inode) {
   file.path = absolute(file.path);
   return note(FileOpened{std::move(file), inode}, false);
+}
+
+Result<> Recorder::ready(FileReady ready) {
+  ready.file.file.path = absolute(ready.file.file.path);
+  return note(std::move(ready), true);
 }
 
 Result<> Recorder::published(FilePublished published) {

@@ -40,6 +40,8 @@ class Recorder {
   /// Files are to come: takes the time for the first line now. After `ended` it does nothing.
   Result<> begin();
   Result<> opened(FileFacts file, std::uint64_t inode = 0);
+  /// Durable. The file is durable too, and gets its final name next.
+  Result<> ready(FileReady ready);
   /// Durable. The file must have its final name, durably.
   Result<> published(FilePublished file);
   /// Will not be published in this run.
@@ -58,7 +60,7 @@ class Recorder {
   Result<> write(Event event, bool durable);
   Result<JournalFile*> file();
   Result<JournalFile*> file_at_hand() AFTERBAY_REQUIRES(mutex_);
-  [[nodiscard]] std::string line(Event event) const;
+  [[nodiscard]] std::string line(Event event, std::uint64_t sequence) const;
 
   Where where_;
   Identity identity_;

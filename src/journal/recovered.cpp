@@ -23,10 +23,24 @@ Result<> check_writable(const Journal& journal, const LeftFile& left) {
   return {};
 }
 
+namespace {
+
+Result<> note(const Journal& journal, const LeftFile& left, Event event) {
+  AFTERBAY_TRY_ASSIGN(const auto file, JournalFile::open(journal.directory, left.file->server));
+  return file->append_durably(
+      text_of({utc_now(), left.run->id, left.file->server, file->sequence(), std::move(event)}));
+}
+
+}  // namespace
+
+Result<> note_ready(const Journal& journal, const LeftFile& left, FileReady ready) {
+  ready.file.file = left.file->file;
+  return note(journal, left, std::move(ready));
+}
+
 Result<> note_recovered(const Journal& journal, const LeftFile& left, FileRecovered recovered) {
   recovered.file.file = left.file->file;
-  AFTERBAY_TRY_ASSIGN(const auto file, JournalFile::open(journal.directory, left.file->server));
-  return file->append_durably(text_of({utc_now(), left.run->id, left.file->server, std::move(recovered)}));
+  return note(journal, left, std::move(recovered));
 }
 
 }  // namespace afterbay::journal

@@ -21,7 +21,9 @@ std::optional<LeftFile> find_left(const Journal& journal, const std::string& pat
 /// Whether `note_recovered` can open its file; changes nothing.
 Result<> check_writable(const Journal& journal, const LeftFile& left);
 
-/// Durable: the file will have its name, with so many bytes and records, as of the epoch of that name.
+/// Durable: the file is about to get its final name. `ready` needs no facts of the file.
+Result<> note_ready(const Journal& journal, const LeftFile& left, FileReady ready);
+/// Durable: the file has its name, with so many bytes and records, as of the epoch of that name.
 Result<> note_recovered(const Journal& journal, const LeftFile& left, FileRecovered recovered);
 
 }  // namespace afterbay::journal

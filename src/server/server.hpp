@@ -200,6 +200,9 @@ class Server {
   [[nodiscard]] Result<> note_opened(const OutputFile& file);
   [[nodiscard]] bool notes_opening(const OutputFile& file) const;
   void submit_opened_note(OutputFile& file);
+  [[nodiscard]] journal::FilePublished line_of(const OutputFile& file,
+                                               const storage::Published& published) const;
+  [[nodiscard]] Result<> note_ready(const OutputFile& file, const storage::Published& published);
   [[nodiscard]] Result<> note_published(const OutputFile& file, const storage::Published& published);
   void note_warning(std::string text);
   [[nodiscard]] bool is_never_put(const OutputFile& file, std::uint32_t variable) const;

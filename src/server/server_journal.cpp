@@ -48,8 +48,7 @@ void Server::submit_opened_note(OutputFile& file) {
   });
 }
 
-Result<> Server::note_published(const OutputFile& file, const storage::Published& published) {
-  if (!journal_ || file.collection->format == Format::memory) return {};
+journal::FilePublished Server::line_of(const OutputFile& file, const storage::Published& published) const {
   journal::FilePublished line{
       facts_of(file), published.size_bytes, published.records, published.checksum, {}};
   if (file.records_dropped > 0) line.dropped = file.records_dropped;
@@ -58,7 +57,17 @@ Result<> Server::note_published(const OutputFile& file, const storage::Published
     event.collection = file.collection->name;
     line.triggers = triggers_->due(event);
   }
-  return journal_->published(std::move(line));
+  return line;
+}
+
+Result<> Server::note_ready(const OutputFile& file, const storage::Published& published) {
+  if (!journal_ || file.collection->format == Format::memory) return {};
+  return journal_->ready({line_of(file, published), published.inode, published.born_ns});
+}
+
+Result<> Server::note_published(const OutputFile& file, const storage::Published& published) {
+  if (!journal_ || file.collection->format == Format::memory) return {};
+  return journal_->published(line_of(file, published));
 }
 
 void Server::note_given_up(const OutputFile& file, std::string why) {

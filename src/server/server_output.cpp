@@ -397,7 +397,7 @@ void Server::publish_if_complete(OutputFile& file) {
           AFTERBAY_TRY(check_wanted(file));
           for (const storage::MemberEpoch& whole : file.handed) AFTERBAY_TRY(file.file->take(whole.account));
           file.file->reach(file.records_put);
-          return file.file->publish();
+          return file.file->publish([&](const storage::Published& ready) { return note_ready(file, ready); });
         }();
         if (published) {
           observe::add(timers_.written, published->cost.bytes_out);

@@ -137,8 +137,7 @@ void Server::submit_waiting(OutputFile& file) {
 /// The space comes back at once: what still holds the file open has nothing but its name.
 void Server::remove_part(const OutputFile& file) const {
   if (!file.file || (is_shared(file) && !leads(file)) || file.collection->format == Format::memory) return;
-  const std::string part = storage::part_path(file.path);
-  if (::truncate(part.c_str(), 0) == 0) (void)::unlink(part.c_str());
+  file.file->give_back_space();
 }
 
 /// Once no task uses it, and no rank.
@@ -148,11 +147,7 @@ void Server::finish_dropped(OutputFile& file) {
     return;
   remove_part(file);
   if (file.file) {  // a worker closes it: the format library may be in use for long
-    const std::string part = is_shared(file) && !leads(file) ? std::string() : storage::part_path(file.path);
-    workers_.submit([part, it = std::shared_ptr<storage::File>(std::move(file.file))] {
-      it->abandon();
-      if (!part.empty()) storage::remove_epoch_logs(part);
-    });
+    workers_.submit([it = std::shared_ptr<storage::File>(std::move(file.file))] { it->abandon(); });
     file.state = OutputFile::State::announced;
   }
   if (!file.closed_by_all()) return;

@@ -114,7 +114,9 @@ Result<WriteCost> MemberFile::write_strings(std::uint32_t, std::uint64_t, std::s
   return leader_only(part_.path, "writing strings");
 }
 
-Result<Published> MemberFile::publish() { return leader_only(part_.path, "publishing"); }
+Result<Published> MemberFile::publish(const BeforeName& /*before_name*/) {
+  return leader_only(part_.path, "publishing");
+}
 
 Result<std::vector<std::byte>> MemberFile::hand_over() {
   if (!part_.writer) return fail(closed_error(part_.path));

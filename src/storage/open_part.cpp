@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <utility>
 
+#include "storage/epoch/epoch_log.hpp"
+#include "storage/epoch/part_identity.hpp"
 #include "storage/structure/compare_schema.hpp"
 
 namespace afterbay::storage {
@@ -92,6 +94,15 @@ Result<OpenPart> open_part(const FileRequest& request) {
   auto opened = in_file(fill_part(request, std::move(part)), request.path);
   if (opened) opened->striping = striper.striping();
   return opened;
+}
+
+Result<> publish_part(PartFile& part, Published& published, const BeforeName& before_name) {
+  const PartIdentity identity = identity_of_part(part.descriptor());
+  published.inode = identity.inode;
+  published.born_ns = identity.born_ns;
+  AFTERBAY_TRY(part.publish([&] { return before_name ? before_name(published) : Result<>(); }));
+  remove_epoch_logs(part.part_path(), &identity);  // another run may have the part name by now
+  return {};
 }
 
 Result<> check_pieces(const model::FileLayout& layout, const Schema& schema,

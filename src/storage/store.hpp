@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -72,7 +73,12 @@ struct Published {
   /// CRC-64/XZ of all its bytes, if it was asked for: of what was handed over, not of what the disk gives
   /// back.
   std::optional<std::uint64_t> checksum;
+  std::uint64_t inode = 0;    ///< 0 in memory
+  std::uint64_t born_ns = 0;  ///< when the inode was created; 0: not known
 };
+
+/// Called when all of the file is durable, and before it gets its final name; a failure prevents that.
+using BeforeName = std::function<Result<>(const Published&)>;
 
 /// A member's part of an epoch, for the leader.
 struct MemberEpoch {
@@ -138,7 +144,13 @@ class File {
   /// Gives the fill value to all that was never written in records [0, n) (n: most records of any
   /// variable), closes, makes durable (fsync of file and directory) and renames to the final name.
   /// After this, or after a failure of it, the object may only be destroyed.
-  virtual Result<Published> publish() = 0;
+  virtual Result<Published> publish(const BeforeName& before_name) = 0;
+  Result<Published> publish() { return publish({}); }
+
+  /// Gives back the space of a file that is not to be published: empties it and removes its name and its
+  /// logs of epochs, if they are still its own. Any thread; what is written meanwhile is lost. Nothing for
+  /// members and memory.
+  virtual void give_back_space() noexcept {}
 
   /// Closes without publishing; the partial file keeps its `.part` name (nothing is left for memory).
   virtual void abandon() noexcept = 0;

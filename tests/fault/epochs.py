@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Kills all processes (kill -9) of runs whose files stay open, at random moments, every second time with a loss of power, and brings the files back to the last epoch
-that `afterbay status` knows. All values before it, and none after, read by netCDF. CRASH_KILLS: how many runs."""
+that `afterbay status` knows; and only the model of further runs. All values before it, and none after, read by netCDF. CRASH_KILLS: how many runs."""
 import json
 import os
 import pathlib
@@ -45,7 +45,7 @@ def command(work, *words, codes=(0,)):
     return done.stdout
 
 
-def start_and_kill(work, case, seconds, power):
+def start_and_kill(work, case, seconds, power, who):
     """Returns how many changes were lost with the power, if it is to be; what that can take is in `work`/disk."""
     beside, settings = case
     disk = work / "disk"
@@ -68,7 +68,7 @@ def start_and_kill(work, case, seconds, power):
             fail(f"the run did not start: {(work / 'log').read_text()[-2000:]}")
         time.sleep(0.005)
     time.sleep(seconds)
-    for mark in work.glob("pid.*.[0-9]"):
+    for mark in work.glob(f"pid.{who}.[0-9]"):
         try:
             os.kill(int(mark.read_text()), signal.SIGKILL)
         except ProcessLookupError:
@@ -92,40 +92,44 @@ def check(path, records):
                 fail(f"{path}: label of record {record} is {data['label'][record]!r}")
 
 
-def one(number, dice):
+def one(number, dice, who="*"):
     case = CASES[number % len(CASES)]
     work = pathlib.Path(tempfile.mkdtemp(prefix=f"epoch{number}_", dir=".")).resolve()
-    power = (number + number // len(CASES)) % 2 == 1
+    power = who == "*" and (number + number // len(CASES)) % 2 == 1
     seconds = dice.uniform(0.5, 2.5) if power else dice.uniform(0.0, 1.2)
-    lost = start_and_kill(work, case, seconds, power)
+    lost = start_and_kill(work, case, seconds, power, who)
     top, work = work, work / "disk"
     recovered = 0
     if (work / "afterbay-journal").exists():
-        run = json.loads(command(work, "status", "--over", "--json", codes=(0, 4)))["runs"][-1]
+        run = json.loads(command(work, "status", "--over", "--json", codes=(0, 1, 4)))["runs"][-1]
         if last := run["last_epoch"]:
             records = int(last["name"])
             for name in {"packed.nc", "classic.nc"} - {pathlib.Path(path).name for path in last["to_recover"]}:
                 if not (work / "out" / name).exists():
                     fail(f"{work}: {name} is neither published nor to be brought back: {last['to_recover']}")
                 check(work / "out" / name, RECORDS)  # the model had ended
-            said = command(work, "status", "--over", codes=(0, 4))
+            said = command(work, "status", "--over", codes=(0, 1, 4))
             for line in re.findall("to be brought back: afterbay (.*)", said):
                 command(work, *shlex.split(line))  # to the letter
             for path in last["to_recover"]:
                 check(path, records)
-            after = json.loads(command(work, "status", "--over", "--json", codes=(0, 4)))["runs"][-1]
+            after = json.loads(command(work, "status", "--over", "--json", codes=(0, 1, 4)))["runs"][-1]
             if after["last_epoch"]["to_recover"] or {file["path"] for file in after["published"]} < set(last["to_recover"]):
                 fail(f"{work}: status does not know what was brought back: {after}")
             command(work, "verify")
             recovered = records
     power_text = f", {lost} changes lost with the power" if power else ""
-    print(f"{number}: {case[1]} killed after {seconds:.2f} s{power_text}: {recovered} records came back", flush=True)
+    print(f"{number}: {case[1]} {who} killed after {seconds:.2f} s{power_text}: {recovered} records came back", flush=True)
     shutil.rmtree(top)
     return recovered
 
 
 dice = random.Random(SEED)
 results = [one(number, dice) for number in range(KILLS)]
+# One rank dies: the servers live on, fail and end their run; what is to be brought back is said all the same.
+rank_died = [one(number, dice, "model") for number in range(2)]
+if not any(rank_died):
+    fail("no file could be brought back after the death of a rank")
 print(f"seed {SEED}: {KILLS} runs killed, {sum(result > 0 for result in results)} with files to bring back")
 if KILLS >= 6 and sum(result > 0 for result in results) < KILLS / 3:
     fail("too few runs had an epoch: this shows nothing")

@@ -9,11 +9,14 @@
 
 #include <csignal>
 #include <fstream>
+#include <span>
 #include <sstream>
 #include <thread>
 
+#include "base/crc64.hpp"
 #include "journal/judge.hpp"
 #include "journal/recorder.hpp"
+#include "journal/recovered.hpp"
 #include "scratch_directory.hpp"
 
 namespace afterbay::journal {
@@ -25,6 +28,13 @@ using testing::HasSubstr;
 void append_text(const std::filesystem::path& path, const std::string& text) {
   std::ofstream(path, std::ios::binary | std::ios::app) << text;
 }
+
+std::uint64_t inode_of(const std::string& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0 ? status.st_ino : 0;
+}
+
+std::span<const std::byte> as_bytes(std::string_view text) { return std::as_bytes(std::span(text)); }
 
 class JournalTest : public testing::Test {
  protected:
@@ -69,12 +79,13 @@ TEST_F(JournalTest, lines_are_read_as_they_were_written) {
   all.step = 7;
   all.member = 2;
   all.date = "2026-11-22";
-  const Line line{"2026-11-22T07:15:03.123Z", "run", 3, FilePublished{all, 12, 4, 0xfedcba9876543210}};
+  const Line line{"2026-11-22T07:15:03.123Z", "run", 3, 17, FilePublished{all, 12, 4, 0xfedcba9876543210}};
   EXPECT_THAT(text_of(line), HasSubstr(R"("checksum":"crc64-xz:fedcba9876543210")"));
   const auto back = parse_line(text_of(line));
   ASSERT_TRUE(back);
   EXPECT_EQ(back->at, line.at);
   EXPECT_EQ(back->server, 3);
+  EXPECT_EQ(back->sequence, 17u);
   const auto& published = std::get<FilePublished>(back->event);
   EXPECT_EQ(published.file.date, all.date);
   EXPECT_EQ(published.file.step, all.step);
@@ -84,7 +95,7 @@ TEST_F(JournalTest, lines_are_read_as_they_were_written) {
 }
 
 TEST_F(JournalTest, no_beginning_of_a_line_is_taken_for_a_line) {
-  const std::string text = text_of({utc_now(), "run", 0, FilePublished{facts("/out/a.nc"), 12, 4, 5}});
+  const std::string text = text_of({utc_now(), "run", 0, 1, FilePublished{facts("/out/a.nc"), 12, 4, 5}});
   for (std::size_t length = 0; length < text.size(); ++length)
     EXPECT_FALSE(parse_line(std::string_view(text).substr(0, length))) << length;
   for (const char* other : {"", "null", "[]", "7", "{}", R"({"journal":1})", "not JSON",
@@ -182,19 +193,132 @@ TEST_F(JournalTest, what_was_opened_and_not_published_is_in_the_making) {
   EXPECT_EQ(journal.runs[0].unpublished[1].file.number, 3u);
 }
 
-/// Killed between the rename and the line that says so: the file is the one that was opened, by its inode.
+/// Killed between the rename and the line that says so: the file is the one that was ready, by inode and
+/// size.
 TEST_F(JournalTest, a_file_that_has_its_name_is_complete_though_the_journal_does_not_say_so) {
   const std::string path = file("a.nc").string();
-  const auto inode_of = [](const std::string& name) {
-    struct stat status {};
-    return ::stat(name.c_str(), &status) == 0 ? status.st_ino : 0;
-  };
-  std::ofstream(path) << "older";
-  std::ofstream(path + ".part") << "newer";
-  ASSERT_TRUE(recorder("first")->opened(facts(path), inode_of(path + ".part")));
-  EXPECT_FALSE(has_its_name(read().runs.at(0).unpublished.at(0)));
+  run("older", path, 5);
+  append_text(path, "older");
+  append_text(path + ".part", "newest");
+  const auto it = recorder("first");
+  ASSERT_TRUE(it->opened(facts(path), inode_of(path + ".part")));
+  ASSERT_TRUE(it->ready({{facts(path), 6, 3, crc64(as_bytes("newest"))}, inode_of(path + ".part"), 0}));
+  EXPECT_FALSE(published_after_all(read().runs.at(1).unpublished.at(0)));
+  EXPECT_EQ(newest_files(read()).at(path).file.bytes, 5u);
   std::filesystem::rename(path + ".part", path);
-  EXPECT_TRUE(has_its_name(read().runs.at(0).unpublished.at(0)));
+  EXPECT_TRUE(published_after_all(read().runs.at(1).unpublished.at(0)));
+  const auto found = verify(read(), false);
+  ASSERT_TRUE(found);
+  EXPECT_TRUE(found->wrong.empty()) << found->wrong[0].detail;
+  append_text(path, ", changed");
+  EXPECT_FALSE(published_after_all(read().runs.at(1).unpublished.at(0)));
+}
+
+TEST_F(JournalTest, a_part_file_that_somebody_renames_is_not_complete) {
+  const std::string path = file("a.nc").string();
+  append_text(path + ".part", "half");
+  ASSERT_TRUE(recorder("first")->opened(facts(path), inode_of(path + ".part")));
+  std::filesystem::rename(path + ".part", path);
+  EXPECT_FALSE(published_after_all(read().runs.at(0).unpublished.at(0)));
+}
+
+/// Inodes are used again: a later run's file in the making has that of an older one that was whole.
+TEST_F(JournalTest, an_inode_that_a_later_run_uses_says_nothing_of_the_older_file) {
+  const std::string path = file("a.nc").string();
+  append_text(path + ".part", "whole");
+  const std::uint64_t inode = inode_of(path + ".part");
+  ASSERT_TRUE(recorder("first")->ready({{facts(path), 5, 3, 1}, inode, 0}));
+  ASSERT_TRUE(recorder("second")->opened(facts(path), inode));
+  std::filesystem::rename(path + ".part", path);
+  EXPECT_FALSE(published_after_all(read().runs.at(0).unpublished.at(0)));
+  EXPECT_FALSE(published_after_all(read().runs.at(1).unpublished.at(0)));
+}
+
+TEST_F(JournalTest, runs_are_in_order_though_the_clock_was_set_back) {
+  append_text(file(), text_of({"2099-01-01T00:00:00.000Z", "first", 0, 1, RunStarted{}}) + "\n" +
+                          text_of({"2099-01-01T00:00:01.000Z", "first", 0, 2, RunEnded{true, 0}}) + "\n");
+  ASSERT_TRUE(recorder("second")->opened(facts("/out/a.nc")));  // killed
+  const Journal journal = read();
+  ASSERT_EQ(journal.runs.size(), 2u);
+  EXPECT_EQ(journal.runs[1].id, "second");
+  EXPECT_EQ(state_of(journal, this_host()), RunState::killed);
+}
+
+/// As members of an ensemble do that were given no names: in one directory, at the same time.
+TEST_F(JournalTest, a_failed_run_counts_though_another_of_its_session_ended_later) {
+  const auto bad = recorder("bad");
+  const auto good = recorder("good");
+  ASSERT_TRUE(bad->opened(facts("/out/1.nc")));
+  ASSERT_TRUE(good->opened(facts("/out/2.nc")));
+  ASSERT_TRUE(bad->ended(false));
+  ASSERT_TRUE(good->published({facts("/out/2.nc"), 1, 1, 1}));
+  ASSERT_TRUE(good->ended(true));
+  EXPECT_EQ(state_of(read(), this_host()), RunState::failed);
+  run("another", "/out/3.nc");
+  EXPECT_EQ(state_of(read(), this_host()), RunState::failed) << "1.nc was not written again";
+  run("again", "/out/1.nc");
+  EXPECT_EQ(state_of(read(), this_host()), RunState::complete);
+  EXPECT_EQ(last_files(read()).size(), 2u) << "one of the member with company, one of the runs after it";
+}
+
+/// A run that was killed beside another one is taken for dead by whoever comes next, in whichever file.
+TEST_F(JournalTest, a_run_killed_in_a_file_of_its_own_is_found_by_the_next_one) {
+  const auto first = recorder("first");
+  ASSERT_TRUE(first->opened(facts("/out/1.nc")));
+  ASSERT_TRUE(recorder("killed")->opened(facts("/out/2.nc")));  // in server-0.2.jsonl
+  ASSERT_TRUE(first->ended(true));
+  ASSERT_TRUE(std::filesystem::exists(file("server-0.2.jsonl")));
+  EXPECT_EQ(state_of(read(), this_host()), RunState::killed);
+  run("again", "/out/2.nc");
+  EXPECT_EQ(state_of(read(), this_host()), RunState::complete);
+}
+
+/// Killed before it could say more than that an older one was: it has a session all the same.
+TEST_F(JournalTest, a_recovery_in_between_does_not_hide_a_run_that_was_killed) {
+  ASSERT_TRUE(recorder("first")->opened(facts("/out/1.nc", "history", 1)));
+  ASSERT_TRUE(recorder("second")->opened(facts("/out/2.nc")));
+  Journal journal = read();
+  const LeftFile left{&journal.runs.at(0), &journal.runs.at(0).unpublished.at(0)};
+  ASSERT_TRUE(note_ready(journal, left, {{{}, 1, 1, 1}, 7, 0, "restart"}));
+  ASSERT_TRUE(note_recovered(journal, left, {{{}, 1, 1, 1}, 1, "restart"}));
+  run("third", "/out/2.nc");
+  journal = read();
+  ASSERT_EQ(journal.runs.size(), 3u);
+  EXPECT_TRUE(journal.runs[1].servers.at(0).abandoned);
+  EXPECT_EQ(state_of(journal, this_host()), RunState::complete);
+}
+
+TEST_F(JournalTest, a_journal_that_is_removed_meanwhile_fails_the_run_that_requires_it) {
+  Identity identity{"first", 0, {}};
+  for (const bool required : {false, true}) {
+    const auto directory = directory_.path / (required ? "required" : "wanted");
+    Recorder it(Where{directory.string(), required}, identity, logger_);
+    ASSERT_TRUE(it.begin());
+    std::filesystem::remove_all(directory);
+    const auto noted = it.published({facts("/out/a.nc"), 1, 1, 1});
+    EXPECT_EQ(noted.has_value(), !required);
+    if (required)
+      EXPECT_THAT(noted.error().text(), HasSubstr("was removed while the run lasted"));
+    else
+      EXPECT_THAT(log_.str(), HasSubstr("was removed while the run lasted"));
+  }
+}
+
+TEST_F(JournalTest, symbolic_links_in_its_place_are_refused) {
+  const auto victim = file("victim");
+  append_text(victim, "untouched");
+  std::filesystem::create_symlink(victim, file());
+  std::filesystem::create_symlink(victim, file("sequence"));
+  Identity identity{"first", 0, {}};
+  Recorder it(Where{directory_.path.string(), true}, identity, logger_);
+  const auto begun = it.begin();
+  ASSERT_FALSE(begun);
+  EXPECT_THAT(begun.error().text(), HasSubstr("is a symbolic link"));
+  std::filesystem::remove(file());
+  ASSERT_TRUE(it.begin());
+  std::string text;
+  std::getline(std::ifstream(victim), text);
+  EXPECT_EQ(text, "untouched");
 }
 
 TEST_F(JournalTest, what_is_given_up_is_not_published_and_says_why) {
@@ -228,8 +352,8 @@ TEST_F(JournalTest, the_last_file_of_a_collection_is_the_one_opened_last_whoever
   ASSERT_TRUE(newer->published({facts("/out/2.nc", "history", 2), 1, 1, 1}));
   ASSERT_TRUE(newer->published({facts("/out/1.nc", "history", 1), 1, 1, 1}));
   const auto last = last_files(read());
-  EXPECT_EQ(last.at("history").file.file.path, "/out/2.nc");
-  EXPECT_EQ(last.at("restart").file.file.path, "/out/r.nc");
+  EXPECT_EQ(last.at({"atmosphere", "", {}, "history"}).file.file.path, "/out/2.nc");
+  EXPECT_EQ(last.at({"atmosphere", "", {}, "restart"}).file.file.path, "/out/r.nc");
 }
 
 TEST_F(JournalTest, a_run_goes_from_running_to_complete_or_failed) {
@@ -263,7 +387,7 @@ TEST_F(JournalTest, without_locks_a_process_of_the_same_host_is_asked_for_by_its
   started.session = "atmosphere";
   started.host = "here";
   started.pid = 4711;
-  append_text(file(), text_of({utc_now(), "first", 0, started}) + "\n");
+  append_text(file(), text_of({utc_now(), "first", 0, 1, started}) + "\n");
   for (const bool alive : {true, false})
     EXPECT_EQ(state_of(read(), {"here", [&](std::int64_t pid) { return alive && pid == 4711; }, false}),
               alive ? RunState::running : RunState::killed);

@@ -33,7 +33,9 @@ class SlowStrings : public storage::File {
     ++written_;
     return cost;
   }
-  Result<storage::Published> publish() override { return file_->publish(); }
+  Result<storage::Published> publish(const storage::BeforeName& before_name) override {
+    return file_->publish(before_name);
+  }
   void abandon() noexcept override { file_->abandon(); }
   [[nodiscard]] std::string engine() const override { return file_->engine(); }
 

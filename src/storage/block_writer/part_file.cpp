@@ -12,6 +12,7 @@
 
 #include "storage/block_writer/system_error.hpp"
 #include "storage/epoch/epoch_log.hpp"
+#include "storage/epoch/part_identity.hpp"
 
 namespace afterbay::storage {
 namespace {
@@ -39,7 +40,7 @@ Error exists_error(const std::string& path) {
 bool same_file(int descriptor, const std::string& path) {
   struct stat opened {};
   struct stat named {};
-  return ::fstat(descriptor, &opened) == 0 && ::stat(path.c_str(), &named) == 0 &&
+  return ::fstat(descriptor, &opened) == 0 && ::lstat(path.c_str(), &named) == 0 &&
          opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
 }
 
@@ -154,17 +155,57 @@ Result<> PartFile::copy_existing() {
 std::string PartFile::directory() const { return directory_of(path_); }
 
 void PartFile::discard() noexcept {
-  if (descriptor_.open()) ::unlink(part_path_.c_str());
+  if (descriptor_.open() && same_file(descriptor_.get(), part_path_)) ::unlink(part_path_.c_str());
   close();
 }
 
-Result<> PartFile::publish() {
+void PartFile::close() noexcept {
+  if (descriptor_.open()) closed_ = identity_of_part(descriptor_.get());
+  descriptor_.reset();
+}
+
+void PartFile::give_back_space() const noexcept {
+  Descriptor again;
+  if (!descriptor_.open())
+    again = Descriptor(::open(part_path_.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  const int file = descriptor_.open() ? descriptor_.get() : again.get();
+  const PartIdentity mine = descriptor_.open() ? identity_of_part(file) : closed_;
+  if (file >= 0 && same_file(file, part_path_) && identity_of_part(file) == mine) {
+    static_cast<void>(!::ftruncate(file, 0));
+    ::unlink(part_path_.c_str());
+  }
+  remove_epoch_logs(part_path_, &mine);
+}
+
+Error PartFile::lost_name(const char* found) const {
+  return make_error(ErrorCode::conflict,
+                    "{} {}: it is not published; does another run write files of the same name, or does "
+                    "somebody clean up in this directory?",
+                    part_path_, found)
+      .in_file(path_);
+}
+
+Result<> PartFile::check_name() const {
+  if (same_file(descriptor_.get(), part_path_)) return {};
+  if (!path_exists(directory())) return fail(system_error(ENOENT, "find the directory of", part_path_));
+  return fail(lost_name("was removed, renamed or made anew while it was written"));
+}
+
+Result<> PartFile::publish(const std::function<Result<>()>& before_name) {
   if (disk_->sync(descriptor_.get()) != 0)
     return fail(system_error(errno, "make durable (fsync)", part_path_));
+  AFTERBAY_TRY(check_name());
+  if (before_name) AFTERBAY_TRY(before_name());
+  AFTERBAY_TRY(check_name());
   if (disk_->rename(part_path_.c_str(), path_.c_str(), existing_ != Existing::refuse) != 0) {
     if (errno == EEXIST)
       return fail(exists_error(path_).add("it appeared while " + part_path_ + " was written"));
     return fail(system_error(errno, "rename " + part_path_ + " to", path_));
+  }
+  if (!same_file(descriptor_.get(), path_)) {
+    // Another file took the part name in the last moment, and goes back; or ours has lost its name since.
+    static_cast<void>(disk_->rename(path_.c_str(), part_path_.c_str(), false));
+    return fail(lost_name("was replaced by another file at the moment of its publication"));
   }
   auto synced = sync_directory_of(*disk_, path_);
   close();

@@ -3,12 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 
 #include "base/result.hpp"
 #include "storage/block_writer/disk.hpp"
+#include "storage/epoch/part_identity.hpp"
 #include "storage/store.hpp"
 
 namespace afterbay::storage {
@@ -44,15 +46,22 @@ class PartFile {
   /// system can do so).
   Result<> copy_existing();
 
-  /// fsync of the file, rename to the final name, fsync of the directory, close.
-  Result<> publish();
+  /// fsync of the file, `before_name`, rename to the final name, fsync of the directory, close. Only this
+  /// file gets the name: fails with conflict when its part name has been removed, or is another file's.
+  Result<> publish(const std::function<Result<>()>& before_name = {});
   /// Closes and gives up the lock; the partial file stays.
-  void close() noexcept { descriptor_.reset(); }
-  /// Removes the partial file, closes and gives up the lock: for files that were never begun.
+  void close() noexcept;
+  /// Empties the file and removes its name and its logs of epochs, if they are still its own. Also after
+  /// `close`.
+  void give_back_space() const noexcept;
+  /// Removes the partial file (unless another one has its name by now), closes and gives up the lock: for
+  /// files that were never begun.
   void discard() noexcept;
 
  private:
   Result<> open_and_lock(Striper* striper);
+  [[nodiscard]] Result<> check_name() const;
+  [[nodiscard]] Error lost_name(const char* found) const;
 
   std::string path_;
   std::string part_path_;
@@ -61,6 +70,7 @@ class PartFile {
   bool replaces_ = false;
   std::shared_ptr<Disk> disk_;
   Descriptor descriptor_;
+  PartIdentity closed_;  ///< of the file, once it is closed
 };
 
 /// Makes durable that a file has its name: fsync of the directory that it is in.

@@ -75,9 +75,9 @@ class CdfFile : public File {
 
   void reach(std::uint64_t records) override { ledger_->reach(records); }
 
-  Result<Published> publish() override {
+  Result<Published> publish(const BeforeName& before_name) override {
     if (!writer_) return fail(closed_error(part_.path()));
-    auto published = in_file(finish(), part_.path());
+    auto published = in_file(finish(before_name), part_.path());
     abandon();
     return published;
   }
@@ -115,6 +115,8 @@ class CdfFile : public File {
   }
 
   /// Takes back a file that could not be begun.
+  void give_back_space() noexcept override { part_.give_back_space(); }
+
   void discard() noexcept {
     pieces_.reset();
     writer_.reset();
@@ -257,7 +259,7 @@ class CdfFile : public File {
             .in_file(part_.path()));
   }
 
-  Result<Published> finish() {
+  Result<Published> finish(const BeforeName& before_name) {
     Published published;
     AFTERBAY_TRY(fill_missing(published.cost));
     published.records = ledger_->records();
@@ -265,8 +267,7 @@ class CdfFile : public File {
     published.size_bytes = header_.file_bytes(published.records, header_bytes_);
     AFTERBAY_TRY(writer_->truncate(published.size_bytes));
     AFTERBAY_TRY_ASSIGN(published.checksum, writer_->finish_checksum());
-    AFTERBAY_TRY(part_.publish());
-    if (log_) remove_epoch_logs(part_.part_path());
+    AFTERBAY_TRY(publish_part(part_, published, before_name));
     return published;
   }
 

@@ -338,11 +338,13 @@ std::string recovery_mark_of(const std::string& part_path) {
 
 std::string recovery_copy_of(const std::string& part_path) { return EpochLog::path_of(part_path) + ".copy"; }
 
-void remove_epoch_logs(const std::string& part_path) noexcept {
+void remove_epoch_logs(const std::string& part_path, const PartIdentity* of) noexcept {
   const std::string path = EpochLog::path_of(part_path);
   if (::access(path.c_str(), F_OK) != 0) return;
   std::vector<std::uint64_t> members;
-  if (const auto records = read_epoch_log(path))
+  const auto records = read_epoch_log(path);
+  if (of != nullptr && (!records || !logs_of_same_part(records->part, *of))) return;
+  if (records)
     for (const LoggedRecord& record : records->records)
       if (const auto* epoch = std::get_if<LoggedEpoch>(&record.what))
         members.insert(members.end(), epoch->members.begin(), epoch->members.end());

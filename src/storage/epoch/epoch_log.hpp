@@ -117,7 +117,7 @@ struct EpochLogContents {
 Result<EpochLogContents> read_epoch_log(const std::string& path);
 
 /// Removes the log of a file that is published, and those of its members, if there are any.
-void remove_epoch_logs(const std::string& part_path) noexcept;
+void remove_epoch_logs(const std::string& part_path, const PartIdentity* of = nullptr) noexcept;
 /// Removes, durably, what was logged for an older file of that name, before the new one holds anything. The
 /// caller has the new one's lock. `part_left`: an older part file was there.
 Result<> remove_stale_epoch_logs(Disk& disk, const std::string& part_path, bool part_left);

@@ -15,6 +15,7 @@ struct PartIdentity {
   std::uint64_t born_ns = 0;  ///< time of the inode's creation
 
   [[nodiscard]] bool has_token() const noexcept { return token[0] != 0 || token[1] != 0; }
+  bool operator==(const PartIdentity&) const = default;
 };
 
 /// Of an open file. It gets a token if it has none and the file system has extended attributes; all

@@ -461,8 +461,11 @@ Result<Recovered> recover_file(const Recoverable& file, const RecoverOptions& op
   chunks->push_back({EpochLog::path_of(file.part_path), state.chunks});
   const auto make = [&]() -> Result<Recovered> {
     const int descriptor = work.copy ? work.opened.get() : part.get();
-    AFTERBAY_TRY_ASSIGN(const Recovered made,
+    AFTERBAY_TRY_ASSIGN(Recovered made,
                         Recovery(file, work, logged, state, *std::move(chunks), descriptor).run());
+    const PartIdentity identity = identity_of_part(descriptor);
+    made.inode = identity.inode;
+    made.born_ns = identity.born_ns;
     if (options.before_name) AFTERBAY_TRY(options.before_name(made));
     if (!is_named(descriptor, work.path))
       return fail(ErrorCode::conflict, "{} was renamed or removed meanwhile: look again", work.path);

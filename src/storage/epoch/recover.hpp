@@ -30,6 +30,8 @@ struct Recovered {
   std::uint64_t size_bytes = 0;
   std::uint64_t filled_bytes = 0;  ///< overwritten with fill values: written after the epoch, or torn
   std::uint64_t checksum = 0;      ///< CRC-64/XZ
+  std::uint64_t inode = 0;
+  std::uint64_t born_ns = 0;  ///< when the inode was created; 0: not known
 };
 
 struct RecoverOptions {

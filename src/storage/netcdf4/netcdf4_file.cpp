@@ -240,14 +240,14 @@ Result<WriteCost> Netcdf4File::write_strings(std::uint32_t variable, std::uint64
   return cost;
 }
 
-Result<Published> Netcdf4File::publish() {
+Result<Published> Netcdf4File::publish(const BeforeName& before_name) {
   if (!writer_) return fail(closed_error(part_.path()));
-  auto published = in_file(finish(), part_.path());
+  auto published = in_file(finish(before_name), part_.path());
   abandon();
   return published;
 }
 
-Result<Published> Netcdf4File::finish() {
+Result<Published> Netcdf4File::finish(const BeforeName& before_name) {
   Published published;
   WriteCost& cost = published.cost;
   AFTERBAY_TRY(pieces_->write_rest(cost));
@@ -260,8 +260,7 @@ Result<Published> Netcdf4File::finish() {
   const Stopwatch watch(cost.write_ns);
   AFTERBAY_TRY_ASSIGN(published.size_bytes, writer_->size_bytes());
   AFTERBAY_TRY_ASSIGN(published.checksum, writer_->finish_checksum());
-  AFTERBAY_TRY(part_.publish());
-  if (log_) remove_epoch_logs(part_.part_path());
+  AFTERBAY_TRY(publish_part(part_, published, before_name));
   return published;
 }
 

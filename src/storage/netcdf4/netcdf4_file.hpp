@@ -35,6 +35,7 @@ class Netcdf4File : public File, private Placer {
   Result<> begin(StructureCache<Netcdf4Structure>& structures);
   /// Takes back a file that could not be begun.
   void discard() noexcept;
+  void give_back_space() noexcept override { part_.give_back_space(); }
 
   [[nodiscard]] std::uint64_t records() const override { return present_; }
   Result<WriteCost> write(std::span<const PieceWrite> pieces) override;
@@ -45,7 +46,7 @@ class Netcdf4File : public File, private Placer {
   Result<> take(std::span<const std::byte> account) override;
   void reach(std::uint64_t records) override { ledger_.reach(records); }
   Result<WriteCost> mark_epoch(const Epoch& epoch, std::span<const MemberEpoch> members) override;
-  Result<Published> publish() override;
+  Result<Published> publish(const BeforeName& before_name) override;
   void abandon() noexcept override;
   [[nodiscard]] std::string engine() const override;
   [[nodiscard]] Striping striping() const override { return striping_; }
@@ -87,7 +88,7 @@ class Netcdf4File : public File, private Placer {
   void forget_placed(std::span<const PieceWrite> written);
   [[nodiscard]] std::uint64_t first_of_chunk(std::uint32_t variable, std::uint64_t record) const;
 
-  Result<Published> finish();
+  Result<Published> finish(const BeforeName& before_name);
   Result<> fill_missing(WriteCost& cost);
   [[nodiscard]] std::vector<RecordRun> missing_runs(const model::Piece& piece, std::uint64_t first,
                                                     std::uint64_t end) const;

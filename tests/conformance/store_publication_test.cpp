@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Only the file that was written gets the final name, whatever others do to names meanwhile.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "conformance/store_harness.hpp"
+
+namespace afterbay::test {
+namespace {
+
+namespace fs = std::filesystem;
+using storage::Existing;
+using ::testing::HasSubstr;
+
+class StorePublication : public testing::TestWithParam<Format> {
+ protected:
+  [[nodiscard]] std::string path() const { return directory_.file("out.nc"); }
+  [[nodiscard]] std::string part() const { return path() + ".part"; }
+
+  /// A whole file that is not yet published.
+  std::unique_ptr<storage::File> written() {
+    const auto request = request_of(path(), schema_of_types(GetParam()), GetParam(), Existing::replace);
+    auto file = store_->create(request);
+    if (!file) {
+      ADD_FAILURE() << file.error().text();
+      return nullptr;
+    }
+    const Source source = sample_data(request.schema, *request.layout);
+    write_fixed(**file, request, source);
+    write_record(**file, request, 0, source);
+    return std::move(*file);
+  }
+
+  static void expect_conflict(storage::File& file) {
+    const auto published = file.publish();
+    ASSERT_FALSE(published);
+    EXPECT_EQ(published.error().code, ErrorCode::conflict) << published.error().text();
+    EXPECT_THAT(published.error().text(), HasSubstr("out.nc.part"));
+  }
+
+  std::unique_ptr<storage::Store> store_ = storage::make_store(GetParam());
+  TemporaryDirectory directory_;
+};
+
+TEST_P(StorePublication, a_file_made_anew_under_the_part_name_is_not_published_for_ours) {
+  const auto ours = written();
+  ASSERT_NE(ours, nullptr);
+  fs::remove(part());
+  const auto theirs = written();  // another run, which is not ready yet
+  ASSERT_NE(theirs, nullptr);
+  expect_conflict(*ours);
+  EXPECT_FALSE(fs::exists(path()));
+  ASSERT_TRUE(fs::exists(part())) << "theirs stays";
+  EXPECT_TRUE(theirs->publish());
+  EXPECT_TRUE(fs::exists(path()));
+}
+
+TEST_P(StorePublication, a_part_file_that_was_removed_is_said_and_the_older_file_stays) {
+  std::ofstream(path()) << "older";
+  const auto ours = written();
+  ASSERT_NE(ours, nullptr);
+  fs::remove(part());
+  expect_conflict(*ours);
+  EXPECT_EQ(fs::file_size(path()), 5U);
+}
+
+/// In the moment between the look and the rename.
+TEST_P(StorePublication, a_part_name_that_is_taken_in_the_last_moment_is_seen) {
+  const auto ours = written();
+  ASSERT_NE(ours, nullptr);
+  const auto published = ours->publish([&](const storage::Published& ready) -> Result<> {
+    EXPECT_EQ(ready.size_bytes, fs::file_size(part()));
+    EXPECT_NE(ready.inode, 0U);
+    fs::remove(part());
+    std::ofstream(part()) << "theirs";
+    return {};
+  });
+  ASSERT_FALSE(published);
+  EXPECT_EQ(published.error().code, ErrorCode::conflict) << published.error().text();
+  EXPECT_FALSE(fs::exists(path()));
+  EXPECT_EQ(fs::file_size(part()), 6U);
+}
+
+TEST_P(StorePublication, what_fails_before_the_name_prevents_it) {
+  const auto ours = written();
+  ASSERT_NE(ours, nullptr);
+  EXPECT_FALSE(
+      ours->publish([](const storage::Published&) -> Result<> { return fail(ErrorCode::io, "no"); }));
+  EXPECT_FALSE(fs::exists(path()));
+}
+
+TEST_P(StorePublication, space_is_given_back_only_of_the_own_file) {
+  const auto ours = written();
+  ASSERT_NE(ours, nullptr);
+  fs::remove(part());
+  std::ofstream(part()) << "theirs";
+  ours->give_back_space();
+  EXPECT_EQ(fs::file_size(part()), 6U);
+  fs::remove(part());
+  ours->abandon();
+  const auto again = written();
+  ASSERT_NE(again, nullptr);
+  again->abandon();
+  again->give_back_space();
+  EXPECT_FALSE(fs::exists(part()));
+}
+
+INSTANTIATE_TEST_SUITE_P(, StorePublication, testing::Values(Format::netcdf4, Format::cdf5, Format::cdf2),
+                         [](const auto& parameter) { return std::string(name_of(parameter.param)); });
+
+}  // namespace
+}  // namespace afterbay::test
