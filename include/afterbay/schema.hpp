@@ -102,7 +102,7 @@ struct Variable {
   Type type = Type::float32;
   std::vector<std::string> dimensions;
   std::vector<Attribute> attributes;
-  /// Fill value, one element of `type`; empty: netCDF's default for the type. Written as
+  /// Fill value, one element, converted to `type`; empty: netCDF's default for the type. Written as
   /// `_FillValue` when given here.
   Values fill;
   /// Chunk lengths, one a dimension; along the unlimited one it is records; netCDF-4 only. Empty: they follow

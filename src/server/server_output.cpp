@@ -494,7 +494,7 @@ bool Server::is_never_put(const OutputFile& file, std::uint32_t variable) const 
   return !file.collection->layout->variables[variable].record || file.records_put > 0;
 }
 
-/// Each variable once per collection, however many files lack it.
+/// Each variable once per collection on this server, however many files lack it.
 void Server::warn_of_variables_never_put(const OutputFile& file) {
   constexpr std::size_t most_names = 5;
   std::set<std::uint32_t>& known = never_put_[file.collection->id];
@@ -510,9 +510,7 @@ void Server::warn_of_variables_never_put(const OutputFile& file) {
                                 ? fmt::format("variable {} was", names.front())
                                 : fmt::format("variables {}{} were", fmt::join(names, ", "), others);
   std::string text = fmt::format(
-      "file {}: {} never put, so that only fill values are there; said once, also if later files of "
-      "collection "
-      "'{}' are the same",
+      "file {}: {} never put: only fill values are there (further files of collection '{}' are not reported)",
       file.path, which, file.collection->name);
   logger_.warning("{}", text);
   note_warning(std::move(text));
