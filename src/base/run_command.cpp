@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <csignal>
 #include <optional>
 #include <system_error>
@@ -22,6 +23,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t most_message_bytes = 4096;
+/// The shell writes the command's status to this descriptor, where the system does not tell it.
+constexpr int status_descriptor = 9;
+constexpr const char* reporting = "\"$@\" 9>&-; status=$?; echo $status >&9; exit $status";
 /// Between two looks whether the command has ended, where its stderr does not tell (it was closed early).
 constexpr std::chrono::milliseconds look_interval{5};
 
@@ -64,8 +68,13 @@ class Spawn {
 
   /// 0 or errno. The command gets a process group of its own, so that all of it can be killed, and none of
   /// the signals that the calling thread blocks stay blocked.
-  int start(const Command& command, int error_output, pid_t& process) {
-    const std::vector<char*> arguments = pointers_to(command.words);
+  int start(const Command& command, int error_output, int status_output, pid_t& process) {
+    std::vector<std::string> words = command.words;
+    if (status_output >= 0) {
+      words.insert(words.begin(), {"/bin/sh", "-c", reporting, "sh"});
+      ::posix_spawn_file_actions_adddup2(&actions_, status_output, status_descriptor);
+    }
+    const std::vector<char*> arguments = pointers_to(words);
     std::vector<char*> environment;
     if (command.environment) environment = pointers_to(*command.environment);
     ::posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
@@ -97,8 +106,45 @@ bool read_available(int descriptor, std::string& text) {
   return count < 0;
 }
 
-/// Waits, reading stderr meanwhile. Gives the wait status, -1 where the system keeps it to itself (the
-/// program ignores SIGCHLD), nothing when the deadline has passed or somebody says stop.
+/// A pipe whose reading end does not block. The command's end does: its writes are to wait, not to fail.
+class Pipe {
+ public:
+  /// 0 or errno.
+  int open() {
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC) != 0) return errno;
+    reading_.emplace(ends[0]);
+    writing_.emplace(ends[1]);
+    return ::fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0 ? 0 : errno;
+  }
+  [[nodiscard]] int reading() const noexcept { return reading_ ? reading_->get() : -1; }
+  [[nodiscard]] int writing() const noexcept { return writing_ ? writing_->get() : -1; }
+  void close_writing() noexcept { writing_.reset(); }
+
+ private:
+  std::optional<PipeEnd> reading_;
+  std::optional<PipeEnd> writing_;
+};
+
+/// Whether the program has told the system that it does not want to know how its children end.
+bool children_end_unseen() {
+  struct sigaction action {};
+  return ::sigaction(SIGCHLD, nullptr, &action) == 0 &&
+         (action.sa_handler == SIG_IGN || (action.sa_flags & SA_NOCLDWAIT) != 0);
+}
+
+/// What the shell reported, as a wait status; nothing if it was killed before it could.
+std::optional<int> reported_status(int descriptor) {
+  std::string text;
+  read_available(descriptor, text);
+  int status = 0;
+  const auto [end, wrong] = std::from_chars(text.data(), text.data() + text.size(), status);
+  if (wrong != std::errc()) return std::nullopt;
+  return W_EXITCODE(status, 0);
+}
+
+/// Waits, reading stderr meanwhile. Gives the wait status, -1 if another part of the program, or the system,
+/// has taken it, nothing when the deadline has passed or somebody says stop.
 std::optional<int> wait_for(pid_t process, int errors, Clock::time_point until, const std::atomic<bool>* stop,
                             std::string& text) {
   bool reading = true;
@@ -152,23 +198,27 @@ void kill_group(pid_t process, int errors, std::chrono::milliseconds grace, std:
 }  // namespace
 
 Result<> run_command(const Command& command, std::chrono::milliseconds deadline) {
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
-    return fail(command_error(ErrorCode::io, command, "has no pipe", std::generic_category().message(errno)));
-  const PipeEnd errors(ends[0]);
-  PipeEnd error_output(ends[1]);
+  Pipe errors;
+  Pipe report;
+  const bool unseen = children_end_unseen();
+  int without = errors.open();
+  if (without == 0 && unseen) without = report.open();
+  if (without != 0)
+    return fail(
+        command_error(ErrorCode::io, command, "has no pipe", std::generic_category().message(without)));
   pid_t process = -1;
-  const int failed = Spawn().start(command, error_output.get(), process);
-  error_output.close();
+  const int failed = Spawn().start(command, errors.writing(), report.writing(), process);
+  errors.close_writing();
+  report.close_writing();
   if (failed != 0)
     return fail(
         command_error(ErrorCode::io, command, "cannot be started", std::generic_category().message(failed))
             .with_native(failed));
   std::string text;
-  const std::optional<int> status =
-      wait_for(process, errors.get(), Clock::now() + deadline, command.stop, text);
+  std::optional<int> status =
+      wait_for(process, errors.reading(), Clock::now() + deadline, command.stop, text);
   if (!status) {
-    kill_group(process, errors.get(), command.grace, text);
+    kill_group(process, errors.reading(), command.grace, text);
     const bool stopped = command.stop != nullptr && command.stop->load();
     return fail(command_error(ErrorCode::timed_out, command,
                               stopped
@@ -176,7 +226,13 @@ Result<> run_command(const Command& command, std::chrono::milliseconds deadline)
                                   : fmt::format("did not end within {} ms and was killed", deadline.count()),
                               text));
   }
-  if (*status == -1 || *status == 0) return {};
+  if (*status == -1) status = reported_status(report.reading());
+  if (!status)
+    return fail(command_error(ErrorCode::io, command,
+                              "ended, but nobody knows how: another part of the program waits for all "
+                              "children, or it was killed",
+                              text));
+  if (*status == 0) return {};
   const std::string how = WIFEXITED(*status) ? fmt::format("ended with status {}", WEXITSTATUS(*status))
                                              : fmt::format("was killed by signal {}", WTERMSIG(*status));
   return fail(command_error(ErrorCode::io, command, how, text));

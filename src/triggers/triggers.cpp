@@ -25,9 +25,10 @@ namespace {
 constexpr std::size_t most_waiting = 10'000;  ///< events of one trigger: some megabytes
 constexpr std::chrono::milliseconds grace{2000};
 
-/// A command that runs an MPI program must not take itself for one of this job's ranks.
-constexpr std::array<std::string_view, 8> of_launchers{"OMPI_",  "PMIX_",     "PMI_",   "PRTE_",
-                                                       "PRRTE_", "MPI_LOCAL", "HYDRA_", "HYDI_"};
+/// A command that runs an MPI program must not take itself for one of this job's ranks, and one of a run that
+/// a trigger started must not take that trigger's variables for its own.
+constexpr std::array<std::string_view, 9> not_handed_on{
+    "OMPI_", "PMIX_", "PMI_", "PRTE_", "PRRTE_", "MPI_LOCAL", "HYDRA_", "HYDI_", "AFTERBAY_TRIGGER_"};
 
 std::string file_name_of(const std::string& path) { return std::filesystem::path(path).filename().string(); }
 
@@ -125,7 +126,7 @@ std::vector<std::string> environment_for(const Trigger& trigger, const Event& ev
   std::vector<std::string> list;
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     const std::string_view text(*entry);
-    if (std::ranges::none_of(of_launchers, [&](std::string_view start) { return text.starts_with(start); }))
+    if (std::ranges::none_of(not_handed_on, [&](std::string_view start) { return text.starts_with(start); }))
       list.emplace_back(text);
   }
   const auto add = [&](const char* name, const std::string& value) {

@@ -143,6 +143,41 @@ TEST(Triggers, a_failure_says_what_the_command_said) {
   EXPECT_THAT(ran[0].error->text(), AllOf(HasSubstr("status 3"), HasSubstr("no room on tape")));
 }
 
+/// A model that ignores SIGCHLD keeps the system from telling how commands end.
+TEST(Triggers, a_failure_is_known_though_the_program_ignores_its_children) {
+  const Directory directory;
+  const auto before = std::signal(SIGCHLD, SIG_IGN);
+  for (const bool good : {false, true}) {
+    Outcomes outcomes;
+    Triggers triggers({with_command(good ? "true" : "echo no room on tape; exit 3")}, outcomes.teller());
+    triggers.fire(published("/f"));
+    const auto ran = outcomes.first(1);
+    ASSERT_THAT(ran, SizeIs(1));
+    EXPECT_EQ(ran[0].error.has_value(), !good);
+    if (!ran[0].error) continue;
+    EXPECT_THAT(ran[0].error->text(), AllOf(HasSubstr("status 3"), HasSubstr("no room on tape")));
+  }
+  (void)std::signal(SIGCHLD, before);
+}
+
+TEST(Triggers, a_command_may_write_more_than_a_pipe_holds) {
+  Outcomes outcomes;
+  Triggers triggers({with_command("head -c 1000000 /dev/zero | tr '\\0' x && echo done")}, outcomes.teller());
+  triggers.fire(published("/f"));
+  const auto ran = outcomes.first(1);
+  ASSERT_THAT(ran, SizeIs(1));
+  EXPECT_FALSE(ran[0].error) << ran[0].error->text();
+}
+
+/// A trigger may run a model that has triggers.
+TEST(Triggers, a_nested_one_does_not_inherit_the_outer_ones_variables) {
+  ::setenv("AFTERBAY_TRIGGER_DATE", "2026-11-22", 1);
+  const auto environment = environment_for(with_command("x"), published("/f"));
+  ::unsetenv("AFTERBAY_TRIGGER_DATE");
+  EXPECT_THAT(environment, Not(Contains(testing::StartsWith("AFTERBAY_TRIGGER_DATE="))));
+  EXPECT_THAT(environment, Contains("AFTERBAY_TRIGGER_FILE=/f"));
+}
+
 /// A command that ignores to be told, and what it has started.
 TEST(Triggers, one_that_hangs_is_killed_with_all_its_processes) {
   const Directory directory;
