@@ -121,12 +121,37 @@ Result<std::string> value_of(const Token& token, std::string_view collection, co
   return padded(*number, token.digits);
 }
 
+constexpr std::string_view part_end = ".part";
+constexpr std::string_view epochs_end = ".part.epochs";
+/// NAME_MAX of Linux, less the longest of what is put behind a name.
+constexpr std::size_t longest_file_name = 255 - std::string_view(".part.epochs.recovering").size();
+
+/// Whether it is the name of the part file, or of a log of epochs, of another file.
+bool is_of_a_part(std::string_view name) {
+  if (name.ends_with(part_end) || name.ends_with(epochs_end)) return true;
+  const auto dot = name.rfind('.');
+  if (dot == std::string_view::npos || !name.substr(0, dot).ends_with(epochs_end)) return false;
+  const std::string_view end = name.substr(dot + 1);
+  return end == "recovering" || end == "copy" ||
+         end.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
 Result<> check_name(const std::string& name) {
   if (name.find('\0') != std::string::npos)
     return fail(ErrorCode::invalid_argument, "file name '{}' contains a NUL character",
                 name.substr(0, name.find('\0')));
-  if (name.empty() || name.back() == '/')
+  const std::string_view last = std::string_view(name).substr(name.rfind('/') + 1);  // npos + 1 is 0
+  if (last.empty() || last == "." || last == "..")
     return fail(ErrorCode::invalid_argument, "'{}' is not the name of a file", name);
+  if (last.size() > longest_file_name)
+    return fail(ErrorCode::invalid_argument,
+                "file name '{}' has {} bytes: at most {} are possible, since the file in the making and its "
+                "log of epochs have longer ones",
+                last, last.size(), longest_file_name);
+  if (is_of_a_part(last))
+    return fail(ErrorCode::invalid_argument,
+                "file name '{}' ends as the names of files in the making do ({}, {}): choose another one",
+                last, part_end, epochs_end);
   return {};
 }
 

@@ -16,6 +16,13 @@
 namespace afterbay::model {
 namespace {
 
+/// Names that netCDF-C 4.9 refuses for attributes of netCDF-4 files, global ones and those of variables.
+constexpr std::array<std::string_view, 13> reserved_attributes{
+    "CLASS",         "DIMENSION_LIST",     "NAME",          "REFERENCE_LIST",
+    "_Format",       "_IsNetcdf4",         "_NCProperties", "_Netcdf4Coordinates",
+    "_Netcdf4Dimid", "_SuperblockVersion", "_nc3_strict",   "_ARRAY_DIMENSIONS",
+    "_Codecs"};
+
 constexpr std::size_t longest_name = 256;  ///< NC_MAX_NAME
 
 /// Length of the UTF-8 sequence at `at`; 0 when it is not one (RFC 3629, overlong forms refused).
@@ -147,6 +154,10 @@ class Validation {
       const std::string what = fmt::format("{} attribute '{}'", owner, name);
       if (const std::string wrong = name_problem(name); !wrong.empty())
         problems_.add(ErrorCode::invalid_argument, variable, fmt::format("{}: its name {}", what, wrong));
+      if (format_ == Format::netcdf4 &&
+          std::ranges::find(reserved_attributes, name) != reserved_attributes.end())
+        problems_.add(ErrorCode::invalid_argument, variable,
+                      fmt::format("{}: netCDF-4 keeps this name for itself: choose another one", what));
       if (!seen.insert(name).second)
         problems_.add(ErrorCode::conflict, variable, fmt::format("{} is given twice", what));
       if (!can_hold(format_, values.type))

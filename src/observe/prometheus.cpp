@@ -6,9 +6,9 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
 #include <functional>
 
+#include "base/new_file.hpp"
 #include "observe/numbered_path.hpp"
 
 namespace afterbay::observe {
@@ -144,11 +144,9 @@ std::string prometheus_text(const ServerState& state) {
 
 Result<> write_prometheus(const std::string& path, const ServerState& state) {
   const std::string beside = fmt::format("{}.{}.tmp", path, ::getpid());  // not *.prom: nobody takes it in
-  std::ofstream file(beside);
-  file << prometheus_text(state);
-  file.close();
-  if (file && std::rename(beside.c_str(), path.c_str()) == 0) return {};
-  const int number = errno;
+  int number = write_new_file(beside, prometheus_text(state));
+  if (number == 0 && std::rename(beside.c_str(), path.c_str()) == 0) return {};
+  if (number == 0) number = errno;
   (void)std::remove(beside.c_str());
   return fail(
       make_error(ErrorCode::io, "cannot write {} (report.prometheus): {}", path, std::strerror(number))

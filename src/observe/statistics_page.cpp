@@ -2,6 +2,7 @@
 #include "observe/statistics_page.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -180,8 +181,13 @@ Result<std::unique_ptr<StatisticsPage>> StatisticsPage::open(const std::string& 
   for (int turn = 0; turn < most_page_turns; ++turn) {
     const std::string path =
         (std::filesystem::path(directory) / page_name(number, is_frontend, turn)).string();
-    const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
     if (descriptor < 0) return fail(page_error(errno, "open", path));
+    struct stat status {};
+    if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
+      ::close(descriptor);
+      return fail(page_error(EINVAL, "open (no regular file)", path));
+    }
     const FileLock held = take_file_lock(descriptor);
     if (held == FileLock::others) {
       ::close(descriptor);

@@ -73,7 +73,7 @@ Result<> take_account(std::span<const std::byte> account, Ledger& ledger, FileCh
 Result<MemberPart> MemberPart::open(const FileRequest& request, bool leader_direct) {
   MemberPart part{request.path, request.disk ? request.disk : Disk::real(), {}, nullptr};
   const std::string name = part_path(request.path);
-  part.file = Descriptor(part.disk->open(name.c_str(), O_RDWR | O_CLOEXEC, 0));
+  part.file = Descriptor(part.disk->open(name.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0));
   if (!part.file.open()) {
     const int number = errno;
     return fail(system_error(number, "join", name)

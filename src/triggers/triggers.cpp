@@ -9,13 +9,13 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string_view>
 #include <utility>
 
 #include "base/clock.hpp"
 #include "base/glob.hpp"
+#include "base/new_file.hpp"
 #include "base/run_command.hpp"
 #include "base/suggest.hpp"
 
@@ -80,10 +80,8 @@ Result<> touch_file(const std::string& path, const Event& event) {
   if (const auto directory = std::filesystem::path(path).parent_path(); !directory.empty())
     std::filesystem::create_directories(directory, wrong);
   const std::string beside = fmt::format("{}.{}.tmp", path, ::getpid());
-  std::ofstream file(beside);
-  file << line_of(event);
-  file.close();
-  if (!file) return fail(touch_error(beside, "write", errno));
+  if (const int number = write_new_file(beside, line_of(event)))
+    return fail(touch_error(beside, "write", number));
   if (std::rename(beside.c_str(), path.c_str()) == 0) return {};
   const int number = errno;
   (void)std::remove(beside.c_str());

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Only the file that was written gets the final name, whatever others do to names meanwhile.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -106,6 +109,38 @@ TEST_P(StorePublication, space_is_given_back_only_of_the_own_file) {
   again->abandon();
   again->give_back_space();
   EXPECT_FALSE(fs::exists(part()));
+}
+
+/// In a directory that others can write to.
+TEST_P(StorePublication, a_symbolic_link_in_place_of_the_part_file_is_not_followed) {
+  std::ofstream(directory_.file("victim")) << "untouched";
+  const auto request = request_of(path(), schema_of_types(GetParam()), GetParam(), Existing::replace);
+  for (const bool dangling : {false, true}) {
+    fs::create_symlink(directory_.file(dangling ? "made" : "victim"), part());
+    const auto refused = store_->create(request);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, ErrorCode::io);
+    EXPECT_THAT(refused.error().text(), HasSubstr("is a symbolic link"));
+    fs::remove(part());
+  }
+  EXPECT_EQ(fs::file_size(directory_.file("victim")), 9U);
+  EXPECT_FALSE(fs::exists(directory_.file("made")));
+  ASSERT_EQ(::mkfifo(part().c_str(), 0600), 0);
+  EXPECT_FALSE(store_->create(request)) << "and nobody waits for the other end";
+}
+
+/// Somebody else's empty file, to be read while it is written or changed afterwards.
+TEST_P(StorePublication, a_file_that_is_there_is_not_taken_over) {
+  std::ofstream(part()).close();
+  const int theirs = ::open(part().c_str(), O_RDWR);
+  const auto ours = written();
+  ASSERT_NE(ours, nullptr);
+  ASSERT_TRUE(ours->publish());
+  struct stat status {};
+  ASSERT_EQ(::fstat(theirs, &status), 0);
+  EXPECT_EQ(status.st_size, 0);
+  EXPECT_EQ(status.st_nlink, 0U);
+  ::close(theirs);
 }
 
 INSTANTIATE_TEST_SUITE_P(, StorePublication, testing::Values(Format::netcdf4, Format::cdf5, Format::cdf2),

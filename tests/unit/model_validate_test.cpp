@@ -227,5 +227,21 @@ TEST(ModelValidate, all_problems_come_at_once) {
   EXPECT_THAT(alone.message, AllOf(HasSubstr("(1 problem)"), Not(HasSubstr("problems"))));
 }
 
+TEST(ModelValidate, attributes_that_netcdf4_keeps_for_itself_are_refused_when_they_are_defined) {
+  for (const bool global : {true, false}) {
+    Schema schema;
+    schema.dimension("x", 2);
+    Variable& variable = schema.variable("v", Type::float32, {"x"});
+    if (global)
+      schema.attribute("_NCProperties", "mine");
+    else
+      variable.attribute("_Netcdf4Dimid", 3);
+    const Result<> refused = validate(schema, Format::netcdf4);
+    ASSERT_FALSE(refused);
+    EXPECT_THAT(refused.error().message, HasSubstr("netCDF-4 keeps this name for itself"));
+    EXPECT_TRUE(validate(schema, Format::cdf5));
+  }
+}
+
 }  // namespace
 }  // namespace afterbay::model

@@ -44,6 +44,21 @@ bool same_file(int descriptor, const std::string& path) {
          opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
 }
 
+bool is_regular(int descriptor) {
+  struct stat status {};
+  return ::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
+}
+
+/// Of a part file that exists; `number` 0: it is no file.
+Error open_error(int number, const std::string& part_path) {
+  if (number != 0 && number != ELOOP) return system_error(number, "create", part_path);
+  return make_error(ErrorCode::io,
+                    "{} is {}: a part file is never a link; who else writes to this directory? Remove it",
+                    part_path, number == ELOOP ? "a symbolic link" : "no regular file")
+      .with_native(number)
+      .in_file(part_path);
+}
+
 /// True when the file is not new: somebody wrote to it.
 bool left_behind(int descriptor) {
   struct stat status {};
@@ -101,8 +116,15 @@ Result<> PartFile::open_and_lock(Striper* striper) {
   constexpr int attempts = 16;
   for (int attempt = 0; attempt < attempts; ++attempt) {
     if (striper != nullptr && !striper->created() && !path_exists(part_path_)) striper->create(part_path_);
-    descriptor_ = Descriptor(disk_->open(part_path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
-    if (!descriptor_.open()) return fail(system_error(errno, "create", part_path_));
+    constexpr int flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+    descriptor_ = Descriptor(disk_->open(part_path_.c_str(), flags | O_CREAT | O_EXCL, 0666));
+    const bool made = descriptor_.open();
+    if (!made && errno == EEXIST) {
+      descriptor_ = Descriptor(disk_->open(part_path_.c_str(), flags, 0));
+      if (!descriptor_.open() && errno == ENOENT) continue;  // removed meanwhile
+    }
+    if (!descriptor_.open()) return fail(open_error(errno, part_path_));
+    if (!is_regular(descriptor_.get())) return fail(open_error(0, part_path_));
     int number = lock_writer(descriptor_.get());
     // Nobody is to take it for a file that can be read.
     if (number == 0 && !readable_) number = lock_whole(descriptor_.get());
@@ -118,9 +140,10 @@ Result<> PartFile::open_and_lock(Striper* striper) {
     if (!same_file(descriptor_.get(), part_path_)) continue;  // published or removed since it was opened
     const bool left = left_behind(descriptor_.get());
     AFTERBAY_TRY(remove_stale_epoch_logs(*disk_, part_path_, left));
-    if (!left && (striper == nullptr || striper->created())) return {};
-    // Left behind by a killed run, and now ours. It is not emptied but removed: servers of that run that
-    // shared it and have not noticed its end may still write to it, and its stripes cannot be changed.
+    if (made || (!left && striper != nullptr && striper->created())) return {};
+    // Left behind by a killed run, or made by others, and now ours. It is not emptied but removed: servers of
+    // that run that shared it and have not noticed its end may still write to it, and its stripes cannot be
+    // changed.
     if (::unlink(part_path_.c_str()) != 0) return fail(system_error(errno, "remove the older", part_path_));
   }
   return fail(make_error(ErrorCode::conflict,
