@@ -4,7 +4,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
+#include <iterator>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -12,9 +15,46 @@ namespace afterbay {
 
 inline constexpr std::size_t max_rank = 7;  ///< most dimensions of a decomposition (Fortran 2003)
 
+/// A type that counts: any integer type but bool, and enums that convert to integers.
+template <typename T>
+concept CountingType = (std::is_integral_v<T> && !std::is_same_v<T, bool>) ||
+                       (std::is_enum_v<T> && std::is_convertible_v<T, long long>);
+
+/// Lengths or indices, one per dimension, from integers of any type: a braced list or a container. Keeps
+/// signs, so that a negative value is refused instead of becoming a large positive one.
+class Integers {
+ public:
+  /// One integer of any type.
+  struct Value {
+    template <CountingType T>
+    Value(T given) : bits(static_cast<std::uint64_t>(given)), negative(given < T{}) {}  // NOLINT: implicit
+    std::uint64_t bits;
+    bool negative;
+  };
+
+  Integers() = default;
+  Integers(std::initializer_list<Value> values) : values_(values) {}
+  template <typename Container>
+    requires CountingType<typename Container::value_type>
+  Integers(const Container& values) : values_(std::begin(values), std::end(values)) {}  // NOLINT: implicit
+
+  /// The values; throws Failure (invalid_argument) if one is negative. `what` names them in the message.
+  [[nodiscard]] std::vector<std::uint64_t> counts(const char* what) const;
+
+ private:
+  std::vector<Value> values_;
+};
+
 /// A rank's part of a global index space as a box: `start` and `count` per dimension, C order,
 /// 0-based. A rank that holds nothing gives a count of 0 in any dimension.
 struct Block {
+  Block() = default;
+  /// Integers of any type, signed or not; throws Failure (invalid_argument) if one is negative.
+  Block(const Integers& global_lengths, const Integers& starts, const Integers& counts)
+      : global(global_lengths.counts("global length")),
+        start(starts.counts("start")),
+        count(counts.counts("count")) {}
+
   std::vector<std::uint64_t> global;
   std::vector<std::uint64_t> start;
   std::vector<std::uint64_t> count;

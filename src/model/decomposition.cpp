@@ -7,7 +7,25 @@
 #include <optional>
 #include <string>
 
+#include "afterbay/error.hpp"
 #include "base/caller_terms.hpp"
+
+namespace afterbay {
+
+std::vector<std::uint64_t> Integers::counts(const char* what) const {
+  std::vector<std::uint64_t> counts;
+  counts.reserve(values_.size());
+  for (std::size_t i = 0; i < values_.size(); ++i) {
+    if (values_[i].negative)
+      throw Failure(Error(ErrorCode::invalid_argument,
+                          fmt::format("Block: the {} in dimension {} is {}; it cannot be negative", what, i,
+                                      static_cast<std::int64_t>(values_[i].bits))));
+    counts.push_back(values_[i].bits);
+  }
+  return counts;
+}
+
+}  // namespace afterbay
 
 namespace afterbay::model {
 namespace {

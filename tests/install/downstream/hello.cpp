@@ -15,9 +15,9 @@ static void write_hello(int argc, char** argv) {
     session.serve();
     return;
   }
-  const std::uint64_t points = 8;
-  const std::uint64_t count = points / static_cast<std::uint64_t>(session.model_size());
-  const std::uint64_t start = count * static_cast<std::uint64_t>(session.model_rank());
+  const int points = 8;
+  const int count = points / session.model_size();
+  const int start = count * session.model_rank();
   session.decomposition("line", {{points}, {start}, {count}});
 
   afterbay::Schema schema;
@@ -27,7 +27,7 @@ static void write_hello(int argc, char** argv) {
   auto file = collection.open();
   for (std::uint64_t record = 0; record < 2; ++record) {
     std::vector<double> signal;
-    for (std::uint64_t i = 0; i < count; ++i) signal.push_back(static_cast<double>(10 * record + start + i));
+    for (int i = 0; i < count; ++i) signal.push_back(10.0 * static_cast<double>(record) + start + i);
     file.put("signal", record, signal.data());
     session.end_step();
   }
