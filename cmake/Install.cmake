@@ -1,4 +1,5 @@
-# cmake --install: headers, libraries, Fortran module, the command, CMake package and pkg-config files.
+# cmake --install: headers, libraries, Fortran module, the command, its manual page and completion, the
+# documentation and examples, CMake package and pkg-config files.
 
 include(CMakePackageConfigHelpers)
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/Afterbay")
@@ -10,7 +11,19 @@ install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/afterbay" DESTINATION ${CMAKE_I
   FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h")
 install(FILES "${PROJECT_BINARY_DIR}/include/afterbay/version.h"
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/afterbay)
-install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/afterbay)
+
+# The documentation, in the order of the source tree, so that its links hold.
+set(doc_dir "${CMAKE_INSTALL_DATADIR}/doc/afterbay")
+foreach(page LICENSE README.md CHANGELOG.md CONTRIBUTING.md)
+  install(FILES "${PROJECT_SOURCE_DIR}/${page}" DESTINATION ${doc_dir})
+endforeach()
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs" "${PROJECT_SOURCE_DIR}/design" "${PROJECT_SOURCE_DIR}/examples"
+  DESTINATION ${doc_dir})
+install(FILES "${PROJECT_SOURCE_DIR}/bench/README.md" DESTINATION ${doc_dir}/bench)
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/bindings/fortran" DESTINATION ${doc_dir}/bindings
+  FILES_MATCHING PATTERN "*.f90")
+file(RELATIVE_PATH headers_from_doc "/${doc_dir}" "/${CMAKE_INSTALL_INCLUDEDIR}")
+install(CODE "file(CREATE_LINK \"${headers_from_doc}\" \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${doc_dir}/include\" SYMBOLIC)")
 
 if(TARGET afterbay_fortran)
   install(TARGETS afterbay_fortran EXPORT AfterbayFortranTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
@@ -20,6 +33,12 @@ if(TARGET afterbay_fortran)
 endif()
 if(TARGET afterbay_app)
   install(TARGETS afterbay_app RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  get_property(manual_dir GLOBAL PROPERTY AFTERBAY_MANUAL_DIR)
+  if(manual_dir)
+    install(FILES "${manual_dir}/afterbay.1" DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+    install(FILES "${manual_dir}/afterbay.bash" DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
+      RENAME afterbay)
+  endif()
 endif()
 
 configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/AfterbayConfig.cmake.in"

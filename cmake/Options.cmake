@@ -14,6 +14,8 @@ if(PROJECT_IS_TOP_LEVEL)
   endif()
   # Installed programs find the library beside them, wherever the tree is moved to.
   set(CMAKE_INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+  # Libraries of other installations (HDF5 or netCDF of a module, say) are found without LD_LIBRARY_PATH too.
+  set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
   find_program(AFTERBAY_CCACHE ccache)
   mark_as_advanced(AFTERBAY_CCACHE)
   if(AFTERBAY_CCACHE)

@@ -8,6 +8,7 @@
 
 #include "base/suggest.hpp"
 #include "command.hpp"
+#include "manual.hpp"
 
 namespace afterbay::app {
 
@@ -35,8 +36,15 @@ Exit help(const std::string& topic, const Invocation& invocation) {
 
 Action prepare(CLI::App& app) {
   auto topic = std::make_shared<std::string>();
-  app.add_option("TOPIC", *topic, "a command, or exit-codes");
-  return [topic](const Invocation& invocation) { return help(*topic, invocation); };
+  auto manual = std::make_shared<bool>(false);
+  auto* name = app.add_option("TOPIC", *topic, "a command, or exit-codes");
+  app.add_flag("--man", *manual, "print the manual page afterbay(1), for man")->excludes(name);
+  return [topic, manual](const Invocation& invocation) {
+    if (!*manual) return help(*topic, invocation);
+    const std::string page = manual_page(*invocation.root);
+    std::fwrite(page.data(), 1, page.size(), stdout);
+    return Exit::ok;
+  };
 }
 
 const Registration registration({.name = "help",

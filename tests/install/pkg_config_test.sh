@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# The MPI compiler wrappers with the flags of the pkg-config files.
+# The MPI compiler wrappers with the flags of the pkg-config files; programs run without LD_LIBRARY_PATH.
 . "$(dirname "$0")/lib_downstream.sh"
 install_and_move
 PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name afterbay.pc)")
 export PKG_CONFIG_PATH
-export LD_LIBRARY_PATH=$(pkg-config --variable=libdir afterbay)
+unset LD_LIBRARY_PATH
 
 read -ra flags < <(pkg-config --cflags --libs afterbay)
 mpicc -std=c11 "$source_dir/hello.c" -o hello_c "${flags[@]}"
