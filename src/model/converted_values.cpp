@@ -6,7 +6,7 @@
 namespace afterbay::model {
 namespace {
 
-void convert(Values& values, Type type) {
+void convert_in_place(Values& values, Type type) {
   if (auto result = converted(values, type)) values = *std::move(result);
 }
 
@@ -29,10 +29,10 @@ std::optional<Values> converted(const Values& values, Type type) {
 
 void convert_values(Schema& schema) {
   for (Variable& variable : schema.variables) {
-    if (!variable.constant.empty()) convert(variable.constant, variable.type);
-    if (!variable.fill.empty()) convert(variable.fill, variable.type);
+    if (!variable.constant.empty()) convert_in_place(variable.constant, variable.type);
+    if (!variable.fill.empty()) convert_in_place(variable.fill, variable.type);
     for (Attribute& attribute : variable.attributes)
-      if (attribute.name == "_FillValue") convert(attribute.values, variable.type);
+      if (attribute.name == "_FillValue") convert_in_place(attribute.values, variable.type);
   }
 }
 
