@@ -119,8 +119,10 @@ LeftOfEpoch left_of(const journal::Run& run, const journal::CompletedEpoch& epoc
     if (std::ranges::any_of(run.published, is_published) || std::ranges::any_of(run.unpublished, has_name))
       continue;
     const auto found = storage::find_recoverable(path);
-    const bool has_epoch = found && std::ranges::find(found->epochs, epoch.epoch.epoch,
-                                                      &storage::Epoch::number) != found->epochs.end();
+    const bool has_epoch =
+        found &&
+        std::ranges::find(found->epochs, epoch.epoch.epoch, &storage::Epoch::number) != found->epochs.end() &&
+        storage::check_recoverable(*found, epoch.epoch.epoch);
     (has_epoch ? left.to_recover : left.gone).push_back(path);
   }
   return left;
@@ -150,7 +152,8 @@ std::string epoch_of(const journal::Run& run, RunState state) {
                   left.gone.empty() ? "is durable" : "was durable");
   for (const std::string& path : left.gone)
     text += fmt::format(
-        "        no longer there: {}: its file in the making was removed, or made anew by a later run\n",
+        "        no longer there: {}: its file in the making was removed or cut off, or made anew by a later "
+        "run\n",
         printable(path));
   for (const std::string& path : last->epoch.lost)
     text += fmt::format("        but not {}: it was given up before\n", printable(path));

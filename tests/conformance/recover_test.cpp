@@ -135,6 +135,10 @@ TEST_P(Recover, a_file_that_is_shorter_than_at_the_epoch_is_refused) {
   fs::resize_file(part_, had - 1);
   const auto found = storage::find_recoverable(path_);
   ASSERT_TRUE(found) << found.error().text();
+  const auto looked_at = storage::check_recoverable(*found, 3);
+  ASSERT_FALSE(looked_at) << "status must not offer it";
+  EXPECT_EQ(looked_at.error().code, ErrorCode::format);
+  EXPECT_TRUE(storage::check_recoverable(*found, 1));
   const auto short_file = storage::recover_file(*found, {});
   ASSERT_FALSE(short_file);
   EXPECT_EQ(short_file.error().code, ErrorCode::format);

@@ -428,6 +428,17 @@ Result<Recoverable> find_recoverable(const std::string& path, bool copied) {
   return file;
 }
 
+Result<> check_recoverable(const Recoverable& file, std::uint64_t number) {
+  const Descriptor part(::open(file.part_path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (!part.open()) return fail(system_error(errno, "open", file.part_path));
+  AFTERBAY_TRY_ASSIGN(const Logged logged, in_file(read_log(EpochLog::path_of(file.part_path)), file.path));
+  const auto found = logged.epochs.find(number);
+  if (found == logged.epochs.end())
+    return fail(make_error(ErrorCode::invalid_argument, "{} has no epoch {}", file.part_path, number)
+                    .in_file(file.path));
+  return check_size(file, found->second.of, part.get());
+}
+
 Result<Recovered> recover_file(const Recoverable& file, const RecoverOptions& options) {
   AFTERBAY_TRY_ASSIGN(const Descriptor part, open_alone(file));
   if (file.epochs.empty())

@@ -25,6 +25,11 @@ struct Recoverable {
 /// epochs, with format when the log is none, with conflict when it belongs to another file (unless `copied`).
 Result<Recoverable> find_recoverable(const std::string& path, bool copied = false);
 
+/// Whether the part file still has what it had at the epoch of that number; changes nothing. Fails with
+/// format when it is shorter, with invalid_argument when there is no such epoch, and as `find_recoverable`
+/// does.
+Result<> check_recoverable(const Recoverable& file, std::uint64_t number);
+
 struct Recovered {
   Epoch epoch;
   std::uint64_t size_bytes = 0;
