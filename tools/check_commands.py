@@ -36,7 +36,7 @@ PACKAGES = {
     "clang-tidy": "clang-tidy",
 }
 #: used only if it is there, or to ask for permission
-OPTIONAL = {"git", "sudo", "lfs", "strace", "perf", "gdb"}
+OPTIONAL = {"git", "sudo", "lfs", "strace", "perf", "gdb", "chromium"}
 #: (what, where, lists of setup.sh)
 USERS = (
     ("./dev test", ("tests",), ("build", "test", "reader")),

@@ -284,13 +284,14 @@ void add_statistics(std::vector<Setting<Config>>& table) {
 }
 
 void add_report(std::vector<Setting<Config>>& table) {
-  table.push_back(
-      session("report.table",
-              choice<ReportTable>(
-                  {{"auto", ReportTable::automatic}, {"on", ReportTable::on}, {"off", ReportTable::off}}),
-              AFTERBAY_FIELD(report.table),
-              "The table of times, bytes and waits at the end of the run, on the standard output of the "
-              "first model rank. `auto` prints it when something was written."));
+  table.push_back(session(
+      "report.table",
+      choice<ReportTable>(
+          {{"auto", ReportTable::automatic}, {"on", ReportTable::on}, {"off", ReportTable::off}}),
+      AFTERBAY_FIELD(report.table),
+      "What the first model rank prints on standard output at the end of the run. `auto`: three lines "
+      "(files and bytes, the share of the model's time, where the report is), if something was written. "
+      "`on`: the table of times, bytes and waits before them. `off`: nothing."));
   table.push_back(session("report.json", text("path", "a path"), AFTERBAY_FIELD(report.json),
                           "File for the same figures as JSON. By default none is written."));
   table.push_back(

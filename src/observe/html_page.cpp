@@ -18,6 +18,8 @@ namespace {
 constexpr std::size_t timeline_bins = 300;
 constexpr std::size_t most_rows = 32;  ///< of model ranks, and of servers: beyond, neighbours share a row
 constexpr std::size_t most_lines = 8;  ///< servers drawn by themselves
+constexpr double headroom = 1.08;      ///< of an axis above what is drawn
+constexpr double memory_shown = 3;     ///< times the largest backlog: more memory is named, not drawn
 constexpr double rate_window_share = 1.0 / 100;  ///< of the run, over which a bandwidth is the mean
 
 constexpr const char* page_style =
@@ -26,10 +28,8 @@ constexpr const char* page_style =
 
 std::string swatch(const std::string& style, bool is_line) {
   return is_line
-             ? fmt::format(
-                   "<svg viewBox='0 0 22 12'><path class='line {}' style='stroke-width:4' "
-                   "d='M0,6h22'/></svg>",
-                   style)
+             ? fmt::format("<svg viewBox='0 0 22 12'><path class='{} {}' d='M0,6h22{}'/></svg>",
+                           style == "a-in" ? "area" : "line", style, style == "a-in" ? "v6h-22z" : "")
              : fmt::format("<svg viewBox='0 0 22 12'><rect class='{}' width='22' height='12'/></svg>", style);
 }
 
@@ -79,24 +79,34 @@ std::string backlog_section(const std::vector<ServerHistory>& all, const Backlog
   Plot plot;
   plot.label = fmt::format("backlog of the {} against time", words.many);
   plot.x_end = figures.elapsed_s;
-  plot.y_end = 0;
+  double most = 0, limit = 0;
   std::vector<std::pair<std::string, std::string>> key;
-  for (std::size_t s = 0; s < all.size() && s < most_lines; ++s) {
+  for (std::size_t s = 0; s < all.size(); ++s) {
     const ServerHistory& it = all[s];
     PlotLine line{fmt::format("{} {} on {}", words.one, it.server, it.host), style_of(s), {}};
     const double shift = it.started_at_s - figures.started_at_s;
     for (const SeriesPoint& point : it.points)
       line.points.emplace_back(shift + point.at_s, static_cast<double>(point.backlog_bytes));
-    plot.y_end = std::max(plot.y_end, static_cast<double>(it.backlog_limit_bytes));
+    for (const auto& point : line.points) most = std::max(most, point.second);
+    limit = std::max(limit, static_cast<double>(it.backlog_limit_bytes));
+    if (s >= most_lines) continue;
     key.emplace_back(line.style, line.label);
     plot.lines.push_back(std::move(line));
   }
-  if (plot.y_end == 0) return {};
-  plot.marks.emplace_back(plot.y_end, words.full);
-  plot.y_end *= 1.04;
+  if (limit == 0) return {};
+  plot.y_end = headroom * std::max(most, 1.0);
+  const bool limit_fits = limit <= memory_shown * most;
+  if (limit_fits) {
+    plot.marks.emplace_back(limit, words.full);
+    plot.y_end = std::max(plot.y_end, headroom * limit);
+  }
   plot.shaded = held_up(all, figures);
   std::string out = fmt::format("<section><h2>{}</h2><p class=dim>{}</p>\n", words.head, words.text);
-  out += svg_of(plot) + key_of(key, true);
+  if (!limit_fits)
+    out += fmt::format(
+        "<p class=dim>The memory of one ({}) is beyond this axis: no more than {} was in use.</p>\n",
+        text_of_bytes(limit), text_of_bytes(most));
+  out += html_of(plot) + key_of(key, true);
   if (all.size() > most_lines)
     out += fmt::format("<p class=dim>and {} more {}</p>", all.size() - most_lines, words.many);
   return out + "</section>\n";
@@ -146,15 +156,21 @@ std::string bandwidth_section(const RunPage& page, const RunFigures& figures) {
   plot.y_end = 0;
   plot.unit = "/s";
   const double window = std::max(figures.elapsed_s * rate_window_share, 0.1);
-  const std::pair<const char*, Total> lines[] = {{"taken in", &SeriesPoint::bytes_in},
-                                                 {"written (before packing)", &SeriesPoint::bytes_out},
-                                                 {"to files", &SeriesPoint::bytes_written}};
+  struct Curve {
+    const char* label;
+    const char* style;
+    Total total;
+    bool area;
+  };
+  constexpr Curve lines[] = {{"taken in", "a-in", &SeriesPoint::bytes_in, true},
+                             {"written, before packing", "a-out", &SeriesPoint::bytes_out, false},
+                             {"to files", "a-files", &SeriesPoint::bytes_written, false}};
   std::vector<std::pair<std::string, std::string>> key;
-  for (std::size_t i = 0; i < std::size(lines); ++i) {
-    PlotLine line{lines[i].first, style_of(i), {}};
+  for (const Curve& curve : lines) {
+    PlotLine line{curve.label, curve.style, {}, curve.area};
     for (double t = window; t <= figures.elapsed_s + window / 2; t += window) {
       const double passed =
-          total_at(page, figures, lines[i].second, t) - total_at(page, figures, lines[i].second, t - window);
+          total_at(page, figures, curve.total, t) - total_at(page, figures, curve.total, t - window);
       line.points.emplace_back(t - window / 2, std::max(0.0, passed) / window);
       plot.y_end = std::max(plot.y_end, passed / window);
     }
@@ -162,9 +178,10 @@ std::string bandwidth_section(const RunPage& page, const RunFigures& figures) {
     plot.lines.push_back(std::move(line));
   }
   if (plot.y_end <= 0) return {};
-  plot.y_end *= 1.05;
-  return "<section><h2>Bandwidth</h2><p class=dim>All servers together.</p>\n" + svg_of(plot) +
-         key_of(key, true) + "</section>\n";
+  plot.y_end *= headroom;
+  return fmt::format("<section><h2>Bandwidth</h2><p class=dim>All servers together, means over {}.</p>\n",
+                     text_of_seconds(window)) +
+         html_of(plot) + key_of(key, true) + "</section>\n";
 }
 
 /// The number of the server on a rank.
@@ -200,7 +217,8 @@ void add_rows(std::vector<TimelineRow>& rows, const RunPage& page, const RunFigu
       const auto busy = resampled(*all[i], figures.started_at_s, bin_s, timeline_bins);
       for (std::size_t b = 0; b < timeline_bins; ++b)
         for (std::size_t lane = 0; lane < lane_count; ++lane) {
-          const bool of_workers = role == "server" && static_cast<Lane>(lane) != Lane::ingest;
+          const auto what = static_cast<Lane>(lane);
+          const bool of_workers = role == "server" && what != Lane::ingest && what != Lane::open;
           row.shares[b][lane] += busy[b][lane] / parts / (of_workers ? std::max(1U, page.writers) : 1);
         }
     }
@@ -217,22 +235,25 @@ std::string timeline_section(const RunPage& page, const RunFigures& figures) {
       "<section><h2>Timeline</h2><p class=dim>How each interval was spent: a full column is all of it. Grey "
       "is time "
       "outside Afterbay: the model computes, or a server sleeps. Ranks count as in the session's "
-      "communicator.</p>\n";
-  out += key_of({{lane(Lane::put), "put: copying"},
+      "communicator.</p>\n<h3>Model ranks</h3>\n";
+  out += key_of({{lane(Lane::open), "open_session"},
+                 {lane(Lane::put), "put: copying"},
                  {lane(Lane::room), "waits for room in a server"},
                  {lane(Lane::files), "waits for files (wait, flush, end_step)"},
                  {lane(Lane::end), "finalize"},
                  {lane(Lane::read), "reads"},
                  {lane(Lane::define), "defines"}},
                 false);
-  if (!models.empty()) out += svg_of(models, figures.elapsed_s);
-  out += key_of({{lane(Lane::write), "workers write"},
+  if (!models.empty()) out += html_of(models, figures.elapsed_s);
+  out += "<h3>I/O servers</h3>\n";
+  out += key_of({{lane(Lane::open), "open_session"},
+                 {lane(Lane::write), "workers write"},
                  {lane(Lane::publish), "make files complete"},
                  {lane(Lane::create), "make new files"},
                  {lane(Lane::read), "read"},
                  {lane(Lane::ingest), "takes in"}},
                 false);
-  return out + svg_of(servers, figures.elapsed_s) + "</section>\n";
+  return out + html_of(servers, figures.elapsed_s) + "</section>\n";
 }
 
 std::string card(const std::string& value, const char* what) {
@@ -243,7 +264,10 @@ std::string cards(const RunPage& page, const RunFigures& it) {
   const auto percent = [](double share) { return fmt::format("{:.1f} %", 100 * share); };
   std::string out = "<div class=cards>";
   out += card(text_of_seconds(it.elapsed_s), "run time");
-  if (page.failure.empty()) out += card(percent(it.share(it.room_s + it.files_s)), "of it the model waited");
+  if (page.failure.empty()) {
+    out += card(percent(it.share(it.inside_s())), "of it the model was in Afterbay");
+    out += card(percent(it.share(it.room_s + it.files_s)), "of it the model waited");
+  }
   out += card(text_of_bytes(static_cast<double>(it.bytes_in)), "handed over");
   out += card(text_of_rate(static_cast<double>(it.bytes_written), it.elapsed_s), "to files, mean");
   out += card(percent(it.peak_share), "peak of a server's memory");
@@ -265,13 +289,14 @@ std::string failure_box(const RunPage& page) {
              page.servers.empty() ? 0 : page.servers.front().server);
 }
 
-std::string verdict_box(const RunVerdict& verdict) {
+std::string verdict_box(const RunVerdict& verdict, const std::vector<std::string>& hints) {
   constexpr const char* classes[] = {"kept_up", "nearly", "too_slow"};
   constexpr const char* signs[] = {"✓", "▲", "✗"};
   const auto grade = static_cast<std::size_t>(verdict.grade);
   std::string out = fmt::format("<div class='verdict {}'><strong>{} {}</strong>", classes[grade],
                                 signs[grade], html_text(verdict.headline));
   for (const std::string& detail : verdict.details) out += "<p>" + html_text(detail) + "</p>";
+  for (const std::string& hint : hints) out += "<p class=hint>" + html_text(hint) + "</p>";
   return out + "</div>\n";
 }
 
@@ -296,7 +321,7 @@ std::string run_page(const RunPage& page) {
       "Afterbay</title><style>{}</style></head><body>\n",
       title, page_style);
   out += "<h1>" + title_of(page, figures) + "</h1>\n";
-  out += page.failure.empty() ? verdict_box(verdict_of(figures)) : failure_box(page);
+  out += page.failure.empty() ? verdict_box(verdict_of(figures), page.hints) : failure_box(page);
   out += cards(page, figures);
   out += backlog_sections(page, figures);
   out += timeline_section(page, figures);

@@ -20,6 +20,7 @@ struct RunPage {
   std::map<std::string, std::string> settings{};  ///< those that somebody gave
   std::uint32_t writers = 1;                      ///< worker threads of a server
   std::vector<ServerHistory> frontends{};         ///< their backlog is what they held
+  std::vector<std::string> hints{};               ///< what would use the servers better
   std::string failure{};  ///< why the run failed: the page is what one server knew of it
 };
 

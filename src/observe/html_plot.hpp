@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pieces of the page about a run, as text: plots over time and rows of a timeline, in SVG. Colours are
-// classes of the page's style sheet, so that they follow light, dark and print.
+// Parts of the page about a run: plots over time and rows of a timeline. Curves and areas are SVG that is
+// stretched to the width of the window; labels are HTML, so that they have the same size on every screen.
+// Colours are classes of the page's style sheet, so that they follow light, dark and print.
 #pragma once
 
 #include <array>
-#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,8 +18,9 @@ std::string html_text(const std::string& text);
 
 struct PlotLine {
   std::string label;
-  std::string style;  ///< CSS class: "s0" ...
-  std::vector<std::pair<double, double>> points;
+  std::string style;                              ///< CSS class: "s0" ...
+  std::vector<std::pair<double, double>> points;  ///< by time
+  bool area = false;                              ///< filled down to the axis
 };
 
 struct Plot {
@@ -29,19 +30,20 @@ struct Plot {
   std::vector<PlotLine> lines;
   std::vector<std::pair<double, double>> shaded{};      ///< spans of time
   std::vector<std::pair<double, std::string>> marks{};  ///< horizontal lines: where, and what they are
-  std::string unit;                                     ///< of y: "B", "B/s"
+  std::string unit{};                                   ///< after bytes: "/s"
 };
 
-std::string svg_of(const Plot& plot);
+/// The plot with its axes. Pointing at it shows the values at that time.
+std::string html_of(const Plot& plot);
 
 struct TimelineRow {
   std::string label;
-  std::string title;                                   ///< shown when pointed at
+  std::string title;                                   ///< shown when pointed at, before the shares
   std::vector<std::array<double, lane_count>> shares;  ///< of each interval's time, by lane
 };
 
 /// Rows one below the other over `x_end` seconds.
-std::string svg_of(const std::vector<TimelineRow>& rows, double x_end);
+std::string html_of(const std::vector<TimelineRow>& rows, double x_end);
 
 /// CSS class of a lane: "l-put".
 std::string class_of(Lane lane);

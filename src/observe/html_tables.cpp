@@ -21,13 +21,14 @@ struct Reason {
 };
 
 constexpr Reason reasons[] = {
+    {Lane::open, "open_session", "until all ranks had come, links were made and memory was ready"},
     {Lane::put, "copying", "put: the one pass over the data that is always there"},
     {Lane::room, "room in the servers",
      "put found their memory full: they had not yet written what came before"},
     {Lane::files, "files", "wait, flush or end_step: until what was put is written"},
-    {Lane::end, "the end", "finalize: until all files are complete"},
+    {Lane::end, "finalize", "until all files were complete"},
     {Lane::read, "reading", "get and prefetch, open for input"},
-    {Lane::define, "the start", "definitions: until all servers know them"}};
+    {Lane::define, "definitions", "until all servers know them"}};
 
 std::string seconds_text(double s) { return fmt::format("{:.3f} s", s); }
 
@@ -63,19 +64,23 @@ std::string collections_of(const std::vector<FileRecord>& files) {
     at->bytes += file.bytes;
     at->longest_s = std::max(at->longest_s, file.published_s - file.opened_s);
   }
-  std::string out = "<table><tr><th>collection<th>files<th>records<th>size<th>longest in the making</tr>\n";
+  std::string out =
+      "<h3>By collection</h3>\n<div "
+      "class=scroll><table><tr><th>collection<th>files<th>records<th>size<th>longest in "
+      "the making</tr>\n";
   for (const CollectionSum& it : sums)
     out += fmt::format("<tr><td>{}<td>{}<td>{}<td>{}<td>{}</tr>\n", html_text(it.name), it.files, it.records,
                        size_text(it.bytes), seconds_text(it.longest_s));
-  return out + "</table>\n";
+  return out + "</table></div>\n";
 }
 
 }  // namespace
 
 std::string waits_table(const RunPage& page, const RunFigures& figures) {
   std::string out =
-      "<table><tr><th>time of the model for<th>mean of the ranks<th>of the run<th>longest<th>on rank<th "
-      "class=name>why</tr>\n";
+      "<div class=scroll><table><tr><th>time of the model for<th>mean of the ranks<th>of the "
+      "run<th>longest<th>on "
+      "rank</tr>\n";
   for (const Reason& reason : reasons) {
     double sum = 0, longest = 0;
     std::int32_t rank = 0;
@@ -88,13 +93,14 @@ std::string waits_table(const RunPage& page, const RunFigures& figures) {
     if (sum <= 0) continue;
     const double mean = sum / static_cast<double>(std::max<std::size_t>(figures.model_ranks, 1));
     out += fmt::format(
-        "<tr><td style='white-space:nowrap'><svg viewBox='0 0 11 8' "
-        "style='display:inline;width:1rem;height:.7rem;margin-right:.4rem'><rect "
-        "class='{}' width='11' height='8'/></svg>{}<td>{}<td>{:.2f} %<td>{}<td>{}<td class=name>{}</tr>\n",
-        class_of(reason.lane), reason.what, seconds_text(mean), 100 * figures.share(mean),
-        seconds_text(longest), rank, reason.why);
+        "<tr><td><span class=reason><svg class='swatch' viewBox='0 0 11 8'><rect class='{}' width='11' "
+        "height='8'/></svg>{}</span>"
+        "<small>{}</small><td>{}<td>{:.2f} %<td>{}<td>{}</tr>\n",
+        class_of(reason.lane), reason.what, reason.why, seconds_text(mean), 100 * figures.share(mean),
+        seconds_text(longest), rank);
   }
-  return out + "</table>\n";
+  return out + fmt::format("<tr><td>together<td>{}<td>{:.2f} %<td><td></tr>\n</table></div>\n",
+                           seconds_text(figures.inside_s()), 100 * figures.share(figures.inside_s()));
 }
 
 std::string files_tables(const RunPage& page, const RunFigures& figures) {
@@ -109,7 +115,7 @@ std::string files_tables(const RunPage& page, const RunFigures& figures) {
     out +=
         fmt::format("<p class=dim>{} older files are not listed; the journal has all of them.</p>\n", hidden);
   out +=
-      "<div class=scroll><table><tr><th>file<th "
+      "<h3>By file</h3>\n<div class=scroll><table><tr><th>file<th "
       "class=name>collection<th>server<th>records<th>size<th>complete "
       "after<th class=name>from open to complete</tr>\n";
   for (const FileRecord& it : files) {
@@ -127,10 +133,10 @@ std::string files_tables(const RunPage& page, const RunFigures& figures) {
 
 std::string settings_table(const RunPage& page) {
   if (page.settings.empty()) return "<p class=dim>Nothing was set: all defaults.</p>\n";
-  std::string out = "<table>\n";
+  std::string out = "<div class=scroll><table><tr><th>setting<th class=name>value</tr>\n";
   for (const auto& [name, value] : page.settings)
     out += fmt::format("<tr><td>{}<td class=name>{}</tr>\n", html_text(name), html_text(value));
-  return out + "</table>\n";
+  return out + "</table></div>\n";
 }
 
 }  // namespace afterbay::observe

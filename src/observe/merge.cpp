@@ -24,7 +24,7 @@ struct Times {
       // Never run itself: its children's sum. A wait there is part of what its neighbours measured.
       inclusive_ns[i] = timer.count > 0 ? timer.inclusive_ns : children_ns[i];
       if (timer.parent < 0) {
-        roots_ns += inclusive_ns[i];
+        roots_ns += inclusive_ns[i] / std::max<std::uint32_t>(timer.threads, 1);
       } else {
         const auto parent = static_cast<std::size_t>(timer.parent);
         const bool of_neighbours = profile.timers[parent].count == 0 && timer.name.starts_with(wait_prefix);
@@ -103,6 +103,7 @@ class RoleMerge {
       node.add(profile.rank, times.inclusive_ns[i], times.exclusive_ns(i));
       node.row.count += timer.count;
       node.row.bytes += timer.bytes;
+      node.row.threads = std::max(node.row.threads, timer.threads);
     }
   }
 
@@ -135,8 +136,8 @@ class RoleMerge {
     node.row.depth = depth;
     node.row.inclusive = seconds_of(node.inclusive_ns) / ranks;
     node.row.exclusive = seconds_of(node.exclusive_ns) / ranks;
-    node.row.inclusive_percent = 100 * node.row.inclusive / whole;
-    node.row.exclusive_percent = 100 * node.row.exclusive / whole;
+    node.row.inclusive_percent = 100 * node.row.inclusive / (whole * node.row.threads);
+    node.row.exclusive_percent = 100 * node.row.exclusive / (whole * node.row.threads);
     report_.inside = seconds_of(inside_ns_) / ranks;
     report_.rows.push_back(node.row);
     for (const std::size_t next : node.children) finish_rows(next, depth + 1);
@@ -148,6 +149,12 @@ class RoleMerge {
 };
 
 }  // namespace
+
+std::uint32_t workers_of(const RoleReport& role) {
+  std::uint32_t workers = 1;
+  for (const Row& row : role.rows) workers = std::max(workers, row.threads);
+  return workers;
+}
 
 Report merge(std::span<const RankProfile> profiles) {
   std::vector<RoleMerge> roles;

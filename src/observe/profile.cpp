@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "observe/profile.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 
 namespace afterbay::observe {
 
-Profile::Profile(bool on, std::size_t trace_events, std::unique_ptr<Timeline> timeline) : on_(on) {
+Profile::Profile(bool on, std::size_t trace_events, std::unique_ptr<Timeline> timeline,
+                 std::uint64_t start_ns)
+    : on_(on), start_ns_(start_ns) {
   if (!on) return;
   if (trace_events > 0) trace_ = std::make_unique<Trace>(trace_events);
   timeline_ = std::move(timeline);
@@ -31,9 +34,16 @@ Timer* Profile::timer(std::string_view name, const Timer* parent) {
   added.name_ = name;
   added.parent_ = parent_index;
   added.index_ = static_cast<std::uint32_t>(timers_.size() - 1);
+  added.of_workers_ = parent != nullptr && parent->of_workers_;
   added.trace_ = trace_.get();
   give_lane(added);
   return &added;
+}
+
+Timer* Profile::worker_timer(std::string_view name) {
+  Timer* const added = timer(name);
+  if (added != nullptr) added->of_workers_ = true;
+  return added;
 }
 
 Timer* Profile::wait(std::string_view reason, const Timer* parent) {
@@ -57,10 +67,12 @@ RankProfile Profile::snapshot(int rank, std::string role) const {
   profile.role = std::move(role);
   profile.elapsed_ns = now_ns() - start_ns_;
   profile.memory_high_water_bytes = memory_high_water_bytes();
+  const auto workers =
+      static_cast<std::uint32_t>(std::max<std::size_t>(workers_.load(std::memory_order_relaxed), 1));
   const MutexLock lock(mutex_);
   for (const Timer& timer : timers_)
-    profile.timers.push_back(
-        {timer.name_, timer.parent_, timer.inclusive_ns(), timer.count(), timer.bytes()});
+    profile.timers.push_back({timer.name_, timer.parent_, timer.inclusive_ns(), timer.count(), timer.bytes(),
+                              timer.of_workers_ ? workers : 1});
   for (const Counter& counter : counters_)
     profile.counters.push_back({counter.name_, counter.kind_, counter.value()});
   return profile;

@@ -42,6 +42,7 @@ class Timer {
   std::string name_;
   std::int32_t parent_ = -1;
   std::uint32_t index_ = 0;
+  bool of_workers_ = false;
   Trace* trace_ = nullptr;
   Timeline* timeline_ = nullptr;  ///< null also for timers that have no lane
   Lane lane_ = no_lane;
@@ -108,13 +109,18 @@ class Profile {
  public:
   /// `trace_events` > 0: also keeps that many of the latest timings for a trace.
   /// `timeline`: also what the time went to over the run; null: none is kept.
-  explicit Profile(bool on = true, std::size_t trace_events = 0,
-                   std::unique_ptr<Timeline> timeline = nullptr);
+  /// `start_ns`: the beginning of the run, now or before.
+  explicit Profile(bool on = true, std::size_t trace_events = 0, std::unique_ptr<Timeline> timeline = nullptr,
+                   std::uint64_t start_ns = now_ns());
 
   [[nodiscard]] bool on() const noexcept { return on_; }
   /// The timer `name` below `parent` (null: a root); the same one each time. Null when off.
   /// A timer that is never run itself but has children shows their sum.
   Timer* timer(std::string_view name, const Timer* parent = nullptr);
+  /// A root timer that the worker threads run, several at once: percentages are of the time of all workers.
+  Timer* worker_timer(std::string_view name);
+  /// How many workers there are; 0 or 1: the process has no more than one thread that works.
+  void set_workers(std::size_t count) noexcept { workers_.store(count, std::memory_order_relaxed); }
   /// For a wait: a timer below `parent` named "wait: REASON".
   Timer* wait(std::string_view reason, const Timer* parent = nullptr);
   Counter* counter(std::string_view name, CounterKind kind = CounterKind::sum);
@@ -129,7 +135,8 @@ class Profile {
   void give_lane(Timer& timer) AFTERBAY_REQUIRES(mutex_);
 
   bool on_;
-  std::uint64_t start_ns_ = now_ns();
+  std::uint64_t start_ns_;
+  std::atomic<std::size_t> workers_{1};
   std::unique_ptr<Trace> trace_;
   std::unique_ptr<Timeline> timeline_;
   mutable Mutex mutex_;  ///< guards the two lists; timers and counters are atomic

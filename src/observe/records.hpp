@@ -18,9 +18,10 @@ struct TimerRecord {
   std::uint64_t inclusive_ns = 0;
   std::uint64_t count = 0;
   std::uint64_t bytes = 0;
+  std::uint32_t threads = 1;  ///< that may run it at once
   template <class A>
   void fields(A& a) {
-    a(name, parent, inclusive_ns, count, bytes);
+    a(name, parent, inclusive_ns, count, bytes, threads);
   }
 };
 

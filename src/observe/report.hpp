@@ -11,22 +11,24 @@
 
 namespace afterbay::observe {
 
-/// A timer over all ranks of a role. Times are seconds; means are over all of the role's ranks, so
-/// that rows add up, least and most over those ranks that have the timer. The first row is the role
-/// itself: its inclusive time is the elapsed time, its exclusive time what passed outside all timers.
+/// A timer over all ranks of a role. Times are seconds, of all threads of a rank together; means are over all
+/// of the role's ranks, so that rows add up, least and most over those ranks that have the timer. The first
+/// row is the role itself: its inclusive time is the elapsed time, its exclusive time what passed outside all
+/// timers.
 struct Row {
   std::string name;
   std::uint32_t depth = 0;
   double inclusive = 0;          ///< mean over the role's ranks
-  double inclusive_percent = 0;  ///< of the elapsed time
+  double inclusive_percent = 0;  ///< of the elapsed time of all threads that may run it; at most 100
   double exclusive = 0;          ///< inclusive without the children's, mean
   double exclusive_percent = 0;
   double max_exclusive = 0;
   double min_exclusive = 0;
   std::int32_t max_rank = 0;
   std::int32_t min_rank = 0;
-  std::uint64_t count = 0;  ///< sum over ranks
-  std::uint64_t bytes = 0;  ///< sum over ranks
+  std::uint64_t count = 0;    ///< sum over ranks
+  std::uint64_t bytes = 0;    ///< sum over ranks
+  std::uint32_t threads = 1;  ///< of a rank that may run it at once
 };
 
 /// A counter over all ranks of a role: total is the sum, or for a peak the largest.
@@ -55,6 +57,9 @@ struct Report {
 };
 
 Report merge(std::span<const RankProfile> profiles);
+
+/// How many threads of a server work for it; 1 if there is no server.
+std::uint32_t workers_of(const RoleReport& role);
 
 /// The table: per role the timers (Name, Inclusive, % Incl, Exclusive, % Excl, Max Excl, Min Excl,
 /// Max PE, Min PE), then bytes, bandwidth, peak backlog, memory high water, messages; then the shapes of

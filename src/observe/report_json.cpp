@@ -24,7 +24,8 @@ Json timer_json(const Row& row, std::vector<std::string>& path) {
           {"max_rank", row.max_rank},
           {"min_rank", row.min_rank},
           {"count", row.count},
-          {"bytes", row.bytes}};
+          {"bytes", row.bytes},
+          {"threads", row.threads}};
 }
 
 Json counter_json(const CounterRow& counter) {

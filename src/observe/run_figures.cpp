@@ -30,9 +30,12 @@ void add_model(RunFigures& to, const RunPage& page) {
     to.files_s += it.total_s(Lane::files);
     to.end_s += it.total_s(Lane::end);
     to.read_s += it.total_s(Lane::read);
+    to.define_s += it.total_s(Lane::define);
+    to.open_s += it.total_s(Lane::open);
   }
   const double ranks = static_cast<double>(std::max<std::size_t>(to.model_ranks, 1));
-  for (double* part : {&to.put_s, &to.room_s, &to.files_s, &to.end_s, &to.read_s}) *part /= ranks;
+  for (double* part : {&to.put_s, &to.room_s, &to.files_s, &to.end_s, &to.read_s, &to.define_s, &to.open_s})
+    *part /= ranks;
 }
 
 void add_servers(RunFigures& to, const RunPage& page) {

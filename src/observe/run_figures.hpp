@@ -21,6 +21,8 @@ struct RunFigures {
   double files_s = 0;
   double end_s = 0;
   double read_s = 0;
+  double define_s = 0;
+  double open_s = 0;
   std::uint64_t bytes_in = 0;
   std::uint64_t bytes_written = 0;
   std::uint64_t files = 0;
@@ -33,6 +35,10 @@ struct RunFigures {
   double disk_share = 0;  ///< of their writing: at the disk
   double pack_share = 0;  ///< of their writing: compressing
 
+  /// All that a model rank spent in Afterbay.
+  [[nodiscard]] double inside_s() const {
+    return put_s + room_s + files_s + end_s + read_s + define_s + open_s;
+  }
   [[nodiscard]] double share(double seconds) const { return elapsed_s > 0 ? seconds / elapsed_s : 0; }
 };
 

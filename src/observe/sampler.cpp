@@ -27,9 +27,9 @@ Sampler::~Sampler() {
   stopped_.notify_all();
 }
 
-void Sampler::offer(ServerState state) {
+void Sampler::offer(ServerState state, bool model_has_defined) {
   const bool files = !options_.directory.empty() || !options_.prometheus.empty();
-  const bool begin = files && !thread_.joinable() && has_work(state);
+  const bool begin = files && !thread_.joinable() && (model_has_defined || has_work(state));
   {
     const MutexLock lock(mutex_);
     series_.add({state.elapsed_s, state.backlog_bytes, state.bytes_in, state.bytes_out, state.bytes_written,

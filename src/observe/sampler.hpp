@@ -36,8 +36,9 @@ class Sampler {
   Sampler& operator=(const Sampler&) = delete;
 
   /// From the server's ingest thread, as often as it likes; cheap, never waits for a disk. Files are begun
-  /// when there is something to tell, so that a session without any work leaves none.
-  void offer(ServerState state);
+  /// when there is something to tell, so that a session without any work leaves none; `model_has_defined`:
+  /// then that this server is idle is something to tell.
+  void offer(ServerState state, bool model_has_defined = false);
   [[nodiscard]] std::vector<SeriesPoint> series() const;
 
  private:

@@ -55,6 +55,12 @@ std::string heading(const RoleReport& role) {
   const double percent = role.elapsed > 0 ? 100 * role.inside / role.elapsed : 0;
   const std::string ranks = fmt::format("{}: {} rank{}, {:.3f} s elapsed", role.role, role.ranks,
                                         role.ranks == 1 ? "" : "s", role.elapsed);
+  const std::uint32_t workers = workers_of(role);
+  if (workers > 1)
+    return ranks + fmt::format(
+                       " (seconds are means over the ranks; for what {} workers do, the sum over them, and "
+                       "percentages of their time)\n",
+                       workers);
   if (role.role != "model") return ranks + " (seconds are means over the ranks)\n";
   return ranks + fmt::format(", {:.3f} s of it in Afterbay ({:.2f} %; seconds are means over the ranks)\n",
                              role.inside, percent);

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/clock.hpp"
 #include "observe/statistics_page.hpp"
 
 namespace afterbay::observe {
@@ -19,6 +18,7 @@ Lane lane_of_root(std::string_view name) {
   if (name == "finalize") return Lane::end;
   if (name == "get" || name == "open_input" || name == "prefetch" || name == "read") return Lane::read;
   if (name == "define") return Lane::define;
+  if (name == "open_session") return Lane::open;
   if (name == "ingest") return Lane::ingest;
   if (name == "create" || name == "prepare") return Lane::create;
   return no_lane;
@@ -42,11 +42,11 @@ double TimelineRecord::total_s(Lane lane) const noexcept {
   return sum;
 }
 
-Timeline::Timeline(bool exclusive, double first_bin_s, std::size_t most_bins)
+Timeline::Timeline(bool exclusive, double first_bin_s, std::size_t most_bins, std::uint64_t start_ns)
     : exclusive_(exclusive),
       most_bins_(most_bins),
-      start_ns_(now_ns()),
-      started_at_s_(time_of_day_s()),
+      start_ns_(start_ns),
+      started_at_s_(time_of_day_s() - static_cast<double>(now_ns() - start_ns) * 1e-9),
       bin_ns_(static_cast<std::uint64_t>(first_bin_s * 1e9)) {
   const MutexLock lock(mutex_);
   bins_.reserve(most_bins);

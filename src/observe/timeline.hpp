@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "base/thread_safety.hpp"
 
 namespace afterbay::observe {
@@ -21,13 +22,14 @@ enum class Lane : std::uint8_t {
   end,     ///< finalize
   read,    ///< get and the like; on a server: reading
   define,  ///< definitions at the start
+  open,    ///< open_session; of servers too
   // servers
   ingest,
   write,
   publish,
   create,
 };
-inline constexpr std::size_t lane_count = 10;
+inline constexpr std::size_t lane_count = 11;
 inline constexpr Lane no_lane{255};
 
 /// The lane of a timer, by its name and that of the root above it; no_lane for parts of others.
@@ -52,7 +54,9 @@ class Timeline {
  public:
   /// `exclusive`: spans of one thread that lie one within the other: the inner one's time is its own and no
   /// longer the outer one's. Else spans of any threads are added up as they come.
-  explicit Timeline(bool exclusive, double first_bin_s = 0.02, std::size_t most_bins = 400);
+  /// `start_ns`: the beginning of the run, now or before.
+  explicit Timeline(bool exclusive, double first_bin_s = 0.02, std::size_t most_bins = 400,
+                    std::uint64_t start_ns = now_ns());
 
   /// A span that ended now or before; with `exclusive` in the order of their ends. Any thread.
   void add(Lane lane, std::uint64_t start_ns, std::uint64_t end_ns) noexcept;

@@ -43,8 +43,8 @@ Inputs::Inputs(Host host)
       sizes_(host_.config.memory.input_sizes()),
       room_(host_.config.memory.input_bytes),
       has_memory_(host_.catalog.ranks(), false) {
-  observed_.open = host_.profile.timer("open_input");
-  observed_.read = host_.profile.timer("read");
+  observed_.open = host_.profile.worker_timer("open_input");
+  observed_.read = host_.profile.worker_timer("read");
   observed_.decode = host_.profile.timer("decode", observed_.read);
   observed_.library = host_.profile.timer("library", observed_.read);
   observed_.disk = host_.profile.timer("disk", observed_.read);

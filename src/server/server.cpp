@@ -65,12 +65,13 @@ Server::Server(Place place, const config::Config& config, std::unique_ptr<transp
                  event(std::move(result));
                }}),
       workers_(threads) {
+  profile.set_workers(threads);
   timers_ = {profile.timer("wait_message"),
              profile.timer("ingest"),
-             profile.timer("create"),
-             profile.timer("write"),
-             profile.timer("publish"),
-             profile.timer("epoch"),
+             profile.worker_timer("create"),
+             profile.worker_timer("write"),
+             profile.worker_timer("publish"),
+             profile.worker_timer("epoch"),
              profile.counter(observe::counters::bytes),
              profile.counter(observe::counters::written_bytes),
              profile.counter(observe::counters::direct_bytes),
@@ -261,6 +262,7 @@ Result<> Server::define(std::size_t peer, const wire::DefineEnd& message) {
   AFTERBAY_TRY_ASSIGN(const bool last, catalog_.end(peer, message));
   if (!last) return {};
   AFTERBAY_TRY_ASSIGN(wire::Defined answer, catalog_.complete(port_->frames()));
+  model_has_defined_ = true;
   prepare_scratch(answer);
   preparations_.answer = std::move(answer);
   tell_defined();

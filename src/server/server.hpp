@@ -361,6 +361,7 @@ class Server {
     std::uint64_t since_ns = 0;
   };
   std::optional<GivenUp> given_up_;
+  bool model_has_defined_ = false;  ///< something: decompositions or collections, of this server or not
   observe::Progress progress_{};
   observe::Progress shown_{};
   std::uint64_t started_ns_ = now_ns();

@@ -120,7 +120,7 @@ void Server::sample() {
     note_warning(*said);
   }
   state.model_waits_in_s = backlog_watch_.model_waits_in_s().value_or(-1);
-  sampler_->offer(std::move(state));
+  sampler_->offer(std::move(state), model_has_defined_);
 }
 
 observe::ServerHistory Server::history() const {

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -12,11 +13,14 @@
 #include <system_error>
 #include <thread>
 
+#include "base/printable.hpp"
 #include "config/reference.hpp"
+#include "config/settings.hpp"
 #include "observe/html_page.hpp"
 #include "observe/numbered_path.hpp"
 #include "observe/profile.hpp"
 #include "observe/report.hpp"
+#include "observe/summary.hpp"
 #include "observe/trace.hpp"
 #include "wire/archive.hpp"
 
@@ -82,6 +86,26 @@ bool anything_written(const std::vector<observe::RankProfile>& profiles) {
   return false;
 }
 
+/// What would use the servers better. Hosted servers cost no rank.
+std::vector<std::string> hints_of(const std::vector<observe::RankProfile>& profiles,
+                                  const config::Config& config) {
+  if (config.topology == config::Topology::inline_) return {};
+  const auto servers =
+      static_cast<std::size_t>(std::ranges::count(profiles, "server", &observe::RankProfile::role));
+  const std::string placement = config::find_setting(config::session_settings(), "placement")->print(config);
+  std::string hint =
+      observe::hint_on_idle(observe::idle_servers(profiles), servers, placement, config.pools().size() > 1);
+  if (hint.empty()) return {};
+  return {std::move(hint)};
+}
+
+std::vector<std::string> report_files(const config::Config& config) {
+  std::vector<std::string> files;
+  for (const std::string& path : {config.report.html, config.report.json, config.report.trace})
+    if (!path.empty()) files.push_back(printable(std::filesystem::absolute(path).string()));
+  return files;
+}
+
 }  // namespace
 
 Result<> check_report_files(const config::Config& config) {
@@ -116,13 +140,11 @@ Result<> report(const Account& mine, const config::Config& config, Group& group)
   }
   observe::Report joined = observe::merge(all.profiles);
   joined.collections = std::move(all.collections);
-  const bool table =
-      config.report.table == config::ReportTable::on ||
-      (config.report.table == config::ReportTable::automatic && anything_written(all.profiles));
-  if (table) {
-    fmt::print("{}", observe::table(joined));
-    std::fflush(stdout);
-  }
+  const std::vector<std::string> hints = hints_of(all.profiles, config);
+  std::string lines;
+  if (config.report.table == config::ReportTable::on) lines = observe::table(joined);
+  if (config.report.table != config::ReportTable::off && anything_written(all.profiles))
+    lines += observe::summary(joined, {printable(mine.session), report_files(config), hints});
   if (!config.report.json.empty())
     AFTERBAY_TRY(write_text(config.report.json, observe::json(joined), "report.json"));
   if (!config.report.trace.empty())
@@ -133,8 +155,11 @@ Result<> report(const Account& mine, const config::Config& config, Group& group)
     page.settings = config::given_settings(config);
     page.frontends = std::move(all.frontends);
     page.writers = static_cast<std::uint32_t>(config.writers);
+    page.hints = hints;
     AFTERBAY_TRY(write_text(config.report.html, observe::run_page(page), "report.html"));
   }
+  fmt::print("{}", lines);  // after the files that it names
+  std::fflush(stdout);
   return {};
 }
 

@@ -222,8 +222,8 @@ class Starter {
     AFTERBAY_TRY_ASSIGN(mpi::Communicator comm,
                         mpi::Communicator::duplicate(parent_, config ? config->deadline : unknown_deadline));
     if (auto greeted = greet(comm, config); !greeted) return failed_alike(comm, std::move(greeted).error());
-    state_ =
-        std::make_unique<Session::State>(options_.name, std::make_unique<config::Config>(std::move(*config)));
+    state_ = std::make_unique<Session::State>(
+        options_.name, std::make_unique<config::Config>(std::move(*config)), began_ns_);
     rank_ = comm.rank();
     const session::RankRole role = roles_[static_cast<std::size_t>(rank_)];
     state_->spare = role.spare();
@@ -248,6 +248,7 @@ class Starter {
     if (role.model && role.server)
       state_->host_server(state_->config->inline_mode == config::InlineMode::thread);
     AFTERBAY_TRY(state_->watch_for_end());
+    state_->opened(began_ns_);
     return std::move(state_);
   }
 
@@ -445,6 +446,7 @@ class Starter {
       state_->model->set_synchronous([group = state_->group.get()] { return group->arrive(); });
   }
 
+  const std::uint64_t began_ns_ = now_ns();
   MPI_Comm parent_;
   const SessionOptions& options_;
   std::vector<session::RankRole> roles_;

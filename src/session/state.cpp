@@ -15,8 +15,13 @@ std::size_t events_kept(const config::Config& config) {
   return config.report.trace.empty() ? 0 : trace_events;
 }
 
-std::unique_ptr<observe::Timeline> timeline_kept(const config::Config& config, bool one_thread) {
-  return config.report.html.empty() ? nullptr : std::make_unique<observe::Timeline>(one_thread);
+std::unique_ptr<observe::Timeline> timeline_kept(const config::Config& config, bool one_thread,
+                                                 std::uint64_t began_ns) {
+  constexpr double first_bin_s = 0.02;
+  constexpr std::size_t most_bins = 400;
+  return config.report.html.empty()
+             ? nullptr
+             : std::make_unique<observe::Timeline>(one_thread, first_bin_s, most_bins, began_ns);
 }
 
 bool profile_wanted(const config::Config& config) {
@@ -28,11 +33,17 @@ bool profile_wanted(const config::Config& config) {
 
 }  // namespace
 
-Session::State::State(std::string session_name, std::unique_ptr<config::Config> configuration)
+Session::State::State(std::string session_name, std::unique_ptr<config::Config> configuration,
+                      std::uint64_t began_ns)
     : name(std::move(session_name)),
       config(std::move(configuration)),
-      model_profile(profile_wanted(*config), events_kept(*config), timeline_kept(*config, true)),
-      server_profile(profile_wanted(*config), events_kept(*config), timeline_kept(*config, false)) {}
+      model_profile(profile_wanted(*config), events_kept(*config), timeline_kept(*config, true, began_ns),
+                    began_ns),
+      server_profile(profile_wanted(*config), events_kept(*config), timeline_kept(*config, false, began_ns),
+                     began_ns) {
+  for (observe::Profile* const profile : {&model_profile, &server_profile})
+    (void)profile->timer("open_session");  // the first in the report
+}
 
 Session::State::~State() {
   if (model && !ended && !ended_early && (!group || group->usable())) {
@@ -44,6 +55,11 @@ Session::State::~State() {
     }
   }
   release();
+}
+
+void Session::State::opened(std::uint64_t began_ns) {
+  observe::Profile& profile = model ? model_profile : server_profile;
+  if (observe::Timer* const timer = profile.timer("open_session")) timer->add(began_ns, now_ns());
 }
 
 Result<> Session::State::watch_for_end() {

@@ -50,13 +50,17 @@ struct Session::State {
   bool spare = false;    ///< this rank has nothing to do
   bool serving = false;  ///< serve() has not returned yet
 
-  State(std::string session_name, std::unique_ptr<config::Config> configuration);
+  /// `began_ns`: when open_session was called, on the monotonic clock.
+  State(std::string session_name, std::unique_ptr<config::Config> configuration,
+        std::uint64_t began_ns = now_ns());
   ~State();
 
   /// The store of a format, made at first use. Any thread.
   storage::Store& store(Format format);
   /// Serves the hosted server: in a thread, or whenever this rank waits.
   void host_server(bool in_thread);
+  /// Notes the time since `began_ns` as that of open_session.
+  void opened(std::uint64_t began_ns);
   /// Everyone's part of the report. Collective.
   Result<> report();
   /// What the server of this process knows of a run that failed.

@@ -1,9 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """report.html of a real run, read by parsers that are not ours: well-formed, complete, its figures right."""
+import html
 import html.parser
+import json
 import pathlib
 import re
+import shutil
+import subprocess
 import unittest
 import xml.etree.ElementTree
 
@@ -12,6 +16,7 @@ import numpy
 
 from _cli import OK, CommandTest, run
 
+CHROMIUM = shutil.which("chromium")
 VOID = {"meta", "link", "br"}
 LEFT_OPEN = {"td", "th", "tr", "p"}  # HTML lets their ends be left out
 
@@ -59,7 +64,55 @@ class ReportHtmlTest(CommandTest):
         self.assertIn("<b>5</b><span>files</span>", text)
         self.assertIn(f"<b>{5 * 4 * 50000 * 4 / 2**20:.2f} MiB</b><span>handed over</span>", text)
         for row in ("server 0", "server 1", "rank 0", "rank 1"):
-            self.assertIn(f">{row}</text>", text)
+            self.assertIn(f"<span>{row}</span>", text)
+
+    @unittest.skipUnless(CHROMIUM, "no chromium")
+    def test_the_page_is_usable_at_420_pixels(self):
+        with netCDF4.Dataset("narrow.nc", "w") as data:
+            data.createDimension("time", None)
+            data.createDimension("x", 5000)
+            data.createVariable("T", "f4", ("time", "x"))[:] = numpy.zeros((4, 5000), "f4")
+        done = run("replay", "narrow.nc", "a file with a name as long as those of real runs.nc", "--servers", "2", "--repeat", "3",
+                   "--afterbay.placement=file", "--afterbay.report.html=narrow.html",
+                   launcher=("mpirun", "--oversubscribe", "-np", "4"))
+        self.assertEqual(done.returncode, OK, done.stderr)
+        text = pathlib.Path("narrow.html").read_text()
+        for width in (420, 1200):
+            measured = self.measure(text, width)
+            self.assertLessEqual(measured["page"], width)  # tables that are wider scroll by themselves
+            self.assertGreaterEqual(measured["drawing"], 0.7 * width)
+            self.assertGreaterEqual(measured["label"], 10)
+            self.assertEqual(measured["overlaps"], 0)
+
+    def measure(self, text, width):
+        """What a browser makes of the page in a window of that width, in pixels."""
+        script = """<script>addEventListener("load", () => {
+          const page = document.getElementById("page").contentDocument, labels = [...page.querySelectorAll(".x")].map(
+            axis => [...axis.children].map(it => it.getBoundingClientRect()).filter(it => it.width > 0));
+          document.title = JSON.stringify({page: page.documentElement.scrollWidth,
+            drawing: Math.min(...[...page.querySelectorAll(".drawing svg")].map(it => it.getBoundingClientRect().width)),
+            label: parseFloat(page.defaultView.getComputedStyle(page.querySelector(".y span")).fontSize),
+            overlaps: labels.flatMap(row => row.slice(1).filter((it, i) => it.left < row[i].right)).length}); });</script>"""
+        frame = f"<!doctype html><title></title>{script}<iframe id=page width={width} height=2000 style='border:0' srcdoc=\"{html.escape(text)}\"></iframe>"
+        path = pathlib.Path(f"frame{width}.html")
+        path.write_text(frame)
+        done = subprocess.run([CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--window-size=1600,2400", "--dump-dom",
+                               path.resolve().as_uri()], capture_output=True, text=True, timeout=60, check=True)
+        return json.loads(html.unescape(re.search("<title>(.*?)</title>", done.stdout)[1]))
+
+    def test_idle_servers_are_named_in_report_and_top(self):
+        with netCDF4.Dataset("one.nc", "w") as data:
+            data.createDimension("x", 10)
+            data.createVariable("T", "f4", ("x",))[:] = 0
+        done = run("replay", "one.nc", "copy.nc", "--servers", "2", "--afterbay.report.html=idle.html",
+                   launcher=("mpirun", "--oversubscribe", "-np", "3"))
+        self.assertEqual(done.returncode, OK, done.stderr)
+        hint = "I/O server 1 had nothing to do: with placement=collection"
+        self.assertIn(hint, done.stdout)
+        self.assertIn(hint, pathlib.Path("idle.html").read_text())
+        top = run("top", "--once", "--json")
+        self.assertEqual(top.returncode, OK, top.stderr)
+        self.assertEqual([it["server"] for it in json.loads(top.stdout)["sessions"][0]["servers"]], [0, 1])
 
     def test_a_page_that_could_not_be_written_is_refused_at_the_start(self):
         with netCDF4.Dataset("in2.nc", "w") as data:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a run tells at its end: the table once, the JSON report and the trace, which agree with the files.
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -8,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -30,9 +32,9 @@ Collection collection_of(Session& session, const std::string& name, Type type, c
 }
 
 /// Two collections of four model ranks through one server; returns what this rank printed.
-std::string run_with_reports() {
+std::string run_with_reports(const char* table = "on") {
   SessionOptions options = small_session(1);
-  options.set("report.table", "auto").set("report.json", "report.json").set("report.trace", "trace.json");
+  options.set("report.table", table).set("report.json", "report.json").set("report.trace", "trace.json");
   ::testing::internal::CaptureStdout();
   run_session(options, [](Session& session) {
     const auto [row, count] = share(rows, session.model_size(), session.model_rank());
@@ -82,6 +84,32 @@ RANK_TEST(SessionReport, one_rank_prints_the_table_once, 5) {
   for (const char* line : {"Inclusive", "Max Excl", "Min PE", "----surface", "----state", "written bytes",
                            "peak backlog", "memory high water", "messages"})
     EXPECT_NE(printed.find(line), std::string::npos) << line << " is missing in\n" << printed;
+}
+
+RANK_TEST(SessionReport, three_lines_are_printed_unless_more_is_asked_for, 5) {
+  const std::string printed = run_with_reports("auto");
+  EXPECT_EQ(occurrences(printed, "\n"), rank() == 0 ? 3 : 0) << printed;
+  if (rank() != 0) return;
+  EXPECT_NE(printed.find("afterbay: 2 files, "), std::string::npos) << printed;
+  EXPECT_NE(printed.find("of the model's time"), std::string::npos) << printed;
+  EXPECT_NE(printed.find("/report.json"), std::string::npos) << printed;
+}
+
+/// The others wait for the last rank in open_session: that time is Afterbay's, not the model's.
+RANK_TEST(SessionReport, open_session_counts_as_afterbays_time, 3) {
+  constexpr double late_s = 0.3;
+  SessionOptions options = small_session(1);
+  options.set("report.json", "report.json");
+  if (rank() == 1) std::this_thread::sleep_for(std::chrono::duration<double>(late_s));
+  run_session(options, [](Session&) {});
+  if (rank() != 0) return;
+  const Json report = parsed("report.json");
+  for (const char* role : {"model", "server"}) {
+    const Json opened = timer(report[role], {role, "open_session"});
+    EXPECT_GE(opened["max_exclusive_s"], late_s / 2) << role;
+    EXPECT_GE(report[role]["elapsed_s"], opened["max_exclusive_s"]) << role;
+    EXPECT_GE(report[role]["inside_s"], opened["inclusive_s"]) << role;
+  }
 }
 
 void expect_role(const Json& role, const char* name, std::size_t ranks) {

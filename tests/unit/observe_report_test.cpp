@@ -5,7 +5,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "observe/profile.hpp"
 #include "observe/progress.hpp"
+#include "observe/summary.hpp"
 
 namespace afterbay::observe {
 namespace {
@@ -107,6 +109,69 @@ TEST(ObserveReport, threads_below_a_timer_may_take_longer_than_it) {
   const Report report = merge(std::vector{server});
   EXPECT_EQ(report.roles[0].rows[1].exclusive, 0.0);
   EXPECT_TRUE(table(merge({})).empty());
+}
+
+/// Two workers that are busy at the same time are no "172 %".
+TEST(ObserveReport, percentages_of_what_workers_do_are_of_the_time_of_all_workers) {
+  RankProfile server{0, "server", 1000 * ms, 0, {}, {}};
+  server.timers = {
+      {"ingest", -1, 100 * ms, 1, 0, 1}, {"publish", -1, 0, 0, 0, 2}, {"history", 1, 1720 * ms, 2, 0, 2}};
+  const RoleReport role = merge(std::vector{server}).roles.at(0);
+  for (const Row& row : role.rows) EXPECT_LE(row.inclusive_percent, 100.0) << row.name;
+  EXPECT_DOUBLE_EQ(role.rows.at(2).inclusive, 1.72);
+  EXPECT_DOUBLE_EQ(role.rows.at(2).inclusive_percent, 86.0);
+  EXPECT_DOUBLE_EQ(role.rows.at(1).inclusive_percent, 10.0);
+  EXPECT_NEAR(role.inside, 0.1 + 0.86, 1e-9);
+  EXPECT_NE(table({{role}, {}}).find("2 workers"), std::string::npos);
+}
+
+TEST(ObserveProfile, a_worker_timer_and_its_children_know_how_many_workers_there_are) {
+  Profile profile;
+  Timer* const write = profile.worker_timer("write");
+  (void)profile.timer("history", write);
+  (void)profile.timer("ingest");
+  profile.set_workers(4);
+  const RankProfile snapshot = profile.snapshot(0, "server");
+  EXPECT_EQ(snapshot.timers.at(0).threads, 4u);
+  EXPECT_EQ(snapshot.timers.at(1).threads, 4u);
+  EXPECT_EQ(snapshot.timers.at(2).threads, 1u);
+}
+
+TEST(ObserveSummary, is_three_lines) {
+  EXPECT_EQ(
+      summary(merge(three_ranks()), {"ocean", {"/run/report.html"}, {}}),
+      "ocean: 3 files, 1.17 GiB written by 1 I/O server (1.17 GiB handed over)\n"
+      "ocean: 5.0 % of the model's time (10.00 s) was spent in Afterbay: put 4.0 %, end_step 1.0 %, 2.0 % of "
+      "it waiting for room\n"
+      "ocean: report: /run/report.html\n");
+  const std::string more = summary(merge(three_ranks()), {"ocean", {}, {"more"}});
+  EXPECT_NE(more.find("report: none; report.html=report.html"), std::string::npos) << more;
+  EXPECT_TRUE(more.ends_with("\nocean: hint: more\n")) << more;
+}
+
+TEST(ObserveSummary, servers_that_had_nothing_to_do_are_named_with_the_setting_to_change) {
+  std::vector<RankProfile> profiles(3);
+  for (int i = 0; i < 3; ++i) {
+    auto& it = profiles[static_cast<std::size_t>(i)];
+    it.rank = 4 + i;
+    it.role = "server";
+    it.counters = {{"bytes", CounterKind::sum, 0}, {"pieces read", CounterKind::sum, 0}};
+  }
+  EXPECT_TRUE(idle_servers(profiles).empty());  // nothing was to be done
+  profiles[1].counters[0].value = 1;
+  EXPECT_EQ(idle_servers(profiles), (std::vector<int>{0, 2}));
+  profiles[0].counters[1].value = 1;
+  EXPECT_EQ(idle_servers(profiles), std::vector<int>{2});
+  const auto hint = [](const char* placement, bool pools) { return hint_on_idle({2}, 3, placement, pools); };
+  EXPECT_EQ(
+      hint("collection", false),
+      "I/O server 2 had nothing to do: with placement=collection one server writes all files of a "
+      "collection. Set placement=file (files in turn) or placement=slab (all servers write each file), or "
+      "servers=2");
+  EXPECT_NE(hint("file", false).find("placement=slab"), std::string::npos);
+  EXPECT_NE(hint("slab", false).find("servers=2"), std::string::npos);
+  EXPECT_NE(hint("collection", true).find("collections.NAME.pool"), std::string::npos);
+  EXPECT_EQ(hint_on_idle({}, 3, "collection", false), "");
 }
 
 /// As `count` variables of one shape and a few others have them.

@@ -153,6 +153,65 @@ TEST(RunPage, frontends_have_a_plot_of_their_own) {
   EXPECT_THAT(run_page(page), AllOf(HasSubstr("Held by frontends"), HasSubstr("frontend 0 on")));
 }
 
+/// 4 MiB of 512 MiB in use: an axis up to 512 MiB would show a line on the ground.
+TEST(RunPage, the_backlog_axis_fits_what_happened) {
+  RunPage page = page_of(2, 0);
+  for (auto& point : page.servers.front().points) point.backlog_bytes = 4u << 20;
+  const std::string little = run_page(page);
+  EXPECT_THAT(little,
+              AllOf(HasSubstr(">4.00 MiB</span>"), Not(HasSubstr(">200.0 MiB</span>")),
+                    HasSubstr("The memory of one (512.0 MiB) is beyond this axis: no more than 4.00 MiB")));
+  const std::string much = run_page(page_of(2, 30));  // 400 MiB in use
+  EXPECT_THAT(much, AllOf(HasSubstr(">200.0 MiB</span>"), Not(HasSubstr("beyond this axis")),
+                          HasSubstr("memory of a server: when it is full, the model waits</span>")));
+}
+
+TEST(RunPage, time_in_open_session_counts_as_afterbays) {
+  RunPage page = page_of(2, 0);
+  for (TimelineRecord& it : page.timelines)
+    for (std::size_t b = 0; it.role == "model" && b < it.bins(); ++b)
+      it.busy_s[b * lane_count + static_cast<std::size_t>(Lane::open)] = 0.25F;
+  const RunFigures figures = figures_of(page);
+  EXPECT_NEAR(figures.open_s, 25, 1e-3);
+  EXPECT_NEAR(figures.inside_s(), 25, 1e-3);
+  EXPECT_THAT(run_page(page), AllOf(HasSubstr("<b>25.0 %</b><span>of it the model was in Afterbay</span>"),
+                                    HasSubstr("open_session</span>")));
+}
+
+TEST(RunPage, what_is_taken_in_stays_visible_where_as_much_is_written) {
+  const std::string html = run_page(page_of(2, 0));  // as much in as out, at every moment
+  EXPECT_THAT(html, AllOf(HasSubstr("<path class=\"area a-in\""), HasSubstr("<path class=\"line a-out\""),
+                          HasSubstr("<path class=\"line a-files\"")));
+}
+
+TEST(RunPage, values_are_shown_when_pointed_at) {
+  const std::string html = run_page(page_of(2, 60));
+  EXPECT_THAT(html, HasSubstr("I/O server 0 on : 400.0 MiB</title>"));
+  EXPECT_THAT(html, HasSubstr("taken in: 1.00 GiB/s"));
+  EXPECT_THAT(html, HasSubstr("model rank, 0 ns to 2.00 s, waits for room 60 %</title>"));
+}
+
+TEST(RunPage, every_table_has_a_heading) {
+  RunPage page = page_of(2, 60);
+  page.settings = {{"servers", "1"}};
+  const std::string html = run_page(page);
+  std::size_t tables = 0;
+  for (auto at = html.find("<table>"); at != std::string::npos; at = html.find("<table>", at + 1), ++tables) {
+    EXPECT_EQ(html.substr(at, 15), "<table><tr><th>") << html.substr(at, 60);
+    const auto heading = std::max(
+        html.rfind("</h2>", at), std::max(html.rfind("</h3>", at) + 1, html.rfind("</summary>", at) + 1) - 1);
+    ASSERT_NE(heading, std::string::npos);
+    EXPECT_LT(at - heading, 60u) << html.substr(at, 60);
+  }
+  EXPECT_EQ(tables, 4u);
+}
+
+TEST(RunPage, shows_hints) {
+  RunPage page = page_of(2, 0);
+  page.hints = {"set <this>"};
+  EXPECT_THAT(run_page(page), HasSubstr("<p class=hint>set &lt;this&gt;</p>"));
+}
+
 TEST(RunPage, of_many_ranks_and_servers_stays_small) {
   RunPage page = page_of(3000, 10);
   for (int s = 1; s < 100; ++s) page.servers.push_back(page.servers.front());
