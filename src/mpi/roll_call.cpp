@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstddef>
 #include <memory>
 #include <utility>
 
@@ -13,6 +14,16 @@ namespace afterbay::mpi {
 namespace {
 
 constexpr std::array<int, 4> mark{0x41667465, 0x72626179, 0x726f6c6c, 0x63616c6c};
+/// Each message begins with this many numbers, the mark again and again. Its length tells a question from
+/// the model's messages before it is received; it is small enough for MPI to send it without its receiver.
+constexpr std::size_t prefix_length = 61;
+
+std::vector<int> prefix() {
+  std::vector<int> numbers(prefix_length);
+  for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = mark[i % mark.size()];
+  return numbers;
+}
+
 constexpr int ranks_that_ask = 2;
 constexpr std::chrono::milliseconds time_to_answer{1000};
 constexpr std::chrono::milliseconds time_to_be_told{2000};
@@ -52,7 +63,7 @@ RollCall::RollCall(MPI_Comm comm) : comm_(comm) {
 
 /// Nobody waits for it to arrive: a rank that is not there never takes it.
 void RollCall::send(int to, Subject subject, const std::vector<int>& contents) const {
-  auto kept = std::make_unique<std::vector<int>>(mark.begin(), mark.end());
+  auto kept = std::make_unique<std::vector<int>>(prefix());
   kept->insert(kept->end(), contents.begin(), contents.end());
   Request request;
   (void)MPI_Isend(kept->data(), static_cast<int>(kept->size()), MPI_INT, to, highest_tag_ - subject, comm_,
@@ -71,16 +82,18 @@ bool RollCall::receive(Subject subject, int& source, std::vector<int>& contents)
   if (MPI_Iprobe(MPI_ANY_SOURCE, tag, comm_, &there, &status) != MPI_SUCCESS || there == 0) return false;
   int bytes = 0;
   MPI_Get_count(&status, MPI_BYTE, &bytes);
-  const int after_mark = bytes - static_cast<int>(sizeof mark);
-  if (after_mark < 0 || after_mark % static_cast<int>(sizeof(int)) != 0) return false;
-  if (subject != finding && after_mark != 0) return false;
-  contents.resize(static_cast<std::size_t>(bytes) / sizeof(int));
+  const std::size_t most = prefix_length + (subject == finding ? static_cast<std::size_t>(size_) : 0);
+  const auto length = static_cast<std::size_t>(bytes) / sizeof(int);
+  if (static_cast<std::size_t>(bytes) % sizeof(int) != 0 || length < prefix_length || length > most)
+    return false;
+  contents.resize(length);
   source = status.MPI_SOURCE;
+  const std::vector<int> expected = prefix();
   if (MPI_Recv(contents.data(), static_cast<int>(contents.size()), MPI_INT, source, tag, comm_,
                MPI_STATUS_IGNORE) != MPI_SUCCESS ||
-      !std::equal(mark.begin(), mark.end(), contents.begin()))
+      !std::equal(expected.begin(), expected.end(), contents.begin()))
     return false;
-  contents.erase(contents.begin(), contents.begin() + mark.size());
+  contents.erase(contents.begin(), contents.begin() + prefix_length);
   return true;
 }
 

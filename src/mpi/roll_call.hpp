@@ -8,12 +8,15 @@
 
 namespace afterbay::mpi {
 
-/// While a rank waits in the operation it answers; when its time is over it asks, or hears what those that
-/// asked have found, be it that others' time was over earlier; and leaves word that it was there. The first
-/// two ranks ask, so that one of them may be missing. There is no communicator of the library's own yet,
-/// since making one is what some ranks did not come to: messages go over the model's. None are sent before a
-/// deadline has passed. Their tags are the three highest that MPI allows, and each begins with a mark; a
-/// model that used these tags for messages of the very length would lose them. Used by the MPI thread.
+/// A rank answers questions while it waits in the operation. When its own deadline has passed, it leaves word
+/// that it was there, and asks (the first two ranks, so that one of them may be missing) or is told what
+/// those that asked have found, also by ranks whose deadline passed earlier.
+///
+/// The messages go over the model's communicator: the library has none of its own yet, because making one is
+/// the operation that some ranks did not come to, and MPI makes none for a part of the ranks within a
+/// deadline (design/0024-roll-call.md). None are sent before a deadline has passed. Until then messages of
+/// the model are never taken, nor changed: a question is recognized by its tag (the highest that MPI allows)
+/// and its length before it is received. Used by the MPI thread.
 class RollCall {
  public:
   explicit RollCall(MPI_Comm comm);

@@ -2,12 +2,13 @@
 // How a communicator ends.
 #include <mpi.h>
 
+#include <array>
 #include <chrono>
 #include <thread>
 #include <vector>
 
 #include "mpi/communicator.hpp"
-#include "ranks/rank_test.hpp"
+#include "ranks/session_run.hpp"
 
 namespace afterbay::testing {
 namespace {
@@ -73,6 +74,63 @@ RANK_TEST(MpiCommunicator, messages_of_the_model_are_left_alone_whatever_their_t
     EXPECT_TRUE(there != 0) << "the message with tag " << tag << " is gone";
     if (there != 0) MPI_Recv(nullptr, 0, MPI_INT, 0, tag, comm(), MPI_STATUS_IGNORE);
   }
+  barrier();
+}
+
+/// It also took messages of 16 bytes, the length of a question at that time.
+RANK_TEST(MpiCommunicator, messages_of_the_model_are_left_alone_whatever_their_lengths, 2) {
+  int* highest = nullptr;
+  int known = 0;
+  MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, static_cast<void*>(&highest), &known);
+  ASSERT_TRUE(known != 0);
+  constexpr std::array<int, 4> sent{1, 2, 3, 4};
+  if (rank() == 0) {
+    for (int i = 0; i < 3; ++i) MPI_Send(sent.data(), 4, MPI_INT, 1, *highest - i, comm());
+    std::this_thread::sleep_for(Millis(300));  // rank 1 waits for this one meanwhile
+  }
+  const auto duplicate = Communicator::duplicate(comm(), Millis(5000));
+  ASSERT_TRUE(duplicate);
+  barrier();
+  for (int i = 0; i < 3 && rank() == 1; ++i) {
+    int there = 0;
+    const auto end = std::chrono::steady_clock::now() + Millis(1000);
+    while (there == 0 && std::chrono::steady_clock::now() < end)
+      MPI_Iprobe(0, *highest - i, comm(), &there, MPI_STATUS_IGNORE);
+    EXPECT_TRUE(there != 0) << "the message with tag " << *highest - i << " is gone";
+    if (there == 0) continue;
+    std::array<int, 4> received{};
+    MPI_Recv(received.data(), 4, MPI_INT, 0, *highest - i, comm(), MPI_STATUS_IGNORE);
+    EXPECT_EQ(received, sent);
+  }
+  barrier();
+}
+
+/// From its first message on a session uses communicators of its own.
+RANK_TEST(SessionCommunicator, no_message_of_a_session_meets_a_receive_of_the_model, 4) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  std::array<int, 64> received{};
+  MPI_Irecv(received.data(), 64, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, comm(), &request);
+  run_session(small_session(2), [](Session& session) {
+    const auto [start, mine] = share(12, session.model_size(), session.model_rank());
+    session.decomposition("line", Block{{12}, {start}, {mine}});
+    Schema schema;
+    schema.dimension("x", 12).variable("t", Type::int32, {"x"}).on("line");
+    Collection collection = session.collection("c", schema, {.file = "c.nc"});
+    OutputFile file = collection.open({});
+    const std::vector<int> values(mine, 1);
+    file.put("t", values.data());
+    file.close();
+  });
+  int complete = 0;
+  MPI_Test(&request, &complete, MPI_STATUS_IGNORE);
+  EXPECT_EQ(complete, 0);
+  barrier();
+  const int own = 40 + rank();
+  MPI_Send(&own, 1, MPI_INT, (rank() + 1) % size(), 7, comm());
+  MPI_Status status;
+  MPI_Wait(&request, &status);
+  EXPECT_EQ(status.MPI_TAG, 7);
+  EXPECT_EQ(received[0], 40 + (rank() + size() - 1) % size());
   barrier();
 }
 
