@@ -5,6 +5,7 @@
 
 #include <cstdio>
 
+#include "base/printable.hpp"
 #include "compare.hpp"
 
 namespace afterbay::app {
@@ -20,7 +21,7 @@ Exit compare_and_print(const std::string& a, const std::string& b, const Compare
     if (result->differences > result->first.size())
       fmt::print("... and {} more\n", result->differences - result->first.size());
   }
-  fmt::print("{} and {}: {}\n", a, b, result->summary());
+  fmt::print("{} and {}: {}\n", printable(a), printable(b), result->summary());
   std::fflush(stdout);
   return result->equal() ? Exit::ok : Exit::wrong;
 }

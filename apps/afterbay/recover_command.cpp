@@ -112,10 +112,11 @@ void recover(const storage::Recoverable& file, const RecoverCommandOptions& opti
     // It is as it should be, and the journal has said so before: this line is for readers of its lines.
     journal::FileRecovered entry{published_as(*recovered), recovered->epoch.number, recovered->epoch.name};
     if (auto noted = journal::note_recovered(*journal, *left, std::move(entry)); !noted)
-      fmt::print(stderr, "{}: recovered, but {}\n", printable(file.path), printable(noted.error().text()));
+      fmt::print(stderr, "{}: recovered, but {}\n", printable(file.path),
+                 printable_message(noted.error().text()));
   }
   if (options.json) {
-    json.push_back({{"path", file.path},
+    json.push_back({{"path", utf8_name(file.path)},
                     {"epoch", json_of(recovered->epoch)},
                     {"bytes", recovered->size_bytes},
                     {"checksum", journal::print_checksum(recovered->checksum)}});

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "afterbay/mpi.hpp"
+#include "base/printable.hpp"
 #include "model/layout.hpp"
 
 namespace afterbay::app {
@@ -104,8 +105,8 @@ Result<Playback> ReplayJob::play_as_model(Session& session, const InputFile& inp
 
 void ReplayJob::print_summary(const Plan& plan, const InputFile& input, const ReplayRequest& request,
                               const Playback& playback, double seconds, int model_ranks) const {
-  fmt::print("{} ({}) -> {} ({}): {}, {}, {:.2f} MB\n", request.input, input.contents().format,
-             playback.paths.front(), request.store, count(playback.paths.size(), "file"),
+  fmt::print("{} ({}) -> {} ({}): {}, {}, {:.2f} MB\n", printable(request.input), input.contents().format,
+             printable(playback.paths.front()), request.store, count(playback.paths.size(), "file"),
              count(playback.records, "record"), static_cast<double>(playback.bytes) * 1e-6);
   const auto beside = static_cast<std::uint64_t>(world_size_ - model_ranks);
   std::string servers = beside == 0 ? "inline" : count(beside, "server");

@@ -63,7 +63,7 @@ std::string indented(std::string_view text) {
   std::string lines;
   while (!text.empty()) {
     const auto end = std::min(text.find('\n'), text.size());
-    lines += (lines.empty() ? "" : "\n        ") + printable(text.substr(0, end));
+    lines += (lines.empty() ? "" : "\n        ") + printable_message(text.substr(0, end));
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   return lines;
@@ -130,13 +130,18 @@ LeftOfEpoch left_of(const journal::Run& run, const journal::CompletedEpoch& epoc
 
 bool is_over(RunState state) { return state == RunState::failed || state == RunState::killed; }
 
-/// What a shell takes as one word.
+/// What a shell takes as one word; if the text is not printable, shells that know $'...', such as bash.
 std::string quoted(const std::string& text) {
   const bool plain = !text.empty() && std::ranges::all_of(text, [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
            std::string_view("/._-+=:@%,").find(c) != std::string_view::npos;
   });
   if (plain) return text;
+  if (printable_message(text) != text) {
+    std::string word = "$'";
+    for (const char c : printable(text)) word += c == '\'' ? "\\'" : std::string(1, c);
+    return word + "'";
+  }
   std::string word = "'";
   for (const char c : text) word += c == '\'' ? "'\\''" : std::string(1, c);
   return word + "'";
@@ -163,7 +168,7 @@ std::string epoch_of(const journal::Run& run, RunState state) {
                           printable(it.file.file.path));
   for (const std::string& path : left.to_recover)
     text += fmt::format("        to be brought back: afterbay recover --number {}{} {}\n", last->epoch.epoch,
-                        ::access(path.c_str(), F_OK) == 0 ? " --replace" : "", printable(quoted(path)));
+                        ::access(path.c_str(), F_OK) == 0 ? " --replace" : "", quoted(path));
   return text;
 }
 
@@ -244,7 +249,7 @@ std::string presence_of(const std::optional<journal::Verification>& files) {
 
 std::string text_of(const journal::Journal& journal, const journal::Asker& asker,
                     const std::optional<journal::Verification>& files, const StatusOptions& options) {
-  std::string text = fmt::format("journal {}\n", journal.directory);
+  std::string text = fmt::format("journal {}\n", printable(journal.directory));
   const auto last = journal::last_runs(journal);
   const std::size_t hidden = journal.runs.size() - std::min(journal.runs.size(), options.most_runs);
   if (hidden > 0) text += fmt::format("({} older)\n", count(hidden, "run"));
@@ -271,9 +276,16 @@ std::string text_of(const journal::Journal& journal, const journal::Asker& asker
   return text;
 }
 
+std::vector<std::string> utf8_names(std::vector<std::string> names) {
+  for (std::string& name : names) name = utf8_name(name);
+  return names;
+}
+
 Json json_of(const journal::FileFacts& file) {
-  Json json{
-      {"path", file.path}, {"number", file.number}, {"collection", file.collection}, {"format", file.format}};
+  Json json{{"path", utf8_name(file.path)},
+            {"number", file.number},
+            {"collection", file.collection},
+            {"format", file.format}};
   if (file.step) json["step"] = *file.step;
   if (file.member) json["member"] = *file.member;
   if (file.date) json["date"] = *file.date;
@@ -305,9 +317,12 @@ Json json_of(const journal::Run& run, const journal::Asker& asker) {
   json["last_epoch"] = nullptr;
   if (const auto* const last = run.last_epoch()) {
     const LeftOfEpoch left = is_over(journal::state_of(run, asker)) ? left_of(run, *last) : LeftOfEpoch();
-    json["last_epoch"] = {
-        {"epoch", last->epoch.epoch},    {"name", last->epoch.name}, {"at", last->at},
-        {"to_recover", left.to_recover}, {"gone", left.gone},        {"lost", last->epoch.lost}};
+    json["last_epoch"] = {{"epoch", last->epoch.epoch},
+                          {"name", last->epoch.name},
+                          {"at", last->at},
+                          {"to_recover", utf8_names(left.to_recover)},
+                          {"gone", utf8_names(left.gone)},
+                          {"lost", utf8_names(last->epoch.lost)}};
   }
   json["published"] = Json::array();
   json["unpublished"] = Json::array();
@@ -323,13 +338,14 @@ Json json_of(const journal::Run& run, const journal::Asker& asker) {
   for (const auto& it : run.errors) json["errors"].push_back(it.text);
   json["untriggered"] = Json::array();
   for (const auto& it : run.untriggered)
-    json["untriggered"].push_back({{"trigger", it.trigger}, {"for", it.for_what}, {"since", it.at}});
+    json["untriggered"].push_back(
+        {{"trigger", it.trigger}, {"for", utf8_name(it.for_what)}, {"since", it.at}});
   return json;
 }
 
 std::string json_text(const journal::Journal& journal, const journal::Asker& asker,
                       const std::optional<journal::Verification>& files) {
-  Json json{{"journal", journal.directory},
+  Json json{{"journal", utf8_name(journal.directory)},
             {"state", name_of(journal::state_of(journal, asker))},
             {"unreadable_lines", journal.unreadable_lines},
             {"runs", Json::array()},
@@ -346,8 +362,9 @@ std::string json_text(const journal::Journal& journal, const journal::Asker& ask
   if (files) {
     json["files"] = {{"there", files->right}, {"wrong", Json::array()}};
     for (const auto& it : files->wrong)
-      json["files"]["wrong"].push_back(
-          {{"path", it.entry.file.file.path}, {"finding", name_of(it.finding)}, {"detail", it.detail}});
+      json["files"]["wrong"].push_back({{"path", utf8_name(it.entry.file.file.path)},
+                                        {"finding", name_of(it.finding)},
+                                        {"detail", it.detail}});
   }
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

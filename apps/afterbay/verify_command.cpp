@@ -45,8 +45,9 @@ std::string json_text(const journal::Verification& found, bool quick) {
             {"quick", quick},
             {"wrong", Json::array()}};
   for (const journal::CheckedFile& it : found.wrong)
-    json["wrong"].push_back(
-        {{"path", it.entry.file.file.path}, {"finding", name_of(it.finding)}, {"detail", it.detail}});
+    json["wrong"].push_back({{"path", utf8_name(it.entry.file.file.path)},
+                             {"finding", name_of(it.finding)},
+                             {"detail", it.detail}});
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

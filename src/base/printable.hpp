@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names from outside (of files, directories, variables) as they can be shown on one line.
+// Names from outside (of files, directories, variables) as they can be shown.
 #pragma once
 
 #include <string>
@@ -7,8 +7,18 @@
 
 namespace afterbay {
 
-/// `text` with what is neither printable ASCII nor well-formed UTF-8 beyond the control characters written as
-/// \n, \t, \r or \x1b: it stays on its line and does nothing to a terminal.
-std::string printable(std::string_view text);
+/// A name on one line of text: control characters and bytes that are not well-formed UTF-8 are written as
+/// \n, \t, \r or \x1b, and every backslash is doubled, so that no two names are shown alike.
+std::string printable(std::string_view name);
+
+/// The same for the text of a message, which may contain printable names: backslashes stay as they are.
+std::string printable_message(std::string_view text);
+
+/// A name in JSON, which can express control characters itself: bytes that are not well-formed UTF-8 are
+/// written as \xNN, and every backslash is doubled.
+std::string utf8_name(std::string_view name);
+
+/// The name that `utf8_name` encoded. A backslash that begins no escape sequence stands for itself.
+std::string name_from_utf8(std::string_view encoded);
 
 }  // namespace afterbay

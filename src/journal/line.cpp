@@ -9,6 +9,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/printable.hpp"
+
 namespace afterbay::journal {
 namespace {
 
@@ -27,6 +29,14 @@ struct TriggersField {
   std::vector<std::string>& names;
 };
 
+/// A path, whose bytes need not be UTF-8.
+template <class T>
+struct PathField {
+  T& value;
+};
+template <class T>
+PathField(T&) -> PathField<T>;
+
 // Each event is defined once, here, for both directions: `a(name, field)`.
 template <class A>
 void fields(A& a, RunStarted& v) {
@@ -34,7 +44,8 @@ void fields(A& a, RunStarted& v) {
   a("version", v.version);
   a("host", v.host);
   a("pid", v.pid);
-  a("directory", v.directory);
+  PathField directory{v.directory};
+  a("directory", directory);
   a("model_ranks", v.model_ranks);
   a("servers", v.servers);
   a("locked", v.locked);
@@ -42,7 +53,8 @@ void fields(A& a, RunStarted& v) {
 }
 template <class A>
 void fields(A& a, FileFacts& v) {
-  a("path", v.path);
+  PathField path{v.path};
+  a("path", path);
   a("number", v.number);
   a("collection", v.collection);
   a("format", v.format);
@@ -83,8 +95,10 @@ template <class A>
 void fields(A& a, EpochCompleted& v) {
   a("epoch", v.epoch);
   a("name", v.name);
-  a("unpublished", v.unpublished);
-  a("lost", v.lost);
+  PathField unpublished{v.unpublished};
+  a("unpublished", unpublished);
+  PathField lost{v.lost};
+  a("lost", lost);
   TriggersField triggers{v.triggers};
   a("triggers", triggers);
 }
@@ -101,14 +115,16 @@ template <class A>
 void fields(A& a, Failed& v) {
   a("code", v.code);
   a("text", v.text);
-  a("file", v.file);
+  PathField file{v.file};
+  a("file", file);
   a("variable", v.variable);
 }
 template <class A>
 void fields(A& a, TriggerRan& v) {
   a("trigger", v.trigger);
   a("on", v.on);
-  a("path", v.path);
+  PathField path{v.path};
+  a("path", path);
   a("epoch", v.epoch);
   a("ok", v.ok);
   a("seconds", v.seconds);
@@ -149,6 +165,14 @@ class JsonWriter {
   void operator()(const char* name, std::optional<T>& value) {
     if (value) json_[name] = *value;
   }
+  void operator()(const char* name, PathField<std::string>& field) { json_[name] = utf8_name(field.value); }
+  void operator()(const char* name, PathField<std::optional<std::string>>& field) {
+    if (field.value) json_[name] = utf8_name(*field.value);
+  }
+  void operator()(const char* name, PathField<std::vector<std::string>>& field) {
+    json_[name] = Json::array();
+    for (const std::string& path : field.value) json_[name].push_back(utf8_name(path));
+  }
   void operator()(const char* name, TriggersField& field) {
     if (!field.names.empty()) json_[name] = field.names;
   }
@@ -171,6 +195,18 @@ class JsonReader {
   template <class T>
   void operator()(const char* name, std::optional<T>& value) {
     if (const auto at = json_.find(name); at != json_.end()) value = at->template get<T>();
+  }
+  void operator()(const char* name, PathField<std::string>& field) {
+    if (const auto at = json_.find(name); at != json_.end())
+      field.value = name_from_utf8(at->get<std::string>());
+  }
+  void operator()(const char* name, PathField<std::optional<std::string>>& field) {
+    if (const auto at = json_.find(name); at != json_.end())
+      field.value = name_from_utf8(at->get<std::string>());
+  }
+  void operator()(const char* name, PathField<std::vector<std::string>>& field) {
+    (*this)(name, field.value);
+    for (std::string& path : field.value) path = name_from_utf8(path);
   }
   void operator()(const char* name, ChecksumField& field) {
     if (const auto at = json_.find(name); at != json_.end())
@@ -210,7 +246,7 @@ std::string text_of(const Line& line) {
         }
       },
       line.event);
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);  // paths need not be UTF-8
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);  // texts need not be UTF-8
 }
 
 std::optional<Line> parse_line(std::string_view text) {

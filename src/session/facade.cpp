@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The public handles: each call goes to the model's side and its Error is thrown.
 #include "session/state.hpp"
+#include "storage/structure/stored_names.hpp"
 
 namespace afterbay {
 namespace {
@@ -103,7 +104,9 @@ void Session::decomposition(const std::string& name, const Map& map, const Cover
 Collection Session::collection(const std::string& name, const Schema& schema,
                                const CollectionOptions& options) {
   auto handle = std::make_shared<Collection::State>();
-  handle->collection = unwrap(state().model_side().collection(name, schema, options));
+  client::ModelSession& model = state().model_side();
+  unwrap(storage::check_stored_names(schema));
+  handle->collection = unwrap(model.collection(name, schema, options));
   handle->session = state().model;
   return Collection(std::move(handle));
 }

@@ -47,6 +47,31 @@ class JournalTest(ReplayTest):
         stored = bytes.fromhex(blocks[0][10])  # as the bytes stand in the file: little-endian
         self.assertIn(entry["checksum"], (f"crc64-xz:{blocks[0][10]}", f"crc64-xz:{stored[::-1].hex()}"))
 
+    def test_file_names_that_are_not_utf8(self):
+        """They were kept with replacement characters in the journal: status and verify did not find the files."""
+        names = [b"copy\xff.nc", b"copy\\xff.nc"]
+        shown = [r"copy\xff.nc", r"copy\\xff.nc"]
+        for name in names:
+            self.played_as(name)
+        self.assertIn("2 of 2 files are what the journal says", self.expect(OK, "verify").stdout)
+        status = self.expect(OK, "status").stdout
+        self.assertIn("/" + shown[1], status)
+        runs = json.loads(self.expect(OK, "status", "--json").stdout)["runs"]
+        paths = [file["path"] for run in runs for file in run["published"]]
+        self.assertEqual([path.rpartition("/")[2] for path in paths], shown)
+        for name in names:
+            os.unlink(name)
+        found = json.loads(self.expect(WRONG, "verify", "--json").stdout)["wrong"]
+        self.assertEqual(sorted(it["path"].rpartition("/")[2] for it in found), sorted(shown))
+        text = self.expect(WRONG, "verify").stdout
+        for name in shown:
+            self.assertIn(f"missing: {pathlib.Path.cwd()}/{name}\n", text)
+
+    def played_as(self, name):
+        launcher = ("mpirun", "--oversubscribe", "-np", "3")
+        done = run("replay", "../in.nc", os.fsdecode(name), "--servers", "1", launcher=launcher)
+        self.assertEqual(done.returncode, OK, done.stderr)
+
     def test_what_was_done_to_files_is_found(self):
         self.played("--repeat", "4")
         data = bytearray(pathlib.Path("copy.nc").read_bytes())

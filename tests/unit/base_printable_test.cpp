@@ -31,5 +31,21 @@ TEST(BasePrintable, bytes_that_are_no_utf8_are_written_out) {
   EXPECT_EQ(printable("\xf4\x90\x80\x80"), "\\xf4\\x90\\x80\\x80");
 }
 
+TEST(BasePrintable, no_two_names_are_shown_alike) {
+  EXPECT_EQ(printable("\\xe4"), "\\\\xe4");
+  EXPECT_EQ(printable("\xe4"), "\\xe4");
+  EXPECT_EQ(printable_message("\\xe4\n"), "\\xe4\\n");
+}
+
+TEST(BasePrintable, names_in_json_can_be_decoded) {
+  EXPECT_EQ(utf8_name("Größe\n"), "Größe\n");
+  EXPECT_EQ(utf8_name("a\xff"), "a\\xff");
+  EXPECT_EQ(utf8_name("a\\xff"), "a\\\\xff");
+  for (const std::string name :
+       {"", "a\xff", "a\\xff", "\\", "\\\\", "\xc2\x9b\xff\xfe", "气温\xe6\\x", "\\x4"})
+    EXPECT_EQ(name_from_utf8(utf8_name(name)), name);
+  EXPECT_EQ(name_from_utf8("C:\\run\\x4"), "C:\\run\\x4");  // of journals that did not double them
+}
+
 }  // namespace
 }  // namespace afterbay

@@ -44,6 +44,40 @@ void with_file(const std::function<void(Session&, Collection&, OutputFile&)>& mo
 const std::vector<float> field{1, 2, 3, 4};
 const std::vector<int> mask{1, 0, 1, 0};
 
+/// netCDF stored them in normal form C, where they were not found again at the end of the run, or met
+/// another.
+TEST(SessionRefusals, names_that_netcdf_would_store_as_other_ones) {
+  const std::string decomposed = "temp\u0065\u0301rature";
+  const std::string composed = "temp\u00e9rature";
+  const auto with = [](const std::function<void(Schema&)>& change) {
+    Schema schema;
+    schema.dimension("x", 4);
+    change(schema);
+    return schema;
+  };
+  for (const char* store : {"netcdf4", "cdf5", "memory"})
+    with_file([&](Session& session, Collection&, OutputFile&) {
+      const auto define = [&](const Schema& schema) {
+        session.collection("d", schema, {.file = "names.nc", .store = store});
+      };
+      for (const Schema& schema :
+           {with([&](Schema& s) { s.variable(decomposed, Type::int8, {"x"}); }),
+            with([&](Schema& s) { s.dimension(decomposed, 2); }),
+            with([&](Schema& s) { s.attribute(decomposed, "y"); }),
+            with([&](Schema& s) { s.variable("v", Type::int8, {"x"}).attribute(decomposed, "y"); }),
+            with([&](Schema& s) {
+              s.variable(composed, Type::int8, {"x"});
+              s.variable(decomposed, Type::int8, {"x"});
+            })}) {
+        const auto text = refusal([&] { define(schema); }, ErrorCode::invalid_argument);
+        EXPECT_NE(text.find("normal form C"), std::string::npos) << text;
+        EXPECT_NE(text.find("65 cc 81"), std::string::npos) << text;
+        EXPECT_NE(text.find("c3 a9"), std::string::npos) << text;
+      }
+      define(with([&](Schema& s) { s.variable(composed, Type::int8, {"x"}).attribute(composed, "y"); }));
+    });
+}
+
 TEST(SessionRefusals, a_record_variable_wants_a_record) {
   with_file([](Session&, Collection&, OutputFile& file) {
     const auto text = refusal([&] { file.put("t", field.data()); }, ErrorCode::invalid_argument);
