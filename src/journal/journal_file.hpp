@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,6 +38,7 @@ class JournalFile {
   /// if somebody has removed the file; and for every line that waited for a trip which failed, since a
   /// later one does not tell whether the first line's bytes are on the disk.
   Result<> append_durably(std::string_view line);
+  Result<> append_durably(std::span<const std::string> lines);
 
   [[nodiscard]] bool locked() const noexcept { return locked_; }
   /// Runs in this file that did not end, and whose processes live no more; of server 0 also those in all

@@ -68,12 +68,17 @@ Result<JournalFile*> Recorder::file_at_hand() {
   return file_.get();
 }
 
-Result<> Recorder::write(Event event, bool durable) {
+Result<> Recorder::write(std::vector<Event> events, bool durable) {
   AFTERBAY_TRY_ASSIGN(JournalFile* const to, file());
-  // What begins from now on is later than this run's end.
-  const bool last = std::holds_alternative<RunEnded>(event);
-  const std::string text = line(std::move(event), last ? to->next_sequence() : to->sequence());
-  return durable ? to->append_durably(text) : to->append(text);
+  std::vector<std::string> lines;
+  for (Event& event : events) {
+    // What begins from now on is later than this run's end.
+    const bool last = std::holds_alternative<RunEnded>(event);
+    lines.push_back(line(std::move(event), last ? to->next_sequence() : to->sequence()));
+  }
+  if (durable) return to->append_durably(lines);
+  for (const std::string& text : lines) AFTERBAY_TRY(to->append(text));
+  return {};
 }
 
 Result<> Recorder::begin() {
@@ -88,7 +93,14 @@ Result<> Recorder::begin() {
 }
 
 Result<> Recorder::note(Event event, bool durable) {
-  return keeps() ? bear(write(std::move(event), durable)) : Result<>();
+  if (!keeps()) return {};
+  std::vector<Event> alone;
+  alone.push_back(std::move(event));
+  return bear(write(std::move(alone), durable));
+}
+
+Result<> Recorder::note_durably(std::vector<Event> events) {
+  return keeps() && !events.empty() ? bear(write(std::move(events), true)) : Result<>();
 }
 
 /// What a journal does that cannot be written.
@@ -108,16 +120,24 @@ Result<> Recorder::opened(FileFacts file, std::uint64_t inode) {
   return note(FileOpened{std::move(file), inode}, false);
 }
 
-Result<> Recorder::ready(FileReady ready) {
-  ready.file.file.path = absolute(ready.file.file.path);
-  return note(std::move(ready), true);
+Result<> Recorder::ready(std::vector<FileReady> files) {
+  std::vector<Event> events;
+  for (FileReady& it : files) {
+    it.file.file.path = absolute(it.file.file.path);
+    events.emplace_back(std::move(it));
+  }
+  return note_durably(std::move(events));
 }
 
-Result<> Recorder::published(FilePublished published) {
-  published.file.path = absolute(published.file.path);
-  AFTERBAY_TRY(note(std::move(published), true));
+Result<> Recorder::published(std::vector<FilePublished> files) {
+  std::vector<Event> events;
+  for (FilePublished& it : files) {
+    it.file.path = absolute(it.file.path);
+    events.emplace_back(std::move(it));
+  }
+  AFTERBAY_TRY(note_durably(std::move(events)));
   const MutexLock lock(mutex_);
-  ++files_;
+  files_ += files.size();
   return {};
 }
 

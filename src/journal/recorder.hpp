@@ -4,6 +4,8 @@
 
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/log.hpp"
 #include "base/result.hpp"
@@ -40,10 +42,12 @@ class Recorder {
   /// Files are to come: takes the time for the first line now. After `ended` it does nothing.
   Result<> begin();
   Result<> opened(FileFacts file, std::uint64_t inode = 0);
-  /// Durable. The file is durable too, and gets its final name next.
-  Result<> ready(FileReady ready);
-  /// Durable. The file must have its final name, durably.
-  Result<> published(FilePublished file);
+  /// Durable. The files are durable too, and get their final names next.
+  Result<> ready(std::vector<FileReady> files);
+  Result<> ready(FileReady file) { return ready(std::vector<FileReady>{std::move(file)}); }
+  /// Durable. The files must have their final names, durably.
+  Result<> published(std::vector<FilePublished> files);
+  Result<> published(FilePublished file) { return published(std::vector<FilePublished>{std::move(file)}); }
   /// Will not be published in this run.
   void given_up(FileFacts file, std::string why);
   /// Durable. So must be what it is about.
@@ -56,8 +60,9 @@ class Recorder {
 
  private:
   Result<> note(Event event, bool durable);
+  Result<> note_durably(std::vector<Event> events);
   Result<> bear(Result<> written);
-  Result<> write(Event event, bool durable);
+  Result<> write(std::vector<Event> events, bool durable);
   Result<JournalFile*> file();
   Result<JournalFile*> file_at_hand() AFTERBAY_REQUIRES(mutex_);
   [[nodiscard]] std::string line(Event event, std::uint64_t sequence) const;

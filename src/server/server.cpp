@@ -64,6 +64,7 @@ Server::Server(Place place, const config::Config& config, std::unique_ptr<transp
                  result.then = std::move(then);
                  event(std::move(result));
                }}),
+      publications_(threads),
       workers_(threads) {
   profile.set_workers(threads);
   timers_ = {profile.timer("wait_message"),

@@ -35,6 +35,7 @@
 #include "server/output_file.hpp"
 #include "server/overflow.hpp"
 #include "server/preparations.hpp"
+#include "server/publication_queue.hpp"
 #include "server/records.hpp"
 #include "server/remote_places.hpp"
 #include "server/scratch_buffers.hpp"
@@ -192,6 +193,8 @@ class Server {
   void submit(OutputFile& file, std::function<void()> task);
   Result<> end_record(const ServedCollection& collection, std::uint64_t seq);
   void publish_if_complete(OutputFile& file);
+  void publish_together(const std::vector<PublicationQueue::Waiting>& batch);
+  [[nodiscard]] Result<> take_parts(OutputFile& file);
   void event(Event event) AFTERBAY_EXCLUDES(events_mutex_);
   Result<> handle(Event& event);
 
@@ -203,8 +206,6 @@ class Server {
   void submit_opened_note(OutputFile& file);
   [[nodiscard]] journal::FilePublished line_of(const OutputFile& file,
                                                const storage::Published& published) const;
-  [[nodiscard]] Result<> note_ready(const OutputFile& file, const storage::Published& published);
-  [[nodiscard]] Result<> note_published(const OutputFile& file, const storage::Published& published);
   void note_warning(std::string text);
   [[nodiscard]] bool is_never_put(const OutputFile& file, std::uint32_t variable) const;
   void warn_of_variables_never_put(const OutputFile& file);
@@ -387,6 +388,7 @@ class Server {
       triggers_;  ///< null: there are none. Their threads use all of the above
 
   Inputs inputs_;
+  PublicationQueue publications_;
   Workers workers_;  ///< last: its tasks use all of the above
 };
 

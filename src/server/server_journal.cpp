@@ -60,16 +60,6 @@ journal::FilePublished Server::line_of(const OutputFile& file, const storage::Pu
   return line;
 }
 
-Result<> Server::note_ready(const OutputFile& file, const storage::Published& published) {
-  if (!journal_ || file.collection->format == Format::memory) return {};
-  return journal_->ready({line_of(file, published), published.inode, published.born_ns});
-}
-
-Result<> Server::note_published(const OutputFile& file, const storage::Published& published) {
-  if (!journal_ || file.collection->format == Format::memory) return {};
-  return journal_->published(line_of(file, published));
-}
-
 void Server::note_given_up(const OutputFile& file, std::string why) {
   if (notes_opening(file)) journal_->given_up(facts_of(file), std::move(why));
 }

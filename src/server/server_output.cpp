@@ -380,40 +380,6 @@ Result<> Server::close(std::size_t peer, const wire::CloseFile& message) {
   return {};
 }
 
-void Server::publish_if_complete(OutputFile& file) {
-  if (file.state != OutputFile::State::open || !file.closed_by_all() || file.pending > 0 || file.dropped)
-    return;
-  if (is_shared(file) && !leads(file)) return hand_over(file);
-  if (file.parts_missing > 0) return;
-  file.state = OutputFile::State::publishing;
-  const CollectionTimers timers = timers_of(*file.collection);
-  workers_.submit(
-      [this, timers, &file] {
-        observe::Timed timed(timers.publish);
-        Event result;
-        result.file = file.id;
-        result.published = true;
-        auto published = [&]() -> Result<storage::Published> {
-          AFTERBAY_TRY(check_wanted(file));
-          for (const storage::MemberEpoch& whole : file.handed) AFTERBAY_TRY(file.file->take(whole.account));
-          file.file->reach(file.records_put);
-          return file.file->publish([&](const storage::Published& ready) { return note_ready(file, ready); });
-        }();
-        if (published) {
-          observe::add(timers_.written, published->cost.bytes_out);
-          tally_.written(0, published->cost.bytes_out);
-          result.published_bytes = published->size_bytes;
-          result.published_checksum = published->checksum;
-          if (auto noted = note_published(file, *published); !noted) result.error = std::move(noted).error();
-        } else {
-          result.error = std::move(published).error();
-        }
-        timed.stop();
-        event(std::move(result));
-      },
-      policy_of(*file.collection).priority);
-}
-
 Result<> Server::ask_records(std::size_t peer, const wire::AskRecords& message) {
   AFTERBAY_TRY_ASSIGN(OutputFile* const file, file_of(message.file));
   file->asked_records.push_back(peer);
@@ -483,57 +449,6 @@ Result<> Server::handle(Event& event) {
   if (const auto at = files_.find(event.file); at != files_.end() && !at->second.failed)
     publish_if_complete(at->second);
   return {};
-}
-
-/// Not for what may well be left out: scalars, which often carry attributes only, records of a file without
-/// any, and what is appended to, which may have its values already.
-bool Server::is_never_put(const OutputFile& file, std::uint32_t variable) const {
-  const Variable& it = file.collection->schema.variables[variable];
-  if (file.variables_put[variable] || !it.constant.empty() || it.dimensions.empty()) return false;
-  if (static_cast<storage::Existing>(file.collection->existing) == storage::Existing::append) return false;
-  return !file.collection->layout->variables[variable].record || file.records_put > 0;
-}
-
-/// Each variable once per collection on this server, however many files lack it.
-void Server::warn_of_variables_never_put(const OutputFile& file) {
-  constexpr std::size_t most_names = 5;
-  std::set<std::uint32_t>& known = never_put_[file.collection->id];
-  std::vector<std::string> names;
-  for (std::uint32_t v = 0; v < file.variables_put.size(); ++v)
-    if (is_never_put(file, v) && known.insert(v).second)
-      names.push_back(fmt::format("'{}'", file.collection->schema.variables[v].name));
-  if (names.empty()) return;
-  const std::size_t more = names.size() - std::min(names.size(), most_names);
-  names.resize(names.size() - more);
-  const std::string others = more > 0 ? fmt::format(" and {} more", more) : "";
-  const std::string which = names.size() == 1
-                                ? fmt::format("variable {} was", names.front())
-                                : fmt::format("variables {}{} were", fmt::join(names, ", "), others);
-  std::string text = fmt::format(
-      "file {}: {} never put: only fill values are there (further files of collection '{}' are not reported)",
-      file.path, which, file.collection->name);
-  logger_.warning("{}", text);
-  note_warning(std::move(text));
-}
-
-/// The end of a file in the state `publishing`, good or bad.
-void Server::published(OutputFile& file, std::optional<Error> error) {
-  if (!error) {
-    if (!is_shared(file) || leads(file)) {
-      ++progress_.files_published;
-      tally_published(file);
-      fire_published(file);
-      observe::add(timers_.files, 1);
-      logger_.info("published {}", file.path);
-      warn_of_variables_never_put(file);
-    }
-    if (is_shared(file) && leads(file))
-      fellows_.send_all(file.collection->servers, wire::FilePublished{file.id});
-    for (const auto& [peer, ticket] : file.tickets) done(peer, ticket);
-  }
-  if (error) note_given_up(file, error->message);
-  forget_file(file.id, !error);
-  if (error) fail(std::move(*error));
 }
 
 }  // namespace afterbay::server

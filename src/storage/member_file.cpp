@@ -114,18 +114,16 @@ Result<WriteCost> MemberFile::write_strings(std::uint32_t, std::uint64_t, std::s
   return leader_only(part_.path, "writing strings");
 }
 
-Result<Published> MemberFile::publish(const BeforeName& /*before_name*/) {
-  return leader_only(part_.path, "publishing");
-}
+Result<Published> MemberFile::finish() { return leader_only(part_.path, "publishing"); }
 
 Result<std::vector<std::byte>> MemberFile::hand_over() {
   if (!part_.writer) return fail(closed_error(part_.path));
-  auto account = in_file(finish(), part_.path);
+  auto account = in_file(complete(), part_.path);
   abandon();
   return account;
 }
 
-Result<std::vector<std::byte>> MemberFile::finish() {
+Result<std::vector<std::byte>> MemberFile::complete() {
   WriteCost cost;
   AFTERBAY_TRY(put_rest(cost));
   AFTERBAY_TRY(part_.writer->sync());

@@ -44,7 +44,7 @@ class MemberFile : public File {
   Result<WriteCost> write(std::span<const PieceWrite> pieces) override;
   Result<WriteCost> write_strings(std::uint32_t variable, std::uint64_t record,
                                   std::span<const std::string> values) override;
-  Result<Published> publish(const BeforeName& before_name) override;
+  Result<Published> finish() override;
   Result<std::vector<std::byte>> hand_over() override;
   Result<MemberEpoch> mark_member_epoch(const Epoch& epoch) override;
   /// The part file stays as it is: it is the leader's.
@@ -71,7 +71,7 @@ class MemberFile : public File {
  private:
   Result<MemberEpoch> mark(const Epoch& epoch);
   Result<WriteCost> write_pieces(std::span<const PieceWrite> pieces);
-  Result<std::vector<std::byte>> finish();
+  Result<std::vector<std::byte>> complete();
 
   std::uint64_t server_;
   std::unique_ptr<EpochLog> log_;

@@ -96,15 +96,6 @@ Result<OpenPart> open_part(const FileRequest& request) {
   return opened;
 }
 
-Result<> publish_part(PartFile& part, Published& published, const BeforeName& before_name) {
-  const PartIdentity identity = identity_of_part(part.descriptor());
-  published.inode = identity.inode;
-  published.born_ns = identity.born_ns;
-  AFTERBAY_TRY(part.publish([&] { return before_name ? before_name(published) : Result<>(); }));
-  remove_epoch_logs(part.part_path(), &identity);  // another run may have the part name by now
-  return {};
-}
-
 Result<> check_pieces(const model::FileLayout& layout, const Schema& schema,
                       std::span<const PieceWrite> pieces) {
   for (const PieceWrite& write : pieces) {

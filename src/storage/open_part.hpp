@@ -32,9 +32,6 @@ Result<> check_definition(const FileRequest& request, Format format);
 /// no partial file is left.
 Result<OpenPart> open_part(const FileRequest& request);
 
-/// Makes the file durable, tells `before_name` of it and gives it its final name.
-Result<> publish_part(PartFile& part, Published& published, const BeforeName& before_name);
-
 /// Refuses pieces that do not belong to the layout or whose bytes have a wrong length.
 Result<> check_pieces(const model::FileLayout& layout, const Schema& schema,
                       std::span<const PieceWrite> pieces);

@@ -80,6 +80,8 @@ struct Published {
 /// Called when all of the file is durable, and before it gets its final name; a failure prevents that.
 using BeforeName = std::function<Result<>(const Published&)>;
 
+class PartFile;
+
 /// A member's part of an epoch, for the leader.
 struct MemberEpoch {
   std::uint64_t server = 0;  ///< FileRequest::server of the member
@@ -141,11 +143,17 @@ class File {
   /// Member: the same for its own part.
   virtual Result<MemberEpoch> mark_member_epoch(const Epoch& epoch);
 
-  /// Gives the fill value to all that was never written in records [0, n) (n: most records of any
-  /// variable), closes, makes durable (fsync of file and directory) and renames to the final name.
-  /// After this, or after a failure of it, the object may only be destroyed.
-  virtual Result<Published> publish(const BeforeName& before_name) = 0;
-  Result<Published> publish() { return publish({}); }
+  /// The first step of publication: gives the fill value to all that was never written in records [0, n)
+  /// (n: most records of any variable), writes what is held back, and closes the format's library. The file
+  /// keeps its `.part` name and need not be durable yet; in memory it has its final name then. After this, or
+  /// after a failure of it, the object may only be published and destroyed.
+  virtual Result<Published> finish() = 0;
+  /// What is still to be made durable and named after `finish`. Null for members and in memory.
+  virtual PartFile* part() noexcept { return nullptr; }
+  /// All of publication: `finish`, fsync, `before_name` (not in memory), rename to the final name, fsync of
+  /// the directory. Several files at once: storage/publication.hpp. After this, or after a failure of it, the
+  /// object may only be destroyed.
+  Result<Published> publish(const BeforeName& before_name = {});
 
   /// Gives back the space of a file that is not to be published: empties it and removes its name and its
   /// logs of epochs, if they are still its own. Any thread; what is written meanwhile is lost. Nothing for

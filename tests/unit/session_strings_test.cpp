@@ -33,9 +33,8 @@ class SlowStrings : public storage::File {
     ++written_;
     return cost;
   }
-  Result<storage::Published> publish(const storage::BeforeName& before_name) override {
-    return file_->publish(before_name);
-  }
+  Result<storage::Published> finish() override { return file_->finish(); }
+  storage::PartFile* part() noexcept override { return file_->part(); }
   void abandon() noexcept override { file_->abandon(); }
   [[nodiscard]] std::string engine() const override { return file_->engine(); }
 

@@ -214,11 +214,15 @@ Result<> PartFile::check_name() const {
   return fail(lost_name("was removed, renamed or made anew while it was written"));
 }
 
-Result<> PartFile::publish(const std::function<Result<>()>& before_name) {
+void PartFile::start_write_back() noexcept { disk_->start_write_back(descriptor_.get(), 0, 0); }
+
+Result<> PartFile::make_durable() {
   if (disk_->sync(descriptor_.get()) != 0)
     return fail(system_error(errno, "make durable (fsync)", part_path_));
-  AFTERBAY_TRY(check_name());
-  if (before_name) AFTERBAY_TRY(before_name());
+  return check_name();
+}
+
+Result<> PartFile::take_name() {
   AFTERBAY_TRY(check_name());
   if (disk_->rename(part_path_.c_str(), path_.c_str(), existing_ != Existing::refuse) != 0) {
     if (errno == EEXIST)
@@ -230,9 +234,12 @@ Result<> PartFile::publish(const std::function<Result<>()>& before_name) {
     static_cast<void>(disk_->rename(path_.c_str(), part_path_.c_str(), false));
     return fail(lost_name("was replaced by another file at the moment of its publication"));
   }
-  auto synced = sync_directory_of(*disk_, path_);
+  return {};
+}
+
+void PartFile::end_publication() noexcept {
   close();
-  return synced;
+  remove_epoch_logs(part_path_, &closed_);  // another run may have the part name by now
 }
 
 Result<> sync_directory_of(Disk& disk, const std::string& path) {

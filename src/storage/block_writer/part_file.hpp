@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -46,9 +45,16 @@ class PartFile {
   /// system can do so).
   Result<> copy_existing();
 
-  /// fsync of the file, `before_name`, rename to the final name, fsync of the directory, close. Only this
-  /// file gets the name: fails with conflict when its part name has been removed, or is another file's.
-  Result<> publish(const std::function<Result<>()>& before_name = {});
+  // The steps of publication, in this order (storage/publication.hpp). Only this file gets the name: they
+  // fail with conflict when its part name has been removed, or is another file's.
+  /// Lets the system begin to write the file to the disk, without waiting.
+  void start_write_back() noexcept;
+  /// fsync of the file.
+  Result<> make_durable();
+  /// Renames it to the final name, which lasts once the directory is durable.
+  Result<> take_name();
+  /// The name is durable: removes the logs of epochs, which nobody needs any more, and closes.
+  void end_publication() noexcept;
   /// Closes and gives up the lock; the partial file stays.
   void close() noexcept;
   /// Empties the file and removes its name and its logs of epochs, if they are still its own. Also after

@@ -75,12 +75,14 @@ class CdfFile : public File {
 
   void reach(std::uint64_t records) override { ledger_->reach(records); }
 
-  Result<Published> publish(const BeforeName& before_name) override {
+  Result<Published> finish() override {
     if (!writer_) return fail(closed_error(part_.path()));
-    auto published = in_file(finish(before_name), part_.path());
-    abandon();
+    auto published = in_file(complete(), part_.path());
+    close_writer();
+    if (!published) part_.close();
     return published;
   }
+  PartFile* part() noexcept override { return &part_; }
 
   Result<std::vector<std::byte>> share() override {
     if (!writer_) return fail(closed_error(part_.path()));
@@ -109,17 +111,15 @@ class CdfFile : public File {
   }
 
   void abandon() noexcept override {
-    pieces_.reset();
-    writer_.reset();
+    close_writer();
     part_.close();
   }
 
-  /// Takes back a file that could not be begun.
   void give_back_space() noexcept override { part_.give_back_space(); }
 
+  /// Takes back a file that could not be begun.
   void discard() noexcept {
-    pieces_.reset();
-    writer_.reset();
+    close_writer();
     part_.discard();
   }
 
@@ -129,6 +129,11 @@ class CdfFile : public File {
   [[nodiscard]] Striping striping() const override { return striping_; }
 
  private:
+  void close_writer() noexcept {
+    pieces_.reset();
+    writer_.reset();
+  }
+
   Result<> find_variables() {
     places_.record_bytes = header_.record_bytes;
     for (std::size_t v = 0; v < schema_.variables.size(); ++v) {
@@ -259,7 +264,7 @@ class CdfFile : public File {
             .in_file(part_.path()));
   }
 
-  Result<Published> finish(const BeforeName& before_name) {
+  Result<Published> complete() {
     Published published;
     AFTERBAY_TRY(fill_missing(published.cost));
     published.records = ledger_->records();
@@ -267,7 +272,6 @@ class CdfFile : public File {
     published.size_bytes = header_.file_bytes(published.records, header_bytes_);
     AFTERBAY_TRY(writer_->truncate(published.size_bytes));
     AFTERBAY_TRY_ASSIGN(published.checksum, writer_->finish_checksum());
-    AFTERBAY_TRY(publish_part(part_, published, before_name));
     return published;
   }
 

@@ -110,7 +110,7 @@ class MemoryPart : public File {
     grow(records);
   }
 
-  Result<Published> publish(const BeforeName& /*before_name*/) override {
+  Result<Published> finish() override {
     const MutexLock lock(mutex_);
     if (!open_) return fail(closed_error(path_));
     const MutexLock registry_lock(registry_->mutex);

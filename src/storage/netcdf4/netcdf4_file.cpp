@@ -240,14 +240,15 @@ Result<WriteCost> Netcdf4File::write_strings(std::uint32_t variable, std::uint64
   return cost;
 }
 
-Result<Published> Netcdf4File::publish(const BeforeName& before_name) {
+Result<Published> Netcdf4File::finish() {
   if (!writer_) return fail(closed_error(part_.path()));
-  auto published = in_file(finish(before_name), part_.path());
-  abandon();
+  auto published = in_file(complete(), part_.path());
+  close_writer();
+  if (!published) part_.close();
   return published;
 }
 
-Result<Published> Netcdf4File::finish(const BeforeName& before_name) {
+Result<Published> Netcdf4File::complete() {
   Published published;
   WriteCost& cost = published.cost;
   AFTERBAY_TRY(pieces_->write_rest(cost));
@@ -260,7 +261,6 @@ Result<Published> Netcdf4File::finish(const BeforeName& before_name) {
   const Stopwatch watch(cost.write_ns);
   AFTERBAY_TRY_ASSIGN(published.size_bytes, writer_->size_bytes());
   AFTERBAY_TRY_ASSIGN(published.checksum, writer_->finish_checksum());
-  AFTERBAY_TRY(publish_part(part_, published, before_name));
   return published;
 }
 
@@ -366,6 +366,11 @@ Result<> Netcdf4File::close_library(std::uint64_t records) {
 }
 
 void Netcdf4File::abandon() noexcept {
+  close_writer();
+  part_.close();
+}
+
+void Netcdf4File::close_writer() noexcept {
   if (file_.valid()) {
     const LibraryLock lock;
     datasets_.clear();
@@ -374,7 +379,6 @@ void Netcdf4File::abandon() noexcept {
   driver_.reset();
   pieces_.reset();
   writer_.reset();
-  part_.close();
 }
 
 void Netcdf4File::discard() noexcept {

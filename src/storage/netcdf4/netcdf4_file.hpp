@@ -46,7 +46,8 @@ class Netcdf4File : public File, private Placer {
   Result<> take(std::span<const std::byte> account) override;
   void reach(std::uint64_t records) override { ledger_.reach(records); }
   Result<WriteCost> mark_epoch(const Epoch& epoch, std::span<const MemberEpoch> members) override;
-  Result<Published> publish(const BeforeName& before_name) override;
+  Result<Published> finish() override;
+  PartFile* part() noexcept override { return &part_; }
   void abandon() noexcept override;
   [[nodiscard]] std::string engine() const override;
   [[nodiscard]] Striping striping() const override { return striping_; }
@@ -88,7 +89,8 @@ class Netcdf4File : public File, private Placer {
   void forget_placed(std::span<const PieceWrite> written);
   [[nodiscard]] std::uint64_t first_of_chunk(std::uint32_t variable, std::uint64_t record) const;
 
-  Result<Published> finish(const BeforeName& before_name);
+  Result<Published> complete();
+  void close_writer() noexcept;
   Result<> fill_missing(WriteCost& cost);
   [[nodiscard]] std::vector<RecordRun> missing_runs(const model::Piece& piece, std::uint64_t first,
                                                     std::uint64_t end) const;

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// The end of files: workers publish those that are complete, several together, so that small files share the
+// waits for the disk.
+#include <algorithm>
+#include <set>
+
+#include "server/server.hpp"
+#include "storage/publication.hpp"
+
+namespace afterbay::server {
+namespace {
+
+/// What the ranks handed over, and so about what is written.
+std::uint64_t bytes_of(const OutputFile& file) {
+  std::uint64_t bytes = 0;
+  for (const model::VariableLayout& variable : file.collection->layout->variables)
+    bytes += variable.slab_bytes * (variable.record ? file.records_taken : 1);
+  return bytes;
+}
+
+}  // namespace
+
+void Server::publish_if_complete(OutputFile& file) {
+  if (file.state != OutputFile::State::open || !file.closed_by_all() || file.pending > 0 || file.dropped)
+    return;
+  if (is_shared(file) && !leads(file)) return hand_over(file);
+  if (file.parts_missing > 0) return;
+  file.state = OutputFile::State::publishing;
+  const CollectionTimers timers = timers_of(*file.collection);
+  const int priority = policy_of(*file.collection).priority;
+  publications_.add({&file, timers.publish, priority, bytes_of(file)});
+  workers_.submit([this] { publish_together(publications_.take()); }, priority);
+}
+
+/// A worker's task: `batch` is what was complete when it began, perhaps nothing.
+void Server::publish_together(const std::vector<PublicationQueue::Waiting>& batch) {
+  const std::uint64_t begin_ns = now_ns();
+  std::vector<Event> events(batch.size());
+  std::vector<std::size_t> whole;  ///< in the batch: those that can be published
+  std::vector<storage::File*> files;
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    OutputFile& file = *batch[i].file;
+    events[i].file = file.id;
+    events[i].published = true;
+    if (auto taken = take_parts(file); !taken) {
+      events[i].error = std::move(taken).error();
+      continue;
+    }
+    whole.push_back(i);
+    files.push_back(file.file.get());
+  }
+  const auto results = storage::publish_together(files, [&](std::span<const storage::Durable> durable) {
+    std::vector<journal::FileReady> lines;
+    for (const storage::Durable& it : durable) {
+      const storage::Published& published = *it.published;
+      lines.push_back({line_of(*batch[whole[it.index]].file, published), published.inode, published.born_ns});
+    }
+    return journal_ ? journal_->ready(std::move(lines)) : Result<>();
+  });
+  std::vector<journal::FilePublished> lines;
+  std::vector<std::size_t> named;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const OutputFile& file = *batch[whole[i]].file;
+    Event& told = events[whole[i]];
+    if (!results[i]) {
+      told.error = results[i].error();
+      continue;
+    }
+    observe::add(timers_.written, results[i]->cost.bytes_out);
+    tally_.written(0, results[i]->cost.bytes_out);
+    told.published_bytes = results[i]->size_bytes;
+    told.published_checksum = results[i]->checksum;
+    if (!journal_ || file.collection->format == Format::memory) continue;
+    lines.push_back(line_of(file, *results[i]));
+    named.push_back(whole[i]);
+  }
+  if (!lines.empty())
+    if (const auto noted = journal_->published(std::move(lines)); !noted)
+      for (const std::size_t i : named) events[i].error = noted.error();
+  const std::uint64_t each_ns = batch.empty() ? 0 : (now_ns() - begin_ns) / batch.size();
+  for (std::size_t i = 0; i < batch.size(); ++i)
+    if (batch[i].timer != nullptr) batch[i].timer->add(begin_ns + i * each_ns, begin_ns + (i + 1) * each_ns);
+  for (Event& it : events) event(std::move(it));
+}
+
+/// What the other servers of a file wrote, and records that nobody did.
+Result<> Server::take_parts(OutputFile& file) {
+  AFTERBAY_TRY(check_wanted(file));
+  for (const storage::MemberEpoch& whole : file.handed) AFTERBAY_TRY(file.file->take(whole.account));
+  file.file->reach(file.records_put);
+  return {};
+}
+
+/// Not for what may well be left out: scalars, which often carry attributes only, records of a file without
+/// any, and what is appended to, which may have its values already.
+bool Server::is_never_put(const OutputFile& file, std::uint32_t variable) const {
+  const Variable& it = file.collection->schema.variables[variable];
+  if (file.variables_put[variable] || !it.constant.empty() || it.dimensions.empty()) return false;
+  if (static_cast<storage::Existing>(file.collection->existing) == storage::Existing::append) return false;
+  return !file.collection->layout->variables[variable].record || file.records_put > 0;
+}
+
+/// Each variable once per collection on this server, however many files lack it.
+void Server::warn_of_variables_never_put(const OutputFile& file) {
+  constexpr std::size_t most_names = 5;
+  std::set<std::uint32_t>& known = never_put_[file.collection->id];
+  std::vector<std::string> names;
+  for (std::uint32_t v = 0; v < file.variables_put.size(); ++v)
+    if (is_never_put(file, v) && known.insert(v).second)
+      names.push_back(fmt::format("'{}'", file.collection->schema.variables[v].name));
+  if (names.empty()) return;
+  const std::size_t more = names.size() - std::min(names.size(), most_names);
+  names.resize(names.size() - more);
+  const std::string others = more > 0 ? fmt::format(" and {} more", more) : "";
+  const std::string which = names.size() == 1
+                                ? fmt::format("variable {} was", names.front())
+                                : fmt::format("variables {}{} were", fmt::join(names, ", "), others);
+  std::string text = fmt::format(
+      "file {}: {} never put: only fill values are there (further files of collection '{}' are not reported)",
+      file.path, which, file.collection->name);
+  logger_.warning("{}", text);
+  note_warning(std::move(text));
+}
+
+/// The end of a file in the state `publishing`, good or bad.
+void Server::published(OutputFile& file, std::optional<Error> error) {
+  if (!error) {
+    if (!is_shared(file) || leads(file)) {
+      ++progress_.files_published;
+      tally_published(file);
+      fire_published(file);
+      observe::add(timers_.files, 1);
+      logger_.info("published {}", file.path);
+      warn_of_variables_never_put(file);
+    }
+    if (is_shared(file) && leads(file))
+      fellows_.send_all(file.collection->servers, wire::FilePublished{file.id});
+    for (const auto& [peer, ticket] : file.tickets) done(peer, ticket);
+  }
+  if (error) note_given_up(file, error->message);
+  forget_file(file.id, !error);
+  if (error) fail(std::move(*error));
+}
+
+}  // namespace afterbay::server
