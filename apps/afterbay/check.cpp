@@ -9,11 +9,13 @@
 #include <string>
 #include <vector>
 
+#include "afterbay/session.hpp"
 #include "base/units.hpp"
 #include "command.hpp"
 #include "config/config.hpp"
 #include "config/layout.hpp"
 #include "config/reference.hpp"
+#include "config/session_name.hpp"
 #include "session/obstacles.hpp"
 
 namespace afterbay::app {
@@ -83,7 +85,10 @@ Exit check(const CheckOptions& options, const Invocation& invocation) {
     const bool is_inline = config->topology == config::Topology::inline_;
     const int servers = options.servers_here > 0 ? options.servers_here : is_inline ? 1 : config->servers;
     const session::NodeLoad load{servers, std::max(options.ranks, servers + 1)};
-    if (const auto found = session::join_obstacles(find_obstacles(*config, load, session::this_system()))) {
+    config::Config named = *config;
+    if (auto ok = config::name_session(named, config::session_name(named, SessionOptions().name)); !ok)
+      return report(what, ok.error());
+    if (const auto found = session::join_obstacles(find_obstacles(named, load, session::this_system()))) {
       std::fwrite(text.data(), 1, text.size(), stdout);
       return report(what, *found);
     }

@@ -23,7 +23,7 @@ constexpr std::chrono::seconds time_for_others{5};
 
 struct ServeOptions {
   std::string config_file;
-  std::string name = "afterbay";
+  std::string name;
 };
 
 /// MPI_Init to MPI_Finalize.
@@ -84,7 +84,7 @@ class MpiProcess {
 
 void serve_until_finalized(const ServeOptions& options, const Invocation& invocation) {
   SessionOptions session_options;
-  session_options.name = options.name;
+  if (!options.name.empty()) session_options.set("session", options.name);
   session_options.role = Role::server;
   session_options.config_file = options.config_file;
   session_options.arguments = invocation.setting_flags;
@@ -117,8 +117,8 @@ Action prepare(CLI::App& app) {
   auto options = std::make_shared<ServeOptions>();
   app.add_option("--config", options->config_file,
                  "YAML file with settings; the model should be given the same");
-  app.add_option("--name", options->name, "name of the session, the same as the model's")
-      ->capture_default_str();
+  app.add_option("--name", options->name,
+                 "name of the session, as the setting session; by default the model's");
   app.footer(
       "Start it beside the model, in one job:\n"
       "  mpirun -np 4 ./model : -np 2 afterbay serve --config run.yaml\n"

@@ -207,6 +207,7 @@ struct Split {
 };
 
 struct Config {
+  std::string session;  ///< its name; empty: nobody has set it, and `name_session` was not called
   Topology topology = Topology::dedicated;
   int servers = 1;
   ServerLayout layout;

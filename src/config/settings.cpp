@@ -3,6 +3,7 @@
 #include "base/units.hpp"
 
 #include "config/kinds.hpp"
+#include "config/session_name.hpp"
 #include "config/setting_rows.hpp"
 #include "model/naming.hpp"
 
@@ -49,6 +50,15 @@ Kind<std::string> template_kind() {
   return kind;
 }
 
+void add_session(std::vector<Setting<Config>>& table) {
+  table.push_back(session(
+      "session", session_name_kind(), AFTERBAY_FIELD(session),
+      "Name of the session, in messages, journal and reports; by default the one that the program gives. "
+      "Members of an ensemble should have different names. `{session}` in `report.json`, `report.html`, "
+      "`report.trace`, `report.prometheus`, `journal.directory`, `statistics.directory` and "
+      "`spill.directory` stands for it."));
+}
+
 void add_transport(std::vector<Setting<Config>>& table) {
   table.push_back(session(
       "transport",
@@ -65,15 +75,14 @@ void add_transport(std::vector<Setting<Config>>& table) {
 }
 
 void add_memory(std::vector<Setting<Config>>& table) {
-  table.push_back(
-      session("memory.server", size_in({.low = MiB, .high = 16 * TiB, .multiple = 4 * KiB}),
-              AFTERBAY_FIELD(memory.server_bytes),
-              "Most memory of one server for data that are not yet written, in bytes. It must be free "
-              "at the start, and is taken as output needs it. "
-              "When it is full, model ranks wait in `put`, and the report says for how long. It "
-              "should hold what the model "
-              "hands over between two pauses of its output, usually one or two steps. Strings "
-              "wait beside it, in up to an eighth as much (or one `put_strings`, if larger)."));
+  table.push_back(session("memory.server", size_in({.low = MiB, .high = 16 * TiB, .multiple = 4 * KiB}),
+                          AFTERBAY_FIELD(memory.server_bytes),
+                          "Memory of one server for data that are not yet written, in bytes. It is reserved "
+                          "and touched at the start. "
+                          "When it is full, model ranks wait in `put`, and the report says for how long. It "
+                          "should hold what the model "
+                          "hands over between two pauses of its output, usually one or two steps. Strings "
+                          "wait beside it, in up to an eighth as much (or one `put_strings`, if larger)."));
   table.push_back(session("memory.block", size_in({.low = 16 * KiB, .high = 4 * GiB, .multiple = 4 * KiB}),
                           AFTERBAY_FIELD(memory.block_bytes),
                           "Size of one block of a server's memory, in bytes: the most that goes to the disk "
@@ -293,8 +302,10 @@ void add_report(std::vector<Setting<Config>>& table) {
       "What the first model rank prints on standard output at the end of the run. `auto`: three lines "
       "(files and bytes, the share of the model's time, where the report is), if something was written. "
       "`on`: the table of times, bytes and waits before them. `off`: nothing."));
-  table.push_back(session("report.json", text("path", "a path"), AFTERBAY_FIELD(report.json),
-                          "File for the same figures as JSON. By default none is written."));
+  table.push_back(session(
+      "report.json", text("path", "a path"), AFTERBAY_FIELD(report.json),
+      "File for the same figures as JSON. By default none is written. A report never replaces the one of a "
+      "session that ran at the same time: it goes to `report-2.json` then."));
   table.push_back(
       session("report.trace", text("path", "a path"), AFTERBAY_FIELD(report.trace),
               "File for a trace of all operations, to be opened in Perfetto or chrome://tracing. By "
@@ -309,14 +320,16 @@ void add_report(std::vector<Setting<Config>>& table) {
                           "server did when, backlog and bandwidth against time, what the model waited for, "
                           "the files. It needs no "
                           "network. By default none is written."));
-  table.push_back(session("report.prometheus", text("path", "a path"), AFTERBAY_FIELD(report.prometheus),
-                          "File for the figures of the running session in Prometheus' text format, for the "
-                          "textfile collector of its "
-                          "node exporter: name it `*.prom` in the directory that this reads. It is replaced "
-                          "whole every 5 seconds and "
-                          "at the end. `{server}` in the path is the server's number; without it, where "
-                          "there are several servers, "
-                          "the number comes before the ending: `run.1.prom`. By default none is written."));
+  table.push_back(session(
+      "report.prometheus", text("path", "a path"), AFTERBAY_FIELD(report.prometheus),
+      "File for the figures of the running session in Prometheus' text format, for the "
+      "textfile collector of its "
+      "node exporter: name it `*.prom` in the directory that this reads. It is replaced "
+      "whole every 5 seconds and "
+      "at the end. `{server}` in the path is the server's number; without it, where "
+      "there are several servers, "
+      "the number comes before the ending: `run.1.prom`. While another session writes that file, `-2` "
+      "follows the name: `run-2.prom`. By default none is written."));
   table.push_back(
       session("log",
               choice<LogLevel>({{"error", LogLevel::error},
@@ -333,6 +346,7 @@ void add_report(std::vector<Setting<Config>>& table) {
 const std::vector<Setting<Config>>& session_settings() {
   static const std::vector<Setting<Config>> table = [] {
     std::vector<Setting<Config>> rows;
+    add_session(rows);
     add_servers(rows);
     add_transport(rows);
     add_memory(rows);

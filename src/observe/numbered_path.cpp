@@ -19,4 +19,12 @@ std::string numbered_path(const std::string& path, const std::string& whose, boo
       .string();
 }
 
+std::string path_of_turn(const std::string& path, int turn) {
+  if (turn <= 1) return path;
+  const std::filesystem::path whole(path);
+  return (whole.parent_path() /
+          fmt::format("{}-{}{}", whole.stem().string(), turn, whole.extension().string()))
+      .string();
+}
+
 }  // namespace afterbay::observe

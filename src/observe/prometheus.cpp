@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "observe/prometheus.hpp"
 
-#include <unistd.h>
+#include <fmt/format.h>
 
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <functional>
 
-#include "base/new_file.hpp"
 #include "observe/numbered_path.hpp"
 
 namespace afterbay::observe {
@@ -29,8 +25,10 @@ std::string escaped(const std::string& text) {
 
 class Metrics {
  public:
-  explicit Metrics(const ServerState& state)
-      : labels_(fmt::format("session=\"{}\",{}=\"{}\"", escaped(state.session), state.role, state.server)) {}
+  Metrics(const ServerState& state, int turn)
+      : labels_(fmt::format("session=\"{}\",{}=\"{}\"", escaped(state.session), state.role, state.server)) {
+    if (turn > 1) labels_ += fmt::format(",turn=\"{}\"", turn);
+  }
 
   void begin(const char* name, const char* type, const char* help) {
     name_ = name;
@@ -71,8 +69,6 @@ void add_server(Metrics& to, const ServerState& it) {
   to.gauge("backlog_peak_bytes", "The most backlog so far.", number(it.backlog_peak_bytes));
   to.gauge("backlog_limit_bytes", "Memory for such data; when it is full the model waits.",
            number(it.backlog_limit_bytes));
-  to.gauge("memory_allocated_bytes", "Memory allocated for such data so far, in use or not.",
-           number(it.memory_allocated_bytes));
   to.counter("received_bytes_total", "Payload taken in from model ranks.", number(it.bytes_in));
   to.counter("drained_bytes_total", "Payload written, before packing.", number(it.bytes_out));
   to.counter("written_bytes_total", "Bytes written to files.", number(it.bytes_written));
@@ -133,8 +129,8 @@ void add_collections(Metrics& to, const ServerState& state) {
 
 }  // namespace
 
-std::string prometheus_text(const ServerState& state) {
-  Metrics metrics(state);
+std::string prometheus_text(const ServerState& state, int turn) {
+  Metrics metrics(state, turn);
   if (state.is_frontend()) {
     add_frontend(metrics, state);
     return metrics.take();
@@ -142,18 +138,6 @@ std::string prometheus_text(const ServerState& state) {
   add_server(metrics, state);
   add_collections(metrics, state);
   return metrics.take();
-}
-
-Result<> write_prometheus(const std::string& path, const ServerState& state) {
-  const std::string beside = fmt::format("{}.{}.tmp", path, ::getpid());  // not *.prom: nobody takes it in
-  int number = write_new_file(beside, prometheus_text(state));
-  if (number == 0 && std::rename(beside.c_str(), path.c_str()) == 0) return {};
-  if (number == 0) number = errno;
-  (void)std::remove(beside.c_str());
-  return fail(
-      make_error(ErrorCode::io, "cannot write {} (report.prometheus): {}", path, std::strerror(number))
-          .with_native(number)
-          .in_file(path));
 }
 
 std::string prometheus_path(const std::string& path, std::int64_t server, std::int64_t servers,

@@ -4,17 +4,14 @@
 
 #include <string>
 
-#include "base/result.hpp"
 #include "observe/server_state.hpp"
 
 namespace afterbay::observe {
 
 /// All metrics of one server, each with HELP and TYPE, labelled with session and server; those of a frontend
-/// have names of their own and the label frontend.
-std::string prometheus_text(const ServerState& state);
-
-/// Puts it in the place of what is at `path`, whole or not at all (by rename).
-Result<> write_prometheus(const std::string& path, const ServerState& state);
+/// have names of their own and the label frontend. `turn`: of the file, where several sessions write the
+/// same at a time; from 2 on it is a label, so that sessions of one name are told apart.
+std::string prometheus_text(const ServerState& state, int turn = 1);
 
 /// Where server number `server` of `servers` writes: {server} in the path is its number; a path without it
 /// gets the number before its ending where there are several servers: "afterbay.1.prom". Frontends are

@@ -54,6 +54,7 @@ struct RoleReport {
 struct Report {
   std::vector<RoleReport> roles;  ///< model first
   std::vector<CollectionRecord> collections;
+  std::string session{};  ///< its name; empty: not shown
 };
 
 Report merge(std::span<const RankProfile> profiles);

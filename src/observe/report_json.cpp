@@ -67,7 +67,7 @@ Json collection_json(const CollectionRecord& collection) {
 }  // namespace
 
 std::string json(const Report& report) {
-  nlohmann::json out{{"afterbay_report", 1}};
+  nlohmann::json out{{"afterbay_report", 1}, {"session", report.session}};
   for (const RoleReport& role : report.roles) out[role.role] = role_json(role);
   out["collections"] = Json::array();
   for (const CollectionRecord& collection : report.collections)

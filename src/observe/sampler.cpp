@@ -6,7 +6,6 @@
 
 #include "base/batch_thread.hpp"
 #include "base/clock.hpp"
-#include "observe/prometheus.hpp"
 
 namespace afterbay::observe {
 namespace {
@@ -20,7 +19,8 @@ bool has_work(const ServerState& state) {
 
 }  // namespace
 
-Sampler::Sampler(Options options, Logger logger) : options_(std::move(options)), logger_(std::move(logger)) {}
+Sampler::Sampler(Options options, Logger logger)
+    : options_(std::move(options)), logger_(std::move(logger)), prometheus_(options_.prometheus) {}
 
 Sampler::~Sampler() {
   thread_.request_stop();
@@ -67,7 +67,7 @@ void Sampler::write(ServerState state, bool last) {
   add_rates(state);
   if (!options_.prometheus.empty() && (last || now_ns() >= next_prometheus_ns_)) {
     next_prometheus_ns_ = now_ns() + prometheus_interval_ns;
-    if (auto written = write_prometheus(options_.prometheus, state); !written) warn_once(written.error());
+    if (auto written = prometheus_.write(state); !written) warn_once(written.error());
   }
   if (options_.directory.empty()) return;
   if (!page_) {

@@ -15,6 +15,7 @@
 
 #include "base/log.hpp"
 #include "base/thread_safety.hpp"
+#include "observe/prometheus_file.hpp"
 #include "observe/series.hpp"
 #include "observe/server_state.hpp"
 #include "observe/statistics_page.hpp"
@@ -62,6 +63,7 @@ class Sampler {
   // Of the thread.
   std::unique_ptr<StatisticsPage> page_;
   std::deque<Totals> recent_;
+  PrometheusFile prometheus_;
   std::uint64_t next_prometheus_ns_ = 0;
   bool warned_ = false;
   std::jthread thread_;  ///< last: uses all of the above; begun with the first work

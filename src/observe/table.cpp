@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/printable.hpp"
 #include "observe/profile.hpp"
 #include "observe/progress.hpp"
 #include "observe/report.hpp"
@@ -110,6 +111,7 @@ std::string chunks_text(const CollectionRecord& collection) {
 
 std::string table(const Report& report) {
   std::string text;
+  if (!report.session.empty()) text += fmt::format("session {}\n\n", printable(report.session));
   for (const RoleReport& role : report.roles) {
     const std::string first = heading(role);
     text += first + std::string(first.size() - 1, '=') + "\n" + timers_table(role) + summary(role) + "\n";

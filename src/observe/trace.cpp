@@ -69,7 +69,7 @@ void Trace::copy_to(RankTrace& out) const {
   }
 }
 
-std::string trace_json(std::span<const RankTrace> traces) {
+std::string trace_json(std::span<const RankTrace> traces, const std::string& session) {
   std::uint64_t origin_ns = std::numeric_limits<std::uint64_t>::max();
   for (const RankTrace& trace : traces)
     for (const TraceEvent& event : trace.events) origin_ns = std::min(origin_ns, event.start_ns);
@@ -80,7 +80,9 @@ std::string trace_json(std::span<const RankTrace> traces) {
     first = false;
     for (const TraceEvent& event : trace.events) append_event(out, trace, event, origin_ns);
   }
-  return out + "\n]}\n";
+  const nlohmann::json data = {{"session", session}};
+  return out + "\n], \"otherData\": " + data.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) +
+         "}\n";
 }
 
 }  // namespace afterbay::observe

@@ -32,6 +32,6 @@ class Trace {
 };
 
 /// One JSON document ("traceEvents") of all ranks' traces: pid is the rank, named by its role.
-std::string trace_json(std::span<const RankTrace> traces);
+std::string trace_json(std::span<const RankTrace> traces, const std::string& session = {});
 
 }  // namespace afterbay::observe

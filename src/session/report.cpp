@@ -8,7 +8,6 @@
 #include <chrono>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <future>
 #include <system_error>
 #include <thread>
@@ -36,22 +35,14 @@ struct AccountMessage {
   }
 };
 
-Result<> write_text(const std::string& path, const std::string& text, const char* setting) {
-  std::ofstream file(path);
-  file << text;
-  file.close();
-  if (file) return {};
-  return fail(make_error(ErrorCode::io, "the report cannot be written to '{}' ({}): {}", path, setting,
-                         std::strerror(errno))
-                  .in_file(path)
-                  .with_native(errno));
-}
-
 /// A file system that hangs is perhaps why the session failed: the thread stays with it.
-Result<> write_in_time(const std::string& path, std::string text, const char* setting) {
+Result<> write_in_time(const ReportFiles& files, const std::string& path, std::string text,
+                       const char* setting) {
   constexpr std::chrono::seconds limit{5};
-  std::packaged_task<Result<>()> task(
-      [path, text = std::move(text), setting] { return write_text(path, text, setting); });
+  std::packaged_task<Result<>()> task([files, path, text = std::move(text), setting]() -> Result<> {
+    AFTERBAY_TRY(files.write(path, text, setting));
+    return {};
+  });
   auto written = task.get_future();
   try {
     std::thread(std::move(task)).detach();
@@ -99,12 +90,28 @@ std::vector<std::string> hints_of(const std::vector<observe::RankProfile>& profi
   return {std::move(hint)};
 }
 
-std::vector<std::string> report_files(const config::Config& config) {
-  std::vector<std::string> files;
-  for (const std::string& path : {config.report.html, config.report.json, config.report.trace})
-    if (!path.empty()) files.push_back(printable(std::filesystem::absolute(path).string()));
-  return files;
-}
+/// Writes reports, and keeps where.
+class Writer {
+ public:
+  Writer(const ReportFiles& files, Logger logger) : files_(files), logger_(std::move(logger)) {}
+
+  Result<> write(const std::string& path, const std::string& text, const char* setting) {
+    AFTERBAY_TRY_ASSIGN(const std::string written, files_.write(path, text, setting));
+    if (written != path)
+      logger_.warning(
+          "{}: {} belongs to another session, which ended while this one ran: the report is in {}; use "
+          "{{session}} in the path, and give each session a name",
+          setting, printable(path), printable(written));
+    written_.push_back(printable(std::filesystem::absolute(written).string()));
+    return {};
+  }
+  [[nodiscard]] const std::vector<std::string>& written() const { return written_; }
+
+ private:
+  const ReportFiles& files_;
+  Logger logger_;
+  std::vector<std::string> written_;
+};
 
 }  // namespace
 
@@ -114,18 +121,22 @@ Result<> check_report_files(const config::Config& config) {
   return check_writable(config.report.trace, "report.trace");
 }
 
-Result<> report_failure(const Account& mine, const config::Config& config, const Error& why) {
+std::string failure_page(const config::Config& config, std::int64_t server) {
+  return observe::numbered_path(config.report.html, std::to_string(server), server == 0);
+}
+
+Result<> report_failure(const Account& mine, const config::Config& config, const Error& why,
+                        const ReportFiles& files) {
   if (config.report.html.empty() || mine.servers.empty()) return {};
   observe::RunPage page{mine.session, observe::merge(mine.profiles), mine.timelines, mine.servers, {}};
   page.settings = config::given_settings(config);
   page.writers = static_cast<std::uint32_t>(config.writers);
   page.failure = why.text();
-  const std::int64_t server = mine.servers.front().server;
-  const std::string path = observe::numbered_path(config.report.html, std::to_string(server), server == 0);
-  return write_in_time(path, observe::run_page(page), "report.html");
+  const std::string path = failure_page(config, mine.servers.front().server);
+  return write_in_time(files, path, observe::run_page(page), "report.html");
 }
 
-Result<> report(const Account& mine, const config::Config& config, Group& group) {
+Result<> report(const Account& mine, const config::Config& config, Group& group, const ReportFiles& files) {
   AFTERBAY_TRY_ASSIGN(const auto gathered, group.gather(wire::encode(AccountMessage{mine})));
   if (group.rank() != 0) return {};
   Account all;
@@ -139,25 +150,28 @@ Result<> report(const Account& mine, const config::Config& config, Group& group)
     for (auto& it : one.account.frontends) all.frontends.push_back(std::move(it));
   }
   observe::Report joined = observe::merge(all.profiles);
+  joined.session = mine.session;
   joined.collections = std::move(all.collections);
   const std::vector<std::string> hints = hints_of(all.profiles, config);
+  const bool wrote = anything_written(all.profiles);
   std::string lines;
   if (config.report.table == config::ReportTable::on) lines = observe::table(joined);
-  if (config.report.table != config::ReportTable::off && anything_written(all.profiles))
-    lines += observe::summary(joined, {printable(mine.session), report_files(config), hints});
+  Writer writer(files, Logger({mine.session, "report", group.rank()}, config.log));
   if (!config.report.json.empty())
-    AFTERBAY_TRY(write_text(config.report.json, observe::json(joined), "report.json"));
+    AFTERBAY_TRY(writer.write(config.report.json, observe::json(joined), "report.json"));
   if (!config.report.trace.empty())
-    AFTERBAY_TRY(write_text(config.report.trace, observe::trace_json(all.traces), "report.trace"));
+    AFTERBAY_TRY(
+        writer.write(config.report.trace, observe::trace_json(all.traces, mine.session), "report.trace"));
   if (!config.report.html.empty()) {
-    observe::RunPage page{
-        mine.session, std::move(joined), std::move(all.timelines), std::move(all.servers), {}};
+    observe::RunPage page{mine.session, joined, std::move(all.timelines), std::move(all.servers), {}};
     page.settings = config::given_settings(config);
     page.frontends = std::move(all.frontends);
     page.writers = static_cast<std::uint32_t>(config.writers);
     page.hints = hints;
-    AFTERBAY_TRY(write_text(config.report.html, observe::run_page(page), "report.html"));
+    AFTERBAY_TRY(writer.write(config.report.html, observe::run_page(page), "report.html"));
   }
+  if (config.report.table != config::ReportTable::off && wrote)
+    lines += observe::summary(joined, {printable(mine.session), writer.written(), hints});
   fmt::print("{}", lines);  // after the files that it names
   std::fflush(stdout);
   return {};

@@ -10,6 +10,7 @@
 #include "observe/records.hpp"
 #include "observe/timeline.hpp"
 #include "session/group.hpp"
+#include "session/report_files.hpp"
 
 namespace afterbay::session {
 
@@ -32,11 +33,15 @@ struct Account {
 Result<> check_report_files(const config::Config& config);
 
 /// Collective. Rank 0 prints the table and writes the files that the configuration asks for.
-Result<> report(const Account& mine, const config::Config& config, Group& group);
+Result<> report(const Account& mine, const config::Config& config, Group& group, const ReportFiles& files);
 
 /// What this process's server knows of a run that failed, as a page (report.html) of its own: server 0 at
 /// that path, the others with their number before its ending. Fails (timed_out) where the file system takes
 /// longer than five seconds.
-Result<> report_failure(const Account& mine, const config::Config& config, const Error& why);
+Result<> report_failure(const Account& mine, const config::Config& config, const Error& why,
+                        const ReportFiles& files);
+
+/// Where `report_failure` writes the page of that server.
+std::string failure_page(const config::Config& config, std::int64_t server);
 
 }  // namespace afterbay::session

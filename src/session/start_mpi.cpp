@@ -8,8 +8,10 @@
 #include <algorithm>
 
 #include "afterbay/mpi.hpp"
+#include "base/printable.hpp"
 #include "config/contradictions.hpp"
 #include "config/reference.hpp"
+#include "config/session_name.hpp"
 #include "config/settings.hpp"
 #include "journal/recorder.hpp"
 #include "mpi/check.hpp"
@@ -77,11 +79,13 @@ struct Greeting {
   std::uint8_t topology = 0;
   int node = 0;               ///< lowest rank on this rank's node
   std::string run;            ///< what rank 0 calls the run in the journal
+  std::string session;        ///< its name, as far as this rank knows
+  std::uint8_t is_named = 0;  ///< by the setting, not only by the program
   std::vector<double> sizes;  ///< settings that must be equal on all ranks, as numbers
   std::string servers;        ///< likewise: pools, and where servers run
   template <class A>
   void fields(A& a) {
-    a(error, role, fortran, topology, node, run, sizes, servers);
+    a(error, role, fortran, topology, node, run, session, is_named, sizes, servers);
   }
 };
 
@@ -169,6 +173,24 @@ Result<std::vector<Greeting>> agree(const mpi::Communicator& comm, const Greetin
   return all;
 }
 
+/// The name that the setting gives; without it the name that the program of the first model rank gives.
+Result<std::string> common_name(const std::vector<Greeting>& all) {
+  const auto is_named = [](const Greeting& it) { return it.is_named != 0; };
+  const auto named = std::ranges::find_if(all, is_named);
+  if (named == all.end()) {
+    const auto model = std::ranges::find_if(all, [](const Greeting& it) { return it.role != Role::server; });
+    return (model == all.end() ? all.front() : *model).session;
+  }
+  const auto other = std::find_if(
+      named, all.end(), [&](const Greeting& it) { return is_named(it) && it.session != named->session; });
+  if (other == all.end()) return named->session;
+  return fail(
+      ErrorCode::conflict,
+      "ranks {} and {} have different settings: session is '{}' on the one and '{}' on the other; give "
+      "all ranks of a session the same name",
+      named - all.begin(), other - all.begin(), named->session, other->session);
+}
+
 transport::LinkSizes link_sizes(const config::Memory& memory) {
   transport::LinkSizes sizes;
   sizes.memory_bytes = memory.server_bytes;
@@ -222,8 +244,9 @@ class Starter {
     AFTERBAY_TRY_ASSIGN(mpi::Communicator comm,
                         mpi::Communicator::duplicate(parent_, config ? config->deadline : unknown_deadline));
     if (auto greeted = greet(comm, config); !greeted) return failed_alike(comm, std::move(greeted).error());
-    state_ = std::make_unique<Session::State>(
-        options_.name, std::make_unique<config::Config>(std::move(*config)), began_ns_);
+    AFTERBAY_TRY(config::name_session(*config, session_));
+    state_ = std::make_unique<Session::State>(session_, std::make_unique<config::Config>(std::move(*config)),
+                                              began_ns_);
     rank_ = comm.rank();
     const session::RankRole role = roles_[static_cast<std::size_t>(rank_)];
     state_->spare = role.spare();
@@ -248,9 +271,12 @@ class Starter {
     if (role.model && role.server)
       state_->host_server(state_->config->inline_mode == config::InlineMode::thread);
     AFTERBAY_TRY(state_->watch_for_end());
-    state_->opened(began_ns_);
+    state_->opened(began_ns_, state_->server ? number_of_server() : 0);
     return std::move(state_);
   }
+
+  /// For messages: as the program calls it while nothing else is known.
+  [[nodiscard]] const std::string& session() const { return session_.empty() ? options_.name : session_; }
 
  private:
   /// An error that all ranks get: if they stop, one of them reports it.
@@ -275,14 +301,15 @@ class Starter {
       if (!config->nodes.empty() && config->nodes.size() != static_cast<std::size_t>(comm.size()))
         mine.error = make_error(ErrorCode::conflict, "'nodes' declares {} ranks, the communicator has {}",
                                 config->nodes.size(), comm.size());
-      if (comm.rank() == 0 && !mine.error)
-        if (auto writable = session::check_report_files(*config); !writable)
-          mine.error = std::move(writable).error();
+      mine.session = config::session_name(*config, options_.name);
+      mine.is_named = config->session.empty() ? 0 : 1;
+      if (!mine.error) mine.error = check_names(*config, mine.session, comm.rank());
     }
     AFTERBAY_TRY_ASSIGN(const std::vector<Greeting> all,
                         agree(comm, mine, config ? config->deadline : unknown_deadline));
     AFTERBAY_TRY(check_threads(*config, all));
     run_ = all.front().run;
+    AFTERBAY_TRY_ASSIGN(session_, common_name(all));
     std::vector<Role> wishes;
     std::vector<int> nodes;
     for (const Greeting& one : all) {
@@ -293,6 +320,20 @@ class Starter {
     }
     AFTERBAY_TRY_ASSIGN(roles_, session::assign_roles(wishes, nodes, *config));
     return {};
+  }
+
+  /// What is wrong with the session's name, or (on rank 0) with the paths of reports that it may be part of.
+  static std::optional<Error> check_names(config::Config config, const std::string& session, int rank) {
+    if (auto named = config::name_session(config, session); !named) return std::move(named).error();
+    if (rank != 0) return std::nullopt;
+    if (auto writable = session::check_report_files(config); !writable) return std::move(writable).error();
+    return std::nullopt;
+  }
+
+  /// Of this rank's server among all servers.
+  [[nodiscard]] int number_of_server() const {
+    return static_cast<int>(std::count_if(roles_.begin(), roles_.begin() + rank_,
+                                          [](const session::RankRole& it) { return it.server; }));
   }
 
   /// The first server of each node looks around; all ranks hear of what any of them found.
@@ -322,7 +363,7 @@ class Starter {
     if (!joined) return {};
     joined->add("found before the run; the setting 'checks' can let it go on");
     if (config.checks == config::Checks::refuse) return fail(std::move(*joined));
-    if (comm.rank() == 0) Logger({options_.name, "model", 0}, config.log).warning("{}", joined->text());
+    if (comm.rank() == 0) Logger({session_, "model", 0}, config.log).warning("{}", joined->text());
     return {};
   }
 
@@ -368,13 +409,13 @@ class Starter {
   [[nodiscard]] std::unique_ptr<journal::Recorder> make_journal(const server::Place& place) const {
     const config::Config& config = *state_->config;
     journal::Identity identity{run_, place.number, {}};
-    identity.started.session = options_.name;
+    identity.started.session = session_;
     identity.started.model_ranks = static_cast<std::int64_t>(place.session_ranks.size());
     identity.started.servers = std::ranges::count_if(roles_, &session::RankRole::server);
     identity.started.settings = config::given_settings(config);
     return std::make_unique<journal::Recorder>(
         journal::Where{config.journal.directory, config.journal.required}, std::move(identity),
-        Logger({options_.name, "server", rank_}, config.log));
+        Logger({session_, "server", rank_}, config.log));
   }
 
   void make_server(std::unique_ptr<transport::ServerPort> port, server::FellowServers::Links fellows) {
@@ -382,10 +423,10 @@ class Starter {
     place.session_rank = rank_;
     for (int r = 0; r < static_cast<int>(roles_.size()); ++r) {
       if (roles_[static_cast<std::size_t>(r)].model) place.session_ranks.push_back(r);
-      if (roles_[static_cast<std::size_t>(r)].server && r < rank_) ++place.number;
     }
+    place.number = number_of_server();
     place.servers = static_cast<int>(std::ranges::count_if(roles_, &session::RankRole::server));
-    place.session = options_.name;
+    place.session = session_;
     place.run = run_;
     if (fortran_[static_cast<std::size_t>(place.session_ranks.front())]) place.terms = Terms::fortran;
     const bool hosted = roles_[static_cast<std::size_t>(rank_)].model;
@@ -395,7 +436,7 @@ class Starter {
     auto journal = make_journal(place);
     state_->server = std::make_unique<server::Server>(
         std::move(place), config, std::move(port), std::move(fellows), stores, threads,
-        state_->server_profile, Logger({options_.name, "server", rank_}, config.log), std::move(journal));
+        state_->server_profile, Logger({session_, "server", rank_}, config.log), std::move(journal));
     catch_signals(hosted);
   }
 
@@ -405,11 +446,11 @@ class Starter {
     place.frontends = static_cast<int>(std::ranges::count_if(roles_, &session::RankRole::frontend));
     place.number = static_cast<int>(std::count_if(roles_.begin(), roles_.begin() + rank_,
                                                   [](const session::RankRole& it) { return it.frontend; }));
-    place.session = options_.name;
+    place.session = session_;
     place.run = run_;
-    state_->frontend = std::make_unique<session::FrontendRun>(
-        std::move(relay), std::move(place), *state_->config,
-        Logger({options_.name, "frontend", rank_}, state_->config->log));
+    state_->frontend =
+        std::make_unique<session::FrontendRun>(std::move(relay), std::move(place), *state_->config,
+                                               Logger({session_, "frontend", rank_}, state_->config->log));
     catch_signals(false);
   }
 
@@ -440,7 +481,7 @@ class Starter {
     }
     state_->model = std::make_shared<client::ModelSession>(
         place, *state_->config, std::move(links), state_->model_profile,
-        Logger({options_.name, "model", rank_}, state_->config->log));
+        Logger({session_, "model", rank_}, state_->config->log));
     const bool inline_ = state_->config->topology == config::Topology::inline_;
     if (inline_ && state_->config->inline_mode == config::InlineMode::synchronous)
       state_->model->set_synchronous([group = state_->group.get()] { return group->arrive(); });
@@ -454,6 +495,7 @@ class Starter {
   std::vector<bool> fortran_;     ///< by rank: whether Fortran opened the session
   std::vector<int> taking_part_;  ///< ranks that are not spare
   std::string run_;
+  std::string session_;  ///< its name; empty: not known yet
   std::unique_ptr<Session::State> state_;
   int rank_ = 0;
 };
@@ -466,8 +508,10 @@ Session open_session(MPI_Comm comm, const SessionOptions& options) {
   if (comm == MPI_COMM_NULL)
     throw Failure(Error(ErrorCode::invalid_argument,
                         "open_session needs a communicator, this rank gave MPI_COMM_NULL"));
-  auto state = Starter(comm, options).start();
-  if (!state) throw Failure(std::move(state).error().add("opening session '" + options.name + "'"));
+  Starter starter(comm, options);
+  auto state = starter.start();
+  if (!state)
+    throw Failure(std::move(state).error().add("opening session '" + printable(starter.session()) + "'"));
   return Session(std::move(*state));
 }
 

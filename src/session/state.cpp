@@ -57,9 +57,14 @@ Session::State::~State() {
   release();
 }
 
-void Session::State::opened(std::uint64_t began_ns) {
+void Session::State::opened(std::uint64_t began_ns, std::int64_t server_number) {
   observe::Profile& profile = model ? model_profile : server_profile;
   if (observe::Timer* const timer = profile.timer("open_session")) timer->add(began_ns, now_ns());
+  const config::Report& report = config->report;
+  if (group && group->rank() == 0)
+    for (const std::string& path : {report.json, report.trace, report.html})
+      if (!path.empty()) report_files.expect(path);
+  if (server && !report.html.empty()) report_files.expect(session::failure_page(*config, server_number));
 }
 
 Result<> Session::State::watch_for_end() {
@@ -173,12 +178,12 @@ session::Account Session::State::account() {
 
 Result<> Session::State::report() {
   if (!group) return {};
-  return session::report(account(), *config, *group);
+  return session::report(account(), *config, *group, report_files);
 }
 
 void Session::State::report_failure(const Error& why) {
   if (!group) return;
-  if (auto written = session::report_failure(account(), *config, why); !written)
+  if (auto written = session::report_failure(account(), *config, why, report_files); !written)
     Logger({name, "server", group->rank()}, config->log).warning("{}", written.error().text());
 }
 

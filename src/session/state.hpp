@@ -33,6 +33,7 @@ struct Session::State {
   std::unique_ptr<config::Config> config;       ///< at a fixed address: model and server refer to it
   std::unique_ptr<config::Config> pool_config;  ///< of the pool that a server belongs to; likewise
   std::unique_ptr<session::Group> group;        ///< null: no report (threads, spare ranks)
+  session::ReportFiles report_files;
   observe::Profile model_profile;
   observe::Profile server_profile;
   Mutex stores_mutex;
@@ -59,8 +60,9 @@ struct Session::State {
   storage::Store& store(Format format);
   /// Serves the hosted server: in a thread, or whenever this rank waits.
   void host_server(bool in_thread);
-  /// Notes the time since `began_ns` as that of open_session.
-  void opened(std::uint64_t began_ns);
+  /// Notes the time since `began_ns` as that of open_session, and which reports there are already.
+  /// `server_number`: of the server of this process, if any.
+  void opened(std::uint64_t began_ns, std::int64_t server_number = 0);
   /// Everyone's part of the report. Collective.
   Result<> report();
   /// What the server of this process knows of a run that failed.
