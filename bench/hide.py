@@ -24,12 +24,12 @@ HOLDS = 1.02  #: where the drain fits beside the compute, and the copy that ever
 WAYS = (  #: key, label, kind, program, processes, arguments
     ("none", "no output", "yardstick", "afterbay_history", 1, ("--mode", "none")),
     ("dedicated/netcdf4", "Afterbay 1+1 netCDF-4", "afterbay", "afterbay_history", 2,
-     (REPORT, "--mode", "dedicated", "--servers", "1", "--format", "netcdf4")),
+     (REPORT, "--warm-up", "--mode", "dedicated", "--servers", "1", "--format", "netcdf4")),
     ("dedicated/cdf5", "Afterbay 1+1 CDF-5", "afterbay", "afterbay_history", 2,
-     (REPORT, "--mode", "dedicated", "--servers", "1", "--format", "cdf5")),
-    ("tiered", "Afterbay 1+1 tiered, a frontend", "afterbay", "afterbay_history", 3, (REPORT, "--mode", "tiered", "--servers", "1")),
-    ("inline-thread", "Afterbay inline thread", "afterbay", "afterbay_history", 1, (REPORT, "--mode", "thread")),
-    ("inline-synchronous", "Afterbay inline synchronous", "afterbay", "afterbay_history", 1, (REPORT, "--mode", "synchronous")),
+     (REPORT, "--warm-up", "--mode", "dedicated", "--servers", "1", "--format", "cdf5")),
+    ("tiered", "Afterbay 1+1 tiered, a frontend", "afterbay", "afterbay_history", 3, (REPORT, "--warm-up", "--mode", "tiered", "--servers", "1")),
+    ("inline-thread", "Afterbay inline thread", "afterbay", "afterbay_history", 1, (REPORT, "--warm-up", "--mode", "thread")),
+    ("inline-synchronous", "Afterbay inline synchronous", "afterbay", "afterbay_history", 1, (REPORT, "--warm-up", "--mode", "synchronous")),
     ("netcdf", "synchronous netCDF-4", "baseline", "gather_netcdf", 1, ()),
 )
 

@@ -85,12 +85,12 @@ def scenario_rows(grid: str, compute_ms: float) -> list[Row]:
     for model, servers in LAYOUTS:
         for store, format_name in FORMATS.items():
             rows.append(row(f"afterbay/{model}+{servers}/{store}", f"Afterbay {model}+{servers} {format_name}", "afterbay",
-                            "afterbay_history", model + servers, REPORT, "--mode", "dedicated", "--servers", str(servers),
+                            "afterbay_history", model + servers, REPORT, "--warm-up", "--mode", "dedicated", "--servers", str(servers),
                             "--format", store, verify=True, group=f"afterbay/{model}", model=model))
         if servers == 1:
             for mode in ("synchronous", "thread"):
                 rows.append(row(f"inline-{mode}/{model}", f"Afterbay inline {mode}, {model} {plural(model)}", "afterbay",
-                                "afterbay_history", model, REPORT, "--mode", mode, verify=True, group=f"afterbay/{model}"))
+                                "afterbay_history", model, REPORT, "--warm-up", "--mode", mode, verify=True, group=f"afterbay/{model}"))
     return rows
 
 

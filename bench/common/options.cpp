@@ -25,6 +25,7 @@ Options parse_options(int argc, char** argv, const std::string& description) {
                  "busy compute before each output, and before each plain copy")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
+  app.add_flag("--warm-up", options.warm_up, "write all files once before those that count (afterbay)");
   app.add_flag(
       "--fixed-work", options.fixed_work,
       "compute is an amount of work (as much as an idle core does in that time), and nothing is copied");

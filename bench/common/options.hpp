@@ -14,6 +14,7 @@ struct Options {
   int files = 3;
   int records = 6;                 ///< records in each file
   double compute_ms = 0;           ///< of busy compute before each output; 0: none
+  bool warm_up = false;            ///< all files are written once before those that count (afterbay)
   bool fixed_work = false;         ///< compute is an amount of work, not of time, and there is no plain copy
   long work_rounds = 0;            ///< with fixed_work: as measured by another run; 0: measure
   std::string directory = ".";     ///< where the files go; must exist

@@ -81,6 +81,21 @@ class AfterbayWriter final : public HistoryWriter {
     for (const afterbay::Ticket ticket : tickets_) session_.wait(ticket);
   }
 
+  /// Writes files that do not count, as many as later: servers and model ranks then have the memory that they
+  /// need.
+  void warm_up(const Options& options, const Fields& fields, MPI_Comm model) {
+    for (int file = -options.files; file < 0; ++file) {
+      open(file);
+      for (int record = 0; record < options.records; ++record) put(fields, file, record);
+      close(file);
+    }
+    finish();
+    tickets_.clear();
+    MPI_Barrier(model);
+    for (int file = -options.files; file < 0 && session_.model_rank() == 0; ++file)
+      std::filesystem::remove(options.directory + "/history." + std::to_string(file) + ".nc");
+  }
+
  private:
   afterbay::Session& session_;
   afterbay::Collection history_;
@@ -154,6 +169,7 @@ void run_model(const Options& options, afterbay::Session& session, double opened
     run_idle(options, model, fields, writer, server_pids);
   } else {
     const double setup_s = now_s() - opened_at;
+    if (options.warm_up) writer.warm_up(options, fields, model);
     Timings timings = run_history(options, model, fields, writer);
     timings.setup_s = setup_s;
     report(options, model, timings,

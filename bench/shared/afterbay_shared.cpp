@@ -3,6 +3,8 @@
 // that hold data), synchronous or thread (inline).
 #include <mpi.h>
 
+#include <filesystem>
+
 #include "afterbay/mpi.hpp"
 #include "shared/shared_run.hpp"
 
@@ -27,7 +29,7 @@ afterbay::SessionOptions session_options(const Options& options) {
 
 class AfterbayFile final : public Writer {
  public:
-  AfterbayFile(const Options& options, afterbay::Session& session) : session_(session) {
+  AfterbayFile(const Options& options, afterbay::Session& session) : options_(options), session_(session) {
     const Grid grid = grid_for(session.model_size(), options.levels());
     const Tile tile = tile_of(grid, session.model_rank(), session.model_size());
     session.decomposition("block", {{grid.levels, grid.lat, grid.lon},
@@ -42,7 +44,18 @@ class AfterbayFile final : public Writer {
     how.file = "shared.nc";
     how.store = "netcdf4";
     collection_ = session.collection("shared", schema, how);
+    how.file = "warm-up.nc";
+    warm_up_ = session.collection("warm-up", schema, how);
     session.start();
+  }
+
+  /// Writes a file that does not count, so that servers and processes have the memory that they need later.
+  void prepare(const Block& block) override {
+    file_ = warm_up_.open();
+    for (int record = 0; record < options_.records; ++record) write(block, record);
+    finish();
+    MPI_Barrier(afterbay::model_comm(session_));
+    if (session_.model_rank() == 0) std::filesystem::remove(options_.directory + "/warm-up.nc");
   }
 
   void open(const Block& /*block*/) override { file_ = collection_.open(); }
@@ -55,8 +68,10 @@ class AfterbayFile final : public Writer {
   void finish() override { session_.wait(file_.close()); }
 
  private:
+  const Options& options_;
   afterbay::Session& session_;
   afterbay::Collection collection_;
+  afterbay::Collection warm_up_;
   afterbay::OutputFile file_;
 };
 

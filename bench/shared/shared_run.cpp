@@ -88,6 +88,7 @@ void run(const Options& options, MPI_Comm model, Writer& writer, nlohmann::json 
   MPI_Comm_size(model, &ranks);
   const Grid grid = grid_for(ranks, options.levels());
   Block block(grid, tile_of(grid, rank, ranks));
+  writer.prepare(block);
   MPI_Barrier(model);
   const double cpu_start = process_cpu_s();
   const double start = now_s();

@@ -44,6 +44,8 @@ class Hints {
 class Writer {
  public:
   virtual ~Writer() = default;
+  /// Before the clock starts.
+  virtual void prepare(const Block& /*block*/) {}
   virtual void open(const Block& block) = 0;
   virtual void write(const Block& block, int record) = 0;
   /// Returns when all is durable.

@@ -75,14 +75,15 @@ void add_transport(std::vector<Setting<Config>>& table) {
 }
 
 void add_memory(std::vector<Setting<Config>>& table) {
-  table.push_back(session("memory.server", size_in({.low = MiB, .high = 16 * TiB, .multiple = 4 * KiB}),
-                          AFTERBAY_FIELD(memory.server_bytes),
-                          "Memory of one server for data that are not yet written, in bytes. It is reserved "
-                          "and touched at the start. "
-                          "When it is full, model ranks wait in `put`, and the report says for how long. It "
-                          "should hold what the model "
-                          "hands over between two pauses of its output, usually one or two steps. Strings "
-                          "wait beside it, in up to an eighth as much (or one `put_strings`, if larger)."));
+  table.push_back(
+      session("memory.server", size_in({.low = MiB, .high = 16 * TiB, .multiple = 4 * KiB}),
+              AFTERBAY_FIELD(memory.server_bytes),
+              "Most memory of one server for data that are not yet written, in bytes. It must be free "
+              "at the start, and is taken as output needs it. "
+              "When it is full, model ranks wait in `put`, and the report says for how long. It "
+              "should hold what the model "
+              "hands over between two pauses of its output, usually one or two steps. Strings "
+              "wait beside it, in up to an eighth as much (or one `put_strings`, if larger)."));
   table.push_back(session("memory.block", size_in({.low = 16 * KiB, .high = 4 * GiB, .multiple = 4 * KiB}),
                           AFTERBAY_FIELD(memory.block_bytes),
                           "Size of one block of a server's memory, in bytes: the most that goes to the disk "

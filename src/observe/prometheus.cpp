@@ -69,6 +69,8 @@ void add_server(Metrics& to, const ServerState& it) {
   to.gauge("backlog_peak_bytes", "The most backlog so far.", number(it.backlog_peak_bytes));
   to.gauge("backlog_limit_bytes", "Memory for such data; when it is full the model waits.",
            number(it.backlog_limit_bytes));
+  to.gauge("memory_allocated_bytes", "Memory allocated for such data so far, in use or not.",
+           number(it.memory_allocated_bytes));
   to.counter("received_bytes_total", "Payload taken in from model ranks.", number(it.bytes_in));
   to.counter("drained_bytes_total", "Payload written, before packing.", number(it.bytes_out));
   to.counter("written_bytes_total", "Bytes written to files.", number(it.bytes_written));

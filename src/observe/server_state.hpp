@@ -61,11 +61,12 @@ struct ServerState {
   std::uint64_t backlog_bytes = 0;
   std::uint64_t backlog_limit_bytes = 0;
   std::uint64_t backlog_peak_bytes = 0;
-  std::uint64_t bytes_in = 0;       ///< payload taken in
-  std::uint64_t bytes_out = 0;      ///< of it, on its way no more: written
-  std::uint64_t bytes_written = 0;  ///< to files, as it is there (packed)
-  std::uint64_t bytes_read = 0;     ///< of input files, handed to ranks
-  std::uint64_t tasks_queued = 0;   ///< writes and the like that no worker has begun
+  std::uint64_t memory_allocated_bytes = 0;  ///< for such data, used or not; a frontend does not say
+  std::uint64_t bytes_in = 0;                ///< payload taken in
+  std::uint64_t bytes_out = 0;               ///< of it, on its way no more: written
+  std::uint64_t bytes_written = 0;           ///< to files, as it is there (packed)
+  std::uint64_t bytes_read = 0;              ///< of input files, handed to ranks
+  std::uint64_t tasks_queued = 0;            ///< writes and the like that no worker has begun
   std::uint64_t files_open = 0;
   std::uint64_t files_published = 0;
   std::uint64_t ranks_ended = 0;
@@ -103,6 +104,7 @@ struct ServerState {
     a("backlog_bytes", backlog_bytes);
     a("backlog_limit_bytes", backlog_limit_bytes);
     a("backlog_peak_bytes", backlog_peak_bytes);
+    a("memory_allocated_bytes", memory_allocated_bytes);
     a("bytes_in", bytes_in);
     a("bytes_out", bytes_out);
     a("bytes_written", bytes_written);

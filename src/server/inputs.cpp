@@ -236,6 +236,11 @@ bool Inputs::start_reading(const Key& key, Entry& entry) {
   entry.bytes = file.cuts[key.variable].bytes();
   const auto offset = make_room(entry.bytes, !entry.waiters.empty());
   if (!offset) return false;
+  if (auto allocated = allocate(*offset + entry.bytes); !allocated) {
+    room_.give_back(*offset, entry.bytes);
+    failed(Key(key), std::move(allocated).error());
+    return true;
+  }
   entry.offset = *offset;
   read(key, entry, file);
   return true;
@@ -247,6 +252,14 @@ Result<> Inputs::lend_memory() {
   auto made = transport::shm::Mapping::create(host_.config.memory.input_bytes);
   if (!made) return fail(std::move(made).error().add("for the memory of what is read (memory.input)"));
   memory_ = std::move(*made);
+  return {};
+}
+
+Result<> Inputs::allocate(std::uint64_t bytes) {
+  if (bytes <= allocated_bytes_) return {};
+  auto done = memory_->mapping.allocate({{allocated_bytes_, bytes - allocated_bytes_}});
+  if (!done) return fail(std::move(done).error().add("for the memory of what is read (memory.input)"));
+  allocated_bytes_ = bytes;
   return {};
 }
 

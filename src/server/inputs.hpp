@@ -113,12 +113,15 @@ class Inputs {
   Result<std::vector<std::byte>> packed(const Key& key, const Entry& entry, const Waiter& waiter);
   void close_if_unused(std::uint64_t id);
   Result<> lend_memory();
+  /// Allocates the memory up to `bytes`.
+  Result<> allocate(std::uint64_t bytes);
 
   Host host_;
   model::InputSizes sizes_;
   InputRoom room_;
   std::optional<transport::shm::SharedMemory> memory_;
-  std::vector<bool> has_memory_;  ///< by model rank: was told where it is
+  std::uint64_t allocated_bytes_ = 0;  ///< of it, from its beginning
+  std::vector<bool> has_memory_;       ///< by model rank: was told where it is
   std::map<std::uint64_t, File> files_;
   Entries entries_;
   std::deque<Key> demanded_;  ///< wait for room, in the order of the questions

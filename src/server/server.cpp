@@ -109,6 +109,7 @@ bool Server::step() {
   if (did) complete_tickets();
   if (did) advance_epochs();
   if (did || said_goodbye_) finish_if_done();
+  if (!did && !failure_ && !said_goodbye_) did = port_->frames().allocate_ahead();
   if (const std::uint64_t now = now_ns(); now >= next_watch_ns_) {
     next_watch_ns_ = now + watch_interval_ns;
     watch();

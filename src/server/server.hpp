@@ -186,6 +186,7 @@ class Server {
   [[nodiscard]] bool no_room() const;
   bool waited_for_room(std::uint64_t now);
   void relieve();
+  void report_memory();
   [[nodiscard]] bool is_droppable(const ServedCollection& collection);
   [[nodiscard]] Overflow::Hooks overflow_hooks();
   void account(const storage::WriteCost& cost, const CollectionTimers& timers);
@@ -345,6 +346,7 @@ class Server {
 
   ScratchBuffers scratch_;
   Overflow overflow_;
+  bool memory_refused_ = false;  ///< by the system, and reported
 
   Mutex events_mutex_;
   std::vector<Event> events_ AFTERBAY_GUARDED_BY(events_mutex_);

@@ -40,6 +40,7 @@ void Server::watch() {
   observe::peak(timers_.backlog, port_->frames().peak_used_bytes());
   show_progress();
   report_load();
+  report_memory();
   if (failure_) {
     if (stall_.expired(activity_)) end_writing();  // a disk that hangs
     if (!stopping_ && now - failed_at_ns_ > stall_.limit_ns())

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A full memory: what is put aside or dropped so that the ranks can go on.
+#include <cstring>
+
+#include "base/units.hpp"
 #include "server/server.hpp"
 
 namespace afterbay::server {
@@ -18,6 +21,26 @@ Overflow::Hooks Server::overflow_hooks() {
 }
 
 bool Server::no_room() const { return port_->frames().is_short(); }
+
+/// Once when the system refuses memory that is configured, and once when it gives it again.
+void Server::report_memory() {
+  const int error = port_->frames().memory_error();
+  if (failure_ || (error != 0) == memory_refused_) return;
+  memory_refused_ = error != 0;
+  const std::string configured = print_bytes(config_.memory.server_bytes);
+  const std::uint64_t capacity = port_->frames().capacity_bytes();
+  std::string text =
+      memory_refused_
+          ? fmt::format(
+                "I/O server {}: this node has no memory for more than {} of its {} (memory.server): {}. "
+                "Output goes on, and model ranks wait for room sooner. Give the job more memory per "
+                "node, lower memory.server, or use fewer I/O servers per node",
+                place_.number, print_bytes(capacity), configured, std::strerror(error))
+          : fmt::format("I/O server {}: all of its {} of memory (memory.server) can be used again",
+                        place_.number, configured);
+  logger_.warning("{}", text);
+  note_warning(std::move(text));
+}
 
 bool Server::is_droppable(const ServedCollection& collection) {
   return config_.when_full == config::WhenFull::drop && collection.split == model::Split::none &&

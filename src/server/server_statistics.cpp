@@ -92,6 +92,7 @@ observe::ServerState Server::state_now() {
   state.backlog_bytes = frames.used_bytes() + strings_.bytes();
   state.backlog_limit_bytes = frames.capacity_bytes();
   state.backlog_peak_bytes = std::max(frames.peak_used_bytes(), state.backlog_bytes);
+  state.memory_allocated_bytes = frames.allocated_bytes();
   state.bytes_in = tally_.bytes_in();
   state.bytes_out = tally_.bytes_out();
   state.bytes_written = tally_.bytes_written();

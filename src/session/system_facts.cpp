@@ -9,9 +9,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
+#include "base/free_memory.hpp"
 #include "session/obstacles.hpp"
 
 namespace afterbay::session {
@@ -54,45 +53,6 @@ int write_error_of(const std::string& directory) {
   if (made < 0) return errno;
   ::close(made);
   return 0;
-}
-
-std::optional<std::uint64_t> number_in(const std::string& path) {
-  std::uint64_t number = 0;
-  if (!(std::ifstream(path) >> number)) return std::nullopt;
-  return number;
-}
-
-/// What the control group of this process may still take.
-std::optional<std::uint64_t> free_in_control_group() {
-  std::string line;
-  std::optional<std::uint64_t> least;
-  std::ifstream groups("/proc/self/cgroup");
-  while (std::getline(groups, line)) {
-    if (!line.starts_with("0::")) continue;
-    for (std::filesystem::path at = "/sys/fs/cgroup" + line.substr(3); at.string().size() > 14;
-         at = at.parent_path()) {
-      const auto most = number_in((at / "memory.max").string());
-      const auto used = number_in((at / "memory.current").string());
-      if (!most || !used) continue;
-      const std::uint64_t free = *most - std::min(*most, *used);
-      least = least ? std::min(*least, free) : free;
-    }
-  }
-  return least;
-}
-
-std::optional<std::uint64_t> free_memory() {
-  std::optional<std::uint64_t> free = free_in_control_group();
-  std::ifstream facts("/proc/meminfo");
-  std::string line;
-  while (std::getline(facts, line)) {
-    std::istringstream words(line);
-    std::string name;
-    std::uint64_t kib = 0;
-    if (words >> name >> kib && name == "MemAvailable:")
-      free = free ? std::min(*free, kib * 1024) : kib * 1024;
-  }
-  return free;
 }
 
 std::optional<std::uint64_t> locked_memory() {

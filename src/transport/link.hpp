@@ -152,7 +152,15 @@ class FramePool {
   [[nodiscard]] virtual PieceState state(const FrameView& view, std::uint32_t piece) const = 0;
   /// Gives the block back and wakes ranks that wait for room. Any thread.
   virtual void release(const FrameView& view) = 0;
+  /// Allocates some of the memory that will be needed soon, so that no rank has to. For when there is nothing
+  /// else to do: takes a few milliseconds. False: there was nothing to allocate.
+  virtual bool allocate_ahead() = 0;
+  /// Less than configured while the system refuses memory, see `memory_error`. Any thread.
   [[nodiscard]] virtual std::uint64_t capacity_bytes() const = 0;
+  /// What is allocated so far, in use or not. Any thread.
+  [[nodiscard]] virtual std::uint64_t allocated_bytes() const = 0;
+  /// The error number with which the system refused memory, as long as blocks are missing for it; else 0.
+  [[nodiscard]] virtual int memory_error() const = 0;
   /// Whether a rank that needs a block may have to wait for one. Any thread.
   [[nodiscard]] virtual bool is_short() const = 0;
   [[nodiscard]] virtual std::uint64_t used_bytes() const = 0;       ///< any thread

@@ -269,7 +269,7 @@ void model(Run& run, Session& session) {
     if (extra) extra->put("pressure", record, values.data());
     session.end_step();
     if (fault_of_server(run)) std::this_thread::sleep_for(std::chrono::milliseconds(200));
-    if (run.scenario != "killed_after_close") session.wait(session.flush());
+    if (run.scenario != "killed_after_close" && run.scenario != "rush") session.wait(session.flush());
   }
   file.close();
   if (run.scenario == "killed_after_close")

@@ -3,13 +3,13 @@
  *
  * FAULT_RULES names a file with one rule per line. A rule consists of words:
  *
- * - ops=write,sync,rename,open,truncate,unlink,mkdir: the calls it applies to
+ * - ops=write,sync,rename,open,truncate,unlink,mkdir,allocate: the calls it applies to
  *
  * - path=PATTERN: the files it applies to, as in fnmatch(3); of a rename, the older name
  *
  * - from=N to=N: only from the N-th such call of a process on, and up to the N-th
  *
- * - after_bytes=N: only once the process has written so many bytes to such files
+ * - after_bytes=N: only once the process has written (or allocated) so many bytes to such files
  *
  * - until=FILE, while=FILE: only as long as this file does not exist, or does
  *
@@ -51,7 +51,8 @@ enum {
   op_open = 8,
   op_truncate = 16,
   op_unlink = 32,
-  op_mkdir = 64
+  op_mkdir = 64,
+  op_allocate = 128
 };
 enum { most_rules = 16, path_room = 4096 };
 
@@ -69,9 +70,10 @@ static unsigned all_ops;
 static pthread_once_t rules_read = PTHREAD_ONCE_INIT;
 
 static unsigned ops_of(const char* text) {
-  static const char* const names[] = {"write", "sync", "rename", "open", "truncate", "unlink", "mkdir"};
+  static const char* const names[] = {"write",    "sync",   "rename", "open",
+                                      "truncate", "unlink", "mkdir",  "allocate"};
   unsigned ops = 0;
-  for (int i = 0; i < 7; ++i)
+  for (int i = 0; i < 8; ++i)
     if (strstr(text, names[i]) != NULL) ops |= 1u << i;
   return ops;
 }
@@ -224,6 +226,18 @@ int ftruncate(int fd, off_t length) {
   return result;
 }
 int ftruncate64(int fd, off_t length) { return ftruncate(fd, length); }
+
+/* Returns the error number. */
+int posix_fallocate(int fd, off_t offset, off_t length) {
+  char path[path_room];
+  size_t bytes = (size_t)length;
+  if (wanted(op_allocate) && shim_path_of(fd, path, sizeof path)) {
+    const enum verdict verdict = judge(op_allocate, path, &bytes);
+    if (verdict != go_on) return verdict == failed ? errno : 0;
+  }
+  return syscall(SYS_fallocate, fd, 0, offset, length) == 0 ? 0 : errno;
+}
+int posix_fallocate64(int fd, off_t offset, off_t length) { return posix_fallocate(fd, offset, length); }
 
 /* Copies that the kernel makes would not be recorded: callers then copy by themselves. */
 ssize_t copy_file_range(int from, off_t* from_offset, int to, off_t* to_offset, size_t bytes,

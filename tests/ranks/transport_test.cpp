@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <functional>
 
 #include "base/clock.hpp"
@@ -220,6 +221,40 @@ RANK_TEST(TransportSetUp, full_shared_memory_is_reported_on_all_ranks, 3) {
   EXPECT_EQ(connection.error().rank, 2);
   EXPECT_THAT(connection.error().message, ::testing::HasSubstr("MiB of memory are free"));
   EXPECT_THAT(connection.error().message, ::testing::HasSubstr("memory.server"));
+}
+
+// All blocks can be had, each process sees what the others wrote, and memory is allocated on the way.
+RANK_TEST(TransportMemory, grows_to_its_full_size_when_it_is_needed, 4) {
+  ConnectOptions options = dedicated(1);
+  options.sizes.memory_bytes = 256 * options.sizes.block_bytes;
+  options.sizes.instances = 256;
+  Connection connection = connected(options);
+  const std::uint64_t bytes = options.sizes.block_bytes;
+  if (connection.port) {
+    EXPECT_EQ(connection.port->frames().allocated_bytes(), 0u);
+    ASSERT_TRUE(connection.port->frames().declare(std::vector<transport::FrameDeclaration>{{bytes, {3}}}));
+  }
+  barrier();
+  for (std::uint64_t seq = 0; !connection.links.empty() && seq < 256; ++seq) {
+    const transport::FrameSlot slot{0, seq, bytes, 0, seq};
+    const auto landing = connection.links[0]->reserve(slot, 0, bytes, true);
+    ASSERT_TRUE(landing) << landing.error().text();
+    const auto mine = static_cast<std::uint64_t>(rank());
+    std::memset(landing->base + mine * 4096, static_cast<int>(seq + mine), 4096);
+    ASSERT_TRUE(connection.links[0]->commit(slot, 0));
+  }
+  barrier();
+  if (!connection.port) return;
+  const transport::FramePool& frames = connection.port->frames();
+  EXPECT_EQ(frames.used_bytes(), frames.capacity_bytes());
+  EXPECT_EQ(frames.allocated_bytes(), frames.capacity_bytes());
+  EXPECT_EQ(frames.memory_error(), 0);
+  for (std::uint64_t seq = 0; seq < 256; ++seq) {
+    const auto view = frames.find(0, seq);
+    ASSERT_TRUE(view);
+    for (std::uint64_t r = 0; r < 3; ++r)
+      EXPECT_EQ(view->buffer[r * 4096 + 4095], std::byte(static_cast<unsigned char>(seq + r)));
+  }
 }
 
 RANK_TEST(TransportSetUp, different_sizes_are_refused, 3) {

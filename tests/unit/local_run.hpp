@@ -89,7 +89,6 @@ class LocalRun {
     auto made = transport::ThreadHub::make(static_cast<std::size_t>(models_ + servers),
                                            {.sizes = sizes,
                                             .policy = {config.deadline},
-                                            .populate = false,
                                             .server = server,
                                             .rank_links = rank_links_,
                                             .servers = static_cast<std::size_t>(servers)});

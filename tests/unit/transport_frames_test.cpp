@@ -33,7 +33,7 @@ LinkSizes sizes_of(std::uint32_t blocks) {
 }
 
 ThreadHub make_hub(std::size_t clients, const LinkSizes& sizes, Millis deadline = 30s) {
-  auto hub = ThreadHub::make(clients, {sizes, WaitPolicy{deadline}, false, 0});
+  auto hub = ThreadHub::make(clients, {sizes, WaitPolicy{deadline}, 0});
   EXPECT_TRUE(hub) << hub.error().text();
   return *std::move(hub);
 }
@@ -353,7 +353,7 @@ TEST(ThreadHubOrder, ranks_that_wait_on_two_servers_do_not_wait_for_each_other) 
                                                    std::make_shared<RankLinks>()};
   std::vector<ThreadHub> hubs;
   for (std::size_t s = 0; s < 2; ++s) {
-    hubs.push_back(ThreadHub::make(2, {sizes_of(1), WaitPolicy{20s}, false, s, ranks}).value());
+    hubs.push_back(ThreadHub::make(2, {sizes_of(1), WaitPolicy{20s}, s, ranks}).value());
     ASSERT_TRUE(hubs[s].port->frames().declare(std::vector<FrameDeclaration>(1, FrameDeclaration{200, {1}})));
   }
   const std::uint64_t begin = now_ns();

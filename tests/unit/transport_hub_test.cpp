@@ -33,7 +33,7 @@ LinkSizes small_sizes() {
 }
 
 ThreadHub make_hub(std::size_t clients, const LinkSizes& sizes, Millis deadline = 20s) {
-  auto hub = ThreadHub::make(clients, {sizes, WaitPolicy{deadline}, false, 0});
+  auto hub = ThreadHub::make(clients, {sizes, WaitPolicy{deadline}, 0});
   EXPECT_TRUE(hub) << hub.error().text();
   return *std::move(hub);
 }

@@ -62,7 +62,7 @@ class ProcessDeath : public ::testing::Test {
   std::shared_ptr<Segment> format() {
     auto mapping = Mapping::open(address_, geometry_.total_bytes);
     EXPECT_TRUE(mapping) << mapping.error().text();
-    return std::make_shared<Segment>(Segment::format(*std::move(mapping), geometry_));
+    return std::make_shared<Segment>(Segment::format(*std::move(mapping), geometry_).value());
   }
   Result<std::shared_ptr<Segment>> attach() {
     AFTERBAY_TRY_ASSIGN(Mapping mapping, Mapping::open(address_, geometry_.total_bytes));
@@ -139,6 +139,7 @@ TEST(SharedMapping, processes_with_other_sizes_are_refused) {
   EXPECT_EQ(Mapping::open(address, 4096).error().code, ErrorCode::conflict);
   const auto same = Mapping::open(address, 8192);
   ASSERT_TRUE(same);
+  ASSERT_TRUE(memory->mapping.allocate({{0, 8192}}));
   memory->mapping.data()[5000] = std::byte{7};
   EXPECT_EQ(same->data()[5000], std::byte{7});
   memory->door = {};

@@ -21,8 +21,11 @@ class Carrier {
   [[nodiscard]] virtual std::size_t segments() const = 0;
   /// Segments that may be under way before the first credit comes back.
   [[nodiscard]] virtual std::uint32_t credits() const = 0;
-  /// Memory of a segment, of segment_capacity bytes; the link's until `send`, and again once `sent`.
+  /// Memory of a segment, of segment_capacity bytes; the link's until `send`, and again once `sent`. Only
+  /// what is allocated may be used.
   [[nodiscard]] virtual std::byte* segment(std::size_t index) const = 0;
+  /// Allocates the bytes from `from` up to `to` of a segment.
+  virtual Result<void> allocate(std::size_t index, std::uint64_t from, std::uint64_t to) = 0;
 
   virtual Result<void> send(std::size_t index, std::uint64_t bytes) = 0;
   /// Whether the segment's memory may be used again. `eagerly`: the link waits for that.

@@ -9,7 +9,8 @@
 namespace afterbay::transport::network {
 namespace {
 
-constexpr std::uint64_t most_part_bytes = 64u << 10;  // of a message
+constexpr std::uint64_t most_part_bytes = 64u << 10;        // of a message
+constexpr std::uint64_t least_allocated_bytes = 64u << 10;  // of a segment in use
 constexpr std::uint64_t ping_every_ns = 250'000'000;
 constexpr mpi::BackOff::Time shortest_pause{20};
 constexpr mpi::BackOff::Time longest_pause{10'000};
@@ -99,9 +100,8 @@ Result<void> MpiClientLink::send_segment(std::size_t index) {
   const SegmentHeader header{SegmentKind::data, 0, segment.used - alignment, order};
   std::memcpy(segment.data, &header, sizeof header);
   AFTERBAY_TRY(carrier_->send(index, segment.used));
-  const std::size_t next = (index + 1) % segments_.size();
-  if (filling_ == index) filling_ = next;
-  next_to_send_ = next;
+  if (filling_ == index) filling_ = segment.next;
+  next_to_send_ = segment.next;
   segment.stage = Stage::sending;
   segment.flush = false;
   --credits_;
@@ -173,17 +173,45 @@ bool MpiClientLink::catch_up(std::uint64_t position) {
   return flush() && under_way();  // an error comes back with the link's own next call
 }
 
-bool MpiClientLink::make_item_room(std::uint64_t bytes) {
+Result<bool> MpiClientLink::make_item_room(std::uint64_t bytes) {
   for (;;) {
     Segment& segment = filling();
-    if (segment.stage == Stage::empty) segment.stage = Stage::filling;
-    if (segment.stage != Stage::filling) return false;
+    if (segment.stage != Stage::empty && segment.stage != Stage::filling) {
+      AFTERBAY_TRY(complete_sends());
+      if (filling().stage != Stage::empty && !add_segment()) return false;
+      continue;
+    }
+    AFTERBAY_TRY(allocate(filling_, std::min(segment.used + bytes, capacity_)));
+    segment.stage = Stage::filling;
     if (room_in(segment) >= bytes) return true;
     segment.stage = Stage::ready;
     segment.order = order_;
-    filling_ = (filling_ + 1) % segments_.size();
-    if (filling().stage != Stage::empty) return false;
+    filling_ = segment.next;
   }
+}
+
+/// At least twice as much as before, so that it takes few calls.
+Result<void> MpiClientLink::allocate(std::size_t index, std::uint64_t bytes) {
+  Segment& segment = segments_[index];
+  if (bytes <= segment.allocated) return {};
+  const std::uint64_t to =
+      std::min(std::max({bytes, 2 * segment.allocated, least_allocated_bytes}), capacity_);
+  AFTERBAY_TRY(carrier_->allocate(index, segment.allocated, to));
+  segment.allocated = to;
+  return {};
+}
+
+/// All in use are full. The new one comes between the one that was filled last and the oldest, `filling_`.
+bool MpiClientLink::add_segment() {
+  if (in_use_ == segments_.size() || !allocate(in_use_, least_allocated_bytes)) return false;
+  const std::size_t added = in_use_;
+  const std::size_t oldest = filling_;
+  std::ranges::find(std::span(segments_).first(in_use_), oldest, &Segment::next)->next = added;
+  segments_[added].next = oldest;
+  if (next_to_send_ == oldest && segments_[oldest].stage == Stage::sending) next_to_send_ = added;
+  filling_ = added;
+  ++in_use_;
+  return true;
 }
 
 /// Waiting for a segment that only the caller can complete would never end.
@@ -209,7 +237,10 @@ Result<void> MpiClientLink::wait_for_item_room(std::uint64_t bytes) {
   mpi::BackOff back_off;
   Result<void> result = check_open_parts(bytes);
   waiting_ = true;
-  while (result && (result = poll()) && !make_item_room(bytes)) {
+  while (result && (result = poll())) {
+    const Result<bool> made = make_item_room(bytes);
+    if (!made) result = fail(made.error());
+    if (!made || *made) break;
     result = check_server();
     if (result) result = ping_if_due();
     if (result && stall.expired(progress_))
@@ -241,7 +272,8 @@ Result<void> MpiClientLink::send(std::span<const std::byte> message, Wake wake) 
   do {
     const std::size_t bytes =
         std::min<std::size_t>({message.size() - from, most_part_bytes, capacity_ - 2 * alignment});
-    if (!make_item_room(item_bytes(bytes))) AFTERBAY_TRY(wait_for_item_room(item_bytes(bytes)));
+    AFTERBAY_TRY_ASSIGN(const bool made, make_item_room(item_bytes(bytes)));
+    if (!made) AFTERBAY_TRY(wait_for_item_room(item_bytes(bytes)));
     const bool last = from + bytes == message.size();
     std::byte* at = append({last ? ItemKind::message : ItemKind::part, 0, bytes, {}});
     if (bytes != 0) std::memcpy(at, message.data() + from, bytes);
@@ -278,9 +310,11 @@ Result<Landing> MpiClientLink::reserve(const FrameSlot& slot, std::uint32_t piec
                 options_.server, packed_bytes, capacity_);
   options_.rank_links->note(slot.position);
   note_order(shm::order_of(slot.position, slot.frame));
-  if (!make_item_room(bytes)) {
+  AFTERBAY_TRY_ASSIGN(bool made, make_item_room(bytes));
+  if (!made) {
     AFTERBAY_TRY(poll());
-    if (!make_item_room(bytes)) {
+    AFTERBAY_TRY_ASSIGN(made, make_item_room(bytes));
+    if (!made) {
       if (!may_wait) {
         AFTERBAY_TRY(check_server());
         return fail(ErrorCode::would_block, "{}: all {} staging segments are full now", options_.server,
@@ -300,8 +334,8 @@ Result<bool> MpiClientLink::make_room(std::span<const FrameSlot> slots, std::uin
   const Segment& segment = filling();
   const bool usable = segment.stage == Stage::filling || segment.stage == Stage::empty;
   if (usable && room_in(segment) >= bytes) return true;
-  const Segment& next = segments_[(filling_ + 1) % segments_.size()];
-  if (usable && next.stage == Stage::empty && capacity_ - alignment >= bytes) return true;
+  const bool another = after(segment).stage == Stage::empty || in_use_ < segments_.size();
+  if (usable && another && capacity_ - alignment >= bytes) return true;
   if (usable && bytes > capacity_ - alignment && std::ranges::none_of(segments_, [](const Segment& s) {
         return s.stage == Stage::ready || s.stage == Stage::sending;
       }))

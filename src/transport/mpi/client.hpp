@@ -67,6 +67,8 @@ class MpiClientLink final : public ClientLink, private RankLinks::Member {
     std::uint64_t used = alignment;  ///< the header's place counts
     std::uint32_t open = 0;          ///< parts reserved and not yet committed
     std::uint64_t order = 0;         ///< ready: what the rank reserved next, in another segment
+    std::uint64_t allocated = 0;     ///< bytes of it that may be used
+    std::size_t next = 0;            ///< that is filled after it
     Stage stage = Stage::empty;
     bool flush = false;  ///< to be sent though not full
   };
@@ -89,13 +91,17 @@ class MpiClientLink final : public ClientLink, private RankLinks::Member {
   Result<void> ping_if_due();
 
   [[nodiscard]] Segment& filling() { return segments_[filling_]; }
+  [[nodiscard]] Segment& after(const Segment& segment) { return segments_[segment.next]; }
   [[nodiscard]] std::uint64_t room_in(const Segment& segment) const { return capacity_ - segment.used; }
   /// Something that was handed over has not left yet.
   [[nodiscard]] bool under_way();
   /// Something is staged that has not been handed over.
   [[nodiscard]] bool staged() const;
   /// A segment with room for an item of so many bytes is being filled; false: not now.
-  bool make_item_room(std::uint64_t bytes);
+  Result<bool> make_item_room(std::uint64_t bytes);
+  Result<void> allocate(std::size_t index, std::uint64_t bytes);
+  /// Takes one more segment into use, to be filled next; false: all are, or there is no memory for more.
+  bool add_segment();
   Result<void> wait_for_item_room(std::uint64_t bytes);
   Result<void> check_open_parts(std::uint64_t bytes) const;
   Result<void> check_server();
@@ -105,7 +111,8 @@ class MpiClientLink final : public ClientLink, private RankLinks::Member {
   std::unique_ptr<Carrier> carrier_;
   MpiClientOptions options_;
   std::uint64_t capacity_;
-  std::vector<Segment> segments_;  ///< used in turn
+  std::vector<Segment> segments_;  ///< those in use are used in turn
+  std::size_t in_use_ = 1;         ///< the first so many; more when all of them are full
   std::size_t filling_ = 0;
   std::size_t next_to_send_ = 0;
   std::vector<OpenPart> open_;

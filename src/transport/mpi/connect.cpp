@@ -114,8 +114,8 @@ class SetUp {
 
   Result<void> make_server() {
     AFTERBAY_TRY_ASSIGN(shm::Mapping mapping, make_memory());
-    mapping.populate();
-    segment_ = std::make_shared<shm::Segment>(shm::Segment::format(std::move(mapping), geometry_));
+    AFTERBAY_TRY_ASSIGN(shm::Segment formatted, shm::Segment::format(std::move(mapping), geometry_));
+    segment_ = std::make_shared<shm::Segment>(std::move(formatted));
     port_ = std::make_unique<shm::Port>(segment_);
     connection_.segment_bytes = geometry_.total_bytes;
     add_peers();
@@ -231,10 +231,10 @@ class SetUp {
       AFTERBAY_TRY_ASSIGN(const shm::Geometry geometry, make_geometry(roster_.servers()[server]));
       AFTERBAY_TRY_ASSIGN(shm::Mapping mapping,
                           shm::Mapping::open(address_of(roster_.servers()[server]), geometry.total_bytes));
-      mapping.populate();
       AFTERBAY_TRY_ASSIGN(shm::Segment attached, shm::Segment::attach(std::move(mapping), geometry));
       segment = std::make_shared<shm::Segment>(std::move(attached));
     }
+    AFTERBAY_TRY(segment->allocate_rings(self));
     return std::make_unique<shm::ShmClientLink>(
         std::move(segment),
         shm::ClientOptions{self, options_.policy, "shm", server_label(server), rank_links});
@@ -323,8 +323,7 @@ class SetUp {
         relay::channel_geometry(it.near.size(), it.servers.size(), relay_.segments, options_.sizes);
     AFTERBAY_TRY_ASSIGN(shm::SharedMemory memory, shm::Mapping::create(geometry.total_bytes()));
     door_ = std::move(memory.door);
-    memory.mapping.populate();
-    relay_.channel = relay::Channel::format(std::move(memory.mapping), geometry);
+    AFTERBAY_TRY_ASSIGN(relay_.channel, relay::Channel::format(std::move(memory.mapping), geometry));
     return {};
   }
 
@@ -345,7 +344,6 @@ class SetUp {
           relay::channel_geometry(it.near.size(), it.servers.size(), segments, options_.sizes);
       AFTERBAY_TRY_ASSIGN(shm::Mapping mapping,
                           shm::Mapping::open(address_of(frontend), geometry.total_bytes()));
-      mapping.populate();
       const auto& models = roster_.models();
       const auto self = static_cast<std::size_t>(std::ranges::find(models, rank()) - models.begin());
       const auto slot = static_cast<std::size_t>(std::ranges::find(it.near, self) - it.near.begin());

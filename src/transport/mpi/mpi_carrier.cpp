@@ -16,7 +16,6 @@ constexpr std::chrono::milliseconds last_word{500};
 Result<std::unique_ptr<Carrier>> MpiCarrier::make(std::shared_ptr<const mpi::Communicator> comm,
                                                   const LinkSizes& sizes, MpiRoute route) {
   AFTERBAY_TRY_ASSIGN(shm::Mapping memory, shm::Mapping::anonymous(segment_capacity(sizes) * sizes.segments));
-  memory.populate();
   return std::unique_ptr<Carrier>(
       new MpiCarrier(std::move(comm), sizes, std::move(route), std::move(memory)));
 }

@@ -33,6 +33,9 @@ class MpiCarrier final : public Carrier {
   [[nodiscard]] std::byte* segment(std::size_t index) const override {
     return memory_.data() + index * capacity_;
   }
+  Result<void> allocate(std::size_t index, std::uint64_t from, std::uint64_t to) override {
+    return memory_.allocate({{index * capacity_ + from, to - from}});
+  }
   Result<void> send(std::size_t index, std::uint64_t bytes) override;
   Result<bool> sent(std::size_t index, bool eagerly) override;
   Result<void> send_header(const SegmentHeader& header) override;

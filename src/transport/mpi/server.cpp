@@ -194,7 +194,9 @@ bool MpiPeer::contribute(const ItemHeader& item, std::span<const std::byte> pack
   port_.pool().publish(options_.peer, shm::order_of(slot.position, slot.frame));
   const auto view = room_for(slot);
   if (!view) {
-    if (!passes(view.error()))
+    if (view.error() == shm::Refusal::no_memory)
+      note_failure(port_.pool().no_memory("this I/O server"));
+    else if (!passes(view.error()))
       note_failure(
           make_error(ErrorCode::bad_state,
                      "{} sent a part of frame {} of record number {}, which was given up or does not fit",

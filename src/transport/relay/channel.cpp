@@ -76,7 +76,8 @@ Channel::Channel(shm::Mapping mapping, const ChannelGeometry& geometry)
   busy_ = std::launder(reinterpret_cast<std::atomic<std::uint32_t>*>(base + geometry_.busy_at()));
 }
 
-std::shared_ptr<Channel> Channel::format(shm::Mapping mapping, const ChannelGeometry& geometry) {
+Result<std::shared_ptr<Channel>> Channel::format(shm::Mapping mapping, const ChannelGeometry& geometry) {
+  AFTERBAY_TRY(mapping.allocate({{0, geometry.segments_at()}}));
   std::byte* const base = mapping.data();
   auto* const header = new (base) ChannelHeader;
   for (std::uint32_t r = 0; r < geometry.ranks; ++r) new (base + slots_at() + r * sizeof(RankSlot)) RankSlot;

@@ -81,8 +81,8 @@ struct Note {
 /// The memory as typed parts, for both sides.
 class Channel {
  public:
-  /// In zeroed memory.
-  static std::shared_ptr<Channel> format(shm::Mapping mapping, const ChannelGeometry& geometry);
+  /// In a new mapping. Allocates all but the segments: ranks do that with those that they use.
+  static Result<std::shared_ptr<Channel>> format(shm::Mapping mapping, const ChannelGeometry& geometry);
   static std::shared_ptr<Channel> attach(shm::Mapping mapping, const ChannelGeometry& geometry);
 
   [[nodiscard]] const ChannelGeometry& geometry() const noexcept { return geometry_; }
@@ -99,6 +99,13 @@ class Channel {
   [[nodiscard]] std::byte* segment(std::size_t rank, std::size_t server, std::size_t segment) const noexcept {
     return mapping_.data() + geometry_.segments_at() +
            number(rank, server, segment) * geometry_.segment_bytes;
+  }
+  /// The bytes from `from` up to `to` of a segment.
+  Result<void> allocate(std::size_t rank, std::size_t server, std::size_t segment, std::uint64_t from,
+                        std::uint64_t to) {
+    const std::uint64_t begin =
+        geometry_.segments_at() + number(rank, server, segment) * geometry_.segment_bytes;
+    return mapping_.allocate({{begin + from, to - from}});
   }
   [[nodiscard]] std::span<std::byte> up_ring(std::size_t rank) const noexcept;
   [[nodiscard]] std::span<std::byte> down_ring(std::size_t rank) const noexcept;
@@ -127,7 +134,7 @@ class ChannelEnd {
   ChannelEnd(const ChannelEnd&) = delete;
   ChannelEnd& operator=(const ChannelEnd&) = delete;
 
-  [[nodiscard]] const Channel& channel() const noexcept { return *channel_; }
+  [[nodiscard]] Channel& channel() const noexcept { return *channel_; }
   [[nodiscard]] std::size_t rank() const noexcept { return rank_; }
   /// Waits only while the ring is full of words.
   Result<void> leave(const Note& note, std::span<const std::byte> message = {});

@@ -20,6 +20,9 @@ class RelayCarrier final : public network::Carrier {
   [[nodiscard]] std::byte* segment(std::size_t index) const override {
     return end_->channel().segment(end_->rank(), server_, index);
   }
+  Result<void> allocate(std::size_t index, std::uint64_t from, std::uint64_t to) override {
+    return end_->channel().allocate(end_->rank(), server_, index, from, to);
+  }
   Result<void> send(std::size_t index, std::uint64_t bytes) override;
   Result<bool> sent(std::size_t index, bool eagerly) override;
   Result<void> send_header(const network::SegmentHeader& header) override;

@@ -2,6 +2,7 @@
 #include "transport/shm/client.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "wire/frame_messages.hpp"
@@ -13,6 +14,7 @@ using std::chrono::milliseconds;
 constexpr milliseconds slice{100};     // between two looks at whether the server lives
 constexpr milliseconds idle_slice{2};  // the same with a server inside this rank, which must run too
 constexpr std::uint64_t most_ready_bytes = 16u << 20;  // of complete frames before the server is woken
+constexpr std::uint64_t most_fault_in_ns = 500'000;    // before each sleep
 constexpr milliseconds moving_slice{1};  // the same when other links of this rank must be moved by polling
 
 /// Whether it helps to wait.
@@ -32,6 +34,7 @@ ShmClientLink::ShmClientLink(std::shared_ptr<Segment> segment, ClientOptions opt
       up_(self_.up, segment_->up_ring(options_.peer)),
       down_(self_.down, segment_->down_ring(options_.peer), self_.down_is_full, header_.doorbell),
       server_(header_.server),
+      shares_mapping_(header_.server.pid == own_process().pid),
       bell_seen_(self_.bell.count()) {
   self_.process = own_process();
   self_.life.store(Life::present, std::memory_order_release);
@@ -62,8 +65,10 @@ Result<void> ShmClientLink::wait_until(EventCount& event, Attempt attempt, What 
     }
     if (idle_ && idle_())
       event.cancel();
-    else
+    else {
+      fault_in_ahead();
       event.wait(seen, std::min(slice_of_sleep(), options_.policy.deadline));
+    }
     result = check_server();
     if (result && stall.expired(moved()))
       result = fail(ErrorCode::timed_out, "{}: nothing moved for {} ms while {}", options_.server,
@@ -109,6 +114,19 @@ Result<void> ShmClientLink::flush() {
   catch_up(options_.rank_links->position());
   if (ring_on_flush_) ring();
   return {};
+}
+
+void ShmClientLink::fault_in_ahead() {
+  if (shares_mapping_) return;
+  const std::uint64_t end = now_ns() + most_fault_in_ns;
+  for (const BlockClass kind : {small_blocks, large_blocks}) {
+    const std::uint32_t allocated = header_.free[kind].allocated.load(std::memory_order_acquire);
+    for (std::uint32_t& done = faulted_[kind]; done < allocated && now_ns() < end; ++done) {
+      const std::uint32_t block = segment_->geometry().classes[kind].first + done;
+      segment_->mapping().populate(segment_->counters_at(block, 1));
+      segment_->mapping().populate(segment_->blocks_at(block, 1));
+    }
+  }
 }
 
 Landing ShmClientLink::landing(std::uint32_t block, const FrameSlot& slot) const {
@@ -251,6 +269,7 @@ Result<std::optional<Bytes>> ShmClientLink::receive() {
 void ShmClientLink::wait(Millis most) {
   if (idle_ && idle_()) return;
   catch_up(options_.rank_links->position());
+  fault_in_ahead();
   const milliseconds longest = slice_of_sleep();
   const std::uint32_t count = self_.bell.prepare();
   if (count != bell_seen_ || down_.front())
@@ -286,6 +305,7 @@ Error ShmClientLink::refused(Refusal refusal, const FrameSlot& slot) const {
         ErrorCode::bad_state,
         "{}: record number {} is {} or more records behind what other ranks put, and was given up (frame {})",
         options_.server, slot.seq, segment_->geometry().sizes.instances, slot.frame);
+  if (refusal == Refusal::no_memory) return table_.no_memory(options_.server);
   const BlockClassGeometry& large = segment_->geometry().classes[large_blocks];
   return make_error(
       ErrorCode::resources,
@@ -302,10 +322,16 @@ std::string ShmClientLink::reason(Refusal refusal, const FrameSlot& slot) const 
   const std::string who = refusal == Refusal::slower_rank
                               ? "the last of them are kept for ranks that are behind"
                               : "all of them are in use";
+  const std::uint64_t configured = segment_->geometry().block_memory_bytes();
+  const std::uint64_t capacity = table_.capacity_bytes();
+  const std::string limited =
+      capacity == configured ? ""
+                             : fmt::format(" ({} are configured, but the node has no memory for more: {})",
+                                           configured, std::strerror(header_.memory_error.load()));
   return fmt::format(
-      "{} of {} bytes of the server's memory hold frames, {}; if the server writes, give it more memory, "
+      "{} of {} bytes of the server's memory hold frames{}, {}; if the server writes, give it more memory, "
       "else some rank has not put its part",
-      table_.used_bytes(), segment_->geometry().block_memory_bytes(), who);
+      table_.used_bytes(), capacity, limited, who);
 }
 
 }  // namespace afterbay::transport::shm

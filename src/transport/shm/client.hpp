@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <memory>
 #include <string>
@@ -67,6 +68,9 @@ class ShmClientLink final : public ClientLink, private RankLinks::Member {
   void ring();
   /// How long to sleep at most; lets the rank's other links move first.
   std::chrono::milliseconds slice_of_sleep();
+  /// While the rank waits: faults blocks that the server has allocated into this process, for some hundred
+  /// microseconds, so that puts need not.
+  void fault_in_ahead();
   Result<std::uint32_t> wait_for_block(const FrameSlot& slot);
   Result<void> check_fits(std::span<const FrameSlot> slots) const;
   [[nodiscard]] Error refused(Refusal refusal, const FrameSlot& slot) const;
@@ -80,6 +84,8 @@ class ShmClientLink final : public ClientLink, private RankLinks::Member {
   RingWriter up_;
   RingReader down_;
   ProcessWatch server_;
+  bool shares_mapping_;                     ///< with the server, in one process
+  std::array<std::uint32_t, 2> faulted_{};  ///< blocks of each class, from the first on
   std::function<bool()> idle_;
   std::uint32_t bell_seen_ = 0;
   bool ring_on_flush_ = false;

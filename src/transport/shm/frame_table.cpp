@@ -2,6 +2,7 @@
 #include "transport/shm/frame_table.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 namespace afterbay::transport::shm {
 namespace {
@@ -15,6 +16,19 @@ constexpr std::uint64_t entry_of(std::uint64_t seq, std::uint32_t block) {
 constexpr std::uint64_t seq_plus_one(std::uint64_t entry) { return entry >> block_bits; }
 constexpr std::uint32_t block_in(std::uint64_t entry) {
   return static_cast<std::uint32_t>((entry & block_mask) - 1);
+}
+
+// FreeBlocks::fresh
+constexpr std::uint64_t one_debt = std::uint64_t{1} << 32;
+constexpr std::uint32_t blocks_in(std::uint64_t fresh) { return static_cast<std::uint32_t>(fresh); }
+constexpr std::uint32_t debt_in(std::uint64_t fresh) { return static_cast<std::uint32_t>(fresh >> 32); }
+
+/// Cancels one count of the debt; false: there is none.
+bool pay(FreeBlocks& free) noexcept {
+  std::uint64_t fresh = free.fresh.load(std::memory_order_seq_cst);
+  while (debt_in(fresh) != 0)
+    if (free.fresh.compare_exchange_weak(fresh, fresh - one_debt, std::memory_order_seq_cst)) return true;
+  return false;
 }
 
 }  // namespace
@@ -53,8 +67,8 @@ tl::expected<std::uint32_t, Refusal> FrameTable::make(const FrameSlot& slot,
 
 bool FrameTable::fits(const FrameSlot& slot, BlockClass kind) const noexcept {
   const BlockClassGeometry& blocks = segment_.geometry().classes[kind];
-  return blocks.count != 0 && slot.bytes <= blocks.bytes && slot.phase < page_bytes &&
-         segment_.frame(slot.frame).pieces <= blocks.pieces;
+  return blocks.count != 0 && (blocks_of(kind) != 0 || kind == large_blocks) && slot.bytes <= blocks.bytes &&
+         slot.phase < page_bytes && segment_.frame(slot.frame).pieces <= blocks.pieces;
 }
 
 tl::expected<std::uint32_t, Refusal> FrameTable::take_for(const FrameSlot& slot, bool last_too) noexcept {
@@ -73,16 +87,99 @@ tl::expected<std::uint32_t, Refusal> FrameTable::take_for(const FrameSlot& slot,
 }
 
 tl::expected<std::uint32_t, Refusal> FrameTable::take(BlockClass kind, bool reserve_too) noexcept {
+  if (blocks_of(kind) == 0) return tl::unexpected(Refusal::no_memory);
   FreeBlocks& free = header_.free[kind];
-  const std::uint32_t reserve = segment_.geometry().classes[kind].reserve;
+  const std::uint32_t reserve = reserve_of(kind);
   std::uint32_t count = free.count.load(std::memory_order_seq_cst);
   do {
     if (count == 0) return tl::unexpected(Refusal::no_block);
     if (count <= reserve && !reserve_too) return tl::unexpected(Refusal::slower_rank);
   } while (!free.count.compare_exchange_weak(count, count - 1, std::memory_order_seq_cst));
+  return take_counted(kind);
+}
 
+/// Ends: see FreeBlocks, for each count there is a block or a debt.
+tl::expected<std::uint32_t, Refusal> FrameTable::take_counted(BlockClass kind) noexcept {
+  FreeBlocks& free = header_.free[kind];
+  const BlockClassGeometry& blocks = segment_.geometry().classes[kind];
+  for (;;) {
+    if (const auto block = pop(free)) return *block;
+    std::uint64_t fresh = free.fresh.load(std::memory_order_seq_cst);
+    const std::uint32_t next = blocks_in(fresh);
+    if (next == blocks.count) {
+      if (pay(free)) return tl::unexpected(blocks_of(kind) == 0 ? Refusal::no_memory : Refusal::no_block);
+    } else if (const auto allocated = segment_.allocate_block(blocks.first + next); !allocated) {
+      header_.memory_error.store(allocated.error().native, std::memory_order_relaxed);
+      withdraw_fresh(kind);
+    } else if (free.fresh.compare_exchange_strong(fresh, fresh + 1, std::memory_order_seq_cst)) {
+      return blocks.first + next;
+    }
+  }
+}
+
+Error FrameTable::no_memory(const std::string& server) const {
+  const int code = header_.memory_error.load(std::memory_order_relaxed);
+  return make_error(ErrorCode::no_space,
+                    "{}: the system has no memory for a single block of {} bytes ({}), of {} bytes that are "
+                    "configured (memory.server): give the job more memory per node",
+                    server, segment_.geometry().classes[large_blocks].bytes, std::strerror(code),
+                    segment_.geometry().block_memory_bytes())
+      .with_native(code);
+}
+
+void FrameTable::withdraw_fresh(BlockClass kind) noexcept {
+  FreeBlocks& free = header_.free[kind];
+  const std::uint32_t all = segment_.geometry().classes[kind].count;
+  std::uint64_t fresh = free.fresh.load(std::memory_order_seq_cst);
+  std::uint32_t left = 0;
+  do {
+    left = all - blocks_in(fresh);
+    if (left == 0) return;  // another process has withdrawn them
+  } while (!free.fresh.compare_exchange_weak(fresh, (debt_in(fresh) + std::uint64_t{left}) << 32 | all,
+                                             std::memory_order_seq_cst));
+  free.withdrawn.fetch_add(left, std::memory_order_seq_cst);
+  std::uint32_t count = free.count.load(std::memory_order_seq_cst);
+  while (count != 0) {
+    if (!free.count.compare_exchange_weak(count, count - 1, std::memory_order_seq_cst)) continue;
+    if (!pay(free)) {
+      free.count.fetch_add(1, std::memory_order_seq_cst);
+      break;
+    }
+    --count;
+  }
+  header_.doorbell.ring();  // the server reports it
+}
+
+bool FrameTable::restore_block() noexcept {
+  for (const BlockClass kind : {large_blocks, small_blocks}) {
+    FreeBlocks& free = header_.free[kind];
+    const std::uint32_t withdrawn = free.withdrawn.load(std::memory_order_seq_cst);
+    if (withdrawn == 0) continue;
+    const BlockClassGeometry& blocks = segment_.geometry().classes[kind];
+    const std::uint32_t block = blocks.first + blocks.count - withdrawn;
+    if (!segment_.allocate_block(block)) return false;
+    free.withdrawn.fetch_sub(1, std::memory_order_seq_cst);
+    give_back(block);
+    return true;
+  }
+  return false;
+}
+
+std::uint32_t FrameTable::blocks_of(BlockClass kind) const noexcept {
+  return segment_.geometry().classes[kind].count -
+         header_.free[kind].withdrawn.load(std::memory_order_seq_cst);
+}
+
+std::uint32_t FrameTable::reserve_of(BlockClass kind) const noexcept {
+  if (header_.free[kind].withdrawn.load(std::memory_order_relaxed) == 0)
+    return segment_.geometry().classes[kind].reserve;
+  return std::max(1u, blocks_of(kind) / 8);
+}
+
+std::optional<std::uint32_t> FrameTable::pop(FreeBlocks& free) noexcept {
   std::uint64_t head = free.head.load(std::memory_order_acquire);
   for (;;) {
+    if (static_cast<std::uint32_t>(head) == 0) return std::nullopt;
     const std::uint32_t block = static_cast<std::uint32_t>(head) - 1;
     const std::uint64_t next = segment_.meta(block).next.load(std::memory_order_relaxed);
     const std::uint64_t tag = (head >> 32) + 1;
@@ -100,7 +197,7 @@ void FrameTable::give_back(std::uint32_t block) noexcept {
     meta.next.store(static_cast<std::uint32_t>(head), std::memory_order_relaxed);
   } while (!free.head.compare_exchange_weak(head, ((head >> 32) + 1) << 32 | (block + 1),
                                             std::memory_order_acq_rel, std::memory_order_relaxed));
-  free.count.fetch_add(1, std::memory_order_seq_cst);
+  if (!pay(free)) free.count.fetch_add(1, std::memory_order_seq_cst);
   header_.space.notify();
 }
 
@@ -119,16 +216,36 @@ void FrameTable::note_peak() noexcept {
 
 std::uint64_t FrameTable::used_bytes() const noexcept {
   std::uint64_t used = 0;
-  for (std::size_t c = 0; c < 2; ++c) {
-    const BlockClassGeometry& kind = segment_.geometry().classes[c];
-    used += (kind.count - header_.free[c].count.load(std::memory_order_relaxed)) * kind.bytes;
+  for (const BlockClass kind : {large_blocks, small_blocks}) {
+    const FreeBlocks& free = header_.free[kind];
+    const std::uint32_t debt = debt_in(free.fresh.load(std::memory_order_relaxed));
+    const std::uint32_t count = free.count.load(std::memory_order_relaxed);
+    const std::uint32_t of_all = blocks_of(kind) + debt;
+    used += (of_all - std::min(of_all, count)) * segment_.geometry().classes[kind].bytes;
   }
   return used;
 }
 
+std::uint64_t FrameTable::capacity_bytes() const noexcept {
+  std::uint64_t bytes = 0;
+  for (const BlockClass kind : {large_blocks, small_blocks})
+    bytes += blocks_of(kind) * segment_.geometry().classes[kind].bytes;
+  return bytes;
+}
+
+std::uint64_t FrameTable::allocated_bytes() const noexcept {
+  std::uint64_t bytes = 0;
+  for (const BlockClass kind : {large_blocks, small_blocks}) {
+    const FreeBlocks& free = header_.free[kind];
+    const std::uint32_t blocks = std::max(blocks_in(free.fresh.load(std::memory_order_relaxed)),
+                                          free.allocated.load(std::memory_order_relaxed));
+    bytes += std::min(blocks, blocks_of(kind)) * segment_.geometry().classes[kind].bytes;
+  }
+  return bytes;
+}
+
 bool FrameTable::is_short() const noexcept {
-  return header_.free[large_blocks].count.load(std::memory_order_relaxed) <=
-         segment_.geometry().classes[large_blocks].reserve;
+  return header_.free[large_blocks].count.load(std::memory_order_relaxed) <= reserve_of(large_blocks);
 }
 
 std::optional<std::uint32_t> FrameTable::find(std::uint32_t frame, std::uint64_t seq) const noexcept {

@@ -6,7 +6,7 @@
 // put, then frame. A rank publishes its place before it asks, and never asks for anything before
 // it. The last blocks of a class (an eighth, at least one) are given only to a rank that no other
 // rank is behind. So ranks that run ahead cannot take the block that the slowest one needs to
-// complete their frames.
+// complete their frames. A block that is not allocated yet counts as a free one.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +21,7 @@ namespace afterbay::transport::shm {
 enum class Refusal : std::uint32_t {
   older_instance,  ///< the table's entry still holds an older one
   no_block,
+  no_memory,       ///< the system has no memory for any block that is large enough
   slower_rank,     ///< the blocks left are for ranks that are behind
   newer_instance,  ///< the instance was given back already: asked too late
   unknown_frame,
@@ -63,6 +64,14 @@ class FrameTable {
     return frame < header_.frames.load(std::memory_order_acquire);
   }
   [[nodiscard]] std::uint64_t used_bytes() const noexcept;
+  /// What a Refusal::no_memory is about.
+  [[nodiscard]] Error no_memory(const std::string& server) const;
+  /// Of all blocks, without those that are withdrawn.
+  [[nodiscard]] std::uint64_t capacity_bytes() const noexcept;
+  /// Of blocks that were in use or are allocated ahead.
+  [[nodiscard]] std::uint64_t allocated_bytes() const noexcept;
+  /// Tries to allocate one of the blocks that are withdrawn. For the server.
+  bool restore_block() noexcept;
   /// Whether no large block is left but those that are kept for the slowest rank. What fits into small blocks
   /// gets large ones too.
   [[nodiscard]] bool is_short() const noexcept;
@@ -75,7 +84,14 @@ class FrameTable {
   /// but never one of its reserve.
   tl::expected<std::uint32_t, Refusal> take_for(const FrameSlot& slot, bool last_too) noexcept;
   tl::expected<std::uint32_t, Refusal> take(BlockClass kind, bool reserve_too) noexcept;
+  /// A free block, for who has taken one off the count.
+  tl::expected<std::uint32_t, Refusal> take_counted(BlockClass kind) noexcept;
+  std::optional<std::uint32_t> pop(FreeBlocks& free) noexcept;
+  /// There is no memory for fresh blocks any more.
+  void withdraw_fresh(BlockClass kind) noexcept;
   void give_back(std::uint32_t block) noexcept;
+  [[nodiscard]] std::uint32_t blocks_of(BlockClass kind) const noexcept;
+  [[nodiscard]] std::uint32_t reserve_of(BlockClass kind) const noexcept;
   [[nodiscard]] bool nobody_before(std::uint64_t order) const noexcept;
   void note_peak() noexcept;
 

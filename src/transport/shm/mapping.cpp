@@ -9,10 +9,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
-#include <limits>
-#include <optional>
 #include <utility>
+
+#include "base/free_memory.hpp"
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
@@ -23,54 +22,47 @@ namespace {
 
 constexpr double mib = 1024.0 * 1024.0;
 
-/// The number behind `key` in a file of the kernel's; nothing when there is none ("max").
-std::optional<std::uint64_t> number_in(const char* path, const std::string& key = {}) {
-  std::ifstream file(path);
-  for (std::string word; file >> word;) {
-    if (!key.empty() && word != key) continue;
-    std::uint64_t number = 0;
-    if (key.empty()) file.seekg(0);
-    if (file >> number) return number;
-    break;
-  }
-  return std::nullopt;
-}
+constexpr std::uint64_t margin_bytes = 16u << 20;  // left to the processes of the node, the model among them
 
-/// Bytes that can still be had on this node, or in this process's control group if that is less.
-std::uint64_t available_bytes() {
-  const auto kib = number_in("/proc/meminfo", "MemAvailable:");
-  std::uint64_t bytes = kib ? *kib * 1024 : std::numeric_limits<std::uint64_t>::max();
-  const auto limit = number_in("/sys/fs/cgroup/memory.max");
-  const auto used = number_in("/sys/fs/cgroup/memory.current");
-  if (limit && used) bytes = std::min(bytes, *limit - std::min(*limit, *used));
-  return bytes;
+std::string free_here() {
+  const auto free = free_memory();
+  return free ? fmt::format("; {:.1f} MiB of memory are free here", static_cast<double>(*free) / mib) : "";
 }
 
 Error no_room(std::uint64_t bytes, int code) {
   return make_error(
              ErrorCode::no_space,
-             "shared memory of {:.1f} MiB cannot be made: {}; {:.1f} MiB of memory are free here. Give "
-             "the servers less memory (memory.server) or use fewer servers a node",
-             static_cast<double>(bytes) / mib, std::strerror(code),
-             static_cast<double>(available_bytes()) / mib)
+             "{:.1f} MiB of memory for an I/O server cannot be had: {}{}. Give the servers less memory "
+             "(memory.server) or use fewer servers per node",
+             static_cast<double>(bytes) / mib, std::strerror(code), free_here())
       .with_native(code);
+}
+
+bool is_free(std::uint64_t bytes) {
+  const auto free = free_memory();
+  return !free || bytes <= *free;
 }
 
 }  // namespace
 
 Mapping::~Mapping() {
   if (data_ != nullptr) ::munmap(data_, bytes_);
+  if (fd_ >= 0) ::close(fd_);
 }
 
 Mapping::Mapping(Mapping&& other) noexcept
-    : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+    : data_(std::exchange(other.data_, nullptr)),
+      bytes_(std::exchange(other.bytes_, 0)),
+      fd_(std::exchange(other.fd_, -1)) {}
 
 Mapping& Mapping::operator=(Mapping&& other) noexcept {
   std::swap(data_, other.data_);
   std::swap(bytes_, other.bytes_);
+  std::swap(fd_, other.fd_);
   return *this;
 }
 
+/// The mapping keeps a descriptor of its own.
 Result<Mapping> Mapping::map(int fd, std::uint64_t bytes, const std::string& what) {
   const int kind = fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE : MAP_SHARED;
   void* at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, kind, fd, 0);
@@ -82,13 +74,19 @@ Result<Mapping> Mapping::map(int fd, std::uint64_t bytes, const std::string& wha
                     .with_native(code));
   }
   ::madvise(at, bytes, MADV_HUGEPAGE);  // a wish: many systems do not give huge pages to shared memory
-  return Mapping(static_cast<std::byte*>(at), bytes);
+  Mapping mapping(static_cast<std::byte*>(at), bytes, fd < 0 ? -1 : ::fcntl(fd, F_DUPFD_CLOEXEC, 0));
+  if (fd >= 0 && mapping.fd_ < 0) {
+    const int code = errno;
+    return fail(make_error(ErrorCode::resources, "{} cannot be kept open: {}", what, std::strerror(code))
+                    .with_native(code));
+  }
+  return mapping;
 }
 
 Result<Mapping> Mapping::anonymous(std::uint64_t bytes) { return map(-1, bytes, "memory"); }
 
 Result<SharedMemory> Mapping::create(std::uint64_t bytes) {
-  if (bytes > available_bytes()) return fail(no_room(bytes, ENOMEM));
+  if (!is_free(bytes)) return fail(no_room(bytes, ENOMEM));
   Door door(::memfd_create("afterbay", MFD_CLOEXEC));
   if (door.fd() < 0) {
     const int code = errno;
@@ -97,7 +95,7 @@ Result<SharedMemory> Mapping::create(std::uint64_t bytes) {
   }
   int code = 0;
   do {
-    code = ::posix_fallocate(door.fd(), 0, static_cast<off_t>(bytes));
+    code = ::ftruncate(door.fd(), static_cast<off_t>(bytes)) == 0 ? 0 : errno;
   } while (code == EINTR);
   if (code != 0) return fail(no_room(bytes, code));
   AFTERBAY_TRY_ASSIGN(Mapping mapping, map(door.fd(), bytes, "shared memory"));
@@ -123,16 +121,43 @@ Result<Mapping> Mapping::open(const std::string& address, std::uint64_t bytes) {
   return map(door.fd(), bytes, "shared memory " + address);
 }
 
-void Mapping::populate() noexcept {
+Result<void> Mapping::allocate(std::initializer_list<Extent> parts) {
+  std::uint64_t bytes = 0;
+  for (const Extent& part : parts) bytes += part.bytes;
+  if (!is_free(bytes + margin_bytes)) return fail(no_room(bytes, ENOMEM));
+  for (const Extent& part : parts)
+    if (const int code = allocate(part); code != 0) return fail(no_room(bytes, code));
+  return {};
+}
+
+int Mapping::allocate(Extent part) noexcept {
+  if (part.bytes == 0) return 0;
+  int code = 0;
+  if (fd_ >= 0) {
+    do {
+      code = ::posix_fallocate(fd_, static_cast<off_t>(part.at), static_cast<off_t>(part.bytes));
+    } while (code == EINTR);
+  }
+  return code != 0 ? code : fault_in(part);
+}
+
+void Mapping::populate(Extent part) noexcept { (void)fault_in(part); }
+
+int Mapping::fault_in(Extent part) noexcept {
+  const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  const std::uint64_t from = part.at / page * page;
+  const std::uint64_t to = std::min(part.at + part.bytes, bytes_);
+  if (to <= from) return 0;
   int result = 0;
   do {
-    result = ::madvise(data_, bytes_, MADV_POPULATE_WRITE);
+    result = ::madvise(data_ + from, to - from, MADV_POPULATE_WRITE);
   } while (result != 0 && (errno == EINTR || errno == EAGAIN));
-  if (result == 0) return;
-  const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-  for (std::uint64_t at = 0; at < bytes_; at += page) {
+  if (result == 0) return 0;
+  if (errno != EINVAL) return errno == EFAULT ? ENOMEM : errno;
+  for (std::uint64_t at = from; at < to; at += page) {  // a kernel older than 5.14
     __atomic_fetch_or(reinterpret_cast<std::uint8_t*>(data_ + at), std::uint8_t{0}, __ATOMIC_RELAXED);
   }
+  return 0;
 }
 
 Door::~Door() {

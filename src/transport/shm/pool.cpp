@@ -4,7 +4,15 @@
 #include <algorithm>
 #include <cassert>
 
+#include "base/clock.hpp"
+
 namespace afterbay::transport::shm {
+namespace {
+
+constexpr std::uint64_t portion_bytes = 1u << 20;  // allocated ahead between two looks at the doorbell
+constexpr std::uint64_t try_again_after_ns = 1'000'000'000;  // when memory was refused
+
+}  // namespace
 
 Pool::Pool(std::shared_ptr<Segment> segment) : segment_(std::move(segment)), table_(*segment_) {}
 
@@ -44,6 +52,7 @@ Result<std::uint32_t> Pool::declare(std::span<const FrameDeclaration> frames) {
                 "for {} of {}: "
                 "give larger chunks, or raise memory.frames (a sixteenth of it)",
                 pieces, geometry.max_pieces - pieces_used_, geometry.max_pieces);
+  AFTERBAY_TRY(segment_->allocate_frames(first, frames.size(), pieces_used_, pieces));
   for (std::size_t i = 0; i < frames.size(); ++i) {
     const std::vector<std::uint32_t>& expected = frames[i].expected;
     FrameRecord& record = segment_->frame(first + static_cast<std::uint32_t>(i));
@@ -53,6 +62,9 @@ Result<std::uint32_t> Pool::declare(std::span<const FrameDeclaration> frames) {
     record.goal =
         static_cast<std::uint32_t>(std::ranges::count_if(expected, [](std::uint32_t n) { return n != 0; }));
     std::ranges::copy(expected, segment_->expected(record));
+    const bool small = frames[i].bytes <= geometry.classes[small_blocks].bytes &&
+                       expected.size() <= geometry.classes[small_blocks].pieces;
+    if (record.goal != 0) ++ahead_[small ? small_blocks : large_blocks].declared;
     pieces_used_ += record.pieces;
   }
   header.frames.store(first + static_cast<std::uint32_t>(frames.size()), std::memory_order_release);
@@ -95,7 +107,64 @@ PieceState Pool::state(const FrameView& view, std::uint32_t piece) const {
 
 void Pool::release(const FrameView& view) { table_.release(view.block); }
 
-std::uint64_t Pool::capacity_bytes() const { return segment_->geometry().block_memory_bytes(); }
+int Pool::memory_error() const {
+  const SegmentHeader& header = segment_->header();
+  for (const FreeBlocks& free : header.free)
+    if (free.withdrawn.load(std::memory_order_relaxed) != 0)
+      return std::max(header.memory_error.load(std::memory_order_relaxed), 1);
+  return 0;
+}
+
+/// Blocks that should be allocated: for one record of everything that is declared, and twice as many as were
+/// ever in use at a time.
+std::uint32_t Pool::wanted(BlockClass kind) const {
+  const FreeBlocks& free = segment_->header().free[kind];
+  const std::uint32_t all = segment_->geometry().classes[kind].count;
+  const auto used = static_cast<std::uint32_t>(free.fresh.load(std::memory_order_relaxed));
+  const std::uint32_t withdrawn = free.withdrawn.load(std::memory_order_relaxed);
+  const std::uint32_t most = all - std::min(all, withdrawn);
+  return std::min(std::max(ahead_[kind].declared, used > most / 2 ? most : 2 * used), most);
+}
+
+Result<void> Pool::allocate_portion(BlockClass kind) {
+  std::atomic<std::uint32_t>& done = segment_->header().free[kind].allocated;
+  const std::uint32_t index = done.load(std::memory_order_relaxed);
+  const std::uint32_t block = segment_->geometry().classes[kind].first + index;
+  std::uint64_t& at = ahead_[kind].bytes_of_block;
+  const Extent all = segment_->blocks_at(block, 1);
+  const Extent part{all.at + at, std::min(portion_bytes, all.bytes - at)};
+  Mapping& mapping = segment_->mapping();
+  std::atomic<std::uint32_t>& allocated = segment_->meta(block).allocated;
+  if (allocated.load(std::memory_order_acquire) != 0) {  // by a rank
+    mapping.populate(part);
+  } else if (at == 0) {
+    AFTERBAY_TRY(mapping.allocate({segment_->counters_at(block, 1), part}));
+  } else {
+    AFTERBAY_TRY(mapping.allocate({part}));
+  }
+  at += part.bytes;
+  if (at < all.bytes) return {};
+  at = 0;
+  allocated.store(1, std::memory_order_release);
+  done.store(index + 1, std::memory_order_release);
+  return {};
+}
+
+bool Pool::allocate_ahead() {
+  if (next_try_ns_ != 0 && now_ns() < next_try_ns_) return false;
+  next_try_ns_ = 0;
+  bool done = false;
+  for (const BlockClass kind : {large_blocks, small_blocks}) {
+    if (segment_->header().free[kind].allocated.load(std::memory_order_relaxed) >= wanted(kind)) continue;
+    done = allocate_portion(kind).has_value();
+    if (!done) next_try_ns_ = now_ns() + try_again_after_ns;
+    return done;
+  }
+  if (memory_error() == 0 || !table_.is_short()) return false;
+  done = table_.restore_block();
+  if (!done) next_try_ns_ = now_ns() + try_again_after_ns;
+  return done;
+}
 
 std::uint64_t Pool::peak_used_bytes() const {
   return segment_->header().peak_bytes.load(std::memory_order_relaxed);

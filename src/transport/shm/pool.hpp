@@ -2,6 +2,7 @@
 // The server's view of the blocks and the frame table of its segment.
 #pragma once
 
+#include <array>
 #include <memory>
 
 #include "transport/link.hpp"
@@ -20,13 +21,17 @@ class Pool final : public FramePool {
   [[nodiscard]] std::optional<FrameView> find(std::uint32_t frame, std::uint64_t seq) const override;
   [[nodiscard]] PieceState state(const FrameView& view, std::uint32_t piece) const override;
   void release(const FrameView& view) override;
-  [[nodiscard]] std::uint64_t capacity_bytes() const override;
+  bool allocate_ahead() override;
+  [[nodiscard]] std::uint64_t capacity_bytes() const override { return table_.capacity_bytes(); }
+  [[nodiscard]] std::uint64_t allocated_bytes() const override { return table_.allocated_bytes(); }
+  [[nodiscard]] int memory_error() const override;
   [[nodiscard]] bool is_short() const override { return table_.is_short(); }
   [[nodiscard]] std::uint64_t used_bytes() const override { return table_.used_bytes(); }
   [[nodiscard]] std::uint64_t peak_used_bytes() const override;
 
   /// As `acquire`, with the reason of a refusal.
   tl::expected<FrameView, Refusal> try_acquire(const FrameSlot& slot, bool last_too = false);
+  [[nodiscard]] Error no_memory(const std::string& server) const { return table_.no_memory(server); }
   void publish(std::size_t peer, std::uint64_t order) { table_.publish(peer, order); }
   /// Whether frame and piece exist; a rank's bytes are not to be trusted with that.
   [[nodiscard]] bool is_piece(std::uint32_t frame, std::uint32_t piece) const;
@@ -34,10 +39,19 @@ class Pool final : public FramePool {
  private:
   Result<void> check(const FrameDeclaration& frame, std::size_t index) const;
   [[nodiscard]] FrameView view(std::uint32_t block) const;
+  [[nodiscard]] std::uint32_t wanted(BlockClass kind) const;
+  Result<void> allocate_portion(BlockClass kind);
 
+  /// How far blocks are allocated ahead, and faulted into this process.
+  struct Ahead {
+    std::uint32_t declared = 0;        ///< blocks for one record of all collections
+    std::uint64_t bytes_of_block = 0;  ///< done of the next block
+  };
   std::shared_ptr<Segment> segment_;
   FrameTable table_;
   std::uint32_t pieces_used_ = 0;
+  std::array<Ahead, 2> ahead_;
+  std::uint64_t next_try_ns_ = 0;  ///< after memory was refused
 };
 
 }  // namespace afterbay::transport::shm

@@ -8,7 +8,7 @@ namespace afterbay::transport::shm {
 namespace {
 
 constexpr std::uint64_t segment_magic = 0x5942'5245'5446'41ULL;  // "AFTERBY"
-constexpr std::uint32_t segment_version = 1;
+constexpr std::uint32_t segment_version = 2;
 
 }  // namespace
 
@@ -22,17 +22,15 @@ Segment::Segment(Mapping mapping, const Geometry& geometry)
   meta_ = reinterpret_cast<BlockMeta*>(base() + geometry_.meta_at);
 }
 
-Segment Segment::format(Mapping mapping, const Geometry& geometry) {
+Result<Segment> Segment::format(Mapping mapping, const Geometry& geometry) {
   Segment segment(std::move(mapping), geometry);
+  AFTERBAY_TRY(segment.mapping_.allocate(
+      {{0, geometry.rings_at}, {geometry.meta_at, geometry.blocks() * sizeof(BlockMeta)}}));
   SegmentHeader& header = *new (segment.header_) SegmentHeader;
   for (std::uint32_t i = 0; i < geometry.peers; ++i) new (&segment.peers_[i]) PeerSlot;
   for (std::size_t c = 0; c < geometry.classes.size(); ++c) {
     const BlockClassGeometry& kind = geometry.classes[c];
-    for (std::uint32_t i = 0; i < kind.count; ++i) {
-      BlockMeta& meta = *new (&segment.meta_[kind.first + i]) BlockMeta;
-      meta.next.store(i + 1 < kind.count ? kind.first + i + 2 : 0, std::memory_order_relaxed);
-    }
-    header.free[c].head.store(kind.count == 0 ? 0 : kind.first + 1, std::memory_order_relaxed);
+    for (std::uint32_t i = 0; i < kind.count; ++i) new (&segment.meta_[kind.first + i]) BlockMeta;
     header.free[c].count.store(kind.count, std::memory_order_relaxed);
   }
   header.magic = segment_magic;
@@ -58,6 +56,38 @@ Result<Segment> Segment::attach(Mapping mapping, const Geometry& geometry) {
                 header.version, header.total_bytes, header.peers, segment_version, geometry.total_bytes,
                 geometry.peers);
   return segment;
+}
+
+Result<void> Segment::allocate_rings(std::size_t peer_index) {
+  return mapping_.allocate({{geometry_.rings_at + peer_index * ring_pair_bytes(), ring_pair_bytes()}});
+}
+
+Result<void> Segment::allocate_frames(std::uint32_t first, std::uint64_t frames, std::uint32_t first_piece,
+                                      std::uint64_t pieces) {
+  const std::uint64_t entries = geometry_.sizes.instances * sizeof(std::uint64_t);
+  return mapping_.allocate(
+      {{geometry_.frames_at + first * sizeof(FrameRecord), frames * sizeof(FrameRecord)},
+       {geometry_.expected_at + first_piece * sizeof(std::uint32_t), pieces * sizeof(std::uint32_t)},
+       {geometry_.table_at + first * entries, frames * entries}});
+}
+
+Extent Segment::blocks_at(std::uint32_t first, std::uint32_t count) const noexcept {
+  const BlockClassGeometry& kind = class_of(first);
+  return {kind.at + (first - kind.first) * kind.stride(), count * kind.stride()};
+}
+
+Extent Segment::counters_at(std::uint32_t first, std::uint32_t count) const noexcept {
+  const BlockClassGeometry& kind = class_of(first);
+  const std::uint64_t bytes = kind.pieces * sizeof(std::uint32_t);
+  return {kind.counters_at + (first - kind.first) * bytes, count * bytes};
+}
+
+Result<void> Segment::allocate_block(std::uint32_t number) {
+  std::atomic<std::uint32_t>& allocated = meta_[number].allocated;
+  if (allocated.load(std::memory_order_acquire) != 0) return {};
+  AFTERBAY_TRY(mapping_.allocate({counters_at(number, 1), blocks_at(number, 1)}));
+  allocated.store(1, std::memory_order_release);
+  return {};
 }
 
 std::span<std::byte> Segment::up_ring(std::size_t peer_index) const noexcept {

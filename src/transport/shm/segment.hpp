@@ -18,12 +18,20 @@ namespace afterbay::transport::shm {
 
 enum class Life : std::uint32_t { absent = 0, present = 1, ended = 2 };
 
-/// The blocks of a class that are free: how many, and a stack (tag << 32 | block + 1) of them.
-/// `count` is taken from before a block is popped and added to after it was pushed, so that the
-/// stack never runs empty under who holds a count.
+/// The blocks of a class that are free: those that were in use before, as a stack (tag << 32 | block + 1),
+/// and behind them those that never were, from `fresh` on. Blocks that were never in use need not be
+/// allocated yet: the process that takes one allocates it, unless the server has done so ahead.
+///
+/// `count` is the number of both. It is taken from before a block is taken and added to after one was pushed,
+/// so that a block is left for each process that holds a count. When there is no memory for a fresh block,
+/// all that are left are withdrawn: `fresh` jumps to the end, and the same number of counts, the debt, is
+/// cancelled as processes come across it.
 struct FreeBlocks {
   alignas(64) std::atomic<std::uint64_t> head{0};
   alignas(64) std::atomic<std::uint32_t> count{0};
+  alignas(64) std::atomic<std::uint64_t> fresh{0};  ///< debt << 32 | blocks that have been in use
+  std::atomic<std::uint32_t> allocated{0};          ///< the first so many blocks are allocated
+  std::atomic<std::uint32_t> withdrawn{0};          ///< the last so many blocks are
 };
 
 struct SegmentHeader {
@@ -42,6 +50,7 @@ struct SegmentHeader {
   std::atomic<std::uint32_t> room_waiters{0};          ///< ranks that wait for a block; only to be shown
   alignas(64) std::atomic<std::uint32_t> frames{0};    ///< declared so far
   std::atomic<std::uint64_t> peak_bytes{0};
+  std::atomic<std::int32_t> memory_error{0};  ///< error number of the last block that could not be allocated
   FreeBlocks free[2];
 };
 
@@ -78,17 +87,30 @@ struct BlockMeta {
   std::uint64_t seq = 0;
   std::uint64_t bytes = 0;
   std::uint64_t phase = 0;
+  std::atomic<std::uint32_t> allocated{0};  ///< the block's memory and counters are
 };
 
 class Segment {
  public:
-  /// Makes a segment in zeroed memory of at least `geometry.total_bytes`.
-  static Segment format(Mapping mapping, const Geometry& geometry);
+  /// Makes a segment in a new mapping of at least `geometry.total_bytes`. Allocates what all use; the rest
+  /// when it is used first: rings by `allocate_rings`, frames when they are declared, blocks when they are
+  /// taken.
+  static Result<Segment> format(Mapping mapping, const Geometry& geometry);
   /// Takes a segment that its server formatted; fails when it is not of this geometry.
   static Result<Segment> attach(Mapping mapping, const Geometry& geometry);
 
   [[nodiscard]] const Geometry& geometry() const noexcept { return geometry_; }
   [[nodiscard]] Mapping& mapping() noexcept { return mapping_; }
+  /// The rings of a rank that maps the segment.
+  Result<void> allocate_rings(std::size_t peer_index);
+  /// For `frames` frames from `first` on, and `pieces` counts from `first_piece` on.
+  Result<void> allocate_frames(std::uint32_t first, std::uint64_t frames, std::uint32_t first_piece,
+                               std::uint64_t pieces);
+  /// A block and its counters, if they are not allocated.
+  Result<void> allocate_block(std::uint32_t number);
+  /// Where blocks and their counters lie in the mapping.
+  [[nodiscard]] Extent blocks_at(std::uint32_t first, std::uint32_t count) const noexcept;
+  [[nodiscard]] Extent counters_at(std::uint32_t first, std::uint32_t count) const noexcept;
   [[nodiscard]] SegmentHeader& header() const noexcept { return *header_; }
   [[nodiscard]] PeerSlot& peer(std::size_t index) const noexcept { return peers_[index]; }
   [[nodiscard]] FrameRecord& frame(std::uint32_t number) const noexcept { return frames_[number]; }

@@ -10,8 +10,8 @@ namespace afterbay::transport {
 Result<ThreadHub> ThreadHub::make(std::size_t clients, const Options& options) {
   AFTERBAY_TRY_ASSIGN(const shm::Geometry geometry, shm::make_geometry(options.sizes, clients));
   AFTERBAY_TRY_ASSIGN(shm::Mapping mapping, shm::Mapping::anonymous(geometry.total_bytes));
-  if (options.populate) mapping.populate();
-  auto segment = std::make_shared<shm::Segment>(shm::Segment::format(std::move(mapping), geometry));
+  AFTERBAY_TRY_ASSIGN(shm::Segment formatted, shm::Segment::format(std::move(mapping), geometry));
+  auto segment = std::make_shared<shm::Segment>(std::move(formatted));
 
   ThreadHub hub;
   hub.segment_bytes = geometry.total_bytes;

@@ -19,7 +19,6 @@ struct ThreadHub {
   struct Options {
     LinkSizes sizes;
     WaitPolicy policy;
-    bool populate = false;   ///< fault all memory in beforehand
     std::size_t server = 0;  ///< the server's number, for messages
     /// One a client, for ranks that have links in several hubs; empty: they have none.
     std::vector<std::shared_ptr<RankLinks>> rank_links = {};
