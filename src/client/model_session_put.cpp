@@ -13,7 +13,7 @@ namespace {
 
 using transport::Wake;
 constexpr std::size_t most_open_records =
-    32;  ///< of one collection on one server; half of LinkSizes::instances
+    32;  ///< of one collection on one server; half of the least of LinkSizes::instances
 
 }  // namespace
 

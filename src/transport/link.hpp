@@ -223,10 +223,12 @@ struct LinkSizes {
   double small_share = 1.0 / 8;                  ///< part of memory_bytes cut into small blocks
   std::uint64_t ring_bytes = 256u << 10;         ///< model -> server messages of one rank
   std::uint64_t reply_bytes = 64u << 10;         ///< server -> model messages of one rank
-  std::uint32_t instances = 64;                  ///< instances of one frame at a time (power of two)
-  std::uint32_t max_frames = 1u << 16;           ///< frames of all collections
-  std::uint64_t segment_bytes = 4u << 20;        ///< MPI: one staging segment
-  std::uint32_t segments = 2;                    ///< MPI: staging segments a pair
+  /// Instances of one frame at a time, a power of two. 0: as many as there are blocks, within 64 to 1024, so
+  /// that records in flight are bounded by the memory alone.
+  std::uint32_t instances = 0;
+  std::uint32_t max_frames = 1u << 16;     ///< frames of all collections
+  std::uint64_t segment_bytes = 4u << 20;  ///< MPI: one staging segment
+  std::uint32_t segments = 2;              ///< MPI: staging segments a pair
 };
 
 struct WaitPolicy {

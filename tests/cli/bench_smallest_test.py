@@ -61,6 +61,9 @@ class Benchmarks(unittest.TestCase):
     def test_restart_runs_through(self):
         self.runs_through("restart")
 
+    def test_many_files_runs_through(self):
+        self.runs_through("many_files")
+
 
 if __name__ == "__main__":
     if not (PROGRAMS / "raw_write").is_file():

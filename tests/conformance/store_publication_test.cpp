@@ -6,10 +6,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <memory>
+#include <vector>
 
 #include "conformance/store_harness.hpp"
+#include "storage/block_writer/disk.hpp"
+#include "storage/publication.hpp"
 
 namespace afterbay::test {
 namespace {
@@ -24,8 +29,11 @@ class StorePublication : public testing::TestWithParam<Format> {
   [[nodiscard]] std::string part() const { return path() + ".part"; }
 
   /// A whole file that is not yet published.
-  std::unique_ptr<storage::File> written() {
-    const auto request = request_of(path(), schema_of_types(GetParam()), GetParam(), Existing::replace);
+  std::unique_ptr<storage::File> written() { return written("out.nc", storage::Disk::real()); }
+  std::unique_ptr<storage::File> written(const std::string& name, std::shared_ptr<storage::Disk> disk) {
+    auto request =
+        request_of(directory_.file(name), schema_of_types(GetParam()), GetParam(), Existing::replace);
+    request.disk = std::move(disk);
     auto file = store_->create(request);
     if (!file) {
       ADD_FAILURE() << file.error().text();
@@ -93,6 +101,68 @@ TEST_P(StorePublication, what_fails_before_the_name_prevents_it) {
   EXPECT_FALSE(
       ours->publish([](const storage::Published&) -> Result<> { return fail(ErrorCode::io, "no"); }));
   EXPECT_FALSE(fs::exists(path()));
+}
+
+/// Counts what makes directories durable.
+class CountingDisk : public storage::Disk {
+ public:
+  std::atomic<int> directories{0};
+
+  int sync(int descriptor) override {
+    struct stat status {};
+    if (::fstat(descriptor, &status) == 0 && S_ISDIR(status.st_mode)) ++directories;
+    return Disk::sync(descriptor);
+  }
+};
+
+TEST_P(StorePublication, files_published_together_share_syncs_and_not_their_failures) {
+  const auto disk = std::make_shared<CountingDisk>();
+  std::vector<std::unique_ptr<storage::File>> files;
+  std::vector<storage::File*> together;
+  for (const char* name : {"a.nc", "b.nc", "c.nc"}) {
+    files.push_back(written(name, disk));
+    ASSERT_NE(files.back(), nullptr);
+    together.push_back(files.back().get());
+  }
+  fs::remove(directory_.file("b.nc.part"));
+  disk->directories = 0;
+  int asked = 0;
+  const auto results = storage::publish_together(together, [&](std::span<const storage::Durable> durable) {
+    ++asked;
+    std::vector<std::size_t> which;
+    for (const storage::Durable& it : durable) {
+      which.push_back(it.index);
+      EXPECT_NE(it.published->inode, 0U);
+    }
+    EXPECT_THAT(which, testing::ElementsAre(0, 2));
+    EXPECT_FALSE(fs::exists(directory_.file("a.nc")));
+    return Result<>();
+  });
+  EXPECT_EQ(asked, 1);
+  EXPECT_EQ(disk->directories, 1);
+  ASSERT_EQ(results.size(), 3U);
+  EXPECT_TRUE(results[0]);
+  ASSERT_FALSE(results[1]);
+  EXPECT_THAT(results[1].error().text(), HasSubstr("b.nc.part"));
+  EXPECT_TRUE(results[2]);
+  for (const char* name : {"a.nc", "c.nc"})
+    EXPECT_EQ(fs::file_size(directory_.file(name)), results[0]->size_bytes) << name;
+  EXPECT_FALSE(fs::exists(directory_.file("b.nc")));
+}
+
+TEST_P(StorePublication, what_fails_before_the_names_prevents_all_of_them) {
+  std::vector<std::unique_ptr<storage::File>> files;
+  std::vector<storage::File*> together;
+  for (const char* name : {"a.nc", "b.nc"}) {
+    files.push_back(written(name, storage::Disk::real()));
+    ASSERT_NE(files.back(), nullptr);
+    together.push_back(files.back().get());
+  }
+  const auto results = storage::publish_together(
+      together, [](std::span<const storage::Durable>) -> Result<> { return fail(ErrorCode::io, "no"); });
+  for (const auto& result : results) EXPECT_FALSE(result);
+  EXPECT_FALSE(fs::exists(directory_.file("a.nc")) || fs::exists(directory_.file("b.nc")));
+  EXPECT_TRUE(fs::exists(directory_.file("a.nc.part")) && fs::exists(directory_.file("b.nc.part")));
 }
 
 TEST_P(StorePublication, space_is_given_back_only_of_the_own_file) {

@@ -84,6 +84,18 @@ TEST(ThreadHubFrames, the_last_contribution_reports_the_frame) {
   EXPECT_FALSE(pool.find(0, 5));
 }
 
+TEST(ThreadHubFrames, records_in_flight_are_bounded_by_memory_alone) {
+  constexpr std::uint32_t blocks = 200;
+  LinkSizes sizes = sizes_of(blocks);
+  sizes.instances = LinkSizes().instances;
+  ThreadHub hub = make_hub(1, sizes);
+  ASSERT_TRUE(hub.port->frames().declare(std::vector<FrameDeclaration>{{8, {1}}}));
+  const auto reserved = [&](std::uint64_t seq) {
+    return hub.clients[0]->reserve({0, seq, 8, 0, seq}, 0, 8, false).has_value();
+  };
+  for (std::uint64_t seq = 0; seq < blocks - blocks / 8; ++seq) ASSERT_TRUE(reserved(seq)) << seq;
+}
+
 TEST(ThreadHubFrames, ranks_write_into_one_buffer_behind_the_phase) {
   ThreadHub hub = make_hub(2, sizes_of(2));
   FramePool& pool = hub.port->frames();

@@ -32,12 +32,15 @@ Result<void> check(const LinkSizes& sizes, std::size_t peers) {
                 sizes.small_share);
   if (sizes.ring_bytes < 1024) return refuse("ring_bytes", sizes.ring_bytes, "at least 1024");
   if (sizes.reply_bytes < 1024) return refuse("reply_bytes", sizes.reply_bytes, "at least 1024");
-  if (!std::has_single_bit(sizes.instances)) return refuse("instances", sizes.instances, "a power of two");
+  if (sizes.instances != 0 && !std::has_single_bit(sizes.instances))
+    return refuse("instances", sizes.instances, "a power of two");
   if (sizes.max_frames == 0 || sizes.max_frames > most_frames)
     return refuse("max_frames", sizes.max_frames, "1 to 16777216");
   if (sizes.segments == 0) return refuse("segments", sizes.segments, "at least 1");
   return {};
 }
+
+constexpr std::uint32_t least_instances = 64, most_instances = 1024;
 
 /// How many pieces a block of `bytes` provides counters for: one for each 512 bytes.
 std::uint32_t pieces_in(std::uint64_t bytes) {
@@ -81,6 +84,8 @@ Result<Geometry> make_geometry(const LinkSizes& sizes, std::size_t peers) {
   geometry.peers = static_cast<std::uint32_t>(peers);
   geometry.max_pieces = sizes.max_frames * pieces_per_frame;
   AFTERBAY_TRY(cut_memory(geometry));
+  if (sizes.instances == 0)
+    geometry.sizes.instances = std::clamp(std::bit_ceil(geometry.blocks()), least_instances, most_instances);
 
   std::uint64_t at = 0;
   const auto take = [&at](std::uint64_t bytes, std::uint64_t alignment) {
@@ -94,7 +99,7 @@ Result<Geometry> make_geometry(const LinkSizes& sizes, std::size_t peers) {
   geometry.frames_at = take(sizes.max_frames * sizeof(FrameRecord), page_bytes);
   geometry.expected_at = take(geometry.max_pieces * sizeof(std::uint32_t), page_bytes);
   geometry.table_at =
-      take(std::uint64_t{sizes.max_frames} * sizes.instances * sizeof(std::uint64_t), page_bytes);
+      take(std::uint64_t{sizes.max_frames} * geometry.sizes.instances * sizeof(std::uint64_t), page_bytes);
   geometry.meta_at = take(geometry.blocks() * sizeof(BlockMeta), page_bytes);
   for (BlockClassGeometry& kind : geometry.classes)
     kind.counters_at = take(std::uint64_t{kind.count} * kind.pieces * sizeof(std::uint32_t), page_bytes);
