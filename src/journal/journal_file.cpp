@@ -9,7 +9,6 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <ranges>
 #include <utility>
 
 #include "base/directories.hpp"
@@ -204,14 +203,15 @@ Result<> JournalFile::append_durably(std::string_view line) {
 }
 
 Result<> JournalFile::append_durably(std::span<const std::string> lines) {
-  // Whoever asks for the last of them, asks for all: a sync takes all lines so far, and what one has lost is
-  // remembered for each.
   std::vector<std::uint64_t> numbers;
   for (const std::string& line : lines) {
     AFTERBAY_TRY_ASSIGN(const std::uint64_t number, put(line));
     numbers.push_back(number);
   }
-  for (const std::uint64_t number : numbers | std::views::reverse) AFTERBAY_TRY(sync(number));
+  if (numbers.empty()) return {};
+  AFTERBAY_TRY(sync(numbers.back()));
+  for (const std::uint64_t number : numbers)
+    AFTERBAY_TRY(sync(number));  // another thread's sync may have lost some
   struct stat status {};
   if (::fstat(descriptor_, &status) != 0) return fail(error(errno, "look at"));
   if (status.st_nlink > 0) return {};
