@@ -2,7 +2,7 @@
 """The E3SM benchmark: what the atmosphere (F case) and the ocean (G case) of E3SM write, by the decompositions
 that their runs had, by Afterbay and by what is used today.
 
-Schemas and maps are read from captured files (see e3sm_case.py); without these files the benchmark is skipped.
+Schemas and maps are read from captured files (see e3sm_case.py); without these files a small synthetic case is run.
 The 16 captured ranks are spread over the running model ranks in contiguous groups.
 """
 
@@ -14,6 +14,7 @@ from statistics import median
 from dataclasses import dataclass
 
 import e3sm_case
+import e3sm_synthetic
 import e3sm_verify
 import tables
 from harness import Check, Panel, Plan, Results, Row, Skipped
@@ -21,7 +22,8 @@ from harness import Check, Panel, Plan, Results, Row, Skipped
 NAME = "e3sm"
 DESCRIPTION = "E3SM's F and G cases (unstructured maps): Afterbay, PnetCDF, parallel netCDF-4, HDF5 blob, raw write, memcpy"
 
-TITLES = {"f_h0": "F h0", "f_h1": "F h1", "g": "G"}
+TITLES = {"f_h0": "F h0", "f_h1": "F h1", "g": "G", "synthetic": "synthetic"}
+CAPTURED = ("f_h0", "f_h1", "g")
 RANKS = 8  #: of the baselines, and of the Afterbay row that bounds are held for; --ranks says otherwise
 MPI_IO = ("ompio", "romio321")
 FORMATS = {"cdf5": "CDF-5", "netcdf4": "netCDF-4"}
@@ -53,8 +55,9 @@ class Scenario:
         """Model ranks and servers of the rows with dedicated servers."""
         return DEDICATED if self.ranks == RANKS else ((self.ranks, 1), (self.ranks, 2))
 
-    def made(self, data: pathlib.Path) -> e3sm_case.Case:
-        case = e3sm_case.with_type(e3sm_case.load(self.case, data, self.maps), self.xtype)
+    def made(self, data: pathlib.Path | None) -> e3sm_case.Case:
+        read = e3sm_synthetic.case() if self.case == "synthetic" else e3sm_case.load(self.case, data, self.maps)
+        case = e3sm_case.with_type(read, self.xtype)
         if self.variant == "gaps":
             return e3sm_case.with_gaps(case, 7)
         return e3sm_case.scaled(case, int(self.variant[1:])) if self.variant else case
@@ -72,33 +75,33 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-growth", action="store_true", help="without the rows of more columns")
 
 
-def scenarios_of(options: argparse.Namespace) -> list[Scenario]:
-    if options.maps and len(options.case or []) != 1:
+def scenarios_of(options: argparse.Namespace, captured: bool) -> list[Scenario]:
+    if options.maps and (len(options.case or []) != 1 or options.case == ["synthetic"]):
         raise SystemExit("bench: --maps is for one --case: the F case has 3 maps, the G case 6")
+    cases = options.case or (CAPTURED if captured else ("synthetic",))
     if min(options.ranks or [1]) < 1:
         raise SystemExit(f"bench: --ranks is {min(options.ranks)}, it must be 1 or more")
     if options.xtype or options.records or options.ranks or options.maps:
-        chosen = [Scenario(case, xtype, records, ranks=ranks, maps=options.maps) for case in TITLES
+        chosen = [Scenario(case, xtype, records, ranks=ranks, maps=options.maps) for case in cases
                   for xtype in options.xtype or ["double"] for records in options.records or [1] for ranks in options.ranks or [RANKS]]
     else:
-        chosen = [Scenario(case) for case in TITLES]
+        chosen = [Scenario(case) for case in cases]
         if not options.quick:
-            chosen += [Scenario(case, "float", short=True) for case in TITLES]
-            chosen += [Scenario(case, records=5, short=True) for case in TITLES]
-    chosen = [scenario for scenario in chosen if not options.case or scenario.case in options.case]
-    if options.verify:
+            chosen += [Scenario(case, "float", short=True) for case in cases]
+            chosen += [Scenario(case, records=5, short=True) for case in cases]
+    if options.verify and captured:
         chosen.append(Scenario("f_h1", records=2, variant="gaps", short=True))
     return chosen
 
 
 def plan(options: argparse.Namespace) -> Plan:
     data = e3sm_case.data_directory(options.data)
-    if data is None:
+    if data is None and (options.data or set(options.case or []) & set(CAPTURED)):
         raise Skipped("no captured E3SM files: give --data DIRECTORY or set AFTERBAY_BENCH_DATA (see bench/README.md)")
     if e3sm_case.numpy is None or importlib.util.find_spec("netCDF4") is None:
         raise Skipped("this Python has no numpy or no netCDF4: ./dev bench e3sm brings them")
     rows, cases = [], {}
-    for scenario in scenarios_of(options):
+    for scenario in scenarios_of(options, data is not None):
         try:
             cases[scenario.name] = (scenario, scenario.made(data))
         except (e3sm_case.Malformed, OSError) as error:
@@ -106,11 +109,11 @@ def plan(options: argparse.Namespace) -> Plan:
         path = e3sm_case.write(cases[scenario.name][1], CASES / (scenario.name.replace(", ", "-").replace(" ", "_") + ".json"))
         rows += afterbay_rows(scenario, path) if scenario.variant else scenario_rows(scenario, path, options.quick)
     chosen = options.ranks or options.maps
-    if not options.no_growth and not chosen and (not options.case or "f_h0" in options.case):
+    if data and not options.no_growth and not chosen and (not options.case or "f_h0" in options.case):
         rows += growth_rows(data, FACTORS[:2] if options.quick else FACTORS, cases)
     return Plan(rows, options.runs or (3 if options.quick else 5), checks, panels,
                 lambda row, directory: verify_row(row, directory, cases), 1, notes,
-                {"model_ranks": options.ranks or RANKS, "data": sorted(file for files in e3sm_case.SOURCES.values() for file in files)})
+                {"model_ranks": options.ranks or RANKS, "data": sorted(file for files in e3sm_case.SOURCES.values() for file in files) if data else "synthetic"})
 
 
 # --- rows --------------------------------------------------------------------------------------------------
@@ -140,6 +143,7 @@ def scenario_rows(scenario: Scenario, path: pathlib.Path, quick: bool) -> list[R
     rows += with_both("iput_varn", "PnetCDF iput_varn + wait_all", "pnetcdf_e3sm", "--mode", "nonblocking", verify=True)
     if not scenario.short:
         rows += with_both("put_varn", "PnetCDF put_varn_all", "pnetcdf_e3sm", "--mode", "blocking", verify=True)
+        rows += with_both("put_vard", "PnetCDF put_vard_all", "pnetcdf_e3sm", "--mode", "vard", verify=True)
         if not (quick and scenario.case == "f_h0"):
             rows += with_both("netcdf4", "parallel netCDF-4", "parallel_netcdf_e3sm", verify=True, repeats=3)
     for mode in ("collective", "independent"):
@@ -258,7 +262,7 @@ TABLE = (  #: heading, path in the row's JSON, format
 
 def scenario_table(results: Results, scenario: str) -> str:
     """As E3SM-IO's own report has it: seconds of the slowest rank, requests of all ranks, amount, bandwidth, memory."""
-    header = ["", *(heading for heading, _, _ in TABLE), "min-max", "with structure", "requests", "MiB", "MiB/s", "memory MiB", "servers MiB",
+    header = ["", *(heading for heading, _, _ in TABLE), "min-max", "with structure", "requests", "most", "MiB", "MiB/s", "memory MiB", "heap MiB", "servers MiB",
               "blocked", "memcpy", "ratio", "set-up"]
     lines, group = [], None
     for row in results.in_scenario(scenario):
@@ -282,9 +286,9 @@ def table_line(results: Results, row: Row) -> list[str]:
     mib = [run["bytes"] / 2**20 for run in results.metrics[row.key] if run]
     ratios = results.ratios(row.key, "blocked_s.max", row.key, "copy_s.max")
     rates = [amount / end for amount, end in zip(mib, ends)]
-    return [row.label, *(median(path, form) for _, path, form in TABLE), tables.spread(ends), between("end_with_prepare_s"), median("pieces.sum", "{:.0f}"),
+    return [row.label, *(median(path, form) for _, path, form in TABLE), tables.spread(ends), between("end_with_prepare_s"), median("pieces.sum", "{:.0f}"), median("pieces.max", "{:.0f}"),
             f"{statistics.median(mib):.2f}", tables.median_text(rates, "{:.0f}"), median("memory_mib.max", "{:.0f}"),
-            median("server_memory_mib", "{:.0f}"), median("blocked_s.max", "{:.4f}"), median("copy_s.max", "{:.4f}"),
+            median("library_mib", "{:.2f}"), median("server_memory_mib", "{:.0f}"), median("blocked_s.max", "{:.4f}"), median("copy_s.max", "{:.4f}"),
             tables.median_text(ratios), median("setup_s", "{:.4f}")]
 
 
@@ -295,7 +299,8 @@ def notes(results: Results) -> list[str]:
              "starts, and counts in set-up, as the beginning of its journal does; the others make it in open+define. 'with structure' "
              "is total and the server's time for it (prepare in its report), from to. The ranks compute their maps meanwhile, so that "
              "it takes longer than by itself",
-             "requests: pieces that lie apart in the file; Afterbay is given one array a variable, rank and record",
+             "requests: pieces that lie apart in the file, of all ranks, and the most of one rank; Afterbay is given one array a variable, rank and record",
+             "heap: the most that PnetCDF says to have allocated itself on one rank",
              "memory: of the rank that grew most, above the model's own arrays; a segment that all ranks share is dealt out over "
              "them"]
     lines += [f"fastest for {choice}: {results.row(key).alternative}" for choice, key in results.chosen.items()]

@@ -30,6 +30,14 @@ SOURCES = {
     "f_h1": ("f_case_h1.txt", "vars_f_h1.csv", "map_f_case_16p.nc"),
     "g": ("g_case_hist.txt", "vars_g.csv", "map_g_case_16p.nc"),
 }
+#: Which map variables lie on, by their dimensions without the record dimension, as E3SM-IO's cases have it
+MAPS_BY_DIMENSIONS = {
+    "f": {("ncol",): "D2", ("lev", "ncol"): "D3"},
+    "g": {("nCells",): "D1", ("nEdges",): "D2", ("nCells", "nVertLevels"): "D3", ("nEdges", "nVertLevels"): "D4",
+          ("nVertices", "nVertLevels"): "D5", ("nCells", "nVertLevelsP1"): "D6"},
+}
+#: Variables that lie on another map than others with the same dimensions
+MAPS_BY_NAME = {"f": {"area": "D1"}, "g": {}}
 #: PIO's text form of the maps of the F case
 DAT_FILES = {
     "D1": "piodecomp16tasks16io01dims_ioid_514.dat",
@@ -173,9 +181,13 @@ def read_maps(path: pathlib.Path) -> dict[str, Map]:
     with netCDF4.Dataset(path) as data:
         data.set_auto_mask(False)
         if "num_decomp" not in data.dimensions:
-            raise Malformed(f"{path}: not E3SM-IO's combined file: no dimension num_decomp")
+            raise Malformed(f"{path}: no dimension num_decomp: not E3SM-IO's combined file, or one of 2018 "
+                            f"(afterbay decomp convert {path.name} new.nc --to e3sm)")
         for number in range(1, len(data.dimensions["num_decomp"]) + 1):
             name = f"D{number}"
+            if f"{name}.raw_nreqs" not in data.variables:
+                raise Malformed(f"{path}: no variable {name}.raw_nreqs: make the file with the ranks' own lists "
+                                f"(dat2decomp -r, or afterbay decomp convert {path.name} new.nc --to e3sm)")
             counts = data[f"{name}.raw_nreqs"][:]
             offsets = data[f"{name}.raw_offsets"][:].astype("i8") - 1
             dims = tuple(int(length) for length in numpy.atleast_1d(data.getncattr(f"{name}.dims")))
@@ -226,7 +238,22 @@ def read_dat(path: pathlib.Path) -> Map:
 
 
 def assign_maps(case: Case, table: pathlib.Path) -> None:
-    """Variables get their maps; dimensions get the lengths of the maps."""
+    """Variables get their maps and the order in which the model writes them: from the table if there is one, else by
+    their dimensions and in the order of the header. Dimensions get the lengths of the maps."""
+    names = maps_in_table(case, table) if table.is_file() else maps_by_dimensions(case)
+    for position, variable in enumerate(case.variables):
+        name = names[variable.name]
+        if name is None:
+            continue
+        if name not in case.maps:
+            raise Malformed(f"{table if table.is_file() else case.name}: {variable.name} lies on the map {name}; there are {', '.join(case.maps)}")
+        case.variables[position] = replace(variable, map=name)
+        for dimension, length in zip(reversed(variable.dimensions), reversed(case.maps[name].dims)):
+            case.dimensions[dimension] = length
+
+
+def maps_in_table(case: Case, table: pathlib.Path) -> dict[str, str | None]:
+    """Sets the order of the case, too."""
     with table.open(newline="") as rows:
         reader = csv.DictReader(rows)
         if missing := {"name", "order", "decomp"} - set(reader.fieldnames or ()):
@@ -235,15 +262,23 @@ def assign_maps(case: Case, table: pathlib.Path) -> None:
     if sorted(listed) != sorted(variable.name for variable in case.variables):
         raise Malformed(f"{table}: does not list the variables of {case.name}")
     case.order = sorted(listed, key=lambda name: int(listed[name]["order"]))
-    for position, variable in enumerate(case.variables):
-        name = listed[variable.name]["decomp"]
-        if name == "-":
-            continue
-        if name not in case.maps:
-            raise Malformed(f"{table}: {variable.name} lies on the map {name}; there are {', '.join(case.maps)}")
-        case.variables[position] = replace(variable, map=name)
-        for dimension, length in zip(reversed(variable.dimensions), reversed(case.maps[name].dims)):
-            case.dimensions[dimension] = length
+    return {name: None if row["decomp"] == "-" else row["decomp"] for name, row in listed.items()}
+
+
+def maps_by_dimensions(case: Case) -> dict[str, str | None]:
+    """Sets the order of the case, too. A horizontal dimension that no map is known for is refused."""
+    kind = case.name[0]
+    known, by_name = MAPS_BY_DIMENSIONS[kind], MAPS_BY_NAME[kind]
+    horizontal = {dimension for dimensions in known for dimension in dimensions} - {"lev", "nVertLevels", "nVertLevelsP1"}
+    case.order = [variable.name for variable in case.variables]
+    names = {}
+    for variable in case.variables:
+        dimensions = tuple(name for name in variable.dimensions if case.dimensions[name] != UNLIMITED)
+        names[variable.name] = by_name.get(variable.name, known.get(dimensions))
+        if names[variable.name] is None and horizontal & set(dimensions):
+            raise Malformed(f"{case.name}: {variable.name} ({', '.join(dimensions)}) lies on no map of the case: "
+                            f"{', '.join(' x '.join(dims) for dims in known)} are known; a table vars_*.csv can name another")
+    return names
 
 
 # --- variants ----------------------------------------------------------------------------------------------

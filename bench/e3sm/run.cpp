@@ -149,6 +149,7 @@ Timings run_case(const Options& options, MPI_Comm model, Fields& fields, Writer&
   timings.finish_s = timed([&] { writer.finish(); });
   timings.end_s = now_s() - start;
   timings.cpu_s = process_cpu_s() - cpu_start;
+  timings.library_mib = writer.library_mib();
   for (const auto& [begin, end] : stretches) timings.blocked_together_s += together(begin, end, model);
   return timings;
 }
@@ -189,6 +190,8 @@ void report(const Options& options, const Case& source, MPI_Comm model, const Fi
                     {"finish_s", highest(timings.finish_s)}};
   line["memory_mib"] = {{"max", highest(memory_mib)}, {"own_max", highest(memory.own_mib)}};
   line["shared_mib"] = highest(memory.shared_mib);
+  if (const double library_mib = highest(timings.library_mib); library_mib > 0)
+    line["library_mib"] = library_mib;
   line["cpu_s"] = reduced(timings.cpu_s, MPI_SUM, model);
   if (options.copy)
     line["copy_s"] = {{"max", highest(timings.copy_s)}, {"together", timings.copy_together_s}};

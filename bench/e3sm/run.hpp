@@ -38,6 +38,8 @@ class Writer {
   virtual void flush(int record) = 0;  ///< returns when the arrays may change
   virtual void close() = 0;
   virtual void finish() = 0;  ///< returns when the file is durable
+  /// The most memory that the library says to have allocated on this rank; 0: it does not say.
+  [[nodiscard]] virtual double library_mib() const { return 0; }
 };
 
 /// What one rank measured, in seconds.
@@ -52,7 +54,8 @@ struct Timings {
   /// From the first rank's begin of open, post, flush and close to the last rank's end, without what lies
   /// between records. The ranks are on one machine, with one clock.
   double blocked_together_s = 0;
-  double copy_s = 0;  ///< memcpy of the same bytes, the slowest rank's: median of several, times records
+  double copy_s = 0;       ///< memcpy of the same bytes, the slowest rank's: median of several, times records
+  double library_mib = 0;  ///< Writer::library_mib
   double copy_together_s = 0;  ///< the same from the first rank's begin to the last rank's end
   double cpu_s = 0;            ///< of this process from open to the end of finish
   ThreadUse blocked_use;       ///< what the calling thread did in open, post, flush and close

@@ -16,12 +16,13 @@ SOURCE = pathlib.Path(os.environ.get("AFTERBAY_SOURCE", pathlib.Path(__file__).p
 sys.path.insert(0, str(SOURCE / "bench"))
 
 import e3sm_case  # noqa: E402
+import e3sm_synthetic  # noqa: E402
 import e3sm_verify  # noqa: E402
 import harness  # noqa: E402
 
 DATA = e3sm_case.data_directory(None)
 PROGRAMS = pathlib.Path(os.environ.get("AFTERBAY_BENCH_PROGRAMS") or pathlib.Path(os.environ.get("AFTERBAY_BUILD", ".")) / "bench")
-BASELINES = {"pnetcdf_e3sm": ("nonblocking", "blocking"), "parallel_netcdf_e3sm": ("any",)}
+BASELINES = {"pnetcdf_e3sm": ("nonblocking", "blocking", "vard"), "parallel_netcdf_e3sm": ("any",)}
 
 HEADER = r"""netcdf small {
 // file format: CDF-5 (big variables)
@@ -93,6 +94,19 @@ class Header(unittest.TestCase):
         self.assertEqual(kinds, {"lat": "double", "T": "double", "ps": "double", "mask": "int", "text": "char", "P0": "double"})
         fill = next(a for v in case.variables for a in v.attributes if a.name == "_FillValue")
         self.assertEqual(fill.type, "double")
+
+    def test_without_a_table_maps_are_known_by_dimensions_and_others_are_refused(self):
+        case = small_case()
+        case.name = "f_small"
+        case.variables = [e3sm_case.replace(variable, map=None) for variable in case.variables]
+        case.maps = {"D2": case.maps["D1"], "D3": case.maps["D2"]}
+        e3sm_case.assign_maps(case, pathlib.Path("none.csv"))
+        self.assertEqual({v.name: v.map for v in case.variables},
+                         {"lat": "D2", "T": "D3", "ps": "D2", "mask": "D2", "text": None, "P0": None})
+        self.assertEqual(case.order, [v.name for v in case.variables])
+        case.variables.append(e3sm_case.Variable("odd", "double", ("ncol", "lev")))
+        with self.assertRaisesRegex(e3sm_case.Malformed, r"f_small: odd \(ncol, lev\) lies on no map"):
+            e3sm_case.assign_maps(case, pathlib.Path("none.csv"))
 
     def test_a_table_of_other_variables_is_refused(self):
         case = small_case()
@@ -201,6 +215,12 @@ class Captured(unittest.TestCase):
             amount = sum(numpy.prod(case.shape(v)) * numpy.dtype(e3sm_case.NUMPY_TYPES[v.type]).itemsize for v in on_maps)
             self.assertEqual((len(case.variables), len(on_maps)), (variables, decomposed), name)
             self.assertAlmostEqual(amount / 2**20, mib, delta=0.05, msg=name)
+
+    def test_maps_known_by_dimensions_are_those_of_the_tables(self):
+        for name in e3sm_case.SOURCES:
+            case = e3sm_case.load(name, DATA)
+            derived = e3sm_case.maps_by_dimensions(case)
+            self.assertEqual(derived, {v.name: v.map for v in case.variables}, name)
 
     def test_headers_are_read_as_ncgen_reads_them(self):
         for name, (header, _, _) in e3sm_case.SOURCES.items():
