@@ -15,7 +15,7 @@ ROWS = {
     "`--npes_model n1`": (["model_ranks=3", "servers=1"], 6, 6, ["model: ranks 0-2\n", "servers: rank 5\n", "spare: ranks 3-4\n"]),
     "`--npes_output_server n2`": (["servers=2"], 6, 6, ["model: ranks 0-3\nservers: ranks 4-5\n"]),
     "`--nodes_output_server n2`": (["server_nodes=2", "isolate_nodes=on"], 8, 2, ["model: ranks 0-3\nservers: ranks 4-7\n"]),
-    "`--oserver_type mpi`": (["topology=dedicated"], 3, 3, ["model: ranks 0-1\nservers: rank 2\n"]),
+    "`--oserver_type single` (PFIO's default)": (["topology=dedicated"], 3, 3, ["model: ranks 0-1\nservers: rank 2\n"]),
     "`--oserver_type multigroup`": (["topology=tiered"], 4, 4, ["model: ranks 0-1\nfrontends: rank 2\nservers: rank 3\n"]),
     "`--npes_backend_pernode n3`": (["topology=tiered", "isolate_nodes=on", "server_nodes=1", "servers_per_node=2"], 8, 4,
                                     ["model: ranks 0-3\nfrontends: ranks 4-5\nservers: ranks 6-7\n"]),

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""docs/how-to/from-um.md and from-xios.md: the settings that they name exist, and their configurations are correct."""
+import os
+import pathlib
+import re
+import unittest
+
+from _cli import OK, CommandTest
+
+DOCS = pathlib.Path(os.environ["AFTERBAY_SOURCE"], "docs")
+KNOWN = set(re.findall(r"^### `(?:collections\.NAME\.|pools\.NAME\.)?([^`]+)`", (DOCS / "reference" / "configuration.md").read_text(), re.M))
+SECTIONS = {"pools", "triggers", "collections.NAME.pool"}
+
+
+class FromOthers(CommandTest):
+    def test_configurations_are_correct(self):
+        for page, servers in (("from-um.md", "servers: ranks 2-3, 6-7\n"), ("from-xios.md", "servers: ranks 6-7\n")):
+            with self.subTest(page):
+                yaml = re.search(r"```yaml\n(.*?)```", (DOCS / "how-to" / page).read_text(), re.S)[1]
+                done = self.expect(OK, "check", self.write("run.yaml", yaml), "--ranks", "8", "--ranks-per-node", "4")
+                self.assertIn(servers, done.stdout)
+
+    def test_settings_exist(self):
+        for page in ("from-um.md", "from-xios.md"):
+            rows = [line.split("|")[2] for line in (DOCS / "how-to" / page).read_text().splitlines() if line.startswith("| ")]
+            named = {name.split(":")[0] for row in rows[1:] for name in re.findall(r"`([a-z][a-zA-Z_.]*(?:: [^`]*)?)`", row)}
+            calls = {"prefetch", "get", "open_input", "open_session"}
+            unknown = {name for name in named - calls - SECTIONS - KNOWN if not re.match(r"(session|input|file|collection|schema)\.", name)}
+            self.assertEqual(unknown - {"file", "cdf5", "cdf2", "variable"}, set(), page)
+
+
+if __name__ == "__main__":
+    unittest.main()
