@@ -3,7 +3,7 @@
 
 Weak scaling: every process holds a block of a 3-D float array and writes the same number of MiB, in a few
 records. All ways end with durable data (fsync counted). The tables have the study's columns, with the least
-and the mean beside the largest bandwidth. On Lustre stripes are set as the study found best, or as asked for.
+and the mean beside the largest bandwidth. On Lustre stripes are set as the study found best for less than 96 processes, or as asked for.
 """
 
 import argparse
@@ -31,8 +31,8 @@ MPI_IO = ("ompio", "romio321")
 LAYOUTS = (("chunks, collective", ("--chunked", "--mode", "collective")),
            ("chunks, independent", ("--chunked", "--mode", "independent")),
            ("contiguous, collective", ("--mode", "collective")))
-#: stripe count and size in MiB that the study found best: (of files per process, of a shared file)
-LUSTRE = ((1, 1), (-1, 8))
+#: stripe count and size in MiB that the study found best for less than 96 processes: (of files per process, of a shared file)
+LUSTRE = ((1, 1), (4, 1))
 RATE = "gib_per_s"
 REPORT = "--afterbay.report.json={dir}/report.json"
 COLOURS = {"fpp": ("#222222", "#999999"), "ssf": ("#7a2f06", "#d8711f", "#b03060", "#c9a227", "#8f7a5a"),

@@ -229,8 +229,9 @@ void add_stripe(std::vector<Setting<Config>>& table) {
       "Over how many storage targets (OSTs) of a Lustre file system a new file is striped. With `auto` 1 for "
       "files that are expected to stay below 64MiB and for `placement` file and least, where every server "
       "writes "
-      "files "
-      "of its own; else `all`. Has no effect on other file systems."));
+      "files of its own; 4 for files that less than 96 servers write together; else `all`. Has no effect on "
+      "other "
+      "file systems."));
   table.push_back(session("stripe.size", stripe_size_kind(), AFTERBAY_FIELD(stripe.size_bytes),
                           "How many bytes in turn go to one storage target (OST) of a Lustre file system. "
                           "With `auto` it grows with "

@@ -12,14 +12,15 @@ namespace afterbay::server {
 
 namespace {
 
-storage::StripePolicy stripe_policy(const config::Config& config, const std::string& collection) {
-  const config::CollectionSettings settings = config.settings_for(collection);
+storage::StripePolicy stripe_policy(const config::Config& config, const ServedCollection& collection) {
+  const config::CollectionSettings settings = config.settings_for(collection.name);
   const config::Placement placement = settings.placement.value_or(config.placement);
   return {.count = settings.stripe_count.value_or(config.stripe.count),
           .size_bytes = settings.stripe_size_bytes.value_or(config.stripe.size_bytes),
           .apply = static_cast<storage::StripeApply>(config.stripe.apply),
           .expected_bytes = settings.expected_bytes.value_or(0),
           .own_file = placement == config::Placement::file || placement == config::Placement::least,
+          .writers = collection.split == model::Split::none ? 1 : collection.servers.size(),
           .deadline = config.deadline / 2};  // a command that hangs leaves time to go on without
 }
 
@@ -154,7 +155,7 @@ storage::FileRequest Server::request_for(const OutputFile& file) {
   request.direct_io = static_cast<storage::DirectIo>(config_.direct_io);
   request.chunk_memory = chunk_memory_;
   request.disk = disk_;
-  request.stripes = stripe_policy(config_, file.collection->name);
+  request.stripes = stripe_policy(config_, *file.collection);
   request.checksum = journal_ && config_.sums_files();
   request.server = static_cast<std::uint64_t>(place_.number);
   request.readable = policy_of(*file.collection).readable;

@@ -63,8 +63,8 @@ class Striping(CommandTest):
 
     def test_policy_follows_the_expected_size(self):
         self.replay(LFS, "--afterbay.stripe.apply=always", "--afterbay.collections.replay.expected_size=20GiB")
-        self.assertEqual(self.calls(), ["setstripe -c -1 -S 8388608 out.nc.part new"])
-        self.assertRegex(self.lines[0], r"stripe count all, size 8MiB$")
+        self.assertEqual(self.calls(), ["setstripe -c 4 -S 8388608 out.nc.part new"])
+        self.assertRegex(self.lines[0], r"stripe count 4, size 8MiB$")
 
     def test_files_of_single_servers_get_one_stripe(self):
         self.replay(LFS, "--afterbay.stripe.apply=always", "--afterbay.collections.replay.expected_size=20GiB",
@@ -74,7 +74,7 @@ class Striping(CommandTest):
     def test_a_file_of_all_servers_is_made_once(self):
         self.replay(LFS, "--afterbay.stripe.apply=always", "--afterbay.collections.replay.expected_size=20GiB",
                     "--afterbay.placement=slab", "--afterbay.servers=2", ranks=4)
-        self.assertEqual(self.calls(), ["setstripe -c -1 -S 8388608 out.nc.part new"])
+        self.assertEqual(self.calls(), ["setstripe -c 4 -S 8388608 out.nc.part new"])
 
     def test_inline(self):
         self.replay(LFS, "--afterbay.stripe.apply=always", "--afterbay.topology=inline")

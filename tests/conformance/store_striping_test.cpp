@@ -87,8 +87,8 @@ TEST_P(StoreStriping, is_set_before_the_file_has_data) {
   auto made = request();
   made.stripes.expected_bytes = std::uint64_t{100} << 30;
   const auto striping = write(made);
-  EXPECT_THAT(lines("calls"), ElementsAre("setstripe -c -1 -S 16777216 " + made.path + ".part"));
-  EXPECT_EQ(striping.applied, "stripe count all, size 16MiB");
+  EXPECT_THAT(lines("calls"), ElementsAre("setstripe -c 4 -S 16777216 " + made.path + ".part"));
+  EXPECT_EQ(striping.applied, "stripe count 4, size 16MiB");
   EXPECT_EQ(striping.warning, "");
   struct stat status {};
   ASSERT_EQ(::stat(made.path.c_str(), &status), 0);

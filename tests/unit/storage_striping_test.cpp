@@ -53,14 +53,18 @@ TEST_P(StorageStripes, fit_the_file) {
 INSTANTIATE_TEST_SUITE_P(
     policies, StorageStripes,
     testing::Values(
-        Choice{"small", {}, 63 * MiB, {1, MiB}}, Choice{"shared", {}, 64 * MiB, {-1, MiB}},
-        Choice{"shared_1_gib", {}, GiB, {-1, 4 * MiB}}, Choice{"shared_8_gib", {}, 8 * GiB, {-1, 8 * MiB}},
-        Choice{"shared_64_gib", {}, 64 * GiB, {-1, 16 * MiB}},
-        Choice{"shared_1_tib", {}, 1024 * GiB, {-1, 32 * MiB}},
+        Choice{"small", {}, 63 * MiB, {1, MiB}}, Choice{"one_writer", {}, 64 * MiB, {4, MiB}},
+        Choice{"few_writers", {.writers = 95}, 64 * MiB, {4, MiB}},
+        Choice{"many_writers", {.writers = 96}, 64 * MiB, {-1, MiB}},
+        Choice{"many_writers_small", {.writers = 96}, 63 * MiB, {1, MiB}},
+        Choice{"shared_1_gib", {}, GiB, {4, 4 * MiB}},
+        Choice{"shared_8_gib", {.writers = 96}, 8 * GiB, {-1, 8 * MiB}},
+        Choice{"shared_64_gib", {}, 64 * GiB, {4, 16 * MiB}},
+        Choice{"shared_1_tib", {.writers = 1000}, 1024 * GiB, {-1, 32 * MiB}},
         Choice{"own_file", {.own_file = true}, 8 * GiB, {1, 8 * MiB}},
         Choice{"count_given", {.count = 4}, MiB, {4, MiB}},
         Choice{"all_given", {.count = -1}, MiB, {-1, MiB}},
-        Choice{"size_given", {.size_bytes = 2 * MiB}, GiB, {-1, 2 * MiB}},
+        Choice{"size_given", {.size_bytes = 2 * MiB}, GiB, {4, 2 * MiB}},
         Choice{"both_given", {.count = 2, .size_bytes = 2 * MiB, .own_file = true}, GiB, {2, 2 * MiB}}),
     [](const auto& one) { return one.param.name; });
 

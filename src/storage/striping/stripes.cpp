@@ -26,7 +26,8 @@ std::uint64_t fitting_size(std::uint64_t file_bytes) {
 }
 
 int fitting_count(const StripePolicy& policy, std::uint64_t file_bytes) {
-  return policy.own_file || file_bytes < small_file_bytes ? 1 : StripePolicy::all;
+  if (policy.own_file || file_bytes < small_file_bytes) return 1;
+  return policy.writers < few_writers ? few_stripes : StripePolicy::all;
 }
 
 }  // namespace
