@@ -80,51 +80,100 @@ bool same(const PutPlan& plan, Type type, const MemoryLayout& memory) {
 
 }  // namespace
 
-Result<std::unique_ptr<Collection>> Collection::make(Definition definition, const config::Config& session,
-                                                     const std::vector<Decomposition>& decompositions,
-                                                     const Sides& sides) {
-  auto collection = std::make_unique<Collection>();
-  Collection& it = *collection;
+Result<std::vector<std::unique_ptr<Collection>>> Collection::make(
+    Definition definition, const config::Config& session, const std::vector<Decomposition>& decompositions,
+    const Sides& sides) {
   const config::CollectionSettings settings = session.settings_for(definition.name);
-  it.id_ = definition.id;
-  it.name_ = definition.name;
-  it.schema_ = std::move(definition.schema);
-  it.servers.resize(sides.servers);
-  it.template_ = settings.file.value_or(definition.options.file);
-  it.directory_ = settings.directory.value_or(definition.options.directory);
-  AFTERBAY_TRY_ASSIGN(const Format asked_format, parse_format(definition.options.store));
-  AFTERBAY_TRY_ASSIGN(const config::Existing asked_existing, existing_of(definition.options.existing));
-  it.format_ = settings.store.value_or(asked_format);
-  it.existing_ = settings.existing.value_or(asked_existing);
-  AFTERBAY_TRY(config::check_variables(session, it.name_, variable_names(it.schema_)));
-  override_variables(it.schema_, settings);
-  AFTERBAY_TRY(model::check_template(it.template_));
-  AFTERBAY_TRY(model::validate(it.schema_, it.format_));
-  model::convert_values(it.schema_);
-  it.expected_bytes_ = settings.expected_bytes.value_or(model::schema_bytes(it.schema_).estimate());
-  Pools::Pool& pool = sides.pools->choose(settings, it.expected_bytes_);
-  it.join(pool, sides.servers);
-  const config::Config& config = pool.config;
-  it.placement_ = settings.placement.value_or(config.placement);
-  it.split_ = split_of(it.placement_, it.format_, it.existing_, it.pool_.size());
-  it.gather_bytes_ = model::gather_bytes(it.schema_, it.split_, it.pool_.size());
-  const model::LayoutSizes sizes{config.memory.block_bytes, config.chunk_bytes, it.gather_bytes_};
-  if (it.format_ == Format::netcdf4) it.choose_chunks(settings, config, decompositions, sides, sizes);
-  AFTERBAY_TRY_ASSIGN(model::FileLayout layout, model::make_layout(it.schema_, it.format_, sizes));
-  it.layout_ = std::make_shared<const model::FileLayout>(std::move(layout));
-  it.owners_ = model::frame_owners(*it.layout_, it.split_, it.pool_.size());
-  it.variable_owners_ = model::variable_owners(*it.layout_, it.owners_);
-  for (auto& owners : it.variable_owners_)  // the leader knows of every put, to tell what is missing
-    if (owners.empty() || owners.front() != 0) owners.insert(owners.begin(), 0);
-  AFTERBAY_TRY(it.resolve(decompositions, sides.model_rank));
-  return collection;
+  std::vector<std::unique_ptr<Collection>> made;
+  made.push_back(std::make_unique<Collection>());
+  Collection& first = *made.front();
+  AFTERBAY_TRY(first.describe(definition, session, settings));
+  const std::vector<Pools::Pool*> pools = sides.pools->choose(settings, first.expected_bytes_);
+  AFTERBAY_TRY(first.lay_out(*pools.front(), settings, decompositions, sides));
+  definition.schema = first.schema_;
+  for (std::size_t p = 1; p < pools.size(); ++p) {
+    ++definition.id;
+    made.push_back(std::make_unique<Collection>());
+    AFTERBAY_TRY(made.back()->describe(definition, session, settings));
+    AFTERBAY_TRY(made.back()->lay_out(*pools[p], settings, decompositions, sides));
+  }
+  const bool least = settings.pool_choice.value_or(session.pool_choice) == config::PoolChoice::least;
+  for (const auto& it : made) {
+    it->takes_least_loaded_pool_ = least && made.size() > 1;
+    first.by_pool.push_back(it.get());
+  }
+  return made;
 }
 
-void Collection::join(Pools::Pool& pool, std::size_t session_servers) {
+/// What does not depend on the pool.
+Result<> Collection::describe(const Definition& definition, const config::Config& session,
+                              const config::CollectionSettings& settings) {
+  id_ = definition.id;
+  name_ = definition.name;
+  schema_ = definition.schema;
+  template_ = settings.file.value_or(definition.options.file);
+  directory_ = settings.directory.value_or(definition.options.directory);
+  AFTERBAY_TRY_ASSIGN(const Format asked_format, parse_format(definition.options.store));
+  AFTERBAY_TRY_ASSIGN(const config::Existing asked_existing, existing_of(definition.options.existing));
+  format_ = settings.store.value_or(asked_format);
+  existing_ = settings.existing.value_or(asked_existing);
+  AFTERBAY_TRY(config::check_variables(session, name_, variable_names(schema_)));
+  override_variables(schema_, settings);
+  AFTERBAY_TRY(model::check_template(template_));
+  AFTERBAY_TRY(model::validate(schema_, format_));
+  model::convert_values(schema_);
+  expected_bytes_ = settings.expected_bytes.value_or(model::schema_bytes(schema_).estimate());
+  return {};
+}
+
+Result<> Collection::lay_out(const Pools::Pool& pool, const config::CollectionSettings& settings,
+                             const std::vector<Decomposition>& decompositions, const Sides& sides) {
+  servers.resize(sides.servers);
+  join(pool, sides.servers);
+  const config::Config& config = pool.config;
+  placement_ = settings.placement.value_or(config.placement);
+  split_ = split_of(placement_, format_, existing_, pool_.size());
+  gather_bytes_ = model::gather_bytes(schema_, split_, pool_.size());
+  const model::LayoutSizes sizes{config.memory.block_bytes, config.chunk_bytes, gather_bytes_};
+  if (format_ == Format::netcdf4) choose_chunks(settings, config, decompositions, sides, sizes);
+  AFTERBAY_TRY_ASSIGN(model::FileLayout layout, model::make_layout(schema_, format_, sizes));
+  layout_ = std::make_shared<const model::FileLayout>(std::move(layout));
+  owners_ = model::frame_owners(*layout_, split_, pool_.size());
+  variable_owners_ = model::variable_owners(*layout_, owners_);
+  for (auto& owners : variable_owners_)  // the leader knows of every put, to tell what is missing
+    if (owners.empty() || owners.front() != 0) owners.insert(owners.begin(), 0);
+  return resolve(decompositions, sides.model_rank);
+}
+
+void Collection::join(const Pools::Pool& pool, std::size_t session_servers) {
   pool_ = pool.servers;
   in_pool_.resize(session_servers, not_in_pool);
   for (std::size_t i = 0; i < pool_.size(); ++i) in_pool_[pool_[i]] = i;
   number_in_pool_ = pool.collections - 1;
+}
+
+std::vector<wire::Candidate> Collection::candidates() const {
+  std::vector<wire::Candidate> candidates;
+  if (!takes_least_loaded_pool_)
+    add_candidates(candidates);
+  else
+    for (const Collection* const in_pool : by_pool) in_pool->add_candidates(candidates);
+  std::ranges::sort(candidates, {}, [](const wire::Candidate& it) { return it.servers.front(); });
+  return candidates;
+}
+
+/// Those of this pool.
+void Collection::add_candidates(std::vector<wire::Candidate>& candidates) const {
+  if (placement_ == config::Placement::least) {
+    for (const std::size_t server : pool_) {
+      const auto number = static_cast<std::uint32_t>(server);
+      candidates.push_back({number, {number}});
+    }
+    return;
+  }
+  const auto leader = static_cast<std::uint32_t>(server_of(files_opened));
+  wire::Candidate& it = candidates.emplace_back(wire::Candidate{leader, {leader}});
+  if (is_split() || placement_ == config::Placement::file) it.servers.assign(pool_.begin(), pool_.end());
 }
 
 /// Writes them into the schema, by which the servers get them. What is appended to has its shapes already:
@@ -253,7 +302,7 @@ wire::DefineCollection Collection::message(bool with_schema) const {
   message.store = std::string(name_of(format_));
   message.existing = static_cast<std::uint8_t>(existing_);
   message.split = static_cast<std::uint8_t>(split_);
-  message.least = takes_least_loaded() ? 1 : 0;
+  message.least = takes_least_loaded() || takes_least_loaded_pool_ ? 1 : 0;
   message.servers.assign(pool_.begin(), pool_.end());
   message.first = static_cast<std::uint32_t>(server_of(0));
   message.gather_bytes = gather_bytes_;

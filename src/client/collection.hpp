@@ -117,7 +117,8 @@ struct ServerState {
   std::vector<OpenRecord> open;  ///< in order of seq
 };
 
-/// A collection as this rank defined it, settings applied. `make` finds all that is wrong with it.
+/// A collection as this rank defined it, settings applied, in one of its pools. `make` finds all that is
+/// wrong with it.
 class Collection {
  public:
   struct Definition {
@@ -132,9 +133,11 @@ class Collection {
     std::size_t servers = 1;  ///< of the session
     Pools* pools = nullptr;
   };
-  static Result<std::unique_ptr<Collection>> make(Definition definition, const config::Config& config,
-                                                  const std::vector<Decomposition>& decompositions,
-                                                  const Sides& sides);
+  /// One per pool of the collection, with consecutive ids from that of the definition on. The first is the
+  /// one that the model knows (`by_pool`). All have the same schema, the shapes of chunks included.
+  static Result<std::vector<std::unique_ptr<Collection>>> make(
+      Definition definition, const config::Config& config, const std::vector<Decomposition>& decompositions,
+      const Sides& sides);
 
   [[nodiscard]] std::uint32_t id() const noexcept { return id_; }
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
@@ -151,10 +154,14 @@ class Collection {
   }
   /// The servers of its pool, which alone ever write its files.
   [[nodiscard]] const std::vector<std::size_t>& pool() const noexcept { return pool_; }
-  /// Whether each file goes to the server that has the least to write.
+  /// Whether each file goes to the server of the pool that has the least to write.
   [[nodiscard]] bool takes_least_loaded() const noexcept {
     return placement_ == config::Placement::least && pool_.size() > 1;
   }
+  /// Whether each file goes to the pool that has the least to write; else to the collection's pools in turn.
+  [[nodiscard]] bool takes_least_loaded_pool() const noexcept { return takes_least_loaded_pool_; }
+  /// Who may write the next file, for a choice by load; sorted by their first servers.
+  [[nodiscard]] std::vector<wire::Candidate> candidates() const;
   /// Of one file, as far as anybody can say.
   [[nodiscard]] std::uint64_t expected_bytes() const noexcept { return expected_bytes_; }
   /// Calls `visit(server)` for each server that is to know of puts of a variable: who writes frames of it,
@@ -188,7 +195,10 @@ class Collection {
   void make_likely_plans();
 
   std::vector<ServerState> servers;  ///< one a server of the session
-  std::uint64_t files_opened = 0;
+  /// The collection in each of its pools, itself first; empty for all but the one that the model knows.
+  std::vector<Collection*> by_pool;
+  std::uint64_t files_dealt = 0;                  ///< to all pools, of new names
+  std::uint64_t files_opened = 0;                 ///< of them in this pool
   std::map<std::uint64_t, std::size_t> assigned;  ///< server by number of the file, as the servers said
   observe::Timer* put_timer = nullptr;
 
@@ -197,7 +207,12 @@ class Collection {
   [[nodiscard]] std::size_t nth_after(std::size_t leader, std::size_t offset) const noexcept {
     return pool_[(in_pool_[leader] + offset) % pool_.size()];
   }
-  void join(Pools::Pool& pool, std::size_t session_servers);
+  Result<> describe(const Definition& definition, const config::Config& session,
+                    const config::CollectionSettings& settings);
+  Result<> lay_out(const Pools::Pool& pool, const config::CollectionSettings& settings,
+                   const std::vector<Decomposition>& decompositions, const Sides& sides);
+  void join(const Pools::Pool& pool, std::size_t session_servers);
+  void add_candidates(std::vector<wire::Candidate>& candidates) const;
   void choose_chunks(const config::CollectionSettings& settings, const config::Config& config,
                      const std::vector<Decomposition>& decompositions, const Sides& sides,
                      const model::LayoutSizes& sizes);
@@ -225,6 +240,7 @@ class Collection {
   std::vector<std::size_t> pool_;     ///< servers of its pool
   std::vector<std::size_t> in_pool_;  ///< one a server of the session: its place in the pool, or none
   std::size_t number_in_pool_ = 0;    ///< of the pool's collections
+  bool takes_least_loaded_pool_ = false;
   std::uint64_t expected_bytes_ = 0;
   std::uint64_t gather_bytes_ = 0;                 ///< model::LayoutSizes::gather_bytes
   std::vector<model::ChunkChoice> chunk_choices_;  ///< one a variable; none for stores without chunks

@@ -112,14 +112,19 @@ Result<Collection*> ModelSession::collection(const std::string& name, const Sche
                     .error()
                     .at_rank(place_.session_rank)
                     .add(fmt::format("defining collection '{}'", name)));
-  (*made)->put_timer = profile_.timer(name, observed_.put);
-  collections_.push_back(std::move(*made));
-  return collections_.back().get();
+  Collection* const first = made->front().get();
+  observe::Timer* const timer = profile_.timer(name, observed_.put);
+  for (auto& in_pool : *made) {
+    in_pool->put_timer = timer;
+    collections_.push_back(std::move(in_pool));
+  }
+  return first;
 }
 
 std::vector<observe::CollectionRecord> ModelSession::account() const {
   std::vector<observe::CollectionRecord> records;
-  for (const auto& collection : collections_) records.push_back(collection->account());
+  for (const auto& collection : collections_)
+    if (!collection->by_pool.empty()) records.push_back(collection->account());
   return records;
 }
 

@@ -38,14 +38,15 @@ Result<std::shared_ptr<File>> ModelSession::open(Collection& collection, const F
   file->collection = &collection;
   file->path = std::move(path);
   AFTERBAY_TRY_ASSIGN(const bool assigned, choose_server(*file));
+  const Collection& in_pool = *file->collection;
   file->servers.push_back(file->server);
-  if (collection.is_split())
-    for (const std::size_t s : collection.pool())
+  if (in_pool.is_split())
+    for (const std::size_t s : in_pool.pool())
       if (s != file->server) file->servers.push_back(s);
   AFTERBAY_TRY(wait_for_older(*file));
   wire::OpenFile message;
   message.file = file->id;
-  message.collection = collection.id();
+  message.collection = in_pool.id();
   message.leader = static_cast<std::uint32_t>(file->server);
   message.assigned = assigned ? 1 : 0;
   message.path = file->path;
@@ -61,27 +62,41 @@ Result<std::shared_ptr<File>> ModelSession::open(Collection& collection, const F
   return file;
 }
 
-/// A path that was written before goes to the server that wrote it, where the collection may choose: that
-/// server publishes the older file first, without a wait here. A choice that every rank makes alike.
-/// True: it was given to the server that has the least to write.
+/// Chooses the pool, too. A path that was written before goes to the server that wrote it, where the
+/// collection may choose: that server publishes the older file first, without a wait here. A choice that
+/// every rank makes alike. True: it was given to the server that has the least to write.
 Result<bool> ModelSession::choose_server(File& file) {
   Collection& collection = *file.collection;
-  if (const auto known = destinations_.find(file.path); known && collection.serves(known->server)) {
-    file.server = known->server;
+  if (const auto known = destinations_.find(file.path))
+    for (Collection* const in_pool : collection.by_pool)
+      if (in_pool->serves(known->server)) {
+        file.collection = in_pool;
+        file.server = known->server;
+        return false;
+      }
+  const std::uint64_t nth = collection.files_dealt++;
+  if (collection.takes_least_loaded_pool()) {
+    AFTERBAY_TRY_ASSIGN(file.server, least_loaded(collection, nth));
+    for (Collection* const in_pool : collection.by_pool)
+      if (in_pool->serves(file.server)) file.collection = in_pool;
+    ++file.collection->files_opened;
+    AFTERBAY_TRY(ask_server(collection, nth + 1));
+    return true;
+  }
+  Collection& chosen = *collection.by_pool[nth % collection.by_pool.size()];
+  file.collection = &chosen;
+  const std::uint64_t nth_in_pool = chosen.files_opened++;
+  if (!chosen.takes_least_loaded()) {
+    file.server = chosen.server_of(nth_in_pool);
     return false;
   }
-  const std::uint64_t nth = collection.files_opened++;
-  if (!collection.takes_least_loaded()) {
-    file.server = collection.server_of(nth);
-    return false;
-  }
-  AFTERBAY_TRY_ASSIGN(file.server, least_loaded(collection, nth));
-  AFTERBAY_TRY(ask_server(collection, nth + 1));
+  AFTERBAY_TRY_ASSIGN(file.server, least_loaded(chosen, nth_in_pool));
+  AFTERBAY_TRY(ask_server(chosen, nth_in_pool + 1));
   return true;
 }
 
-/// What the pool's first server has said: it was asked when the file before was opened, so that a rank waits
-/// only where it opens one file right after the other.
+/// What the choosing server has said: it was asked when the file before was opened, so that a rank waits
+/// only if it opens one file right after the other.
 Result<std::size_t> ModelSession::least_loaded(Collection& collection, std::uint64_t nth) {
   if (nth == 0) AFTERBAY_TRY(ask_server(collection, nth));
   AFTERBAY_TRY(
@@ -95,9 +110,10 @@ Result<std::size_t> ModelSession::least_loaded(Collection& collection, std::uint
 
 Result<> ModelSession::ask_server(Collection& collection, std::uint64_t nth) {
   if (place_.model_rank != 0) return {};
-  const std::size_t first = collection.pool().front();
-  AFTERBAY_TRY(send(first, wire::AskServer{collection.id(), nth, collection.expected_bytes()}, Wake::now));
-  if (auto sent = links_[first]->flush(); !sent) return fail(explain(first, std::move(sent).error()));
+  constexpr std::size_t asked = wire::choosing_server;
+  const wire::AskServer question{collection.id(), nth, collection.expected_bytes(), collection.candidates()};
+  AFTERBAY_TRY(send(asked, question, Wake::now));
+  if (auto sent = links_[asked]->flush(); !sent) return fail(explain(asked, std::move(sent).error()));
   return {};
 }
 

@@ -18,11 +18,17 @@ Pools::Pools(const config::Config& config, const std::vector<std::size_t>& pool_
     if (!pool.name.empty() && pool.name == config.input_pool) readers_ = pool.servers;
 }
 
-Pools::Pool& Pools::choose(const config::CollectionSettings& settings, std::uint64_t expected_bytes) {
-  const auto named = std::ranges::find(pools_, settings.pool.value_or(""), &Pool::name);
-  Pool& chosen = named != pools_.end() ? *named : pools_[choose_by_size(expected_bytes)];
-  ++chosen.collections;
-  chosen.expected_bytes += expected_bytes;
+std::vector<Pools::Pool*> Pools::choose(const config::CollectionSettings& settings,
+                                        std::uint64_t expected_bytes) {
+  std::vector<Pool*> chosen;
+  for (const std::string& name : settings.pools.value_or(std::vector<std::string>()))
+    if (const auto named = std::ranges::find(pools_, name, &Pool::name); named != pools_.end())
+      chosen.push_back(&*named);
+  if (chosen.empty()) chosen.push_back(&pools_[choose_by_size(expected_bytes)]);
+  for (Pool* const pool : chosen) {
+    ++pool->collections;
+    pool->expected_bytes += expected_bytes / chosen.size();
+  }
   return chosen;
 }
 

@@ -19,14 +19,15 @@ class Pools {
     config::Config config;             ///< as it is for this pool
     std::vector<std::size_t> servers;  ///< their numbers in the session, ascending
     std::size_t collections = 0;       ///< given to it so far
-    std::uint64_t expected_bytes = 0;  ///< of one file of each of them
+    std::uint64_t expected_bytes = 0;  ///< of one file of each; of those shared with other pools a part
   };
 
   /// `pool_of_server`: one entry a server of the session; empty: `servers` in one pool.
   Pools(const config::Config& config, const std::vector<std::size_t>& pool_of_server, std::size_t servers);
 
-  /// The pool that gets the next collection, whose files are expected to have so many bytes.
-  Pool& choose(const config::CollectionSettings& settings, std::uint64_t expected_bytes);
+  /// The pools that get the next collection, whose files are expected to have so many bytes: those that are
+  /// named for it, in that order, else one.
+  std::vector<Pool*> choose(const config::CollectionSettings& settings, std::uint64_t expected_bytes);
   /// The servers that read files.
   [[nodiscard]] const std::vector<std::size_t>& readers() const noexcept { return readers_; }
 

@@ -75,11 +75,15 @@ bool Config::servers_talk() const {
   if (talks(placement) || waits_for_epochs()) return true;
   if (std::ranges::any_of(pools(), [&](const auto& name) { return talks(of_pool(name).placement); }))
     return true;
-  return std::ranges::any_of(overrides, [&](const CollectionOverride& item) {
+  CollectionSettings any;
+  for (const CollectionOverride& item : overrides) {
     CollectionSettings settings;
     apply(item, settings);
-    return settings.placement && talks(*settings.placement);
-  });
+    if (settings.placement && talks(*settings.placement)) return true;
+    if (settings.pools && settings.pools->size() > 1) any.pools = settings.pools;
+    if (settings.pool_choice == PoolChoice::least) any.pool_choice = settings.pool_choice;
+  }
+  return any.pools && any.pool_choice.value_or(pool_choice) == PoolChoice::least;
 }
 
 bool Config::waits_for_epochs() const {

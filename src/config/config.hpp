@@ -156,7 +156,8 @@ struct CollectionSettings {
   std::optional<Placement> placement;
   std::optional<bool> droppable;
   std::optional<bool> readable;
-  std::optional<std::string> pool;
+  std::optional<std::vector<std::string>> pools;  ///< that share the files out between them
+  std::optional<PoolChoice> pool_choice;          ///< how they do
   std::optional<int> deflate;
   std::optional<bool> shuffle;
   std::optional<model::Access> access;

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "base/glob.hpp"
 #include "base/suggest.hpp"
@@ -71,8 +74,7 @@ class Finder {
   void pools() {
     const std::vector<std::string> names = config_.pools();
     for (const CollectionOverride& item : config_.overrides)
-      if (item.setting == "pool" && item.variable.empty())
-        must_exist(item.value, names, item.full_name(), item.origin.place);
+      if (item.setting == "pool" && item.variable.empty()) collection_pools(item, names);
     if (!config_.input_pool.empty())
       must_exist(config_.input_pool, names, "input_pool", config_.origin("input_pool").place);
     if (config_.pool_overrides.empty()) return;
@@ -165,11 +167,13 @@ class Finder {
     for (const CollectionOverride& item : config_.overrides) {
       if ((item.setting != "readable" && item.setting != "droppable") || item.value != "on") continue;
       const CollectionSettings settings = config_.settings_for(item.pattern);
-      const Config pool =
-          config_.pool_overrides.empty() || !settings.pool ? config_ : config_.of_pool(*settings.pool);
-      const Placement placement = settings.placement.value_or(pool.placement);
-      const bool shared = placement == Placement::slab || placement == Placement::variable;
-      if (!shared || pool.servers == 1 || !effective(item.pattern, item)) continue;
+      const std::vector<std::string> pools = settings.pools.value_or(std::vector<std::string>{""});
+      const auto shared_in = std::ranges::find_if(pools, [&](const std::string& name) {
+        const Config pool = config_.of_pool(name);
+        return is_shared(settings.placement.value_or(pool.placement)) && pool.servers > 1;
+      });
+      if (shared_in == pools.end() || !effective(item.pattern, item)) continue;
+      const Placement placement = settings.placement.value_or(config_.of_pool(*shared_in).placement);
       problems_.add(
           ErrorCode::conflict, item.origin.place, item.full_name(),
           fmt::format("{} is on, but with the placement {} several servers write each file, and such "
@@ -180,6 +184,19 @@ class Finder {
   }
 
  private:
+  /// The pools that `collections.PATTERN.pool` names: all exist, each once.
+  void collection_pools(const CollectionOverride& item, const std::vector<std::string>& names) {
+    CollectionSettings given;
+    (void)find_setting(collection_settings(), item.setting)->assign(given, item.value);
+    std::set<std::string> seen;
+    for (const std::string& name : *given.pools) {
+      must_exist(name, names, item.full_name(), item.origin.place);
+      if (!seen.insert(name).second)
+        problems_.add(ErrorCode::invalid_argument, item.origin.place, item.full_name(),
+                      fmt::format("the pool \"{}\" is named twice; name each pool once", name));
+    }
+  }
+
   void must_exist(const std::string& name, const std::vector<std::string>& names, const std::string& setting,
                   const std::string& place) {
     if (std::ranges::find(names, name) != names.end()) return;
@@ -195,6 +212,10 @@ class Finder {
     return std::ranges::any_of(config_.pool_overrides, [&](const PoolOverride& item) {
       return item.pool == pool && item.setting.starts_with("memory.");
     });
+  }
+
+  static bool is_shared(Placement placement) {
+    return placement == Placement::slab || placement == Placement::variable;
   }
 
   static bool is_filter(const CollectionOverride& item) {

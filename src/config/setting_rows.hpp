@@ -59,6 +59,7 @@ Setting<VariableSettings> variable(std::string name, Kind<T> kind, Access access
 #define AFTERBAY_FIELD(field) [](auto& target) -> auto& { return target.field; }
 
 Kind<Placement> placement_kind();
+Kind<PoolChoice> pool_choice_kind();
 
 /// Where servers are and what files they get.
 void add_servers(std::vector<Setting<Config>>& table);

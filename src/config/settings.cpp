@@ -394,9 +394,15 @@ const std::vector<Setting<CollectionSettings>>& collection_settings() {
                  "Whether records may be left out when a server's memory is full and `when_full` is `drop`. "
                  "Only for "
                  "collections whose files are written by one server each."),
-      collection("pool", text("name", "a pool's name"), AFTERBAY_FIELD(pool),
-                 "The pool of servers that writes this collection. By default the one that takes files of "
+      collection("pool", words("a pool's name, or several"), AFTERBAY_FIELD(pools),
+                 "The pool of servers that writes this collection, or several: each file is then written by "
+                 "one of them, see `pool_choice`. By default the one pool that takes files of "
                  "their expected size, see `pools.NAME.collections_from`."),
+      collection("pool_choice", pool_choice_kind(), AFTERBAY_FIELD(pool_choice),
+                 "How the files of a collection with several pools are dealt to these. `turn`: to each in "
+                 "turn, in the order of `pool`. `least`: each to the pool whose servers have the least to "
+                 "write. If nothing is said, the session's `pool_choice`. A path that is opened again goes "
+                 "to the server that wrote it before."),
       collection("deflate", integer_in(0, 9), AFTERBAY_FIELD(deflate),
                  "Compression level of zlib for all variables, 0 for none; netCDF-4 only."),
       collection(

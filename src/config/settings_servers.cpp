@@ -87,12 +87,11 @@ void add_placement(std::vector<Setting<Config>>& table) {
       "of the store `memory`, are written by one server all the same. Where nothing is said, `least` with "
       "the "
       "topology tiered."));
-  table.push_back(session("pool_choice",
-                          choice<PoolChoice>({{"turn", PoolChoice::turn}, {"least", PoolChoice::least}}),
-                          AFTERBAY_FIELD(pool_choice),
-                          "Which pool gets a collection for which no pool is named, where several take files "
+  table.push_back(session("pool_choice", pool_choice_kind(), AFTERBAY_FIELD(pool_choice),
+                          "Which pool gets a collection for which no pool is named, if several take files "
                           "of its size: the next in turn, "
-                          "or the one with the least expected bytes a server so far."));
+                          "or the one with the least expected bytes per server so far. For a collection with "
+                          "several pools, which of them gets a file, see `collections.NAME.pool_choice`."));
   table.push_back(session("input_pool", text("name", "a pool's name"), AFTERBAY_FIELD(input_pool),
                           "The pool whose servers read files for the model. By default all servers do."));
 }
@@ -112,6 +111,10 @@ Kind<Placement> placement_kind() {
                             {"least", Placement::least},
                             {"slab", Placement::slab},
                             {"variable", Placement::variable}});
+}
+
+Kind<PoolChoice> pool_choice_kind() {
+  return choice<PoolChoice>({{"turn", PoolChoice::turn}, {"least", PoolChoice::least}});
 }
 
 void add_servers(std::vector<Setting<Config>>& table) {

@@ -177,7 +177,7 @@ Result<const ServedCollection*> Catalog::add(std::size_t peer, const wire::Defin
     new_collections_.push_back(message.id);
   } else if (it.name != message.name || it.schema_hash != message.schema_hash ||
              it.existing != message.existing || it.servers != message.servers ||
-             it.split != static_cast<model::Split>(message.split) ||
+             it.split != static_cast<model::Split>(message.split) || it.least != (message.least != 0) ||
              it.gather_bytes != message.gather_bytes || it.decompositions != message.decompositions ||
              name_of(it.format) != message.store) {
     return fail(

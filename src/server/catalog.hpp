@@ -36,7 +36,7 @@ struct ServedCollection {
   Format format = Format::netcdf4;
   std::uint8_t existing = 0;
   model::Split split = model::Split::none;
-  bool least = false;                  ///< its files go to the server with the least to write
+  bool least = false;                  ///< its files go where there is least to write
   std::vector<std::uint32_t> servers;  ///< of its pool, ascending
   std::uint32_t first = 0;             ///< that makes its first file
   std::uint64_t gather_bytes = 0;      ///< for its layout

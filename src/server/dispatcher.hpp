@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dispatcher: gives files to the servers that have the least to write (placement `least`). One server of a
-// pool, its first, decides for all ranks, one file of a collection ahead: the answer is there when the file
-// is opened.
+// Dispatcher: gives files to the servers that have the least to write (placement `least`, and collections
+// of several pools with `pool_choice` least). One server of the session decides for all ranks, one file of
+// a collection ahead: the answer is there when the file is opened.
 #pragma once
 
 #include <cstddef>
@@ -11,6 +11,8 @@
 #include <span>
 #include <utility>
 
+#include "wire/session_messages.hpp"
+
 namespace afterbay::server {
 
 class Dispatcher {
@@ -18,11 +20,11 @@ class Dispatcher {
   /// A server's own account: bytes that it took in and has not written, and how many of the files given to it
   /// have ended, published or given up.
   void report(std::size_t server, std::uint64_t backlog_bytes, std::uint64_t files_ended);
-  /// One of `servers`, which gets the next file of a collection, expected to have so many bytes: the one with
-  /// the least backlog and bytes still to come; of equal ones the next after the one chosen last. Called when
-  /// the collection's file before is opened: only then that counts as still to come.
-  std::size_t assign(std::uint32_t collection, std::span<const std::uint32_t> servers,
-                     std::uint64_t expected_bytes);
+  /// The leader of the candidate that gets the next file of a collection, expected to have so many bytes:
+  /// the one with the least backlog and bytes still to come per server; of equal ones the next after the one
+  /// chosen last. Called when the collection's file before is opened: only then that counts as still to come.
+  std::uint32_t assign(std::uint32_t collection, std::span<const wire::Candidate> candidates,
+                       std::uint64_t expected_bytes);
 
  private:
   struct Load {
@@ -31,9 +33,11 @@ class Dispatcher {
     std::deque<std::uint64_t> promised;  ///< bytes of the files opened there that have not ended
     [[nodiscard]] std::uint64_t bytes() const;
   };
-  std::map<std::size_t, Load> loads_;
-  std::map<std::uint32_t, std::pair<std::size_t, std::uint64_t>> ahead_;  ///< server and bytes, by collection
-  std::size_t next_ = 0;  ///< of equal servers the first from this number on
+  [[nodiscard]] double load_of(const wire::Candidate& candidate);
+
+  std::map<std::uint32_t, Load> loads_;
+  std::map<std::uint32_t, std::pair<std::uint32_t, std::uint64_t>> ahead_;  ///< leader, bytes; by collection
+  std::uint32_t next_ = 0;  ///< of equal candidates the one whose first server has at least this number
 };
 
 }  // namespace afterbay::server

@@ -5,31 +5,36 @@
 namespace afterbay::server {
 
 Result<> Server::choose_server(const wire::AskServer& message) {
-  const ServedCollection* collection = catalog_.find(message.collection);
-  if (collection == nullptr || collection->servers.empty())
+  const auto known = [this](std::uint32_t server) {
+    return server < static_cast<std::uint32_t>(place_.servers);
+  };
+  const bool sound = std::ranges::all_of(message.candidates, [&](const wire::Candidate& it) {
+    return known(it.leader) && !it.servers.empty() && std::ranges::all_of(it.servers, known);
+  });
+  if (message.candidates.empty() || !sound)
     return afterbay::fail(ErrorCode::internal,
-                          "a server was asked for of collection {}, which is not defined here",
-                          message.collection);
+                          "a server was asked for of collection {}, among {} candidates, some of which are "
+                          "none of {} servers",
+                          message.collection, message.candidates.size(), place_.servers);
   report_load();
-  const std::size_t server =
-      dispatcher_.assign(message.collection, collection->servers, message.expected_bytes);
-  logger_.debug("file {} of collection {} goes to I/O server {}", message.nth, collection->name, server);
-  const auto answer =
-      wire::encode(wire::Assigned{message.collection, message.nth, static_cast<std::uint32_t>(server)});
+  const std::uint32_t server =
+      dispatcher_.assign(message.collection, message.candidates, message.expected_bytes);
+  logger_.debug("file {} of collection {} goes to I/O server {}", message.nth, message.collection, server);
+  const auto answer = wire::encode(wire::Assigned{message.collection, message.nth, server});
   for (std::size_t p = 0; p < peers_.size(); ++p) port_->send(p, answer);
   return {};
 }
 
 /// Often enough to be of use, and only when something has changed.
 void Server::report_load() {
-  if (!load_goes_to_ || said_goodbye_) return;
+  if (!tells_load_ || said_goodbye_) return;
   const std::pair now(port_->frames().used_bytes() + strings_.bytes(), assigned_files_ended_);
   if (now == load_told_) return;
   load_told_ = now;
-  if (*load_goes_to_ == static_cast<std::size_t>(place_.number))
-    dispatcher_.report(*load_goes_to_, now.first, now.second);
-  else if (auto sent = fellows_.send(*load_goes_to_, wire::ServerLoad{now.first, now.second}); !sent)
-    fail(fellow_error(std::move(sent).error(), *load_goes_to_));
+  if (wire::choosing_server == static_cast<std::uint32_t>(place_.number))
+    dispatcher_.report(wire::choosing_server, now.first, now.second);
+  else if (auto sent = fellows_.send(wire::choosing_server, wire::ServerLoad{now.first, now.second}); !sent)
+    fail(fellow_error(std::move(sent).error(), wire::choosing_server));
 }
 
 }  // namespace afterbay::server

@@ -110,7 +110,7 @@ struct EpochComplete {
   }
 };
 
-/// To the first server of the pool, which gives files to those with the least to write.
+/// To `choosing_server`, which gives files to those with the least to write.
 struct ServerLoad {
   static constexpr Kind kind{217};
   std::uint64_t backlog_bytes = 0;

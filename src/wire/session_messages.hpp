@@ -48,7 +48,7 @@ struct DefineCollection {
   std::string store;                   ///< name of a model::Format
   std::uint8_t existing = 0;           ///< storage::Existing
   std::uint8_t split = 0;              ///< model::Split
-  std::uint8_t least = 0;              ///< 1: its files go where there is least to write
+  std::uint8_t least = 0;              ///< 1: its files go where there is least to write, see AskServer
   std::vector<std::uint32_t> servers;  ///< of its pool, ascending
   std::uint32_t first = 0;             ///< which of them makes its first file
   std::uint64_t gather_bytes = 0;      ///< model::LayoutSizes::gather_bytes
@@ -89,16 +89,30 @@ struct OpenFile {
   }
 };
 
+/// The server that is told the load of all others and chooses by it, for all pools.
+inline constexpr std::uint32_t choosing_server = 0;
+
+/// One way to write a file: the server that would make it, and those whose load counts.
+struct Candidate {
+  std::uint32_t leader = 0;
+  std::vector<std::uint32_t> servers;
+  template <class A>
+  void fields(A& a) {
+    a(leader, servers);
+  }
+};
+
 /// Which server is to get file number `nth` of a collection whose files go where there is least to write?
-/// From the lowest model rank to the first server of the pool, which tells all ranks (Assigned).
+/// From the lowest model rank to `choosing_server`, which tells all ranks (Assigned).
 struct AskServer {
   static constexpr Kind kind{121};
   std::uint32_t collection = 0;
   std::uint64_t nth = 0;
   std::uint64_t expected_bytes = 0;
+  std::vector<Candidate> candidates;
   template <class A>
   void fields(A& a) {
-    a(collection, nth, expected_bytes);
+    a(collection, nth, expected_bytes, candidates);
   }
 };
 

@@ -2,6 +2,7 @@
 // Where servers are, pools of them and frontends before them: the same files whatever the layout.
 #include <algorithm>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
@@ -96,6 +97,73 @@ RANK_TEST(SessionLayout, collections_go_to_the_pools_that_are_named, 6) {
 RANK_TEST(SessionLayout, collections_go_to_pools_in_turn, 6) { run_everything(two_pools()); }
 RANK_TEST(SessionLayout, collections_go_to_the_least_loaded_pool_and_server, 6) {
   run_everything(two_pools().set("pool_choice", "least").set("placement", "least"));
+}
+RANK_TEST(SessionLayout, files_of_a_collection_go_to_several_pools_in_turn, 6) {
+  run_everything(two_pools().set("collections.*.pool", "a,b").set("pools.b.placement", "slab"));
+}
+RANK_TEST(SessionLayout, files_of_a_collection_go_to_the_least_loaded_of_several_pools, 6) {
+  run_everything(two_pools()
+                     .set("collections.*.pool", "b,a")
+                     .set("collections.*.pool_choice", "least")
+                     .set("pools.b.placement", "least")
+                     .set("pools.a.topology", "tiered")
+                     .set("pools.b.servers", "1")
+                     .set("memory.frontend", "8MiB")
+                     .set("memory.link", "128KiB"));
+}
+
+constexpr int dealt_files = 6;
+constexpr std::uint64_t dealt_points = 512;  ///< of each of two model ranks
+
+/// Rank 0 has written all its files before rank 1 opens the second (the first open needs all ranks).
+void write_files_one_rank_after_the_other(Session& session) {
+  const auto rank = static_cast<std::uint64_t>(session.model_rank());
+  session.decomposition("line", Block{{2 * dealt_points}, {rank * dealt_points}, {dealt_points}});
+  Schema schema;
+  schema.dimension("point", 2 * dealt_points);
+  schema.variable("x", Type::float32, {"point"}).on("line");
+  Collection collection = session.collection("dealt", schema, {.file = "dealt{step}.nc", .directory = {}});
+  for (int step = 0; step < dealt_files; ++step) {
+    OutputFile file = collection.open(FileName{{}, step, {}, {}});
+    if (rank == 1 && step == 0) MPI_Recv(nullptr, 0, MPI_BYTE, 0, 0, model_comm(session), MPI_STATUS_IGNORE);
+    const auto value = static_cast<float>(10 * step) + static_cast<float>(rank);
+    file.put("x", std::vector<float>(dealt_points, value).data());
+    session.end_step();
+    file.close();
+  }
+  if (rank == 0) MPI_Send(nullptr, 0, MPI_BYTE, 1, 0, model_comm(session));
+}
+
+RANK_TEST(SessionLayout, a_rank_that_runs_ahead_gives_each_file_to_the_same_pool_as_the_others, 4) {
+  run_session(small_session(1)
+                  .set("pools.a.servers", "1")
+                  .set("pools.b.servers", "1")
+                  .set("collections.dealt.pool", "b,a")
+                  .set("journal.directory", "journal"),
+              write_files_one_rank_after_the_other);
+  if (rank() != 0) return;
+  for (int step = 0; step < dealt_files; ++step) {
+    const std::string name = "dealt" + std::to_string(step) + ".nc";
+    const auto values = test::read<float>(name, "x");
+    ASSERT_EQ(values.size(), 2 * dealt_points);
+    for (std::size_t i = 0; i < values.size(); ++i)
+      ASSERT_EQ(values[i], static_cast<float>(10 * step) + static_cast<float>(i / dealt_points)) << i;
+    for (int server = 0; server < 2; ++server) {
+      std::ifstream journal("journal/server-" + std::to_string(server) + ".jsonl");
+      const std::string text{std::istreambuf_iterator<char>(journal), {}};
+      EXPECT_EQ(text.find(name) != std::string::npos, server == (step + 1) % 2) << name << server;
+    }
+  }
+}
+RANK_TEST(SessionLayout, ranks_with_different_pools_for_a_collection_are_refused, 4) {
+  SessionOptions options = small_session(1).set("pools.a.servers", "1").set("pools.b.servers", "1");
+  options.set("collections.x.pool", rank() == 1 ? "b,a" : "a,b");
+  try {
+    const Session session = open_session(comm(), options);
+    ADD_FAILURE() << "accepted";
+  } catch (const Failure& failure) {
+    EXPECT_EQ(failure.error().code, ErrorCode::conflict) << failure.what();
+  }
 }
 RANK_TEST(SessionLayout, pools_have_memory_of_their_own, 6) {
   run_everything(two_pools().set("pools.a.memory.server", "4MiB").set("pools.b.writers", "1"));

@@ -59,7 +59,7 @@ collections:
   EXPECT_EQ(slow.placement, Placement::slab);
   EXPECT_EQ(slow.collections_from_bytes, 1u << 30);
   EXPECT_TRUE(config.servers_talk());
-  EXPECT_EQ(config.settings_for("history").pool, "slow");
+  EXPECT_THAT(*config.settings_for("history").pools, ElementsAre("slow"));
   EXPECT_THAT(show(config), HasSubstr("pools.fast.memory.server"));
 }
 
@@ -118,8 +118,8 @@ using client::Pools;
 
 std::string pool_for(Pools& pools, std::uint64_t bytes, const std::string& named = "") {
   CollectionSettings settings;
-  if (!named.empty()) settings.pool = named;
-  return pools.choose(settings, bytes).name;
+  if (!named.empty()) settings.pools = {named};
+  return pools.choose(settings, bytes).front()->name;
 }
 
 TEST(ClientPools, TakeCollectionsByNameAndBySize) {
@@ -132,6 +132,35 @@ TEST(ClientPools, TakeCollectionsByNameAndBySize) {
   EXPECT_EQ(pool_for(pools, 1u << 30), "large");
   EXPECT_EQ(pool_for(pools, std::uint64_t{1} << 41), "huge");
   EXPECT_EQ(pool_for(pools, std::uint64_t{1} << 41, "small"), "small");
+}
+
+TEST(ConfigPools, ACollectionMayHaveSeveralPools) {
+  const YamlFile file(R"(
+pools:
+  a: {servers: 1}
+  b: {servers: 2}
+collections:
+  history: {pool: [b, a], pool_choice: least}
+  restart: {pool: "a, b"}
+)");
+  const Config config = load(file.sources()).value();
+  EXPECT_THAT(*config.settings_for("history").pools, ElementsAre("b", "a"));
+  EXPECT_EQ(config.settings_for("history").pool_choice, PoolChoice::least);
+  EXPECT_THAT(*config.settings_for("restart").pools, ElementsAre("a", "b"));
+  EXPECT_TRUE(config.servers_talk());
+  EXPECT_FALSE(
+      pools_in_code({{"pools.a.servers", "1"}, {"pools.b.servers", "1"}, {"collections.x.pool", "a,b"}})
+          .servers_talk());
+  EXPECT_THAT(pools_refusal({{"pools.a.servers", "1"}, {"collections.x.pool", "a,b"}}),
+              HasSubstr("collections.x.pool: there is no pool \"b\""));
+  EXPECT_THAT(pools_refusal({{"pools.a.servers", "1"}, {"collections.x.pool", "a,a"}}),
+              HasSubstr("the pool \"a\" is named twice"));
+  EXPECT_THAT(pools_refusal({{"pools.a.servers", "2"},
+                             {"pools.b.servers", "1"},
+                             {"pools.a.placement", "slab"},
+                             {"collections.x.pool", "b,a"},
+                             {"collections.x.readable", "on"}}),
+              HasSubstr("with the placement slab several servers write each file"));
 }
 
 TEST(ClientPools, TakeCollectionsInTurn) {

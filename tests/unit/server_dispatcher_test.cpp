@@ -2,10 +2,10 @@
 // Files that go to the server with the least to write.
 #include <gtest/gtest.h>
 
-#include <array>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <vector>
 
 #include "read_back.hpp"
 #include "server/dispatcher.hpp"
@@ -14,7 +14,7 @@
 namespace afterbay::server {
 namespace {
 
-constexpr std::array<std::uint32_t, 3> three{2, 4, 7};
+const std::vector<wire::Candidate> three{{2, {2}}, {4, {4}}, {7, {7}}};
 
 TEST(ServerDispatcher, GivesFilesInTurnWhereAllHaveTheSame) {
   Dispatcher dispatcher;
@@ -49,6 +49,22 @@ TEST(ServerDispatcher, CountsTheBacklog) {
   EXPECT_EQ(dispatcher.assign(0, three, 1), 7u);
   dispatcher.report(7, 500, 0);
   EXPECT_EQ(dispatcher.assign(0, three, 1), 4u);
+}
+
+TEST(ServerDispatcher, ComparesPoolsByTheLoadOfEachOfTheirServers) {
+  const std::vector<wire::Candidate> pools{{0, {0}}, {2, {1, 2, 3}}};
+  Dispatcher dispatcher;
+  dispatcher.report(0, 100, 0);
+  dispatcher.report(3, 270, 0);
+  EXPECT_EQ(dispatcher.assign(0, pools, 60), 2u);  // 90 per server
+  EXPECT_EQ(dispatcher.assign(0, pools, 60), 0u);  // 110
+}
+
+TEST(ServerDispatcher, GivesFilesToEqualPoolsInTurnWhicheverServerLeads) {
+  Dispatcher dispatcher;
+  EXPECT_EQ(dispatcher.assign(0, std::vector<wire::Candidate>{{0, {0, 1}}, {2, {2, 3}}}, 0), 0u);
+  EXPECT_EQ(dispatcher.assign(0, std::vector<wire::Candidate>{{1, {0, 1}}, {2, {2, 3}}}, 0), 2u);
+  EXPECT_EQ(dispatcher.assign(0, std::vector<wire::Candidate>{{1, {0, 1}}, {3, {2, 3}}}, 0), 1u);
 }
 
 /// One collection's large file keeps a server busy while small ones are written: they go elsewhere.

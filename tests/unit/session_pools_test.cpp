@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 #include <set>
+#include <vector>
 
 #include "read_back.hpp"
 #include "unit/local_run.hpp"
@@ -125,6 +126,37 @@ TEST(SessionPools, FilesGoToTheLeastLoadedServerOfTheirPool) {
   run.expect_files();
   EXPECT_THAT(run.servers_of("first"), IsSubsetOf({1, 2}));
   EXPECT_THAT(run.servers_of("second"), IsSubsetOf({1, 2}));
+}
+
+/// Servers by file number, as the journals tell.
+std::vector<int> servers_by_file(const PoolsRun& run, const std::string& collection) {
+  std::vector<int> servers;
+  for (int step = 0; step < 3; ++step) {
+    const std::set<int> found = run.servers_of(collection + std::to_string(step) + ".nc");
+    EXPECT_EQ(found.size(), 1u);
+    servers.push_back(found.empty() ? -1 : *found.begin());
+  }
+  return servers;
+}
+
+TEST(SessionPools, FilesOfACollectionWithSeveralPoolsAreDealtToTheseInTurn) {
+  const PoolsRun run("pools_several", {{"collections.first.pool", "a,b"},
+                                       {"collections.second.pool", "b,a"},
+                                       {"collections.first.placement", "file"}});
+  run.expect_files();
+  EXPECT_THAT(servers_by_file(run, "first"), ElementsAre(0, 1, 0));
+  EXPECT_THAT(servers_by_file(run, "second"), ElementsAre(2, 0, 2));
+}
+
+TEST(SessionPools, FilesOfACollectionWithSeveralPoolsGoToTheLeastLoadedOfThem) {
+  for (const char* placement : {"collection", "file", "least", "slab"}) {
+    const PoolsRun run(std::string("pools_several_least_") + placement,
+                       {{"collections.*.pool", "a,b"}, {"pool_choice", "least"}, {"placement", placement}});
+    run.expect_files();
+    const std::set<int> first = run.servers_of("first"), second = run.servers_of("second");
+    EXPECT_GE(first.size(), 2u) << placement;  // each file was ended before the next: equal loads take turns
+    EXPECT_GE(second.size(), 1u) << placement;
+  }
 }
 
 }  // namespace
