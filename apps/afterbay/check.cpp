@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,7 @@ namespace {
 struct CheckOptions {
   std::string file;
   int ranks = 0;
+  int model_ranks = 0;
   int ranks_per_node = 0;  ///< 0: as declared, or all on one
   bool show = false;
   bool run = false;
@@ -57,6 +59,25 @@ std::string who_is_what(const config::Config& config, int ranks) {
   return places ? config::text_of(config, *places) : "";
 }
 
+/// The pools of collections for which the configuration names some.
+std::string pools_of_collections(const config::Config& config) {
+  std::set<std::string> patterns;
+  for (const config::CollectionOverride& item : config.overrides)
+    if (item.setting == "pool") patterns.insert(item.pattern);
+  std::string text;
+  for (const std::string& pattern : patterns) {
+    const config::CollectionSettings settings = config.settings_for(pattern);
+    const std::vector<std::string>& pools = *settings.pools;
+    const bool least = settings.pool_choice.value_or(config.pool_choice) == config::PoolChoice::least;
+    const std::string how = pools.size() == 1 ? ""
+                            : least           ? ", each file to the one with the least to write"
+                                              : ", files in turn";
+    text += fmt::format("collection '{}': pool{} '{}'{}\n", pattern, pools.size() == 1 ? "" : "s",
+                        fmt::join(pools, "', '"), how);
+  }
+  return text;
+}
+
 Exit report(const std::string& what, const Error& error) {
   complain("check", what + ": " + error.text());
   return exit_of(error.code);
@@ -71,20 +92,28 @@ Exit check(const CheckOptions& options, const Invocation& invocation) {
   const auto config = config::load(sources);
   if (!config) return report(what, config.error());
   std::string text;
-  if (options.ranks > 0) {
+  int ranks = options.ranks;
+  if (options.model_ranks > 0) {
+    const auto enough = config::ranks_for(*config, options.model_ranks, options.ranks_per_node);
+    if (!enough) return report(what, enough.error());
+    ranks = *enough;
+    text = fmt::format("start {} ranks", ranks);
+    if (options.ranks_per_node > 0)
+      text += fmt::format(", on {} nodes", (ranks + options.ranks_per_node - 1) / options.ranks_per_node);
+    text += "\n";
+  }
+  if (ranks > 0) {
     config::Config on_nodes = *config;
-    for (int r = 0; r < options.ranks && options.ranks_per_node > 0; ++r) {
-      if (r == 0) on_nodes.nodes.clear();
-      on_nodes.nodes.push_back(r / options.ranks_per_node);
-    }
-    const auto split = on_nodes.check_against(options.ranks);
+    if (options.ranks_per_node > 0 || options.model_ranks > 0)
+      on_nodes.nodes = config::nodes_in_turn(ranks, options.ranks_per_node);
+    const auto split = on_nodes.check_against(ranks);
     if (!split) return report(what, split.error());
-    text = arithmetic(*config, *split) + who_is_what(on_nodes, options.ranks);
+    text += arithmetic(*config, *split) + who_is_what(on_nodes, ranks) + pools_of_collections(*config);
   }
   if (options.run) {
     const bool is_inline = config->topology == config::Topology::inline_;
     const int servers = options.servers_here > 0 ? options.servers_here : is_inline ? 1 : config->servers;
-    const session::NodeLoad load{servers, std::max(options.ranks, servers + 1)};
+    const session::NodeLoad load{servers, std::max(ranks, servers + 1)};
     config::Config named = *config;
     if (auto ok = config::name_session(named, config::session_name(named, SessionOptions().name)); !ok)
       return report(what, ok.error());
@@ -101,11 +130,17 @@ Exit check(const CheckOptions& options, const Invocation& invocation) {
 Action prepare(CLI::App& app) {
   auto options = std::make_shared<CheckOptions>();
   app.add_option("FILE", options->file, "YAML file; without one, what the environment and the flags say");
-  app.add_option("--ranks", options->ranks, "also check against a communicator of this many ranks")
-      ->check(CLI::PositiveNumber);
+  CLI::Option* const all =
+      app.add_option("--ranks", options->ranks, "also check against a communicator of this many ranks")
+          ->check(CLI::PositiveNumber);
+  app.add_option("--model-ranks", options->model_ranks,
+                 "say how many ranks to start so that this many run the model, and who will be what")
+      ->check(CLI::PositiveNumber)
+      ->excludes(all);
   app.add_option(
          "--ranks-per-node", options->ranks_per_node,
-         "with --ranks: so many ranks on each node, one node after the other; without it all are on one")
+         "with --ranks or --model-ranks: so many ranks on each node, one node after the other; without it "
+         "all are on one")
       ->check(CLI::PositiveNumber);
   app.add_flag("--show", options->show, "print every setting with its value and where that comes from");
   app.add_flag(

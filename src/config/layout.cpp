@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/layout.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <optional>
 #include <set>
+#include <utility>
 
 namespace afterbay::config {
 namespace {
@@ -363,6 +366,60 @@ Result<std::vector<RankPlace>> place_ranks(const Config& config, std::span<const
   AFTERBAY_TRY_ASSIGN(auto places, Placer(config, nodes).run());
   leave_idle_frontends_out(config, places, nodes);
   return places;
+}
+
+std::vector<int> nodes_in_turn(int ranks, int ranks_per_node) {
+  std::vector<int> nodes(static_cast<std::size_t>(ranks), 0);
+  for (int r = 0; r < ranks && ranks_per_node > 0; ++r)
+    nodes[static_cast<std::size_t>(r)] = r / ranks_per_node;
+  return nodes;
+}
+
+Result<int> ranks_for(const Config& config, int model_ranks, int ranks_per_node) {
+  if (config.topology == Topology::inline_) return model_ranks;
+  Config any = config;
+  any.model_ranks = 0;  // or all but so many would be spare
+  const auto model_ranks_of = [&](int ranks) -> Result<int> {
+    AFTERBAY_TRY_ASSIGN(const auto places, place_ranks(any, nodes_in_turn(ranks, ranks_per_node)));
+    return static_cast<int>(std::ranges::count(places, RankKind::model, &RankPlace::kind));
+  };
+  // A last node that is filled in part may have no room for its servers: then with some ranks more.
+  const auto from = [&](int ranks) {
+    for (int more = 0; more <= ranks_per_node; ++more)
+      if (const auto found = model_ranks_of(ranks + more)) return *found;
+    return 0;
+  };
+  constexpr int most_ranks = 1 << 24;
+  int enough = model_ranks + 1;
+  while (from(enough) < model_ranks) {
+    if (enough > most_ranks / 2 || enough > 64 * (model_ranks + 1024)) {
+      AFTERBAY_TRY(model_ranks_of(enough));
+      return fail(ErrorCode::conflict, "no number of ranks up to {} gives {} model ranks", enough,
+                  model_ranks);
+    }
+    enough *= 2;
+  }
+  int less = model_ranks;
+  for (int more = enough; more - less > 1; enough = more) {
+    const int between = less + (more - less) / 2;
+    (from(between) < model_ranks ? less : more) = between;
+  }
+  const int around = 2 * std::max(ranks_per_node, 1);  // so far the last node may make it go up and down
+  std::optional<std::pair<int, int>> below, above;     // ranks and model ranks
+  for (int ranks = std::max(model_ranks + 1, enough - around); ranks <= enough + around; ++ranks) {
+    const auto found = model_ranks_of(ranks);
+    if (!found) continue;
+    if (*found == model_ranks) return ranks;
+    if (*found < model_ranks && (!below || *found >= below->second)) below = {ranks, *found};
+    if (*found > model_ranks && !above) above = {ranks, *found};
+  }
+  const auto text = [](const auto& it) {
+    return it ? fmt::format("{} ranks give {}", it->first, it->second) : "none gives less";
+  };
+  return fail(ErrorCode::conflict,
+              "no number of ranks gives just {} model ranks with this layout: {}, {}; set model_ranks, so "
+              "that those left over are spare",
+              model_ranks, text(below), text(above));
 }
 
 std::vector<std::vector<int>> frontends_of_ranks(const Config& config, std::span<const RankPlace> places,

@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """afterbay check: every class of error with its place, and the effective configuration."""
+import os
+import pathlib
+import re
 import unittest
 
 from _cli import IO, OK, USAGE, WRONG, CommandTest
+
+SOURCE = pathlib.Path(os.environ["AFTERBAY_SOURCE"])
 
 RUN = """afterbay:
   servers: 2
@@ -118,6 +123,43 @@ collections:
         self.assertIn("run.yaml:2:12: servers is 2, but the communicator has 2 ranks, which leaves 0 for the model; "
                       "start at least 3 ranks", done.stderr)
         self.expect(USAGE, "check", path, "--ranks", "none")
+
+
+class RanksToStart(CommandTest):
+    def test_the_total_number_of_ranks_is_computed_as_the_page_says(self):
+        page = (SOURCE / "docs" / "how-to" / "pools.md").read_text()
+        for ranks in ("--ranks 8", "--model-ranks 96"):
+            words, printed = re.search(rf"\$ afterbay check ({ranks} .*)\n((?:.*\n)*?)```", page).groups()
+            self.assertEqual(self.expect(OK, "check", *words.split()).stdout, printed)
+
+    def test_a_number_of_model_ranks_that_no_total_gives_is_said_with_its_neighbours(self):
+        done = self.expect(WRONG, "check", "--model-ranks", "7", "--ranks-per-node", "8", "--afterbay.isolate_nodes=on",
+                           "--afterbay.servers_per_node=8", "--afterbay.server_nodes=1")
+        self.assertIn("no number of ranks gives just 7 model ranks", done.stderr)
+
+    def test_ranks_and_model_ranks_exclude_each_other(self):
+        self.expect(USAGE, "check", "--ranks", "8", "--model-ranks", "7")
+
+
+class PoolsOfCollections(CommandTest):
+    def test_collections_with_several_pools_are_printed_as_the_page_says(self):
+        page = (SOURCE / "docs" / "how-to" / "pools.md").read_text()
+        yaml = re.search(r"<!-- test: several-pools.yaml -->\n```yaml\n(.*?)```", page, re.S)[1]
+        printed = re.search(r"\$ afterbay check run.yaml --ranks 12\n(.*?)```", page, re.S)[1]
+        done = self.expect(OK, "check", self.write("run.yaml", yaml), "--ranks", "12")
+        self.assertEqual(done.stdout, printed)
+
+    def test_a_pool_that_does_not_exist_is_named_with_the_others(self):
+        done = self.expect(WRONG, "check", "--afterbay.pools.a.servers=1", "--afterbay.collections.history.pool=a,c")
+        self.assertIn('collections.history.pool: there is no pool "c"', done.stderr)
+
+    def test_an_empty_list_of_pools_and_a_pool_named_twice_are_refused(self):
+        pools = "pools:\n  a: {servers: 1}\n  b: {servers: 1}\ncollections:\n  history: {pool: %s}\n"
+        for value in ("[]", '""', '","'):
+            done = self.expect(WRONG, "check", self.write("empty.yaml", pools % value))
+            self.assertIn("collections.history.pool: expected a pool's name, or several", done.stderr)
+        done = self.expect(WRONG, "check", self.write("twice.yaml", pools % "[a, b, a]"))
+        self.assertIn('collections.history.pool: the pool "a" is named twice', done.stderr)
 
 
 if __name__ == "__main__":

@@ -52,6 +52,41 @@ TEST(ConfigLayout, ServersOnEveryNode) {
   EXPECT_EQ(placed({{"servers_per_node", "2"}}, {0, 1, 0, 1, 0, 1, 1}), "mmsmsss");
 }
 
+/// Compared with a search through all totals.
+TEST(ConfigLayout, TheLeastTotalForSoManyModelRanksIsFound) {
+  const std::vector<Settings> layouts{
+      {},
+      {{"servers", "7"}},
+      {{"servers_per_node", "2"}},
+      {{"servers_per_node", "1"}, {"server_offset", "0"}},
+      {{"server_nodes", "1"}, {"servers", "3"}},
+      {{"isolate_nodes", "on"}, {"server_nodes", "1"}, {"servers_per_node", "3"}},
+      {{"topology", "tiered"}, {"servers", "2"}},
+      {{"pools.a.servers", "1"}, {"pools.b.servers", "3"}},
+      {{"topology", "inline"}}};
+  for (const Settings& layout : layouts) {
+    const Config config = configured(layout);
+    for (const int per_node : {0, 1, 4, 6})
+      for (int model = 1; model <= 30; ++model) {
+        int least = 0;
+        for (int ranks = model; ranks <= 5 * model + 40 && least == 0; ++ranks) {
+          Config on_nodes = config;
+          on_nodes.nodes = nodes_in_turn(ranks, per_node);
+          if (const auto split = on_nodes.check_against(ranks); split && split->model_ranks == model)
+            least = ranks;
+        }
+        const auto found = ranks_for(config, model, per_node);
+        const std::string what = (layout.empty() ? "default" : layout.front().first) + ", " +
+                                 std::to_string(model) + " model ranks, " + std::to_string(per_node) +
+                                 " on a node";
+        if (least == 0)
+          EXPECT_FALSE(found) << what << ": " << *found;
+        else
+          EXPECT_EQ(found.value_or(-1), least) << what << (found ? "" : found.error().text());
+      }
+  }
+}
+
 TEST(ConfigLayout, ServersOnTheLastNodes) {
   EXPECT_EQ(placed({{"server_nodes", "2"}}, nodes_of(3, 3)), "mmmmmsmms");
   EXPECT_EQ(placed({{"server_nodes", "1"}, {"servers_per_node", "2"}}, nodes_of(3, 3)), "mmmmmmmss");
