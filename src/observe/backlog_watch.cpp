@@ -106,7 +106,15 @@ std::optional<std::string> BacklogWatch::judge() {
   model_waits_in_s_.reset();
   if (model_waits()) {
     model_waits_in_s_ = 0;
-    if (static_cast<double>(last.most_bytes) < room_share * static_cast<double>(now.limit_bytes))
+    const bool room =
+        static_cast<double>(last.most_bytes) < room_share * static_cast<double>(now.limit_bytes);
+    if (room && last.last.records_refused > last.first.records_refused)
+      return begin(fmt::format(
+          "the model waits for records to be written: {} of a variable are in the I/O server's memory, and "
+          "there are no more places, though no more than {} of its {} are in use, {}. More servers or more "
+          "writers would help",
+          now.most_records, bytes_text(last.most_bytes), bytes_text(now.limit_bytes), rates));
+    if (room)
       return begin(fmt::format(
           "the model waits for room, though no more than {} of the I/O server's {} are in use: what "
           "stands between them is full (memory.link of each rank over the network, memory.frontend). "

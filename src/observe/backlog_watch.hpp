@@ -21,6 +21,8 @@ struct BacklogSample {
   std::uint64_t steps = 0;
   double waited_s = 0;  ///< by all model ranks for room, together
   std::uint64_t ranks = 1;
+  std::uint64_t records_refused = 0;  ///< so often, for want not of room but of places for records of a frame
+  std::uint64_t most_records = 0;     ///< of a frame that may be in memory
 };
 
 class BacklogWatch {

@@ -95,9 +95,11 @@ struct ServerHistory {
   std::vector<SeriesPoint> points;
   std::vector<FileRecord> files;  ///< the latest
   std::uint64_t older_files = 0;  ///< that are not in the list
+  std::uint64_t records_refused =
+      0;  ///< so often, because too many records of a variable were not yet written
   template <class A>
   void fields(A& a) {
-    a(server, rank, host, backlog_limit_bytes, started_at_s, points, files, older_files);
+    a(server, rank, host, backlog_limit_bytes, started_at_s, points, files, older_files, records_refused);
   }
 };
 

@@ -41,6 +41,7 @@ void add_model(RunFigures& to, const RunPage& page) {
 void add_servers(RunFigures& to, const RunPage& page) {
   for (const ServerHistory& it : page.servers) {
     to.files += it.files.size() + it.older_files;
+    to.records_refused += it.records_refused;
     if (!it.points.empty()) {
       to.bytes_in += it.points.back().bytes_in;
       to.bytes_written += it.points.back().bytes_written;
@@ -92,6 +93,11 @@ std::string headline_of(const RunFigures& it, RunGrade grade, double held_up_s) 
 
 /// Why it waited, and what would help.
 std::string advice(const RunFigures& it) {
+  if (it.peak_share < room_share && it.records_refused > 0)
+    return fmt::format(
+        "There was room in the servers' memory: no more than {} of it was in use. But too many records of a "
+        "variable were waiting to be written: more servers or more writers help.",
+        percent(it.peak_share));
   if (it.peak_share < room_share)
     return fmt::format(
         "There was room in the servers' memory: no more than {} of it was in use. What stands between model "

@@ -26,7 +26,8 @@ struct RunFigures {
   std::uint64_t bytes_in = 0;
   std::uint64_t bytes_written = 0;
   std::uint64_t files = 0;
-  double peak_share = 0;  ///< of a server's memory: the fullest
+  double peak_share = 0;              ///< of a server's memory: the fullest
+  std::uint64_t records_refused = 0;  ///< see ServerHistory
   std::uint64_t peak_bytes = 0;
   std::uint64_t limit_bytes = 0;
   std::int32_t peak_server = 0;

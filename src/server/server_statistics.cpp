@@ -115,7 +115,8 @@ void Server::sample() {
   observe::ServerState state = state_now();
   const auto said =
       backlog_watch_.look({state.elapsed_s, state.backlog_bytes, state.backlog_limit_bytes, state.bytes_in,
-                           state.bytes_out, state.steps, state.waited_for_room_s, peers_.size()});
+                           state.bytes_out, state.steps, state.waited_for_room_s, peers_.size(),
+                           port_->frames().older_refusals(), port_->frames().most_instances()});
   if (said && !said_goodbye_) {
     logger_.warning("I/O server {}: {}", place_.number, *said);
     note_warning(*said);
@@ -130,6 +131,7 @@ observe::ServerHistory Server::history() const {
   history.rank = place_.session_rank;
   history.host = host_;
   history.backlog_limit_bytes = port_->frames().capacity_bytes();
+  history.records_refused = port_->frames().older_refusals();
   history.started_at_s = started_at_s_;
   history.points = sampler_->series();
   history.files.assign(tally_.files().begin(), tally_.files().end());

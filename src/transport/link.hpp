@@ -165,6 +165,11 @@ class FramePool {
   [[nodiscard]] virtual bool is_short() const = 0;
   [[nodiscard]] virtual std::uint64_t used_bytes() const = 0;       ///< any thread
   [[nodiscard]] virtual std::uint64_t peak_used_bytes() const = 0;  ///< any thread
+  /// How often a rank was refused because too many records of a frame were not yet written, whatever room
+  /// there was. Any thread.
+  [[nodiscard]] virtual std::uint64_t older_refusals() const = 0;
+  /// So many records of a frame may be there at once.
+  [[nodiscard]] virtual std::uint64_t most_instances() const = 0;
 };
 
 /// Scatters a packed contribution of model rank `peer` to its places in the frame, which begins at

@@ -35,13 +35,16 @@ class ToyRun {
   }
   std::vector<std::string> said;
   BacklogWatch watch;
-  double link_mib = 1e9;  ///< that fit between model and server
+  double link_mib = 1e9;    ///< that fit between model and server
+  bool few_places = false;  ///< what does not fit is refused for want of places for records
 
  private:
   void put(double mib) {
     const double room = std::min({mib, limit_ - backlog_, link_mib});
     const double wait_s = (mib - room) / 10;  // until so much is written
     now_.waited_s += wait_s * 4;
+    now_.most_records = 1024;
+    if (few_places && room < mib) ++now_.records_refused;
     backlog_ += room;
     in_ += room;
   }
@@ -102,6 +105,14 @@ TEST(BacklogWatch, a_model_that_waits_is_told_why) {
   behind_a_link.play(6, 400, 100);
   ASSERT_FALSE(behind_a_link.said.empty());
   EXPECT_THAT(behind_a_link.said.front(), AllOf(HasSubstr("memory.link"), Not(HasSubstr("memory.server"))));
+  ToyRun small_records;
+  small_records.link_mib = 20;
+  small_records.few_places = true;
+  small_records.play(6, 400, 100);
+  ASSERT_FALSE(small_records.said.empty());
+  EXPECT_THAT(small_records.said.front(),
+              AllOf(HasSubstr("1024 of a variable are in the I/O server's memory"), HasSubstr("more writers"),
+                    Not(HasSubstr("memory.link"))));
 }
 
 TEST(Series, stays_small_and_keeps_peaks_and_totals) {

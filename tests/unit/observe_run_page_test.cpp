@@ -127,6 +127,15 @@ TEST(RunVerdict, a_model_that_waits_though_servers_have_room_is_told_what_is_bet
                           Not(HasSubstr("Raise memory.server"))));
 }
 
+TEST(RunVerdict, a_model_that_waits_for_places_for_records_is_not_told_to_raise_memory) {
+  RunPage page = page_of(4, 30, 0.2);
+  for (auto& point : page.servers.front().points) point.backlog_bytes = 8u << 20;
+  page.servers.front().records_refused = 3;
+  const std::string said = testing::PrintToString(verdict_of(figures_of(page)).details);
+  EXPECT_THAT(said, AllOf(HasSubstr("too many records of a variable"), Not(HasSubstr("memory.link")),
+                          Not(HasSubstr("Raise memory.server"))));
+}
+
 TEST(RunPage, is_one_document_that_needs_nothing_else_and_escapes_names) {
   const std::string html = run_page(page_of(4, 60));
   EXPECT_THAT(html, AllOf(HasSubstr("<!doctype html>"), HasSubstr("ocean &lt;1&gt; &amp; &quot;2&quot;"),

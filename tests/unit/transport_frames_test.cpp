@@ -96,6 +96,20 @@ TEST(ThreadHubFrames, records_in_flight_are_bounded_by_memory_alone) {
   for (std::uint64_t seq = 0; seq < blocks - blocks / 8; ++seq) ASSERT_TRUE(reserved(seq)) << seq;
 }
 
+TEST(ThreadHubFrames, records_that_are_refused_though_there_is_room_are_counted) {
+  LinkSizes sizes = sizes_of(64);
+  sizes.instances = 4;
+  ThreadHub hub = make_hub(1, sizes);
+  FramePool& pool = hub.port->frames();
+  ASSERT_TRUE(pool.declare(std::vector<FrameDeclaration>{{8, {1}}}));
+  EXPECT_EQ(pool.most_instances(), 4u);
+  for (std::uint64_t seq = 0; seq < 4; ++seq)
+    ASSERT_TRUE(hub.clients[0]->reserve({0, seq, 8, 0, seq}, 0, 8, false));
+  EXPECT_EQ(pool.older_refusals(), 0u);
+  EXPECT_FALSE(hub.clients[0]->reserve({0, 4, 8, 0, 4}, 0, 8, false));
+  EXPECT_EQ(pool.older_refusals(), 1u);
+}
+
 TEST(ThreadHubFrames, ranks_write_into_one_buffer_behind_the_phase) {
   ThreadHub hub = make_hub(2, sizes_of(2));
   FramePool& pool = hub.port->frames();

@@ -39,8 +39,9 @@ tl::expected<std::uint32_t, Refusal> FrameTable::acquire(const FrameSlot& slot, 
   const std::uint64_t held = entry.load(std::memory_order_acquire);
   if (seq_plus_one(held) == slot.seq + 1) return block_in(held);
   if (held == 0) return make(slot, entry, last_too);
-  return tl::unexpected(seq_plus_one(held) > slot.seq + 1 ? Refusal::newer_instance
-                                                          : Refusal::older_instance);
+  if (seq_plus_one(held) > slot.seq + 1) return tl::unexpected(Refusal::newer_instance);
+  header_.older_refusals.fetch_add(1, std::memory_order_relaxed);
+  return tl::unexpected(Refusal::older_instance);
 }
 
 tl::expected<std::uint32_t, Refusal> FrameTable::make(const FrameSlot& slot,

@@ -170,4 +170,10 @@ std::uint64_t Pool::peak_used_bytes() const {
   return segment_->header().peak_bytes.load(std::memory_order_relaxed);
 }
 
+std::uint64_t Pool::older_refusals() const {
+  return segment_->header().older_refusals.load(std::memory_order_relaxed);
+}
+
+std::uint64_t Pool::most_instances() const { return segment_->geometry().sizes.instances; }
+
 }  // namespace afterbay::transport::shm

@@ -28,6 +28,8 @@ class Pool final : public FramePool {
   [[nodiscard]] bool is_short() const override { return table_.is_short(); }
   [[nodiscard]] std::uint64_t used_bytes() const override { return table_.used_bytes(); }
   [[nodiscard]] std::uint64_t peak_used_bytes() const override;
+  [[nodiscard]] std::uint64_t older_refusals() const override;
+  [[nodiscard]] std::uint64_t most_instances() const override;
 
   /// As `acquire`, with the reason of a refusal.
   tl::expected<FrameView, Refusal> try_acquire(const FrameSlot& slot, bool last_too = false);

@@ -50,6 +50,7 @@ struct SegmentHeader {
   std::atomic<std::uint32_t> room_waiters{0};          ///< ranks that wait for a block; only to be shown
   alignas(64) std::atomic<std::uint32_t> frames{0};    ///< declared so far
   std::atomic<std::uint64_t> peak_bytes{0};
+  std::atomic<std::uint64_t> older_refusals{0};  ///< see FramePool
   std::atomic<std::int32_t> memory_error{0};  ///< error number of the last block that could not be allocated
   FreeBlocks free[2];
 };
