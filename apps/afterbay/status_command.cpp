@@ -84,6 +84,9 @@ std::string who(const journal::Run& run) {
     if (!server.ended)
       text += fmt::format("    I/O server {} has not ended: process {} on {}, since {} UTC\n", number,
                           server.started.pid, server.started.host, readable(server.started_at));
+  if (const std::uint64_t silent = run.servers_without_lines(); silent > 0)
+    text += fmt::format("    {} wrote no line, not even of {} end\n", count(silent, "I/O server"),
+                        silent == 1 ? "its" : "their");
   return text + fmt::format("    last line {} UTC\n", readable(run.last_at));
 }
 
@@ -106,6 +109,16 @@ struct LeftOfEpoch {
   std::vector<std::string> gone;        ///< it does not: removed, damaged, or made anew by a later run
 };
 
+/// Whether the log that was found is of the file that the run opened last under the name, not of a later one.
+bool is_of_run(const storage::Recoverable& found, const journal::Run& run) {
+  const journal::OpenedFile* opened = nullptr;
+  for (const journal::OpenedFile& it : run.unpublished)
+    if (it.file.path == found.path) opened = &it;
+  if (opened == nullptr || opened->inode == 0 || found.made_for.inode == 0) return true;
+  const bool dated = opened->born_ns != 0 && found.made_for.born_ns != 0;
+  return opened->inode == found.made_for.inode && (!dated || opened->born_ns == found.made_for.born_ns);
+}
+
 LeftOfEpoch left_of(const journal::Run& run, const journal::CompletedEpoch& epoch) {
   LeftOfEpoch left;
   std::vector<std::string> paths = epoch.epoch.unpublished;
@@ -120,7 +133,7 @@ LeftOfEpoch left_of(const journal::Run& run, const journal::CompletedEpoch& epoc
       continue;
     const auto found = storage::find_recoverable(path);
     const bool has_epoch =
-        found &&
+        found && is_of_run(*found, run) &&
         std::ranges::find(found->epochs, epoch.epoch.epoch, &storage::Epoch::number) != found->epochs.end() &&
         storage::check_recoverable(*found, epoch.epoch.epoch);
     (has_epoch ? left.to_recover : left.gone).push_back(path);

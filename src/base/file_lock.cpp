@@ -20,7 +20,10 @@ struct flock whole_file(short kind) noexcept {
 
 FileLock take_file_lock(int descriptor) noexcept {
   struct flock all = whole_file(F_WRLCK);
-  if (::fcntl(descriptor, F_OFD_SETLK, &all) == 0) return FileLock::ours;
+  int result = 0;
+  do result = ::fcntl(descriptor, F_OFD_SETLK, &all);
+  while (result != 0 && errno == EINTR);
+  if (result == 0) return FileLock::ours;
   return errno == EAGAIN || errno == EACCES ? FileLock::others : FileLock::none;
 }
 

@@ -13,11 +13,14 @@
 
 #include "base/directories.hpp"
 #include "base/file_lock.hpp"
+#include "base/owner_file.hpp"
 #include "journal/line.hpp"
 #include "journal/sequence.hpp"
 
 namespace afterbay::journal {
 namespace {
+
+std::string owner_path(const std::string& path) { return path + ".owner"; }
 
 constexpr std::string_view name_start = "server-";
 constexpr std::string_view name_end = ".jsonl";
@@ -101,6 +104,10 @@ bool is_journal_name(std::string_view name) {
   return std::ranges::all_of(name, [](char c) { return (c >= '0' && c <= '9') || c == '.'; });
 }
 
+bool is_held(int descriptor, const std::string& path) {
+  return file_lock_is_held(descriptor) || OwnerFile::is_owned(owner_path(path));
+}
+
 Result<std::unique_ptr<JournalFile>> JournalFile::open(const std::string& directory, std::int64_t server) {
   if (const int number = make_directories(directory))
     return fail(journal_error(number, "make the directory of", directory));
@@ -124,13 +131,24 @@ Result<std::unique_ptr<JournalFile>> JournalFile::open(const std::string& direct
       return fail(make_error(ErrorCode::io, "{} is no regular file: remove it", path).in_file(path));
     }
     const FileLock held = take_file_lock(descriptor);
-    if (held == FileLock::others) {
+    std::optional<OwnerFile> owner;
+    bool others = held == FileLock::others;
+    if (held == FileLock::none) {
+      auto claimed = OwnerFile::claim(owner_path(path));
+      others = !claimed && claimed.error().code == ErrorCode::conflict;
+      if (!claimed && !others) {
+        ::close(descriptor);
+        return fail(std::move(claimed).error());
+      }
+      if (claimed) owner = *std::move(claimed);
+    }
+    if (others) {
       ::close(descriptor);
       continue;
     }
-    std::unique_ptr<JournalFile> file(new JournalFile(descriptor, path, held == FileLock::ours));
+    std::unique_ptr<JournalFile> file(new JournalFile(descriptor, path, std::move(owner)));
     AFTERBAY_TRY(file->look_at_end());
-    if (file->locked_ && server == 0) file->look_at_others(directory);
+    if (server == 0) file->look_at_others(directory);
     file->next_sequence();
     if (const int number = sync_directory(directory))
       return fail(journal_error(number, "make durable (fsync) the directory of", path));
@@ -164,7 +182,7 @@ void JournalFile::look_at_others(const std::string& directory) {
     const int descriptor = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (descriptor < 0) continue;
     // First the lock: who ends its run while this looks has written its end before it lets go.
-    const bool held = file_lock_is_held(descriptor);
+    const bool held = is_held(descriptor, path);
     if (const auto end = end_of(descriptor); end) {
       sequence_ = std::max(sequence_.load(), end->sequence);
       if (!held && end->unfinished) runs_without_end_.push_back(*end->unfinished);

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/owner_file.hpp"
 #include "base/result.hpp"
 #include "base/thread_safety.hpp"
 
@@ -20,10 +21,13 @@ namespace afterbay::journal {
 std::string file_name(std::int64_t server, int turn);
 /// Whether a file of that name is a journal's.
 bool is_journal_name(std::string_view name);
+/// Whether a session that lives has the open journal file. Where the file system has no locks, this may wait
+/// for a sign of life (OwnerFile).
+bool is_held(int descriptor, const std::string& path);
 
 /// Appends to what earlier runs left. While it lives it holds a lock (of its open file, so that it ends with
-/// the process, however that ends); a second session in the same directory gets a file of its own. Any
-/// thread.
+/// the process, however that ends), or where there are none an OwnerFile; a second session in the same
+/// directory gets a file of its own. Any thread.
 class JournalFile {
  public:
   /// Makes the directory where it is missing, and the file's name durable.
@@ -40,7 +44,6 @@ class JournalFile {
   Result<> append_durably(std::string_view line);
   Result<> append_durably(std::span<const std::string> lines);
 
-  [[nodiscard]] bool locked() const noexcept { return locked_; }
   /// Runs in this file that did not end, and whose processes live no more; of server 0 also those in all
   /// other files of the directory.
   [[nodiscard]] const std::vector<std::string>& runs_without_end() const noexcept {
@@ -52,8 +55,8 @@ class JournalFile {
   std::uint64_t next_sequence();
 
  private:
-  JournalFile(int descriptor, std::string path, bool locked)
-      : descriptor_(descriptor), path_(std::move(path)), locked_(locked) {}
+  JournalFile(int descriptor, std::string path, std::optional<OwnerFile> owner)
+      : descriptor_(descriptor), path_(std::move(path)), owner_(std::move(owner)) {}
 
   Result<> look_at_end();
   void look_at_others(const std::string& directory);
@@ -63,7 +66,7 @@ class JournalFile {
 
   int descriptor_;
   std::string path_;
-  bool locked_;
+  std::optional<OwnerFile> owner_;  ///< where there are no locks
   std::vector<std::string> runs_without_end_;
   std::atomic<std::uint64_t> sequence_ = 0;
   Mutex write_mutex_;

@@ -104,7 +104,11 @@ RunState state_of(const Run& run, const Asker& asker) {
     running = running || state == RunState::running;
     worst = std::max(worst, state);
   }
-  return running ? RunState::running : worst;
+  if (running) return RunState::running;
+  // Killed before its first line, or it is still to come: a server that ends in order has written one.
+  if (run.servers_without_lines() > 0)
+    worst = std::max(worst, asker.over ? RunState::killed : RunState::unclear);
+  return worst;
 }
 
 namespace {

@@ -66,6 +66,7 @@ template <class A>
 void fields(A& a, FileOpened& v) {
   fields(a, v.file);
   a("inode", v.inode);
+  a("born_ns", v.born_ns);
 }
 template <class A>
 void fields(A& a, FilePublished& v) {

@@ -40,6 +40,7 @@ struct FileOpened {
   FileFacts file;
   std::uint64_t inode =
       0;  ///< of the file in the making, which stays the same when it gets its name; 0: not known
+  std::uint64_t born_ns = 0;  ///< when the inode was created; 0: the file system does not say
 };
 
 /// Written only when the file and its name are durable.

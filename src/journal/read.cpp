@@ -13,7 +13,6 @@
 #include <tuple>
 #include <utility>
 
-#include "base/file_lock.hpp"
 #include "journal/journal_file.hpp"
 
 namespace afterbay::journal {
@@ -39,7 +38,7 @@ Result<JournalText> read_file(const std::string& path) {
     file.text.append(buffer, 0, static_cast<std::size_t>(got));
   }
   const int number = errno;
-  if (whole) file.held = file_lock_is_held(descriptor);
+  if (whole) file.held = is_held(descriptor, path);
   if (descriptor >= 0) ::close(descriptor);
   if (whole) return file;
   return fail(make_error(ErrorCode::io, "cannot read the journal {}: {}", path, std::strerror(number))
@@ -125,7 +124,7 @@ class Collector {
       server.started = *started;
       server.started_at = line.at;
     } else if (const auto* opened = std::get_if<FileOpened>(&line.event)) {
-      open(run, {opened->file, opened->inode, {}, line.at, line.server});
+      open(run, {opened->file, opened->inode, opened->born_ns, {}, line.at, line.server});
     } else if (const auto* ready = std::get_if<FileReady>(&line.event)) {
       make_ready(run, *ready, line);
     } else if (const auto* published = std::get_if<FilePublished>(&line.event)) {
@@ -190,7 +189,7 @@ class Collector {
       return other.file.number == ready.file.file.number;
     });
     if (same == run.unpublished.end()) {
-      run.unpublished.push_back({ready.file.file, ready.inode, {}, line.at, line.server});
+      run.unpublished.push_back({ready.file.file, ready.inode, ready.born_ns, {}, line.at, line.server});
       same = std::prev(run.unpublished.end());
     }
     same->ready = ready;
@@ -221,7 +220,7 @@ class Collector {
     if (same != run.unpublished.end())
       same->given_up = given_up.why;
     else
-      run.unpublished.push_back({given_up.file, 0, given_up.why, line.at, line.server});
+      run.unpublished.push_back({given_up.file, 0, 0, given_up.why, line.at, line.server});
   }
 
   /// Each server tells of the files that it makes.
@@ -279,6 +278,14 @@ const std::string& Run::session() const {
   const auto knows = [](const auto& entry) { return !entry.second.started.session.empty(); };
   const auto at = std::ranges::find_if(servers, knows);
   return at == servers.end() ? unknown : at->second.started.session;
+}
+
+std::uint64_t Run::servers_without_lines() const {
+  std::uint64_t announced = 0;
+  for (const auto& [number, server] : servers)
+    announced =
+        std::max(announced, static_cast<std::uint64_t>(std::max<std::int64_t>(server.started.servers, 0)));
+  return announced - std::min<std::uint64_t>(announced, servers.size());
 }
 
 bool Run::has_path(const std::string& path) const {

@@ -17,7 +17,8 @@ namespace afterbay::journal {
 struct OpenedFile {
   FileFacts file;
   std::uint64_t inode = 0;  ///< see FileOpened
-  std::string given_up;     ///< why; empty: it was not, as far as the journal says
+  std::uint64_t born_ns = 0;
+  std::string given_up;  ///< why; empty: it was not, as far as the journal says
   std::string at;
   std::int64_t server = 0;
   std::optional<FileReady> ready{};  ///< the last: whole, and about to get its name
@@ -79,6 +80,8 @@ struct Run {
   [[nodiscard]] const std::string& session() const;
   /// Whether it has written, or was about to write, a file of that path.
   [[nodiscard]] bool has_path(const std::string& path) const;
+  /// Of the run's servers, those of which there is no line.
+  [[nodiscard]] std::uint64_t servers_without_lines() const;
   /// On all servers.
   [[nodiscard]] bool is_complete(const CompletedEpoch& epoch) const;
   /// The last epoch that is complete; null: none.

@@ -59,7 +59,7 @@ Result<JournalFile*> Recorder::file_at_hand() {
   if (file_) return file_.get();
   AFTERBAY_TRY_ASSIGN(auto opened, JournalFile::open(where_.directory, identity_.server));
   RunStarted started = identity_.started;
-  started.locked = opened->locked();
+  started.locked = true;
   AFTERBAY_TRY(opened->append_durably(
       text_of({started_at_, identity_.run, identity_.server, opened->sequence(), std::move(started)})));
   for (const std::string& killed : opened->runs_without_end())
@@ -115,9 +115,9 @@ Result<> Recorder::bear(Result<> written) {
   return {};
 }
 
-Result<> Recorder::opened(FileFacts file, std::uint64_t inode) {
+Result<> Recorder::opened(FileFacts file, std::uint64_t inode, std::uint64_t born_ns) {
   file.path = absolute(file.path);
-  return note(FileOpened{std::move(file), inode}, false);
+  return note(FileOpened{std::move(file), inode, born_ns}, false);
 }
 
 Result<> Recorder::ready(std::vector<FileReady> files) {
@@ -169,7 +169,9 @@ Result<> Recorder::ended(bool ok) {
   {
     const MutexLock lock(mutex_);
     over_ = true;
-    if (!file_) return {};
+    // Of several servers one that wrote nothing says so too: without a line it could have been killed before
+    // its first. Where it cannot, nothing is lost that the others would not complain about.
+    if (!file_ && (identity_.started.servers <= 1 || !file_at_hand())) return {};
     end.files = files_;
   }
   return note(end, true);

@@ -41,7 +41,7 @@ class Recorder {
   // Each fails only where the journal is required.
   /// Files are to come: takes the time for the first line now. After `ended` it does nothing.
   Result<> begin();
-  Result<> opened(FileFacts file, std::uint64_t inode = 0);
+  Result<> opened(FileFacts file, std::uint64_t inode = 0, std::uint64_t born_ns = 0);
   /// Durable. The files are durable too, and get their final names next.
   Result<> ready(std::vector<FileReady> files);
   Result<> ready(FileReady file) { return ready(std::vector<FileReady>{std::move(file)}); }

@@ -123,12 +123,15 @@ Result<std::string> value_of(const Token& token, std::string_view collection, co
 
 constexpr std::string_view part_end = ".part";
 constexpr std::string_view epochs_end = ".part.epochs";
+constexpr std::string_view owner_end = ".part.owner";
 /// NAME_MAX of Linux, less the longest of what is put behind a name.
-constexpr std::size_t longest_file_name = 255 - std::string_view(".part.epochs.recovering").size();
+constexpr std::size_t longest_file_name = 255 - std::string_view(".part.owner.0123456789abcdef.new").size();
 
-/// Whether it is the name of the part file, or of a log of epochs, of another file.
+/// Whether it is the name of the part file, of a log of epochs or of an owner, of another file.
 bool is_of_a_part(std::string_view name) {
-  if (name.ends_with(part_end) || name.ends_with(epochs_end)) return true;
+  if (name.ends_with(part_end) || name.ends_with(epochs_end) ||
+      name.find(owner_end) != std::string_view::npos)
+    return true;
   const auto dot = name.rfind('.');
   if (dot == std::string_view::npos || !name.substr(0, dot).ends_with(epochs_end)) return false;
   const std::string_view end = name.substr(dot + 1);

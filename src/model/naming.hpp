@@ -18,8 +18,8 @@ Result<> check_template(std::string_view pattern);
 
 /// The file's name: `values.name` as it is when given, else the template filled in. Fails when
 /// the template asks for a value that is not given, a date is not ISO 8601, or the name is too long or that
-/// of a part file or log ("a.nc.part", "a.nc.part.epochs"). Dates of any model calendar pass (2001-02-30):
-/// month 1-12, day 1-31, time of day up to 23:59:59, any year, no zone.
+/// of a part file or log ("a.nc.part", "a.nc.part.epochs", "a.nc.part.owner"). Dates of any model calendar
+/// pass (2001-02-30): month 1-12, day 1-31, time of day up to 23:59:59, any year, no zone.
 Result<std::string> file_name(std::string_view pattern, std::string_view collection, const FileName& values);
 
 }  // namespace afterbay::model

@@ -130,6 +130,9 @@ std::string common_places(const config::Config& config) {
     text += "\n" + config::find_setting(config::session_settings(), name)->print(config);
   for (const config::PoolOverride& item : config.pool_overrides)
     text += fmt::format("\n{} = {}", item.full_name(), item.value);
+  for (const config::CollectionOverride& item : config.overrides)
+    if (item.variable.empty() && (item.setting == "pool" || item.setting == "pool_choice"))
+      text += fmt::format("\n{} = {}", item.full_name(), item.value);
   return text;
 }
 

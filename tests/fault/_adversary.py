@@ -26,6 +26,7 @@ ROWS, COLUMNS = 48, 64
 POINTS = numpy.arange(ROWS * COLUMNS, dtype=numpy.int64).reshape(ROWS, COLUMNS)
 DEADLINE_S = 90
 OK, FAILED, NO_JOURNAL, LOST = 0, 1, 3, 4
+NO_LOCKS = "ops=lock errno=38"  # a rule of fault_shim.c: ENOSYS, as on Lustre without -o flock
 
 LZMA = ctypes.CDLL(ctypes.util.find_library("lzma") or "liblzma.so.5")
 LZMA.lzma_crc64.restype = ctypes.c_uint64
@@ -157,7 +158,7 @@ class Run:
         settings = {"deadline": "20s", "memory.server": "16MiB", "journal.directory": self.journal, "writers": 2} | self.layout.settings
         environment = {}
         if lock_free:
-            rules = [*rules, "ops=lock errno=38"]
+            rules = [*rules, NO_LOCKS]
         if rules or power or clock_s:
             (self.work / "rules").write_text("".join(rule + "\n" for rule in rules))
             environment = {"LD_PRELOAD": str(SHIM), "FAULT_RULES": str(self.work / "rules")}

@@ -22,7 +22,7 @@ import tempfile
 import time
 import traceback
 
-from _adversary import (COMMAND, DEADLINE_S, FAILED, LOST, NO_JOURNAL, OK, SHIM, Broken, FileSpec, Layout, Run, checksum, content_of,
+from _adversary import (COMMAND, DEADLINE_S, FAILED, LOST, NO_JOURNAL, NO_LOCKS, OK, SHIM, Broken, FileSpec, Layout, Run, checksum, content_of,
                         journal_events, require)
 
 SEQUENCES = int(os.environ.get("ADVERSARY_SEQUENCES", "60"))
@@ -51,6 +51,7 @@ class Sequence:
 
     def __init__(self, seed, number):
         self.dice = random.Random(f"{seed}:{number}")
+        self.lock_free = self.dice.random() < 0.2  # a file system without locks
         self.work = pathlib.Path(tempfile.mkdtemp(prefix=f"sequence{number}_", dir=".")).resolve()
         self.disk = self.work / "disk"
         (self.disk / "out").mkdir(parents=True)
@@ -69,6 +70,8 @@ class Sequence:
 
     def command(self, *words, codes=None, rules=()):
         environment = dict(os.environ)
+        if self.lock_free:
+            rules = [*rules, NO_LOCKS]
         if rules:
             (self.work / "rules").write_text("".join(rule + "\n" for rule in rules))
             environment |= {"LD_PRELOAD": str(SHIM), "FAULT_RULES": str(self.work / "rules")}
@@ -119,7 +122,7 @@ class Sequence:
         power = kind == "power"
         if kind == "call":
             rules = [f"ops={dice.choice(KILLED_CALLS)} path={dice.choice(KILLED_PATHS)} from={dice.choice([1, 2, 3, 5, 8, dice.randint(1, 60)])} kill"]
-        run.start(rules, power, clock_s)
+        run.start(rules, power, clock_s, self.lock_free)
         if kind in ("time", "power"):
             run.wait_started()
             time.sleep(dice.choice([0, dice.uniform(0, 0.05), dice.uniform(0, 0.2)]))
@@ -128,7 +131,7 @@ class Sequence:
         ended = run.wait()
         lost = run.lose_power(dice) if power else 0
         self.note(f"{kind}: run {run.number} {run.layout}, {[','.join(map(str, spec)) for spec in run.specs]}, epoch every {run.epoch_every}"
-                  f"{f', clock {clock_s} s' if clock_s else ''}{f', rules {rules}' if rules else ''}{f', {lost} changes lost' if power else ''}"
+                  f"{f', clock {clock_s} s' if clock_s else ''}{', no locks' if self.lock_free else ''}{f', rules {rules}' if rules else ''}{f', {lost} changes lost' if power else ''}"
                   f" -> {'ended' if ended else 'died'}")
         return ended
 
@@ -383,7 +386,7 @@ class Sequence:
         first.pause_ms = 15
         second = self.new_run()
         second.specs, second.before = first.specs, first.before
-        first.start()
+        first.start(lock_free=self.lock_free)
         first.wait_started()
         time.sleep(self.dice.uniform(0, 0.1))
         removed = []
@@ -391,7 +394,7 @@ class Sequence:
             removed = list((self.disk / "out").glob("*.part"))
             for part in removed:
                 part.unlink(missing_ok=True)
-        second.start()
+        second.start(lock_free=self.lock_free)
         ends = first.wait(), second.wait()
         self.note(f"duel: runs {first.number} {first.layout} and {second.number} {second.layout}, {len(removed)} parts removed -> {ends}")
         self.learn_ids(first, second)

@@ -3,7 +3,7 @@
  *
  * FAULT_RULES names a file with one rule per line. A rule consists of words:
  *
- * - ops=write,sync,rename,open,truncate,unlink,mkdir,allocate: the calls it applies to
+ * - ops=write,sync,rename,open,truncate,unlink,mkdir,allocate,lock: the calls it applies to
  *
  * - path=PATTERN: the files it applies to, as in fnmatch(3); of a rename, the older name
  *
@@ -52,7 +52,8 @@ enum {
   op_truncate = 16,
   op_unlink = 32,
   op_mkdir = 64,
-  op_allocate = 128
+  op_allocate = 128,
+  op_lock = 256
 };
 enum { most_rules = 16, path_room = 4096 };
 
@@ -70,10 +71,10 @@ static unsigned all_ops;
 static pthread_once_t rules_read = PTHREAD_ONCE_INIT;
 
 static unsigned ops_of(const char* text) {
-  static const char* const names[] = {"write",    "sync",   "rename", "open",
-                                      "truncate", "unlink", "mkdir",  "allocate"};
+  static const char* const names[] = {"write",  "sync",  "rename",   "open", "truncate",
+                                      "unlink", "mkdir", "allocate", "lock"};
   unsigned ops = 0;
-  for (int i = 0; i < 8; ++i)
+  for (int i = 0; i < (int)(sizeof names / sizeof *names); ++i)
     if (strstr(text, names[i]) != NULL) ops |= 1u << i;
   return ops;
 }
@@ -238,6 +239,32 @@ int posix_fallocate(int fd, off_t offset, off_t length) {
   return syscall(SYS_fallocate, fd, 0, offset, length) == 0 ? 0 : errno;
 }
 int posix_fallocate64(int fd, off_t offset, off_t length) { return posix_fallocate(fd, offset, length); }
+
+/* ---- locks: of open files (fcntl's and flock's), as on a file system that has none */
+
+static int lock_fails(int fd) {
+  char path[path_room];
+  return wanted(op_lock) && shim_path_of(fd, path, sizeof path) && judge(op_lock, path, NULL) == failed;
+}
+
+int flock(int fd, int operation) { return lock_fails(fd) ? -1 : (int)syscall(SYS_flock, fd, operation); }
+
+static int control(int fd, int command, void* argument) {
+  const int locks = command == F_SETLK || command == F_SETLKW || command == F_GETLK ||
+                    command == F_OFD_SETLK || command == F_OFD_SETLKW || command == F_OFD_GETLK;
+  if (locks && lock_fails(fd)) return -1;
+  return (int)syscall(SYS_fcntl, fd, command, argument);
+}
+#define FCNTL(name)                            \
+  int name(int fd, int command, ...) {         \
+    va_list arguments;                         \
+    va_start(arguments, command);              \
+    void* argument = va_arg(arguments, void*); \
+    va_end(arguments);                         \
+    return control(fd, command, argument);     \
+  }
+FCNTL(fcntl)
+FCNTL(fcntl64)
 
 /* Copies that the kernel makes would not be recorded: callers then copy by themselves. */
 ssize_t copy_file_range(int from, off_t* from_offset, int to, off_t* to_offset, size_t bytes,

@@ -486,6 +486,28 @@ TEST_F(JournalTest, what_follows_a_line_that_was_written_in_part_is_readable) {
   EXPECT_EQ(state_of(journal, this_host()), RunState::complete);
 }
 
+/// A server that was killed before its first line has not said that it lost nothing.
+TEST_F(JournalTest, a_run_is_complete_only_if_all_its_servers_have_said_so) {
+  Identity identity{"r1", 0, {}};
+  identity.started.session = "atmosphere";
+  identity.started.servers = 2;
+  Asker over = this_host();
+  over.over = true;
+  {
+    Recorder first(Where{directory_.path.string(), false}, identity, logger_);
+    ASSERT_TRUE(first.published({facts("/d/a.nc"), 10, 1, 0x42}));
+    ASSERT_TRUE(first.ended(true));
+  }
+  EXPECT_EQ(state_of(read().runs.at(0), over), RunState::killed);
+  EXPECT_EQ(state_of(read().runs.at(0), this_host()), RunState::unclear);
+  identity.server = 1;
+  {
+    Recorder second(Where{directory_.path.string(), false}, identity, logger_);
+    ASSERT_TRUE(second.ended(true)) << "it wrote no file";
+  }
+  EXPECT_EQ(state_of(read().runs.at(0), over), RunState::complete);
+}
+
 /// Of a path that is published twice, and of epochs that are complete on all servers only.
 TEST_F(JournalTest, triggers_of_which_nothing_is_said_are_listed) {
   Identity identity{"r1", 0, {}};

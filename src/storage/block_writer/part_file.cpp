@@ -76,14 +76,34 @@ int lock_writer(int descriptor) {
   lock.l_whence = SEEK_SET;
   lock.l_start = lock_byte;
   lock.l_len = 1;
-  if (::fcntl(descriptor, F_OFD_SETLK, &lock) == 0) return 0;
-  return errno == EACCES || errno == EAGAIN ? EWOULDBLOCK : errno;
+  int number = 0;
+  do number = ::fcntl(descriptor, F_OFD_SETLK, &lock) == 0 ? 0 : errno;
+  while (number == EINTR);
+  return number == EACCES || number == EAGAIN ? EWOULDBLOCK : number;
 }
 
-int lock_whole(int descriptor) { return ::flock(descriptor, LOCK_EX | LOCK_NB) == 0 ? 0 : errno; }
+int lock_whole(int descriptor) {
+  int number = 0;
+  do number = ::flock(descriptor, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
+  while (number == EINTR);
+  return number;
+}
 
 bool has_no_locks(int number) {
-  return number == ENOSYS || number == ENOLCK || number == EOPNOTSUPP || number == EINVAL || number == EINTR;
+  return number == ENOSYS || number == ENOLCK || number == EOPNOTSUPP || number == EINVAL;
+}
+
+std::string owner_path(const std::string& part_path) { return part_path + ".owner"; }
+
+/// After `lock_writer` gave `number`: what others who have no locks on this file system are to see, or
+/// nothing. Nodes may have mounted it differently.
+Result<std::optional<OwnerFile>> own(int number, const std::string& part_path) {
+  const std::string name = owner_path(part_path);
+  struct stat status {};
+  if (number == 0 && ::lstat(name.c_str(), &status) != 0) return std::nullopt;
+  auto owner = OwnerFile::claim(name);
+  if (!owner) return fail(std::move(owner).error().add("claiming " + part_path));
+  return std::optional<OwnerFile>(*std::move(owner));
 }
 
 }  // namespace
@@ -125,18 +145,7 @@ Result<> PartFile::open_and_lock(Striper* striper) {
     }
     if (!descriptor_.open()) return fail(open_error(errno, part_path_));
     if (!is_regular(descriptor_.get())) return fail(open_error(0, part_path_));
-    int number = lock_writer(descriptor_.get());
-    // Nobody is to take it for a file that can be read.
-    if (number == 0 && !readable_) number = lock_whole(descriptor_.get());
-    if (number == EWOULDBLOCK)
-      return fail(
-          make_error(ErrorCode::conflict,
-                     "{} is being written by another writer, in this process or another: give the files "
-                     "different names, or wait until that run has ended",
-                     part_path_)
-              .with_native(EWOULDBLOCK)
-              .in_file(path_));
-    if (number != 0 && !has_no_locks(number)) return fail(system_error(number, "lock", part_path_));
+    AFTERBAY_TRY(lock_opened());
     if (!same_file(descriptor_.get(), part_path_)) continue;  // published or removed since it was opened
     const bool left = left_behind(descriptor_.get());
     AFTERBAY_TRY(remove_stale_epoch_logs(*disk_, part_path_, left));
@@ -144,16 +153,38 @@ Result<> PartFile::open_and_lock(Striper* striper) {
     // Left behind by a killed run, or made by others, and now ours. It is not emptied but removed: servers of
     // that run that shared it and have not noticed its end may still write to it, and its stripes cannot be
     // changed.
-    if (::unlink(part_path_.c_str()) != 0) return fail(system_error(errno, "remove the older", part_path_));
+    if (::unlink(part_path_.c_str()) != 0 && errno != ENOENT)
+      return fail(system_error(errno, "remove the older", part_path_));
   }
   return fail(make_error(ErrorCode::conflict,
                          "{} is renamed or removed by others as fast as it is made: stop them", part_path_)
                   .in_file(path_));
 }
 
-Result<> PartFile::lock(int descriptor, const std::string& part_path) {
+Result<> PartFile::lock_opened() {
+  int number = lock_writer(descriptor_.get());
+  if (number == 0 || has_no_locks(number)) {
+    if (!owner_) {
+      AFTERBAY_TRY_ASSIGN(owner_, own(number, part_path_));
+    }
+    // Nobody is to take it for a file that can be read.
+    number = readable_ ? 0 : lock_whole(descriptor_.get());
+  }
+  if (number == EWOULDBLOCK)
+    return fail(
+        make_error(ErrorCode::conflict,
+                   "{} is being written by another writer, in this process or another: give the files "
+                   "different names, or wait until that run has ended",
+                   part_path_)
+            .with_native(EWOULDBLOCK)
+            .in_file(path_));
+  if (number != 0 && !has_no_locks(number)) return fail(system_error(number, "lock", part_path_));
+  return {};
+}
+
+Result<std::optional<OwnerFile>> PartFile::lock(int descriptor, const std::string& part_path) {
   const int number = lock_writer(descriptor);
-  if (number == 0 || has_no_locks(number)) return {};
+  if (number == 0 || has_no_locks(number)) return own(number, part_path);
   if (number != EWOULDBLOCK) return fail(system_error(number, "lock", part_path));
   return fail(make_error(ErrorCode::conflict,
                          "{} is still being written: wait until the run has ended, or stop it", part_path)
@@ -185,6 +216,7 @@ void PartFile::discard() noexcept {
 void PartFile::close() noexcept {
   if (descriptor_.open()) closed_ = identity_of_part(descriptor_.get());
   descriptor_.reset();
+  owner_.reset();
 }
 
 void PartFile::give_back_space() const noexcept {
@@ -209,6 +241,8 @@ Error PartFile::lost_name(const char* found) const {
 }
 
 Result<> PartFile::check_name() const {
+  if (owner_ && !owner_->still_ours())
+    return fail(lost_name("was taken over by another writer, which found no sign of life of this one"));
   if (same_file(descriptor_.get(), part_path_)) return {};
   if (!path_exists(directory())) return fail(system_error(ENOENT, "find the directory of", part_path_));
   return fail(lost_name("was removed, renamed or made anew while it was written"));

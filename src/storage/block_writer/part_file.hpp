@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "base/owner_file.hpp"
 #include "base/result.hpp"
 #include "storage/block_writer/disk.hpp"
 #include "storage/epoch/part_identity.hpp"
@@ -16,7 +17,8 @@ namespace afterbay::storage {
 
 /// Holds `path.part` open, empty and locked, so that no two writers, in this process or
 /// another, make the same file. The lock dies with its owner: what a killed run left behind is
-/// replaced and never blocks a new run. Where the file system has no locks there is no protection.
+/// replaced and never blocks a new run. Where the file system has no locks, `path.part.owner` says who
+/// writes the file (OwnerFile).
 class PartFile {
  public:
   /// Fails with exists (Existing::refuse and the final name is taken), conflict (another writer
@@ -26,8 +28,9 @@ class PartFile {
   static Result<PartFile> claim(const std::string& path, Existing existing, bool make_directories,
                                 std::shared_ptr<Disk> disk, Striper* striper = nullptr,
                                 bool readable = false);
-  /// Takes the lock of a part file that nobody writes any more. Fails with conflict when somebody does.
-  static Result<> lock(int descriptor, const std::string& part_path);
+  /// Takes the lock of a part file that nobody writes any more; where there are no locks, the result holds it
+  /// instead. Fails with conflict when somebody writes it.
+  static Result<std::optional<OwnerFile>> lock(int descriptor, const std::string& part_path);
 
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
   [[nodiscard]] const std::string& part_path() const noexcept { return part_path_; }
@@ -66,6 +69,7 @@ class PartFile {
 
  private:
   Result<> open_and_lock(Striper* striper);
+  Result<> lock_opened();
   [[nodiscard]] Result<> check_name() const;
   [[nodiscard]] Error lost_name(const char* found) const;
 
@@ -76,7 +80,8 @@ class PartFile {
   bool replaces_ = false;
   std::shared_ptr<Disk> disk_;
   Descriptor descriptor_;
-  PartIdentity closed_;  ///< of the file, once it is closed
+  std::optional<OwnerFile> owner_;  ///< where there are no locks
+  PartIdentity closed_;             ///< of the file, once it is closed
 };
 
 /// Makes durable that a file has its name: fsync of the directory that it is in.

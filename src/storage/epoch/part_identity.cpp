@@ -16,18 +16,30 @@ bool same_inode(const PartIdentity& a, const PartIdentity& b) noexcept {
   return a.inode == b.inode && a.born_ns == b.born_ns;
 }
 
-}  // namespace
-
-PartIdentity identity_of_part(int descriptor) noexcept {
+/// Without a token. `directory`, `path` and `flags` as of statx.
+PartIdentity inode_at(int directory, const char* path, int flags) noexcept {
   PartIdentity found;
   struct statx status {};
-  if (::statx(descriptor, "", AT_EMPTY_PATH, STATX_INO | STATX_BTIME, &status) == 0) {
-    found.inode = status.stx_ino;
-    constexpr std::uint64_t second_ns = 1'000'000'000;
-    if ((status.stx_mask & STATX_BTIME) != 0)
-      found.born_ns =
-          static_cast<std::uint64_t>(status.stx_btime.tv_sec) * second_ns + status.stx_btime.tv_nsec;
-  }
+  if (::statx(directory, path, flags, STATX_INO | STATX_BTIME, &status) != 0) return found;
+  found.inode = status.stx_ino;
+  constexpr std::uint64_t second_ns = 1'000'000'000;
+  if ((status.stx_mask & STATX_BTIME) != 0)
+    found.born_ns =
+        static_cast<std::uint64_t>(status.stx_btime.tv_sec) * second_ns + status.stx_btime.tv_nsec;
+  return found;
+}
+
+}  // namespace
+
+PartIdentity identity_of_part(const std::string& path) noexcept {
+  PartIdentity found = inode_at(AT_FDCWD, path.c_str(), AT_SYMLINK_NOFOLLOW);
+  if (::lgetxattr(path.c_str(), token_name, found.token.data(), sizeof found.token) != sizeof found.token)
+    found.token = {};
+  return found;
+}
+
+PartIdentity identity_of_part(int descriptor) noexcept {
+  PartIdentity found = inode_at(descriptor, "", AT_EMPTY_PATH);
   if (::fgetxattr(descriptor, token_name, found.token.data(), sizeof found.token) != sizeof found.token)
     found.token = {};
   return found;

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 
 namespace afterbay::storage {
 
@@ -23,6 +24,8 @@ struct PartIdentity {
 PartIdentity mark_part(int descriptor) noexcept;
 /// Of an open file, which stays as it is.
 PartIdentity identity_of_part(int descriptor) noexcept;
+/// Of the file that has the name now, links not followed; all 0 where there is none.
+PartIdentity identity_of_part(const std::string& path) noexcept;
 
 /// Whether the file that was found is the one that a log was written for. Its attributes may have come with
 /// a copy; without a token, inode and time of creation must be the same.

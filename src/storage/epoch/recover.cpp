@@ -112,11 +112,17 @@ class MemberLogs {
 };
 
 /// Nobody else writes the file: the run that made it is over.
-Result<Descriptor> open_alone(const Recoverable& file) {
-  Descriptor part(::open(file.part_path.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC));
-  if (!part.open()) return fail(system_error(errno, "open", file.part_path));
-  AFTERBAY_TRY(in_file(PartFile::lock(part.get(), file.part_path), file.path));
-  return part;
+struct Alone {
+  Descriptor part;
+  std::optional<OwnerFile> owner;  ///< where there are no locks
+};
+
+Result<Alone> open_alone(const Recoverable& file) {
+  Alone alone;
+  alone.part = Descriptor(::open(file.part_path.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC));
+  if (!alone.part.open()) return fail(system_error(errno, "open", file.part_path));
+  AFTERBAY_TRY_ASSIGN(alone.owner, in_file(PartFile::lock(alone.part.get(), file.part_path), file.path));
+  return alone;
 }
 
 Result<> check_identity(const Recoverable& file, const PartIdentity& logged, int part) {
@@ -422,6 +428,7 @@ Result<Recoverable> find_recoverable(const std::string& path, bool copied) {
     return fail(std::move(logged).error().in_file(file.path).add(
         "only a file that was open when an epoch completed can be brought back"));
   AFTERBAY_TRY(check_identity(file, logged->part, part.get()));
+  file.made_for = logged->part;
   MemberLogs members(file.part_path, logged->part);
   for (const auto& [number, state] : logged->epochs)
     if (members.chunks(state.of)) file.epochs.push_back(state.of.epoch);
@@ -440,7 +447,8 @@ Result<> check_recoverable(const Recoverable& file, std::uint64_t number) {
 }
 
 Result<Recovered> recover_file(const Recoverable& file, const RecoverOptions& options) {
-  AFTERBAY_TRY_ASSIGN(const Descriptor part, open_alone(file));
+  AFTERBAY_TRY_ASSIGN(const Alone alone, open_alone(file));
+  const Descriptor& part = alone.part;
   if (file.epochs.empty())
     return fail(
         make_error(ErrorCode::bad_state, "{} has no complete epoch", file.part_path).in_file(file.path));

@@ -10,6 +10,7 @@
 
 #include "base/result.hpp"
 #include "storage/epoch/epoch.hpp"
+#include "storage/epoch/part_identity.hpp"
 
 namespace afterbay::storage {
 
@@ -18,6 +19,7 @@ struct Recoverable {
   std::string path;  ///< final name
   std::string part_path;
   std::vector<Epoch> epochs;  ///< in order; all servers' parts of each are there
+  PartIdentity made_for;      ///< the file that the log was written for
   bool copied = false;        ///< part file and logs were copied together: the log's file is not looked for
 };
 
