@@ -255,7 +255,7 @@ Result<> Server::handle_input(std::size_t peer, wire::Kind kind, std::span<const
 /// Structures are made while the ranks still define and are answered.
 Result<> Server::define(std::size_t peer, const wire::DefineCollection& message) {
   AFTERBAY_TRY_ASSIGN(const ServedCollection* const collection, catalog_.add(peer, message));
-  if (message.least != 0) load_goes_to_ = message.servers.front();
+  if (message.least != 0) tells_load_ = true;
   if (collection != nullptr) prepare(*collection);
   return {};
 }

@@ -314,8 +314,8 @@ class Server {
   std::map<std::uint32_t, CollectionTimers> collection_timers_;
 
   FellowServers fellows_;
-  Dispatcher dispatcher_;                    ///< of this server's pool, when it is the first
-  std::optional<std::size_t> load_goes_to_;  ///< the server that decides who gets files; none asks
+  Dispatcher dispatcher_;    ///< of wire::choosing_server
+  bool tells_load_ = false;  ///< some collection's files go where there is least to write
   std::pair<std::uint64_t, std::uint64_t> load_told_{};
   std::uint64_t assigned_files_ended_ = 0;
   RemotePlaces places_;

@@ -8,6 +8,7 @@ namespace afterbay::server {
 
 /// A rank has come to an epoch.
 Result<> Server::reach_epoch(std::size_t peer, wire::Epoch message) {
+  if (failure_) return {};  // under way when it failed: nothing completes any more
   auto [at, is_new] = epochs_.open.try_emplace(message.number);
   ServedEpoch& it = at->second;
   if (is_new) {

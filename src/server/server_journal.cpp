@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a server tells its journal. Files in memory are nobody's but the test's.
-#include <sys/stat.h>
-
 #include "server/server.hpp"
+#include "storage/epoch/part_identity.hpp"
 
 namespace afterbay::server {
 namespace {
@@ -19,15 +18,11 @@ journal::FileFacts facts_of(const OutputFile& file) {
   return facts;
 }
 
-std::uint64_t inode_of(const std::string& path) {
-  struct stat status {};
-  return ::stat(path.c_str(), &status) == 0 ? status.st_ino : 0;
-}
-
 }  // namespace
 
 Result<> Server::note_opened(const OutputFile& file) {
-  return journal_->opened(facts_of(file), inode_of(storage::part_path(file.path)));
+  const storage::PartIdentity part = storage::identity_of_part(storage::part_path(file.path));
+  return journal_->opened(facts_of(file), part.inode, part.born_ns);
 }
 
 /// Of what several servers write, its leader says it.

@@ -70,7 +70,7 @@ Result<> take_account(std::span<const std::byte> account, Ledger& ledger, FileCh
   return checksum->take(sums);
 }
 
-Result<MemberPart> MemberPart::open(const FileRequest& request, bool leader_direct) {
+Result<MemberPart> MemberPart::open(const FileRequest& request, const LeaderPart& leader) {
   MemberPart part{request.path, request.disk ? request.disk : Disk::real(), {}, nullptr};
   const std::string name = part_path(request.path);
   part.file = Descriptor(part.disk->open(name.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0));
@@ -81,7 +81,14 @@ Result<MemberPart> MemberPart::open(const FileRequest& request, bool leader_dire
                     .add("another server has made it: all servers that write one file must see the same file "
                          "system under the same name"));
   }
-  const bool off = request.direct_io == DirectIo::automatic && !leader_direct;
+  if (!leader.is(part.file.get()))
+    return fail(
+        make_error(ErrorCode::conflict,
+                   "{} was removed, renamed or made anew since another server of this run made it: does "
+                   "another run write files of the same name, or does somebody clean up in this directory?",
+                   name)
+            .in_file(request.path));
+  const bool off = request.direct_io == DirectIo::automatic && !leader.direct;
   AFTERBAY_TRY_ASSIGN(part.writer, BlockWriter::open(part.file.get(), name,
                                                      off ? DirectIo::off : request.direct_io, part.disk));
   if (request.checksum) part.writer->keep_checksum();

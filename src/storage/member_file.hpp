@@ -11,6 +11,7 @@
 #include "base/result.hpp"
 #include "storage/block_writer/block_writer.hpp"
 #include "storage/epoch/epoch_log.hpp"
+#include "storage/leader_part.hpp"
 #include "storage/ledger.hpp"
 #include "storage/store.hpp"
 
@@ -31,8 +32,8 @@ struct MemberPart {
   Descriptor file;
   std::unique_ptr<BlockWriter> writer;  ///< null when closed
 
-  /// `leader_direct`: whether the leader writes with O_DIRECT, for DirectIo::automatic.
-  static Result<MemberPart> open(const FileRequest& request, bool leader_direct);
+  /// Fails with conflict when another file has the leader's name by now.
+  static Result<MemberPart> open(const FileRequest& request, const LeaderPart& leader);
 };
 
 class MemberFile : public File {

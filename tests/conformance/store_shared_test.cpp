@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <fcntl.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -291,6 +292,22 @@ TEST_P(SharedStore, a_member_that_does_not_see_the_leaders_file_says_so) {
   EXPECT_EQ(joined.error().native, ENOENT);
   EXPECT_NE(joined.error().text().find("must see the same file system"), std::string::npos)
       << joined.error().text();
+}
+
+TEST_P(SharedStore, a_member_does_not_write_to_another_file_that_got_the_leaders_name) {
+  auto shared = small_request();
+  shared.existing = storage::Existing::replace;
+  auto leader = store_->create(shared);
+  ASSERT_TRUE(leader);
+  const auto share = (*leader)->share();
+  ASSERT_TRUE(share);
+  ASSERT_EQ(::unlink((shared.path + ".part").c_str()), 0);
+  auto theirs = store_->create(shared);
+  ASSERT_TRUE(theirs) << theirs.error().text();
+  const auto joined = store_->join(shared, *share, std::make_shared<LeaderPlacer>(**leader));
+  ASSERT_FALSE(joined);
+  EXPECT_EQ(joined.error().code, ErrorCode::conflict);
+  EXPECT_NE(joined.error().text().find("made anew"), std::string::npos) << joined.error().text();
 }
 
 /// As a network file system whose nodes do not know what others have cached; and a nearly full disk.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What handles say after the end of their session.
 #include <algorithm>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -77,6 +78,33 @@ RANK_TEST(SessionEnd, handles_are_refused_after_finalize, 3) {
   use_after_finalize(small_session(1), "shared_memory");
   use_after_finalize(small_session(1).set("transport", "mpi"), "mpi");
   use_after_finalize(small_session(0), "inline");
+}
+
+/// The rank comes to one epoch after the other until it hears that a file was lost: some of them reach the
+/// server after it has failed.
+RANK_TEST(SessionEnd, epochs_that_come_after_the_failure_do_not_keep_the_session_from_ending, 2) {
+  try {
+    Session session = open_session(comm(), small_session(1));
+    if (session.is_server()) {
+      session.serve();
+    } else {
+      session.decomposition("line", Block{{points}, {0}, {points}});
+      Schema schema;
+      schema.dimension("time", unlimited).dimension("x", points);
+      schema.variable("t", Type::float32, {"time", "x"}).on("line");
+      Collection collection = session.collection("c", schema, {.existing = "replace"});
+      const std::vector<float> values(points, 1.5F);
+      OutputFile file = collection.open("lost.nc");
+      file.put("t", 0, values.data());
+      session.wait(session.flush());
+      std::filesystem::remove("lost.nc.part");
+      file.close();
+      for (int e = 0; e < 1'000'000; ++e) session.epoch(std::to_string(e));
+    }
+    ADD_FAILURE() << "nothing was said of the file that was lost";
+  } catch (const Failure& failure) {
+    EXPECT_EQ(failure.code(), ErrorCode::conflict) << failure.what();
+  }
 }
 
 }  // namespace

@@ -83,11 +83,11 @@ TEST(Sealed, a_netcdf4_share_keeps_how_variables_are_stored) {
   schema.variable("b", Type::float64, {"x"});
   const auto layout = *model::make_layout(schema, Format::netcdf4, {});
   Netcdf4Share share;
-  share.direct = true;
+  share.part.direct = true;
   share.variables = {{Placement::chunks, 4, {true, 3, 4}}, {Placement::dense, 1, {false, 0, 8}}};
   const auto opened = open_netcdf4_share(seal(share, layout), layout);
   ASSERT_TRUE(opened) << opened.error().text();
-  EXPECT_TRUE(opened->direct);
+  EXPECT_TRUE(opened->part.direct);
   ASSERT_EQ(opened->variables.size(), 2u);
   for (std::size_t v = 0; v < 2; ++v) {
     EXPECT_EQ(opened->variables[v].placement, share.variables[v].placement);

@@ -23,9 +23,10 @@ std::uint64_t CdfPlaces::offset_of(const model::FileLayout& layout, const model:
   return begins[piece.variable] + record_offset + piece.slab_offset;
 }
 
-std::vector<std::byte> seal(const CdfPlaces& places, bool direct, const model::FileLayout& layout) {
+std::vector<std::byte> seal(const CdfPlaces& places, const LeaderPart& part,
+                            const model::FileLayout& layout) {
   SealedWriter writer(SealedKind::cdf_share, digest_of(layout));
-  writer.number(direct ? 1 : 0);
+  part.write(writer);
   writer.number(places.record_bytes);
   for (const std::uint64_t begin : places.begins) writer.number(begin);
   return std::move(writer).finish();
@@ -35,8 +36,7 @@ Result<CdfShare> open_cdf_share(std::span<const std::byte> bytes, const model::F
   AFTERBAY_TRY_ASSIGN(SealedReader reader,
                       SealedReader::open(bytes, SealedKind::cdf_share, digest_of(layout)));
   CdfShare share;
-  AFTERBAY_TRY_ASSIGN(const std::uint64_t direct, reader.number(1));
-  share.direct = direct != 0;
+  AFTERBAY_TRY_ASSIGN(share.part, LeaderPart::read(reader));
   AFTERBAY_TRY_ASSIGN(share.places.record_bytes, reader.number());
   for (std::size_t v = 0; v < layout.variables.size(); ++v) {
     AFTERBAY_TRY_ASSIGN(const std::uint64_t begin, reader.number());

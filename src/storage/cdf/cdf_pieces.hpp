@@ -11,6 +11,7 @@
 #include "base/result.hpp"
 #include "model/layout.hpp"
 #include "storage/block_writer/block_writer.hpp"
+#include "storage/leader_part.hpp"
 #include "storage/ledger.hpp"
 #include "storage/sealed.hpp"
 #include "storage/store.hpp"
@@ -27,11 +28,11 @@ struct CdfPlaces {
                                         std::uint64_t record) const noexcept;
 };
 
-/// The places and whether the leader writes with O_DIRECT, for members.
-std::vector<std::byte> seal(const CdfPlaces& places, bool direct, const model::FileLayout& layout);
+/// For members.
+std::vector<std::byte> seal(const CdfPlaces& places, const LeaderPart& part, const model::FileLayout& layout);
 struct CdfShare {
   CdfPlaces places;
-  bool direct = false;
+  LeaderPart part;
 };
 Result<CdfShare> open_cdf_share(std::span<const std::byte> bytes, const model::FileLayout& layout);
 

@@ -89,7 +89,7 @@ class CdfFile : public File {
     if (appended_) return fail(appended_error(part_.path()));
     if (readable_) return fail(readable_error(part_.path()));
     AFTERBAY_TRY(in_file(writer_->share(), part_.path()));
-    return seal(places_, writer_->direct(), *layout_);
+    return seal(places_, LeaderPart::of(part_.descriptor(), writer_->direct()), *layout_);
   }
 
   Result<std::vector<std::uint64_t>> place(std::span<const PlaceRequest>) override {
@@ -316,7 +316,7 @@ Result<std::unique_ptr<File>> CdfStore::join(const FileRequest& request, std::sp
                                              std::shared_ptr<Placer>) {
   AFTERBAY_TRY(check_request(request, format_));
   AFTERBAY_TRY_ASSIGN(CdfShare opened, in_file(open_cdf_share(share, *request.layout), request.path));
-  AFTERBAY_TRY_ASSIGN(MemberPart part, in_file(MemberPart::open(request, opened.direct), request.path));
+  AFTERBAY_TRY_ASSIGN(MemberPart part, in_file(MemberPart::open(request, opened.part), request.path));
   return std::make_unique<CdfMember>(request, std::move(part), std::move(opened.places));
 }
 

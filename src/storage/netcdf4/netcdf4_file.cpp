@@ -209,7 +209,7 @@ Result<std::vector<std::byte>> Netcdf4File::share() {
               .in_variable(name));
   }
   AFTERBAY_TRY(in_file(writer_->share(), part_.path()));
-  share.direct = writer_->direct();
+  share.part = LeaderPart::of(part_.descriptor(), writer_->direct());
   return seal(share, *layout_);
 }
 

@@ -35,7 +35,7 @@ Result<std::unique_ptr<File>> Netcdf4Store::join(const FileRequest& request, std
                            "{} cannot be joined without somebody who says where its pieces go", request.path)
                     .in_file(request.path));
   AFTERBAY_TRY_ASSIGN(Netcdf4Share opened, in_file(open_netcdf4_share(share, *request.layout), request.path));
-  AFTERBAY_TRY_ASSIGN(MemberPart part, in_file(MemberPart::open(request, opened.direct), request.path));
+  AFTERBAY_TRY_ASSIGN(MemberPart part, in_file(MemberPart::open(request, opened.part), request.path));
   auto file = std::make_unique<Netcdf4Member>(request, std::move(part), std::move(opened.variables),
                                               std::move(placer));
   AFTERBAY_TRY(in_file(file->check(), request.path));

@@ -9,7 +9,7 @@ namespace afterbay::storage {
 
 std::vector<std::byte> seal(const Netcdf4Share& share, const model::FileLayout& layout) {
   SealedWriter writer(SealedKind::netcdf4_share, digest_of(layout));
-  writer.number(share.direct ? 1 : 0);
+  share.part.write(writer);
   for (const VariableStorage& variable : share.variables) {
     writer.number(static_cast<std::uint64_t>(variable.placement));
     writer.number(variable.span);
@@ -24,8 +24,7 @@ Result<Netcdf4Share> open_netcdf4_share(std::span<const std::byte> bytes, const 
   AFTERBAY_TRY_ASSIGN(SealedReader reader,
                       SealedReader::open(bytes, SealedKind::netcdf4_share, digest_of(layout)));
   Netcdf4Share share;
-  AFTERBAY_TRY_ASSIGN(const std::uint64_t direct, reader.number(1));
-  share.direct = direct != 0;
+  AFTERBAY_TRY_ASSIGN(share.part, LeaderPart::read(reader));
   for (std::size_t v = 0; v < layout.variables.size(); ++v) {
     VariableStorage variable;
     AFTERBAY_TRY_ASSIGN(const std::uint64_t placement,

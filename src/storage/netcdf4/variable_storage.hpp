@@ -10,6 +10,7 @@
 #include "base/result.hpp"
 #include "codec/chunk_codec.hpp"
 #include "model/layout.hpp"
+#include "storage/leader_part.hpp"
 
 namespace afterbay::storage {
 
@@ -32,7 +33,7 @@ struct VariableStorage {
 
 /// What members of a shared file must know of it.
 struct Netcdf4Share {
-  bool direct = false;  ///< whether the leader writes with O_DIRECT
+  LeaderPart part;
   std::vector<VariableStorage> variables;
 };
 
