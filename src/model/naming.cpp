@@ -127,9 +127,20 @@ constexpr std::string_view owner_end = ".part.owner";
 /// NAME_MAX of Linux, less the longest of what is put behind a name.
 constexpr std::size_t longest_file_name = 255 - std::string_view(".part.owner.0123456789abcdef.new").size();
 
+/// ".part.0123456789abcdef.new": what a file is called for a moment when it replaces another one.
+bool ends_as_a_third_name(std::string_view name) {
+  constexpr std::string_view end = ".new";
+  constexpr std::size_t digits = 16;
+  if (name.size() < part_end.size() + 1 + digits + end.size() || !name.ends_with(end)) return false;
+  name.remove_suffix(end.size());
+  const std::string_view token = name.substr(name.size() - digits);
+  name.remove_suffix(digits);
+  return token.find_first_not_of("0123456789abcdef") == std::string_view::npos && name.ends_with(".part.");
+}
+
 /// Whether it is the name of the part file, of a log of epochs or of an owner, of another file.
 bool is_of_a_part(std::string_view name) {
-  if (name.ends_with(part_end) || name.ends_with(epochs_end) ||
+  if (name.ends_with(part_end) || name.ends_with(epochs_end) || ends_as_a_third_name(name) ||
       name.find(owner_end) != std::string_view::npos)
     return true;
   const auto dot = name.rfind('.');

@@ -156,8 +156,7 @@ Result<MemberEpoch> MemberFile::mark(const Epoch& epoch) {
 
 Result<EpochLog*> MemberFile::epoch_log() {
   if (!log_) {
-    AFTERBAY_TRY_ASSIGN(log_, EpochLog::create(EpochLog::path_of(part_path(part_.path), server_), part_.disk,
-                                               part_.file.get()));
+    AFTERBAY_TRY_ASSIGN(log_, EpochLog::create(part_path(part_.path), server_, part_.disk, part_.file.get()));
   }
   return log_.get();
 }

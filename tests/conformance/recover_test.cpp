@@ -149,6 +149,110 @@ TEST_P(Recover, a_file_that_is_shorter_than_at_the_epoch_is_refused) {
   EXPECT_FALSE(fs::exists(path_));
 }
 
+/// As `a_file_that_is_shorter...`, but a recovery has begun before: what it left says how short it may have made
+/// the file.
+TEST_P(Recover, a_file_that_is_cut_off_after_a_failed_recovery_is_refused) {
+  leave_part();
+  const auto found = storage::find_recoverable(path_);
+  ASSERT_TRUE(found) << found.error().text();
+  storage::RecoverOptions options{};
+  options.before_name = [](const storage::Recovered&) -> Result<> { return fail(ErrorCode::io, "no"); };
+  ASSERT_FALSE(storage::recover_file(*found, options));
+  const std::uint64_t left = fs::file_size(part_);
+  fs::resize_file(part_, left / 2);
+  const auto looked_at = storage::check_recoverable(*found, epochs);
+  ASSERT_FALSE(looked_at) << "status must not offer it";
+  EXPECT_EQ(looked_at.error().code, ErrorCode::format) << looked_at.error().text();
+  const auto recovered = storage::recover_file(*found, {});
+  ASSERT_FALSE(recovered);
+  EXPECT_EQ(recovered.error().code, ErrorCode::format) << recovered.error().text();
+  EXPECT_FALSE(fs::exists(path_));
+  EXPECT_EQ(fs::file_size(part_), left / 2) << "nothing was changed";
+}
+
+/// Somebody removed the part file; another run made one of the same name, with an epoch of its own.
+TEST_P(Recover, an_epoch_of_a_file_without_a_name_is_not_complete_and_leaves_the_log_of_another_run) {
+  for (const bool logged_before : {false, true}) {
+    SCOPED_TRACE(logged_before);
+    const auto asked = request();
+    const Source source = sample_data(asked.schema, *asked.layout);
+    auto ours = begin();
+    if (logged_before) ASSERT_TRUE(ours->mark_epoch({1, "1", "2026-01-01T00:00:00Z", 0}, {}));
+    fs::remove(part_);
+    leave_part();
+    const std::string theirs = bytes_of_file(log_);
+    write_record(*ours, asked, 0, source);
+    const auto marked = ours->mark_epoch({2, "2", "2026-01-01T00:00:00Z", 1}, {});
+    ASSERT_FALSE(marked) << "said to be durable, but nobody will find it";
+    EXPECT_EQ(marked.error().code, ErrorCode::conflict) << marked.error().text();
+    EXPECT_EQ(bytes_of_file(log_), theirs);
+    ours->abandon();
+    expect_epoch(epochs);
+    fs::remove(path_);
+  }
+}
+
+TEST_P(Recover, an_epoch_whose_log_was_removed_is_not_complete) {
+  auto file = begin();
+  ASSERT_TRUE(file->mark_epoch({1, "1", "2026-01-01T00:00:00Z", 0}, {}));
+  fs::remove(log_);
+  const auto marked = file->mark_epoch({2, "2", "2026-01-01T00:00:00Z", 0}, {});
+  ASSERT_FALSE(marked);
+  EXPECT_EQ(marked.error().code, ErrorCode::conflict) << marked.error().text();
+  EXPECT_NE(marked.error().text().find(log_), std::string::npos) << marked.error().text();
+  file->abandon();
+}
+
+/// Killed after the file got its name, before the part name and the logs were gone.
+TEST_P(Recover, a_published_file_that_kept_its_part_name_is_not_changed) {
+  const auto asked = request();
+  const Source source = sample_data(asked.schema, *asked.layout);
+  auto file = begin();
+  write_record(*file, asked, 0, source);
+  ASSERT_TRUE(file->mark_epoch({1, "1", "2026-01-01T00:00:00Z", 1}, {}));
+  const std::string log = bytes_of_file(log_);
+  for (std::uint64_t record = 1; record < 4; ++record) write_record(*file, asked, record, source);
+  ASSERT_TRUE(file->publish());
+  ASSERT_FALSE(fs::exists(part_) || fs::exists(log_));
+  fs::create_hard_link(path_, part_);
+  write_bytes(log_, log);
+  const auto found = storage::find_recoverable(path_);
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.error().code, ErrorCode::bad_state) << found.error().text();
+  expect_equal(read_netcdf(path_), reference(4));
+  begin()->abandon();
+  expect_equal(read_netcdf(path_), reference(4));
+  EXPECT_EQ(fs::hard_link_count(path_), 1U) << "the next run does not write to the published file";
+}
+
+TEST_P(Recover, logs_of_another_run_stay_when_a_recovery_or_publication_ends) {
+  leave_part();
+  const auto logged = storage::read_epoch_log(log_);
+  ASSERT_TRUE(logged);
+  storage::PartIdentity another = logged->part;
+  ++another.token[0];
+  storage::remove_epoch_logs(part_, another);
+  EXPECT_TRUE(fs::exists(log_));
+  storage::remove_epoch_logs(part_, logged->part);
+  EXPECT_FALSE(fs::exists(log_));
+}
+
+/// While a file is recovered in place, its part name is locked until the logs are gone.
+TEST_P(Recover, no_run_begins_the_file_anew_while_it_is_recovered) {
+  leave_part();
+  const auto found = storage::find_recoverable(path_);
+  ASSERT_TRUE(found);
+  storage::RecoverOptions options{};
+  options.before_name = [&](const storage::Recovered&) -> Result<> {
+    const auto refused = store_->create(request());
+    EXPECT_FALSE(refused);
+    if (!refused) EXPECT_EQ(refused.error().code, ErrorCode::conflict) << refused.error().text();
+    return {};
+  };
+  ASSERT_TRUE(storage::recover_file(*found, options));
+  expect_equal(read_netcdf(path_), reference(epochs * records_per_epoch));
+}
+
 TEST_P(Recover, a_failure_on_the_way_to_any_epoch_leaves_the_others) {
   for (const std::uint64_t failing : {1, 2, 3})
     for (const std::uint64_t wanted : {1, 2, 3}) {

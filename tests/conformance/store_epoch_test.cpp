@@ -49,6 +49,10 @@ class SnapshotDisk : public storage::Disk {
     if (on) take();
     return Disk::rename(from, to, replace);
   }
+  int link(int descriptor, const char* to) override {
+    if (on) take();
+    return Disk::link(descriptor, to);
+  }
 
   void take() {
     const fs::path place = to_ / std::to_string(snapshots.size());

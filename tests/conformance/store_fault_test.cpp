@@ -30,7 +30,8 @@ class FaultyDisk : public storage::Disk {
   std::atomic<int> write_error{0};  ///< errno of every write from number `writes_before` on
   std::atomic<int> writes_before{0};
   std::atomic<int> sync_error{0};
-  std::atomic<int> rename_error{0};
+  std::atomic<int> rename_error{0};  ///< also of the further name that a file gets instead
+  std::atomic<int> link_error{0};
   std::atomic<bool> short_writes{false};    ///< at most 4097 bytes a call, and EINTR in between
   std::atomic<bool> refuses_direct{false};  ///< EINVAL when opened with O_DIRECT
   std::atomic<bool> refuses_direct_writes{false};
@@ -70,6 +71,9 @@ class FaultyDisk : public storage::Disk {
   int sync(int descriptor) override { return failed(sync_error) ? -1 : Disk::sync(descriptor); }
   int rename(const char* from, const char* to, bool replace) override {
     return failed(rename_error) ? -1 : Disk::rename(from, to, replace);
+  }
+  int link(int descriptor, const char* to) override {
+    return failed(link_error) || failed(rename_error) ? -1 : Disk::link(descriptor, to);
   }
 
  private:

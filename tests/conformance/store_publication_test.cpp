@@ -7,8 +7,10 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -93,6 +95,107 @@ TEST_P(StorePublication, a_part_name_that_is_taken_in_the_last_moment_is_seen) {
   EXPECT_EQ(published.error().code, ErrorCode::conflict) << published.error().text();
   EXPECT_FALSE(fs::exists(path()));
   EXPECT_EQ(fs::file_size(part()), 6U);
+}
+
+/// Does something of another run just before or after the file gets its name.
+class InterferingDisk : public storage::Disk {
+ public:
+  std::function<void()> before = [] {}, after = [] {};
+  int link(int descriptor, const char* to) override {
+    before();
+    const int result = Disk::link(descriptor, to);
+    const int number = errno;
+    after();
+    errno = number;
+    return result;
+  }
+  int rename(const char* from, const char* to, bool replace) override {
+    const int result = Disk::rename(from, to, replace);
+    const int number = errno;
+    after();
+    errno = number;
+    return result;
+  }
+};
+
+/// The older file under the final name was once lost in such a moment, and another run's unfinished one published.
+TEST_P(StorePublication, a_part_name_that_is_taken_just_before_the_name_is_given_costs_nobody_a_file) {
+  for (const bool older : {false, true}) {
+    SCOPED_TRACE(older);
+    const auto disk = std::make_shared<InterferingDisk>();
+    const auto ours = written("out.nc", disk);
+    ASSERT_NE(ours, nullptr);
+    if (older) std::ofstream(path()) << "older";
+    disk->before = [&] {
+      disk->before = [] {};
+      fs::remove(part());
+      std::ofstream(part()) << "theirs";
+    };
+    expect_conflict(*ours);
+    EXPECT_EQ(fs::exists(path()), older);
+    if (older) EXPECT_EQ(fs::file_size(path()), 5U);
+    EXPECT_EQ(fs::file_size(part()), 6U) << "theirs stays";
+    fs::remove(path());
+    fs::remove(part());
+  }
+}
+
+/// A run that was stopped right after its file got the name; meanwhile another one published the same path.
+TEST_P(StorePublication, a_file_that_another_run_published_since_stays) {
+  const auto disk = std::make_shared<InterferingDisk>();
+  const auto ours = written("out.nc", disk);
+  ASSERT_NE(ours, nullptr);
+  std::ofstream(path()) << "older";
+  ino_t theirs = 0;
+  disk->after = [&] {
+    struct stat status {};
+    if (theirs != 0 || ::stat(path().c_str(), &status) != 0 || status.st_size == 5) return;
+    fs::remove(path());
+    std::ofstream(path()) << "theirs, complete";
+    ASSERT_EQ(::stat(path().c_str(), &status), 0);
+    theirs = status.st_ino;
+  };
+  EXPECT_TRUE(ours->publish());
+  ASSERT_NE(theirs, 0U);
+  struct stat status {};
+  ASSERT_EQ(::stat(path().c_str(), &status), 0);
+  EXPECT_EQ(status.st_ino, theirs);
+  EXPECT_FALSE(fs::exists(part()));
+}
+
+/// What a kill between two steps leaves is removed by the next run, and so are names that only we give.
+TEST_P(StorePublication, further_names_that_a_killed_run_left_are_removed) {
+  const auto killed = written();
+  ASSERT_NE(killed, nullptr);
+  const std::string third = part() + ".0123456789abcdef.new";
+  fs::create_hard_link(part(), third);
+  const std::string other = part() + ".0123456789abcdeg.new";
+  std::ofstream(other) << "somebody else's";
+  killed->abandon();
+  const auto next = written();
+  ASSERT_NE(next, nullptr);
+  EXPECT_FALSE(fs::exists(third));
+  EXPECT_TRUE(fs::exists(other));
+  EXPECT_TRUE(next->publish());
+}
+
+/// FAT, some FUSE file systems.
+TEST_P(StorePublication, without_hard_links_files_are_renamed) {
+  class LinklessDisk : public storage::Disk {
+   public:
+    int link(int, const char*) override {
+      errno = EPERM;
+      return -1;
+    }
+  };
+  for (const bool older : {false, true}) {
+    if (older) std::ofstream(path()) << "older";
+    const auto ours = written("out.nc", std::make_shared<LinklessDisk>());
+    ASSERT_NE(ours, nullptr);
+    ASSERT_TRUE(ours->publish());
+    EXPECT_GT(fs::file_size(path()), 5U);
+    EXPECT_FALSE(fs::exists(part()));
+  }
 }
 
 TEST_P(StorePublication, what_fails_before_the_name_prevents_it) {

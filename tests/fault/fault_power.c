@@ -127,7 +127,7 @@ static void keep(const char* path, ino_t inode, char* kept) {
   static int count = 0;
   snprintf(kept, path_room, "%s/.power/keep_%lu_%d_%d", root(), (unsigned long)inode, (int)getpid(),
            __atomic_fetch_add(&count, 1, __ATOMIC_RELAXED));
-  if (link(path, kept) != 0) kept[0] = '\0';
+  if (syscall(SYS_linkat, AT_FDCWD, path, AT_FDCWD, kept, 0) != 0) kept[0] = '\0';
 }
 
 int power_begin_unlink(const char* path) {
@@ -154,20 +154,25 @@ int power_begin_rename(const char* from, const char* to) {
   return log;
 }
 
-/* A new file has nothing to be taken back yet, whatever its inode was before. */
-void power_created(const char* path, const char* what) {
+static void record_name(const char* path, const char* what, int is_new) {
   char directory[path_room], line[4 * path_room];
   struct stat of_directory, status;
   if (root() == NULL || !directory_of(path, directory, &of_directory) || lstat(path, &status) != 0) return;
   snprintf(line, sizeof line, "%s/.power/%c_%lu", root(), what[0] == 'm' ? 'd' : 'f',
            (unsigned long)status.st_ino);
-  syscall(SYS_unlinkat, AT_FDCWD, line, 0);
+  if (is_new) syscall(SYS_unlinkat, AT_FDCWD, line, 0);
   const int log = locked_log('d', of_directory.st_ino);
   put(log, line,
       (size_t)snprintf(line, sizeof line, "%s\t%lu\t%s/%s\n", what, (unsigned long)status.st_ino, directory,
                        name_in(path)));
   close(log);
 }
+
+/* A new file has nothing to be taken back yet, whatever its inode was before. */
+void power_created(const char* path, const char* what) { record_name(path, what, 1); }
+
+/* A further name of a file. */
+void power_linked(const char* path) { record_name(path, "create", 0); }
 
 /* Removes the kept files of a directory's log. */
 static void let_go(int log) {

@@ -5,7 +5,8 @@
  *
  * - ops=write,sync,rename,open,truncate,unlink,mkdir,allocate,lock: the calls it applies to
  *
- * - path=PATTERN: the files it applies to, as in fnmatch(3); of a rename, the older name
+ * - path=PATTERN: the files it applies to, as in fnmatch(3); of a rename, the older name. A further name of an
+ *   open file (linkat) counts as a rename of it
  *
  * - from=N to=N: only from the N-th such call of a process on, and up to the N-th
  *
@@ -324,6 +325,20 @@ int renameat2(int from_directory, const char* from, int to_directory, const char
   result = (int)syscall(SYS_renameat2, from_directory, from, to_directory, to, flags);
   const int error = errno;
   power_end(lock);
+  errno = error;
+  return result;
+}
+
+/* From /proc/self/fd/N. */
+int linkat(int from_directory, const char* from, int to_directory, const char* to, int flags) {
+  char path[path_room];
+  int result = 0;
+  const ssize_t length = readlink(from, path, sizeof path - 1);
+  if (length > 0) path[length] = '\0';
+  if (ends(op_rename, length > 0 ? path : from, &result)) return result;
+  result = (int)syscall(SYS_linkat, from_directory, from, to_directory, to, flags);
+  const int error = errno;
+  if (result == 0) power_linked(to);
   errno = error;
   return result;
 }

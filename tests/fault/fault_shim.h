@@ -19,6 +19,7 @@ int power_begin_write(int fd, off_t offset, size_t bytes);
 int power_begin_truncate(int fd, off_t length);
 void power_end(int lock);
 /* Before a name is replaced or removed, after one was made. */
+void power_linked(const char* path);
 int power_begin_rename(const char* from, const char* to);
 int power_begin_unlink(const char* path);
 void power_created(const char* path, const char* what);

@@ -63,6 +63,16 @@ int Disk::rename(const char* from, const char* to, bool replace) {
   return ::rename(from, to);
 }
 
+int Disk::link(int descriptor, const char* to) {
+  const std::string opened = "/proc/self/fd/" + std::to_string(descriptor);
+  if (::linkat(AT_FDCWD, opened.c_str(), AT_FDCWD, to, AT_SYMLINK_FOLLOW) == 0) return 0;
+  const int number = errno;
+  struct stat status {};
+  const bool no_proc = number == ENOENT && ::lstat(opened.c_str(), &status) != 0;
+  errno = no_proc ? ENOSYS : number;
+  return -1;
+}
+
 int Disk::make_directories(const char* path) {
   const int number = afterbay::make_directories(path);
   if (number == 0) return 0;

@@ -22,6 +22,8 @@ class Disk {
   virtual int truncate(int descriptor, off_t length);
   /// rename; with `replace` false it fails with EEXIST when `to` exists.
   virtual int rename(const char* from, const char* to, bool replace);
+  /// Gives an open file a further name; EEXIST: it is taken, ENOSYS: the system does not let one do that.
+  virtual int link(int descriptor, const char* to);
   /// Makes what is missing of a path of directories, durably.
   virtual int make_directories(const char* path);
   /// Copies all bytes from where the two files stand (shared, where the file system can do so). After a

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "storage/block_writer/final_name.hpp"
 #include "storage/block_writer/system_error.hpp"
 #include "storage/epoch/epoch_log.hpp"
 #include "storage/epoch/part_identity.hpp"
@@ -34,14 +35,6 @@ Error exists_error(const std::string& path) {
              path)
       .with_native(EEXIST)
       .in_file(path);
-}
-
-/// True when the descriptor is still the file of that name (nobody renamed or removed it meanwhile).
-bool same_file(int descriptor, const std::string& path) {
-  struct stat opened {};
-  struct stat named {};
-  return ::fstat(descriptor, &opened) == 0 && ::lstat(path.c_str(), &named) == 0 &&
-         opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
 }
 
 bool is_regular(int descriptor) {
@@ -146,7 +139,7 @@ Result<> PartFile::open_and_lock(Striper* striper) {
     if (!descriptor_.open()) return fail(open_error(errno, part_path_));
     if (!is_regular(descriptor_.get())) return fail(open_error(0, part_path_));
     AFTERBAY_TRY(lock_opened());
-    if (!same_file(descriptor_.get(), part_path_)) continue;  // published or removed since it was opened
+    if (!has_name(descriptor_.get(), part_path_)) continue;  // published or removed since it was opened
     const bool left = left_behind(descriptor_.get());
     AFTERBAY_TRY(remove_stale_epoch_logs(*disk_, part_path_, left));
     if (made || (!left && striper != nullptr && striper->created())) return {};
@@ -209,7 +202,7 @@ Result<> PartFile::copy_existing() {
 std::string PartFile::directory() const { return directory_of(path_); }
 
 void PartFile::discard() noexcept {
-  if (descriptor_.open() && same_file(descriptor_.get(), part_path_)) ::unlink(part_path_.c_str());
+  if (descriptor_.open()) remove_name(descriptor_.get(), part_path_);
   close();
 }
 
@@ -225,11 +218,11 @@ void PartFile::give_back_space() const noexcept {
     again = Descriptor(::open(part_path_.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   const int file = descriptor_.open() ? descriptor_.get() : again.get();
   const PartIdentity mine = descriptor_.open() ? identity_of_part(file) : closed_;
-  if (file >= 0 && same_file(file, part_path_) && identity_of_part(file) == mine) {
+  if (file >= 0 && has_name(file, part_path_) && identity_of_part(file) == mine) {
     static_cast<void>(!::ftruncate(file, 0));
     ::unlink(part_path_.c_str());
   }
-  remove_epoch_logs(part_path_, &mine);
+  remove_epoch_logs(part_path_, mine);
 }
 
 Error PartFile::lost_name(const char* found) const {
@@ -243,7 +236,7 @@ Error PartFile::lost_name(const char* found) const {
 Result<> PartFile::check_name() const {
   if (owner_ && !owner_->still_ours())
     return fail(lost_name("was taken over by another writer, which found no sign of life of this one"));
-  if (same_file(descriptor_.get(), part_path_)) return {};
+  if (has_name(descriptor_.get(), part_path_)) return {};
   if (!path_exists(directory())) return fail(system_error(ENOENT, "find the directory of", part_path_));
   return fail(lost_name("was removed, renamed or made anew while it was written"));
 }
@@ -258,22 +251,20 @@ Result<> PartFile::make_durable() {
 
 Result<> PartFile::take_name() {
   AFTERBAY_TRY(check_name());
-  if (disk_->rename(part_path_.c_str(), path_.c_str(), existing_ != Existing::refuse) != 0) {
-    if (errno == EEXIST)
-      return fail(exists_error(path_).add("it appeared while " + part_path_ + " was written"));
-    return fail(system_error(errno, "rename " + part_path_ + " to", path_));
-  }
-  if (!same_file(descriptor_.get(), path_)) {
-    // Another file took the part name in the last moment, and goes back; or ours has lost its name since.
-    static_cast<void>(disk_->rename(path_.c_str(), part_path_.c_str(), false));
-    return fail(lost_name("was replaced by another file at the moment of its publication"));
-  }
+  AFTERBAY_TRY(
+      give_name(*disk_, descriptor_.get(), part_path_, path_, existing_ != Existing::refuse));
+  // Logs of epochs are needed until the name is durable, and the part name keeps other runs from them.
+  if (!path_exists(EpochLog::path_of(part_path_))) remove_name(descriptor_.get(), part_path_);
   return {};
 }
 
 void PartFile::end_publication() noexcept {
+  if (descriptor_.open()) {
+    const PartIdentity mine = identity_of_part(descriptor_.get());
+    remove_epoch_logs(part_path_, mine);
+    remove_name(descriptor_.get(), part_path_);
+  }
   close();
-  remove_epoch_logs(part_path_, &closed_);  // another run may have the part name by now
 }
 
 Result<> sync_directory_of(Disk& disk, const std::string& path) {

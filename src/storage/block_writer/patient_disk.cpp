@@ -59,6 +59,10 @@ int PatientDisk::rename(const char* from, const char* to, bool replace) {
   return patiently([&] { return disk_->rename(from, to, replace); }, [&] { return std::string(from); });
 }
 
+int PatientDisk::link(int descriptor, const char* to) {
+  return patiently([&] { return disk_->link(descriptor, to); }, [&] { return path_of(descriptor); });
+}
+
 int PatientDisk::make_directories(const char* path) {
   return patiently([&] { return disk_->make_directories(path); }, [&] { return std::string(path); });
 }

@@ -11,9 +11,11 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <set>
 #include <utility>
 
 #include "base/crc64.hpp"
+#include "storage/block_writer/final_name.hpp"
 #include "storage/block_writer/part_file.hpp"
 #include "storage/block_writer/system_error.hpp"
 
@@ -180,6 +182,27 @@ std::optional<decltype(LoggedRecord::what)> record_of(const RecordHead& head,
   return std::nullopt;
 }
 
+/// Whether `suffix` is what follows the name of a part file in that of a member's log, or of what `recover_file`
+/// makes.
+bool is_of_a_log(std::string_view suffix) {
+  constexpr std::string_view stem = ".epochs.";
+  if (!suffix.starts_with(stem)) return false;
+  const std::string_view end = suffix.substr(stem.size());
+  return end == "recovering" || end == "copy" ||
+         end.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+/// Fails with conflict if the open file has lost its name.
+Result<> check_name(int descriptor, const std::string& path) {
+  if (has_name(descriptor, path)) return {};
+  return fail(make_error(ErrorCode::conflict,
+                         "{} was removed, renamed or made anew while it was written, so that the epoch cannot "
+                         "be complete; does another run write files of the same name, or does somebody clean "
+                         "up in this directory?",
+                         path)
+                  .in_file(path));
+}
+
 }  // namespace
 
 std::string EpochLog::path_of(const std::string& part_path, std::optional<std::uint64_t> member) {
@@ -188,12 +211,27 @@ std::string EpochLog::path_of(const std::string& part_path, std::optional<std::u
   return path;
 }
 
-Result<std::unique_ptr<EpochLog>> EpochLog::create(std::string path, std::shared_ptr<Disk> disk, int part) {
-  for (const std::string& older : {path, path + recovery_mark_suffix})
-    if (::unlink(older.c_str()) != 0 && errno != ENOENT) return fail(system_error(errno, "remove", older));
-  Descriptor file(disk->open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
+Result<std::unique_ptr<EpochLog>> EpochLog::create(const std::string& part_path,
+                                                   std::optional<std::uint64_t> member,
+                                                   std::shared_ptr<Disk> disk, int part) {
+  const std::string path = path_of(part_path, member);
+  const auto make = [&] {
+    return Descriptor(disk->open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
+  };
+  // As long as the part file is ours, its claim keeps other runs from these names: what has them is old.
+  AFTERBAY_TRY(check_name(part, part_path));
+  Descriptor file = make();
+  if (!file.open() && errno == EEXIST) {
+    AFTERBAY_TRY(check_name(part, part_path));
+    if (::unlink(path.c_str()) != 0 && errno != ENOENT) return fail(system_error(errno, "remove", path));
+    file = make();
+  }
   if (!file.open()) return fail(system_error(errno, "create", path));
-  std::unique_ptr<EpochLog> log(new EpochLog(std::move(path), std::move(disk), std::move(file)));
+  const std::string mark = recovery_mark_of(part_path);
+  if (!member && ::unlink(mark.c_str()) != 0 && errno != ENOENT)
+    return fail(system_error(errno, "remove", mark));
+  std::unique_ptr<EpochLog> log(new EpochLog(path, std::move(disk), std::move(file)));
+  log->part_path_ = part_path;
   log->part_ = part;
   LogHead head{mark_part(part), 0};
   head.checksum = checksum_of(head.part);
@@ -274,10 +312,11 @@ Result<> EpochLog::commit(LoggedEpoch epoch) {
   if (disk_->sync(file_.get()) != 0) return fail(system_error(errno, "make durable (fsync)", path_));
   AFTERBAY_TRY(append(static_cast<std::uint32_t>(RecordKind::epoch), fields_of(epoch).bytes(), {}));
   if (disk_->sync(file_.get()) != 0) return fail(system_error(errno, "make durable (fsync)", path_));
-  if (named_durably_) return {};
-  AFTERBAY_TRY(sync_directory_of(*disk_, path_));
+  if (!named_durably_) AFTERBAY_TRY(sync_directory_of(*disk_, path_));
   named_durably_ = true;
-  return {};
+  // Files without a name are of no use after a crash, however durable they are.
+  AFTERBAY_TRY(check_name(part_, part_path_));
+  return check_name(file_.get(), path_);
 }
 
 Result<> EpochLog::read(std::uint64_t at, std::span<std::byte> bytes) const {
@@ -338,20 +377,23 @@ std::string recovery_mark_of(const std::string& part_path) {
 
 std::string recovery_copy_of(const std::string& part_path) { return EpochLog::path_of(part_path) + ".copy"; }
 
-void remove_epoch_logs(const std::string& part_path, const PartIdentity* of) noexcept {
+void remove_epoch_logs(const std::string& part_path, const PartIdentity& of) noexcept {
   const std::string path = EpochLog::path_of(part_path);
-  if (::access(path.c_str(), F_OK) != 0) return;
-  std::vector<std::uint64_t> members;
+  const Descriptor opened(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (!opened.open()) return;
   const auto records = read_epoch_log(path);
-  if (of != nullptr && (!records || !logs_of_same_part(records->part, *of))) return;
-  if (records)
-    for (const LoggedRecord& record : records->records)
-      if (const auto* epoch = std::get_if<LoggedEpoch>(&record.what))
-        members.insert(members.end(), epoch->members.begin(), epoch->members.end());
-  for (const std::uint64_t member : members)
-    static_cast<void>(::unlink(EpochLog::path_of(part_path, member).c_str()));
-  static_cast<void>(::unlink(recovery_mark_of(part_path).c_str()));
-  static_cast<void>(::unlink(path.c_str()));
+  if (!records || !logs_of_same_part(records->part, of)) return;
+  std::set<std::uint64_t> members;
+  for (const LoggedRecord& record : records->records)
+    if (const auto* epoch = std::get_if<LoggedEpoch>(&record.what))
+      members.insert(epoch->members.begin(), epoch->members.end());
+  // Another run may have made a log of the same name while this one was read.
+  const auto remove = [&](const std::string& name) {
+    if (has_name(opened.get(), path)) static_cast<void>(::unlink(name.c_str()));
+  };
+  for (const std::uint64_t member : members) remove(EpochLog::path_of(part_path, member));
+  remove(recovery_mark_of(part_path));
+  remove(path);
 }
 
 Result<> remove_stale_epoch_logs(Disk& disk, const std::string& part_path, bool part_left) {
@@ -362,16 +404,14 @@ Result<> remove_stale_epoch_logs(Disk& disk, const std::string& part_path, bool 
   // Members' logs first: while the leader's is there, the next run looks for them again.
   std::vector<std::string> stale;
   const std::filesystem::path directory = std::filesystem::path(part_path).parent_path();
-  const std::string stem = std::filesystem::path(log).filename().string() + ".";
+  const std::string stem = std::filesystem::path(part_path).filename().string();
   std::unique_ptr<DIR, int (*)(DIR*)> entries(::opendir(directory.empty() ? "." : directory.c_str()),
                                               &::closedir);
   while (const dirent* entry = entries ? ::readdir(entries.get()) : nullptr)
-    if (const std::string name = entry->d_name; name.starts_with(stem)) {
-      const std::string suffix = name.substr(stem.size());
-      if (suffix == "recovering" || suffix == "copy" ||
-          suffix.find_first_not_of("0123456789") == std::string::npos)
+    if (const std::string_view name = entry->d_name; name.starts_with(stem))
+      if (const std::string_view suffix = name.substr(stem.size());
+          is_of_a_log(suffix) || is_temporary_name(suffix))
         stale.push_back((directory / name).string());
-    }
   if (logged) stale.push_back(log);
   for (const std::string& path : stale)
     if (::unlink(path.c_str()) != 0 && errno != ENOENT)

@@ -68,8 +68,11 @@ class EpochLog {
   /// `part_path + ".epochs"`, of a member with its number behind.
   static std::string path_of(const std::string& part_path, std::optional<std::uint64_t> member = {});
   /// Begins an empty one, for the part file that is open as `part`, and stays so until the last `commit`. A
-  /// log that has the name is removed.
-  static Result<std::unique_ptr<EpochLog>> create(std::string path, std::shared_ptr<Disk> disk, int part);
+  /// log of an older run that has the name is removed. Fails with conflict if the part file has lost its name
+  /// and another run's log may be there.
+  static Result<std::unique_ptr<EpochLog>> create(const std::string& part_path,
+                                                  std::optional<std::uint64_t> member,
+                                                  std::shared_ptr<Disk> disk, int part);
   /// One that is complete: to read from.
   static Result<std::unique_ptr<EpochLog>> open(std::string path, std::shared_ptr<Disk> disk);
 
@@ -80,7 +83,7 @@ class EpochLog {
   Result<> add(const LoggedFill& fill);
   Result<> add(const LoggedChunk& chunk, std::span<const std::byte> bytes);
   /// The epoch counts when this returns (fsync; the first time of the directory too). What the file itself
-  /// holds must be durable already.
+  /// holds must be durable already. Fails with conflict if the part file or the log has lost its name.
   Result<> commit(LoggedEpoch epoch);
   Result<> read(std::uint64_t at, std::span<std::byte> bytes) const;
   [[nodiscard]] std::uint64_t end() const;
@@ -97,6 +100,7 @@ class EpochLog {
   std::string path_;
   std::shared_ptr<Disk> disk_;
   Descriptor file_;
+  std::string part_path_;
   int part_ = -1;
   mutable Mutex mutex_;
   std::uint64_t end_ AFTERBAY_GUARDED_BY(mutex_) = 0;
@@ -116,13 +120,14 @@ struct EpochLogContents {
 /// with io when it cannot be read, with format when it is no log of this version.
 Result<EpochLogContents> read_epoch_log(const std::string& path);
 
-/// Removes the log of a file that is published, and those of its members, if there are any.
-void remove_epoch_logs(const std::string& part_path, const PartIdentity* of = nullptr) noexcept;
-/// Removes, durably, what was logged for an older file of that name, before the new one holds anything. The
-/// caller has the new one's lock. `part_left`: an older part file was there.
+/// Removes the log of the file `of`, and those of its members, if there are any. Logs of another file of that
+/// name stay.
+void remove_epoch_logs(const std::string& part_path, const PartIdentity& of) noexcept;
+/// Removes, durably, what was logged for an older file of that name, before the new one holds anything, and
+/// further names of it. The caller has the new one's lock. `part_left`: an older part file was there.
 Result<> remove_stale_epoch_logs(Disk& disk, const std::string& part_path, bool part_left);
 
-/// Beside a part file: says that `recover_file` has begun to change it.
+/// Beside a part file: see RecoveryMark.
 std::string recovery_mark_of(const std::string& part_path);
 /// Beside a part file: the copy that `recover_file` works on.
 std::string recovery_copy_of(const std::string& part_path);

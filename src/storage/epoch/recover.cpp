@@ -18,10 +18,12 @@
 
 #include "base/crc64.hpp"
 #include "storage/block_writer/block_writer.hpp"
+#include "storage/block_writer/final_name.hpp"
 #include "storage/block_writer/part_file.hpp"
 #include "storage/block_writer/system_error.hpp"
 #include "storage/epoch/epoch_log.hpp"
 #include "storage/epoch/in_child.hpp"
+#include "storage/epoch/recovery_mark.hpp"
 #include "storage/epoch/withheld_structure.hpp"
 #include "storage/fill.hpp"
 #include "storage/library_lock.hpp"
@@ -135,12 +137,21 @@ Result<> check_identity(const Recoverable& file, const PartIdentity& logged, int
                   .in_file(file.path));
 }
 
-/// A recovery that was interrupted may have made the file shorter; it had looked before.
+/// Another name of a file that is published: a process that was killed did not come to remove it.
+Result<> check_not_published(const Recoverable& file, int part) {
+  if (!has_name(part, file.path)) return {};
+  return fail(make_error(ErrorCode::bad_state,
+                         "{} is another name of {}, which is published and complete: remove the name {}",
+                         file.part_path, file.path, file.part_path)
+                  .in_file(file.path));
+}
+
+/// A recovery that was interrupted may have made the file shorter, down to the size in its mark.
 Result<> check_size(const Recoverable& file, const LoggedEpoch& of, int part) {
   struct stat status {};
   if (::fstat(part, &status) != 0) return fail(system_error(errno, "find the size of", file.part_path));
   const auto size_bytes = static_cast<std::uint64_t>(status.st_size);
-  if (size_bytes >= of.part_bytes || ::access(recovery_mark_of(file.part_path).c_str(), F_OK) == 0) return {};
+  if (size_bytes >= std::min(of.part_bytes, RecoveryMark(file.part_path).least_bytes())) return {};
   return fail(make_error(ErrorCode::format,
                          "{} has {} bytes, but had at least {} at epoch {}: it was cut off or damaged; "
                          "recover an earlier epoch, or restore the file",
@@ -185,22 +196,27 @@ Result<WorkFile> copy_of(const Recoverable& file, int part) {
   return work;
 }
 
-/// The last epoch is made in the part file: nothing that is of no use afterwards is lost with it. A mark
-/// says so before the first change.
-Result<WorkFile> in_place(const Recoverable& file) {
-  const std::string mark = recovery_mark_of(file.part_path);
-  const Descriptor made(::open(mark.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666));
-  if (!made.open()) return fail(system_error(errno, "create", mark));
-  AFTERBAY_TRY(sync_directory_of(*Disk::real(), mark));
-  return WorkFile{file.part_path, {}, false};
-}
+/// The last epoch is made in the part file: nothing that is of no use afterwards is lost with it.
+WorkFile in_place(const Recoverable& file) { return {file.part_path, {}, false}; }
 
-bool is_named(int descriptor, const std::string& path) {
-  struct stat opened {};
-  struct stat named {};
-  return ::fstat(descriptor, &opened) == 0 && ::lstat(path.c_str(), &named) == 0 &&
-         opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
-}
+/// Says in the mark how short the part file is about to become.
+class MarkingDisk final : public Disk {
+ public:
+  explicit MarkingDisk(std::string part_path) : part_path_(std::move(part_path)) {}
+
+  int truncate(int descriptor, off_t length) override {
+    struct stat status {};
+    if (::fstat(descriptor, &status) == 0 && length < status.st_size)
+      if (const auto marked = RecoveryMark(part_path_).lower(static_cast<std::uint64_t>(length)); !marked) {
+        errno = marked.error().native != 0 ? marked.error().native : EIO;
+        return -1;
+      }
+    return Disk::truncate(descriptor, length);
+  }
+
+ private:
+  std::string part_path_;
+};
 
 class Recovery {
  public:
@@ -215,6 +231,7 @@ class Recovery {
         descriptor_(descriptor) {}
 
   Result<Recovered> run() {
+    if (!work_.copy) disk_ = std::make_shared<MarkingDisk>(file_.part_path);
     AFTERBAY_TRY_ASSIGN(writer_, BlockWriter::open(descriptor_, work_.path, DirectIo::off, disk_));
     AFTERBAY_TRY(check_places());
     AFTERBAY_TRY(write_structure());
@@ -427,6 +444,7 @@ Result<Recoverable> find_recoverable(const std::string& path, bool copied) {
   if (!logged)
     return fail(std::move(logged).error().in_file(file.path).add(
         "only a file that was open when an epoch completed can be brought back"));
+  AFTERBAY_TRY(check_not_published(file, part.get()));
   AFTERBAY_TRY(check_identity(file, logged->part, part.get()));
   file.made_for = logged->part;
   MemberLogs members(file.part_path, logged->part);
@@ -457,6 +475,7 @@ Result<Recovered> recover_file(const Recoverable& file, const RecoverOptions& op
     return fail(make_error(ErrorCode::invalid_argument, "{} has no epoch {}: it has {} to {}", file.part_path,
                            number, file.epochs.front().number, file.epochs.back().number)
                     .in_file(file.path));
+  AFTERBAY_TRY(check_not_published(file, part.get()));
   if (!options.replace && ::access(file.path.c_str(), F_OK) == 0)
     return fail(make_error(ErrorCode::exists,
                            "{} exists already: remove it, or say that it is to be replaced", file.path)
@@ -469,14 +488,15 @@ Result<Recovered> recover_file(const Recoverable& file, const RecoverOptions& op
   auto chunks = found == logged.epochs.end()
                     ? std::nullopt
                     : MemberLogs(file.part_path, logged.part).chunks(found->second.of);
-  if (!chunks || !is_named(part.get(), file.part_path))
+  if (!chunks || !has_name(part.get(), file.part_path))
     return fail(make_error(ErrorCode::conflict,
                            "{} was changed meanwhile by another recovery or run: look again", file.part_path)
                     .in_file(file.path));
   const Logged::State& state = found->second;
   AFTERBAY_TRY(check_size(file, state.of, part.get()));
   const bool last = number == logged.epochs.rbegin()->first;
-  AFTERBAY_TRY_ASSIGN(const WorkFile work, last ? in_place(file) : copy_of(file, part.get()));
+  AFTERBAY_TRY_ASSIGN(const WorkFile work,
+                      last ? Result<WorkFile>(in_place(file)) : copy_of(file, part.get()));
   chunks->push_back({EpochLog::path_of(file.part_path), state.chunks});
   const auto make = [&]() -> Result<Recovered> {
     const int descriptor = work.copy ? work.opened.get() : part.get();
@@ -486,10 +506,9 @@ Result<Recovered> recover_file(const Recoverable& file, const RecoverOptions& op
     made.inode = identity.inode;
     made.born_ns = identity.born_ns;
     if (options.before_name) AFTERBAY_TRY(options.before_name(made));
-    if (!is_named(descriptor, work.path))
+    if (!has_name(descriptor, work.path))
       return fail(ErrorCode::conflict, "{} was renamed or removed meanwhile: look again", work.path);
-    if (Disk::real()->rename(work.path.c_str(), file.path.c_str(), options.replace) != 0)
-      return fail(system_error(errno, "rename " + work.path + " to", file.path));
+    AFTERBAY_TRY(give_name(*Disk::real(), descriptor, work.path, file.path, options.replace));
     return made;
   };
   auto recovered = in_file(make(), file.path);
@@ -498,9 +517,16 @@ Result<Recovered> recover_file(const Recoverable& file, const RecoverOptions& op
     return recovered;
   }
   AFTERBAY_TRY(sync_directory_of(*Disk::real(), file.path));
-  // The part file first: one without its log could not be told from one that never had an epoch.
-  if (work.copy) ::unlink(file.part_path.c_str());
-  remove_epoch_logs(file.part_path);
+  if (work.copy) {
+    // The part file first: one without its log could not be told from one that never had an epoch.
+    remove_name(work.opened.get(), work.path);
+    remove_name(part.get(), file.part_path);
+    remove_epoch_logs(file.part_path, logged.part);
+    return recovered;
+  }
+  // The logs first: as long as the part file has its name, no run makes others.
+  remove_epoch_logs(file.part_path, logged.part);
+  remove_name(part.get(), file.part_path);
   return recovered;
 }
 
