@@ -124,7 +124,7 @@ def row_of(scenario: Scenario, path: pathlib.Path, name: str, label: str, kind: 
     more.setdefault("model", ranks)
     if scenario.records > 1:  # so that a misplaced record is seen at every point
         more["verify_arguments"] = ("--every-point",)
-    arguments = ("--case", str(path), "--records", str(scenario.records), *extra)
+    arguments = ("--case", str(path), "--records", str(scenario.records), "--warm-up", *extra)
     return Row(f"{scenario.name}/{name}", label, scenario.name, kind, program, ranks, arguments, **more)
 
 

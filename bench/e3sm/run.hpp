@@ -21,6 +21,7 @@ struct Options {
   std::string directory = ".";
   std::string mode;  ///< the program's own variants, see its --help
   int records = 1;
+  bool warm_up = false;        ///< write the first record once before, to a file that does not count
   bool every_point = false;    ///< all points change with the record, for files that are to be verified
   bool copy = true;            ///< measure memcpy of the same bytes, too
   int servers = 1;             ///< afterbay: I/O servers, taken from the end of the ranks
