@@ -157,7 +157,8 @@ bool Server::take_events() {
     events.swap(events_);
   }
   // A fellow server that removed a file, for want of space, has said so before.
-  if (std::ranges::any_of(events, [](const Event& it) { return it.error.has_value(); })) take_server_messages();
+  if (std::ranges::any_of(events, [](const Event& it) { return it.error.has_value(); }))
+    take_server_messages();
   for (Event& event : events) {
     ++activity_;
     if (event.then) {

@@ -5,8 +5,8 @@
  *
  * - ops=write,sync,rename,open,truncate,unlink,mkdir,allocate,lock: the calls it applies to
  *
- * - path=PATTERN: the files it applies to, as in fnmatch(3); of a rename, the older name. A further name of an
- *   open file (linkat) counts as a rename of it
+ * - path=PATTERN: the files it applies to, as in fnmatch(3); of a rename, the older name. A further name of
+ * an open file (linkat) counts as a rename of it
  *
  * - from=N to=N: only from the N-th such call of a process on, and up to the N-th
  *

@@ -33,7 +33,14 @@ bool has_lost_all_names(int descriptor) {
   return ::fstat(descriptor, &status) == 0 && status.st_nlink == 0;
 }
 
-Error not_named(int number, const std::string& present, const std::string& path) {
+Error not_named(int number, int descriptor, const std::string& present, const std::string& path) {
+  if (number == ENOENT && has_lost_all_names(descriptor))
+    return make_error(
+               ErrorCode::conflict,
+               "{} was removed while it was written: it is not published; does somebody clean up in this "
+               "directory?",
+               present)
+        .in_file(path);
   if (number == EEXIST)
     return make_error(ErrorCode::exists,
                       "{} exists already: it appeared while {} was written; remove one of them, or declare "
@@ -48,7 +55,7 @@ Error not_named(int number, const std::string& present, const std::string& path)
 Result<> rename_instead(Disk& disk, int descriptor, const std::string& present, const std::string& path,
                         bool replace) {
   if (disk.rename(present.c_str(), path.c_str(), replace) != 0)
-    return fail(not_named(errno, present, path));
+    return fail(not_named(errno, descriptor, present, path));
   if (has_name(descriptor, path)) return {};
   return fail(make_error(ErrorCode::conflict,
                          "{} was replaced by another file at the moment of its publication: {} is not what "
@@ -60,11 +67,11 @@ Result<> rename_instead(Disk& disk, int descriptor, const std::string& present, 
 /// Over the file that has the name.
 Result<> replace_file(Disk& disk, int descriptor, const std::string& present, const std::string& path) {
   const std::string third = temporary_name(path);
-  if (disk.link(descriptor, third.c_str()) != 0) return fail(not_named(errno, present, path));
+  if (disk.link(descriptor, third.c_str()) != 0) return fail(not_named(errno, descriptor, present, path));
   const int number = disk.rename(third.c_str(), path.c_str(), true) == 0 ? 0 : errno;
   remove_name(descriptor, third);  // a rename between two names of one file does nothing
   if (number == 0) return {};
-  return fail(not_named(number, present, path));
+  return fail(not_named(number, descriptor, present, path));
 }
 
 }  // namespace
@@ -80,16 +87,11 @@ Result<> give_name(Disk& disk, int descriptor, const std::string& present, const
                    bool replace) {
   if (disk.link(descriptor, path.c_str()) == 0) return {};
   const int number = errno;
-  if (number == EEXIST && has_name(descriptor, path)) return {};  // NFS: the answer to the first call was lost
+  if (number == EEXIST && has_name(descriptor, path))
+    return {};  // NFS: the answer to the first call was lost
   if (number == EEXIST && replace) return replace_file(disk, descriptor, present, path);
   if (has_no_links(number)) return rename_instead(disk, descriptor, present, path, replace);
-  if (number == ENOENT && has_lost_all_names(descriptor))
-    return fail(make_error(ErrorCode::conflict,
-                           "{} was removed while it was written: it is not published; does somebody clean up "
-                           "in this directory?",
-                           present)
-                    .in_file(path));
-  return fail(not_named(number, present, path));
+  return fail(not_named(number, descriptor, present, path));
 }
 
 void remove_name(int descriptor, const std::string& path) noexcept {

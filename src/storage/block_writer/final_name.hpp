@@ -18,8 +18,8 @@ bool has_name(int descriptor, const std::string& path) noexcept;
 /// that has the name `path` stays, whole, unless `replace` is true; then it is replaced at once.
 ///
 /// Fails with exists (`path` is taken), conflict (the file has lost all its names), io. On a file system
-/// without hard links the file is renamed: then another one that took `present` in the same moment would get the
-/// final name, which is reported as conflict.
+/// without hard links the file is renamed: then another one that took `present` in the same moment would get
+/// the final name, which is reported as conflict.
 ///
 /// Killed in between, a process leaves `path` and `present` as two names of one file, or a third name of it,
 /// `path.part.<16 hexadecimal digits>.new`; who claims `path` next removes them.

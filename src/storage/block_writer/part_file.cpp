@@ -251,8 +251,7 @@ Result<> PartFile::make_durable() {
 
 Result<> PartFile::take_name() {
   AFTERBAY_TRY(check_name());
-  AFTERBAY_TRY(
-      give_name(*disk_, descriptor_.get(), part_path_, path_, existing_ != Existing::refuse));
+  AFTERBAY_TRY(give_name(*disk_, descriptor_.get(), part_path_, path_, existing_ != Existing::refuse));
   // Logs of epochs are needed until the name is durable, and the part name keeps other runs from them.
   if (!path_exists(EpochLog::path_of(part_path_))) remove_name(descriptor_.get(), part_path_);
   return {};

@@ -222,7 +222,8 @@ class CdfFile : public File {
     for (const MemberEpoch& member : members) AFTERBAY_TRY(take_member_epoch(member.account, *written));
     ledger_->reach(epoch.records);
     if (!log_) {
-      AFTERBAY_TRY_ASSIGN(log_, EpochLog::create(part_.part_path(), std::nullopt, part_.shared_disk(), part_.descriptor()));
+      AFTERBAY_TRY_ASSIGN(
+          log_, EpochLog::create(part_.part_path(), std::nullopt, part_.shared_disk(), part_.descriptor()));
     }
     AFTERBAY_TRY(log_->add_structure(4, encode_record_count(header_.version, epoch.records)));
     LoggedEpoch marked;

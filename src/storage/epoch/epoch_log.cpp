@@ -182,8 +182,8 @@ std::optional<decltype(LoggedRecord::what)> record_of(const RecordHead& head,
   return std::nullopt;
 }
 
-/// Whether `suffix` is what follows the name of a part file in that of a member's log, or of what `recover_file`
-/// makes.
+/// Whether `suffix` is what follows the name of a part file in that of a member's log, or of what
+/// `recover_file` makes.
 bool is_of_a_log(std::string_view suffix) {
   constexpr std::string_view stem = ".epochs.";
   if (!suffix.starts_with(stem)) return false;
@@ -195,12 +195,13 @@ bool is_of_a_log(std::string_view suffix) {
 /// Fails with conflict if the open file has lost its name.
 Result<> check_name(int descriptor, const std::string& path) {
   if (has_name(descriptor, path)) return {};
-  return fail(make_error(ErrorCode::conflict,
-                         "{} was removed, renamed or made anew while it was written, so that the epoch cannot "
-                         "be complete; does another run write files of the same name, or does somebody clean "
-                         "up in this directory?",
-                         path)
-                  .in_file(path));
+  return fail(
+      make_error(ErrorCode::conflict,
+                 "{} was removed, renamed or made anew while it was written, so that the epoch cannot "
+                 "be complete; does another run write files of the same name, or does somebody clean "
+                 "up in this directory?",
+                 path)
+          .in_file(path));
 }
 
 }  // namespace

@@ -46,8 +46,7 @@ std::uint64_t RecoveryMark::least_bytes() const noexcept {
 }
 
 Result<> RecoveryMark::lower(std::uint64_t bytes) const {
-  const Descriptor mark(
-      ::open(path_.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666));
+  const Descriptor mark(::open(path_.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666));
   if (!mark.open()) return fail(system_error(errno, "create", path_));
   if (!is_regular(mark.get()))
     return fail(make_error(ErrorCode::io, "{} is no regular file: remove it", path_).in_file(path_));

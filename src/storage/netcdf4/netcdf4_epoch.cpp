@@ -89,7 +89,8 @@ Result<LoggedEpoch> Netcdf4File::flush_structure(const Epoch& epoch) {
   LoggedEpoch marked;
   marked.epoch = epoch;
   if (!log_) {
-    AFTERBAY_TRY_ASSIGN(log_, EpochLog::create(part_.part_path(), std::nullopt, part_.shared_disk(), part_.descriptor()));
+    AFTERBAY_TRY_ASSIGN(
+        log_, EpochLog::create(part_.part_path(), std::nullopt, part_.shared_disk(), part_.descriptor()));
   }
   const LibraryLock lock;
   ledger_.reach(epoch.records);
