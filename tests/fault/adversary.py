@@ -161,12 +161,14 @@ class Sequence:
 
     # ---- judging
 
-    def check_contents(self, *runs):
-        """Each file contains what it did before, or all that a run wrote; the latter if anybody was told so."""
+    def check_contents(self, *runs, killed=False):
+        """Each file contains what it did before, or all that a run wrote; the latter if anybody was told so. `killed`: each of
+        the runs may have published a file and not have come to say so."""
         for path in sorted(set().union(*(run.paths() for run in runs))):
             found = content_of(path, by_h5py=self.dice.random() < 0.3 and runs[0].spec_of(path).store == "netcdf4" and self.is_hdf5(path))
             sure = {run.whole(path) for run in runs if path in run.paths() and (path in run.told()[0] or path in self.published(run))}
-            allowed = sure or {runs[0].before.get(path)} | {run.whole(path) for run in runs if path in run.paths()}
+            whole = {run.whole(path) for run in runs if path in run.paths()}
+            allowed = sure | whole if sure and killed else sure or {runs[0].before.get(path)} | whole
             require(found in allowed, f"{path} contains records of runs {found}, expected one of {allowed}"
                                       f"{' (called complete)' if sure else ''}")
         self.check_journal()
@@ -381,10 +383,14 @@ class Sequence:
                 shutil.copy2(path, self.saved[path.name])
 
     def duel(self):
-        """Two runs that write the same files at once; perhaps somebody removes the first one's files in the making."""
+        """Two runs that write the same files at once; perhaps somebody removes the first one's files in the making, and
+        perhaps both are killed: what the second one was told is durable then is, whatever the first one did."""
         first = self.new_run()
         first.pause_ms = 15
         second = self.new_run()
+        killed = self.dice.random() < 0.4
+        if killed:  # what is appended to would depend on which of them comes first
+            first.specs = [spec._replace(existing="replace") for spec in first.specs]
         second.specs, second.before = first.specs, first.before
         first.start(lock_free=self.lock_free)
         first.wait_started()
@@ -395,8 +401,13 @@ class Sequence:
             for part in removed:
                 part.unlink(missing_ok=True)
         second.start(lock_free=self.lock_free)
+        if killed:
+            second.wait_started()
+            time.sleep(self.dice.uniform(0, 0.3))
+            for run in (second, first):
+                run.kill()
         ends = first.wait(), second.wait()
-        self.note(f"duel: runs {first.number} {first.layout} and {second.number} {second.layout}, {len(removed)} parts removed -> {ends}")
+        self.note(f"duel: runs {first.number} {first.layout} and {second.number} {second.layout}, {len(removed)} parts removed{', both killed' if killed else ''} -> {ends}")
         self.learn_ids(first, second)
         if any(spec.existing == "append" for spec in first.specs):
             for run in (first, second):  # each may have found the other's file complete
@@ -406,7 +417,10 @@ class Sequence:
                         other = second if run is first else first
                         if found == other.whole(path) + (run.number,) * run.records:
                             run.before[path] = other.whole(path)
-        self.check_contents(first, second)
+        self.check_contents(first, second, killed=killed)
+        if killed:
+            self.check_status(second, ends[1])
+            self.recover_some()
 
     # ---- all of it
 
