@@ -29,7 +29,7 @@ Result<> Netcdf4File::begin(StructureCache<Netcdf4Structure>& structures) {
   std::shared_ptr<const Netcdf4Structure> structure;
   if (!appended_) {
     AFTERBAY_TRY_ASSIGN(structure, structures.get(schema_, layout_, [this] {
-      return make_netcdf4_structure(schema_, *layout_, part_.directory());
+      return make_netcdf4_structure(schema_, *layout_);
     }));
     AFTERBAY_TRY(writer_->write_structure(0, structure->image));
     driver_->note_structure(0, structure->image.size());
