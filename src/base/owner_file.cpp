@@ -196,7 +196,7 @@ int give_name(const std::string& made, const std::string& name) {
 }
 
 int make_durable(const std::string& path) {
-  const int file = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+  const int file = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (file < 0) return errno;
   const int number = ::fsync(file) == 0 || errno == EINVAL ? 0 : errno;
   ::close(file);

@@ -307,7 +307,8 @@ void add_report(std::vector<Setting<Config>>& table) {
   table.push_back(session(
       "report.json", text("path", "a path"), AFTERBAY_FIELD(report.json),
       "File for the same figures as JSON. By default none is written. A report never replaces the one of a "
-      "session that ran at the same time: it goes to `report-2.json` then."));
+      "session that ran at the same time: it goes to `report-2.json` then. Reports may also go to a device "
+      "or to a pipe that is being read. A symbolic link is followed if it is the user's own or root's."));
   table.push_back(
       session("report.trace", text("path", "a path"), AFTERBAY_FIELD(report.trace),
               "File for a trace of all operations, to be opened in Perfetto or chrome://tracing. By "

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <unistd.h>
 #include <yaml-cpp/yaml.h>
 
 #include <cerrno>
-#include <cstdio>
-#include <memory>
 #include <system_error>
 
+#include "base/regular_file.hpp"
 #include "base/suggest.hpp"
 #include "config/settings.hpp"
 #include "config/sources.hpp"
@@ -255,16 +256,37 @@ bool parse(Reader& reader, const std::string& text, YAML::Node& root) {
   }
 }
 
-Result<std::string> contents(const std::string& path) {
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rbe"), std::fclose);
+constexpr std::size_t most_file_bytes = std::size_t{16} << 20;
+
+Error cannot_read(int number, const std::string& problem) {
+  return make_error(ErrorCode::io, "cannot read it: {}", problem).with_native(number);
+}
+
+Result<std::string> contents(int descriptor) {
   std::string text;
   char buffer[4096];
-  std::size_t count = 0;
-  while (file && (count = std::fread(buffer, 1, sizeof buffer, file.get())) > 0) text.append(buffer, count);
-  if (file && std::ferror(file.get()) == 0) return text;
-  const int native = errno;
-  return fail(make_error(ErrorCode::io, "cannot read it: {}", std::generic_category().message(native))
-                  .with_native(native));
+  while (text.size() <= most_file_bytes) {
+    const ssize_t got = ::read(descriptor, buffer, sizeof buffer);
+    if (got == 0) return text;
+    if (got > 0) text.append(buffer, static_cast<std::size_t>(got));
+    if (got < 0 && errno != EINTR) return fail(cannot_read(errno, std::generic_category().message(errno)));
+  }
+  return fail(ErrorCode::format, "it has more than {} MiB: this is no file of settings",
+              most_file_bytes >> 20);
+}
+
+/// A pipe without a writer, under the name that every session looks for, would stop it. What is read through
+/// /dev (/dev/null, /dev/stdin, `<(command)` of a shell) is there because the user named it.
+Result<std::string> contents(const std::string& path) {
+  RegularFile file(path);
+  if (file.open()) return contents(file.descriptor());
+  if (file.number() != ENODEV || !path.starts_with("/dev/"))
+    return fail(cannot_read(file.number(), file.problem()));
+  const int device = ::open(path.c_str(), O_RDONLY | O_NOCTTY | O_CLOEXEC);
+  if (device < 0) return fail(cannot_read(errno, std::generic_category().message(errno)));
+  auto text = contents(device);
+  ::close(device);
+  return text;
 }
 
 }  // namespace

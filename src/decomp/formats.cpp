@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "decomp/formats.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <filesystem>
 
+#include "base/regular_file.hpp"
 #include "decomp/e3sm_file.hpp"
 #include "decomp/map_file.hpp"
 #include "decomp/part_file.hpp"
@@ -126,14 +128,19 @@ class MapFileSink : public Sink {
 
 /// The first bytes of a file.
 Result<std::string> beginning(const std::string& path) {
-  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"), std::fclose);
+  const RegularFile file(path);
+  if (file.number() == ENODEV)
+    return fail(make_error(ErrorCode::invalid_argument,
+                           "is a device, pipe or socket, and is read more than once: save it as a file first")
+                    .in_file(path));
   std::array<char, 16> letters{};
-  const std::size_t many = file ? std::fread(letters.data(), 1, letters.size(), file.get()) : 0;
-  if (!file || std::ferror(file.get()) != 0)
-    return fail(make_error(ErrorCode::io, "cannot be read: {}", std::strerror(errno))
+  const ssize_t many = file.open() ? ::pread(file.descriptor(), letters.data(), letters.size(), 0) : -1;
+  const int number = file.open() ? errno : file.number();
+  if (many < 0)
+    return fail(make_error(ErrorCode::io, "cannot be read: {}", std::strerror(number))
                     .in_file(path)
-                    .with_native(errno));
-  return std::string(letters.data(), many);
+                    .with_native(number));
+  return std::string(letters.data(), static_cast<std::size_t>(many));
 }
 
 }  // namespace
@@ -161,13 +168,6 @@ std::optional<Format> format_of_path(const std::string& path) {
 }
 
 Result<std::unique_ptr<Source>> Source::open(const std::string& path) {
-  std::error_code ignored;
-  const auto kind = std::filesystem::status(path, ignored).type();
-  if (kind == std::filesystem::file_type::fifo || kind == std::filesystem::file_type::socket ||
-      kind == std::filesystem::file_type::character || kind == std::filesystem::file_type::block)
-    return fail(make_error(ErrorCode::invalid_argument,
-                           "is a device, pipe or socket, and is read more than once: save it as a file first")
-                    .in_file(path));
   AFTERBAY_TRY_ASSIGN(const std::string first, beginning(path));
   if (!first.starts_with("CDF") && !first.starts_with("\x89HDF")) return std::make_unique<PioSource>(path);
   AFTERBAY_TRY_ASSIGN(NetcdfFile file, NetcdfFile::open(path));

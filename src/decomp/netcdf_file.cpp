@@ -8,11 +8,11 @@
 #include <limits>
 #include <utility>
 
-#include "decomp/hdf5_image.hpp"
 #include "decomp/memory.hpp"
 #include "storage/block_writer/system_error.hpp"
 #include "storage/cdf/header.hpp"
 #include "storage/library_lock.hpp"
+#include "storage/structure/hdf5_image.hpp"
 
 namespace afterbay::decomp {
 
@@ -360,7 +360,7 @@ Result<> NetcdfFile::close_into(PartFile& part) {
   {
     const LibraryLock lock;
     AFTERBAY_TRY(check(nc_sync(id()), "", "cannot be completed"));
-    auto image = image_of_open_file(handle_->name);
+    auto image = storage::image_of_open_file(handle_->name);
     if (!image) return fail(image.error().in_file(path()));
     contents = *std::move(image);
   }

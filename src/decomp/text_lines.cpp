@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "decomp/text_lines.hpp"
 
+#include <unistd.h>
+
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+
+#include "base/regular_file.hpp"
 
 namespace afterbay::decomp {
 namespace {
@@ -17,11 +21,16 @@ bool is_space(char letter) { return letter == ' ' || letter == '\t' || letter ==
 Result<TextLines> TextLines::open(const std::string& path) {
   TextLines lines;
   lines.path_ = path;
-  lines.file_.reset(std::fopen(path.c_str(), "rb"));
-  if (!lines.file_)
-    return fail(make_error(ErrorCode::io, "cannot be opened: {}", std::strerror(errno))
+  RegularFile file(path);
+  if (!file.open())
+    return fail(make_error(ErrorCode::io, "cannot be opened: {}", file.problem())
                     .in_file(path)
-                    .with_native(errno));
+                    .with_native(file.number()));
+  const int descriptor = file.release();
+  lines.file_.reset(::fdopen(descriptor, "rb"));
+  if (!lines.file_) ::close(descriptor);
+  if (!lines.file_)
+    return fail(make_error(ErrorCode::resources, "cannot be opened: {}", std::strerror(errno)).in_file(path));
   lines.buffer_.resize(buffer_bytes);
   return lines;
 }

@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <signal.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +11,7 @@
 #include <cstring>
 
 #include "base/crc64.hpp"
+#include "base/regular_file.hpp"
 
 namespace afterbay::journal {
 namespace {
@@ -31,24 +31,19 @@ RunState state_of_server(const ServerOfRun& server, const Asker& asker) {
 /// A file that is open for reading.
 class Reading {
  public:
-  explicit Reading(const std::string& path) : descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
-  Reading(const Reading&) = delete;
-  Reading& operator=(const Reading&) = delete;
-  ~Reading() {
-    if (descriptor_ >= 0) ::close(descriptor_);
+  explicit Reading(const std::string& path) : file_(path) {}
+  [[nodiscard]] bool open() const noexcept { return file_.open(); }
+  [[nodiscard]] bool missing() const noexcept {
+    return file_.number() == ENOENT || file_.number() == ENOTDIR;
   }
-  [[nodiscard]] bool open() const noexcept { return descriptor_ >= 0; }
-  [[nodiscard]] std::optional<std::uint64_t> size_bytes() const {
-    struct stat status {};
-    if (::fstat(descriptor_, &status) != 0) return std::nullopt;
-    return static_cast<std::uint64_t>(status.st_size);
-  }
+  [[nodiscard]] std::string problem() const { return file_.problem(); }
+  [[nodiscard]] std::uint64_t size_bytes() const noexcept { return file_.size_bytes(); }
   [[nodiscard]] std::optional<std::uint64_t> checksum() const {
-    ::posix_fadvise(descriptor_, 0, 0, POSIX_FADV_SEQUENTIAL);
+    ::posix_fadvise(file_.descriptor(), 0, 0, POSIX_FADV_SEQUENTIAL);
     std::vector<std::byte> buffer(read_bytes);
     std::uint64_t sum = crc64({});
     for (;;) {
-      const ssize_t got = ::read(descriptor_, buffer.data(), buffer.size());
+      const ssize_t got = ::read(file_.descriptor(), buffer.data(), buffer.size());
       if (got < 0 && errno == EINTR) continue;
       if (got < 0) return std::nullopt;
       if (got == 0) return sum;
@@ -57,7 +52,7 @@ class Reading {
   }
 
  private:
-  int descriptor_;
+  RegularFile file_;
 };
 
 CheckedFile found(const PublishedFile& entry, Finding finding, std::string detail = {}) {
@@ -188,13 +183,12 @@ std::map<SeriesName, PublishedFile> last_files(const Journal& journal) {
 
 CheckedFile check_file(const PublishedFile& entry, bool quick) {
   const Reading file(entry.file.file.path);
-  if (!file.open() && (errno == ENOENT || errno == ENOTDIR)) return found(entry, Finding::missing);
-  if (!file.open()) return found(entry, Finding::unreadable, std::strerror(errno));
-  const auto size = file.size_bytes();
-  if (!size) return found(entry, Finding::unreadable, std::strerror(errno));
-  if (*size != entry.file.bytes)
-    return found(entry, *size < entry.file.bytes ? Finding::shorter : Finding::longer,
-                 fmt::format("{} bytes, published with {}", *size, entry.file.bytes));
+  if (!file.open() && file.missing()) return found(entry, Finding::missing);
+  if (!file.open()) return found(entry, Finding::unreadable, file.problem());
+  const std::uint64_t size = file.size_bytes();
+  if (size != entry.file.bytes)
+    return found(entry, size < entry.file.bytes ? Finding::shorter : Finding::longer,
+                 fmt::format("{} bytes, published with {}", size, entry.file.bytes));
   if (quick || !entry.file.checksum) return found(entry, Finding::right);
   const auto checksum = file.checksum();
   if (!checksum) return found(entry, Finding::unreadable, std::strerror(errno));

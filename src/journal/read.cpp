@@ -3,47 +3,32 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <iterator>
+#include <system_error>
 #include <tuple>
 #include <utility>
 
+#include "base/bounded_lines.hpp"
+#include "base/regular_file.hpp"
 #include "journal/journal_file.hpp"
 
 namespace afterbay::journal {
 namespace {
 
 constexpr const char* usual_directory = "afterbay-journal";
+/// Longer lines are unreadable. One of an epoch names all files that are open: room for 60,000 long paths.
+constexpr std::size_t most_line_bytes = std::size_t{16} << 20;
 
-struct JournalText {
-  std::string text;
-  bool held = false;
-};
-
-Result<JournalText> read_file(const std::string& path) {
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  JournalText file;
-  bool whole = descriptor >= 0;
-  std::string buffer(std::size_t{1} << 20, '\0');
-  while (whole) {
-    const ssize_t got = ::read(descriptor, buffer.data(), buffer.size());
-    if (got < 0 && errno == EINTR) continue;
-    whole = got >= 0;
-    if (got <= 0) break;
-    file.text.append(buffer, 0, static_cast<std::size_t>(got));
-  }
-  const int number = errno;
-  if (whole) file.held = is_held(descriptor, path);
-  if (descriptor >= 0) ::close(descriptor);
-  if (whole) return file;
-  return fail(make_error(ErrorCode::io, "cannot read the journal {}: {}", path, std::strerror(number))
-                  .with_native(number)
-                  .in_file(path));
+Error cannot_read(const std::string& path, int number, const std::string& problem) {
+  const bool special = number == EISDIR || number == ENODEV;
+  return make_error(ErrorCode::io, "cannot read the journal {}: {}{}", path, problem,
+                    special ? "; journals are regular files: remove it, or name another directory" : "")
+      .with_native(number)
+      .in_file(path);
 }
 
 Result<std::vector<std::string>> journal_files(const std::string& directory) {
@@ -62,16 +47,19 @@ Result<std::vector<std::string>> journal_files(const std::string& directory) {
 /// Puts the lines of all files together.
 class Collector {
  public:
-  void add(const JournalText& file) {
-    std::string_view text = file.text;
+  Result<> add(const std::string& path) {
+    const RegularFile file(path);
+    if (!file.open()) return fail(cannot_read(path, file.number(), file.problem()));
+    // Looked at before the lines: who ends its run while they are read has written its end to them.
+    const bool held = is_held(file.descriptor(), path);
+    BoundedLines lines(file.descriptor(), most_line_bytes);
     Run* last = nullptr;
     std::int64_t server = 0;
     std::vector<std::string> before;  // runs in this file
-    while (!text.empty()) {
-      const std::size_t newline = text.find('\n');
-      const auto line = parse_line(text.substr(0, newline));
+    while (const auto text = lines.next()) {
       // Without its newline a line may still be in the making.
-      if (line && newline != std::string_view::npos) {
+      const auto line = text->ended && text->readable ? parse_line(text->text) : std::nullopt;
+      if (line) {
         last = &add(*line);
         server = line->server;
         // Who locks the file has found nobody else who held it.
@@ -83,12 +71,14 @@ class Collector {
           if (started != nullptr && started->locked) before.clear();
           before.push_back(line->run);
         }
-      } else if (newline != std::string_view::npos ? newline > 0 : !file.held) {
+      } else if (text->ended ? !text->text.empty() || !text->readable : !held) {
         ++unreadable_;
       }
-      text.remove_prefix(newline == std::string_view::npos ? text.size() : newline + 1);
     }
-    if (last != nullptr && file.held) last->servers[server].held = true;
+    if (lines.number() != 0)
+      return fail(cannot_read(path, lines.number(), std::generic_category().message(lines.number())));
+    if (last != nullptr && held) last->servers[server].held = true;
+    return {};
   }
 
   [[nodiscard]] Journal finish(std::string directory) && {
@@ -317,10 +307,7 @@ Result<Journal> read_journal(const std::string& directory) {
                            usual_directory)
                     .in_file(directory));
   Collector collector;
-  for (const std::string& path : files) {
-    AFTERBAY_TRY_ASSIGN(const JournalText file, read_file(path));
-    collector.add(file);
-  }
+  for (const std::string& path : files) AFTERBAY_TRY(collector.add(path));
   return std::move(collector).finish(where);
 }
 

@@ -20,6 +20,7 @@
 #include "base/crc64.hpp"
 #include "base/directories.hpp"
 #include "base/file_lock.hpp"
+#include "base/regular_file.hpp"
 
 namespace afterbay::observe {
 namespace {
@@ -32,6 +33,8 @@ constexpr std::string_view page_end = ".json";
 constexpr int most_page_turns = 1000;  ///< sessions at a time in one directory
 constexpr const char* usual_directory = "afterbay-journal";
 constexpr long nfs_magic = 0x6969;
+/// Of a page that is read: one of 30,000 collections has less.
+constexpr std::uint64_t most_page_bytes = std::uint64_t{16} << 20;
 
 std::string page_name(std::int64_t number, bool is_frontend, int turn) {
   const std::string whose = fmt::format("{}{}", is_frontend ? "frontend-" : "", number);
@@ -146,7 +149,7 @@ std::string contents_of(int descriptor) {
   for (;;) {
     const ssize_t got = ::pread(descriptor, buffer, sizeof buffer, at);
     if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return text;
+    if (got <= 0 || text.size() > most_page_bytes) return text;
     text.append(buffer, static_cast<std::size_t>(got));
     at += got;
   }
@@ -226,15 +229,18 @@ Result<> StatisticsPage::write(ServerState state) {
 }
 
 Result<FoundPage> read_page(const std::string& path) {
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return fail(page_error(errno, "read", path));
+  const RegularFile file(path);
+  if (!file.open())
+    return fail(make_error(ErrorCode::io, "cannot read the statistics page {}: {}", path, file.problem())
+                    .with_native(file.number())
+                    .in_file(path));
   std::optional<FoundPage> page;
-  for (int look = 0; look < 20 && !page; ++look) {
+  const bool fits = file.size_bytes() <= most_page_bytes;
+  for (int look = 0; fits && look < 20 && !page; ++look) {
     if (look > 0) std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    page = parse_page(contents_of(descriptor));
+    page = parse_page(contents_of(file.descriptor()));
   }
-  const bool held = file_lock_is_held(descriptor);
-  ::close(descriptor);
+  const bool held = file_lock_is_held(file.descriptor());
   if (!page)
     return fail(make_error(ErrorCode::format, "{} is no statistics page that this version can read", path)
                     .in_file(path));
@@ -248,8 +254,15 @@ Result<std::vector<FoundPage>> read_pages(const std::string& directory) {
   const std::string inside = (std::filesystem::path(directory) / usual_directory).string();
   if (paths.empty()) paths = pages_in(inside);
   std::vector<FoundPage> pages;
-  for (const std::string& path : paths)
-    if (auto page = read_page(path)) pages.push_back(std::move(*page));
+  std::optional<Error> refused;
+  for (const std::string& path : paths) {
+    auto page = read_page(path);
+    if (page)
+      pages.push_back(std::move(*page));
+    else if (page.error().code == ErrorCode::io)  // others may be torn for a moment
+      refused = std::move(page).error();
+  }
+  if (pages.empty() && refused) return fail(std::move(*refused));
   if (pages.empty())
     return fail(
         make_error(ErrorCode::io,

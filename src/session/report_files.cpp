@@ -11,7 +11,6 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <thread>
 
 #include "base/new_file.hpp"
@@ -46,12 +45,13 @@ class DirectoryLock {
   int descriptor_ = -1;
 };
 
-int write_in_place(const std::string& path, const std::string& text) {
-  errno = 0;
-  std::ofstream file(path);
-  file << text;
-  file.close();
-  return file ? 0 : (errno != 0 ? errno : EIO);
+constexpr std::chrono::seconds pipe_patience{5};
+
+std::string reason_of(int number) {
+  if (number == ELOOP) return "it is a symbolic link of another user, or one of too many";
+  if (number == ENXIO) return "it is a pipe that nobody reads, or a socket";
+  if (number == ETIMEDOUT) return fmt::format("the pipe was not read for {} s", pipe_patience.count());
+  return std::strerror(number);
 }
 
 }  // namespace
@@ -76,13 +76,13 @@ void ReportFiles::expect(const std::string& path) {
 int ReportFiles::try_write(const std::string& path, const std::string& text) const {
   Identity found;
   const Presence presence = look(path, found);
-  if (presence == Presence::special) return write_in_place(path, text);  // a device, a pipe, a link
+  if (presence == Presence::special) return write_in_place(path, text, pipe_patience);
   if (presence == Presence::regular) {
     const auto expected = before_.find(path);
     if (expected == before_.end() || expected->second != found) return EEXIST;
   }
   const std::string beside = fmt::format("{}.{}.{}.tmp", path, ::getpid(), ::gettid());
-  if (write_new_file(beside, text) != 0) return write_in_place(path, text);
+  if (write_new_file(beside, text) != 0) return write_in_place(path, text, pipe_patience);
   int number = 0;
   if (presence == Presence::none && ::link(beside.c_str(), path.c_str()) == 0) {
     ::unlink(beside.c_str());
@@ -104,7 +104,7 @@ Result<std::string> ReportFiles::write(const std::string& path, const std::strin
     if (number == 0) return name;
   }
   return fail(make_error(ErrorCode::io, "the report cannot be written to '{}' ({}): {}", path, setting,
-                         std::strerror(number))
+                         reason_of(number))
                   .in_file(path)
                   .with_native(number));
 }

@@ -3,6 +3,9 @@
 
 #include <netcdf.h>
 
+#include <atomic>
+#include <cstdlib>
+
 namespace afterbay::storage {
 namespace {
 
@@ -13,14 +16,29 @@ std::mutex& process_mutex() {
   return mutex;
 }
 
+std::atomic<bool> left_open{false};
+
+/// As HDF5 does by itself.
+void end_library() {
+  if (!left_open) H5close();
+}
+
 /// netCDF-C switches HDF5's printing off when it starts, in the thread where it does. It must do so before
 /// the switch is looked at: else it would be turned back, and the process's own netCDF calls would print.
+int begin() {
+  // HDF5 begins with either's first call. If that was one of the process's own, HDF5 ends itself.
+  if (H5dont_atexit() >= 0) std::atexit(end_library);
+  return nc_initialize();
+}
+
 void begin_netcdf() {
-  static const int begun = nc_initialize();
+  static const int begun = begin();
   static_cast<void>(begun);
 }
 
 }  // namespace
+
+void leave_library_open() noexcept { left_open = true; }
 
 LibraryLock::LibraryLock() : lock_(process_mutex()) {
   begin_netcdf();

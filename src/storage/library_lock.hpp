@@ -25,4 +25,8 @@ class LibraryLock {
   void* print_data_ = nullptr;
 };
 
+/// HDF5 could not close something of a damaged file, and may crash when it comes back to it: from now on it
+/// is not told that the process ends, when it would close all that is open. Any thread.
+void leave_library_open() noexcept;
+
 }  // namespace afterbay::storage

@@ -118,6 +118,44 @@ class JournalTest(ReplayTest):
         self.assertIn("killed", said)
         self.expect(OK, "verify")
 
+    def test_what_is_no_regular_file_is_named_and_not_waited_for(self):
+        """status and verify waited for the writer of a pipe for ever."""
+        self.played("--repeat", "2")
+        entry = pathlib.Path("afterbay-journal/server-1.jsonl")
+        for make, word in ((lambda: os.mkfifo(entry), "named pipe"), (entry.mkdir, "directory"),
+                           (lambda: entry.symlink_to(entry.name), "symbolic links"), (lambda: entry.symlink_to("none"), "No such file")):
+            make()
+            for command in ("status", "verify"):
+                said = self.expect(IO, command).stderr
+                self.assertIn(word, said)
+                self.assertIn("server-1.jsonl", said)
+            (entry.rmdir if entry.is_dir() else entry.unlink)()
+        if os.geteuid() != 0:
+            entry.write_text("")
+            entry.chmod(0)
+            self.assertIn("Permission denied", self.expect(IO, "status").stderr)
+            entry.unlink()
+        pathlib.Path("copy.nc").unlink()
+        os.mkfifo("copy.nc")
+        wrong = json.loads(self.expect(WRONG, "verify", "--json").stdout)["wrong"]
+        self.assertEqual([(it["finding"], "named pipe" in it["detail"]) for it in wrong], [("unreadable", True)])
+        self.assertIn("copy.nc: it is a named pipe", self.expect(WRONG, "status").stdout)
+
+    def test_a_journal_of_any_size_is_read_in_bounded_memory(self):
+        """20 GiB of nothing behind the last line ended in bad_alloc, exit code 5."""
+        self.played()
+        path = pathlib.Path("afterbay-journal/server-0.jsonl")
+        lines = path.read_bytes().splitlines(keepends=True)
+        with path.open("wb") as journal:
+            journal.write(b"".join(lines[:-1]) + b"x" * (20 << 20) + b"\n" + lines[-1])
+            journal.truncate(journal.tell() + (20 << 30))
+        begin = time.monotonic()
+        status = self.expect(OK, "status").stdout
+        self.assertLess(time.monotonic() - begin, 20)
+        self.assertIn("complete", status)
+        self.assertIn("2 lines cannot be read", status)
+        self.assertIn("1 of 1 files are what the journal says", self.expect(OK, "verify").stdout)
+
     def test_no_journal(self):
         self.assertIn("no journal", self.expect(IO, "status").stderr)
         self.assertIn("no journal", self.expect(IO, "verify").stderr)

@@ -153,6 +153,20 @@ class TopTest(ReplayTest):
         self.assertEqual(done.returncode, OK, done.stderr)
         self.assertIn("ended", self.expect(OK, "top", "--once", "elsewhere").stdout)
 
+    def test_a_page_that_is_no_regular_file_is_named_and_not_waited_for(self):
+        """top waited for the writer of a pipe for ever."""
+        os.mkfifo("statistics-0.json")
+        said = self.expect(IO, "top", "--once").stderr
+        self.assertIn("statistics-0.json", said)
+        self.assertIn("named pipe", said)
+        os.unlink("statistics-0.json")
+        os.symlink("statistics-0.json", "statistics-0.json")
+        self.assertIn("symbolic links", self.expect(IO, "top", "--once").stderr)
+        os.unlink("statistics-0.json")
+        with open("statistics-0.json", "wb") as page:
+            page.truncate(20 << 30)
+        self.assertIn("no statistics page", self.expect(IO, "top", "--once").stderr)
+
     def test_prometheus(self):
         done = run("replay", "../in.nc", "copy.nc", "--servers", "2", "--afterbay.placement=file", "--repeat", "4",
                    "--afterbay.report.prometheus=run.prom", launcher=mpirun(3))

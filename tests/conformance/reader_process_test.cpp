@@ -7,15 +7,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <set>
 
 #include "conformance/input_files.hpp"
+#include "conformance/store_harness.hpp"
 #include "mutator.hpp"
 #include "storage/reader/array_file.hpp"
 #include "storage/reader/reader_process.hpp"
@@ -246,6 +250,98 @@ TEST_F(ReaderProcess, mutants_of_a_netcdf4_file_are_read_or_refused) {
   }
   EXPECT_TRUE(readers().empty());
   RecordProperty("crashes", static_cast<int>(crashes));
+}
+
+/// Appends records to a file as a server does, in a process that then ends as programs do, HDF5 included.
+/// What it told in its exit status.
+enum class Appended { done = 0, refused, refused_without_variable, failed_later, otherwise };
+
+Appended append_records(const storage::FileRequest& request, const Source& source) {
+  auto file = storage::make_store(Format::netcdf4)->create(request);
+  if (!file && file.error().code != ErrorCode::format && file.error().code != ErrorCode::conflict)
+    return Appended::otherwise;
+  if (!file && file.error().file != request.path) return Appended::otherwise;
+  if (!file) return file.error().variable.empty() ? Appended::refused_without_variable : Appended::refused;
+  const std::uint64_t first = (*file)->records();
+  for (std::uint64_t record = first; record < first + 5; ++record)
+    for (std::size_t frame = 0; frame < request.layout->frames.size(); ++frame) {
+      if (!request.layout->frames[frame].record) continue;
+      if (!write_frame(**file, request, frame, record, source)) return Appended::failed_later;
+    }
+  return (*file)->publish() ? Appended::done : Appended::failed_later;
+}
+
+/// The exit status of a process that does it; a signal's number below 0.
+int status_of_append(const storage::FileRequest& request, const Source& source) {
+  std::fflush(nullptr);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(60);
+    std::exit(static_cast<int>(append_records(request, source)));  // NOLINT(concurrency-mt-unsafe)
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+/// Copies of a file in whose chunk indexes, of version 1, one node is damaged.
+class IndexMutator {
+ public:
+  explicit IndexMutator(std::string original) : original_(std::move(original)) {
+    for (std::size_t at = original_.find(signature); at != std::string::npos;
+         at = original_.find(signature, at + 1))
+      if (original_[at + 4] == 1) nodes_.push_back(at);  // 0: of a group
+  }
+  [[nodiscard]] std::size_t nodes() const noexcept { return nodes_.size(); }
+  [[nodiscard]] std::string mutant(std::uint64_t number) const {
+    const std::size_t at = nodes_[number % nodes_.size()];
+    const std::size_t room = std::min(number % 2 == 0 ? least_bytes : most_bytes, original_.size() - at);
+    std::string node = Mutator(original_.substr(at, room), number).mutant(number);
+    node.resize(room);
+    std::string bytes = original_;
+    return bytes.replace(at, room, node);
+  }
+
+ private:
+  static constexpr const char* signature = "TREE";
+  static constexpr std::size_t least_bytes = 64;   ///< the head and the first key
+  static constexpr std::size_t most_bytes = 1024;  ///< some of the other keys
+
+  std::string original_;
+  std::vector<std::size_t> nodes_;
+};
+
+// HDF5 failed to close a dataset, which was ignored, and crashed when the process ended: the file was
+// published, and the run had died.
+TEST_F(ReaderProcess, appending_to_mutants_of_chunk_indexes_ends_no_process) {
+  const std::string path = directory_.file("appended.nc");
+  Schema schema = filtered_schema();
+  schema.variable("names", Type::string, {schema.dimensions.front().name});
+  const auto request = request_of(path, schema, Format::netcdf4);
+  const Source source = sample_data(request.schema, *request.layout);
+  {
+    auto file = storage::make_store(Format::netcdf4)->create(request);
+    ASSERT_TRUE(file) << file.error().text();
+    write_fixed(**file, request, source);
+    for (std::uint64_t record = 0; record < 70; ++record) write_record(**file, request, record, source);
+    ASSERT_TRUE((*file)->publish());
+  }
+  const auto more = request_of(path, schema, Format::netcdf4, storage::Existing::append);
+  const std::string original = bytes_of_file(path);
+  ASSERT_EQ(status_of_append(more, source), static_cast<int>(Appended::done))
+      << "the file is as it should be";
+  const IndexMutator mutator(original);
+  ASSERT_GT(mutator.nodes(), 4U);
+  std::map<int, int> seen;
+  for (std::uint64_t number = 0; number < mutants(170); ++number) {
+    write_bytes(path, mutator.mutant(number));
+    const int status = status_of_append(more, source);
+    EXPECT_GE(status, 0) << "mutant " << number << ": signal " << -status;
+    EXPECT_LT(status, static_cast<int>(Appended::otherwise)) << "mutant " << number;
+    ++seen[status];
+  }
+  EXPECT_GT(seen[static_cast<int>(Appended::refused)], 0) << "naming the variable";
+  for (const auto& [status, times] : seen) RecordProperty("status_" + std::to_string(status), times);
 }
 
 }  // namespace

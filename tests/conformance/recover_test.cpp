@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -303,6 +304,16 @@ TEST_P(Recover, symbolic_links_are_not_followed) {
   EXPECT_FALSE(storage::find_recoverable(path_));
 }
 
+// It waited for the writer of the pipe.
+TEST_P(Recover, a_pipe_in_the_place_of_the_log_is_refused) {
+  const std::string pipe = directory_.file("pipe");
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const auto log = storage::EpochLog::open(pipe, storage::Disk::real());
+  ASSERT_FALSE(log);
+  EXPECT_EQ(log.error().code, ErrorCode::format);
+  EXPECT_NE(log.error().text().find("no regular file"), std::string::npos);
+}
+
 /// Gives the records of a damaged log checksums that fit, so that what they say is looked at.
 void seal(std::string& log) {
   constexpr std::size_t magic_bytes = 18;
@@ -324,9 +335,9 @@ void seal(std::string& log) {
   }
 }
 
-/// AFTERBAY_MUTANTS: how many; a damaged file may come back with wrong values, and nothing worse.
+/// AFTERBAY_TEST_MUTANTS: how many; a damaged file may come back with wrong values, and nothing worse.
 TEST_P(Recover, damaged_files_and_logs_end_nothing) {
-  const char* const asked = std::getenv("AFTERBAY_MUTANTS");
+  const char* const asked = std::getenv("AFTERBAY_TEST_MUTANTS");
   const std::uint64_t mutants = asked != nullptr ? std::strtoull(asked, nullptr, 10) : 120;
   leave_part();
   const std::string part = bytes_of_file(part_);

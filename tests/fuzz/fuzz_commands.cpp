@@ -8,6 +8,7 @@
 // exception, too much memory, too much time (or with a signal, or a sanitizer's report); the mutant stays.
 #include <fcntl.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -63,7 +64,7 @@ void silence() {
 }
 
 /// As main.cpp does, but with the options of this one command only: that is most of the time otherwise.
-void run_command(const std::vector<std::string>& words) {
+void run_command(const std::vector<std::string>& words, const std::vector<std::string>& settings = {}) {
   const auto& all = afterbay::app::commands();
   const auto command = std::find_if(
       all.begin(), all.end(), [&](const afterbay::app::Command& one) { return one.name == words.front(); });
@@ -73,7 +74,8 @@ void run_command(const std::vector<std::string>& words) {
   try {
     app.parse(
         std::vector<std::string>(words.rbegin(), words.rend() - 1));  // CLI11 takes a vector from its end
-    if (action({{}, &app}) == afterbay::app::Exit::internal) give_up("the exit code of internal errors");
+    if (action({settings, &app}) == afterbay::app::Exit::internal)
+      give_up("the exit code of internal errors");
   } catch (const CLI::ParseError& error) {
     give_up(error.what());
   } catch (const afterbay::Failure& failure) {
@@ -103,6 +105,25 @@ void plan_and_read(const std::string& path) {
   }
 }
 
+/// The whole command, in a process of its own: MPI begins once in each. One process, which serves itself.
+void replay_in_child(const std::string& path) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(most_seconds);
+    run_command({"replay", path, "replayed.nc"},
+                {"--afterbay.topology=inline", "--afterbay.memory.server=64MiB",
+                 "--afterbay.report.table=off", "--afterbay.journal.directory=off",
+                 "--afterbay.statistics.directory=off", "--afterbay.collections.replay.existing=replace"});
+    ::_exit(0);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  if (WIFSIGNALED(status)) give_up(fmt::format("replay was ended by signal {}", WTERMSIG(status)));
+  if (WEXITSTATUS(status) == 1) std::_Exit(1);  // it has said why
+  if (WEXITSTATUS(status) == static_cast<int>(afterbay::app::Exit::internal))
+    give_up("the exit code of internal errors, of replay");
+}
+
 using Try = std::function<void(const std::string& mutant, const std::string& original, std::uint64_t number)>;
 
 void try_decomp(const std::string& mutant, const std::string&, std::uint64_t number) {
@@ -117,7 +138,10 @@ void try_compare(const std::string& mutant, const std::string& original, std::ui
   run_command({"compare", original, mutant});
 }
 
-void try_replay(const std::string& mutant, const std::string&, std::uint64_t) { plan_and_read(mutant); }
+void try_replay(const std::string& mutant, const std::string&, std::uint64_t number) {
+  plan_and_read(mutant);
+  if (number % 16 == 0) replay_in_child(mutant);
+}
 
 void try_file(const fs::path& path, const fs::path& mutant_path, const Mutator& mutator, std::uint64_t number,
               const Try& attempt) {

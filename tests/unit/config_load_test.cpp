@@ -2,6 +2,7 @@
 // What the sources say, and which of them wins.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "config/config.hpp"
 #include "config/reference.hpp"
@@ -25,6 +26,25 @@ TEST(ConfigLoad, NothingGivesTheDefaults) {
   EXPECT_TRUE(config.nodes.empty());
   EXPECT_EQ(config.origin("servers").source, Source::fallback);
   EXPECT_EQ(config.origin("servers").place, "default");
+}
+
+// A pipe under the name that every session looks for stopped it.
+TEST(ConfigLoad, APipeIsRefusedAndNotWaitedFor) {
+  const std::string path = (std::filesystem::temp_directory_path() /
+                            ("afterbay_config_pipe_" + std::to_string(::getpid()) + ".yaml"))
+                               .string();
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  Sources sources = no_environment();
+  sources.config_file = path;
+  const auto config = load(sources);
+  std::filesystem::remove(path);
+  ASSERT_FALSE(config);
+  EXPECT_EQ(config.error().code, ErrorCode::io);
+  EXPECT_THAT(config.error().text(), HasSubstr("named pipe"));
+  sources.config_file = "/dev/null";
+  EXPECT_TRUE(load(sources)) << "what the user names in /dev is read";
+  sources.config_file = "/dev/zero";
+  EXPECT_FALSE(load(sources)) << "to a bound";
 }
 
 TEST(ConfigLoad, EverySettingIsRead) {

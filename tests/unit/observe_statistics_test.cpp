@@ -3,12 +3,16 @@
 // narrow terminals.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <atomic>
+#include <filesystem>
 #include <fstream>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <thread>
+#include <vector>
 
 #include "base/host.hpp"
 #include "observe/live_view.hpp"
@@ -186,6 +190,51 @@ TEST(StatisticsPage, frontends_have_pages_of_their_own) {
   EXPECT_THAT(verdict_on(session).text, HasSubstr("keeps up"));
   frontend.reset();  // as if its process had been killed
   EXPECT_THAT(verdict_on(look()).text, HasSubstr("dead: frontend 0 did not end"));
+}
+
+TEST(StatisticsPage, does_not_follow_a_link_or_wait_for_a_pipe_under_its_name) {
+  const Directory directory;
+  const auto path = directory.path / "statistics-0.json";
+  const auto target = directory.path / "target";
+  std::ofstream(target) << "precious";
+  for (const auto& lay :
+       std::vector<std::function<void()>>{[&] { std::filesystem::create_symlink("target", path); },
+                                          [&] { std::filesystem::create_symlink("not there yet", path); },
+                                          [&] { ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0); },
+                                          [&] { std::filesystem::create_directory(path); }}) {
+    lay();
+    const auto page = StatisticsPage::open(directory.path.string(), 0);
+    ASSERT_FALSE(page);
+    EXPECT_EQ(page.error().code, ErrorCode::io);
+    EXPECT_THAT(page.error().text(), HasSubstr(path.string()));
+    std::filesystem::remove(path);
+  }
+  EXPECT_EQ(std::filesystem::file_size(target), 8u);
+  EXPECT_FALSE(std::filesystem::exists(directory.path / "not there yet"));
+}
+
+// `afterbay top` waited for the writer of the pipe for ever.
+TEST(StatisticsPage, that_is_no_regular_file_is_named) {
+  const Directory directory;
+  const auto path = directory.path / "statistics-0.json";
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  const auto pages = read_pages(directory.path.string());
+  ASSERT_FALSE(pages);
+  EXPECT_EQ(pages.error().code, ErrorCode::io);
+  EXPECT_THAT(pages.error().text(), AllOf(HasSubstr("statistics-0.json"), HasSubstr("named pipe")));
+  const auto other = StatisticsPage::open(directory.path.string(), 1);
+  ASSERT_TRUE((*other)->write(sample_state(1)));
+  EXPECT_EQ(read_pages(directory.path.string())->size(), 1u) << "that of another server is shown";
+}
+
+TEST(StatisticsPage, of_any_size_is_refused_in_bounded_memory) {
+  const Directory directory;
+  const auto path = directory.path / "statistics-0.json";
+  std::ofstream(path) << "{";
+  std::filesystem::resize_file(path, std::uintmax_t{1} << 40);
+  const auto page = read_page(path.string());
+  ASSERT_FALSE(page);
+  EXPECT_EQ(page.error().code, ErrorCode::format);
 }
 
 TEST(StatisticsPage, of_a_full_file_system_is_an_error) {

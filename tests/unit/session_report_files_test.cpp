@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files that several sessions write: none replaces what another one has written meanwhile.
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -78,6 +80,30 @@ TEST_F(SessionReportFiles, a_link_keeps_its_target_and_a_device_is_written) {
   EXPECT_TRUE(fs::is_symlink(at("r.json")));
   EXPECT_TRUE(began("r.json").write("/dev/null", "report", "report.json"));
   EXPECT_TRUE(fs::is_character_file("/dev/null"));
+}
+
+// A pipe there stopped the model in finalize for ever.
+TEST_F(SessionReportFiles, a_pipe_that_nobody_reads_is_an_error_at_once) {
+  ASSERT_EQ(::mkfifo(at("r.json").c_str(), 0600), 0);
+  const auto written = began("r.json").write(at("r.json"), "report", "report.json");
+  ASSERT_FALSE(written);
+  EXPECT_NE(written.error().message.find("it is a pipe that nobody reads"), std::string::npos);
+  const int reader = ::open(at("r.json").c_str(), O_RDONLY | O_NONBLOCK);
+  EXPECT_EQ(write(began("r.json"), "r.json", "report"), "r.json");
+  char text[16] = {};
+  EXPECT_EQ(::read(reader, text, sizeof text), 6);
+  ::close(reader);
+}
+
+TEST_F(SessionReportFiles, a_link_of_another_user_is_refused) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can make the link of another user";
+  std::ofstream(at("target")) << "precious";
+  fs::create_symlink("target", at("r.json"));
+  ASSERT_EQ(::lchown(at("r.json").c_str(), 12345, 12345), 0);
+  const auto written = began("r.json").write(at("r.json"), "report", "report.json");
+  ASSERT_FALSE(written);
+  EXPECT_NE(written.error().message.find("symbolic link of another user"), std::string::npos);
+  EXPECT_EQ(contents("target"), "precious");
 }
 
 TEST_F(SessionReportFiles, a_directory_that_is_missing_is_an_error) {

@@ -4,8 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
 #include <cerrno>
 #include <filesystem>
+#include <fstream>
 #include <vector>
 
 #include "base/units.hpp"
@@ -211,6 +214,22 @@ TEST_F(StorageTrial, that_is_late_writes_nothing) {
   const auto rate = run({.direct = false, .stripes = {}}, {.bytes = 16 * MiB, .until = Clock::now() - 1s});
   ASSERT_FALSE(rate);
   EXPECT_EQ(rate.error().code, ErrorCode::timed_out);
+}
+
+// Trial files had names that others could foresee, and were opened whatever had these names.
+TEST_F(StorageTrial, does_not_follow_links_that_others_have_laid) {
+  const auto target = directory_.path / "target";
+  std::ofstream(target) << "precious";
+  std::vector<std::filesystem::path> links;
+  for (int number = 0; number < 100; ++number)
+    links.push_back(directory_.path / fmt::format(".afterbay-plan-{}-{}", ::getpid(), number));
+  for (const auto& link : links) std::filesystem::create_symlink("target", link);
+  const auto rate = run({.block_bytes = MiB, .direct = false, .writers = 2, .separate = true, .stripes = {}},
+                        {.bytes = 4 * MiB});
+  EXPECT_TRUE(rate) << rate.error().text();
+  EXPECT_EQ(std::filesystem::file_size(target), 8u);
+  for (const auto& link : links) EXPECT_TRUE(std::filesystem::remove(link)) << link;
+  std::filesystem::remove(target);
 }
 
 TEST_F(StorageTrial, in_a_missing_directory_says_so) {

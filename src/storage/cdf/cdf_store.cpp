@@ -40,7 +40,7 @@ class CdfFile : public File {
   Result<> begin(StructureCache<CdfStructure>& structures) {
     if (!appended_) {
       AFTERBAY_TRY_ASSIGN(const auto structure, structures.get(schema_, layout_, [this] {
-        return make_cdf_structure(schema_, *layout_, part_.directory());
+        return make_cdf_structure(schema_, *layout_);
       }));
       header_ = structure->header;
       header_bytes_ = structure->image.size();
@@ -308,7 +308,7 @@ Result<std::unique_ptr<File>> CdfStore::create(const FileRequest& request) {
 void CdfStore::prepare(const FileRequest& request) {
   if (!check_definition(request, format_) || !check_classic_limits(request.schema, *request.layout)) return;
   static_cast<void>(structures_.get(request.schema, request.layout, [&request] {
-    return make_cdf_structure(request.schema, *request.layout, {});
+    return make_cdf_structure(request.schema, *request.layout);
   }));
 }
 

@@ -11,9 +11,8 @@ std::uint64_t CdfStructure::bytes() const {
   return bytes;
 }
 
-Result<CdfStructure> make_cdf_structure(const Schema& schema, const model::FileLayout& layout,
-                                        const std::string& beside) {
-  AFTERBAY_TRY_ASSIGN(const Structure structure, build_structure(schema, layout, beside));
+Result<CdfStructure> make_cdf_structure(const Schema& schema, const model::FileLayout& layout) {
+  AFTERBAY_TRY_ASSIGN(const Structure structure, build_structure(schema, layout));
   AFTERBAY_TRY_ASSIGN(const auto source, structure.open());
   CdfStructure made;
   AFTERBAY_TRY_ASSIGN(made.header, read_cdf_header(*source));

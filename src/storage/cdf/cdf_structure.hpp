@@ -22,7 +22,6 @@ struct CdfStructure {
 };
 
 /// Lets netCDF-C make the header (see build_structure) and reads it.
-Result<CdfStructure> make_cdf_structure(const Schema& schema, const model::FileLayout& layout,
-                                        const std::string& beside);
+Result<CdfStructure> make_cdf_structure(const Schema& schema, const model::FileLayout& layout);
 
 }  // namespace afterbay::storage

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/cdf/header.hpp"
 
-#include <fcntl.h>
-
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <limits>
 #include <optional>
+
+#include "base/regular_file.hpp"
 
 namespace afterbay::storage {
 namespace {
@@ -224,12 +225,16 @@ Result<CdfHeader> read_cdf_header(BlockWriter& file) {
 
 Result<std::optional<CdfHeader>> check_cdf_header(const std::string& path) {
   const auto disk = Disk::real();
-  const Descriptor file(disk->open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0));
+  const RegularFile file(path);
+  if (file.number() == ENODEV || file.number() == EISDIR)  // the libraries would wait for a pipe's writer
+    return fail(make_error(ErrorCode::io, "cannot read {}: {}", path, file.problem())
+                    .with_native(file.number())
+                    .in_file(path));
   std::array<std::byte, 3> magic{};
-  if (!file.open() || disk->read(file.get(), magic.data(), magic.size(), 0) != std::ssize(magic) ||
+  if (!file.open() || disk->read(file.descriptor(), magic.data(), magic.size(), 0) != std::ssize(magic) ||
       std::string_view(reinterpret_cast<const char*>(magic.data()), magic.size()) != "CDF")
     return std::nullopt;
-  AFTERBAY_TRY_ASSIGN(const auto bytes, BlockWriter::open(file.get(), path, DirectIo::off, disk));
+  AFTERBAY_TRY_ASSIGN(const auto bytes, BlockWriter::open(file.descriptor(), path, DirectIo::off, disk));
   auto header = read_cdf_header(*bytes);
   if (!header) return fail(std::move(header).error().in_file(path));
   return *std::move(header);

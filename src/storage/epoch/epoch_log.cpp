@@ -244,8 +244,13 @@ Result<std::unique_ptr<EpochLog>> EpochLog::create(const std::string& part_path,
 }
 
 Result<std::unique_ptr<EpochLog>> EpochLog::open(std::string path, std::shared_ptr<Disk> disk) {
-  Descriptor file(disk->open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC, 0));
+  Descriptor file(disk->open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0));
   if (!file.open()) return fail(system_error(errno, "open", path));
+  struct stat status {};
+  if (::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode))
+    return fail(
+        make_error(ErrorCode::format, "{} should be an epoch log, but is no regular file: remove it", path)
+            .in_file(path));
   return std::unique_ptr<EpochLog>(new EpochLog(std::move(path), std::move(disk), std::move(file)));
 }
 

@@ -35,7 +35,8 @@ InputBytes::InputBytes(std::string path, DirectIo policy, std::shared_ptr<Disk> 
 Result<std::unique_ptr<InputBytes>> InputBytes::open(std::string path, DirectIo direct_io,
                                                      std::shared_ptr<Disk> disk) {
   std::unique_ptr<InputBytes> bytes(new InputBytes(std::move(path), direct_io, std::move(disk)));
-  bytes->descriptor_ = Descriptor(bytes->disk_->open(bytes->path_.c_str(), O_RDONLY | O_CLOEXEC, 0));
+  bytes->descriptor_ =
+      Descriptor(bytes->disk_->open(bytes->path_.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC, 0));
   if (!bytes->descriptor_.open()) return fail(system_error(errno, "open for reading", bytes->path_));
   if (direct_io != DirectIo::off) AFTERBAY_TRY(bytes->open_direct());
   return bytes;

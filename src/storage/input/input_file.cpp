@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/input/input_file.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <system_error>
 #include <utility>
 
+#include "base/regular_file.hpp"
 #include "storage/block_writer/disk.hpp"
 #include "storage/block_writer/system_error.hpp"
 #include "storage/cdf/header.hpp"
@@ -21,21 +18,18 @@ namespace {
 /// Nothing but a regular file is opened: netCDF-C would take a directory for a Zarr store and a name with a
 /// scheme for an address, and opening a pipe would wait for its writer.
 Result<> check_regular(const std::string& path) {
-  struct stat status {};
-  if (::stat(path.c_str(), &status) != 0) {
-    const int number = errno;
-    if (number != ENOENT) return fail(system_error(number, "open for reading", path));
+  const RegularFile file(path);
+  if (file.open()) return {};
+  if (file.number() == ENOENT)
     return fail(
         make_error(ErrorCode::io, "cannot open {} for reading: there is no such file; check its name", path)
-            .with_native(number)
+            .with_native(ENOENT)
             .in_file(path));
-  }
-  if (S_ISDIR(status.st_mode)) return fail(system_error(EISDIR, "open for reading", path));
-  if (!S_ISREG(status.st_mode))
+  if (file.number() == ENODEV)
     return fail(
         make_error(ErrorCode::format, "{} is not a file: a device, pipe or socket cannot be read", path)
             .in_file(path));
-  return {};
+  return fail(system_error(file.number(), "open for reading", path));
 }
 
 std::string text_of(const model::Index& index) {

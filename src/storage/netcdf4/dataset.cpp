@@ -230,6 +230,13 @@ Result<> Dataset::write_strings(std::uint64_t record, std::span<const std::strin
   return {};
 }
 
+Result<> Dataset::close(bool careful) {
+  if (!id_.valid()) return {};
+  if (careful && H5Dflush(id_.get()) < 0) return fail(error("write what is known of"));
+  if (H5Idec_ref(id_.release()) < 0) return fail(error("close"));
+  return {};
+}
+
 Result<PlaceholderBytes> PlaceholderBytes::reserve(std::uint64_t size_bytes) {
   void* address = ::mmap(nullptr, size_bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (address == MAP_FAILED) return fail(system_error(errno, "reserve address space for", "a variable"));

@@ -57,7 +57,11 @@ class Dataset {
   /// All strings of as many records, from `record` on, as there are values for.
   Result<> write_strings(std::uint64_t record, std::span<const std::string> values);
 
-  void close() noexcept { id_.reset(); }
+  /// `careful`: of a file that may be damaged, what HDF5 holds of the dataset is written first. A close that
+  /// fails leaves HDF5 with half of a dataset.
+  Result<> close(bool careful);
+  /// It stays open in HDF5.
+  void leave_open() noexcept { id_.release(); }
 
  private:
   Result<> reach();

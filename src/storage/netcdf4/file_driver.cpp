@@ -13,6 +13,13 @@
 #include <vector>
 
 namespace afterbay::storage {
+
+/// What HDF5 calls a file of this driver: its own part comes first.
+struct DriverFile {
+  H5FD_t base;
+  FileDriver* driver;
+};
+
 namespace {
 
 /// Chunks from this size on begin on a page, so that direct I/O can write them (as the layout's pieces).
@@ -23,14 +30,9 @@ struct DriverInfo {
   FileDriver* driver;
 };
 
-/// What HDF5 calls a file of this driver: its own part comes first.
-struct DriverFile {
-  H5FD_t base;
-  FileDriver* driver;
-};
-
-FileDriver& driver_of(H5FD_t* file) { return *reinterpret_cast<DriverFile*>(file)->driver; }
-const FileDriver& driver_of(const H5FD_t* file) { return *reinterpret_cast<const DriverFile*>(file)->driver; }
+/// Null: the driver is gone, and HDF5 could not close the file.
+FileDriver* driver_of(H5FD_t* file) { return reinterpret_cast<DriverFile*>(file)->driver; }
+const FileDriver* driver_of(const H5FD_t* file) { return reinterpret_cast<const DriverFile*>(file)->driver; }
 
 H5FD_t* open_file(const char*, unsigned, hid_t access_list, haddr_t) {
   const auto* info = static_cast<const DriverInfo*>(H5Pget_driver_info(access_list));
@@ -38,18 +40,23 @@ H5FD_t* open_file(const char*, unsigned, hid_t access_list, haddr_t) {
   auto* file = new (std::nothrow) DriverFile{};
   if (file == nullptr) return nullptr;
   file->driver = info->driver;
+  file->driver->opened(file);
   return &file->base;
 }
 
 herr_t close_file(H5FD_t* file) {
+  if (FileDriver* const driver = driver_of(file)) driver->closed(reinterpret_cast<DriverFile*>(file));
   delete reinterpret_cast<DriverFile*>(file);
   return 0;
 }
 
 int compare_files(const H5FD_t* a, const H5FD_t* b) {
-  const std::less<const FileDriver*> less;
-  if (less(&driver_of(a), &driver_of(b))) return -1;
-  return less(&driver_of(b), &driver_of(a)) ? 1 : 0;
+  const std::less<const void*> less;
+  const auto identity = [](const H5FD_t* file) -> const void* {
+    return driver_of(file) == nullptr ? static_cast<const void*>(file) : driver_of(file);
+  };
+  if (less(identity(a), identity(b))) return -1;
+  return less(identity(b), identity(a)) ? 1 : 0;
 }
 
 /// No data sieve: it would copy raw data into a buffer of HDF5's.
@@ -59,29 +66,38 @@ herr_t query(const H5FD_t*, unsigned long* flags) {
   return 0;
 }
 
-haddr_t end_of_allocation(const H5FD_t* file, H5FD_mem_t) { return driver_of(file).end_of_allocation; }
+haddr_t end_of_allocation(const H5FD_t* file, H5FD_mem_t) {
+  const FileDriver* const driver = driver_of(file);
+  return driver == nullptr ? 0 : driver->end_of_allocation;
+}
 
 herr_t set_end_of_allocation(H5FD_t* file, H5FD_mem_t, haddr_t end) {
-  driver_of(file).end_of_allocation = end;
+  if (FileDriver* const driver = driver_of(file)) driver->end_of_allocation = end;
   return 0;
 }
 
-haddr_t end_of_file(const H5FD_t* file, H5FD_mem_t) { return driver_of(file).size_bytes(); }
+haddr_t end_of_file(const H5FD_t* file, H5FD_mem_t) {
+  const FileDriver* const driver = driver_of(file);
+  return driver == nullptr ? 0 : driver->size_bytes();
+}
 
 herr_t read_bytes(H5FD_t* file, H5FD_mem_t kind, hid_t, haddr_t offset, size_t count, void* buffer) {
   const bool raw = kind == H5FD_MEM_DRAW;
-  return driver_of(file).read(raw, offset, {static_cast<std::byte*>(buffer), count}) ? 0 : -1;
+  FileDriver* const driver = driver_of(file);
+  return driver != nullptr && driver->read(raw, offset, {static_cast<std::byte*>(buffer), count}) ? 0 : -1;
 }
 
 herr_t write_bytes(H5FD_t* file, H5FD_mem_t kind, hid_t, haddr_t offset, size_t count, const void* buffer) {
   const bool raw = kind == H5FD_MEM_DRAW;
-  driver_of(file).write(raw, offset, {static_cast<const std::byte*>(buffer), count});
+  FileDriver* const driver = driver_of(file);
+  if (driver != nullptr) driver->write(raw, offset, {static_cast<const std::byte*>(buffer), count});
   return 0;
 }
 
 /// Only at the end: before that other threads write behind what HDF5 believes to be the end.
 herr_t truncate_file(H5FD_t* file, hid_t, hbool_t closing) {
-  if (closing) driver_of(file).truncate();
+  FileDriver* const driver = driver_of(file);
+  if (closing && driver != nullptr) driver->truncate();
   return 0;
 }
 
@@ -119,6 +135,10 @@ hid_t driver_id() {
 }
 
 }  // namespace
+
+FileDriver::~FileDriver() {
+  for (DriverFile* const file : files_) file->driver = nullptr;
+}
 
 Result<Hdf5Id> FileDriver::access_list() {
   Hdf5Id list(H5Pcreate(H5P_FILE_ACCESS));
@@ -219,6 +239,7 @@ Result<> FileDriver::check(const std::string& doing) const {
 }
 
 Error FileDriver::error(const std::string& doing) {
+  failed_ = true;
   Error from_hdf5 = hdf5_error(doing);
   if (!failure_) return from_hdf5;
   Error error = *failure_;

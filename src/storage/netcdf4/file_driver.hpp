@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "base/result.hpp"
 #include "storage/block_writer/block_writer.hpp"
@@ -16,6 +17,8 @@
 
 namespace afterbay::storage {
 
+struct DriverFile;
+
 /// What one open HDF5 file is connected to. Used only under a LibraryLock, and at the same address
 /// as long as the HDF5 file is open.
 class FileDriver {
@@ -23,6 +26,8 @@ class FileDriver {
   explicit FileDriver(BlockWriter& writer) : writer_(writer) {}
   FileDriver(const FileDriver&) = delete;
   FileDriver& operator=(const FileDriver&) = delete;
+  /// What HDF5 still has open of the file reads nothing any more, and writes to nowhere.
+  ~FileDriver();
 
   /// A file access list for H5Fopen. Data of 64 KiB and more are placed on pages.
   Result<Hdf5Id> access_list();
@@ -66,8 +71,12 @@ class FileDriver {
   /// Whether all that HDF5 wrote is written. HDF5 itself never hears of a failed write: it would keep
   /// the file open for ever and come back to it when the process ends.
   Result<> check(const std::string& doing) const;
+  /// Whether there was an error: of a damaged file HDF5 may then hold what it crashes with when it closes it.
+  [[nodiscard]] bool failed() const noexcept { return failed_; }
 
   // Called by HDF5 (through file_driver.cpp).
+  void opened(DriverFile* file) { files_.push_back(file); }
+  void closed(DriverFile* file) { std::erase(files_, file); }
   void write(bool raw, std::uint64_t offset, std::span<const std::byte> bytes);
   bool read(bool raw, std::uint64_t offset, std::span<std::byte> bytes);
   void truncate();
@@ -85,6 +94,8 @@ class FileDriver {
   EpochLog* log_ = nullptr;
   WithheldStructure withheld_;
   std::optional<Error> failure_;
+  bool failed_ = false;
+  std::vector<DriverFile*> files_;  ///< that HDF5 has open
 };
 
 }  // namespace afterbay::storage

@@ -29,7 +29,7 @@ Result<> Netcdf4File::begin(StructureCache<Netcdf4Structure>& structures) {
   std::shared_ptr<const Netcdf4Structure> structure;
   if (!appended_) {
     AFTERBAY_TRY_ASSIGN(structure, structures.get(schema_, layout_, [this] {
-      return make_netcdf4_structure(schema_, *layout_, part_.directory());
+      return make_netcdf4_structure(schema_, *layout_);
     }));
     AFTERBAY_TRY(writer_->write_structure(0, structure->image));
     driver_->note_structure(0, structure->image.size());
@@ -357,10 +357,13 @@ Result<> Netcdf4File::close_library(std::uint64_t records) {
   AFTERBAY_TRY(fill_strings(records));
   for (Dataset& dataset : datasets_) {
     AFTERBAY_TRY(dataset.extend(records));
-    dataset.close();
+    AFTERBAY_TRY(dataset.close(appended_));
   }
   datasets_.clear();
-  if (H5Fclose(file_.release()) < 0) return fail(driver_->error("close the file"));
+  if (H5Fclose(file_.release()) < 0) {
+    leave_library_open();
+    return fail(driver_->error("close the file"));
+  }
   AFTERBAY_TRY(driver_->check("close the file"));
   return driver_->end_log();
 }
@@ -370,23 +373,28 @@ void Netcdf4File::abandon() noexcept {
   part_.close();
 }
 
-void Netcdf4File::close_writer() noexcept {
-  if (file_.valid()) {
-    const LibraryLock lock;
-    datasets_.clear();
-    H5Fclose(file_.release());
+/// Closes what is open, unless HDF5 has failed with it.
+void Netcdf4File::leave_library() noexcept {
+  if (!file_.valid()) return;
+  const LibraryLock lock;
+  if (driver_->failed()) {
+    for (Dataset& dataset : datasets_) dataset.leave_open();
+    file_.release();
+    leave_library_open();
   }
+  datasets_.clear();
+  if (file_.valid() && H5Fclose(file_.release()) < 0) leave_library_open();
+}
+
+void Netcdf4File::close_writer() noexcept {
+  leave_library();
   driver_.reset();
   pieces_.reset();
   writer_.reset();
 }
 
 void Netcdf4File::discard() noexcept {
-  if (file_.valid()) {
-    const LibraryLock lock;
-    datasets_.clear();
-    file_.reset();
-  }
+  leave_library();
   driver_.reset();
   pieces_.reset();
   writer_.reset();

@@ -100,6 +100,7 @@ class Netcdf4File : public File, private Placer {
   Result<> fill_strings(std::uint64_t records);
   Result<> fill_strings(std::uint32_t variable, std::uint64_t first, std::uint64_t end);
   Result<> close_library(std::uint64_t records);
+  void leave_library() noexcept;
 
   Schema schema_;
   std::shared_ptr<const model::FileLayout> layout_;

@@ -23,7 +23,7 @@ Result<std::unique_ptr<File>> Netcdf4Store::create(const FileRequest& request) {
 void Netcdf4Store::prepare(const FileRequest& request) {
   if (!check_definition(request, Format::netcdf4)) return;
   static_cast<void>(structures_.get(request.schema, request.layout, [&request] {
-    return make_netcdf4_structure(request.schema, *request.layout, {});
+    return make_netcdf4_structure(request.schema, *request.layout);
   }));
 }
 

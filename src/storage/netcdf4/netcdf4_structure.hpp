@@ -24,7 +24,6 @@ struct Netcdf4Structure {
 };
 
 /// Lets netCDF-C make the file (see build_structure). Takes the library lock.
-Result<Netcdf4Structure> make_netcdf4_structure(const Schema& schema, const model::FileLayout& layout,
-                                                const std::string& beside);
+Result<Netcdf4Structure> make_netcdf4_structure(const Schema& schema, const model::FileLayout& layout);
 
 }  // namespace afterbay::storage

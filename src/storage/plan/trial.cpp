@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -39,15 +40,37 @@ codec::AlignedBuffer make_block(std::uint64_t bytes) {
   return block;
 }
 
-/// A new file that has lost its name.
+/// A new directory of a name that nobody can foresee, which only this user can enter.
+class PrivateDirectory {
+ public:
+  explicit PrivateDirectory(const std::string& inside) : path_(inside + "/.afterbay-plan-XXXXXX") {
+    made_ = ::mkdtemp(path_.data()) != nullptr;
+  }
+  PrivateDirectory(const PrivateDirectory&) = delete;
+  PrivateDirectory& operator=(const PrivateDirectory&) = delete;
+  ~PrivateDirectory() {
+    if (made_) ::rmdir(path_.c_str());
+  }
+  [[nodiscard]] bool made() const noexcept { return made_; }
+  [[nodiscard]] const std::string& path() const noexcept { return path_; }
+
+ private:
+  std::string path_;
+  bool made_;
+};
+
+/// A new file that has lost its name. In a directory of its own: `lfs` makes striped files by their name, and
+/// in a directory that others can write to the name could be a link of theirs.
 Result<Descriptor> open_nameless(const std::string& directory, const TrialSetup& setup) {
-  static std::atomic<int> number{0};
-  const std::string path = fmt::format("{}/.afterbay-plan-{}-{}", directory, ::getpid(), number++);
+  const PrivateDirectory own(directory);
+  if (!own.made()) return fail(system_error(errno, "create a directory in", directory));
+  const std::string path = own.path() + "/trial";
   if (setup.stripes)
     AFTERBAY_TRY(run_command({"lfs", "setstripe", "-c", fmt::to_string(setup.stripes->count), "-S",
                               fmt::to_string(setup.stripes->size_bytes), path},
                              lfs_deadline));
-  const int flags = O_WRONLY | O_CREAT | O_CLOEXEC | (setup.direct ? O_DIRECT : 0);
+  const int exclusive = setup.stripes ? 0 : O_EXCL;
+  const int flags = O_WRONLY | O_CREAT | exclusive | O_NOFOLLOW | O_CLOEXEC | (setup.direct ? O_DIRECT : 0);
   Descriptor file(::open(path.c_str(), flags, 0600));
   const int number_of_error = errno;
   ::unlink(path.c_str());  // also where open has made the file and then refused O_DIRECT

@@ -19,6 +19,10 @@ class ExtendedFile {
   [[nodiscard]] const FoundFile& found() const noexcept { return found_; }
   /// All values of a variable (of the records that exist).
   Result<Values> values(const std::string& variable);
+  /// Adds records in memory, in the reader process, if HDF5 is to add them to the file: fails with format,
+  /// naming the variable, when it cannot or crashes. The time is that of reading the indexes of all chunks.
+  /// The last call.
+  Result<> try_to_extend();
 
  private:
   explicit ExtendedFile(std::string path) : path_(std::move(path)) {}

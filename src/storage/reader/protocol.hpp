@@ -171,6 +171,36 @@ struct CacheChunks {
   }
 };
 
+/// To add records to an HDF5 file in memory. Answered by Done.
+struct BeginTrial {
+  static constexpr wire::Kind kind{11};
+  std::string path;
+  template <class A>
+  void fields(A& a) {
+    a(path);
+  }
+};
+
+/// Answered by Done. After BeginTrial.
+struct TryVariable {
+  static constexpr wire::Kind kind{12};
+  std::string name;
+  template <class A>
+  void fields(A& a) {
+    a(name);
+  }
+};
+
+/// Answered by Done. After BeginTrial.
+struct EndTrial {
+  static constexpr wire::Kind kind{13};
+  std::uint8_t nothing = 0;
+  template <class A>
+  void fields(A& a) {
+    a(nothing);
+  }
+};
+
 // ---- answers
 
 /// The first message of a reader process; also the answer to requests that only succeed or fail.

@@ -145,4 +145,14 @@ Result<Values> ExtendedFile::values(const std::string& variable) {
   return std::move(answer.values);
 }
 
+Result<> ExtendedFile::try_to_extend() {
+  if (process_ == nullptr) return {};
+  AFTERBAY_TRY(process_->ask<Done>(BeginTrial{path_}));
+  for (const Variable& variable : found_.schema.variables)
+    if (auto done = process_->ask<Done>(TryVariable{variable.name}); !done)
+      return fail(std::move(done).error().in_variable(variable.name));
+  AFTERBAY_TRY(process_->ask<Done>(EndTrial{}));
+  return {};
+}
+
 }  // namespace afterbay::storage

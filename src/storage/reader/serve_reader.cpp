@@ -14,6 +14,7 @@
 
 #include "storage/input/input_bytes.hpp"
 #include "storage/input/library_file.hpp"
+#include "storage/reader/append_trial.hpp"
 #include "storage/reader/channel.hpp"
 #include "storage/reader/check_description.hpp"
 #include "storage/reader/protocol.hpp"
@@ -24,6 +25,8 @@ namespace {
 constexpr rlim_t most_memory_bytes = rlim_t{4} << 30;
 /// Of one request. A request for values is one for 32 MiB at most.
 constexpr unsigned most_processor_s = 10;
+/// Of one that follows the index of all chunks of a variable.
+constexpr unsigned most_index_s = 60;
 /// Ends a reader whose starter is gone.
 constexpr unsigned most_time_s = 24 * 3600;
 
@@ -52,11 +55,11 @@ void close_others(int socket) {
 }
 
 /// SIGPROF ends the process when a request needs too much.
-void limit_request(bool on) {
+void limit_request(unsigned processor_s) {
   itimerval limit{};
-  limit.it_value.tv_sec = on ? most_processor_s : 0;
+  limit.it_value.tv_sec = processor_s;
   ::setitimer(ITIMER_PROF, &limit, nullptr);
-  ::alarm(on ? most_time_s : 0);
+  ::alarm(processor_s > 0 ? most_time_s : 0);
 }
 
 model::Box box_of(const std::vector<std::uint64_t>& start, const std::vector<std::uint64_t>& count) {
@@ -78,6 +81,9 @@ class ReaderFile {
     if (kind == DescribeArrays::kind) return reply<ArraysDescribed, DescribeArrays>(request);
     if (kind == ReadArrayStrings::kind) return reply<StringsRead, ReadArrayStrings>(request);
     if (kind == CacheChunks::kind) return reply<Done, CacheChunks>(request);
+    if (kind == BeginTrial::kind) return reply<Done, BeginTrial>(request);
+    if (kind == TryVariable::kind) return reply<Done, TryVariable>(request);
+    if (kind == EndTrial::kind) return reply<Done, EndTrial>(request);
     if (kind == ReadPart::kind) return reply_values<ReadPart>(request, values);
     if (kind == ReadArray::kind) return reply_values<ReadArray>(request, values);
     return wire::encode(Done{make_error(ErrorCode::internal, "an unknown request")});
@@ -186,10 +192,19 @@ class ReaderFile {
     return {};
   }
 
+  Result<> handle(const BeginTrial& request, Done&) {
+    AFTERBAY_TRY_ASSIGN(trial_, AppendTrial::open(request.path));
+    return {};
+  }
+
+  Result<> handle(const TryVariable& request, Done&) { return trial_->try_variable(request.name); }
+  Result<> handle(const EndTrial&, Done&) { return trial_->finish(); }
+
   std::unique_ptr<InputBytes> bytes_;
   std::unique_ptr<LibraryFile> library_;
   std::unique_ptr<Hdf5Source> source_;
   std::unique_ptr<ArrayFile> arrays_;
+  std::unique_ptr<AppendTrial> trial_;
 };
 
 }  // namespace
@@ -203,9 +218,9 @@ int serve_reader(int socket) {
   std::vector<std::byte> request;
   std::vector<std::byte> values;
   while (receive_message(socket, request, never) == Transfer::done) {
-    limit_request(true);
+    limit_request(wire::kind_of(request) == TryVariable::kind ? most_index_s : most_processor_s);
     const std::vector<std::byte> answer = file.answer(request, values);
-    limit_request(false);
+    limit_request(0);
     if (send_message(socket, answer, never) != Transfer::done) break;
     if (send_bytes(socket, values, never) != Transfer::done) break;
   }

@@ -2,14 +2,13 @@
 #include "storage/structure/build_structure.hpp"
 
 #include <fcntl.h>
-#include <stdlib.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <map>
 #include <string>
 #include <utility>
@@ -18,6 +17,7 @@
 #include "storage/block_writer/system_error.hpp"
 #include "storage/fill.hpp"
 #include "storage/library_lock.hpp"
+#include "storage/structure/hdf5_image.hpp"
 #include "storage/structure/netcdf_names.hpp"
 
 namespace afterbay::storage {
@@ -37,59 +37,12 @@ std::vector<const char*> pointers_to(const std::vector<std::string>& strings) {
   return pointers;
 }
 
-/// What a structure may take, generously: constants, attributes and a share for every object.
-std::uint64_t bytes_needed(const Schema& schema) {
-  std::uint64_t bytes = 1u << 20;
-  const auto add = [&](const Values& values) {
-    bytes += 2 * values.bytes.size();
-    for (const std::string& text : values.strings) bytes += 2 * text.size() + 64;
-  };
-  for (const Attribute& attribute : schema.attributes) add(attribute.values);
-  for (const Variable& variable : schema.variables) {
-    bytes += 8u << 10;
-    add(variable.constant);
-    for (const Attribute& attribute : variable.attributes) add(attribute.values);
-  }
-  return bytes;
+/// A file in memory that never has a name: nothing is left of it when its process is killed.
+Result<Descriptor> make_nameless() {
+  Descriptor file(::memfd_create("afterbay-structure", MFD_CLOEXEC));
+  if (!file.open()) return fail(system_error(errno, "make room in memory for", "the structure of a file"));
+  return file;
 }
-
-/// A file that netCDF-C can open by name, in memory (/dev/shm) if there is room, else in the
-/// directory for temporary files, else beside the file to be made. It has no name any more when its
-/// owner ends. (An anonymous memory file will not do: HDF5 resolves the name that it is given, and
-/// netCDF-C's own files in memory lose the order of variables.)
-class ScratchFile {
- public:
-  static Result<ScratchFile> make(std::uint64_t size_bytes, const std::string& beside) {
-    const char* temporary = std::getenv("TMPDIR");  // NOLINT(concurrency-mt-unsafe): nobody sets it here
-    int number = ENOSPC;
-    for (const std::string& directory :
-         {std::string("/dev/shm"), std::string(temporary != nullptr ? temporary : "/tmp"), beside}) {
-      struct statvfs room {};
-      if (::statvfs(directory.c_str(), &room) != 0) continue;
-      if (directory != beside && room.f_bavail * room.f_frsize < size_bytes) continue;
-      ScratchFile file;
-      file.path_ = directory + "/afterbay-structure-XXXXXX";
-      file.file_ = Descriptor(::mkostemp(file.path_.data(), O_CLOEXEC));
-      if (file.file_.open()) return file;
-      number = errno;
-      file.path_.clear();
-    }
-    return fail(system_error(number, "make a temporary file in /dev/shm, the directory TMPDIR or", beside));
-  }
-  ScratchFile(ScratchFile&& other) noexcept
-      : path_(std::exchange(other.path_, {})), file_(std::move(other.file_)) {}
-  ScratchFile& operator=(ScratchFile&&) = delete;
-  ~ScratchFile() {
-    if (!path_.empty()) ::unlink(path_.c_str());
-  }
-  [[nodiscard]] const std::string& path() const { return path_; }
-  Descriptor take() { return std::move(file_); }
-
- private:
-  ScratchFile() = default;
-  std::string path_;
-  Descriptor file_;
-};
 
 /// Defines a schema in an open netCDF-C file. Runs under the library lock.
 class Builder {
@@ -224,25 +177,50 @@ class Builder {
   std::vector<int> variables_;
 };
 
-}  // namespace
-
-Result<Structure> build_structure(const Schema& schema, const model::FileLayout& layout,
-                                  const std::string& beside) {
-  AFTERBAY_TRY_ASSIGN(ScratchFile scratch, ScratchFile::make(bytes_needed(schema), beside));
-  {
-    const LibraryLock lock;
-    int id = -1;
-    AFTERBAY_TRY(check_netcdf(nc_create(scratch.path().c_str(), create_mode(layout.format), &id),
-                              "begin the structure in " + scratch.path()));
-    NetcdfFile file(id);
-    AFTERBAY_TRY(Builder(id, schema, layout).define());
-    AFTERBAY_TRY(check_netcdf(file.close(), "write the structure to " + scratch.path()));
-  }
-  Structure structure{scratch.take(), 0};
+/// netCDF-C opens the nameless file once more.
+Result<> build_classic(const Schema& schema, const model::FileLayout& layout, Structure& structure) {
+  const std::string path = fmt::format("/proc/self/fd/{}", structure.file.get());
+  int id = -1;
+  AFTERBAY_TRY(check_netcdf(nc_create(path.c_str(), create_mode(layout.format), &id),
+                            "begin the structure of a file"));
+  NetcdfFile file(id);
+  AFTERBAY_TRY(Builder(id, schema, layout).define());
+  AFTERBAY_TRY(check_netcdf(file.close(), "write the structure of a file"));
   struct stat status {};
   if (::fstat(structure.file.get(), &status) != 0)
-    return fail(system_error(errno, "find the size of", scratch.path()));
+    return fail(system_error(errno, "find the size of", "the structure of a file"));
   structure.size_bytes = static_cast<std::uint64_t>(status.st_size);
+  return {};
+}
+
+/// HDF5 resolves the name of a file that it opens, which a nameless one does not survive, and netCDF-C's own
+/// files in memory (NC_INMEMORY) lose the order of variables. So the file is one in memory that is not
+/// written to the disk (NC_DISKLESS), and HDF5 itself hands out its bytes.
+Result<> build_netcdf4(const Schema& schema, const model::FileLayout& layout, Structure& structure) {
+  static std::uint64_t number = 0;  // under the library lock
+  const std::string name = fmt::format("afterbay-structure-{}-{}", ::getpid(), ++number);
+  int id = -1;
+  AFTERBAY_TRY(check_netcdf(nc_create(name.c_str(), create_mode(layout.format) | NC_DISKLESS, &id),
+                            "begin the structure of a file"));
+  NetcdfFile file(id);
+  AFTERBAY_TRY_ASSIGN(const Hdf5Id image, reopen(name));
+  AFTERBAY_TRY(Builder(id, schema, layout).define());
+  AFTERBAY_TRY(check_netcdf(file.close(), "write the structure of a file"));
+  AFTERBAY_TRY_ASSIGN(const std::vector<std::byte> bytes, image_of_open_file(image.get()));
+  AFTERBAY_TRY_ASSIGN(const auto room, structure.open());
+  AFTERBAY_TRY(room->write_structure(0, bytes));
+  structure.size_bytes = bytes.size();
+  return {};
+}
+
+}  // namespace
+
+Result<Structure> build_structure(const Schema& schema, const model::FileLayout& layout) {
+  Structure structure;
+  AFTERBAY_TRY_ASSIGN(structure.file, make_nameless());
+  const LibraryLock lock;
+  AFTERBAY_TRY(is_classic(layout.format) ? build_classic(schema, layout, structure)
+                                         : build_netcdf4(schema, layout, structure));
   return structure;
 }
 

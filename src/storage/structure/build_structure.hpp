@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "afterbay/schema.hpp"
@@ -16,7 +15,7 @@
 
 namespace afterbay::storage {
 
-/// A file without a name, whose bytes are what the real ones begin with.
+/// A file in memory, without a name, whose bytes are what the real ones begin with.
 struct Structure {
   Descriptor file;
   std::uint64_t size_bytes = 0;
@@ -29,10 +28,8 @@ struct Structure {
 /// `layout.format`, as netCDF-C writes them, so that our files follow its conventions by construction.
 /// netCDF-4: constant values are in it. Classic: it is the header (constant values follow by offset),
 /// with the fixed and the record section beginning on a page.
-/// `beside` is the directory of last resort for the temporary file; empty: there is none.
-/// Takes the library lock. Errors name the variable.
-Result<Structure> build_structure(const Schema& schema, const model::FileLayout& layout,
-                                  const std::string& beside);
+/// It is made in memory. Takes the library lock. Errors name the variable.
+Result<Structure> build_structure(const Schema& schema, const model::FileLayout& layout);
 
 /// The first `size_bytes` of an opened structure.
 Result<std::vector<std::byte>> image_of(BlockWriter& structure, std::uint64_t size_bytes);

@@ -194,7 +194,10 @@ Result<std::uint64_t> check_appendable(const std::string& path, const Schema& wa
       if (std::string text = value_difference(variable.name, variable.constant, values); !text.empty())
         differences.push_back(std::move(text));
     }
-  if (differences.empty()) return found.records;
+  if (differences.empty()) {
+    AFTERBAY_TRY(file->try_to_extend());
+    return found.records;
+  }
   return fail(make_error(ErrorCode::conflict,
                          "{} cannot be appended to, because it differs from the collection's schema:{}\n"
                          "Change the schema, choose another name, or declare the file as replaced",

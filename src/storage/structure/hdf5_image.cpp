@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "decomp/hdf5_image.hpp"
-
-#include <hdf5.h>
+#include "storage/structure/hdf5_image.hpp"
 
 #include <array>
 #include <bit>
 #include <cstdint>
 #include <span>
 
-namespace afterbay::decomp {
+namespace afterbay::storage {
 namespace {
 
 /// Bob Jenkins' lookup3 (hashlittle, start 0) of bytes whose number is no multiple of 12 and a multiple of 4.
@@ -57,22 +55,34 @@ void mend_superblock(std::vector<std::byte>& image) {
 
 }  // namespace
 
-Result<std::vector<std::byte>> image_of_open_file(const std::string& name) {
-  const ssize_t many = H5Fget_obj_count(H5F_OBJ_ALL, H5F_OBJ_FILE);
+Result<Hdf5Id> reopen(const std::string& name) {
+  const auto everywhere = static_cast<hid_t>(H5F_OBJ_ALL);
+  const ssize_t many = H5Fget_obj_count(everywhere, H5F_OBJ_FILE);
   std::vector<hid_t> files(many > 0 ? static_cast<std::size_t>(many) : 0);
-  if (many > 0) H5Fget_obj_ids(H5F_OBJ_ALL, H5F_OBJ_FILE, files.size(), files.data());
+  if (many > 0) H5Fget_obj_ids(everywhere, H5F_OBJ_FILE, files.size(), files.data());
   for (const hid_t file : files) {
     std::string its_name(name.size() + 2, '\0');
     const ssize_t length = H5Fget_name(file, its_name.data(), its_name.size());
     if (length < 0 || static_cast<std::size_t>(length) != name.size() || !its_name.starts_with(name))
       continue;
-    const ssize_t bytes = H5Fflush(file, H5F_SCOPE_GLOBAL) < 0 ? -1 : H5Fget_file_image(file, nullptr, 0);
-    std::vector<std::byte> image(bytes > 0 ? static_cast<std::size_t>(bytes) : 0);
-    if (bytes <= 0 || H5Fget_file_image(file, image.data(), image.size()) != bytes) break;
-    mend_superblock(image);
-    return image;
+    if (Hdf5Id again(H5Freopen(file)); again.valid()) return again;
+    break;
   }
   return fail(ErrorCode::internal, "HDF5 does not give the file that is in memory");
 }
 
-}  // namespace afterbay::decomp
+Result<std::vector<std::byte>> image_of_open_file(hid_t file) {
+  const ssize_t bytes = H5Fflush(file, H5F_SCOPE_GLOBAL) < 0 ? -1 : H5Fget_file_image(file, nullptr, 0);
+  std::vector<std::byte> image(bytes > 0 ? static_cast<std::size_t>(bytes) : 0);
+  if (bytes <= 0 || H5Fget_file_image(file, image.data(), image.size()) != bytes)
+    return fail(hdf5_error("take the bytes of a file that is in memory"));
+  mend_superblock(image);
+  return image;
+}
+
+Result<std::vector<std::byte>> image_of_open_file(const std::string& name) {
+  AFTERBAY_TRY_ASSIGN(const Hdf5Id file, reopen(name));
+  return image_of_open_file(file.get());
+}
+
+}  // namespace afterbay::storage
