@@ -265,7 +265,8 @@ class Runner:
                     raise RuntimeError(f"wrote wrong data: {wrong}")
             if self.verbose:
                 blocked = lookup(metrics, "blocked_s.max")
-                print(f"  {row.key:<52} end {metrics['end_s']:8.3f} s  blocked {blocked:8.3f} s", flush=True)
+                text = "" if blocked is None else f"  blocked {blocked:8.3f} s"
+                print(f"  {row.key:<52} end {metrics['end_s']:8.3f} s{text}", flush=True)
             return metrics
         finally:
             shutil.rmtree(directory, ignore_errors=True)

@@ -4,12 +4,16 @@
 The same fixed amount of arithmetic in each step (an amount of work, not of time: it takes longer where a server shares the
 core), with output after each step and without. The ratio of the two run times, over compute per step, for Afterbay inline, with a
 server, with a server behind a frontend, and for netCDF-4 written by the model itself. Run time: until all files are durable.
+
+Runs are paired: in every repeat each run with output has one of the arithmetic alone right beside it, before or after it in
+turn, and its ratio is taken to that one.
 """
 
 import argparse
 import pathlib
 from statistics import median
 
+import tables
 import verify
 from harness import Check, Panel, Plan, Results, Row, argument
 
@@ -20,9 +24,9 @@ GRID = "360x181x72"
 COMPUTE_MS = (10, 40, 160, 320)
 FILES, RECORDS = 5, 6
 REPORT = "--afterbay.report.json={dir}/report.json"
+RUNS, LONG_RUNS, LONG_MS = 5, 9, 160  #: repeats, and those from so much compute on: what is to be seen there is as small as the spread
 HOLDS = 1.02  #: where the drain fits beside the compute, and the copy that every put is does not take more by itself
 WAYS = (  #: key, label, kind, program, processes, arguments
-    ("none", "no output", "yardstick", "afterbay_history", 1, ("--mode", "none")),
     ("dedicated/netcdf4", "Afterbay 1+1 netCDF-4", "afterbay", "afterbay_history", 2,
      (REPORT, "--warm-up", "--mode", "dedicated", "--servers", "1", "--format", "netcdf4")),
     ("dedicated/cdf5", "Afterbay 1+1 CDF-5", "afterbay", "afterbay_history", 2,
@@ -48,10 +52,14 @@ def plan(options: argparse.Namespace) -> Plan:
     for ms in compute:
         common = ("--grid", grid, "--files", str(FILES), "--records", str(RECORDS), "--compute-ms", str(ms), "--fixed-work",
                   "--work-rounds", str(rounds_of(ms)))
+        repeats = 0 if options.runs or options.quick or ms >= LONG_MS else RUNS
         for key, label, kind, program, processes, extra in WAYS:
-            rows.append(Row(f"{ms:g} ms/{key}", label, f"{ms:g} ms of compute", kind, program, processes, common + extra,
-                            verify=key != "none", model=1))
-    return Plan(rows, options.runs or (3 if options.quick else 5), lambda results: checks(results, compute),
+            scenario = f"{ms:g} ms of compute"
+            rows.append(Row(alone(ms, key), f"the arithmetic alone, beside {label}", scenario, "yardstick", "afterbay_history", 1,
+                            common + ("--mode", "none"), model=1, repeats=repeats))
+            rows.append(Row(f"{ms:g} ms/{key}", label, scenario, kind, program, processes, common + extra, verify=True, model=1,
+                            repeats=repeats))
+    return Plan(rows, options.runs or (3 if options.quick else LONG_RUNS), lambda results: checks(results, compute),
                 lambda results: panels(results, compute), verify_row, 1, lambda results: notes(results, compute),
                 {"compute_ms": list(compute), "steps": FILES * RECORDS})
 
@@ -80,8 +88,19 @@ def calibrate() -> float:
     return 1e5 / json.loads(line[len("BENCH "):])["work_rounds"]
 
 
+def alone(ms: float, key: str) -> str:
+    """The row of the arithmetic alone that is run beside the way `key`."""
+    return f"{ms:g} ms/{key}/alone"
+
+
 def ratios(results: Results, ms: float, key: str) -> list[float]:
-    return results.ratios(f"{ms:g} ms/{key}", "end_s", f"{ms:g} ms/none", "end_s")
+    return results.ratios(f"{ms:g} ms/{key}", "end_s", alone(ms, key), "end_s")
+
+
+def model_cpu_ms(results: Results, ms: float, key: str) -> list[float]:
+    """Processor time per step of the model's own process beyond that of the arithmetic alone, by repeat."""
+    pairs = zip(results.series(f"{ms:g} ms/{key}", "cpu_s"), results.series(alone(ms, key), "cpu_s"))
+    return [1e3 * (a - b) / (FILES * RECORDS) for a, b in pairs if a is not None and b is not None]
 
 
 def hidden_from(results: Results, compute, key: str) -> float | None:
@@ -102,7 +121,7 @@ def checks(results: Results, compute) -> list[Check]:
             continue
         drain_s = results.median(f"{min(compute):g} ms/{key}", "end_s") or 0.0  # with hardly any compute: at most so long
         for ms in compute:
-            model_s = results.median(f"{ms:g} ms/none", "end_s")
+            model_s = results.median(alone(ms, key), "end_s")
             copy_s = results.median(f"{ms:g} ms/{key}", "blocked_s.max") or 0.0
             if ms == min(compute) or not model_s or model_s < drain_s or copy_s > (HOLDS - 1) * model_s:
                 continue
@@ -113,7 +132,7 @@ def checks(results: Results, compute) -> list[Check]:
 
 def notes(results: Results, compute) -> list[str]:
     lines = []
-    for key, label, *_ in WAYS[1:]:
+    for key, label, *_ in WAYS:
         by_compute = ", ".join(f"{ms:g} ms: {median(values):.3f}" for ms in compute if (values := ratios(results, ms, key)))
         hidden = hidden_from(results, compute, key)
         lines.append(f"{label}: {by_compute}; hidden (<= {HOLDS:g}) {f'from {hidden:g} ms on' if hidden else 'nowhere here'}")
@@ -122,22 +141,27 @@ def notes(results: Results, compute) -> list[str]:
 
 def scenario_table(results: Results, scenario: str) -> str:
     ms = float(scenario.split()[0])
-    lines = [f"  {'':<30} {'run time':>10} {'/ none':>8} {'spread':>17} {'blocked':>10}"]
+    header = ["", "runs", "run time s", "/ alone", "least-most", "blocked s", "servers' cpu ms/step", "model's cpu ms/step"]
+    lines = []
     for key, label, *_ in WAYS:
         row = f"{ms:g} ms/{key}"
-        end = results.median(row, "end_s")
         values = ratios(results, ms, key)
-        if end is None or not values:
+        if not values:
             continue
-        blocked = results.median(row, "blocked_s.max") or 0.0
-        spread = f"({min(values):.3f} .. {max(values):.3f})"
-        lines.append(f"  {label:<30} {end:8.3f} s {median(values):8.3f} {spread:>17} {blocked:8.3f} s")
-    return "\n".join(lines)
+        lines.append([label, str(len(values)), tables.seconds(results.median(row, "end_s")), f"{median(values):.3f}", tables.spread(values),
+                      tables.seconds(results.median(row, "blocked_s.max")), tables.median_text(results.values(row, "servers_cpu_ms_per_step"), "{:.1f}"),
+                      tables.median_text(model_cpu_ms(results, ms, key), "{:.1f}")])
+    return tables.table(header, lines)
 
 
 def panels(results: Results, compute) -> list[Panel]:
-    return [Panel(f"{ms:g} ms of compute a step: run time, and time the model is blocked", results.in_scenario(f"{ms:g} ms of compute"),
-                  [("end_s", "run time"), ("blocked_s.max", "blocked")]) for ms in compute]
+    found = []
+    for ms in compute:
+        rows = results.in_scenario(f"{ms:g} ms of compute")
+        shown = [row for row in rows if row.kind == "yardstick"][:1] + [row for row in rows if row.kind != "yardstick"]
+        found.append(Panel(f"{ms:g} ms of compute a step: run time, and time the model is blocked", shown,
+                           [("end_s", "run time"), ("blocked_s.max", "blocked")]))
+    return found
 
 
 def verify_row(row: Row, directory: pathlib.Path) -> str:

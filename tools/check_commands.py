@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Checks that ./dev installs what the tests, the demo, the benchmarks and its own scripts run.
+"""Checks that ./dev installs what the tests, the demo, the benchmarks, its own scripts and the documentation run.
 
 Every command that they start must stand in PACKAGES with its Debian package, and that package in the lists of
 tools/dev/setup.sh that ./dev installs for them. Commands are found where they are first in a list of words given to
 `subprocess` (Python), in a text given to a shell (C++), or stand first in a command (shell; only names of programs that
-this machine has).
+this machine has), and in pages (the blocks after `<!-- run: TITLE -->`; all names). What a command starts in its turn
+counts too: compilers, and `make` where CMake is given no generator. If a page with commands has a line `apt-get install`,
+that names the packages of all of them.
 """
 import pathlib
 import re
@@ -19,11 +21,14 @@ PACKAGES = {
         uname uniq unshare wc xargs apt-get flock""",
     "cmake": "cmake ctest cpack",
     "openmpi-bin": "mpirun mpiexec ompi_info",
-    "libopenmpi-dev": "mpicc mpicxx mpifort",
+    "libopenmpi-dev": "mpicc mpicxx mpifort mpif90",
     "pkg-config": "pkg-config",
     "g++": "g++ gcc c++ cc",
     "gfortran": "gfortran",
     "ninja-build": "ninja",
+    "make": "make",
+    "man-db": "man",
+    "chromium": "chromium",
     "ccache": "ccache",
     "netcdf-bin": "ncgen ncdump nccopy nc-config",
     "hdf5-tools": "h5dump h5diff h5repack h5ls h5stat",
@@ -35,14 +40,19 @@ PACKAGES = {
     "clang": "clang clang++",
     "clang-tidy": "clang-tidy",
 }
+#: what a command runs by itself
+RUNS = {"mpicc": ("gcc",), "mpicxx": ("g++",), "mpifort": ("gfortran",), "mpif90": ("gfortran",)}
+#: words of the shell and the project's own command, in pages
+NO_PROGRAMS = {"cd", "export", "source", "afterbay"}
 #: used only if it is there, or to ask for permission
-OPTIONAL = {"git", "sudo", "lfs", "strace", "perf", "gdb", "chromium"}
+OPTIONAL = {"git", "sudo", "lfs", "strace", "perf", "gdb"}
 #: (what, where, lists of setup.sh)
 USERS = (
-    ("./dev test", ("tests",), ("build", "test", "reader")),
+    ("./dev test", ("tests",), ("build", "test", "reader", "browser")),
     ("./dev demo", ("tools/demo.sh", "tools/demo_map.py", "tools/demo_summary.py"), ("build", "test")),
     ("./dev bench", ("bench",), ("build", "bench")),
-    ("./dev", ("dev", "tools/dev"), ("build", "test", "reader", "bench", "lint")),
+    ("./dev", ("dev", "tools/dev", "tools/fuzz.sh"), ("build", "test", "reader", "browser", "bench", "lint")),
+    ("./dev build release", ("docs", "examples/README.md"), ("build", "user")),
 )
 SHELL_WORDS = {"if", "then", "else", "elif", "do", "while", "until", "!", "exec", "nice", "time", "{", "("}
 
@@ -64,9 +74,27 @@ def lists_of_setup(root):
     return found
 
 
+def blanked(pattern, text, flags=0):
+    """The text without what matches; all else keeps its place and its line."""
+    return re.sub(pattern, lambda match: re.sub(r"[^\n]", " ", match[0]), text, flags=flags)
+
+
+def started_by(name, words):
+    """Programs that a command starts by itself; `words` is the rest of it."""
+    yield from RUNS.get(name, ())
+    option = r"(?<![\w-])-"
+    if name == "cmake" and re.search(option + "[SB]", words) and not re.search(option + "(G|-preset)", words):
+        yield "make"
+
+
 def of_python(text):
     for match in re.finditer(r"(?:subprocess\.(?:run|Popen|call|check_call|check_output)|\bcall|\boutput_of)\(\s*[\[(]?\s*[\"']([\w.+-]+)[\"'],?", text):
         yield match.start(), match[1]
+        for name in started_by(match[1], text[match.end():(text + "]").index("]", match.end())]):
+            yield match.start(), name
+    for match in re.finditer(r"\buser\.run\(\s*f?\"[^\"]*\",\s*f?\"([^\"]*)\"", text):  # tests/install: to be given to a shell
+        for at, name in of_shell(match[1].replace("\\n", " \n")):
+            yield match.start(1) + at, name
     for match in re.finditer(r"(?:MPIRUN|LAUNCHER|LITTLE_MEMORY|command|words|launcher)\s*=\s*[\[(]\s*[\"']([\w.+-]+)[\"']", text):
         yield match.start(), match[1]
 
@@ -76,15 +104,35 @@ def of_cpp(text):
         yield match.start(), match[1]
 
 
-def of_shell(text):
+def of_shell(text, is_program=shutil.which):
     """First words of commands, where they are programs on this machine."""
-    text = re.sub(r"<<-?\s*'?(\w+)'?.*?^\1$", "", text, flags=re.MULTILINE | re.DOTALL)  # here-documents
-    for match in re.finditer(r"(?:^|[;|&(`]|\$\()\s*((?:[\w!{(]+\s+)*?)([a-z][\w.+-]*)(?=\s|$|\))", text, re.MULTILINE):
+    text = blanked(r"<<-?\s*'?(\w+)'?.*?^\1$", text, re.MULTILINE | re.DOTALL)  # here-documents
+    for match in re.finditer(r"(?:^|[;|&(`]|\$\()\s*(?:[A-Z]\w*=\S*\s+)*((?:[\w!{(]+\s+)*?)([a-z][\w.+-]*)(?=\s|$|\))", text, re.MULTILINE):
         line_start = text.rfind("\n", 0, match.start(2)) + 1
         if text[line_start:match.start(2)].lstrip().startswith("#") or not set(match[1].split()) <= SHELL_WORDS:
             continue
-        if shutil.which(match[2]):
+        if is_program(match[2]):
             yield match.start(2), match[2]
+            for name in started_by(match[2], re.match(r"(?:\\\n|[^\n;|&])*", text[match.end(2):])[0]):
+                yield match.start(2), name
+
+
+def of_page(text):
+    """The commands of a page that are run by tests/install, whether this machine has them or not."""
+    for block in re.finditer(r"<!-- run: .+? -->\n```\w+\n(.*?)```", text, re.DOTALL):
+        for at, name in of_shell(blanked(r"'[^'\n]*'", block[1]), lambda name: name not in NO_PROGRAMS):
+            yield block.start(1) + at, name
+
+
+def missing_in_page(text, known):
+    """(place, command, package) of those that the page's lines `apt-get install` do not name."""
+    lines = list(re.finditer(r"apt-get install((?: +[a-z0-9][a-z0-9.+-]*)+)", text))
+    named = {package for line in lines for package in line[1].split()}
+    if not lines:
+        return
+    for _, name in of_page(text):
+        if name in known and known[name] != BASE and known[name] not in named:
+            yield lines[0].start(), name, known[name]
 
 
 def commands_of(path):
@@ -95,6 +143,8 @@ def commands_of(path):
         return of_cpp(text), text
     if path.suffix == ".sh" or text.startswith("#!/usr/bin/env bash"):
         return of_shell(text), text
+    if path.suffix == ".md":
+        return of_page(text), text
     return (), text
 
 
@@ -118,6 +168,9 @@ def violations(root):
                     yield f"{where}: runs {name}: add it, with its package, to PACKAGES in tools/check_commands.py"
                 elif known[name] != BASE and known[name] not in packages:
                     yield f"{where}: runs {name}: {what} does not install {known[name]} (tools/dev/setup.sh: {', '.join(lists)})"
+            if path.suffix == ".md":
+                for at, name, package in missing_in_page(text, known):
+                    yield f"{path.relative_to(root)}:{text.count(chr(10), 0, at) + 1}: a command of this page runs {name}: name {package}"
 
 
 def main():

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 #include <ctime>
+#include <string>
+#include <system_error>
 
 namespace bench {
 namespace {
@@ -28,6 +30,14 @@ double seconds_of(clockid_t clock) {
 double now_s() { return seconds_of(CLOCK_MONOTONIC); }
 
 double process_cpu_s() { return seconds_of(CLOCK_PROCESS_CPUTIME_ID); }
+
+double process_cpu_s(int pid) {
+  clockid_t clock{};
+  if (const int error = clock_getcpuclockid(pid, &clock); error != 0)
+    throw std::system_error(error, std::generic_category(),
+                            "processor time of process " + std::to_string(pid));
+  return seconds_of(clock);
+}
 
 ThreadUse& ThreadUse::operator+=(const ThreadUse& other) {
   waits += other.waits;

@@ -10,6 +10,9 @@ double now_s();
 /// User and system time of this process and all its threads, in seconds.
 double process_cpu_s();
 
+/// The same of another process of this node, with its threads that have ended. Throws if there is none.
+double process_cpu_s(int pid);
+
 /// How often the calling thread left its core, by itself (waiting) and not (another was given the core), and
 /// how long it ran. Tells a call that waits from one that is merely not scheduled.
 struct ThreadUse {

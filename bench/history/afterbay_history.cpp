@@ -5,10 +5,11 @@
 #include <mpi.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <fstream>
 #include <thread>
+#include <vector>
 
 #include "afterbay/mpi.hpp"
 #include "common/history_run.hpp"
@@ -112,22 +113,27 @@ class NoOutput final : public HistoryWriter {
   void finish() override {}
 };
 
-/// Seconds that a process and all its threads have spent on a core.
-double cpu_of_process(int pid) {
+/// The processes of this job that serve, frontends among them.
+std::vector<int> server_pids_of(const afterbay::Session& session) {
+  int ranks = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  const int own = session.is_server() ? static_cast<int>(::getpid()) : 0;
+  std::vector<int> pids(static_cast<std::size_t>(ranks));
+  MPI_Allgather(&own, 1, MPI_INT, pids.data(), 1, MPI_INT, MPI_COMM_WORLD);
+  std::erase(pids, 0);
+  return pids;
+}
+
+double processes_cpu_s(const std::vector<int>& pids) {
   double total_s = 0;
-  for (const auto& task : std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/task")) {
-    std::ifstream schedstat(task.path() / "schedstat");
-    double on_core_ns = 0;
-    schedstat >> on_core_ns;
-    total_s += on_core_ns * 1e-9;
-  }
+  for (const int pid : pids) total_s += process_cpu_s(pid);
   return total_s;
 }
 
 /// Fractions of a core: `server` of the busiest server, `model` of this rank.
 nlohmann::json sleep_and_watch(const Options& options, const std::vector<int>& server_pids) {
   std::vector<double> before;
-  for (const int pid : server_pids) before.push_back(cpu_of_process(pid));
+  for (const int pid : server_pids) before.push_back(process_cpu_s(pid));
   const double own_before = process_cpu_s();
   const double start = now_s();
   std::this_thread::sleep_for(std::chrono::duration<double>(options.idle_s));
@@ -135,7 +141,7 @@ nlohmann::json sleep_and_watch(const Options& options, const std::vector<int>& s
   const double own = (process_cpu_s() - own_before) / elapsed;
   double server = 0;
   for (std::size_t i = 0; i < server_pids.size(); ++i) {
-    server = std::max(server, (cpu_of_process(server_pids[i]) - before[i]) / elapsed);
+    server = std::max(server, (process_cpu_s(server_pids[i]) - before[i]) / elapsed);
   }
   return {{"server", server}, {"model", own}, {"seconds", elapsed}};
 }
@@ -170,28 +176,25 @@ void run_model(const Options& options, afterbay::Session& session, double opened
   } else {
     const double setup_s = now_s() - opened_at;
     if (options.warm_up) writer.warm_up(options, fields, model);
+    const double servers_before_s = processes_cpu_s(server_pids);
     Timings timings = run_history(options, model, fields, writer);
+    const double servers_cpu_s = processes_cpu_s(server_pids) - servers_before_s;
     timings.setup_s = setup_s;
-    report(options, model, timings,
-           {{"program", "afterbay_history"}, {"mode", options.mode}, {"format", options.format}});
+    nlohmann::json about{{"program", "afterbay_history"}, {"mode", options.mode}, {"format", options.format}};
+    if (!server_pids.empty()) about["servers_cpu_ms_per_step"] = 1e3 * servers_cpu_s / options.steps();
+    report(options, model, timings, about);
   }
   session.finalize();
 }
 
 void run(const Options& options) {
-  int ranks = 0;
-  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   if (options.mode == "none") {
     NoOutput none;
     return run_baseline(options, none, {{"program", "afterbay_history"}, {"mode", options.mode}});
   }
-  std::vector<int> pids(static_cast<std::size_t>(ranks));
-  const int own_pid = static_cast<int>(::getpid());
-  MPI_Allgather(&own_pid, 1, MPI_INT, pids.data(), 1, MPI_INT, MPI_COMM_WORLD);
-  const std::vector<int> server_pids(pids.end() - std::min(options.servers, ranks), pids.end());
-
   const double start = now_s();
   afterbay::Session session = afterbay::open_session(MPI_COMM_WORLD, session_options(options));
+  const std::vector<int> server_pids = server_pids_of(session);
   if (session.is_server()) {
     session.serve();
   } else {

@@ -3,8 +3,12 @@
 
 With the captured files (AFTERBAY_BENCH_DATA, see bench/README.md) these are checked too, their headers against what
 ncgen makes of them. Programs are run where they are built ($AFTERBAY_BENCH_PROGRAMS, or bench in the build directory)."""
+import ctypes
+import ctypes.util
+import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import unittest
@@ -15,6 +19,7 @@ import numpy
 SOURCE = pathlib.Path(os.environ.get("AFTERBAY_SOURCE", pathlib.Path(__file__).parents[2]))
 sys.path.insert(0, str(SOURCE / "bench"))
 
+import e3sm  # noqa: E402
 import e3sm_case  # noqa: E402
 import e3sm_synthetic  # noqa: E402
 import e3sm_verify  # noqa: E402
@@ -179,6 +184,17 @@ class Figures(unittest.TestCase):
             found = harness.with_prepare({"end_s": 1.0, "report": self.report(prepare_s, create_s)})
             self.assertEqual(found, {"least": least, "most": most})
 
+    def test_the_table_has_the_most_requests_of_a_rank_and_the_librarys_own_memory(self):
+        rows = [harness.Row("s/iput_varn/ompio", "PnetCDF", "s", "baseline", "pnetcdf_e3sm", 2), harness.Row("s/2+1/cdf5", "Afterbay", "s", "afterbay", "afterbay_e3sm", 3)]
+        results = harness.Results(rows, 1)
+        figures = {"end_s": 1.0, "bytes": 2**20, "pieces": {"sum": 73.0, "max": 43.0}, "memory_mib": {"max": 9.0}}
+        results.metrics = {rows[0].key: [{**figures, "library_mib": 2.25}], rows[1].key: [figures]}
+        header, _, pnetcdf, afterbay = e3sm.scenario_table(results, "s").splitlines()
+        columns = re.split(r"\s{2,}", header.strip())
+        for line, wanted in ((pnetcdf, ("73", "43", "9", "2.25")), (afterbay, ("73", "43", "9", "-"))):
+            cells = dict(zip(columns, re.split(r"\s{2,}", line.strip())[1:]))
+            self.assertEqual((cells["requests"], cells["most"], cells["memory MiB"], cells["heap MiB"]), wanted)
+
     def test_files_of_several_records_are_verified_of_a_run_that_is_not_timed(self):
         class Recorder(harness.Runner):
             runs = []
@@ -251,20 +267,48 @@ class Captured(unittest.TestCase):
             self.assertTrue(all(numpy.array_equal(a, b) for a, b in zip(text.ranks, combined.ranks)))
 
 
+def requests_of(case, ranks, records):
+    """Pieces of each running rank that lie apart in the file, counted anew: a row of a map ends a piece."""
+    counts = []
+    for group in numpy.array_split(numpy.arange(2), ranks):  # of the captured ranks, contiguous, the remainder to the lowest
+        total = 0
+        for variable in case.variables:
+            times = records if case.is_record(variable) else 1
+            if variable.map is None:
+                total += times * (len(counts) == 0)
+                continue
+            found = case.maps[variable.map]
+            held = numpy.sort(numpy.concatenate([numpy.empty(0, "i8"), *(found.ranks[captured] for captured in group)]))
+            apart = (numpy.diff(held) != 1) | (held[1:] % found.dims[-1] == 0)
+            total += times * (int(apart.sum()) + 1 if held.size else 0)
+        counts.append(total)
+    return counts
+
+
+def pnetcdf_counts_its_memory():
+    """Whether this machine's PnetCDF was built to say what it allocates."""
+    library = ctypes.CDLL(ctypes.util.find_library("pnetcdf"))
+    return library.ncmpi_inq_malloc_max_size(ctypes.byref(ctypes.c_longlong())) == 0
+
+
 def run(program, ranks, path, *arguments):
+    """The figures that the program prints."""
     command = ["mpirun", "--oversubscribe", "--bind-to", "none", "-np", str(ranks), PROGRAMS / program, "--case", path,
                "--dir", ".", "--no-copy", *arguments]
     pathlib.Path("e3sm.nc").unlink(missing_ok=True)
     done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
     assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
+    [line] = [line for line in done.stdout.splitlines() if line.startswith("BENCH ")]
+    return json.loads(line.removeprefix("BENCH "))
 
 
 class Programs(unittest.TestCase):
     """One and two ranks hold both or one captured rank; of four, two hold nothing."""
 
     def check(self, case, program, ranks, *arguments):
-        run(program, ranks, e3sm_case.write(case, pathlib.Path("case.json")), "--records", "2", "--every-point", *arguments)
+        figures = run(program, ranks, e3sm_case.write(case, pathlib.Path("case.json")), "--records", "2", "--every-point", *arguments)
         self.assertEqual(e3sm_verify.file(pathlib.Path("e3sm.nc"), case, 2), "", f"{program}, {ranks} ranks {arguments}")
+        return figures
 
     @unittest.skipUnless((PROGRAMS / "afterbay_e3sm").is_file(), "afterbay_e3sm is not built")
     def test_afterbay_writes_every_point_and_fills_those_that_no_rank_holds(self):
@@ -275,6 +319,24 @@ class Programs(unittest.TestCase):
                     self.check(case, "afterbay_e3sm", ranks + 1, "--mode", "dedicated", "--servers", "1", "--store", store)
             self.check(case, "afterbay_e3sm", 6, "--mode", "dedicated", "--servers", "2")
             self.check(case, "afterbay_e3sm", 4, "--mode", "synchronous")
+
+    @unittest.skipUnless((PROGRAMS / "afterbay_e3sm").is_file(), "afterbay_e3sm is not built")
+    def test_requests_are_counted_over_all_ranks_and_for_the_rank_that_has_most(self):
+        case = small_case()
+        self.assertEqual(requests_of(case, 2, 2), [43, 30])
+        for ranks in (1, 2, 4):
+            counts = requests_of(case, ranks, 2)
+            figures = self.check(case, "afterbay_e3sm", ranks + 1, "--mode", "dedicated", "--servers", "1")
+            self.assertEqual(figures["pieces"], {"sum": sum(counts), "max": max(counts)}, f"{ranks} ranks")
+            self.assertNotIn("library_mib", figures)
+
+    @unittest.skipUnless((PROGRAMS / "pnetcdf_e3sm").is_file(), "pnetcdf_e3sm is not built")
+    def test_pnetcdf_reports_its_own_memory_where_it_counts_that(self):
+        for mode in BASELINES["pnetcdf_e3sm"]:
+            figures = run("pnetcdf_e3sm", 2, e3sm_case.write(small_case(), pathlib.Path("case.json")), "--records", "2", "--mode", mode)
+            self.assertEqual("library_mib" in figures, pnetcdf_counts_its_memory(), mode)
+            self.assertGreater(figures.get("library_mib", 1), 0)
+            self.assertEqual(figures["pieces"], {"sum": 73, "max": 43}, mode)
 
     @unittest.skipUnless(any((PROGRAMS / name).is_file() for name in BASELINES), "no baseline is built")
     def test_baselines_write_every_point(self):

@@ -33,10 +33,27 @@ class Benchmarks(unittest.TestCase):
         self.assertEqual(failures, {}, said)
         measured = [row for row in result["rows"] if row["repeats"][0]]
         self.assertTrue(any("afterbay" in row["program"] for row in measured), said)
+        self.look_at(name, result, done.stdout)
         self.assertEqual(pathlib.Path(f"{name}.png").read_bytes()[:4], b"\x89PNG", said)
         missing = sorted({row["program"] for row in result["rows"] if "was not built" in row["failure"]})
         if missing:
             print(f"{name}: without {', '.join(missing)}: their libraries are missing (./dev bench installs them)")
+
+    def look_at(self, name, result, said):
+        """What only this benchmark has."""
+        figures = {row["key"]: row["repeats"][0] for row in result["rows"] if row["repeats"][0]}
+        if name == "open":
+            self.assertEqual([check["value"] for check in result["checks"]], [figures[f"{layout}/session"]["open_s"] for layout in ("1+1", "4+1")])
+            for layout in ("1+1", "4+1"):
+                ours, alone = figures[f"{layout}/session"], figures[f"{layout}/mpi"]
+                self.assertLess(ours["mpi_s"], ours["end_s"])
+                self.assertTrue(0 < ours["open_s"] < ours["end_s"], said)
+                self.assertNotIn("open_s", alone)
+            self.assertIn("later than in the run of MPI alone", said)
+        if name == "hide":
+            self.assertGreater(figures["1 ms/dedicated/netcdf4"]["servers_cpu_ms_per_step"], 0)
+            self.assertNotIn("servers_cpu_ms_per_step", figures["1 ms/dedicated/netcdf4/alone"])
+            self.assertIn("servers' cpu ms/step", said)
 
     def test_every_benchmark_is_tested(self):
         listed = [line.split()[0] for line in run().stdout.splitlines()[1:]]
@@ -63,6 +80,9 @@ class Benchmarks(unittest.TestCase):
 
     def test_many_files_runs_through(self):
         self.runs_through("many_files")
+
+    def test_open_runs_through(self):
+        self.runs_through("open")
 
 
 if __name__ == "__main__":

@@ -335,15 +335,18 @@ void seal(std::string& log) {
   }
 }
 
-/// AFTERBAY_TEST_MUTANTS: how many; a damaged file may come back with wrong values, and nothing worse.
+/// AFTERBAY_TEST_MUTANTS: how many, AFTERBAY_TEST_SEED: which; a damaged file may come back with wrong values, and
+/// nothing worse.
 TEST_P(Recover, damaged_files_and_logs_end_nothing) {
   const char* const asked = std::getenv("AFTERBAY_TEST_MUTANTS");
   const std::uint64_t mutants = asked != nullptr ? std::strtoull(asked, nullptr, 10) : 120;
+  const char* const chosen = std::getenv("AFTERBAY_TEST_SEED");
+  const std::uint64_t seed = chosen != nullptr ? std::strtoull(chosen, nullptr, 10) : 1;
   leave_part();
   const std::string part = bytes_of_file(part_);
   const std::string log = bytes_of_file(log_);
-  const Mutator parts(part, 1);
-  const Mutator logs(log, 2);
+  const Mutator parts(part, 2 * seed - 1);
+  const Mutator logs(log, 2 * seed);
   rlimit limit{};
   ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &limit), 0);
   const rlimit before = limit;

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random sequences of what can happen in a directory: runs that are killed at any moment or before any system call, with or
 without a loss of power; reruns that replace or append; `afterbay recover` to any epoch, failing or killed in its midst;
-files that a user removes, renames, shortens or puts back; two runs at once; a clock that is set back. After each
-step the reports (`status`, `verify`, the journal, what the model was told) are compared with the truth, which netCDF4
+files that a user removes, renames, shortens or puts back; two runs at once; a clock that is set back. Layouts: inline, with
+servers that deal files or share them, in pools, on several (declared) nodes, behind frontends. After each step the reports (`status`, `verify`, the journal, what the model was told) are compared with the truth, which netCDF4
 and h5py read from values that tell which run wrote them.
 
 ADVERSARY_SEQUENCES: how many (a sample by default). ADVERSARY_SEED=N repeats sequence N of a seed: "SEED" or
@@ -36,6 +36,12 @@ LAYOUTS = [
     *[Layout(4, {"servers": 2, "placement": "slab"})] * 2,
     Layout(4, {"servers": 2, "placement": "file"}),
     Layout(4, {"servers": 2, "placement": "variable"}),
+    Layout(4, {"servers": 2, "placement": "least"}),
+    Layout(4, {"pools.a.servers": 1, "pools.b.servers": 1, "collections.*.pool": "a,b"}),
+    Layout(5, {"pools.a.servers": 1, "pools.b.servers": 2, "pools.b.placement": "slab", "collections.*.pool": "a,b", "pool_choice": "least"}),
+    Layout(5, {"servers": 2, "servers_per_node": 1, "nodes": "0,0,0,1,1", "placement": "file"}),
+    Layout(4, {"servers": 2, "server_nodes": 1, "nodes": "0,0,1,1", "placement": "slab"}),
+    Layout(3, {"topology": "inline", "nodes": "0,0,1", "placement": "least"}),
     Layout(2, {"topology": "inline"}),
     Layout(5, {"servers": 2, "topology": "tiered"}),
     Layout(3, {"servers": 1, "direct_io": "off"}),

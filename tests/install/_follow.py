@@ -17,14 +17,18 @@ class Newcomer:
     def __init__(self):
         self.home = pathlib.Path.cwd() / "home"
         self.home.mkdir()
-        self.work = self.home / "first"
-        self.work.mkdir()
+        self.begin("first")
         self.exported = ""
         done = subprocess.run(["cmake", "--install", BUILD, "--prefix", self.home / "afterbay"], capture_output=True, text=True,
                               timeout=60, check=False)
         if done.returncode != 0:
             sys.exit(f"cmake --install: {done.stdout}{done.stderr}")
         self.documents = self.home / "afterbay/share/doc/afterbay"
+
+    def begin(self, name):
+        """Goes on in an empty directory of this name."""
+        self.work = self.home / name
+        self.work.mkdir()
 
     def page(self, name):
         """The blocks of an installed page: (kind, title, text)."""

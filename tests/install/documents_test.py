@@ -3,7 +3,6 @@
 """Documentation, examples, completion and manual page are installed; links between the installed pages hold."""
 import os
 import pathlib
-import shutil
 import sys
 
 from _follow import Newcomer
@@ -25,9 +24,8 @@ def main():
     source = (user.home / page).read_text()
     for words in ("afterbay decomp convert", r"\-\-markdown", ".SH EXIT STATUS", "AFTERBAY_CONFIG"):
         assert words in source, f"{words} is missing from the manual page:\n{source}"
-    if shutil.which("man"):
-        manual = user.run("man", f"man --warnings -l ~/{page} 2>warnings | cat; cat warnings >&2; test ! -s warnings")
-        assert "--markdown" in manual and "\\" not in manual, manual
+    manual = user.run("man", f"man --warnings -l ~/{page} 2>warnings | cat; cat warnings >&2; test ! -s warnings")
+    assert "--markdown" in manual and "\\" not in manual, manual
 
     listed = user.run("completion", "source ~/afterbay/share/bash-completion/completions/afterbay\ncomplete -p afterbay")
     assert listed.strip().endswith("_afterbay afterbay"), listed

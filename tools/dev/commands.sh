@@ -13,7 +13,7 @@ dev_build() {
   esac
   case $preset in
     clang) need_packages "${build_packages[@]}" "${lint_packages[@]}" ;;
-    release) need_packages "${build_packages[@]}" ;;
+    release) need_packages "${build_packages[@]}" "${user_packages[@]}" ;;
     *)
       need_packages "${build_packages[@]}" "${test_packages[@]}"
       need_python
@@ -33,7 +33,9 @@ dev_demo() {
 }
 
 dev_test() {
-  need_packages "${build_packages[@]}" "${test_packages[@]}" "${reader_packages[@]}"
+  local browser=()
+  if is_debian; then browser=("${browser_packages[@]}"); fi
+  need_packages "${build_packages[@]}" "${test_packages[@]}" "${reader_packages[@]}" "${browser[@]}"
   need_python
   mpi_environment
   if [ $# -gt 0 ]; then
@@ -49,6 +51,15 @@ dev_test() {
   for preset in asan-ubsan tsan dev; do echo "subdirs(\"$root/build/$preset\")"; done >"$all/CTestTestfile.cmake"
   say "running the tests: dev, asan-ubsan (asan.*) and tsan (tsan.*)"
   $(tsan_wrapper) ctest --test-dir "$all" --output-on-failure --no-tests=error -j "$(nproc)"
+}
+
+dev_fuzz() {
+  need_packages "${build_packages[@]}" "${test_packages[@]}"
+  need_python
+  build_preset dev apps/all
+  build_preset asan-ubsan conformance_tests fuzz_commands
+  mpi_environment
+  AFTERBAY_BUILD=$root/build/dev exec bash tools/fuzz.sh "$@"
 }
 
 # gcc 12's thread sanitizer cannot live with more than 28 random bits in its addresses.

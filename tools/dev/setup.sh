@@ -3,11 +3,16 @@
 build_packages=(g++ gfortran cmake ninja-build ccache pkg-config openmpi-bin libopenmpi-dev libhdf5-dev
   libnetcdf-dev zlib1g-dev libxxhash-dev libyaml-cpp-dev nlohmann-json3-dev libfmt-dev libspdlog-dev
   libcli11-dev libexpected-dev libpng-dev)
+user_packages=(make netcdf-bin man-db) # what the commands of docs/ and examples/ need besides
 python_packages=(python3-venv)
-test_packages=(libgtest-dev libgmock-dev netcdf-bin hdf5-tools iproute2 xz-utils "${python_packages[@]}")
-reader_packages=(cdo pnetcdf-bin) # more readers of the files that the tests write
-bench_packages=(libpnetcdf-dev pnetcdf-bin libhdf5-openmpi-dev libnetcdf-mpi-dev "${python_packages[@]}")
+test_packages=(libgtest-dev libgmock-dev hdf5-tools iproute2 xz-utils "${user_packages[@]}" "${python_packages[@]}")
+baseline_packages=(libpnetcdf-dev pnetcdf-bin libhdf5-openmpi-dev libnetcdf-mpi-dev) # what benchmarks compare with
+reader_packages=(cdo "${baseline_packages[@]}") # more readers of the files that the tests write, and the benchmarks' test
+browser_packages=(chromium) # measures pages; Ubuntu has it as a snap only, which does not run in containers
+bench_packages=("${baseline_packages[@]}" "${python_packages[@]}")
 lint_packages=(clang clang-tidy "${python_packages[@]}")
+
+is_debian() { [ "$(. /etc/os-release 2>/dev/null && echo "${ID:-}")" = debian ]; }
 
 say() { printf '==> %s\n' "$*"; }
 fail() {
