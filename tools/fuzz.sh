@@ -28,7 +28,7 @@ export ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=1:strict_string
 export LSAN_OPTIONS=suppressions=$root/tests/sanitizers/lsan.supp:print_suppressions=0
 export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
 if [ "$command" = recover ]; then # of both formats, half of the mutants each
-  AFTERBAY_MUTANTS=$(((mutants + 1) / 2)) AFTERBAY_TEST_SEED=$seed "$build/tests/conformance_tests" \
+  AFTERBAY_TEST_MUTANTS=$(((mutants + 1) / 2)) AFTERBAY_TEST_SEED=$seed "$build/tests/conformance_tests" \
     --gtest_filter='Recover.damaged_files_and_logs_end_nothing/*'
 else
   AFTERBAY_TEST_MUTANTS=$mutants AFTERBAY_TEST_SEED=$seed AFTERBAY_TEST_FUZZ=$build/tests/fuzz/fuzz_commands \
