@@ -181,7 +181,7 @@ Result<> ModelSession::end_records(std::size_t server, std::uint64_t step) {
 }
 
 Result<> ModelSession::end_step() {
-  const observe::Timed timed(observed_.end_step);
+  const observe::TimedCall timed(inside_call_, observed_.end_step);
   AFTERBAY_TRY(check_no_slot_out("end_step"));
   AFTERBAY_TRY(poll());
   ++step_;
@@ -195,7 +195,7 @@ Result<> ModelSession::end_step() {
 }
 
 Result<Ticket> ModelSession::flush() {
-  const observe::Timed timed(observed_.flush);
+  const observe::TimedCall timed(inside_call_, observed_.flush);
   AFTERBAY_TRY(check_no_slot_out("flush"));
   AFTERBAY_TRY(poll());
   const std::uint64_t ticket = ++next_ticket_;
@@ -211,7 +211,7 @@ Result<Ticket> ModelSession::flush() {
 }
 
 Result<Ticket> ModelSession::epoch(const std::string& name) {
-  const observe::Timed timed(observed_.epoch);
+  const observe::TimedCall timed(inside_call_, observed_.epoch);
   if (name.empty())
     return told(make_error(ErrorCode::invalid_argument, "an epoch needs a name: it is empty")
                     .at_rank(place_.session_rank));
@@ -256,7 +256,7 @@ void ModelSession::call_back() {
 }
 
 Result<Ticket> ModelSession::close(File& file) {
-  const observe::Timed timed(observed_.close);
+  const observe::TimedCall timed(inside_call_, observed_.close);
   if (file.closed) return Ticket{file.close_ticket};
   AFTERBAY_TRY(check_no_slot_out("close", &file));
   AFTERBAY_TRY(poll());
@@ -286,7 +286,7 @@ Result<bool> ModelSession::is_complete(Ticket ticket) {
 }
 
 Result<> ModelSession::wait(Ticket ticket) {
-  const observe::Timed timed(observed_.wait);
+  const observe::TimedCall timed(inside_call_, observed_.wait);
   AFTERBAY_TRY_ASSIGN(const bool complete, is_complete(ticket));
   if (complete) return {};
   for (std::size_t s = 0; s < links_.size(); ++s) {
@@ -307,7 +307,7 @@ Result<> ModelSession::wait(Ticket ticket) {
 
 Result<> ModelSession::finalize() {
   if (finalized_ && !failure_) return {};
-  const observe::Timed timed(observed_.finalize);
+  const observe::TimedCall timed(inside_call_, observed_.finalize);
   AFTERBAY_TRY(check_usable());
   while (!open_files_.empty()) {
     const std::shared_ptr<File> file = open_files_.back();

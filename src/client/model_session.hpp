@@ -318,6 +318,7 @@ class ModelSession {
   std::optional<Error> failure_;     ///< the session cannot go on
   std::optional<Error> last_error_;  ///< of a call; the session may go on
   std::function<bool()> idle_;
+  bool inside_call_ = false;  ///< see observe::TimedCall
 
   struct {
     observe::Timer *put, *define, *end_step, *close, *flush, *epoch, *wait, *finalize, *open_input, *get,

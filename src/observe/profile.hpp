@@ -11,6 +11,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/clock.hpp"
 #include "base/thread_safety.hpp"
@@ -68,6 +69,25 @@ class Timed {
   Timer* timer_;
   std::uint64_t start_ns_;
   std::uint64_t bytes_ = 0;
+};
+
+/// Times a call of a model. What such a call calls in turn counts as its own time: times of calls can be added
+/// up. One thread.
+class TimedCall {
+ public:
+  /// `inside`: whether a call is being timed; false at first.
+  TimedCall(bool& inside, Timer* timer) noexcept
+      : inside_(inside), outer_(!std::exchange(inside, true)), timed_(outer_ ? timer : nullptr) {}
+  TimedCall(const TimedCall&) = delete;
+  TimedCall& operator=(const TimedCall&) = delete;
+  ~TimedCall() {
+    if (outer_) inside_ = false;
+  }
+
+ private:
+  bool& inside_;
+  bool outer_;
+  Timed timed_;
 };
 
 class Counter {

@@ -112,6 +112,29 @@ RANK_TEST(SessionReport, open_session_counts_as_afterbays_time, 3) {
   }
 }
 
+/// Steps of a synchronous inline server flush and wait, and finalize closes files: "116 % of the model's time".
+RANK_TEST(SessionReport, calls_that_other_calls_make_are_counted_once, 2) {
+  SessionOptions options = small_session(1);
+  options.set("topology", "inline").set("inline.mode", "synchronous").set("report.json", "report.json");
+  run_session(options, [](Session& session) {
+    const auto [row, count] = share(rows, session.model_size(), session.model_rank());
+    session.decomposition("grid", Block{{rows, columns}, {row, 0}, {count, columns}});
+    OutputFile state = collection_of(session, "state", Type::float64, "netcdf4").open();
+    const std::vector<double> depth(count * columns, 2.5);
+    for (std::uint64_t record = 0; record < 50; ++record) {
+      state.put("x", record, depth.data());
+      session.end_step();
+    }
+  });
+  if (rank() != 0) return;
+  const Json report = parsed("report.json");
+  double calls_s = 0;
+  for (const Json& one : report["model"]["timers"])
+    if (one["path"].size() == 2) calls_s += one["inclusive_s"].get<double>();
+  EXPECT_LE(calls_s, 1.001 * report["model"]["elapsed_s"].get<double>());
+  EXPECT_LE(report["model"]["inside_s"], report["model"]["elapsed_s"]);
+}
+
 void expect_role(const Json& role, const char* name, std::size_t ranks) {
   EXPECT_EQ(role["ranks"], ranks);
   EXPECT_GT(role["elapsed_s"], 0.0);
