@@ -16,6 +16,12 @@ std::string joined(std::vector<std::string> texts, const char* between) {
   return fmt::format("{}", fmt::join(texts, between));
 }
 
+std::vector<std::string> texts_of(std::span<const std::uint64_t> numbers) {
+  std::vector<std::string> texts;
+  for (const std::uint64_t number : numbers) texts.push_back(std::to_string(number));
+  return texts;
+}
+
 }  // namespace
 
 void set_terms(Terms terms) noexcept { terms_of_caller = terms; }
@@ -42,10 +48,14 @@ std::string said_box(std::span<const std::uint64_t> start, std::span<const std::
   return (fortran ? "(" : "[") + joined(std::move(ranges), ", ") + (fortran ? ")" : "]");
 }
 
-std::string said_lengths(std::span<const std::uint64_t> lengths) {
-  std::vector<std::string> texts;
-  for (const std::uint64_t length : lengths) texts.push_back(std::to_string(length));
-  return joined(std::move(texts), " x ");
+std::string said_lengths(std::span<const std::uint64_t> lengths) { return joined(texts_of(lengths), " x "); }
+
+std::string said_list(std::span<const std::string> names) {
+  return "(" + joined({names.begin(), names.end()}, ", ") + ")";
+}
+
+std::string said_list(std::span<const std::uint64_t> lengths) {
+  return "(" + joined(texts_of(lengths), ", ") + ")";
 }
 
 }  // namespace afterbay

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Numbers in messages as the caller counts: C and C++ from 0 with the slowest dimension first, Fortran from 1
-// with the fastest first. Set per thread where a call enters the library, and where a server works for a
-// session.
+// with the fastest first. They are set per thread: where a call enters the library, where a server works
+// for a session, and in threads and tasks that these begin (in_terms_of_caller).
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 
 namespace afterbay {
 
@@ -40,5 +42,19 @@ class InTerms {
                                    std::span<const std::uint64_t> count);
 /// "180 x 360", or in Fortran "360 x 180".
 [[nodiscard]] std::string said_lengths(std::span<const std::uint64_t> lengths);
+/// "(time, y, x)", or in Fortran "(x, y, time)": names or lengths, given in C order.
+[[nodiscard]] std::string said_list(std::span<const std::string> names);
+[[nodiscard]] std::string said_list(std::span<const std::uint64_t> lengths);
+
+/// `task` for another thread: there it runs in the terms that this thread has now.
+template <class Task>
+[[nodiscard]] auto in_terms_of_caller(Task task) {
+  return [now = terms(), task = std::move(task)]<class... Arguments>(Arguments&&... arguments) mutable
+    requires std::invocable<Task&, Arguments...>
+  {
+    const InTerms speaks(now);
+    return task(std::forward<Arguments>(arguments)...);
+  };
+}
 
 }  // namespace afterbay

@@ -12,8 +12,8 @@ namespace afterbay::client {
 namespace {
 
 using transport::Wake;
-constexpr std::size_t most_open_records =
-    32;  ///< of one collection on one server; half of the least of LinkSizes::instances
+/// Of one collection on one server: half of what may be in memory of any frame.
+constexpr std::size_t most_open_records = transport::LinkSizes::least_instances / 2;
 
 }  // namespace
 

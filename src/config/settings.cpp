@@ -104,7 +104,11 @@ void add_memory(std::vector<Setting<Config>>& table) {
       "memory.frames", integer_in(1, 1 << 24), AFTERBAY_FIELD(memory.frames),
       "How many frames one server can know. A frame is the part of a record that goes to the disk in one "
       "write, at most one `memory.block`: a variable has as many as it has blocks in a record. Each takes "
-      "some 600 bytes of shared memory. With larger blocks fewer are needed."));
+      "some 600 bytes of shared memory, and 8 for each block that it could lie in: so many of its records "
+      "can "
+      "be in memory at a time. All together the latter take at most a 64th of `memory.server`; with more "
+      "frames each may have fewer records there, 64 at the least. With larger blocks fewer frames are "
+      "needed."));
   table.push_back(session(
       "memory.chunks", size_in({.low = 64 * KiB, .high = TiB}), AFTERBAY_FIELD(memory.chunks_bytes),
       "Memory of one server, besides `memory.server`, for compressed netCDF-4 chunks that span several "

@@ -3,11 +3,10 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <bit>
 
+#include "base/caller_terms.hpp"
 #include "model/changes.hpp"
 #include "model/values.hpp"
 
@@ -75,8 +74,8 @@ class Differences {
     if (a == b) return;
     const std::string text_a = text_of(a), text_b = text_of(b);
     if (text_a != text_b) return compare(what, text_a, text_b);
-    lines_.push_back(
-        fmt::format("{}: {} values, different from number {} on", what, a.count(), first_different(a, b)));
+    lines_.push_back(fmt::format("{}: {} values, different from number {} on", what, a.count(),
+                                 said_index(first_different(a, b))));
   }
   /// Named things of one kind: those that only one side has, the others by `compare_two`.
   template <class T, class Compare>
@@ -117,7 +116,7 @@ class Differences {
     if (a.size() != b.size()) return;
     for (std::size_t i = 0; i < a.size(); ++i)
       if (a[i].name != b[i].name) {
-        compare(fmt::format("{} number {}", kind, i), a[i].name, b[i].name);
+        compare(fmt::format("{} number {}", kind, said_index(i)), a[i].name, b[i].name);
         return;
       }
   }
@@ -140,10 +139,10 @@ void compare_attributes(Differences& out, const std::string& prefix, const std::
 
 void compare_variables(Differences& out, const std::string& what, const Variable& a, const Variable& b) {
   const auto dimensions = [](const Variable& v) {
-    return fmt::format("dimensions ({})", fmt::join(v.dimensions, ", "));
+    return fmt::format("dimensions {}", said_list(v.dimensions));
   };
   const auto chunk = [](const Variable& v) {
-    return v.chunk.empty() ? std::string("chosen") : fmt::format("({})", fmt::join(v.chunk, ", "));
+    return v.chunk.empty() ? std::string("chosen") : said_list(v.chunk);
   };
   const auto decomposed = [](const Variable& v) {
     return v.decomposition.empty() ? "whole" : v.decomposition;

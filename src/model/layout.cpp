@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "base/caller_terms.hpp"
 #include "model/chunk_shape.hpp"
 
 namespace afterbay::model {
@@ -63,8 +64,9 @@ class LayoutMaker {
       } else {
         return fail(
             ErrorCode::invalid_argument,
-            "variable '{}' has the unlimited dimension '{}' as number {}: it must come first (C order)",
-            variable.name, dimension->name, d + 1);
+            "variable '{}' has the unlimited dimension '{}' as dimension {}: it must come {} (slowest)",
+            variable.name, dimension->name, said_dimension(d, variable.dimensions.size()),
+            terms() == Terms::fortran ? "last" : "first");
       }
     }
     result.framed = variable.type != Type::string && variable.constant.empty();

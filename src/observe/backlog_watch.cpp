@@ -109,11 +109,13 @@ std::optional<std::string> BacklogWatch::judge() {
     const bool room =
         static_cast<double>(last.most_bytes) < room_share * static_cast<double>(now.limit_bytes);
     if (room && last.last.records_refused > last.first.records_refused)
-      return begin(fmt::format(
-          "the model waits for records to be written: {} of a variable are in the I/O server's memory, and "
-          "there are no more places, though no more than {} of its {} are in use, {}. More servers or more "
-          "writers would help",
-          now.most_records, bytes_text(last.most_bytes), bytes_text(now.limit_bytes), rates));
+      return begin(
+          fmt::format("the model waits for records to be written: {} of a variable are in the I/O server's "
+                      "memory, and its "
+                      "table, a small part of memory.server for all variables, has no more places, though no "
+                      "more than {} of "
+                      "{} are in use, {}. More servers, more writers or a larger memory.server would help",
+                      now.most_records, bytes_text(last.most_bytes), bytes_text(now.limit_bytes), rates));
     if (room)
       return begin(fmt::format(
           "the model waits for room, though no more than {} of the I/O server's {} are in use: what "

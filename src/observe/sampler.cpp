@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/batch_thread.hpp"
+#include "base/caller_terms.hpp"
 #include "base/clock.hpp"
 
 namespace afterbay::observe {
@@ -37,7 +38,7 @@ void Sampler::offer(ServerState state, bool model_has_defined) {
     state_ = std::move(state);
     offered_ns_ = now_ns();
   }
-  if (begin) thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
+  if (begin) thread_ = std::jthread(in_terms_of_caller([this](const std::stop_token& stop) { run(stop); }));
 }
 
 std::vector<SeriesPoint> Sampler::series() const {

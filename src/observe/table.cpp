@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/caller_terms.hpp"
 #include "base/printable.hpp"
 #include "observe/profile.hpp"
 #include "observe/progress.hpp"
@@ -96,8 +97,7 @@ std::string chunks_text(const CollectionRecord& collection) {
   for (std::size_t g = 0; g < std::min(groups.size(), most_groups); ++g) {
     const auto& names = groups[g].variables;
     const std::size_t shown = std::min(names.size(), most_names);
-    text += fmt::format("  {:<24} {:>10}  {:<16} {}",
-                        fmt::format("{}", fmt::join(groups[g].first->lengths, " x ")),
+    text += fmt::format("  {:<24} {:>10}  {:<16} {}", said_lengths(groups[g].first->lengths),
                         text_of_bytes(static_cast<double>(groups[g].first->bytes)), groups[g].first->why,
                         fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
     text += names.size() > shown ? fmt::format(" and {} more\n", names.size() - shown) : "\n";

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "base/batch_thread.hpp"
+#include "base/caller_terms.hpp"
 #include "storage/block_writer/system_error.hpp"
 
 namespace afterbay::server {
@@ -217,7 +218,7 @@ void Overflow::spill_some() {
         warning = made.error().text() + "; the model waits instead";
       } else {
         file_ = std::move(*made);
-        mover_ = std::jthread([this](const std::stop_token& stop) { move_frames(stop); });
+        mover_ = std::jthread(in_terms_of_caller([this](const std::stop_token& stop) { move_frames(stop); }));
       }
     }
     while (file_ && to_move_.size() < most_moving && queued_.size() > 1) {

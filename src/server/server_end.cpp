@@ -201,6 +201,7 @@ void Server::settle_given_up() {
 }
 
 void Server::end_early(Error why, transport::Millis limit) {
+  const InTerms speaks(place_.terms);
   if (finished_) return;
   if (!failure_) fail(std::move(why));
   const std::uint64_t until = now_ns() + static_cast<std::uint64_t>(limit.count()) * 1'000'000;
@@ -314,6 +315,7 @@ void Server::finish_if_done() {
 }
 
 void Server::leave() {
+  const InTerms speaks(place_.terms);
   if (given_up_) settle_given_up();
   if (!failure_ || said_goodbye_) return;
   peers_ended_ = peers_.size();

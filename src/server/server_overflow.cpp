@@ -2,6 +2,7 @@
 // A full memory: what is put aside or dropped so that the ranks can go on.
 #include <cstring>
 
+#include "base/caller_terms.hpp"
 #include "base/units.hpp"
 #include "server/server.hpp"
 
@@ -57,9 +58,8 @@ void Server::relieve() {
     if (file->second.records_dropped++ > 0) continue;
     std::string text = fmt::format(
         "collection \"{}\": the server's memory is full, and records of {} are dropped, the first of them "
-        "{}; they "
-        "will hold fill values",
-        file->second.collection->name, file->second.path, record->record);
+        "number {}; they will hold fill values",
+        file->second.collection->name, file->second.path, said_index(record->record));
     logger_.warning("{}", text);
     note_warning(std::move(text));
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/batch_thread.hpp"
+#include "base/caller_terms.hpp"
 
 namespace afterbay::server {
 
@@ -23,7 +24,7 @@ Workers::~Workers() {
 void Workers::submit(Task task, int priority) {
   {
     const MutexLock lock(mutex_);
-    tasks_.push_back({std::move(task), priority});
+    tasks_.push_back({in_terms_of_caller(std::move(task)), priority});
   }
   ready_.notify_one();
 }
@@ -36,7 +37,7 @@ void Workers::run_by_priority() {
 void Workers::submit_first(Task task) {
   {
     const MutexLock lock(mutex_);
-    first_.push_back(std::move(task));
+    first_.push_back(in_terms_of_caller(std::move(task)));
   }
   ready_.notify_one();
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Workers: a few threads that run tasks in the order in which they came, those of reading before others. With
 // 0 threads the tasks run when the owner calls `run_one` (inline topology). The queue is bounded by what the
-// tasks hold: every write task owns a frame of the pool.
+// tasks hold: every write task owns a frame of the pool. A task runs in the terms of who submitted it, so
+// that what it says counts as the session's caller does.
 #pragma once
 
 #include <condition_variable>

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/units.hpp"
+#include "transport/link.hpp"
 
 namespace afterbay::session {
 namespace {
@@ -161,7 +162,8 @@ class Finder {
         config_.origin("memory.input").source != config::Source::fallback;  // else it may never
     const std::uint64_t bytes =
         static_cast<std::uint64_t>(load_.servers) *
-        (each.server_bytes + each.phase_bytes() + each.chunks_bytes + (reads ? each.input_bytes : 0));
+        (each.server_bytes + each.phase_bytes() + each.server_bytes / transport::LinkSizes::places_share +
+         each.chunks_bytes + (reads ? each.input_bytes : 0));
     const auto free = system_.free_memory();
     if (free && bytes > *free)
       add(make_error(

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "afterbay/mpi.hpp"
+#include "base/caller_terms.hpp"
 #include "base/printable.hpp"
 #include "config/contradictions.hpp"
 #include "config/reference.hpp"
@@ -268,6 +269,8 @@ class Starter {
     AFTERBAY_TRY_ASSIGN(transport::Connection connection, transport::connect(connect));
     state_->communicators = std::move(connection.communicators);
     AFTERBAY_TRY(make_group(std::move(comm), role));
+    const auto first_model = std::ranges::find_if(roles_, &session::RankRole::model);
+    state_->terms = terms_of(role.model ? rank_ : static_cast<int>(first_model - roles_.begin()));
     if (connection.relay) make_frontend(std::move(connection.relay));
     if (connection.port) make_server(std::move(connection.port), std::move(connection.server_links));
     if (role.model) make_model(std::move(connection.links));
@@ -400,6 +403,10 @@ class Starter {
     return by_pool;
   }
 
+  [[nodiscard]] Terms terms_of(int rank) const {
+    return fortran_[static_cast<std::size_t>(rank)] ? Terms::fortran : Terms::c;
+  }
+
   Result<> make_group(mpi::Communicator comm, const session::RankRole& role) {
     auto group = std::make_unique<MpiGroup>(std::move(comm), rank_, state_->config->deadline);
     AFTERBAY_TRY(mpi::check(
@@ -431,7 +438,7 @@ class Starter {
     place.servers = static_cast<int>(std::ranges::count_if(roles_, &session::RankRole::server));
     place.session = session_;
     place.run = run_;
-    if (fortran_[static_cast<std::size_t>(place.session_ranks.front())]) place.terms = Terms::fortran;
+    place.terms = terms_of(place.session_ranks.front());
     const bool hosted = roles_[static_cast<std::size_t>(rank_)].model;
     const config::Config& config = *state_->pool_config;
     const auto threads = hosted ? 0 : static_cast<std::size_t>(config.writers);
@@ -473,8 +480,7 @@ class Starter {
   }
 
   void make_model(client::ModelSession::Links links) {
-    client::ModelSession::Place place{
-        rank_, 0, 0, {}, fortran_[static_cast<std::size_t>(rank_)] ? Terms::fortran : Terms::c};
+    client::ModelSession::Place place{rank_, 0, 0, {}, terms_of(rank_)};
     for (int r = 0; r < static_cast<int>(roles_.size()); ++r) {
       const session::RankRole& role = roles_[static_cast<std::size_t>(r)];
       if (role.server) place.pool_of_server.push_back(static_cast<std::size_t>(role.pool));
@@ -511,6 +517,7 @@ Session open_session(MPI_Comm comm, const SessionOptions& options) {
   if (comm == MPI_COMM_NULL)
     throw Failure(Error(ErrorCode::invalid_argument,
                         "open_session needs a communicator, this rank gave MPI_COMM_NULL"));
+  const InTerms speaks(options.language == Language::fortran ? Terms::fortran : Terms::c);
   Starter starter(comm, options);
   auto state = starter.start();
   if (!state)

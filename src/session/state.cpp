@@ -178,11 +178,13 @@ session::Account Session::State::account() {
 
 Result<> Session::State::report() {
   if (!group) return {};
+  const InTerms speaks(terms);
   return session::report(account(), *config, *group, report_files);
 }
 
 void Session::State::report_failure(const Error& why) {
   if (!group) return;
+  const InTerms speaks(terms);
   if (auto written = session::report_failure(account(), *config, why, report_files); !written)
     Logger({name, "server", group->rank()}, config->log).warning("{}", written.error().text());
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "afterbay/session.hpp"
+#include "base/caller_terms.hpp"
 #include "base/log.hpp"
 #include "base/signal_catcher.hpp"
 #include "base/thread_safety.hpp"
@@ -30,6 +31,7 @@ namespace afterbay {
 /// thread that hosts a server, then the server.
 struct Session::State {
   std::string name;
+  Terms terms = Terms::c;                       ///< of the model ranks, for messages and reports
   std::unique_ptr<config::Config> config;       ///< at a fixed address: model and server refer to it
   std::unique_ptr<config::Config> pool_config;  ///< of the pool that a server belongs to; likewise
   std::unique_ptr<session::Group> group;        ///< null: no report (threads, spare ranks)

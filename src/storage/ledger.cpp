@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "base/caller_terms.hpp"
 #include "storage/sealed.hpp"
 
 namespace afterbay::storage {
@@ -213,7 +214,7 @@ Result<> Ledger::check_new(const Taken& taken) const {
     return fail(ErrorCode::conflict,
                 "piece {} of variable number {}, record {}, was written by two servers: each piece of a "
                 "shared file belongs to one",
-                layout_.pieces[piece].number, layout_.pieces[piece].variable, record);
+                layout_.pieces[piece].number, layout_.pieces[piece].variable, said_index(record));
   };
   AFTERBAY_TRY(check(fixed_, taken.fixed, 0));
   for (const auto& [first, theirs] : taken.stretches) {

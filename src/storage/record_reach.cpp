@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <string>
 
+#include "base/caller_terms.hpp"
+
 namespace afterbay::storage {
 namespace {
 
@@ -29,6 +31,8 @@ Result<> check_reach(const Schema& schema, const model::FileLayout& layout, std:
                      std::uint64_t record, std::uint64_t records, const FreeBytes& free_bytes) {
   if (!layout.variables[variable].record || record <= records) return {};
   const std::string& name = schema.variables[variable].name;
+  const std::uint64_t first = static_cast<std::uint64_t>(said_index(0));
+  const std::uint64_t said = record + first;  // unsigned: what was put may be beyond any signed number
   const std::uint64_t left_out = record - records;
   const std::uint64_t bytes = record_bytes(schema, layout);
   const std::string needed = need(std::max(record, record + 1), bytes);
@@ -37,8 +41,8 @@ Result<> check_reach(const Schema& schema, const model::FileLayout& layout, std:
         make_error(
             ErrorCode::invalid_argument,
             "record {} of variable '{}' lies {} records beyond the last one (the file has {}): the file "
-            "would need {}; give the number of the record, counted from 0, not its date or time",
-            record, name, left_out, records, needed)
+            "would need {}; give the number of the record, counted from {}, not its date or time",
+            said, name, left_out, records, needed, first)
             .in_variable(name));
   if (!free_bytes) return {};
   const auto room = free_bytes();
@@ -47,8 +51,8 @@ Result<> check_reach(const Schema& schema, const model::FileLayout& layout, std:
       make_error(ErrorCode::no_space,
                  "record {} of variable '{}' lies {} records beyond the last one (the file has {}): the "
                  "file would need {}, which the {} bytes that are free do not hold; give the number of "
-                 "the record, counted from 0, or free space on this file system",
-                 record, name, left_out, records, needed, *room)
+                 "the record, counted from {}, or free space on this file system",
+                 said, name, left_out, records, needed, *room, first)
           .in_variable(name));
 }
 

@@ -168,7 +168,7 @@ class FramePool {
   /// How often a rank was refused because too many records of a frame were not yet written, whatever room
   /// there was. Any thread.
   [[nodiscard]] virtual std::uint64_t older_refusals() const = 0;
-  /// So many records of a frame may be there at once.
+  /// So many records of any declared frame may be there at once, if memory allows.
   [[nodiscard]] virtual std::uint64_t most_instances() const = 0;
 };
 
@@ -222,14 +222,18 @@ class ServerPort {
 
 /// Sizes that both ends of a link must agree on; from the configuration.
 struct LinkSizes {
+  static constexpr std::uint32_t least_instances = 64;  ///< of every frame, if `instances` is 0
+  static constexpr std::uint64_t places_share = 64;     ///< see `instances`
   std::uint64_t memory_bytes = 512u << 20;  ///< all blocks of one server, less the pages for phases
   std::uint64_t block_bytes = 4u << 20;     ///< of a frame in a large block; a page more is for its phase
   std::uint64_t small_block_bytes = 256u << 10;  ///< likewise
   double small_share = 1.0 / 8;                  ///< part of memory_bytes cut into small blocks
   std::uint64_t ring_bytes = 256u << 10;         ///< model -> server messages of one rank
   std::uint64_t reply_bytes = 64u << 10;         ///< server -> model messages of one rank
-  /// Instances of one frame at a time, a power of two. 0: as many as there are blocks, within 64 to 1024, so
-  /// that records in flight are bounded by the memory alone.
+  /// Instances of one frame at a time, a power of two. 0: as many as there are blocks that can hold the
+  /// frame, so that records in flight are bounded by the memory alone. The table of all these places takes at
+  /// most memory_bytes / places_share, besides least_instances places of each frame; where that is too
+  /// little, frames that are declared get fewer.
   std::uint32_t instances = 0;
   std::uint32_t max_frames = 1u << 16;     ///< frames of all collections
   std::uint64_t segment_bytes = 4u << 20;  ///< MPI: one staging segment

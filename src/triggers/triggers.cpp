@@ -13,6 +13,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/caller_terms.hpp"
 #include "base/clock.hpp"
 #include "base/glob.hpp"
 #include "base/new_file.hpp"
@@ -173,7 +174,8 @@ void Lane::fire(Event event) {
     return tell(event, 0,
                 fail(ErrorCode::resources, "{} events wait for it already: it takes longer than files come",
                      most_waiting));
-  if (!thread_.joinable()) thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
+  if (!thread_.joinable())
+    thread_ = std::jthread(in_terms_of_caller([this](const std::stop_token& stop) { run(stop); }));
   ready_.notify_one();
 }
 

@@ -20,6 +20,13 @@ check("nowhere", r"the variable names no decomposition, so that every rank hands
 check("text", r"text cannot be put into variable 'height' of type float32: put numbers")
 check("order", r"variable 'height' has the unlimited dimension 'time' as dimension 1: it must come last \(slowest\)")
 check("unfit", r"variable 'height': dimension 'y' has length 4, but dimension 2 of decomposition 'grid' has 5")
+check("far", r"record 20260101 of variable 'height' lies \d+ records beyond the last one",
+      "give the number of the record, counted from 1, not its date or time")
+with netCDF4.Dataset("older.nc", "w") as older:
+    for name, length in ("time", None), ("x", 16), ("y", 4):
+        older.createDimension(name, length)
+    older.createVariable("height", "f4", ("time", "x", "y"))
+check("append", r"variable 'height': dimensions \(x, y, time\) wanted, \(y, x, time\) in the file")
 lib_messages.check_never_put("fortran")
 with netCDF4.Dataset("out.nc") as file:
     assert file["height"].dtype == "f4" and file["height"]._FillValue == -999, file["height"]

@@ -57,7 +57,11 @@ contains
       call schema%variable('y', AFTERBAY_FLOAT64, 'y')
       call schema%constant('y', [1, 2, 3, 4])
     end if
-    call session%collection('history', schema, collection, file='out.nc')
+    if (mistake == 'append') then
+      call session%collection('history', schema, collection, file='older.nc', existing='append')
+    else
+      call session%collection('history', schema, collection, file='out.nc')
+    end if
     call collection%open(file)
     if (mistake == 'never_put') call collection%open(second, name='out.nc2')
     height = 1
@@ -68,6 +72,7 @@ contains
       if (.not. (mistake == 'missing' .and. record == 2 .and. rank == 1)) call file%put('height', height, record)
       if (mistake == 'twice' .and. record == 2) call file%put('height', height, record)
       if (mistake == 'zeroth') call file%put('height', height, 0)
+      if (mistake == 'far' .and. record == 2) call file%put('height', height, 20260101)
       call session%end_step()
     end do
     call file%close()

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/caller_terms.hpp"
 #include "conformance/input_files.hpp"
 #include "storage/block_writer/disk.hpp"
 
@@ -152,6 +153,24 @@ TEST_F(InputRefusal, parts_that_do_not_exist_are_refused) {
   const auto strings = file->read_strings(0, 0);
   ASSERT_FALSE(strings);
   EXPECT_EQ(strings.error().code, ErrorCode::wrong_type);
+}
+
+TEST_F(InputRefusal, parts_that_do_not_exist_are_named_as_the_caller_counts) {
+  make_file("nc4");
+  const auto file = open_input(path_);
+  std::vector<std::byte> room(16);
+  const auto error = [&](std::uint64_t record, std::uint64_t start) {
+    return file->read(0, record, box_of({start}, {4}), room).error().text();
+  };
+  const auto expect = [](const std::string& text, const std::string& words) {
+    EXPECT_NE(text.find(words), std::string::npos) << text;
+  };
+  expect(error(2, 0), "it has 2 records, counted from 0");
+  expect(error(1, 3997), "the part [3997:4001] does not lie within the lengths (4000)");
+  const InTerms fortran(Terms::fortran);
+  expect(error(2, 0), "it has 2 records, counted from 1");
+  expect(error(2, 0), "record 3 of variable 'a'");
+  expect(error(1, 3997), "the part (3998:4001) does not lie within the lengths (4000)");
 }
 
 TEST_F(InputRefusal, a_truncated_file_gives_an_error_where_values_are_missing) {

@@ -65,6 +65,8 @@ class LocalRun {
   std::function<storage::Store&(Format)> stores;
   /// Asked by the servers: see Server::stop_at.
   std::function<int()> stop_signal;
+  /// Of the model ranks.
+  Terms terms = Terms::c;
 
  private:
   std::unique_ptr<config::Config> config() const {
@@ -100,6 +102,7 @@ class LocalRun {
                              server::FellowServers::Links fellows, int number) const {
     Session::State state("test", config());
     server::Place place{number, models_ + number, {}, servers_};
+    place.terms = terms;
     for (int r = 0; r < models_; ++r) place.session_ranks.push_back(r);
     auto source = stores ? stores : [&](Format format) -> storage::Store& { return state.store(format); };
     const Logger logger({"test", "server", models_ + number}, LogLevel::error);
@@ -135,7 +138,7 @@ class LocalRun {
 
   std::optional<Error> play(const Model& model, int rank, client::ModelSession::Links links) const {
     auto state = std::make_unique<Session::State>("test", config());
-    client::ModelSession::Place place{rank, rank, models_, {}};
+    client::ModelSession::Place place{rank, rank, models_, {}, terms};
     for (int s = 0; s < servers_; ++s) place.pool_of_server.push_back(pool_of(*state->config, s));
     state->model = std::make_shared<client::ModelSession>(std::move(place), *state->config, std::move(links),
                                                           state->model_profile,

@@ -6,6 +6,9 @@
 
 #include <functional>
 #include <set>
+#include <utility>
+
+#include "base/caller_terms.hpp"
 
 namespace afterbay::model {
 namespace {
@@ -114,6 +117,25 @@ TEST(ModelChanges, differences_beyond_the_values_shown_are_seen) {
   b.variables[0].with_constant(values);
   EXPECT_THAT(differences(a, b, "in the model", "in the file"),
               ElementsAre("variable 'lat' constant values: 100 values, different from number 70 on"));
+}
+
+TEST(ModelChanges, fortran_callers_read_differences_in_their_order_and_count) {
+  Schema a;
+  a.dimension("time", unlimited).dimension("y", 4).dimension("x", 8);
+  a.variable("T", Type::float32, {"time", "y", "x"}).with_chunk({1, 2, 8});
+  Schema b = a;
+  b.variables[0].dimensions = {"time", "x", "y"};
+  b.variables[0].chunk = {1, 4, 4};
+  std::swap(b.dimensions[1], b.dimensions[2]);
+  EXPECT_THAT(differences(a, b),
+              ElementsAre("dimension number 1: y here, x there",
+                          "variable 'T': dimensions (time, y, x) here, dimensions (time, x, y) there",
+                          "variable 'T' chunk: (1, 2, 8) here, (1, 4, 4) there"));
+  const InTerms fortran(Terms::fortran);
+  EXPECT_THAT(differences(a, b),
+              ElementsAre("dimension number 2: y here, x there",
+                          "variable 'T': dimensions (x, y, time) here, dimensions (y, x, time) there",
+                          "variable 'T' chunk: (8, 2, 1) here, (4, 4, 1) there"));
 }
 
 TEST(ModelChanges, the_hash_tells_schemas_apart) {

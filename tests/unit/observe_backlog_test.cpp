@@ -111,8 +111,8 @@ TEST(BacklogWatch, a_model_that_waits_is_told_why) {
   small_records.play(6, 400, 100);
   ASSERT_FALSE(small_records.said.empty());
   EXPECT_THAT(small_records.said.front(),
-              AllOf(HasSubstr("1024 of a variable are in the I/O server's memory"), HasSubstr("more writers"),
-                    Not(HasSubstr("memory.link"))));
+              AllOf(HasSubstr("1024 of a variable are in the I/O server's memory"),
+                    HasSubstr("larger memory.server"), Not(HasSubstr("memory.link"))));
 }
 
 TEST(Series, stays_small_and_keeps_peaks_and_totals) {

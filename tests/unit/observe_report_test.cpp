@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/caller_terms.hpp"
 #include "observe/profile.hpp"
 #include "observe/progress.hpp"
 #include "observe/summary.hpp"
@@ -199,6 +200,13 @@ TEST(ObserveReport, the_shapes_of_chunks_are_told_shortened_in_the_table_and_in_
   EXPECT_EQ(variables[13]["chunk"], (nlohmann::json{24, 45, 360}));
   EXPECT_EQ(variables[13]["chunk_bytes"], 1'555'200);
   EXPECT_EQ(variables[13]["chosen_by"], "setting chunk");
+}
+
+TEST(ObserveReport, fortran_callers_read_the_shapes_of_chunks_in_their_order) {
+  Report report;
+  report.collections = {chunks_of_history(1)};
+  const InTerms fortran(Terms::fortran);
+  EXPECT_NE(table(report).find("  360 x 181 x 1             254.5 KiB"), std::string::npos) << table(report);
 }
 
 TEST(ObserveProgress, a_line_tells_where_the_run_is) {

@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <future>
 #include <string>
+
+#include "base/caller_terms.hpp"
 
 namespace afterbay::server {
 namespace {
@@ -27,6 +30,23 @@ TEST(Workers, keep_the_order_in_which_tasks_came) { EXPECT_EQ(order_of_tasks(fal
 
 TEST(Workers, take_the_highest_priority_first_once_they_are_told) {
   EXPECT_EQ(order_of_tasks(true), "rbdac");
+}
+
+/// One caller counts as Fortran does, the other as C does; they share the threads.
+TEST(ThreadWorkers, run_each_task_in_the_terms_of_who_submitted_it) {
+  Workers workers(2);
+  for (const Terms language : {Terms::fortran, Terms::c, Terms::fortran}) {
+    std::promise<std::int64_t> first;
+    std::promise<std::int64_t> last;
+    {
+      const InTerms caller(language);
+      workers.submit_first([&first] { first.set_value(said_index(7)); });
+      workers.submit([&last] { last.set_value(said_index(7)); });
+    }
+    const std::int64_t said = language == Terms::fortran ? 8 : 7;
+    EXPECT_EQ(first.get_future().get(), said);
+    EXPECT_EQ(last.get_future().get(), said);
+  }
 }
 
 }  // namespace

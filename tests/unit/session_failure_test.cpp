@@ -150,6 +150,8 @@ TEST(ThreadSessionFailure, AServersFailureIsTheFailureOfAllServers) {
       OutputFile file = collection.open(FileName{{}, f, {}, {}});
       write(file, session, 3);
     }
+    session.wait(session.flush());  // never ends in order; else the other server could, before this one fails
+    ADD_FAILURE() << "a file that could not be made was written";
     session.finalize();
   });
   for (const auto& error : errors) {

@@ -28,6 +28,10 @@ class GatedDisk : public storage::Disk {
     }
     return Disk::write(descriptor, bytes, count, offset);
   }
+  void close_gate() {
+    const std::lock_guard lock(mutex_);
+    open_ = false;
+  }
   void open_gate() {
     const std::lock_guard lock(mutex_);
     open_ = true;
@@ -176,6 +180,33 @@ TEST_F(ThreadSessionOverflow, droppable_records_are_dropped_whole_and_counted) {
               published.file.file.collection == "extra" ? dropped.size() : 0U);
   ASSERT_EQ(run_of.warnings.size(), 1U);
   EXPECT_THAT(run_of.warnings[0].text, testing::HasSubstr("records of"));
+}
+
+/// Only records with even numbers are put, counted from 0: to a Fortran caller all of them are odd.
+TEST_F(ThreadSessionOverflow, a_dropped_record_is_named_as_the_caller_counts) {
+  for (const Terms language : {Terms::c, Terms::fortran}) {
+    LocalRun run = overflow_run({{"when_full", "drop"}, {"collections.extra.droppable", "on"}});
+    run.terms = language;
+    disk->close_gate();
+    const auto errors = run.run([&](Session& session, int rank) {
+      define(session, "kept");
+      OutputFile extra = define(session, "extra").open();
+      for (std::uint64_t record = 0; record < 40; ++record) put(session, extra, 2 * record);
+      if (rank == 0) disk->open_gate();
+      session.finalize();
+    });
+    for (const auto& error : errors) EXPECT_FALSE(error) << error->text();
+    const journal::Run run_of = journal_run();
+    ASSERT_EQ(run_of.warnings.size(), 1U);
+    const std::string& text = run_of.warnings[0].text;
+    const std::string before = "the first of them number ";
+    ASSERT_THAT(text, testing::HasSubstr(before));
+    EXPECT_EQ(std::stoi(text.substr(text.find(before) + before.size())) % 2,
+              language == Terms::fortran ? 1 : 0)
+        << text;
+    std::filesystem::remove_all(directory.path / "journal");
+    std::filesystem::remove(directory.path / "extra.nc");
+  }
 }
 
 /// The large blocks are used up while small ones are free.

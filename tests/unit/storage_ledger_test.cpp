@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "afterbay/schema.hpp"
+#include "base/caller_terms.hpp"
 #include "storage/fill.hpp"
 #include "storage/sealed.hpp"
 
@@ -152,6 +153,19 @@ TEST(Ledger, an_account_of_many_records_of_some_pieces_is_small) {
   for (std::uint64_t record = 0; record < 1000; ++record)
     for (std::size_t n = 0; n < layout.pieces.size() / 2; ++n) ledger.mark(layout.pieces[n], record);
   EXPECT_LT(ledger.account().size(), 64u);
+}
+
+TEST(Ledger, a_conflict_names_the_record_as_the_caller_counts) {
+  const model::FileLayout layout = layout_of_two();
+  Ledger theirs(layout, 0, false);
+  Ledger ours(layout, 0, false);
+  for (Ledger* const ledger : {&theirs, &ours}) ledger->mark(layout.pieces_of_variable(1)[0], 5);
+  const auto says = [&](const char* words) {
+    return ours.take(theirs.account()).error().message.find(words) != std::string::npos;
+  };
+  EXPECT_TRUE(says("record 5, was written by two servers"));
+  const InTerms fortran(Terms::fortran);
+  EXPECT_TRUE(says("record 6, was written by two servers"));
 }
 
 TEST(Ledger, refuses_accounts_of_what_was_written_already_and_then_takes_nothing) {

@@ -158,7 +158,7 @@ TEST(TransportGeometry, parts_do_not_overlap_and_blocks_are_aligned) {
   EXPECT_LE(g.rings_at + 7 * (sizes.ring_bytes + sizes.reply_bytes), g.frames_at);
   EXPECT_LE(g.frames_at + sizes.max_frames * sizeof(FrameRecord), g.expected_at);
   EXPECT_LE(g.expected_at + g.max_pieces * 4, g.table_at);
-  EXPECT_LE(g.table_at + std::uint64_t{sizes.max_frames} * g.sizes.instances * 8, g.meta_at);
+  EXPECT_LE(g.table_at + g.places * 8, g.meta_at);
   EXPECT_LE(g.classes[small_blocks].counters_at +
                 g.classes[small_blocks].count * g.classes[small_blocks].pieces * 4,
             g.classes[large_blocks].at);

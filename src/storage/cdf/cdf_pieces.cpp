@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "base/caller_terms.hpp"
 #include "storage/cdf/limits.hpp"
 #include "storage/record_reach.hpp"
 
@@ -71,8 +72,8 @@ Result<> CdfPieces::check_record(std::uint32_t variable, std::uint64_t record) c
   if (!layout_.variables[variable].record || record < most_records(layout_.format)) return {};
   const std::string& name = schema_.variables[variable].name;
   return fail(make_error(ErrorCode::invalid_argument,
-                         "record {} of variable '{}' is more than a {} file can count", record, name,
-                         name_of(layout_.format))
+                         "record {} of variable '{}' is more than a {} file can count", said_index(record),
+                         name, name_of(layout_.format))
                   .in_variable(name));
 }
 

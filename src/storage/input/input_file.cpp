@@ -6,6 +6,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/caller_terms.hpp"
 #include "base/regular_file.hpp"
 #include "storage/block_writer/disk.hpp"
 #include "storage/block_writer/system_error.hpp"
@@ -32,8 +33,10 @@ Result<> check_regular(const std::string& path) {
   return fail(system_error(file.number(), "open for reading", path));
 }
 
-std::string text_of(const model::Index& index) {
-  return fmt::format("({})", fmt::join(index.begin(), index.end(), ", "));
+std::string text_of(const model::Index& lengths) { return said_list({lengths.begin(), lengths.size}); }
+
+std::string text_of(const model::Box& box) {
+  return said_box({box.start.begin(), box.start.size}, {box.count.begin(), box.count.size});
 }
 
 }  // namespace
@@ -57,7 +60,8 @@ Result<> InputFile::State::check(std::uint32_t variable, std::uint64_t record) c
     return fail(ErrorCode::invalid_argument, "variable number {}, but the file has {} that can be read",
                 variable, variables.size());
   if (variables[variable].record && record >= found().records)
-    return fail(ErrorCode::invalid_argument, "it has {} records, counted from 0", found().records);
+    return fail(ErrorCode::invalid_argument, "it has {} records, counted from {}", found().records,
+                said_index(0));
   return {};
 }
 
@@ -70,8 +74,8 @@ Result<> InputFile::State::check(std::uint32_t number, const model::Box& box, st
   for (std::size_t d = 0; inside && d < shape.size; ++d)
     inside = box.start[d] <= shape[d] && box.count[d] <= shape[d] - box.start[d];
   if (!inside)
-    return fail(ErrorCode::invalid_argument, "a part that starts at {} with {} values does not lie within {}",
-                text_of(box.start), text_of(box.count), text_of(shape));
+    return fail(ErrorCode::invalid_argument, "the part {} does not lie within the lengths {}", text_of(box),
+                text_of(shape));
   if (bytes != box.points() * size_of(type))
     return fail(ErrorCode::invalid_argument, "room for {} bytes where {} values of {} bytes are read", bytes,
                 box.points(), size_of(type));
@@ -82,7 +86,7 @@ Error InputFile::State::located(Error error, std::uint32_t variable, std::uint64
   std::string what = "reading ";
   if (variable < variables.size()) {
     const std::string& name = found().schema.variables[variable].name;
-    if (variables[variable].record) what += fmt::format("record {} of ", record);
+    if (variables[variable].record) what += fmt::format("record {} of ", said_index(record));
     what += "variable '" + name + "' of ";
     error.in_variable(name);
   }

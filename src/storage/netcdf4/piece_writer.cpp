@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "base/caller_terms.hpp"
 #include "storage/stopwatch.hpp"
 
 namespace afterbay::storage {
@@ -47,8 +48,9 @@ class PieceWriter::Home : public ChunkHome {
     auto loaded = read_back(key, chunk);
     if (loaded) return {};
     const std::string& name = pieces_.name_of(key.variable);
-    return fail(std::move(loaded).error().in_variable(name).add(fmt::format(
-        "while reading back the chunk of variable '{}' that begins at record {}", name, key.first_record)));
+    return fail(std::move(loaded).error().in_variable(name).add(
+        fmt::format("while reading back the chunk of variable '{}' that begins at record {}", name,
+                    said_index(key.first_record))));
   }
 
   Result<> store(const ChunkKey& key, std::span<const std::byte> chunk) override {

@@ -6,18 +6,13 @@
 #include <cstring>
 #include <utility>
 
+#include "base/caller_terms.hpp"
 #include "storage/reader/extended_file.hpp"
 
 namespace afterbay::storage {
 namespace {
 
 constexpr std::array<std::string_view, 3> unstable_attributes{"history", "date_created", "date_modified"};
-
-std::string joined(const std::vector<std::string>& names) {
-  std::string text = "(";
-  for (std::size_t i = 0; i < names.size(); ++i) text += (i == 0 ? "" : ", ") + names[i];
-  return text + ")";
-}
 
 std::string length_of(const Dimension& dimension) {
   return dimension.is_unlimited() ? std::string("unlimited") : std::to_string(dimension.length);
@@ -104,8 +99,8 @@ class Comparison {
       say("variable '{}': type {} wanted, {} in the file", wanted.name, name_of(wanted.type),
           name_of(found.type));
     if (wanted.dimensions != found.dimensions)
-      say("variable '{}': dimensions {} wanted, {} in the file", wanted.name, joined(wanted.dimensions),
-          joined(found.dimensions));
+      say("variable '{}': dimensions {} wanted, {} in the file", wanted.name, said_list(wanted.dimensions),
+          said_list(found.dimensions));
     std::vector<Attribute> listed = wanted.attributes;
     std::erase_if(listed, [](const Attribute& attribute) { return attribute.name == "_FillValue"; });
     const Attribute* given = find(wanted.attributes, "_FillValue");
@@ -160,8 +155,8 @@ std::string value_difference(const std::string& variable, const Values& wanted, 
                            : std::memcmp(wanted.bytes.data() + i * element_bytes,
                                          found.bytes.data() + i * element_bytes, element_bytes) == 0;
     if (!equal)
-      return fmt::format("variable '{}': constant value {} is {} as wanted, {} in the file", variable, i,
-                         element_text(wanted, i), element_text(found, i));
+      return fmt::format("variable '{}': constant value {} is {} as wanted, {} in the file", variable,
+                         said_index(i), element_text(wanted, i), element_text(found, i));
   }
   return {};
 }
@@ -200,7 +195,7 @@ Result<std::uint64_t> check_appendable(const std::string& path, const Schema& wa
   }
   return fail(make_error(ErrorCode::conflict,
                          "{} cannot be appended to, because it differs from the collection's schema:{}\n"
-                         "Change the schema, choose another name, or declare the file as replaced",
+                         "  Change the schema, choose another name, or declare the file as replaced",
                          path, listed(differences))
                   .in_file(path));
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/caller_terms.hpp"
 #include "transport/shm/frame_table.hpp"
 
 namespace afterbay::transport::network {
@@ -351,7 +352,7 @@ Result<void> MpiClientLink::commit(const FrameSlot& slot, std::uint32_t piece) {
   if (found == open_.rend())
     return fail(ErrorCode::internal,
                 "{}: piece {} of frame {} of record number {} is committed but not reserved", options_.server,
-                piece, slot.frame, slot.seq);
+                piece, slot.frame, said_index(slot.seq));
   Segment& segment = segments_[found->segment];
   --segment.open;
   open_.erase(std::next(found).base());

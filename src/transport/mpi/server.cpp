@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/caller_terms.hpp"
 #include "mpi/check.hpp"
 #include "wire/frame_messages.hpp"
 
@@ -200,7 +201,7 @@ bool MpiPeer::contribute(const ItemHeader& item, std::span<const std::byte> pack
       note_failure(
           make_error(ErrorCode::bad_state,
                      "{} sent a part of frame {} of record number {}, which was given up or does not fit",
-                     options_.label, slot.frame, slot.seq));
+                     options_.label, slot.frame, said_index(slot.seq)));
     return false;
   }
   if (!port_.scatter() ||

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/caller_terms.hpp"
 #include "wire/frame_messages.hpp"
 
 namespace afterbay::transport::shm {
@@ -225,14 +226,14 @@ Result<void> ShmClientLink::commit(const FrameSlot& slot, std::uint32_t piece) {
   const auto block = table_.find(slot.frame, slot.seq);
   if (!block)
     return fail(ErrorCode::internal, "{}: frame {} of record number {} is committed but not reserved",
-                options_.server, slot.frame, slot.seq);
+                options_.server, slot.frame, said_index(slot.seq));
   const Counted counted = table_.count(*block, piece);
   if (counted.too_many)
     return fail(ErrorCode::conflict,
                 "{}: piece {} of frame {} of record number {} was given more parts than the ranks hold; was "
                 "a variable put "
                 "twice for one record?",
-                options_.server, piece, slot.frame, slot.seq);
+                options_.server, piece, slot.frame, said_index(slot.seq));
   if (!counted.frame_complete) return {};
   ready_bytes_ += slot.bytes;
   wire::encode(wire::FrameReady{slot.frame, slot.seq}, encoded_);
@@ -304,7 +305,7 @@ Error ShmClientLink::refused(Refusal refusal, const FrameSlot& slot) const {
     return make_error(
         ErrorCode::bad_state,
         "{}: record number {} is {} or more records behind what other ranks put, and was given up (frame {})",
-        options_.server, slot.seq, segment_->geometry().sizes.instances, slot.frame);
+        options_.server, said_index(slot.seq), segment_->frame(slot.frame).places, slot.frame);
   if (refusal == Refusal::no_memory) return table_.no_memory(options_.server);
   const BlockClassGeometry& large = segment_->geometry().classes[large_blocks];
   return make_error(
@@ -318,7 +319,7 @@ Error ShmClientLink::refused(Refusal refusal, const FrameSlot& slot) const {
 std::string ShmClientLink::reason(Refusal refusal, const FrameSlot& slot) const {
   if (refusal == Refusal::older_instance)
     return fmt::format("frame {} of the record {} before number {} is not yet written", slot.frame,
-                       segment_->geometry().sizes.instances, slot.seq);
+                       segment_->frame(slot.frame).places, said_index(slot.seq));
   const std::string who = refusal == Refusal::slower_rank
                               ? "the last of them are kept for ranks that are behind"
                               : "all of them are in use";

@@ -40,8 +40,6 @@ Result<void> check(const LinkSizes& sizes, std::size_t peers) {
   return {};
 }
 
-constexpr std::uint32_t least_instances = 64, most_instances = 1024;
-
 /// How many pieces a block of `bytes` provides counters for: one for each 512 bytes.
 std::uint32_t pieces_in(std::uint64_t bytes) {
   return static_cast<std::uint32_t>(std::max<std::uint64_t>(bytes / 512, 64));
@@ -73,6 +71,13 @@ Result<void> cut_memory(Geometry& geometry) {
   return {};
 }
 
+/// For all frames: the least that each one gets, and what memory allows beyond it.
+std::uint64_t places_in_table(const LinkSizes& sizes) {
+  if (sizes.instances != 0) return std::uint64_t{sizes.max_frames} * sizes.instances;
+  return std::uint64_t{sizes.max_frames} * LinkSizes::least_instances +
+         sizes.memory_bytes / LinkSizes::places_share / sizeof(std::uint64_t);
+}
+
 }  // namespace
 
 Result<Geometry> make_geometry(const LinkSizes& sizes, std::size_t peers) {
@@ -84,8 +89,7 @@ Result<Geometry> make_geometry(const LinkSizes& sizes, std::size_t peers) {
   geometry.peers = static_cast<std::uint32_t>(peers);
   geometry.max_pieces = sizes.max_frames * pieces_per_frame;
   AFTERBAY_TRY(cut_memory(geometry));
-  if (sizes.instances == 0)
-    geometry.sizes.instances = std::clamp(std::bit_ceil(geometry.blocks()), least_instances, most_instances);
+  geometry.places = places_in_table(sizes);
 
   std::uint64_t at = 0;
   const auto take = [&at](std::uint64_t bytes, std::uint64_t alignment) {
@@ -98,8 +102,7 @@ Result<Geometry> make_geometry(const LinkSizes& sizes, std::size_t peers) {
   geometry.rings_at = take(peers * (geometry.sizes.ring_bytes + geometry.sizes.reply_bytes), page_bytes);
   geometry.frames_at = take(sizes.max_frames * sizeof(FrameRecord), page_bytes);
   geometry.expected_at = take(geometry.max_pieces * sizeof(std::uint32_t), page_bytes);
-  geometry.table_at =
-      take(std::uint64_t{sizes.max_frames} * geometry.sizes.instances * sizeof(std::uint64_t), page_bytes);
+  geometry.table_at = take(geometry.places * sizeof(std::uint64_t), page_bytes);
   geometry.meta_at = take(geometry.blocks() * sizeof(BlockMeta), page_bytes);
   for (BlockClassGeometry& kind : geometry.classes)
     kind.counters_at = take(std::uint64_t{kind.count} * kind.pieces * sizeof(std::uint32_t), page_bytes);

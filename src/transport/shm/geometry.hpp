@@ -3,6 +3,7 @@
 // number of model ranks, so that the server and its ranks compute the same one.
 //
 //   header | a PeerSlot per rank | rings (up, down) per rank | frame records | expected counts |
+//   frame table|
 //   frame table | block metadata | counters of pieces | blocks (large, then small)
 #pragma once
 
@@ -36,6 +37,7 @@ struct Geometry {
   LinkSizes sizes;  ///< ring_bytes and reply_bytes rounded up to powers of two
   std::uint32_t peers = 0;
   std::uint32_t max_pieces = 0;  ///< pieces of all frames
+  std::uint64_t places = 0;      ///< entries of the frame table
   std::array<BlockClassGeometry, 2> classes;
   std::uint64_t peers_at = 0;
   std::uint64_t rings_at = 0;

@@ -2,7 +2,9 @@
 #include "transport/shm/pool.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cassert>
+#include <numeric>
 
 #include "base/clock.hpp"
 
@@ -32,6 +34,37 @@ Result<void> Pool::check(const FrameDeclaration& frame, std::size_t index) const
   return {};
 }
 
+/// What it gets while there are such blocks.
+BlockClass Pool::class_of(const FrameDeclaration& frame) const {
+  const BlockClassGeometry& small = segment_->geometry().classes[small_blocks];
+  return frame.bytes <= small.bytes && frame.expected.size() <= small.pieces ? small_blocks : large_blocks;
+}
+
+/// One for each block that the frame can lie in. Beyond the least, all frames together take no more than half
+/// of what is left of the table: those with the most get half as many, again and again.
+std::vector<std::uint32_t> Pool::places_for(std::span<const FrameDeclaration> frames) const {
+  const Geometry& geometry = segment_->geometry();
+  if (const std::uint32_t given = geometry.sizes.instances; given != 0)
+    return std::vector<std::uint32_t>(frames.size(), given);
+  constexpr std::uint32_t least = LinkSizes::least_instances;
+  std::vector<std::uint32_t> places;
+  for (const FrameDeclaration& frame : frames) {
+    const std::uint32_t blocks =
+        class_of(frame) == small_blocks ? geometry.blocks() : geometry.classes[large_blocks].count;
+    places.push_back(std::max(least, std::bit_ceil(blocks)));
+  }
+  const auto beyond_least = [&] {
+    return std::accumulate(places.begin(), places.end(), std::uint64_t{0}) - places.size() * least;
+  };
+  const std::uint64_t still_to_declare = geometry.sizes.max_frames - segment_->header().frames.load();
+  const std::uint64_t left = geometry.places - places_used_ - still_to_declare * least;
+  while (beyond_least() > left / 2) {
+    const std::uint32_t most = std::ranges::max(places) / 2;
+    for (std::uint32_t& of_frame : places) of_frame = std::min(of_frame, most);
+  }
+  return places;
+}
+
 Result<std::uint32_t> Pool::declare(std::span<const FrameDeclaration> frames) {
   const Geometry& geometry = segment_->geometry();
   SegmentHeader& header = segment_->header();
@@ -52,20 +85,24 @@ Result<std::uint32_t> Pool::declare(std::span<const FrameDeclaration> frames) {
                 "for {} of {}: "
                 "give larger chunks, or raise memory.frames (a sixteenth of it)",
                 pieces, geometry.max_pieces - pieces_used_, geometry.max_pieces);
-  AFTERBAY_TRY(segment_->allocate_frames(first, frames.size(), pieces_used_, pieces));
+  const std::vector<std::uint32_t> places = places_for(frames);
+  AFTERBAY_TRY(segment_->allocate_frames(first, frames.size(), pieces_used_, pieces, places_used_,
+                                         std::accumulate(places.begin(), places.end(), std::uint64_t{0})));
   for (std::size_t i = 0; i < frames.size(); ++i) {
     const std::vector<std::uint32_t>& expected = frames[i].expected;
     FrameRecord& record = segment_->frame(first + static_cast<std::uint32_t>(i));
     record.bytes = frames[i].bytes;
     record.first_piece = pieces_used_;
+    record.places = places[i];
+    record.first_place = places_used_;
     record.pieces = static_cast<std::uint32_t>(expected.size());
     record.goal =
         static_cast<std::uint32_t>(std::ranges::count_if(expected, [](std::uint32_t n) { return n != 0; }));
     std::ranges::copy(expected, segment_->expected(record));
-    const bool small = frames[i].bytes <= geometry.classes[small_blocks].bytes &&
-                       expected.size() <= geometry.classes[small_blocks].pieces;
-    if (record.goal != 0) ++ahead_[small ? small_blocks : large_blocks].declared;
+    if (record.goal != 0) ++ahead_[class_of(frames[i])].declared;
     pieces_used_ += record.pieces;
+    places_used_ += record.places;
+    least_places_ = std::min(least_places_, record.places);
   }
   header.frames.store(first + static_cast<std::uint32_t>(frames.size()), std::memory_order_release);
   return first;
@@ -174,6 +211,6 @@ std::uint64_t Pool::older_refusals() const {
   return segment_->header().older_refusals.load(std::memory_order_relaxed);
 }
 
-std::uint64_t Pool::most_instances() const { return segment_->geometry().sizes.instances; }
+std::uint64_t Pool::most_instances() const { return least_places_; }
 
 }  // namespace afterbay::transport::shm

@@ -3,7 +3,10 @@
 #pragma once
 
 #include <array>
+#include <limits>
 #include <memory>
+#include <span>
+#include <vector>
 
 #include "transport/link.hpp"
 #include "transport/shm/frame_table.hpp"
@@ -40,6 +43,8 @@ class Pool final : public FramePool {
 
  private:
   Result<void> check(const FrameDeclaration& frame, std::size_t index) const;
+  [[nodiscard]] BlockClass class_of(const FrameDeclaration& frame) const;
+  [[nodiscard]] std::vector<std::uint32_t> places_for(std::span<const FrameDeclaration> frames) const;
   [[nodiscard]] FrameView view(std::uint32_t block) const;
   [[nodiscard]] std::uint32_t wanted(BlockClass kind) const;
   Result<void> allocate_portion(BlockClass kind);
@@ -52,6 +57,8 @@ class Pool final : public FramePool {
   std::shared_ptr<Segment> segment_;
   FrameTable table_;
   std::uint32_t pieces_used_ = 0;
+  std::uint64_t places_used_ = 0;
+  std::uint32_t least_places_ = std::numeric_limits<std::uint32_t>::max();  ///< of any frame
   std::array<Ahead, 2> ahead_;
   std::uint64_t next_try_ns_ = 0;  ///< after memory was refused
 };

@@ -8,7 +8,7 @@ namespace afterbay::transport::shm {
 namespace {
 
 constexpr std::uint64_t segment_magic = 0x5942'5245'5446'41ULL;  // "AFTERBY"
-constexpr std::uint32_t segment_version = 2;
+constexpr std::uint32_t segment_version = 3;
 
 }  // namespace
 
@@ -63,12 +63,11 @@ Result<void> Segment::allocate_rings(std::size_t peer_index) {
 }
 
 Result<void> Segment::allocate_frames(std::uint32_t first, std::uint64_t frames, std::uint32_t first_piece,
-                                      std::uint64_t pieces) {
-  const std::uint64_t entries = geometry_.sizes.instances * sizeof(std::uint64_t);
+                                      std::uint64_t pieces, std::uint64_t first_place, std::uint64_t places) {
   return mapping_.allocate(
       {{geometry_.frames_at + first * sizeof(FrameRecord), frames * sizeof(FrameRecord)},
        {geometry_.expected_at + first_piece * sizeof(std::uint32_t), pieces * sizeof(std::uint32_t)},
-       {geometry_.table_at + first * entries, frames * entries}});
+       {geometry_.table_at + first_place * sizeof(std::uint64_t), places * sizeof(std::uint64_t)}});
 }
 
 Extent Segment::blocks_at(std::uint32_t first, std::uint32_t count) const noexcept {

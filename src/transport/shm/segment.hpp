@@ -77,7 +77,9 @@ struct FrameRecord {
   std::uint64_t bytes = 0;
   std::uint32_t first_piece = 0;  ///< place in the table of expected counts
   std::uint32_t pieces = 0;
-  std::uint32_t goal = 0;  ///< pieces that somebody holds
+  std::uint32_t goal = 0;         ///< pieces that somebody holds
+  std::uint32_t places = 1;       ///< instances at a time, a power of two
+  std::uint64_t first_place = 0;  ///< in the frame table
 };
 
 /// A block, free or holding a frame's instance.
@@ -104,9 +106,10 @@ class Segment {
   [[nodiscard]] Mapping& mapping() noexcept { return mapping_; }
   /// The rings of a rank that maps the segment.
   Result<void> allocate_rings(std::size_t peer_index);
-  /// For `frames` frames from `first` on, and `pieces` counts from `first_piece` on.
+  /// For `frames` frames from `first` on, `pieces` counts from `first_piece` on, and `places` of the frame
+  /// table from `first_place` on.
   Result<void> allocate_frames(std::uint32_t first, std::uint64_t frames, std::uint32_t first_piece,
-                               std::uint64_t pieces);
+                               std::uint64_t pieces, std::uint64_t first_place, std::uint64_t places);
   /// A block and its counters, if they are not allocated.
   Result<void> allocate_block(std::uint32_t number);
   /// Where blocks and their counters lie in the mapping.
@@ -119,10 +122,10 @@ class Segment {
   [[nodiscard]] std::uint32_t* expected(const FrameRecord& frame) const noexcept {
     return expected_ + frame.first_piece;
   }
-  /// The table's entry: 0, or (seq + 1) << 24 | block + 1.
+  /// The table's entry of a declared frame: 0, or (seq + 1) << 24 | block + 1.
   [[nodiscard]] std::atomic<std::uint64_t>& entry(std::uint32_t frame, std::uint64_t seq) const noexcept {
-    const std::uint64_t instances = geometry_.sizes.instances;
-    return table_[frame * instances + (seq & (instances - 1))];
+    const FrameRecord& record = frames_[frame];
+    return table_[record.first_place + (seq & (record.places - 1))];
   }
   [[nodiscard]] BlockMeta& meta(std::uint32_t block) const noexcept { return meta_[block]; }
   [[nodiscard]] const BlockClassGeometry& class_of(std::uint32_t block) const noexcept {
