@@ -14,10 +14,10 @@
 #include <thread>
 #include <vector>
 
-#include "base/run_command.hpp"
 #include "codec/aligned_buffer.hpp"
 #include "storage/block_writer/disk.hpp"
 #include "storage/block_writer/system_error.hpp"
+#include "storage/striping/lfs.hpp"
 
 namespace afterbay::storage {
 namespace {
@@ -39,17 +39,16 @@ codec::AlignedBuffer make_block(std::uint64_t bytes) {
   return block;
 }
 
-/// A new file that has lost its name.
-Result<Descriptor> open_nameless(const std::string& directory, const TrialSetup& setup) {
+/// A new file that has lost its name. `stripes`: null, or for those that it has, if it is to have some.
+Result<Descriptor> open_nameless(const std::string& directory, const TrialSetup& setup,
+                                 std::string* stripes) {
   static std::atomic<int> number{0};
   const std::string path = fmt::format("{}/.afterbay-plan-{}-{}", directory, ::getpid(), number++);
-  if (setup.stripes)
-    AFTERBAY_TRY(run_command({"lfs", "setstripe", "-c", fmt::to_string(setup.stripes->count), "-S",
-                              fmt::to_string(setup.stripes->size_bytes), path},
-                             lfs_deadline));
+  if (setup.stripes) AFTERBAY_TRY(set_stripes(path, *setup.stripes, lfs_deadline));
   const int flags = O_WRONLY | O_CREAT | O_CLOEXEC | (setup.direct ? O_DIRECT : 0);
   Descriptor file(::open(path.c_str(), flags, 0600));
   const int number_of_error = errno;
+  if (setup.stripes && stripes != nullptr && file.open()) *stripes = found_stripes(path, lfs_deadline);
   ::unlink(path.c_str());  // also where open has made the file and then refused O_DIRECT
   if (!file.open())
     return fail(system_error(number_of_error, setup.direct ? "open with O_DIRECT" : "create", path));
@@ -61,9 +60,9 @@ class Trial {
   Trial(const TrialSetup& setup, const TrialSize& size)
       : setup_(setup), size_(size), blocks_(std::max<std::uint64_t>(1, size.bytes / setup.block_bytes)) {}
 
-  Result<> open(const std::string& directory) {
+  Result<> open(const std::string& directory, std::string* stripes) {
     for (int file = 0; file < (setup_.separate ? setup_.writers : 1); ++file) {
-      AFTERBAY_TRY_ASSIGN(Descriptor opened, open_nameless(directory, setup_));
+      AFTERBAY_TRY_ASSIGN(Descriptor opened, open_nameless(directory, setup_, file == 0 ? stripes : nullptr));
       files_.push_back(std::move(opened));
     }
     for (int writer = 0; writer < setup_.writers; ++writer)
@@ -135,9 +134,10 @@ class Trial {
 
 }  // namespace
 
-Result<double> run_trial(const std::string& directory, const TrialSetup& setup, const TrialSize& size) {
+Result<double> run_trial(const std::string& directory, const TrialSetup& setup, const TrialSize& size,
+                         std::string* found_stripes) {
   Trial trial(setup, size);
-  AFTERBAY_TRY(trial.open(directory));
+  AFTERBAY_TRY(trial.open(directory, found_stripes));
   return trial.run();
 }
 
