@@ -239,7 +239,8 @@ void expect_frontend_timers(const char* transport) {
   std::set<std::string> events;
   std::map<std::string, std::vector<std::pair<double, double>>> threads;
   std::uint64_t bytes = 0;
-  for (const Json& event : parsed("trace.json")["traceEvents"]) {
+  const Json trace = parsed("trace.json");
+  for (const Json& event : trace["traceEvents"]) {
     if (event["ph"] != "X" || event["cat"] != "frontend") continue;
     events.insert(event["name"].get<std::string>());
     if (event["name"] == "take in") bytes += event["args"]["bytes"].get<std::uint64_t>();
