@@ -15,6 +15,7 @@
 #include "command.hpp"
 #include "config/config.hpp"
 #include "config/layout.hpp"
+#include "config/ranks_to_start.hpp"
 #include "config/reference.hpp"
 #include "config/session_name.hpp"
 #include "session/obstacles.hpp"
@@ -78,6 +79,24 @@ std::string pools_of_collections(const config::Config& config) {
   return text;
 }
 
+/// The answer to --model-ranks.
+std::string what_to_start(const config::Config& config, const config::RanksToStart& total,
+                          const CheckOptions& options) {
+  std::string text = fmt::format("start {} ranks", total.ranks);
+  if (options.ranks_per_node > 0) {
+    const int nodes = (total.ranks - 1) / options.ranks_per_node + 1;
+    text += fmt::format(", on {} node{}", nodes, nodes == 1 ? "" : "s");
+  }
+  text += "\n";
+  if (total.left_over == 0) return text;
+  const std::string ranks = fmt::format("{} rank{}", total.left_over, total.left_over == 1 ? "" : "s");
+  if (config.model_ranks > 0)
+    return text + fmt::format("{} left over, spare by model_ranks ({})\n", ranks,
+                              config.origin("model_ranks").place);
+  return text + fmt::format("set model_ranks: {}, so that the {} left over {} spare\n", options.model_ranks,
+                            ranks, total.left_over == 1 ? "is" : "are");
+}
+
 Exit report(const std::string& what, const Error& error) {
   complain("check", what + ": " + error.text());
   return exit_of(error.code);
@@ -96,16 +115,14 @@ Exit check(const CheckOptions& options, const Invocation& invocation) {
   if (options.model_ranks > 0) {
     const auto enough = config::ranks_for(*config, options.model_ranks, options.ranks_per_node);
     if (!enough) return report(what, enough.error());
-    ranks = *enough;
-    text = fmt::format("start {} ranks", ranks);
-    if (options.ranks_per_node > 0)
-      text += fmt::format(", on {} nodes", (ranks + options.ranks_per_node - 1) / options.ranks_per_node);
-    text += "\n";
+    ranks = enough->ranks;
+    text = what_to_start(*config, *enough, options);
   }
   if (ranks > 0) {
     config::Config on_nodes = *config;
     if (options.ranks_per_node > 0 || options.model_ranks > 0)
       on_nodes.nodes = config::nodes_in_turn(ranks, options.ranks_per_node);
+    if (options.model_ranks > 0) on_nodes.model_ranks = options.model_ranks;
     const auto split = on_nodes.check_against(ranks);
     if (!split) return report(what, split.error());
     text += arithmetic(*config, *split) + who_is_what(on_nodes, ranks) + pools_of_collections(*config);
@@ -132,16 +149,16 @@ Action prepare(CLI::App& app) {
   app.add_option("FILE", options->file, "YAML file; without one, what the environment and the flags say");
   CLI::Option* const all =
       app.add_option("--ranks", options->ranks, "also check against a communicator of this many ranks")
-          ->check(CLI::PositiveNumber);
+          ->check(CLI::Range(1, config::most_ranks));
   app.add_option("--model-ranks", options->model_ranks,
                  "say how many ranks to start so that this many run the model, and who will be what")
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Range(1, config::most_model_ranks))
       ->excludes(all);
   app.add_option(
          "--ranks-per-node", options->ranks_per_node,
          "with --ranks or --model-ranks: so many ranks on each node, one node after the other; without it "
          "all are on one")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1, config::most_ranks_per_node));
   app.add_flag("--show", options->show, "print every setting with its value and where that comes from");
   app.add_flag(
       "--run", options->run,

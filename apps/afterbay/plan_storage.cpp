@@ -17,6 +17,7 @@
 #include "base/units.hpp"
 #include "plan_storage_text.hpp"
 #include "storage/block_writer/system_error.hpp"
+#include "storage/striping/lfs.hpp"
 
 namespace afterbay::app {
 
@@ -26,6 +27,7 @@ using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
 constexpr int most_writers = 64;
+constexpr auto lfs_deadline = 10s;
 /// Of what is free, so that neither the sweep nor its neighbours run into a full disk.
 constexpr std::uint64_t usable_part = 4;
 constexpr std::uint64_t least_usable_bytes = 64 * MiB;
@@ -97,12 +99,19 @@ Exit measure(const PlanOptions& options, std::chrono::milliseconds time, std::ui
   const auto start = Clock::now();
   storage::Sweep sweep(
       [&](const storage::TrialSetup& setup, const storage::TrialSize& size) {
-        return storage::run_trial(options.directory, setup, size);
+        const bool known = !setup.stripes || std::ranges::any_of(context.stripes, [&](const auto& it) {
+          return it.first == *setup.stripes;
+        });
+        std::string stripes;
+        auto rate = storage::run_trial(options.directory, setup, size, known ? nullptr : &stripes);
+        if (!stripes.empty()) context.stripes.emplace_back(*setup.stripes, stripes);
+        return rate;
       },
       {.until = start + time,
        .trial_bytes = trial_bytes,
        .most_bytes = *usable,
        .most_writers = options.ranks});
+  if (striped) context.targets = storage::found_targets(options.directory, lfs_deadline);
   const auto advice = sweep.run(striped);
   if (!advice) return failed(advice.error());
   context.seconds = std::chrono::duration<double>(Clock::now() - start).count();

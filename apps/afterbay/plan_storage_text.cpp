@@ -18,9 +18,17 @@ using storage::TrialSetup;
 
 std::string count_text(int count) { return count == StripePolicy::all ? "all" : fmt::to_string(count); }
 
-std::string stripes_text(const TrialSetup& setup) {
-  if (!setup.stripes) return "-";
-  return fmt::format("{} x {}", count_text(setup.stripes->count), print_bytes(setup.stripes->size_bytes));
+std::string stripes_text(const storage::Stripes& stripes) {
+  return fmt::format("{} x {}", count_text(stripes.count), print_bytes(stripes.size_bytes));
+}
+
+/// What the file system made of what was asked for.
+std::string found_stripes(const PlanContext& context) {
+  if (context.targets.empty()) return {};
+  std::string text = "#\n# Stripes as they were asked for, and as the files had them:\n";
+  for (const auto& [asked, found] : context.stripes)
+    text += fmt::format("# {:<10}  {}, {}\n", stripes_text(asked), found, context.targets);
+  return text;
 }
 
 std::string mib(double bytes) { return fmt::format("{:.0f}", bytes / (1 << 20)); }
@@ -55,9 +63,10 @@ std::size_t fewest_runs(const storage::Sweep& sweep) {
 
 std::string line(const TrialResult& result) {
   const TrialSetup& setup = result.setup;
-  std::string text = fmt::format("# {:>7}  {:<8}  {:>7}  {:<8}  {:<10}  ", setup.writers,
-                                 setup.separate ? "separate" : "one", print_bytes(setup.block_bytes),
-                                 setup.direct ? "direct" : "buffered", stripes_text(setup));
+  std::string text =
+      fmt::format("# {:>7}  {:<8}  {:>7}  {:<8}  {:<10}  ", setup.writers,
+                  setup.separate ? "separate" : "one", print_bytes(setup.block_bytes),
+                  setup.direct ? "direct" : "buffered", setup.stripes ? stripes_text(*setup.stripes) : "-");
   if (result.rates.empty())
     return text + (result.refused.empty() ? "not measured, the time was up" : result.refused) + "\n";
   const auto [least, most] = std::minmax_element(result.rates.begin(), result.rates.end());
@@ -89,7 +98,7 @@ std::string plan_text(const PlanContext& context, const storage::Sweep& sweep,
                         "files", "block", "I/O", "stripes", "median", "min", "max", "runs");
     for (const TrialResult& result : part.results) text += line(result);
   }
-  return text;
+  return text + found_stripes(context);
 }
 
 }  // namespace afterbay::app

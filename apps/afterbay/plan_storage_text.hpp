@@ -3,6 +3,8 @@
 #pragma once
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "storage/plan/sweep.hpp"
 #include "storage/striping/file_system.hpp"
@@ -14,7 +16,10 @@ struct PlanContext {
   storage::FileSystem file_system;
   std::string host;
   std::string date;
-  double seconds = 0;  ///< that the measurement took
+  double seconds = 0;   ///< that the measurement took
+  std::string targets;  ///< "of 6 OSTs", "number of OSTs not known"; empty: the file system has none
+  /// What was asked for, and what the trial files had.
+  std::vector<std::pair<storage::Stripes, std::string>> stripes;
 };
 
 std::string plan_text(const PlanContext& context, const storage::Sweep& sweep,

@@ -97,12 +97,19 @@ class Spawn {
   posix_spawnattr_t attributes_{};
 };
 
+/// What a command wrote, from its beginning on.
+struct Output {
+  std::string text;
+  std::size_t most_bytes = most_message_bytes;
+};
+
 /// Reads what is there; false at the end of the stream.
-bool read_available(int descriptor, std::string& text) {
+bool read_available(int descriptor, Output& output) {
   char buffer[512];
   ssize_t count = 0;
   while ((count = ::read(descriptor, buffer, sizeof buffer)) > 0 || (count < 0 && errno == EINTR))
-    if (count > 0 && text.size() < most_message_bytes) text.append(buffer, static_cast<std::size_t>(count));
+    if (count > 0 && output.text.size() < output.most_bytes)
+      output.text.append(buffer, static_cast<std::size_t>(count));
   return count < 0;
 }
 
@@ -135,8 +142,9 @@ bool children_end_unseen() {
 
 /// What the shell reported, as a wait status; nothing if it was killed before it could.
 std::optional<int> reported_status(int descriptor) {
-  std::string text;
-  read_available(descriptor, text);
+  Output output;
+  read_available(descriptor, output);
+  const std::string& text = output.text;
   int status = 0;
   const auto [end, wrong] = std::from_chars(text.data(), text.data() + text.size(), status);
   if (wrong != std::errc()) return std::nullopt;
@@ -146,13 +154,13 @@ std::optional<int> reported_status(int descriptor) {
 /// Waits, reading stderr meanwhile. Gives the wait status, -1 if another part of the program, or the system,
 /// has taken it, nothing when the deadline has passed or somebody says stop.
 std::optional<int> wait_for(pid_t process, int errors, Clock::time_point until, const std::atomic<bool>* stop,
-                            std::string& text) {
+                            Output& output) {
   bool reading = true;
   while (true) {
     int status = 0;
     const pid_t ended = ::waitpid(process, &status, WNOHANG);
     if (ended == process || (ended < 0 && errno != EINTR)) {
-      read_available(errors, text);
+      read_available(errors, output);
       return ended == process ? status : -1;
     }
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now());
@@ -164,7 +172,7 @@ std::optional<int> wait_for(pid_t process, int errors, Clock::time_point until, 
     pollfd ready{errors, POLLIN, 0};
     constexpr std::chrono::milliseconds longest{50};
     if (::poll(&ready, 1, static_cast<int>(std::min(left, longest).count())) > 0)
-      reading = read_available(errors, text);
+      reading = read_available(errors, output);
   }
 }
 
@@ -177,15 +185,15 @@ std::string one_line(std::string text) {
 Error command_error(ErrorCode code, const Command& command, const std::string& what,
                     const std::string& text) {
   return make_error(code, "`{}` {}{}{}", fmt::join(command.words, " "), what, text.empty() ? "" : ": ",
-                    one_line(text));
+                    one_line(text.substr(0, most_message_bytes + 512)));
 }
 
 /// Ends all of the command's process group. One that hangs in the file system cannot even die: it is left to
 /// the system.
-void kill_group(pid_t process, int errors, std::chrono::milliseconds grace, std::string& text) {
+void kill_group(pid_t process, int errors, std::chrono::milliseconds grace, Output& output) {
   if (grace.count() > 0) {
     ::kill(-process, SIGTERM);
-    if (wait_for(process, errors, Clock::now() + grace, nullptr, text)) {
+    if (wait_for(process, errors, Clock::now() + grace, nullptr, output)) {
       ::kill(-process, SIGKILL);  // what it left behind
       return;
     }
@@ -195,9 +203,8 @@ void kill_group(pid_t process, int errors, std::chrono::milliseconds grace, std:
     std::this_thread::sleep_for(look_interval);
 }
 
-}  // namespace
-
-Result<> run_command(const Command& command, std::chrono::milliseconds deadline) {
+/// As run_command; `output` gets what the command wrote.
+Result<> run(const Command& command, std::chrono::milliseconds deadline, Output& output) {
   Pipe errors;
   Pipe report;
   const bool unseen = children_end_unseen();
@@ -214,11 +221,11 @@ Result<> run_command(const Command& command, std::chrono::milliseconds deadline)
     return fail(
         command_error(ErrorCode::io, command, "cannot be started", std::generic_category().message(failed))
             .with_native(failed));
-  std::string text;
+  const std::string& text = output.text;
   std::optional<int> status =
-      wait_for(process, errors.reading(), Clock::now() + deadline, command.stop, text);
+      wait_for(process, errors.reading(), Clock::now() + deadline, command.stop, output);
   if (!status) {
-    kill_group(process, errors.reading(), command.grace, text);
+    kill_group(process, errors.reading(), command.grace, output);
     const bool stopped = command.stop != nullptr && command.stop->load();
     return fail(command_error(ErrorCode::timed_out, command,
                               stopped
@@ -236,6 +243,22 @@ Result<> run_command(const Command& command, std::chrono::milliseconds deadline)
   const std::string how = WIFEXITED(*status) ? fmt::format("ended with status {}", WEXITSTATUS(*status))
                                              : fmt::format("was killed by signal {}", WTERMSIG(*status));
   return fail(command_error(ErrorCode::io, command, how, text));
+}
+
+}  // namespace
+
+Result<> run_command(const Command& command, std::chrono::milliseconds deadline) {
+  Output output;
+  return run(command, deadline, output);
+}
+
+Result<std::string> output_of(std::vector<std::string> words, std::chrono::milliseconds deadline,
+                              std::size_t most_bytes) {
+  Output output{{}, most_bytes};
+  Command command{std::move(words)};
+  command.keeps_output = true;
+  AFTERBAY_TRY(run(command, deadline, output));
+  return std::move(output.text);
 }
 
 }  // namespace afterbay

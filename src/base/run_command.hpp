@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,6 +29,10 @@ struct Command {
 /// and with timed_out when it was still running after `deadline`: it is killed then. Blocks; any thread may
 /// call it. Uses posix_spawn, which copies no page tables and runs no fork handlers of MPI libraries.
 Result<> run_command(const Command& command, std::chrono::milliseconds deadline);
+
+/// The same, and gives what it wrote on stdout (and stderr, as it came), up to `most_bytes`.
+Result<std::string> output_of(std::vector<std::string> words, std::chrono::milliseconds deadline,
+                              std::size_t most_bytes = std::size_t{1} << 20);
 
 inline Result<> run_command(std::vector<std::string> words, std::chrono::milliseconds deadline) {
   return run_command(Command{std::move(words)}, deadline);

@@ -173,7 +173,7 @@ void Collection::add_candidates(std::vector<wire::Candidate>& candidates) const 
   }
   const auto leader = static_cast<std::uint32_t>(server_of(files_opened));
   wire::Candidate& it = candidates.emplace_back(wire::Candidate{leader, {leader}});
-  if (is_split() || placement_ == config::Placement::file) it.servers.assign(pool_.begin(), pool_.end());
+  if (is_split()) it.servers.assign(pool_.begin(), pool_.end());  // else one server writes, and is known
 }
 
 /// Writes them into the schema, by which the servers get them. What is appended to has its shapes already:

@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
-#include <optional>
 #include <set>
 #include <utility>
 
@@ -41,10 +41,11 @@ class Placer {
  public:
   Placer(const Config& config, std::span<const int> nodes) : config_(config), places_(nodes.size()) {
     std::map<int, std::size_t> known;
+    std::size_t at = 0;
     for (std::size_t r = 0; r < nodes.size(); ++r) {
-      const auto [at, is_new] = known.try_emplace(nodes[r], nodes_.size());
-      if (is_new) nodes_.emplace_back();
-      nodes_[at->second].ranks.push_back(static_cast<int>(r));
+      if (r == 0 || nodes[r] != nodes[r - 1]) at = known.try_emplace(nodes[r], nodes_.size()).first->second;
+      if (at == nodes_.size()) nodes_.emplace_back();
+      nodes_[at].ranks.push_back(static_cast<int>(r));
     }
     for (const std::string& name : config.pools()) pools_.push_back(config.of_pool(name));
   }
@@ -101,12 +102,12 @@ class Placer {
     Demand demand{it.servers, it.layout.per_node, it.layout.nodes};
     const bool fixed = said(it, "servers");
     if (demand.per_node > 0 && demand.nodes > 0) {
-      const int product = demand.per_node * demand.nodes;
+      const std::int64_t product = std::int64_t{demand.per_node} * demand.nodes;
       if (fixed && product != demand.servers)
         return fail(ErrorCode::conflict,
                     "{}, but servers_per_node {} x server_nodes {} = {}: leave one of the three out",
                     quoted(it, "servers", demand.servers), demand.per_node, demand.nodes, product);
-      demand.servers = product;
+      demand.servers = static_cast<int>(std::min<std::int64_t>(product, std::numeric_limits<int>::max()));
     } else if (demand.per_node > 0 && fixed) {
       if (demand.servers % demand.per_node != 0)
         return fail(ErrorCode::conflict,
@@ -262,7 +263,7 @@ class Placer {
     const int offset = std::max(it.layout.offset, 0);
     const int spacing = std::max(it.layout.spacing, 1);
     for (int i = 0; i < count; ++i) {
-      const int at = offset + i * spacing;
+      const std::int64_t at = offset + std::int64_t{i} * spacing;
       if (at >= size)
         return fail(ErrorCode::conflict,
                     "server {} of {} would be at server_offset {} + {} x server_spacing {} = {}, but {} has "
@@ -373,53 +374,6 @@ std::vector<int> nodes_in_turn(int ranks, int ranks_per_node) {
   for (int r = 0; r < ranks && ranks_per_node > 0; ++r)
     nodes[static_cast<std::size_t>(r)] = r / ranks_per_node;
   return nodes;
-}
-
-Result<int> ranks_for(const Config& config, int model_ranks, int ranks_per_node) {
-  if (config.topology == Topology::inline_) return model_ranks;
-  Config any = config;
-  any.model_ranks = 0;  // or all but so many would be spare
-  const auto model_ranks_of = [&](int ranks) -> Result<int> {
-    AFTERBAY_TRY_ASSIGN(const auto places, place_ranks(any, nodes_in_turn(ranks, ranks_per_node)));
-    return static_cast<int>(std::ranges::count(places, RankKind::model, &RankPlace::kind));
-  };
-  // A last node that is filled in part may have no room for its servers: then with some ranks more.
-  const auto from = [&](int ranks) {
-    for (int more = 0; more <= ranks_per_node; ++more)
-      if (const auto found = model_ranks_of(ranks + more)) return *found;
-    return 0;
-  };
-  constexpr int most_ranks = 1 << 24;
-  int enough = model_ranks + 1;
-  while (from(enough) < model_ranks) {
-    if (enough > most_ranks / 2 || enough > 64 * (model_ranks + 1024)) {
-      AFTERBAY_TRY(model_ranks_of(enough));
-      return fail(ErrorCode::conflict, "no number of ranks up to {} gives {} model ranks", enough,
-                  model_ranks);
-    }
-    enough *= 2;
-  }
-  int less = model_ranks;
-  for (int more = enough; more - less > 1; enough = more) {
-    const int between = less + (more - less) / 2;
-    (from(between) < model_ranks ? less : more) = between;
-  }
-  const int around = 2 * std::max(ranks_per_node, 1);  // so far the last node may make it go up and down
-  std::optional<std::pair<int, int>> below, above;     // ranks and model ranks
-  for (int ranks = std::max(model_ranks + 1, enough - around); ranks <= enough + around; ++ranks) {
-    const auto found = model_ranks_of(ranks);
-    if (!found) continue;
-    if (*found == model_ranks) return ranks;
-    if (*found < model_ranks && (!below || *found >= below->second)) below = {ranks, *found};
-    if (*found > model_ranks && !above) above = {ranks, *found};
-  }
-  const auto text = [](const auto& it) {
-    return it ? fmt::format("{} ranks give {}", it->first, it->second) : "none gives less";
-  };
-  return fail(ErrorCode::conflict,
-              "no number of ranks gives just {} model ranks with this layout: {}, {}; set model_ranks, so "
-              "that those left over are spare",
-              model_ranks, text(below), text(above));
 }
 
 std::vector<std::vector<int>> frontends_of_ranks(const Config& config, std::span<const RankPlace> places,

@@ -44,9 +44,6 @@ Result<std::vector<RankPlace>> place_started_servers(const Config& config, const
 
 /// The node of each of `ranks` ranks, so many on each one after the other; 0: all on one.
 std::vector<int> nodes_in_turn(int ranks, int ranks_per_node);
-/// The least number of ranks that gives just so many model ranks. Fails (conflict) when none does, with the
-/// numbers that come nearest, or with what is wrong with the layout.
-Result<int> ranks_for(const Config& config, int model_ranks, int ranks_per_node);
 
 /// One line per kind, for `afterbay check`: "model: ranks 0-2, 4-6".
 std::string text_of(const Config& config, std::span<const RankPlace> places);

@@ -23,21 +23,22 @@ double Dispatcher::load_of(const wire::Candidate& candidate) {
   return bytes / static_cast<double>(candidate.servers.size());
 }
 
+std::uint64_t Dispatcher::last_choice(const wire::Candidate& candidate) {
+  std::uint64_t last = 0;
+  for (const std::uint32_t server : candidate.servers) last = std::max(last, loads_[server].chosen);
+  return last;
+}
+
 std::uint32_t Dispatcher::assign(std::uint32_t collection, std::span<const wire::Candidate> candidates,
                                  std::uint64_t expected_bytes) {
   if (const auto opened = ahead_.find(collection); opened != ahead_.end())
     loads_[opened->second.first].promised.push_back(opened->second.second);
-  const auto after = std::ranges::find_if(
-      candidates, [this](const wire::Candidate& it) { return it.servers.front() >= next_; });
-  const auto first = static_cast<std::size_t>(after - candidates.begin()) % candidates.size();
-  const wire::Candidate* best = &candidates[first];
-  for (std::size_t i = 1; i < candidates.size(); ++i) {
-    const wire::Candidate& other = candidates[(first + i) % candidates.size()];
-    if (load_of(other) < load_of(*best)) best = &other;
-  }
-  next_ = best->servers.front() + 1;
-  ahead_[collection] = {best->leader, expected_bytes};
-  return best->leader;
+  const auto rank = [this](const wire::Candidate& it) { return std::pair(load_of(it), last_choice(it)); };
+  const wire::Candidate& best = *std::ranges::min_element(candidates, {}, rank);
+  ++choices_;
+  for (const std::uint32_t server : best.servers) loads_[server].chosen = choices_;
+  ahead_[collection] = {best.leader, expected_bytes};
+  return best.leader;
 }
 
 }  // namespace afterbay::server

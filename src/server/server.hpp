@@ -46,6 +46,7 @@
 #include "server/workers.hpp"
 #include "storage/byte_allowance.hpp"
 #include "storage/store.hpp"
+#include "storage/striping/lfs.hpp"
 #include "transport/link.hpp"
 #include "triggers/triggers.hpp"
 #include "wire/frame_messages.hpp"
@@ -314,6 +315,7 @@ class Server {
   std::map<std::uint32_t, CollectionTimers> collection_timers_;
 
   FellowServers fellows_;
+  const std::shared_ptr<storage::KnownTargets> storage_targets_ = std::make_shared<storage::KnownTargets>();
   Dispatcher dispatcher_;    ///< of wire::choosing_server
   bool tells_load_ = false;  ///< some collection's files go where there is least to write
   std::pair<std::uint64_t, std::uint64_t> load_told_{};

@@ -136,7 +136,7 @@ void Server::note_striping(const ServedCollection& collection, const storage::Fi
   const storage::Striping striping = file.striping();
   if (striping.file_system.empty()) return;
   observe::add(profile_.counter(fmt::format("{}: files on {} ({}), {}", collection.name, striping.file_system,
-                                            file.engine(), striping.applied)),
+                                            file.engine(), striping.stripes)),
                1);
   if (striping.warning.empty()) return;
   std::string warning = fmt::format(
@@ -156,6 +156,7 @@ storage::FileRequest Server::request_for(const OutputFile& file) {
   request.chunk_memory = chunk_memory_;
   request.disk = disk_;
   request.stripes = stripe_policy(config_, *file.collection);
+  request.stripes.targets = storage_targets_;
   request.checksum = journal_ && config_.sums_files();
   request.server = static_cast<std::uint64_t>(place_.number);
   request.readable = policy_of(*file.collection).readable;

@@ -25,13 +25,23 @@ observe::Sampler::Options sampler_options(const FrontendPlace& place, const conf
 }  // namespace
 
 FrontendRun::FrontendRun(std::unique_ptr<transport::network::Relay> relay, FrontendPlace place,
-                         const config::Config& config, const Logger& logger)
+                         const config::Config& config, observe::Profile& profile, const Logger& logger)
     : relay_(std::move(relay)),
       place_(std::move(place)),
       host_(host_name()),
       started_at_s_(observe::time_of_day_s()),
       started_ns_(now_ns()),
-      sampler_(sampler_options(place_, config), logger) {}
+      sampler_(sampler_options(place_, config), logger),
+      profile_(profile) {
+  if (!profile.on()) return;
+  work_timers_ = {profile.timer("take in"), profile.timer("send"), profile.timer("answer")};
+  wait_timers_ = {profile.wait("data of model ranks"), profile.wait("credits of servers"),
+                  profile.wait("transfers to servers")};
+  relay_->tell([this](Relay::Work work, std::uint64_t start_ns, std::uint64_t end_ns, std::uint64_t bytes) {
+    end_wait(start_ns);
+    work_timers_[static_cast<std::size_t>(work)]->add(start_ns, end_ns, bytes);
+  });
+}
 
 observe::ServerState FrontendRun::state_now(const char* phase) const {
   const auto figures = relay_->figures();
@@ -69,12 +79,28 @@ bool FrontendRun::step() {
   return did;
 }
 
-Result<> FrontendRun::end(observe::Profile& profile) {
+void FrontendRun::wait(transport::Millis most) {
+  if (profile_.on()) {
+    const Relay::Awaited reason = relay_->waits_for();
+    if (wait_ && wait_->reason != reason) end_wait(now_ns());
+    if (!wait_) wait_ = Wait{reason, now_ns()};
+  }
+  relay_->wait(most);
+}
+
+void FrontendRun::end_wait(std::uint64_t now) {
+  if (!wait_) return;
+  wait_timers_[static_cast<std::size_t>(wait_->reason)]->add(wait_->start_ns, now);
+  wait_.reset();
+}
+
+Result<> FrontendRun::end() {
+  end_wait(now_ns());
   sampler_.offer(state_now(relay_->failure() ? "failed" : "ended"));
   const auto figures = relay_->figures();
-  observe::add(profile.counter("bytes passed on"), figures.bytes);
-  observe::add(profile.counter("segments passed on"), figures.segments);
-  observe::peak(profile.counter("peak bytes held", observe::CounterKind::peak), figures.peak_bytes);
+  observe::add(profile_.counter("bytes passed on"), figures.bytes);
+  observe::add(profile_.counter("segments passed on"), figures.segments);
+  observe::peak(profile_.counter("peak bytes held", observe::CounterKind::peak), figures.peak_bytes);
   if (relay_->failure()) return fail(*relay_->failure());
   return {};
 }

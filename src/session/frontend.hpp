@@ -2,7 +2,9 @@
 // What the process of a frontend does until its model ranks have ended.
 #pragma once
 
+#include <array>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/log.hpp"
@@ -25,28 +27,41 @@ struct FrontendPlace {
 
 class FrontendRun {
  public:
+  /// What it does and waits for goes into `profile`, which must outlive it.
   FrontendRun(std::unique_ptr<transport::network::Relay> relay, FrontendPlace place,
-              const config::Config& config, const Logger& logger);
+              const config::Config& config, observe::Profile& profile, const Logger& logger);
 
   /// Does what there is to do now; false when there was nothing.
   bool step();
-  void wait(transport::Millis most) { relay_->wait(most); }
+  /// A wait lasts until something is done, whatever it wakes up for in between.
+  void wait(transport::Millis most);
   [[nodiscard]] bool finished() const { return relay_->finished(); }
-  /// After the end: what it did goes into `profile`. Fails with what went wrong.
-  Result<> end(observe::Profile& profile);
+  /// After the end. Fails with what went wrong.
+  Result<> end();
   /// For the report, after the end: its backlog is what it held.
   [[nodiscard]] observe::ServerHistory history() const;
 
  private:
-  [[nodiscard]] observe::ServerState state_now(const char* phase) const;
+  using Relay = transport::network::Relay;
+  struct Wait {
+    Relay::Awaited reason;
+    std::uint64_t start_ns = 0;
+  };
 
-  std::unique_ptr<transport::network::Relay> relay_;
+  [[nodiscard]] observe::ServerState state_now(const char* phase) const;
+  void end_wait(std::uint64_t now);
+
+  std::unique_ptr<Relay> relay_;
   FrontendPlace place_;
   std::string host_;
   double started_at_s_;
   std::uint64_t started_ns_;
   std::uint64_t next_sample_ns_ = 0;
   observe::Sampler sampler_;
+  observe::Profile& profile_;
+  std::array<observe::Timer*, Relay::works> work_timers_{};    ///< by Relay::Work; null: nobody wants to know
+  std::array<observe::Timer*, Relay::awaited> wait_timers_{};  ///< by Relay::Awaited; likewise
+  std::optional<Wait> wait_;                                   ///< under way
 };
 
 }  // namespace afterbay::session

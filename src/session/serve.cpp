@@ -38,7 +38,7 @@ class Work {
       state_->report_failure(*state_->server->failure());
       return fail(*state_->server->failure());
     }
-    if (state_->frontend) AFTERBAY_TRY(state_->frontend->end(state_->server_profile));
+    if (state_->frontend) AFTERBAY_TRY(state_->frontend->end());
     state_->ended = true;
     AFTERBAY_TRY(state_->report());
     state_->release();

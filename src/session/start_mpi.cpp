@@ -458,9 +458,9 @@ class Starter {
                                                   [](const session::RankRole& it) { return it.frontend; }));
     place.session = session_;
     place.run = run_;
-    state_->frontend =
-        std::make_unique<session::FrontendRun>(std::move(relay), std::move(place), *state_->config,
-                                               Logger({session_, "frontend", rank_}, state_->config->log));
+    state_->frontend = std::make_unique<session::FrontendRun>(
+        std::move(relay), std::move(place), *state_->config, state_->server_profile,
+        Logger({session_, "frontend", rank_}, state_->config->log));
     catch_signals(false);
   }
 

@@ -92,7 +92,10 @@ Result<OpenPart> open_part(const FileRequest& request) {
                                               request.disk, &striper, request.readable),
                               request.path));
   auto opened = in_file(fill_part(request, std::move(part)), request.path);
-  if (opened) opened->striping = striper.striping();
+  if (opened) {
+    striper.look(opened->part.part_path());
+    opened->striping = striper.striping();
+  }
   return opened;
 }
 

@@ -132,10 +132,44 @@ class RanksToStart(CommandTest):
             words, printed = re.search(rf"\$ afterbay check ({ranks} .*)\n((?:.*\n)*?)```", page).groups()
             self.assertEqual(self.expect(OK, "check", *words.split()).stdout, printed)
 
-    def test_a_number_of_model_ranks_that_no_total_gives_is_said_with_its_neighbours(self):
-        done = self.expect(WRONG, "check", "--model-ranks", "7", "--ranks-per-node", "8", "--afterbay.isolate_nodes=on",
-                           "--afterbay.servers_per_node=8", "--afterbay.server_nodes=1")
-        self.assertIn("no number of ranks gives just 7 model ranks", done.stderr)
+    def started(self, *words):
+        return self.expect(OK, "check", "--model-ranks", *words).stdout
+
+    def test_isolated_servers_take_whole_nodes_as_in_pfio(self):
+        text = self.started("28", "--ranks-per-node", "28", "--afterbay.topology=tiered", "--afterbay.isolate_nodes=on",
+                            "--afterbay.server_nodes=1", "--afterbay.servers_per_node=5")
+        self.assertIn("start 56 ranks, on 2 nodes\n28 model ranks and 5 servers, 23 frontends;", text)
+        self.assertNotIn("spare", text)
+
+    def test_ranks_left_over_are_spare_and_model_ranks_is_to_be_set(self):
+        layout = ("--ranks-per-node", "28", "--afterbay.isolate_nodes=on", "--afterbay.servers=2")
+        text = self.started("20", *layout)
+        self.assertIn("start 56 ranks, on 2 nodes\nset model_ranks: 20, so that the 8 ranks left over are spare\n"
+                      "20 model ranks and 2 servers, 34 spare;", text)
+        same = self.expect(OK, "check", "--ranks", "56", *layout, "--afterbay.model_ranks=20").stdout
+        self.assertIn("model: ranks 0-19\n", same)
+        self.assertEqual(text.split("\n", 2)[2], same)
+        text = self.started("20", *layout, "--afterbay.model_ranks=20")
+        self.assertIn("start 56 ranks, on 2 nodes\n8 ranks left over, spare by model_ranks (--afterbay.model_ranks)\n", text)
+        text = self.started("7", "--ranks-per-node", "8", "--afterbay.isolate_nodes=on", "--afterbay.servers_per_node=8",
+                            "--afterbay.server_nodes=1")
+        self.assertIn("start 16 ranks, on 2 nodes\nset model_ranks: 7, so that the 1 rank left over is spare\n", text)
+
+    def test_a_number_other_than_the_one_that_is_set_is_refused(self):
+        path = self.write("run.yaml", "afterbay:\n  servers: 2\n  model_ranks: 10\n")
+        done = self.expect(WRONG, "check", path, "--model-ranks", "20")
+        self.assertEqual(done.stdout, "")
+        self.assertIn("run.yaml:3:16: model_ranks is 10, but a number of ranks for 20 model ranks is asked for", done.stderr)
+        self.assertIn("start 12 ranks\n10 model ranks and 2 servers;", self.expect(OK, "check", path, "--model-ranks", "10").stdout)
+
+    def test_isolated_servers_need_the_size_of_a_node(self):
+        done = self.expect(WRONG, "check", "--model-ranks", "20", "--afterbay.isolate_nodes=on")
+        self.assertIn("say how many ranks a node has (--ranks-per-node)", done.stderr)
+
+    def test_numbers_that_no_job_has_are_refused_at_once(self):
+        for words in (("--model-ranks", "2000000000"), ("--ranks", "2000000000"), ("--model-ranks", "1048577"),
+                      ("--model-ranks", "20", "--ranks-per-node", "2000000000")):
+            self.expect(USAGE, "check", *words)
 
     def test_ranks_and_model_ranks_exclude_each_other(self):
         self.expect(USAGE, "check", "--ranks", "8", "--model-ranks", "7")

@@ -9,6 +9,11 @@ from _cli import OK, CommandTest
 
 DOCS = pathlib.Path(os.environ["AFTERBAY_SOURCE"], "docs")
 KNOWN = set(re.findall(r"^### `(?:collections\.NAME\.|pools\.NAME\.)?([^`]+)`", (DOCS / "reference" / "configuration.md").read_text(), re.M))
+# What the Unified Model's namelist ioscntl has.
+IOSCNTL = {"ios_" + name for name in (
+    "spacing offset interleave together_end tasks_per_server unit_alloc_policy buffer_size concurrency concurrency_max_mem as_concurrency "
+    "async_levs_per_pack async_send_null async_stats use_async_stash use_async_dump use_helpers force_threading_mode serialise_mpi_calls "
+    "thread_0_calls_mpi num_threads backoff_interval timeout lock_meter local_ro_files relaytoslaves decomp_model verbosity").split()}
 SECTIONS = {"pools", "triggers", "collections.NAME.pool"}
 
 
@@ -19,6 +24,13 @@ class FromOthers(CommandTest):
                 yaml = re.search(r"```yaml\n(.*?)```", (DOCS / "how-to" / page).read_text(), re.S)[1]
                 done = self.expect(OK, "check", self.write("run.yaml", yaml), "--ranks", "8", "--ranks-per-node", "4")
                 self.assertIn(servers, done.stdout)
+
+    def test_names_of_the_um_are_those_of_its_namelist(self):
+        page = (DOCS / "how-to" / "from-um.md").read_text()
+        rows = [line.split("|")[1] for line in page.splitlines() if line.startswith("| ")][1:]
+        named = {name for row in rows for name in re.findall(r"`([a-z][a-z0-9_]*)`", row)}
+        self.assertLessEqual({"ios_tasks_per_server", "ios_use_async_stash", "ios_timeout"}, named)
+        self.assertEqual(named - IOSCNTL, set())
 
     def test_settings_exist(self):
         for page in ("from-um.md", "from-xios.md"):

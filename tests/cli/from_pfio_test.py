@@ -51,9 +51,16 @@ class FromPfio(CommandTest):
     def test_the_example_prints_what_the_page_says(self):
         text = PAGE.read_text()
         yaml = re.search(r"```yaml\n(afterbay:.*?)```", text, re.S)[1]
-        printed = re.search(r"\$ afterbay check run.yaml --ranks 56 --ranks-per-node 28\n(.*?)```", text, re.S)[1]
-        done = self.expect(OK, "check", self.write("run.yaml", yaml), "--ranks", "56", "--ranks-per-node", "28")
-        self.assertEqual(done.stdout, printed)
+        path = self.write("run.yaml", yaml)
+        printed = re.search(r"\$ afterbay check run.yaml --model-ranks 28 --ranks-per-node 28\n(.*?)```", text, re.S)[1]
+        self.assertEqual(self.expect(OK, "check", path, "--model-ranks", "28", "--ranks-per-node", "28").stdout, printed)
+        done = self.expect(OK, "check", path, "--ranks", "56", "--ranks-per-node", "28")
+        self.assertEqual("start 56 ranks, on 2 nodes\n" + done.stdout, printed)
+
+    def test_a_last_node_that_the_model_does_not_fill_is_spare_as_the_page_says(self):
+        yaml = re.search(r"```yaml\n(afterbay:.*?)```", PAGE.read_text(), re.S)[1]
+        done = self.expect(OK, "check", self.write("run.yaml", yaml), "--model-ranks", "40", "--ranks-per-node", "28")
+        self.assertIn("start 84 ranks, on 3 nodes\nset model_ranks: 40, so that the 16 ranks left over are spare\n", done.stdout)
 
     def test_the_vector_of_servers_is_three_pools(self):
         yaml = re.search(r"```yaml\n(pools:.*?)```", PAGE.read_text(), re.S)[1]

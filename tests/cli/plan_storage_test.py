@@ -11,10 +11,23 @@ import unittest
 
 from _cli import COMMAND, IO, OK, USAGE, CommandTest, run
 
+#: Of a file system with 3 storage targets.
 LFS = """#!/bin/sh
+tools=$(dirname "$0")
 for path; do :; done
-echo "$2 $3 $4 $5" >> "$(dirname "$0")/calls"
-: > "$path"
+case $1 in
+setstripe)
+  echo "$2 $3 $4 $5" >> "$tools/calls"
+  : > "$path"
+  echo "$3 $5" > "$tools/set" ;;
+getstripe)
+  read -r count size < "$tools/set"
+  [ "$count" -lt 0 ] || [ "$count" -gt 3 ] && count=3
+  printf '%s\\nlmm_stripe_count:  %s\\nlmm_stripe_size:   %s\\n' "$path" "$count" "$size" ;;
+osts)
+  echo OBDS:
+  for number in 0 1 2; do echo "$number: scratch-OST000${number}_UUID ACTIVE"; done ;;
+esac
 """
 
 
@@ -58,12 +71,28 @@ class PlanStorage(CommandTest):
         finally:
             strange.rmdir()
 
-    def test_on_lustre_tries_stripes(self):
+    def plan_with(self, lfs):
         tools = pathlib.Path("tools")
         tools.mkdir(exist_ok=True)
-        (tools / "lfs").write_text(LFS)
+        (tools / "calls").unlink(missing_ok=True)
+        (tools / "lfs").write_text(lfs)
         (tools / "lfs").chmod(0o755)
-        text = self.plan("--lustre", settings={"PATH": f"{tools.resolve()}:{os.environ['PATH']}"})
+        return tools, self.plan("--lustre", settings={"PATH": f"{tools.resolve()}:{os.environ['PATH']}"})
+
+    def test_stripes_are_told_as_the_files_had_them(self):
+        _, text = self.plan_with(LFS)
+        had = text.split("# Stripes as they were asked for, and as the files had them:\n")[1].splitlines()
+        self.assertIn("# 1 x 4MiB    stripe count 1, size 4MiB, of 3 OSTs", had)
+        self.assertIn("# 4 x 1MiB    stripe count 3, size 1MiB, of 3 OSTs", had)
+        self.assertIn("# all x 8MiB  stripe count 3, size 8MiB, of 3 OSTs", had)
+        self.assertEqual(len(had), 9)
+
+    def test_stripes_that_cannot_be_asked_for_are_not_known(self):
+        _, text = self.plan_with(LFS + "[ $1 = setstripe ]\n")
+        self.assertIn("# all x 8MiB  stripes not known, number of OSTs not known\n", text)
+
+    def test_on_lustre_tries_stripes(self):
+        tools, text = self.plan_with(LFS)
         self.assertRegex(text, r"(?m)^  stripe: \{count: (1|4|all), size: [148]MiB\}$")
         calls = set((tools / "calls").read_text().splitlines())
         self.assertEqual(calls, {f"-c {count} -S {size << 20}" for count in (1, 4, -1) for size in (1, 4, 8)})

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stripes of a whole run: settings reach `lfs` before the file has data, and the report says what was applied."""
+"""Stripes of a whole run: settings reach `lfs` before the file has data, and the report says which stripes the
+file has."""
 import json
 import os
 import pathlib
@@ -14,11 +15,24 @@ except ImportError:
     print("netCDF4 for Python is not installed; skipped")
     sys.exit(77)
 
-#: Notes its calls and the size of the file it is called for, and makes the file, as the real one does.
+#: Notes what it is to set, with the size of the file, and makes the file, as the real one does. It gives no more stripes than the file
+#: system has storage targets: 6.
 LFS = """#!/bin/sh
+tools=$(dirname "$0")
 for path; do :; done
-echo "$* $(stat -c %s "$path" 2>/dev/null || echo new)" >> "$(dirname "$0")/calls"
-: > "$path"
+case $1 in
+setstripe)
+  echo "$* $(stat -c %s "$path" 2>/dev/null || echo new)" >> "$tools/calls"
+  : > "$path"
+  echo "$3 $5" > "$tools/set" ;;
+getstripe)
+  read -r count size < "$tools/set"
+  [ "$count" -lt 0 ] || [ "$count" -gt 6 ] && count=6
+  printf '%s\\nlmm_stripe_count:  %s\\nlmm_stripe_size:   %s\\nlmm_pattern:       raid0\\n' "$path" "$count" "$size" ;;
+osts)
+  echo OBDS:
+  for number in 0 1 2 3 4 5; do echo "$number: scratch-OST000${number}_UUID ACTIVE"; done ;;
+esac
 """
 FAILING_LFS = "#!/bin/sh\necho 'error on ioctl: Operation not supported' >&2\nexit 95\n"
 MPIRUN = ("timeout", "-k", "5", "60", "mpirun", "--oversubscribe", "-np")
@@ -59,12 +73,12 @@ class Striping(CommandTest):
         self.replay(LFS, "--afterbay.stripe.apply=always", "--afterbay.stripe.count=7",
                     "--afterbay.collections.re*.stripe.count=4", "--afterbay.collections.re*.stripe.size=2MiB")
         self.assertEqual(self.calls(), ["setstripe -c 4 -S 2097152 out.nc.part new"])
-        self.assertRegex(self.lines[0], r"stripe count 4, size 2MiB$")
+        self.assertRegex(self.lines[0], r"stripe count 4, size 2MiB, of 6 OSTs$")
 
     def test_policy_follows_the_expected_size(self):
         self.replay(LFS, "--afterbay.stripe.apply=always", "--afterbay.collections.replay.expected_size=20GiB")
         self.assertEqual(self.calls(), ["setstripe -c 4 -S 8388608 out.nc.part new"])
-        self.assertRegex(self.lines[0], r"stripe count 4, size 8MiB$")
+        self.assertRegex(self.lines[0], r"stripe count 4, size 8MiB, of 6 OSTs$")
 
     def test_files_of_single_servers_get_one_stripe(self):
         self.replay(LFS, "--afterbay.stripe.apply=always", "--afterbay.collections.replay.expected_size=20GiB",
@@ -84,7 +98,22 @@ class Striping(CommandTest):
         done = self.replay(FAILING_LFS, "--afterbay.stripe.apply=always")
         self.assertRegex(done.stderr, r'collection "replay": the stripes of a file could not be set.*'
                                       r"ended with status 95: error on ioctl: Operation not supported")
-        self.assertRegex(self.lines[0], r"stripes as the directory says$")
+        self.assertRegex(self.lines[0], r"stripes not known, number of OSTs not known$")
+
+    def test_the_report_says_what_the_file_has_not_what_was_asked_for(self):
+        self.replay(LFS, "--afterbay.stripe.apply=always", "--afterbay.stripe.count=all", "--afterbay.stripe.size=8MiB")
+        self.assertEqual(self.calls(), ["setstripe -c -1 -S 8388608 out.nc.part new"])
+        self.assertRegex(self.lines[0], r"stripe count 6, size 8MiB, of 6 OSTs$")
+
+    def test_stripes_that_cannot_be_asked_for_are_not_known(self):
+        self.replay(LFS + "[ $1 = setstripe ]\n", "--afterbay.stripe.apply=always", "--afterbay.stripe.count=4")
+        self.assertEqual(len(self.calls()), 1)
+        self.assertRegex(self.lines[0], r"stripes not known, number of OSTs not known$")
+
+    def test_files_given_to_the_least_loaded_server_get_one_stripe(self):
+        self.replay(LFS, "--afterbay.stripe.apply=always", "--afterbay.collections.replay.expected_size=20GiB",
+                    "--afterbay.placement=least")
+        self.assertEqual(self.calls(), ["setstripe -c 1 -S 8388608 out.nc.part new"])
 
     def test_local_file_system_is_left_alone(self):
         done = self.replay(LFS)

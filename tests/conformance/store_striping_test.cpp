@@ -5,9 +5,11 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <memory>
 #include <sstream>
 
 #include "conformance/store_harness.hpp"
+#include "storage/striping/lfs.hpp"
 
 namespace afterbay::test {
 namespace {
@@ -18,14 +20,30 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-/// As the real one, it refuses to set the stripes of a file that exists.
-constexpr const char* fake_lfs = R"(#!/bin/sh
+/// Of a file system with 6 storage targets, one of them out of use. As the real one, it refuses to set the
+/// stripes of a file that exists, and gives a file no more stripes than there are targets.
+constexpr const char* fake_lfs = R"sh(#!/bin/sh
+tools=$(dirname "$0")
 for path; do :; done
-echo "$*" >> "$(dirname "$0")/calls"
-[ -e "$path" ] && { echo "lfs setstripe: $path: File exists" >&2; exit 17; }
-: > "$path"
-stat -c %i "$path" >> "$(dirname "$0")/made"
-)";
+echo "$*" >> "$tools/calls"
+case $1 in
+setstripe)
+  [ -e "$path" ] && { echo "lfs setstripe: $path: File exists" >&2; exit 17; }
+  : > "$path"
+  stat -c %i "$path" >> "$tools/made"
+  echo "$3 $5" > "$tools/set-$(stat -c %i "$path")" ;;
+getstripe)
+  read -r count size < "$tools/set-$(stat -c %i "$path")" || exit 1
+  [ "$count" -lt 0 ] || [ "$count" -gt 5 ] && count=5
+  printf '%s\nlmm_stripe_count:  %s\nlmm_stripe_size:   %s\nlmm_pattern:       raid0\n' "$path" "$count" "$size"
+  printf 'lmm_layout_gen:    0\nlmm_stripe_offset: 3\n\tobdidx\t\t objid\t\t objid\t\t group\n' ;;
+osts)
+  echo OBDS:
+  for number in 0 1 2 3 4; do echo "$number: scratch-OST000${number}_UUID ACTIVE"; done
+  echo "5: scratch-OST0005_UUID INACTIVE" ;;
+esac
+)sh";
+constexpr const char* of_targets = ", of 6 OSTs, 5 of them active";
 
 class StoreStriping : public testing::TestWithParam<Format> {
  protected:
@@ -49,6 +67,12 @@ class StoreStriping : public testing::TestWithParam<Format> {
     std::ifstream stream(tools() / name);
     std::vector<std::string> found;
     for (std::string line; std::getline(stream, line);) found.push_back(line);
+    return found;
+  }
+
+  [[nodiscard]] std::vector<std::string> calls(const std::string& kind) const {
+    std::vector<std::string> found = lines("calls");
+    std::erase_if(found, [&](const std::string& line) { return !line.starts_with(kind + " "); });
     return found;
   }
 
@@ -87,8 +111,8 @@ TEST_P(StoreStriping, is_set_before_the_file_has_data) {
   auto made = request();
   made.stripes.expected_bytes = std::uint64_t{100} << 30;
   const auto striping = write(made);
-  EXPECT_THAT(lines("calls"), ElementsAre("setstripe -c 4 -S 16777216 " + made.path + ".part"));
-  EXPECT_EQ(striping.applied, "stripe count 4, size 16MiB");
+  EXPECT_THAT(calls("setstripe"), ElementsAre("setstripe -c 4 -S 16777216 " + made.path + ".part"));
+  EXPECT_EQ(striping.stripes, std::string("stripe count 4, size 16MiB") + of_targets);
   EXPECT_EQ(striping.warning, "");
   struct stat status {};
   ASSERT_EQ(::stat(made.path.c_str(), &status), 0);
@@ -96,7 +120,30 @@ TEST_P(StoreStriping, is_set_before_the_file_has_data) {
 }
 
 TEST_P(StoreStriping, of_a_small_file_is_one_stripe) {
-  EXPECT_EQ(write(request()).applied, "stripe count 1, size 1MiB");
+  EXPECT_EQ(write(request()).stripes, std::string("stripe count 1, size 1MiB") + of_targets);
+}
+
+TEST_P(StoreStriping, that_is_reported_is_that_of_the_file_not_what_was_asked_for) {
+  auto made = request();
+  made.stripes.count = storage::StripePolicy::all;
+  made.stripes.size_bytes = std::uint64_t{8} << 20;
+  EXPECT_EQ(write(made).stripes, std::string("stripe count 5, size 8MiB") + of_targets);
+}
+
+TEST_P(StoreStriping, that_cannot_be_asked_for_is_not_known) {
+  install(std::string(fake_lfs) + "[ $1 = setstripe ]\n");
+  const auto striping = write(request());
+  EXPECT_EQ(calls("setstripe").size(), 1u);
+  EXPECT_EQ(striping.stripes, "stripes not known, number of OSTs not known");
+  EXPECT_EQ(striping.warning, "");
+}
+
+TEST_P(StoreStriping, asks_for_the_targets_once_for_all_files_of_a_server) {
+  auto made = request(Existing::replace);
+  made.stripes.targets = std::make_shared<storage::KnownTargets>();
+  for (int file = 0; file < 2; ++file) EXPECT_THAT(write(made).stripes, testing::EndsWith(of_targets));
+  EXPECT_EQ(calls("getstripe").size(), 2u);
+  EXPECT_EQ(calls("osts").size(), 1u);
 }
 
 TEST_P(StoreStriping, of_what_a_killed_run_left_behind_is_set_anew) {
@@ -105,7 +152,7 @@ TEST_P(StoreStriping, of_what_a_killed_run_left_behind_is_set_anew) {
   const auto striping = write(made);
   EXPECT_EQ(striping.warning, "");
   EXPECT_EQ(lines("made").size(), 1u);
-  EXPECT_EQ(striping.applied, "stripe count 1, size 1MiB");
+  EXPECT_EQ(striping.stripes, std::string("stripe count 1, size 1MiB") + of_targets);
 }
 
 TEST_P(StoreStriping, of_an_appended_file_is_that_of_its_new_copy) {
@@ -124,7 +171,7 @@ TEST_P(StoreStriping, of_an_appended_file_is_that_of_its_new_copy) {
 TEST_P(StoreStriping, that_fails_is_a_warning_and_the_file_is_written) {
   install("#!/bin/sh\necho 'lfs setstripe: no such OST pool' >&2\nexit 22\n");
   const auto striping = write(request());
-  EXPECT_EQ(striping.applied, "stripes as the directory says");
+  EXPECT_EQ(striping.stripes, "stripes not known, number of OSTs not known");
   EXPECT_THAT(striping.warning, HasSubstr("ended with status 22: lfs setstripe: no such OST pool"));
 }
 

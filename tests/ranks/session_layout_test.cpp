@@ -261,6 +261,14 @@ RANK_TEST(SessionLayout, a_frontend_frees_the_model_as_far_as_its_memory_goes, 4
   EXPECT_EQ(frontend["ranks"], 1);
   EXPECT_GE(frontend["counters"]["bytes passed on"]["total"], lengthy * 2 * ahead_points * sizeof(float));
   EXPECT_LE(frontend["counters"]["peak bytes held"]["total"], 8u << 20);
+  // The server's memory is full, and the frontend holds what it cannot send.
+  for (const auto& timer : frontend["timers"])
+    if (timer["name"] == "wait: credits of servers") {
+      EXPECT_GT(timer["count"], 0);
+      EXPECT_GT(timer["inclusive_s"], 0.0);
+      return;
+    }
+  ADD_FAILURE() << "no timer of waits for credits";
 }
 
 RANK_TEST(SessionLayout, too_small_a_frontend_is_refused_with_the_arithmetic, 4) {

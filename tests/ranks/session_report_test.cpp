@@ -31,9 +31,8 @@ Collection collection_of(Session& session, const std::string& name, Type type, c
   return session.collection(name, schema, {.file = {}, .directory = {}, .store = store});
 }
 
-/// Two collections of four model ranks through one server; returns what this rank printed.
-std::string run_with_reports(const char* table = "on") {
-  SessionOptions options = small_session(1);
+/// Two collections of all model ranks through one server; returns what this rank printed.
+std::string run_with_reports(const char* table = "on", SessionOptions options = small_session(1)) {
   options.set("report.table", table).set("report.json", "report.json").set("report.trace", "trace.json");
   ::testing::internal::CaptureStdout();
   run_session(options, [](Session& session) {
@@ -234,6 +233,51 @@ RANK_TEST(SessionReport, events_of_the_trace_nest, 5) {
   EXPECT_TRUE(std::ranges::any_of(of_server, [](const auto& name) { return name.ends_with("surface"); }));
   for (const auto& [thread, spans] : threads) expect_nested(spans, thread);
 }
+
+/// PFIO's profiler has timers of its frontends, too.
+void expect_frontend_timers(const char* transport) {
+  const std::string printed = run_with_reports("on", small_session(1)
+                                                         .set("topology", "tiered")
+                                                         .set("transport", transport)
+                                                         .set("memory.frontend", "8MiB")
+                                                         .set("memory.link", "128KiB"));
+  if (rank() != 0) return;
+  for (const char* line :
+       {"frontend: 1 rank", "--take in", "--send", "--answer", "--wait: data of model ranks",
+        "--wait: credits of servers", "--wait: transfers to servers"})
+    EXPECT_NE(printed.find(line), std::string::npos) << line << " is missing in\n" << printed;
+  const Json frontend = parsed("report.json")["frontend"];
+  const Json taken = timer(frontend, {"frontend", "take in"}), sent = timer(frontend, {"frontend", "send"});
+  EXPECT_GE(taken["bytes"], surface_bytes + state_bytes);
+  EXPECT_EQ(taken["bytes"], sent["bytes"]);
+  EXPECT_EQ(sent["bytes"], frontend["counters"]["bytes passed on"]["total"]);
+  double seconds = 0;
+  for (const char* name : {"open_session", "take in", "send", "answer", "wait: data of model ranks",
+                           "wait: credits of servers", "wait: transfers to servers"})
+    seconds += timer(frontend, {"frontend", name})["inclusive_s"].get<double>();
+  for (const char* name : {"take in", "send", "answer", "wait: data of model ranks"})
+    EXPECT_GT(timer(frontend, {"frontend", name})["count"], 0) << name;
+  EXPECT_LE(seconds, frontend["elapsed_s"].get<double>() * 1.001);
+  EXPECT_GE(seconds, frontend["elapsed_s"].get<double>() / 2);
+  std::set<std::string> events;
+  std::map<std::string, std::vector<std::pair<double, double>>> threads;
+  std::uint64_t bytes = 0;
+  const Json trace = parsed("trace.json");
+  for (const Json& event : trace["traceEvents"]) {
+    if (event["ph"] != "X" || event["cat"] != "frontend") continue;
+    events.insert(event["name"].get<std::string>());
+    if (event["name"] == "take in") bytes += event["args"]["bytes"].get<std::uint64_t>();
+    threads[event["tid"].dump()].emplace_back(event["ts"],
+                                              event["ts"].get<double>() + event["dur"].get<double>());
+  }
+  EXPECT_EQ(bytes, taken["bytes"]);
+  for (const char* name : {"take in", "send", "answer", "wait: data of model ranks"})
+    EXPECT_TRUE(events.contains(name)) << name;
+  for (const auto& [thread, spans] : threads) expect_nested(spans, "the frontend's thread " + thread);
+}
+
+RANK_TEST(SessionReport, frontends_have_timers, 4) { expect_frontend_timers("auto"); }
+RANK_TEST(SessionReport, frontends_have_timers_over_mpi, 4) { expect_frontend_timers("mpi"); }
 
 }  // namespace
 }  // namespace afterbay::testing

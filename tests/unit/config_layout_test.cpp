@@ -3,7 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
+#include <utility>
+
 #include "config/layout.hpp"
+#include "config/ranks_to_start.hpp"
 #include "unit/config_sources.hpp"
 
 namespace afterbay::config {
@@ -52,6 +56,27 @@ TEST(ConfigLayout, ServersOnEveryNode) {
   EXPECT_EQ(placed({{"servers_per_node", "2"}}, {0, 1, 0, 1, 0, 1, 1}), "mmsmsss");
 }
 
+/// Ranks and ranks left over, found by trying all totals.
+std::optional<std::pair<int, int>> tried_out(const Config& config, const Settings& layout, int model,
+                                             int per_node) {
+  const bool whole = per_node > 0 && std::ranges::any_of(layout, [](const auto& it) {
+                       return it.first.ends_with("isolate_nodes") && it.second == "on";
+                     });
+  std::optional<std::pair<int, int>> with_rest;
+  for (int ranks = model; ranks <= 5 * model + 80; ++ranks) {
+    if (whole && ranks % per_node != 0) continue;
+    Config on_nodes = config;
+    on_nodes.nodes = nodes_in_turn(ranks, per_node);
+    const auto all = on_nodes.check_against(ranks);
+    if (all && all->model_ranks == model) return std::pair(ranks, 0);
+    on_nodes.model_ranks = model;
+    const auto some = on_nodes.check_against(ranks);
+    if (some && some->model_ranks == model && !with_rest)
+      with_rest = std::pair(ranks, all ? all->model_ranks - model : -1);
+  }
+  return with_rest;
+}
+
 /// Compared with a search through all totals.
 TEST(ConfigLayout, TheLeastTotalForSoManyModelRanksIsFound) {
   const std::vector<Settings> layouts{
@@ -59,32 +84,83 @@ TEST(ConfigLayout, TheLeastTotalForSoManyModelRanksIsFound) {
       {{"servers", "7"}},
       {{"servers_per_node", "2"}},
       {{"servers_per_node", "1"}, {"server_offset", "0"}},
+      {{"servers_per_node", "2"}, {"server_offset", "1"}, {"server_spacing", "2"}},
+      {{"servers", "2"}, {"server_spacing", "9"}},
       {{"server_nodes", "1"}, {"servers", "3"}},
+      {{"server_nodes", "2"}},
+      {{"servers", "16"}, {"servers_per_node", "2"}},
+      {{"isolate_nodes", "on"}, {"servers", "2"}},
+      {{"isolate_nodes", "on"}, {"server_nodes", "2"}},
       {{"isolate_nodes", "on"}, {"server_nodes", "1"}, {"servers_per_node", "3"}},
+      {{"isolate_nodes", "on"}, {"server_nodes", "1"}, {"servers_per_node", "3"}, {"topology", "tiered"}},
       {{"topology", "tiered"}, {"servers", "2"}},
+      {{"topology", "tiered"}, {"servers", "3"}},
+      {{"topology", "tiered"}, {"servers_per_node", "1"}, {"frontends_per_node", "2"}},
       {{"pools.a.servers", "1"}, {"pools.b.servers", "3"}},
+      {{"pools.a.isolate_nodes", "on"}, {"pools.a.server_nodes", "1"}, {"pools.b.servers_per_node", "1"}},
+      {{"pools.a.isolate_nodes", "on"}, {"pools.a.servers", "5"}, {"pools.b.servers", "3"}},
       {{"topology", "inline"}}};
   for (const Settings& layout : layouts) {
     const Config config = configured(layout);
     for (const int per_node : {0, 1, 4, 6})
       for (int model = 1; model <= 30; ++model) {
-        int least = 0;
-        for (int ranks = model; ranks <= 5 * model + 40 && least == 0; ++ranks) {
-          Config on_nodes = config;
-          on_nodes.nodes = nodes_in_turn(ranks, per_node);
-          if (const auto split = on_nodes.check_against(ranks); split && split->model_ranks == model)
-            least = ranks;
-        }
+        const auto least = tried_out(config, layout, model, per_node);
         const auto found = ranks_for(config, model, per_node);
-        const std::string what = (layout.empty() ? "default" : layout.front().first) + ", " +
-                                 std::to_string(model) + " model ranks, " + std::to_string(per_node) +
-                                 " on a node";
-        if (least == 0)
-          EXPECT_FALSE(found) << what << ": " << *found;
-        else
-          EXPECT_EQ(found.value_or(-1), least) << what << (found ? "" : found.error().text());
+        std::string what;
+        for (const auto& [name, value] : layout) what += name + " " + value + ", ";
+        what += std::to_string(model) + " model ranks, " + std::to_string(per_node) + " on a node";
+        EXPECT_EQ(found.has_value(), least.has_value()) << what << (found ? "" : found.error().text());
+        if (!found || !least) continue;
+        EXPECT_EQ(found->ranks, least->first) << what;
+        EXPECT_EQ(found->left_over, least->second) << what;
       }
   }
+}
+
+/// PFIO's guide: ceil(n1 / n) * n + server nodes * n.
+TEST(ConfigLayout, NodesAreWholeInTheTotalForIsolatedServers) {
+  const Settings pfio{
+      {"isolate_nodes", "on"}, {"server_nodes", "1"}, {"servers_per_node", "5"}, {"topology", "tiered"}};
+  const auto total = ranks_for(configured(pfio), 28, 28);
+  ASSERT_TRUE(total) << total.error().text();
+  EXPECT_EQ(total->ranks, 56);
+  EXPECT_EQ(total->left_over, 0);
+  for (const int model : {1, 27, 28, 29, 100})
+    EXPECT_EQ(ranks_for(configured(pfio), model, 28)->ranks, (model + 27) / 28 * 28 + 28) << model;
+}
+
+TEST(ConfigLayout, WhatIsLeftOverOfANodeIsSpareWithTheTotal) {
+  Config config = configured({{"isolate_nodes", "on"}, {"servers", "2"}});
+  const auto total = ranks_for(config, 20, 28);
+  ASSERT_TRUE(total) << total.error().text();
+  EXPECT_EQ(total->ranks, 56);
+  EXPECT_EQ(total->left_over, 8);
+  config.model_ranks = 20;
+  const auto set = ranks_for(config, 20, 28);
+  ASSERT_TRUE(set) << set.error().text();
+  EXPECT_EQ(set->ranks, 56);
+}
+
+TEST(ConfigLayout, ATotalForOtherModelRanksThanAreSetIsRefused) {
+  const auto total = ranks_for(configured({{"model_ranks", "10"}}), 20, 0);
+  ASSERT_FALSE(total);
+  EXPECT_THAT(total.error().text(), HasSubstr("model_ranks is 10, but a number of ranks for 20 model ranks"));
+}
+
+TEST(ConfigLayout, TheLargestNumbersGiveATotalOrAreRefused) {
+  const auto ranks = [](const Settings& settings, int per_node) {
+    const auto total = ranks_for(configured(settings), most_model_ranks, per_node);
+    return total ? total->ranks : -1;
+  };
+  EXPECT_EQ(ranks({}, 0), most_model_ranks + 1);
+  EXPECT_EQ(ranks({{"servers_per_node", "2"}}, 130), most_model_ranks + 2 * (most_model_ranks / 128));
+  EXPECT_EQ(ranks({{"servers_per_node", "65536"}, {"server_nodes", "65536"}}, 128), -1);
+  EXPECT_EQ(ranks({{"servers", "65536"}, {"server_offset", "1048576"}, {"server_spacing", "65536"}}, 0), -1);
+  const std::vector<int> one_node(8, 0);
+  for (const Settings& settings : std::vector<Settings>{
+           {{"servers_per_node", "65536"}, {"server_nodes", "65536"}},
+           {{"servers", "65536"}, {"server_offset", "1048576"}, {"server_spacing", "65536"}}})
+    EXPECT_FALSE(place_ranks(configured(settings), one_node));
 }
 
 TEST(ConfigLayout, ServersOnTheLastNodes) {

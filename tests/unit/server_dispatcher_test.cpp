@@ -67,6 +67,23 @@ TEST(ServerDispatcher, GivesFilesToEqualPoolsInTurnWhicheverServerLeads) {
   EXPECT_EQ(dispatcher.assign(0, std::vector<wire::Candidate>{{1, {0, 1}}, {3, {2, 3}}}, 0), 1u);
 }
 
+/// The choices of one pool leave those of another alone.
+TEST(ServerDispatcher, TwoPoolsWithAlternatingCollectionsTakeTheirServersInTurn) {
+  const std::vector<wire::Candidate> low{{0, {0}}, {1, {1}}}, high{{2, {2}}, {3, {3}}};
+  Dispatcher dispatcher;
+  for (const std::uint32_t turn : {0u, 1u, 0u, 1u}) {
+    EXPECT_EQ(dispatcher.assign(0, low, 0), turn);
+    EXPECT_EQ(dispatcher.assign(1, high, 0), 2 + turn);
+  }
+}
+
+TEST(ServerDispatcher, CollectionsOfOnePoolShareItsTurns) {
+  Dispatcher dispatcher;
+  EXPECT_EQ(dispatcher.assign(0, three, 0), 2u);
+  EXPECT_EQ(dispatcher.assign(1, three, 0), 4u);
+  EXPECT_EQ(dispatcher.assign(2, three, 0), 7u);
+}
+
 /// One collection's large file keeps a server busy while small ones are written: they go elsewhere.
 TEST(ServerDispatcher, ACollectionMovesToAnotherServerBetweenFiles) {
   const std::filesystem::path directory = std::filesystem::path(::testing::TempDir()) / "dispatcher_moves";

@@ -9,6 +9,7 @@
 #include "base/run_command.hpp"
 #include "base/units.hpp"
 #include "storage/striping/file_system.hpp"
+#include "storage/striping/lfs.hpp"
 #include "storage/striping/stripes.hpp"
 
 namespace afterbay::storage {
@@ -77,6 +78,42 @@ TEST(StorageStripesEstimate, counts_fixed_variables_once_and_records_sixteen_tim
   EXPECT_EQ(estimated_bytes(layout), 1000u + 16 * 10);
   layout.variables[1].slab_bytes = std::uint64_t{1} << 62;
   EXPECT_EQ(estimated_bytes(layout), ~std::uint64_t{0});
+}
+
+TEST(StorageLfs, stripes_are_read_from_what_getstripe_prints) {
+  EXPECT_THAT(
+      parse_stripes("/scratch/a.nc\nlmm_stripe_count:  4\nlmm_stripe_size:   1048576\nlmm_pattern:       "
+                    "raid0\nlmm_layout_gen:    0\nlmm_stripe_offset: 1\n\tobdidx\t objid\t objid\t group\n"
+                    "\t     1\t   354\t 0x162\t     0\n"),
+      testing::ElementsAre(Stripes{4, MiB}));
+  const auto components = parse_stripes(
+      "a.nc\n  lcm_layout_gen:    2\n  lcm_mirror_count:  1\n  lcm_entry_count:   2\n    lcme_id:            "
+      " 1\n"
+      "    lcme_flags:          init\n    lcme_extent.e_start: 0\n    lcme_extent.e_end:   1048576\n"
+      "      lmm_stripe_count:  1\n      lmm_stripe_size:   1048576\n      lmm_pattern:       raid0\n"
+      "      lmm_objects:\n      - 0: { l_ost_idx: 1, l_fid: [0x100010000:0x2:0x0] }\n\n    lcme_id:         "
+      "    2\n"
+      "    lcme_flags:          0\n      lmm_stripe_count:  -1\n      lmm_stripe_size:   4194304\n");
+  EXPECT_THAT(components, testing::ElementsAre(Stripes{1, MiB}, Stripes{-1, 4 * MiB}));
+  for (const char* other : {"", "a.nc has no stripe info\n", "lmm_stripe_count: many\nlmm_stripe_size: 1\n",
+                            "lmm_stripe_size: 1048576\n", "lmm_stripe_count: 4"})
+    EXPECT_THAT(parse_stripes(other), testing::IsEmpty()) << other;
+}
+
+TEST(StorageLfs, targets_are_counted_in_what_osts_prints) {
+  EXPECT_EQ(parse_targets("OBDS:\n0: fs00-OST0000_UUID ACTIVE\n1: fs00-OST0001_UUID INACTIVE\n"),
+            (Targets{2, 1}));
+  EXPECT_EQ(parse_targets("OBDS::\n10: fs00-OST000a_UUID ACTIVE"), (Targets{1, 1}));
+  EXPECT_EQ(parse_targets("lfs osts: no Lustre file system\nx: y\n"), (Targets{0, 0}));
+}
+
+TEST(StorageRunCommand, gives_what_the_command_wrote) {
+  EXPECT_EQ(output_of({"echo", "one", "two"}, 10s).value_or("failed"), "one two\n");
+  const auto much = output_of({"sh", "-c", "head -c 100000 /dev/zero | tr '\\0' x"}, 30s);
+  EXPECT_EQ(much.value_or("").size(), 100'000u);
+  EXPECT_LT(output_of({"sh", "-c", "head -c 100000 /dev/zero | tr '\\0' x"}, 30s, 1000).value_or("").size(),
+            2000u);
+  EXPECT_FALSE(output_of({"sh", "-c", "echo one; exit 1"}, 10s));
 }
 
 TEST(StorageRunCommand, ends_well) { EXPECT_TRUE(run_command({"true"}, 10s)); }

@@ -15,10 +15,10 @@
 #include <thread>
 #include <vector>
 
-#include "base/run_command.hpp"
 #include "codec/aligned_buffer.hpp"
 #include "storage/block_writer/disk.hpp"
 #include "storage/block_writer/system_error.hpp"
+#include "storage/striping/lfs.hpp"
 
 namespace afterbay::storage {
 namespace {
@@ -60,19 +60,19 @@ class PrivateDirectory {
 };
 
 /// A new file that has lost its name. In a directory of its own: `lfs` makes striped files by their name, and
-/// in a directory that others can write to the name could be a link of theirs.
-Result<Descriptor> open_nameless(const std::string& directory, const TrialSetup& setup) {
+/// in a directory that others can write to the name could be a link of theirs. `stripes`: null, or for those
+/// that it has, if it is to have some.
+Result<Descriptor> open_nameless(const std::string& directory, const TrialSetup& setup,
+                                 std::string* stripes) {
   const PrivateDirectory own(directory);
   if (!own.made()) return fail(system_error(errno, "create a directory in", directory));
   const std::string path = own.path() + "/trial";
-  if (setup.stripes)
-    AFTERBAY_TRY(run_command({"lfs", "setstripe", "-c", fmt::to_string(setup.stripes->count), "-S",
-                              fmt::to_string(setup.stripes->size_bytes), path},
-                             lfs_deadline));
+  if (setup.stripes) AFTERBAY_TRY(set_stripes(path, *setup.stripes, lfs_deadline));
   const int exclusive = setup.stripes ? 0 : O_EXCL;
   const int flags = O_WRONLY | O_CREAT | exclusive | O_NOFOLLOW | O_CLOEXEC | (setup.direct ? O_DIRECT : 0);
   Descriptor file(::open(path.c_str(), flags, 0600));
   const int number_of_error = errno;
+  if (setup.stripes && stripes != nullptr && file.open()) *stripes = found_stripes(path, lfs_deadline);
   ::unlink(path.c_str());  // also where open has made the file and then refused O_DIRECT
   if (!file.open())
     return fail(system_error(number_of_error, setup.direct ? "open with O_DIRECT" : "create", path));
@@ -84,9 +84,9 @@ class Trial {
   Trial(const TrialSetup& setup, const TrialSize& size)
       : setup_(setup), size_(size), blocks_(std::max<std::uint64_t>(1, size.bytes / setup.block_bytes)) {}
 
-  Result<> open(const std::string& directory) {
+  Result<> open(const std::string& directory, std::string* stripes) {
     for (int file = 0; file < (setup_.separate ? setup_.writers : 1); ++file) {
-      AFTERBAY_TRY_ASSIGN(Descriptor opened, open_nameless(directory, setup_));
+      AFTERBAY_TRY_ASSIGN(Descriptor opened, open_nameless(directory, setup_, file == 0 ? stripes : nullptr));
       files_.push_back(std::move(opened));
     }
     for (int writer = 0; writer < setup_.writers; ++writer)
@@ -158,9 +158,10 @@ class Trial {
 
 }  // namespace
 
-Result<double> run_trial(const std::string& directory, const TrialSetup& setup, const TrialSize& size) {
+Result<double> run_trial(const std::string& directory, const TrialSetup& setup, const TrialSize& size,
+                         std::string* found_stripes) {
   Trial trial(setup, size);
-  AFTERBAY_TRY(trial.open(directory));
+  AFTERBAY_TRY(trial.open(directory, found_stripes));
   return trial.run();
 }
 

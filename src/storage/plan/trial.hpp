@@ -31,7 +31,8 @@ struct TrialSize {
 /// writers in turn, with one fsync a file at the end, and gives bytes per second, fsync included. The files
 /// have no name from the moment they are open, so that nothing is left behind, even by a killed process.
 /// Fails as the system does: no_space, io (EINVAL where O_DIRECT is refused), timed_out when the time was up
-/// before the first block.
-Result<double> run_trial(const std::string& directory, const TrialSetup& setup, const TrialSize& size);
+/// before the first block. `found_stripes`, if given and the setup has stripes, gets those that the file has.
+Result<double> run_trial(const std::string& directory, const TrialSetup& setup, const TrialSize& size,
+                         std::string* found_stripes = nullptr);
 
 }  // namespace afterbay::storage

@@ -1,43 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/striping/striper.hpp"
 
-#include <fmt/format.h>
+#include <string>
 
-#include "base/run_command.hpp"
+#include "storage/striping/lfs.hpp"
 
 namespace afterbay::storage {
-namespace {
 
-constexpr const char* left_alone = "stripes as the directory says";
-
-std::string without_lfs(FileSystem::Stripes stripes) {
-  switch (stripes) {
-    case FileSystem::Stripes::none: return "no stripes to set";
-    case FileSystem::Stripes::per_file: return left_alone;
-    case FileSystem::Stripes::its_own: return "stripes as it chooses";
-  }
-  return {};
-}
-
-}  // namespace
+using Clock = std::chrono::steady_clock;
 
 bool Striper::begin(const std::string& directory) {
   const FileSystem file_system = file_system_of(directory);
+  const bool on_lustre = file_system.stripes == FileSystem::Stripes::per_file;
   const bool wanted =
-      policy_.apply == StripeApply::always ||
-      (policy_.apply == StripeApply::automatic && file_system.stripes == FileSystem::Stripes::per_file);
-  striping_ = {file_system.name, without_lfs(file_system.stripes), {}};
+      policy_.apply == StripeApply::always || (policy_.apply == StripeApply::automatic && on_lustre);
+  directory_ = directory;
+  until_ = Clock::now() + policy_.deadline;
+  asks_ = wanted || on_lustre;
+  striping_ = {
+      file_system.name,
+      file_system.stripes == FileSystem::Stripes::none ? "no stripes to set" : "stripes as it chooses",
+      {}};
   return wanted;
 }
 
 void Striper::create(const std::string& path) {
   created_ = true;
-  const Stripes stripes = choose_stripes(policy_, file_bytes_);
-  const auto set = run_command({"lfs", "setstripe", "-c", fmt::to_string(stripes.count), "-S",
-                                fmt::to_string(stripes.size_bytes), path},
-                               policy_.deadline);
-  striping_.applied = set ? text_of(stripes) : left_alone;
+  const auto set = set_stripes(path, choose_stripes(policy_, file_bytes_), policy_.deadline);
   striping_.warning = set ? std::string{} : set.error().text();
+}
+
+void Striper::look(const std::string& path) {
+  if (!asks_) return;
+  const std::string stripes = found_stripes(path, time_left());
+  striping_.stripes = stripes + ", " +
+                      (policy_.targets ? policy_.targets->of(directory_, time_left())
+                                       : found_targets(directory_, time_left()));
+}
+
+std::chrono::milliseconds Striper::time_left() const {
+  return std::chrono::ceil<std::chrono::milliseconds>(until_ - Clock::now());
 }
 
 }  // namespace afterbay::storage

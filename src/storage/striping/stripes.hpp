@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "model/layout.hpp"
@@ -12,6 +13,8 @@
 namespace afterbay::storage {
 
 enum class StripeApply { automatic, always, never };  ///< run `lfs`: on Lustre, everywhere, nowhere
+
+class KnownTargets;
 
 /// What is asked for.
 struct StripePolicy {
@@ -24,7 +27,8 @@ struct StripePolicy {
   std::uint64_t expected_bytes = 0;            ///< of the whole file; 0: estimated from the layout
   bool own_file = false;                       ///< each writing process makes files of its own
   std::size_t writers = 1;                     ///< processes that write the file together
-  std::chrono::milliseconds deadline{10'000};  ///< for the command
+  std::chrono::milliseconds deadline{10'000};  ///< for the commands of one file
+  std::shared_ptr<KnownTargets> targets{};     ///< of all files; null: each asks
 };
 
 struct Stripes {

@@ -97,22 +97,6 @@ void Relay::hold(std::uint64_t bytes) {
   figures_.peak_bytes = std::max(figures_.peak_bytes, figures_.held_bytes);
 }
 
-Relay::Figures Relay::figures() const {
-  Figures now = figures_;
-  now.limit_bytes = options_.segments * segment_capacity(options_.sizes) * lanes_.size();
-  now.ranks = clients_.size();
-  for (std::size_t c = 0; c < clients_.size(); ++c) {
-    if (clients_[c].life != Life::present) {
-      ++now.ranks_ended;
-      continue;
-    }
-    const auto lanes = std::span(lanes_).subspan(c * servers_.size(), servers_.size());
-    now.ranks_full += std::ranges::any_of(
-        lanes, [this](const Lane& it) { return it.waiting.size() + it.sending.size() >= options_.segments; });
-  }
-  return now;
-}
-
 // ---- from the ranks
 
 bool Relay::take_notes() {
@@ -428,18 +412,45 @@ bool Relay::answer_by_mpi(std::size_t client, std::size_t server) {
 
 // ---- the loop
 
+/// Does a part of a step and tells of it, if anything was done. `bytes`: the figure that it raises.
+template <class Part>
+bool Relay::told(Work work, const std::uint64_t& bytes, Part part) {
+  if (!listener_) return part();
+  const std::uint64_t before = bytes, start_ns = now_ns();
+  const bool did = part();
+  if (did) listener_(work, start_ns, now_ns(), bytes - before);
+  return did;
+}
+
+bool Relay::take_in() {
+  const bool any = take_notes();
+  return take_arrivals() || any;
+}
+
+bool Relay::send() {
+  bool any = false;
+  for (std::size_t c = 0; c < clients_.size(); ++c)
+    for (std::size_t s = 0; s < servers_.size(); ++s) any = push(c, s) || any;
+  return any;
+}
+
+bool Relay::answer() {
+  bool any = false;
+  for (std::size_t c = 0; c < clients_.size(); ++c)
+    if (clients_[c].down)
+      any = answer_by_channel(c) || any;
+    else
+      for (std::size_t s = 0; s < servers_.size(); ++s) any = answer_by_mpi(c, s) || any;
+  return any;
+}
+
 bool Relay::step() {
   if (finished_) return false;
   if (options_.channel) options_.channel->header().turns.fetch_add(1, std::memory_order_relaxed);
-  bool did = take_notes();
-  did = take_arrivals() || did;
-  for (std::size_t c = 0; c < clients_.size(); ++c) {
-    if (clients_[c].down) did = answer_by_channel(c) || did;
-    for (std::size_t s = 0; s < servers_.size(); ++s) {
-      did = push(c, s) || did;
-      if (!clients_[c].down) did = answer_by_mpi(c, s) || did;
-    }
-  }
+  constexpr std::uint64_t no_bytes = 0;
+  bool did = told(Work::take_in, figures_.bytes_in, [this] { return take_in(); });
+  did = told(Work::send, figures_.bytes, [this] { return send(); }) || did;
+  did = told(Work::answer, no_bytes, [this] { return answer(); }) || did;
   const std::uint64_t now = now_ns();
   if (did) moved_ns_ = now;
   watch_clients();

@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/clock.hpp"
@@ -45,6 +46,24 @@ struct RelayOptions {
 
 class Relay {
  public:
+  /// What it does in a step.
+  enum class Work : std::uint8_t {
+    take_in,  ///< from its ranks, and what servers tell them
+    send,     ///< to the servers
+    answer,   ///< to its ranks
+  };
+  static constexpr std::size_t works = 3;
+  /// What it waits for when there is nothing to do.
+  enum class Awaited : std::uint8_t {
+    data,       ///< of its ranks: it holds nothing
+    credits,    ///< of servers: it holds data for which they have no room
+    transfers,  ///< to servers, under way
+  };
+  static constexpr std::size_t awaited = 3;
+  /// Told in `step` of all work that was done there: when it began and ended, and the bytes that went by.
+  using Listener =
+      std::function<void(Work work, std::uint64_t start_ns, std::uint64_t end_ns, std::uint64_t bytes)>;
+
   struct Figures {
     std::uint64_t bytes_in = 0;     ///< taken in
     std::uint64_t bytes = 0;        ///< sent on
@@ -72,6 +91,8 @@ class Relay {
   /// The first thing that went wrong, if any.
   [[nodiscard]] const std::optional<Error>& failure() const noexcept { return failure_; }
   [[nodiscard]] Figures figures() const;
+  [[nodiscard]] Awaited waits_for() const;
+  void tell(Listener listener) { listener_ = std::move(listener); }
 
  private:
   /// A segment that waits or is on its way.
@@ -130,6 +151,11 @@ class Relay {
   [[nodiscard]] Lane& lane(std::size_t client, std::size_t server) {
     return lanes_[client * options_.servers.size() + server];
   }
+  template <class Part>
+  bool told(Work work, const std::uint64_t& bytes, Part part);
+  bool take_in();
+  bool send();
+  bool answer();
   bool take_notes();
   bool take_note(std::size_t client, const relay::Note& note, std::span<const std::byte> message);
   bool take_arrivals();
@@ -144,7 +170,6 @@ class Relay {
   void drop(std::size_t client, std::size_t server);
   bool send_headers(Lane& lane, std::size_t client, std::size_t server);
   bool send_words(Lane& lane, std::size_t client, std::size_t server);
-  bool answer(std::size_t client, std::size_t server);
   bool answer_by_channel(std::size_t client);
   bool answer_by_mpi(std::size_t client, std::size_t server);
   void hold(std::uint64_t bytes);
@@ -163,6 +188,7 @@ class Relay {
   std::vector<ServerState> servers_;
   std::deque<Incoming> incoming_;
   std::vector<Bytes> spare_;  ///< buffers that are free
+  Listener listener_;         ///< may be null
   Figures figures_;
   std::optional<Error> failure_;
   bool finished_ = false;

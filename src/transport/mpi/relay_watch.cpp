@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who a frontend still has to do with, and its end.
+// Who a frontend still has to do with, how it stands, and its end.
 #include <algorithm>
+#include <span>
 
 #include "transport/mpi/relay.hpp"
 
@@ -14,6 +15,31 @@ std::uint64_t patience_ns(const WaitPolicy& policy) {
 }
 
 }  // namespace
+
+Relay::Figures Relay::figures() const {
+  Figures now = figures_;
+  now.limit_bytes = options_.segments * segment_capacity(options_.sizes) * lanes_.size();
+  now.ranks = clients_.size();
+  for (std::size_t c = 0; c < clients_.size(); ++c) {
+    if (clients_[c].life != Life::present) {
+      ++now.ranks_ended;
+      continue;
+    }
+    const auto lanes = std::span(lanes_).subspan(c * servers_.size(), servers_.size());
+    now.ranks_full += std::ranges::any_of(
+        lanes, [this](const Lane& it) { return it.waiting.size() + it.sending.size() >= options_.segments; });
+  }
+  return now;
+}
+
+Relay::Awaited Relay::waits_for() const {
+  bool holds = false;
+  for (const Lane& it : lanes_) {
+    if (!it.sending.empty()) return Awaited::transfers;
+    holds = holds || !it.waiting.empty();
+  }
+  return holds ? Awaited::credits : Awaited::data;
+}
 
 void Relay::watch_clients() {
   for (std::size_t c = 0; c < clients_.size(); ++c) {

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/ranks_to_start.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "config/layout.hpp"
+
+namespace afterbay::config {
+namespace {
+
+constexpr std::int64_t divided_up(std::int64_t number, std::int64_t by) { return (number + by - 1) / by; }
+
+/// Tries totals, from one that no layout can do without on. One rank more is at most one model rank more (of
+/// whole nodes: a node), so that a total which is short of some can be raised by as many at once.
+class Search {
+ public:
+  Search(const Config& config, int model_ranks, int ranks_per_node)
+      : config_(config), wanted_(model_ranks), per_node_(ranks_per_node) {
+    config_.model_ranks = 0;  // or all but so many would be spare
+    for (const std::string& name : config.pools()) pools_.push_back(config.of_pool(name));
+  }
+
+  Result<RanksToStart> run() {
+    const auto isolating = std::ranges::find_if(pools_, [](const Config& it) { return it.layout.isolate; });
+    if (isolating != pools_.end() && per_node_ == 0)
+      return fail(
+          ErrorCode::conflict,
+          "{}: isolate_nodes is on, so that it matters which ranks share a node: say how many ranks a "
+          "node has (--ranks-per-node)",
+          isolating->origin("isolate_nodes").place);
+    const std::int64_t step = isolating != pools_.end() ? per_node_ : 1;
+    std::int64_t ranks = divided_up(least(), step) * step;
+    // The last node may have no room for its servers until it is filled: a node and another one are enough.
+    const int patience = std::min(2 * per_node_ + 2, 4096);
+    for (int refused = 0;;) {
+      if (ranks > most_ranks)
+        return fail(ErrorCode::conflict, "{} model ranks need more than {} ranks with this layout", wanted_,
+                    most_ranks);
+      auto found = model_ranks_of(static_cast<int>(ranks));
+      if (!found) {
+        if (++refused > patience)
+          return fail(std::move(found).error().add(
+              fmt::format("while a number of ranks for {} model ranks was looked for", wanted_)));
+        ranks += step;
+        continue;
+      }
+      refused = 0;
+      if (*found >= wanted_) return RanksToStart{static_cast<int>(ranks), *found - wanted_};
+      ranks += divided_up(wanted_ - *found, step) * step;
+    }
+  }
+
+ private:
+  [[nodiscard]] Result<int> model_ranks_of(int ranks) const {
+    AFTERBAY_TRY_ASSIGN(const auto places, place_ranks(config_, nodes_in_turn(ranks, per_node_)));
+    return static_cast<int>(std::ranges::count(places, RankKind::model, &RankPlace::kind));
+  }
+
+  /// No layout works with fewer ranks.
+  [[nodiscard]] std::int64_t least() const {
+    std::int64_t own_nodes = 0, servers = 0, others = 0;
+    for (const Config& it : pools_) {
+      const bool by_node = it.layout.per_node > 0 || it.layout.nodes > 0;
+      const bool fixed = !by_node || it.origin("servers").source != Source::fallback;
+      const std::int64_t here = it.layout.per_node > 0 ? it.layout.per_node
+                                : it.layout.isolate    ? per_node_
+                                                       : 1;
+      const std::int64_t nodes = it.layout.nodes > 0 ? it.layout.nodes
+                                 : fixed             ? divided_up(it.servers, here)
+                                                     : 1;
+      if (it.layout.isolate) {
+        own_nodes += nodes;
+        continue;
+      }
+      const std::int64_t count = fixed ? it.servers : here * nodes;
+      servers += count;
+      if (by_node)
+        others = std::max(others, (nodes - 1) * std::max(per_node_, 1) + 1);
+      else if (it.layout.offset >= 0 || it.layout.spacing > 0)
+        others = std::max(others,
+                          std::max(it.layout.offset, 0) + (count - 1) * std::max(it.layout.spacing, 1) + 1);
+    }
+    return own_nodes * per_node_ + std::max(wanted_ + servers, others);
+  }
+
+  Config config_;
+  std::vector<Config> pools_;
+  int wanted_;
+  int per_node_;
+};
+
+}  // namespace
+
+Result<RanksToStart> ranks_for(const Config& config, int model_ranks, int ranks_per_node) {
+  if (config.model_ranks != 0 && config.model_ranks != model_ranks)
+    return fail(
+        ErrorCode::conflict,
+        "{}: model_ranks is {}, but a number of ranks for {} model ranks is asked for: ask for {}, or "
+        "leave the setting out",
+        config.origin("model_ranks").place, config.model_ranks, model_ranks, config.model_ranks);
+  if (config.topology == Topology::inline_) return RanksToStart{model_ranks, 0};
+  return Search(config, model_ranks, ranks_per_node).run();
+}
+
+}  // namespace afterbay::config
