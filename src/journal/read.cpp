@@ -10,15 +10,18 @@
 #include <cstring>
 #include <filesystem>
 #include <iterator>
+#include <numeric>
 #include <tuple>
 #include <utility>
 
+#include "base/file_lock.hpp"
 #include "journal/journal_file.hpp"
 
 namespace afterbay::journal {
 namespace {
 
 constexpr const char* usual_directory = "afterbay-journal";
+constexpr int read_attempts = 3;
 
 struct JournalText {
   std::string text;
@@ -38,12 +41,40 @@ Result<JournalText> read_file(const std::string& path) {
     file.text.append(buffer, 0, static_cast<std::size_t>(got));
   }
   const int number = errno;
-  if (whole) file.held = is_held(descriptor, path);
+  if (whole) file.held = file_lock_is_held(descriptor);
   if (descriptor >= 0) ::close(descriptor);
   if (whole) return file;
   return fail(make_error(ErrorCode::io, "cannot read the journal {}: {}", path, std::strerror(number))
                   .with_native(number)
                   .in_file(path));
+}
+
+/// Reads all files. Of those whose last run has not ended it asks who lives after that, for all at once: what
+/// changed meanwhile is read again, so that a run that ended or began in between is not taken for killed.
+Result<std::vector<JournalText>> read_files(const std::vector<std::string>& paths) {
+  std::vector<JournalText> files(paths.size());
+  std::vector<std::size_t> to_read(paths.size());
+  std::iota(to_read.begin(), to_read.end(), std::size_t{0});
+  for (int attempt = 0; attempt < read_attempts && !to_read.empty(); ++attempt) {
+    std::vector<std::size_t> open_ended;
+    std::vector<std::string> asked;
+    for (const std::size_t i : to_read) {
+      AFTERBAY_TRY_ASSIGN(files[i], read_file(paths[i]));
+      if (files[i].held || !is_unfinished(files[i].text)) continue;
+      open_ended.push_back(i);
+      asked.push_back(paths[i]);
+    }
+    const std::vector<bool> owned = have_owners(asked);
+    to_read.clear();
+    for (std::size_t k = 0; k < open_ended.size(); ++k) {
+      const std::size_t i = open_ended[k];
+      files[i].held = owned[k];
+      std::error_code gone;
+      if (!owned[k] && std::filesystem::file_size(paths[i], gone) != files[i].text.size())
+        to_read.push_back(i);
+    }
+  }
+  return files;
 }
 
 Result<std::vector<std::string>> journal_files(const std::string& directory) {
@@ -317,10 +348,8 @@ Result<Journal> read_journal(const std::string& directory) {
                            usual_directory)
                     .in_file(directory));
   Collector collector;
-  for (const std::string& path : files) {
-    AFTERBAY_TRY_ASSIGN(const JournalText file, read_file(path));
-    collector.add(file);
-  }
+  AFTERBAY_TRY_ASSIGN(const std::vector<JournalText> texts, read_files(files));
+  for (const JournalText& text : texts) collector.add(text);
   return std::move(collector).finish(where);
 }
 
