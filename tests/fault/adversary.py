@@ -43,7 +43,7 @@ LAYOUTS = [
 ]
 FORMATS = [("netcdf4", "block"), ("netcdf4", "chunks"), ("netcdf4", "map"), ("netcdf4", "strings"), ("cdf5", "block"), ("cdf5", "map"), ("cdf2", "block")]
 KILLED_CALLS = ["write", "sync", "rename", "truncate", "unlink", "open", "write,sync,rename,truncate,unlink,open"]
-KILLED_PATHS = ["*.part", "*.epochs*", "*.jsonl", "*/out*", "*"]
+KILLED_PATHS = ["*.part", "*.epochs*", "*.jsonl", "*.owner*", "*/out*", "*"]
 
 
 class Sequence:
