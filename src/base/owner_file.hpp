@@ -4,24 +4,14 @@
 #pragma once
 
 #include <chrono>
-#include <cstdint>
+#include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "base/result.hpp"
 
 namespace afterbay {
-
-/// A process as others may know it, on this machine and on others.
-struct OwnerIdentity {
-  std::string host;             ///< for messages only: several machines may have one name
-  std::string boot;             ///< of the running kernel; empty: not known
-  std::uint64_t pid_space = 0;  ///< inode of the process-number namespace; 0: not known
-  std::uint64_t pid = 0;
-  std::uint64_t started = 0;  ///< clock ticks after the boot; 0: not known
-
-  bool operator==(const OwnerIdentity&) const = default;
-};
 
 /// The right to write one file: a small file `NAME`, made exclusively, that names its owner. It outlives a
 /// killed owner, whose successor makes `NAME.<token of the dead>` exclusively, and so on: the last of this
@@ -34,12 +24,19 @@ struct OwnerIdentity {
 class OwnerFile {
  public:
   static constexpr std::chrono::milliseconds usual_patience{10'000};
+  /// For who must not wait: an owner that may be alive counts as such.
+  static constexpr std::chrono::milliseconds no_patience{0};
 
   /// Fails with conflict (a living owner, named), format (what is there is no such file), or the system's
-  /// error. Waits up to `patience`, and only for owners elsewhere that do not show signs of life.
+  /// error. Waits about `patience`, and only for owners elsewhere that do not show signs of life; longer if
+  /// the file system does not answer meanwhile. The first claim of a process in a directory removes what
+  /// killed processes of this machine have left there.
   static Result<OwnerFile> claim(const std::string& name,
                                  std::chrono::milliseconds patience = usual_patience);
-  /// Whether somebody owns it, this process included; waits as `claim` does. False for what is no such file.
+  /// Which of these names somebody owns, this process included. Waits as `claim` does, once for all. False
+  /// for what is no such file; true if it cannot be read.
+  static std::vector<bool> are_owned(std::span<const std::string> names,
+                                     std::chrono::milliseconds patience = usual_patience);
   static bool is_owned(const std::string& name, std::chrono::milliseconds patience = usual_patience);
 
   OwnerFile(OwnerFile&& other) noexcept;
@@ -50,14 +47,16 @@ class OwnerFile {
   ~OwnerFile();
 
   /// False: somebody removed the file, or took this process for dead (it was stopped for long) and took over.
+  /// True: nobody had when this was called, and others see a sign of life; for the next `patience` nobody can
+  /// take over. It makes the name that a successor would need, since to look for that would not do: nodes
+  /// remember for a while that a name did not exist.
   [[nodiscard]] bool still_ours() const;
 
  private:
-  OwnerFile(std::string name, std::string token, std::string path);
+  struct Claim;
+  explicit OwnerFile(std::unique_ptr<Claim> claim);
 
-  std::string name_;
-  std::string token_;  ///< empty: released
-  std::string path_;   ///< in the chain
+  std::unique_ptr<Claim> claim_;  ///< null: released
 };
 
 }  // namespace afterbay

@@ -14,6 +14,7 @@
 #include "base/directories.hpp"
 #include "base/file_lock.hpp"
 #include "base/owner_file.hpp"
+#include "base/regular_file.hpp"
 #include "journal/line.hpp"
 #include "journal/sequence.hpp"
 
@@ -37,6 +38,7 @@ Error journal_error(int number, const char* doing, const std::string& path) {
 
 /// How a journal file ends.
 struct End {
+  bool known = false;                     ///< there is a line of a run
   bool torn = false;                      ///< the last line has no newline
   std::optional<std::string> unfinished;  ///< the last run, if it has not ended
   std::uint64_t sequence = 0;             ///< of the last line
@@ -68,6 +70,7 @@ bool find_last_line(std::string text, End& end) {
       end.sequence = std::max(end.sequence, line->sequence);
       if (!is_of_command(*line)) {
         if (!std::holds_alternative<RunEnded>(line->event)) end.unfinished = line->run;
+        end.known = true;
         return true;
       }
     }
@@ -89,6 +92,43 @@ tl::expected<End, int> end_of(int descriptor) {
   }
 }
 
+bool exists(const std::string& path) {
+  struct stat status {};
+  return ::lstat(path.c_str(), &status) == 0;
+}
+
+int open_to_read(const std::string& path) {
+  return ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+}
+
+std::vector<std::string> journal_paths(const std::string& directory) {
+  std::vector<std::string> paths;
+  std::error_code wrong;
+  for (std::filesystem::directory_iterator at(directory, wrong), end; !wrong && at != end;
+       at.increment(wrong))
+    if (is_journal_name(at->path().filename().string())) paths.push_back(at->path().string());
+  return paths;
+}
+
+/// Waits for signs of life of all owners that matter to the server, at once; OwnerFile remembers what it saw.
+/// These are owners of files that it may use itself and, for server 0, of files whose last run has not ended.
+void meet_owners(const std::string& directory, std::int64_t server, const std::string& run,
+                 std::chrono::milliseconds patience) {
+  std::vector<std::string> names;
+  for (const std::string& path : journal_paths(directory)) {
+    if (!exists(owner_path(path))) continue;
+    bool matters =
+        std::filesystem::path(path).filename().string().starts_with(fmt::format("{}{}.", name_start, server));
+    if (const int descriptor = server == 0 && !matters ? open_to_read(path) : -1; descriptor >= 0) {
+      const auto end = end_of(descriptor);
+      matters = end && end->unfinished && *end->unfinished != run;
+      ::close(descriptor);
+    }
+    if (matters) names.push_back(owner_path(path));
+  }
+  if (!names.empty()) static_cast<void>(OwnerFile::are_owned(names, patience));
+}
+
 }  // namespace
 
 std::string file_name(std::int64_t server, int turn) {
@@ -104,17 +144,35 @@ bool is_journal_name(std::string_view name) {
   return std::ranges::all_of(name, [](char c) { return (c >= '0' && c <= '9') || c == '.'; });
 }
 
-bool is_held(int descriptor, const std::string& path) {
-  return file_lock_is_held(descriptor) || OwnerFile::is_owned(owner_path(path));
+std::vector<bool> are_held(std::span<const std::string> paths) {
+  std::vector<bool> held(paths.size());
+  std::vector<std::string> names;
+  std::vector<std::size_t> asked;
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    const RegularFile file(paths[i]);
+    if (!file.open()) continue;
+    held[i] = file_lock_is_held(file.descriptor());
+    if (held[i] || !exists(owner_path(paths[i]))) continue;
+    const auto end = end_of(file.descriptor());
+    if (end && end->known && !end->unfinished && !end->torn) continue;
+    names.push_back(owner_path(paths[i]));
+    asked.push_back(i);
+  }
+  const std::vector<bool> owned = OwnerFile::are_owned(names);
+  for (std::size_t k = 0; k < asked.size(); ++k) held[asked[k]] = owned[k];
+  return held;
 }
 
-Result<std::unique_ptr<JournalFile>> JournalFile::open(const std::string& directory, std::int64_t server) {
+Result<std::unique_ptr<JournalFile>> JournalFile::open(const std::string& directory, std::int64_t server,
+                                                       const std::string& run,
+                                                       std::chrono::milliseconds patience) {
   if (const int number = make_directories(directory))
     return fail(journal_error(number, "make the directory of", directory));
   // Another process may have made it, and not have come to this yet.
   const auto whole = std::filesystem::absolute(directory + "/").lexically_normal().parent_path();
   if (const int number = sync_directory(whole.parent_path().string()); number != 0 && number != EACCES)
     return fail(journal_error(number, "make durable (fsync) the directory of", directory));
+  meet_owners(directory, server, run, patience);
   for (int turn = 0; turn < most_turns; ++turn) {
     const std::string path = (std::filesystem::path(directory) / file_name(server, turn)).string();
     const int descriptor =
@@ -133,8 +191,9 @@ Result<std::unique_ptr<JournalFile>> JournalFile::open(const std::string& direct
     const FileLock held = take_file_lock(descriptor);
     std::optional<OwnerFile> owner;
     bool others = held == FileLock::others;
-    if (held == FileLock::none) {
-      auto claimed = OwnerFile::claim(owner_path(path));
+    // Nodes may have mounted it differently: with a lock an owner counts as well.
+    if (held == FileLock::none || (held == FileLock::ours && exists(owner_path(path)))) {
+      auto claimed = OwnerFile::claim(owner_path(path), OwnerFile::no_patience);
       others = !claimed && claimed.error().code == ErrorCode::conflict;
       if (!claimed && !others) {
         ::close(descriptor);
@@ -148,7 +207,7 @@ Result<std::unique_ptr<JournalFile>> JournalFile::open(const std::string& direct
     }
     std::unique_ptr<JournalFile> file(new JournalFile(descriptor, path, std::move(owner)));
     AFTERBAY_TRY(file->look_at_end());
-    if (server == 0) file->look_at_others(directory);
+    if (server == 0) file->look_at_others(directory, run);
     file->next_sequence();
     if (const int number = sync_directory(directory))
       return fail(journal_error(number, "make durable (fsync) the directory of", path));
@@ -174,20 +233,24 @@ Result<> JournalFile::look_at_end() {
 }
 
 /// Files of other sessions, and of servers that this run may not have: who holds no lock on them is dead.
-void JournalFile::look_at_others(const std::string& directory) {
-  std::error_code wrong;
-  for (const auto& entry : std::filesystem::directory_iterator(directory, wrong)) {
-    const std::string path = entry.path().string();
-    if (!is_journal_name(entry.path().filename().string()) || path == path_) continue;
-    const int descriptor = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+void JournalFile::look_at_others(const std::string& directory, const std::string& run) {
+  for (const std::string& path : journal_paths(directory)) {
+    if (path == path_) continue;
+    const int descriptor = open_to_read(path);
     if (descriptor < 0) continue;
     // First the lock: who ends its run while this looks has written its end before it lets go.
-    const bool held = is_held(descriptor, path);
+    const std::string owner = owner_path(path);
+    const bool owned = exists(owner);
+    const bool held =
+        file_lock_is_held(descriptor) || (owned && OwnerFile::is_owned(owner, OwnerFile::no_patience));
     if (const auto end = end_of(descriptor); end) {
       sequence_ = std::max(sequence_.load(), end->sequence);
-      if (!held && end->unfinished) runs_without_end_.push_back(*end->unfinished);
+      if (!held && end->unfinished && *end->unfinished != run) runs_without_end_.push_back(*end->unfinished);
     }
     ::close(descriptor);
+    // What a killed server left is claimed for a moment, which removes it; a server that wants it just then
+    // takes another turn.
+    if (owned && !held) static_cast<void>(OwnerFile::claim(owner, OwnerFile::no_patience));
   }
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -21,17 +22,22 @@ namespace afterbay::journal {
 std::string file_name(std::int64_t server, int turn);
 /// Whether a file of that name is a journal's.
 bool is_journal_name(std::string_view name);
-/// Whether a session that lives has the open journal file. Where the file system has no locks, this may wait
-/// for a sign of life (OwnerFile).
-bool is_held(int descriptor, const std::string& path);
+/// Which of the journal files, by their paths, a session that lives has open: by its lock or, on a file system
+/// without locks, its OwnerFile. There it waits for signs of life, once for all files, and only of those whose
+/// last run has not ended.
+std::vector<bool> are_held(std::span<const std::string> paths);
 
 /// Appends to what earlier runs left. While it lives it holds a lock (of its open file, so that it ends with
 /// the process, however that ends), or where there are none an OwnerFile; a second session in the same
 /// directory gets a file of its own. Any thread.
 class JournalFile {
  public:
-  /// Makes the directory where it is missing, and the file's name durable.
-  static Result<std::unique_ptr<JournalFile>> open(const std::string& directory, std::int64_t server);
+  /// Makes the directory where it is missing, and the file's name durable. `run` is the one that begins: its
+  /// other servers live. Where there are no locks this waits, once for all files, for signs of life of owners
+  /// elsewhere; with `patience` 0 it does not, takes them for alive, and they are left to the next run.
+  static Result<std::unique_ptr<JournalFile>> open(
+      const std::string& directory, std::int64_t server, const std::string& run = {},
+      std::chrono::milliseconds patience = OwnerFile::usual_patience);
   JournalFile(const JournalFile&) = delete;
   JournalFile& operator=(const JournalFile&) = delete;
   ~JournalFile();
@@ -59,7 +65,7 @@ class JournalFile {
       : descriptor_(descriptor), path_(std::move(path)), owner_(std::move(owner)) {}
 
   Result<> look_at_end();
-  void look_at_others(const std::string& directory);
+  void look_at_others(const std::string& directory, const std::string& run);
   Result<> sync(std::uint64_t number);
   Result<std::uint64_t> put(std::string_view line);
   [[nodiscard]] Error error(int number, const char* doing) const;

@@ -20,6 +20,7 @@ namespace afterbay::journal {
 namespace {
 
 constexpr const char* usual_directory = "afterbay-journal";
+constexpr int most_attempts = 3;
 /// Longer lines are unreadable. One of an epoch names all files that are open: room for 60,000 long paths.
 constexpr std::size_t most_line_bytes = std::size_t{16} << 20;
 
@@ -44,14 +45,30 @@ Result<std::vector<std::string>> journal_files(const std::string& directory) {
   return files;
 }
 
+std::vector<std::uintmax_t> sizes_of(const std::vector<std::string>& files) {
+  std::vector<std::uintmax_t> sizes;
+  std::error_code gone;
+  for (const std::string& path : files) sizes.push_back(std::filesystem::file_size(path, gone));
+  return sizes;
+}
+
+/// Whether a session began to write to a file after nobody was found to hold it.
+bool has_grown(const std::vector<std::string>& files, const std::vector<bool>& held,
+               const std::vector<std::uintmax_t>& sizes) {
+  const std::vector<std::uintmax_t> now = sizes_of(files);
+  for (std::size_t i = 0; i < files.size(); ++i)
+    if (!held[i] && now[i] != sizes[i]) return true;
+  return false;
+}
+
 /// Puts the lines of all files together.
 class Collector {
  public:
-  Result<> add(const std::string& path) {
+  /// `held`: by a session that lives. Asked before the lines are read: who ends its run while they are read has
+  /// written its end to them.
+  Result<> add(const std::string& path, bool held) {
     const RegularFile file(path);
     if (!file.open()) return fail(cannot_read(path, file.number(), file.problem()));
-    // Looked at before the lines: who ends its run while they are read has written its end to them.
-    const bool held = is_held(file.descriptor(), path);
     BoundedLines lines(file.descriptor(), most_line_bytes);
     Run* last = nullptr;
     std::int64_t server = 0;
@@ -306,9 +323,13 @@ Result<Journal> read_journal(const std::string& directory) {
     return fail(make_error(ErrorCode::io, "there is no journal in {}, nor in {} inside it", directory,
                            usual_directory)
                     .in_file(directory));
-  Collector collector;
-  for (const std::string& path : files) AFTERBAY_TRY(collector.add(path));
-  return std::move(collector).finish(where);
+  for (int attempt = 1;; ++attempt) {
+    const std::vector<std::uintmax_t> sizes = sizes_of(files);
+    const std::vector<bool> held = are_held(files);
+    Collector collector;
+    for (std::size_t i = 0; i < files.size(); ++i) AFTERBAY_TRY(collector.add(files[i], held[i]));
+    if (attempt == most_attempts || !has_grown(files, held, sizes)) return std::move(collector).finish(where);
+  }
 }
 
 std::optional<PublishedFile> published_after_all(const OpenedFile& file) {

@@ -55,9 +55,10 @@ Result<JournalFile*> Recorder::file() {
   return file_at_hand();
 }
 
-Result<JournalFile*> Recorder::file_at_hand() {
+Result<JournalFile*> Recorder::file_at_hand(std::chrono::milliseconds patience) {
   if (file_) return file_.get();
-  AFTERBAY_TRY_ASSIGN(auto opened, JournalFile::open(where_.directory, identity_.server));
+  AFTERBAY_TRY_ASSIGN(auto opened,
+                      JournalFile::open(where_.directory, identity_.server, identity_.run, patience));
   RunStarted started = identity_.started;
   started.locked = true;
   AFTERBAY_TRY(opened->append_durably(
@@ -171,7 +172,8 @@ Result<> Recorder::ended(bool ok) {
     over_ = true;
     // Of several servers one that wrote nothing says so too: without a line it could have been killed before
     // its first. Where it cannot, nothing is lost that the others would not complain about.
-    if (!file_ && (identity_.started.servers <= 1 || !file_at_hand())) return {};
+    // This is the server's own thread: it waits for nobody's sign of life.
+    if (!file_ && (identity_.started.servers <= 1 || !file_at_hand(OwnerFile::no_patience))) return {};
     end.files = files_;
   }
   return note(end, true);

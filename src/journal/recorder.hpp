@@ -2,6 +2,7 @@
 // Recorder: what one I/O server tells its journal in the course of a run.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <utility>
@@ -64,7 +65,8 @@ class Recorder {
   Result<> bear(Result<> written);
   Result<> write(std::vector<Event> events, bool durable);
   Result<JournalFile*> file();
-  Result<JournalFile*> file_at_hand() AFTERBAY_REQUIRES(mutex_);
+  Result<JournalFile*> file_at_hand(std::chrono::milliseconds patience = OwnerFile::usual_patience)
+      AFTERBAY_REQUIRES(mutex_);
   [[nodiscard]] std::string line(Event event, std::uint64_t sequence) const;
 
   Where where_;

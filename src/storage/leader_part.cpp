@@ -28,9 +28,9 @@ void LeaderPart::write(SealedWriter& writer) const {
 
 bool LeaderPart::is(int descriptor) const noexcept {
   const LeaderPart found = of(descriptor, direct);
-  // Nodes may see times of creation or not.
-  const bool same_time = born_ns == found.born_ns || born_ns == 0 || found.born_ns == 0;
-  return inode == found.inode && same_time;
+  // Nodes may see them or not.
+  const auto same = [](std::uint64_t a, std::uint64_t b) { return a == b || a == 0 || b == 0; };
+  return same(inode, found.inode) && same(born_ns, found.born_ns);
 }
 
 }  // namespace afterbay::storage

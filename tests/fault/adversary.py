@@ -48,8 +48,8 @@ LAYOUTS = [
     Layout(3, {"servers": 1, "when_full": "spill", "spill.directory": ".", "memory.server": "4MiB", "memory.block": "256KiB", "memory.small_block": "64KiB"}),
 ]
 FORMATS = [("netcdf4", "block"), ("netcdf4", "chunks"), ("netcdf4", "map"), ("netcdf4", "strings"), ("cdf5", "block"), ("cdf5", "map"), ("cdf2", "block")]
-KILLED_CALLS = ["write", "sync", "rename", "truncate", "unlink", "open", "write,sync,rename,truncate,unlink,open"]
-KILLED_PATHS = ["*.part", "*.epochs*", "*.jsonl", "*/out*", "*"]
+KILLED_CALLS = ["write", "sync", "rename", "truncate", "unlink", "open", "write,sync,rename,truncate,unlink,open,hard"]
+KILLED_PATHS = ["*.part", "*.epochs*", "*.jsonl", "*.owner*", "*/out*", "*"]
 
 
 class Sequence:

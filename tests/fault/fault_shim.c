@@ -3,10 +3,10 @@
  *
  * FAULT_RULES names a file with one rule per line. A rule consists of words:
  *
- * - ops=write,sync,rename,open,truncate,unlink,mkdir,allocate,lock: the calls it applies to
+ * - ops=write,sync,rename,open,truncate,unlink,mkdir,allocate,lock,hard: the calls it applies to (hard: link)
  *
- * - path=PATTERN: the files it applies to, as in fnmatch(3); of a rename, the older name. A further name of
- * an open file (linkat) counts as a rename of it
+ * - path=PATTERN: the files it applies to, as in fnmatch(3); of a rename or link, the older name. A further
+ * name of an open file (linkat) counts as a rename of it
  *
  * - from=N to=N: only from the N-th such call of a process on, and up to the N-th
  *
@@ -54,7 +54,8 @@ enum {
   op_unlink = 32,
   op_mkdir = 64,
   op_allocate = 128,
-  op_lock = 256
+  op_lock = 256,
+  op_hard = 512
 };
 enum { most_rules = 16, path_room = 4096 };
 
@@ -73,7 +74,7 @@ static pthread_once_t rules_read = PTHREAD_ONCE_INIT;
 
 static unsigned ops_of(const char* text) {
   static const char* const names[] = {"write",  "sync",  "rename",   "open", "truncate",
-                                      "unlink", "mkdir", "allocate", "lock"};
+                                      "unlink", "mkdir", "allocate", "lock", "hard"};
   unsigned ops = 0;
   for (int i = 0; i < (int)(sizeof names / sizeof *names); ++i)
     if (strstr(text, names[i]) != NULL) ops |= 1u << i;
@@ -352,6 +353,12 @@ int unlink(const char* path) {
   power_end(lock);
   errno = error;
   return result;
+}
+
+int link(const char* from, const char* to) {
+  int result = 0;
+  if (ends(op_hard, from, &result)) return result;
+  return (int)syscall(SYS_linkat, AT_FDCWD, from, AT_FDCWD, to, 0);
 }
 
 int mkdir(const char* path, mode_t mode) {

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """On a file system without locks (fcntl and flock give ENOSYS, as on Lustre without -o flock): of two runs that write the
-same files the second is refused, a run that was killed blocks nobody, and commands see which run lives."""
+same files the second is refused, a run that was killed blocks nobody, and commands see which run lives; also between
+machines, and on file systems without links. What killed processes leave is removed by the next run."""
 import json
 import os
 import pathlib
@@ -11,80 +12,128 @@ import sys
 import tempfile
 import time
 
-from _adversary import COMMAND, FAILED, LOST, NO_LOCKS, OK, SHIM, FileSpec, Layout, Run, content_of, require
+from _adversary import APART, COMMAND, FAILED, LOST, NO_LOCKS, OK, SHIM, FileSpec, Layout, Run, content_of, require
 
 DEDICATED = Layout(3, {"servers": 1})
 INLINE = Layout(1, {"topology": "inline"})
 SLAB = Layout(4, {"servers": 2, "placement": "slab"})
+# Neither links (EPERM) nor renames that replace nothing (EINVAL), and the first reads fail (ESTALE).
+NO_LINKS = ["ops=hard errno=1", "ops=rename path=*.owner*.new errno=22", "ops=open path=*.owner to=2 errno=116"]
+PATIENCE_S = 10  # of OwnerFile
 
 
-def command(work, *words):
-    (work / "rules").write_text(NO_LOCKS + "\n")
-    return subprocess.run([str(COMMAND), *map(str, words)], cwd=work / "disk", capture_output=True, text=True, timeout=60, check=False,
-                          env=os.environ | {"LD_PRELOAD": str(SHIM), "FAULT_RULES": str(work / "rules")})
+class Place:
+    """A directory in which runs write out/a.nc, one after the other or at the same time."""
+
+    def __init__(self, layout, rules=()):
+        self.layout, self.rules = layout, list(rules)
+        self.work = pathlib.Path(tempfile.mkdtemp(prefix="no_locks_", dir=".")).resolve()
+        (self.work / "disk/out").mkdir(parents=True)
+        self.final = self.work / "disk/out/a.nc"
+        self.owner = pathlib.Path(f"{self.final}.part.owner")
+        self.runs = 0
+
+    def run(self, pause_ms, apart=False):
+        self.runs += 1
+        run = Run(self.runs, self.work, [FileSpec("a", "netcdf4", "block", "replace", 0)], self.layout, 12, 1, pause_ms)
+        run.start(self.rules, lock_free=True, apart=apart)
+        return run
+
+    def living_run(self, apart=False):
+        """With some records and epochs."""
+        run = self.run(1000 if apart else 250, apart)  # to ask for a sign of life takes more than a second
+        for _ in range(600):
+            if self.owner.exists():
+                time.sleep(1)
+                return run
+            time.sleep(0.05)
+        sys.exit(f"{self.owner} does not appear: {run.log()}")
+
+    def command(self, *words):
+        (self.work / "rules").write_text("".join(f"{rule}\n" for rule in [NO_LOCKS, *self.rules]))
+        return subprocess.run([str(COMMAND), *map(str, words)], cwd=self.work / "disk", capture_output=True, text=True, timeout=60, check=False,
+                              env=os.environ | {"LD_PRELOAD": str(SHIM), "FAULT_RULES": str(self.work / "rules")})
+
+    def require_whole(self, run):
+        require(run.wait(), f"run {run.number} failed: {run.log()}")
+        require(content_of(self.final) == run.whole(self.final), f"{self.final} contains {content_of(self.final)}")
+        left = sorted(path.name for path in (self.work / "disk/out").iterdir())
+        require(left == ["a.nc"], f"left behind: {left}")
+
+    def require_refusal(self):
+        run = self.run(0)
+        require(not run.wait(), "a second run wrote the same file")
+        require(re.search(r"process [0-9]+ on \S+ owns it, as \S+/a\.nc\.part\.owner", run.log()), f"the second run says: {run.log()}")
+
+    def require_running(self):
+        status = self.command("status", "--json")
+        require([run["state"] for run in json.loads(status.stdout)["runs"]] == ["running"], f"status of a run that lives: {status.stdout}")
+        recover = self.command("recover", self.final)
+        require(recover.returncode != OK and re.search("process [0-9]+ on .* owns it", recover.stderr), f"recover beside a run that lives: {recover.stderr}")
+
+    def require_killed(self):
+        status = self.command("status", "--over", "--json")
+        require(status.returncode in (FAILED, LOST), f"status after a kill: {status.returncode} {status.stdout}")
+
+    def require_no_owners(self):
+        left = sorted(path.name for path in (self.work / "disk/afterbay-journal").glob("*.owner*"))
+        require(not left, f"left behind in the journal: {left}")
 
 
-def run_of(work, number, layout, pause_ms):
-    run = Run(number, work, [FileSpec("a", "netcdf4", "block", "replace", 0)], layout, 12, 1, pause_ms)
-    run.start(lock_free=True)
-    return run
+def owned_while_it_lives(layout, rules=()):
+    place = Place(layout, rules)
+    first = place.living_run()
+    place.require_running()
+    place.require_refusal()
+    place.require_whole(first)
 
-
-def wait_for(path):
-    for _ in range(600):
-        if path.exists():
-            return
-        time.sleep(0.05)
-    sys.exit(f"{path} does not appear")
-
-
-def owned_while_it_lives(layout):
-    work = pathlib.Path(tempfile.mkdtemp(prefix="no_locks_", dir=".")).resolve()
-    (work / "disk/out").mkdir(parents=True)
-    final = work / "disk/out/a.nc"
-    owner = pathlib.Path(f"{final}.part.owner")
-
-    first = run_of(work, 1, layout, 250)
-    wait_for(owner)
-    time.sleep(1)  # some records and epochs
-    status = command(work, "status", "--json")
-    require([run["state"] for run in json.loads(status.stdout)["runs"]] == ["running"], f"status of a run that lives: {status.stdout}")
-    recover = command(work, "recover", final)
-    require(recover.returncode != OK and re.search("process [0-9]+ on .* owns it", recover.stderr), f"recover beside a run that lives: {recover.stderr}")
-    second = run_of(work, 2, layout, 0)
-    require(not second.wait(), "a second run wrote the same file")
-    require(re.search(r"process [0-9]+ on \S+ owns it, as \S+/a\.nc\.part\.owner", second.log()), f"the second run says: {second.log()}")
-    require(first.wait(), f"the first run failed: {first.log()}")
-    require(content_of(final) == first.whole(final), f"{final} contains {content_of(final)}")
-    left = sorted(path.name for path in (work / "disk/out").iterdir())
-    require(left == ["a.nc"], f"left behind: {left}")
-
-    third = run_of(work, 3, layout, 250)
-    wait_for(owner)
-    time.sleep(1)
+    third = place.living_run()
     third.kill()
     third.wait()
-    require(owner.exists(), "a killed run leaves its owner file")
-    status = command(work, "status", "--over", "--json")
-    require(status.returncode in (FAILED, LOST), f"status after a kill: {status.returncode} {status.stdout}")
-    recover = command(work, "recover", "--replace", final)
+    require(place.owner.exists(), "a killed run leaves its owner file")
+    place.require_killed()
+    recover = place.command("recover", "--replace", place.final)
     require(recover.returncode == OK, f"recover: {recover.stderr}")
-    found = content_of(final)
-    require(found == (3,) * len(found) and found, f"{final} contains {found}")
+    found = content_of(place.final)
+    require(found == (third.number,) * len(found) and found, f"{place.final} contains {found}")
 
-    fourth = run_of(work, 4, layout, 250)
-    wait_for(owner)
+    fourth = place.living_run()
     fourth.kill()
     fourth.wait()
-    fifth = run_of(work, 5, layout, 0)
-    require(fifth.wait(), f"a killed run blocks the next: {fifth.log()}")
-    require(content_of(final) == fifth.whole(final), f"{final} contains {content_of(final)}")
-    left = sorted(path.name for path in (work / "disk/out").iterdir())
-    require(left == ["a.nc"], f"left behind: {left}")
-    left = sorted(path.name for path in (work / "disk/afterbay-journal").glob("*.owner*"))
-    require(not left, f"left behind in the journal: {left}")
-    print(f"{layout}: refused while it lived, replaced once it was killed", flush=True)
+    place.require_whole(place.run(0))
+    place.require_no_owners()
+    print(f"{layout}{', no links' if rules else ''}: refused while it lived, replaced once it was killed", flush=True)
+
+
+def owned_on_another_machine(layout):
+    """Only the owners' signs of life tell."""
+    place = Place(layout)
+    first = place.living_run(apart=True)
+    place.require_running()
+    place.require_refusal()
+    place.require_whole(first)
+
+    third = place.living_run(apart=True)
+    third.kill()
+    third.wait()
+    begun = time.monotonic()
+    place.require_killed()
+    took_s = time.monotonic() - begun
+    require(PATIENCE_S * 0.9 < took_s < PATIENCE_S * 1.8, f"status took {took_s:.1f} s: it is to wait {PATIENCE_S} s once, for all servers")
+    begun = time.monotonic()
+    place.require_whole(place.run(0))
+    took_s = time.monotonic() - begun
+    require(took_s < PATIENCE_S * 2.5, f"the next run took {took_s:.1f} s")
+    place.require_no_owners()
+    print(f"{layout}, another machine: refused while it lived, replaced once it was silent for {PATIENCE_S} s", flush=True)
 
 
 for each in (INLINE, DEDICATED, SLAB):
     owned_while_it_lives(each)
+owned_while_it_lives(INLINE, NO_LINKS)
+may = subprocess.run([*APART, "true"], capture_output=True, text=True, check=False)
+if may.returncode == 0:
+    for each in (INLINE, SLAB):
+        owned_on_another_machine(each)
+else:
+    print(f"not tested between machines: {may.stderr.strip() or 'no namespaces'}")

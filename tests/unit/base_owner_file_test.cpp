@@ -3,14 +3,19 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <optional>
 #include <regex>
@@ -18,6 +23,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/owner_chain.hpp"
 #include "base/owner_file.hpp"
 #include "scratch_directory.hpp"
 
@@ -30,6 +36,7 @@ using ::testing::HasSubstr;
 
 constexpr std::chrono::milliseconds short_patience{400};
 constexpr const char* some_token = "00000000000000aa";
+constexpr const char* other_boot = "11111111-2222-3333-4444-555555555555";
 
 class BaseOwnerFile : public testing::Test {
  protected:
@@ -46,6 +53,41 @@ class BaseOwnerFile : public testing::Test {
     return std::regex_replace(text, std::regex(word + " .*"), word + " " + value);
   }
   void leave(const std::string& text) { std::ofstream(name()) << text; }
+  void leave(const std::string& path, const OwnerIdentity& owner, const std::string& token = some_token) {
+    std::ofstream(path) << owner_text(owner, token);
+  }
+  [[nodiscard]] std::string file(const std::string& its_name) const {
+    return (directory_.path / its_name).string();
+  }
+  static OwnerIdentity dead_owner() {
+    OwnerIdentity owner = own_identity();
+    owner.pid = static_cast<std::uint64_t>(dead_process());
+    return owner;
+  }
+  /// Whether it lives only its file tells.
+  static OwnerIdentity owner_elsewhere(std::uint64_t pid = 1) {
+    OwnerIdentity owner = own_identity();
+    owner.boot = other_boot;
+    owner.pid = pid;
+    return owner;
+  }
+  static std::chrono::milliseconds time_of(const std::function<void()>& call) {
+    const auto begun = std::chrono::steady_clock::now();
+    call();
+    return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begun);
+  }
+  static void touch(const std::string& path) { ::utimensat(AT_FDCWD, path.c_str(), nullptr, 0); }
+  /// Runs it in a process of its own, which ends by _exit: a copy of this one has none of its threads.
+  static pid_t in_child(const std::function<void()>& what) {
+    const pid_t child = ::fork();
+    if (child == 0) what();
+    return child;
+  }
+  static int status_of(pid_t child) {
+    int status = -1;
+    ::waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
 
   static pid_t dead_process() {
     const pid_t child = ::fork();
@@ -93,8 +135,7 @@ TEST_F(BaseOwnerFile, is_not_kept_by_another_process_that_got_the_number_of_a_de
 }
 
 TEST_F(BaseOwnerFile, goes_on_when_an_owner_elsewhere_gives_no_sign_of_life) {
-  const std::string text = text_with("boot", "11111111-2222-3333-4444-555555555555");
-  leave(text);
+  leave(text_with("boot", other_boot));
   std::atomic<bool> stop = false;
   std::thread beats([&] {
     while (!stop) {
@@ -114,10 +155,156 @@ TEST_F(BaseOwnerFile, goes_on_when_an_owner_elsewhere_gives_no_sign_of_life) {
 TEST_F(BaseOwnerFile, touches_its_file_as_long_as_it_lives) {
   const auto owner = OwnerFile::claim(name());
   ASSERT_TRUE(owner);
-  const auto first = fs::last_write_time(name());
-  for (int wait = 0; wait < 1000 && fs::last_write_time(name()) == first; ++wait)
-    std::this_thread::sleep_for(20ms);
-  EXPECT_NE(fs::last_write_time(name()), first);
+  for (int change = 0; change < 2; ++change) {  // the first may be that of its start
+    const auto before = fs::last_write_time(name());
+    for (int wait = 0; wait < 1000 && fs::last_write_time(name()) == before; ++wait)
+      std::this_thread::sleep_for(20ms);
+    EXPECT_NE(fs::last_write_time(name()), before) << "change " << change;
+  }
+}
+
+/// Under hidepid, or when no descriptor is left, /proc does not tell of a process that lives.
+TEST_F(BaseOwnerFile, is_not_taken_from_a_process_that_proc_does_not_show) {
+  const auto owner = OwnerFile::claim(name());
+  ASSERT_TRUE(owner);
+  const std::string hidden = "/proc/" + std::to_string(::getpid());
+  const int outcome = status_of(in_child([&] {
+    if (::unshare(CLONE_NEWNS) != 0 || ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+        ::mount("none", hidden.c_str(), "tmpfs", 0, nullptr) != 0)
+      ::_exit(77);
+    const auto claimed = OwnerFile::claim(name(), 4s);
+    ::_exit(claimed ? 1 : claimed.error().code == ErrorCode::conflict ? 0 : 2);
+  }));
+  if (outcome == 77) GTEST_SKIP() << "this process may not mount anything";
+  EXPECT_EQ(outcome, 0) << "1: it was taken over";
+  EXPECT_TRUE(owner->still_ours());
+}
+
+/// A file server that pauses stops the owner and the claimant alike.
+TEST_F(BaseOwnerFile, counts_no_time_in_which_the_claimant_itself_stood_still) {
+  leave(name(), owner_elsewhere());
+  const pid_t child = in_child([&] {
+    const auto claimed = OwnerFile::claim(name(), 1s);
+    ::_exit(claimed ? 1 : claimed.error().code == ErrorCode::conflict ? 0 : 2);
+  });
+  std::this_thread::sleep_for(300ms);
+  ::kill(child, SIGSTOP);
+  std::this_thread::sleep_for(1500ms);
+  ::kill(child, SIGCONT);
+  std::this_thread::sleep_for(300ms);
+  touch(name());
+  EXPECT_EQ(status_of(child), 0) << "1: it was taken over";
+}
+
+TEST_F(BaseOwnerFile, waits_once_for_a_dead_process_whatever_files_it_left) {
+  for (const char* its : {"a.owner", "b.owner", "c.owner"}) leave(file(its), owner_elsewhere(7));
+  EXPECT_GE(time_of([&] { EXPECT_TRUE(OwnerFile::claim(file("a.owner"), 1s)); }), 1s);
+  EXPECT_LT(time_of([&] { EXPECT_TRUE(OwnerFile::claim(file("b.owner"), 1s)); }), 500ms);
+  fs::last_write_time(file("c.owner"), fs::last_write_time(file("c.owner")) + 1h);
+  EXPECT_GE(time_of([&] { EXPECT_TRUE(OwnerFile::claim(file("c.owner"), 1s)); }), 1s)
+      << "it lived after it had been found dead";
+}
+
+TEST_F(BaseOwnerFile, waits_for_many_owners_at_once) {
+  std::vector<std::string> names;
+  for (std::uint64_t i = 0; i < 8; ++i) {
+    names.push_back(file(std::to_string(i) + ".owner"));
+    if (i != 3) leave(names.back(), owner_elsewhere(100 + i));
+  }
+  std::atomic<bool> stop = false;
+  std::thread beats([&] {
+    for (; !stop; std::this_thread::sleep_for(20ms)) touch(names[5]);
+  });
+  std::vector<bool> owned;
+  EXPECT_LT(time_of([&] { owned = OwnerFile::are_owned(names, 1s); }), 2500ms);
+  stop = true;
+  beats.join();
+  EXPECT_EQ(owned, (std::vector<bool>{false, false, false, false, false, true, false, false}));
+  EXPECT_LT(time_of([&] { EXPECT_TRUE(OwnerFile::claim(names[0], OwnerFile::no_patience)); }), 500ms);
+}
+
+TEST_F(BaseOwnerFile, elsewhere_is_alive_for_who_must_not_wait) {
+  leave(name(), owner_elsewhere(55));
+  EXPECT_LT(time_of([&] { EXPECT_FALSE(OwnerFile::claim(name(), OwnerFile::no_patience)); }), 500ms);
+  EXPECT_TRUE(OwnerFile::is_owned(name(), OwnerFile::no_patience));
+}
+
+/// Nodes remember that a name did not exist: to look whether there is a successor would not do.
+TEST_F(BaseOwnerFile, takes_the_name_of_a_successor_before_it_calls_a_file_its_own) {
+  auto owner = OwnerFile::claim(name());
+  ASSERT_TRUE(owner);
+  const auto first = owner_chain(name()).value().back();
+  EXPECT_TRUE(owner->still_ours());
+  EXPECT_EQ(make_owner_link(owner_successor(name(), first), owner_text(owner_elsewhere(), some_token),
+                            file("temporary")),
+            EEXIST);
+  const auto newest = owner_chain(name()).value().back();
+  EXPECT_EQ(newest.token, first.token);
+  leave(owner_successor(name(), newest), owner_elsewhere());  // who found it dead after that
+  EXPECT_FALSE(owner->still_ours());
+  { const OwnerFile ended = *std::move(owner); }
+  EXPECT_EQ(owner_chain(name()).value().back().token, some_token) << "the successor keeps what is its own";
+}
+
+TEST_F(BaseOwnerFile, goes_on_from_a_process_that_died_while_it_published) {
+  leave(name(), dead_owner());
+  fs::create_hard_link(name(), name() + "." + some_token);
+  fs::create_hard_link(name(), name() + "." + some_token + ".1");
+  {
+    const auto owner = OwnerFile::claim(name());
+    ASSERT_TRUE(owner) << owner.error().text();
+    EXPECT_TRUE(fs::exists(name() + "." + some_token + ".2"));
+    EXPECT_TRUE(owner->still_ours());
+    EXPECT_FALSE(OwnerFile::claim(name()));
+  }
+  EXPECT_TRUE(empty());
+}
+
+/// Only file systems without links show a file before it is whole.
+TEST_F(BaseOwnerFile, is_taken_from_who_died_while_making_it) {
+  const std::string whole = owner_text(dead_owner(), some_token);
+  for (const std::size_t length : {std::size_t{0}, std::size_t{5}, whole.size() / 2}) {
+    leave(whole.substr(0, length));
+    {
+      const auto owner = OwnerFile::claim(name(), short_patience);
+      ASSERT_TRUE(owner) << length << ": " << owner.error().text();
+      EXPECT_TRUE(owner->still_ours());
+    }
+    EXPECT_TRUE(empty()) << length;
+  }
+}
+
+TEST_F(BaseOwnerFile, waits_for_who_is_just_making_it) {
+  const std::string whole = owner_text(own_identity(), some_token);
+  leave(whole.substr(0, 30));
+  std::thread maker([&] {
+    std::this_thread::sleep_for(200ms);
+    leave(whole);
+  });
+  const auto refused = OwnerFile::claim(name(), 5s);
+  maker.join();
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().text(), HasSubstr("process " + std::to_string(::getpid()) + " on "));
+}
+
+TEST_F(BaseOwnerFile, the_first_claim_removes_what_killed_processes_have_left) {
+  const std::string hex = "0123456789abcdef";
+  leave(file("x.nc.part.owner." + hex + ".new"), dead_owner(), hex);  // killed while it claimed
+  leave(file("y.nc.part.owner." + hex), dead_owner(), hex);           // while it ended its chain
+  leave(file("y.nc.part.owner." + hex + ".12"), dead_owner(), hex);
+  leave(file("z.nc.part.owner"), dead_owner());  // somebody may take it over
+  leave(file("z.nc.part.owner." + std::string(some_token)), dead_owner(), hex);
+  leave(file("u.nc.part.owner." + hex), owner_elsewhere(), hex);  // who knows
+  leave(file("v.nc.part.owner." + hex + ".new"), own_identity(), hex);
+  std::ofstream(file("w.nc.part.owner." + hex)) << "mine";
+  { ASSERT_TRUE(OwnerFile::claim(name())); }
+  std::vector<std::string> left;
+  for (const auto& entry : fs::directory_iterator(directory_.path))
+    left.push_back(entry.path().filename().string());
+  EXPECT_THAT(left,
+              testing::UnorderedElementsAre("z.nc.part.owner", "z.nc.part.owner." + std::string(some_token),
+                                            "u.nc.part.owner." + hex, "v.nc.part.owner." + hex + ".new",
+                                            "w.nc.part.owner." + hex));
 }
 
 TEST_F(BaseOwnerFile, knows_that_it_was_taken_over_and_removes_nothing_then) {
@@ -136,7 +323,7 @@ TEST_F(BaseOwnerFile, knows_that_it_was_taken_over_and_removes_nothing_then) {
 
 TEST_F(BaseOwnerFile, refuses_what_is_no_such_file) {
   const std::vector<std::string> wrong{
-      "", "hello\n", std::string(5000, 'x'),
+      "hello\n", std::string(5000, 'x'),
       std::regex_replace(text_with("pid", "1"), std::regex(some_token), "../../../../etc/"),
       text_with("pid", "-1")};
   for (const std::string& text : wrong) {
@@ -152,8 +339,10 @@ TEST_F(BaseOwnerFile, refuses_what_is_no_such_file) {
   EXPECT_FALSE(fs::exists((directory_.path / "elsewhere")));
 }
 
+class ThreadOwnerFile : public BaseOwnerFile {};
+
 /// All find a dead owner, or one that is just giving up.
-TEST_F(BaseOwnerFile, of_many_that_claim_at_once_one_gets_it) {
+TEST_F(ThreadOwnerFile, of_many_that_claim_at_once_one_gets_it) {
   constexpr int threads = 8, rounds = 40;
   const std::string dead = text_with("pid", std::to_string(dead_process()));
   std::atomic<int> owners = 0, most = 0, claimed = 0;

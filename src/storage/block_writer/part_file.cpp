@@ -138,7 +138,11 @@ Result<> PartFile::open_and_lock(Striper* striper) {
     }
     if (!descriptor_.open()) return fail(open_error(errno, part_path_));
     if (!is_regular(descriptor_.get())) return fail(open_error(0, part_path_));
-    AFTERBAY_TRY(lock_opened());
+    if (auto locked = lock_opened(); !locked) {
+      const bool ours = made || (striper != nullptr && striper->created() && !left_behind(descriptor_.get()));
+      if (ours) remove_name(descriptor_.get(), part_path_);
+      return locked;
+    }
     if (!has_name(descriptor_.get(), part_path_)) continue;  // published or removed since it was opened
     const bool left = left_behind(descriptor_.get());
     AFTERBAY_TRY(remove_stale_epoch_logs(*disk_, part_path_, left));

@@ -2,7 +2,6 @@
 #include "storage/plan/trial.hpp"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <stdlib.h>
 #include <unistd.h>
 

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// The right to make a file: what is left when it is refused, and which file is the leader's.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+
+#include "base/owner_file.hpp"
+#include "scratch_directory.hpp"
+#include "storage/block_writer/disk.hpp"
+#include "storage/block_writer/part_file.hpp"
+#include "storage/leader_part.hpp"
+
+namespace afterbay::storage {
+namespace {
+
+TEST(StoragePartFile, a_writer_that_is_refused_leaves_no_empty_part_file) {
+  const test::Directory directory;
+  const std::string path = (directory.path / "x.nc").string();
+  const auto owner = OwnerFile::claim(path + ".part.owner");  // just before it publishes, or after
+  ASSERT_TRUE(owner);
+  const auto refused = PartFile::claim(path, Existing::replace, false, nullptr);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::conflict);
+  EXPECT_FALSE(std::filesystem::exists(path + ".part"));
+}
+
+TEST(StoragePartFile, a_writer_that_is_refused_leaves_the_file_of_the_other) {
+  const test::Directory directory;
+  const std::string path = (directory.path / "x.nc").string();
+  const auto first = PartFile::claim(path, Existing::replace, false, nullptr);
+  ASSERT_TRUE(first);
+  EXPECT_FALSE(PartFile::claim(path, Existing::replace, false, nullptr));
+  EXPECT_TRUE(std::filesystem::exists(path + ".part"));
+}
+
+TEST(StoragePartFile, a_leaders_file_is_recognized_by_what_both_nodes_know) {
+  const test::Directory directory;
+  const Descriptor file(::open((directory.path / "x.part").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
+  ASSERT_TRUE(file.open());
+  const LeaderPart leader = LeaderPart::of(file.get(), false);
+  EXPECT_TRUE(leader.is(file.get()));
+  LeaderPart another = leader;
+  ++another.inode;
+  EXPECT_FALSE(another.is(file.get()));
+  LeaderPart unknown = leader;
+  unknown.inode = 0;
+  EXPECT_TRUE(unknown.is(file.get()));
+  unknown.born_ns = 0;
+  EXPECT_TRUE(unknown.is(file.get()));
+  EXPECT_TRUE(leader.is(-1)) << "the inode of the member's file is not known";
+}
+
+}  // namespace
+}  // namespace afterbay::storage
