@@ -64,18 +64,22 @@ void list(const storage::Recoverable& file, Json& json, bool as_json) {
                printable(epoch.name));
 }
 
+std::optional<journal::LeftFile> left_in(const journal::Journal& journal, const storage::Recoverable& file) {
+  return journal::find_left(journal, file.path, {file.made_for.inode, file.made_for.born_ns});
+}
+
 /// The journal that knows the file: the given one; else in the working directory, beside the file, or above.
-std::optional<journal::Journal> journal_of(const std::string& path, const std::string& given) {
+std::optional<journal::Journal> journal_of(const storage::Recoverable& file, const std::string& given) {
   if (!given.empty()) {
     auto journal = journal::read_journal(given);
     if (!journal) throw Failure(journal.error());
     return std::move(*journal);
   }
   std::error_code gone;
-  const auto beside = std::filesystem::absolute(path, gone).lexically_normal().parent_path();
+  const auto beside = std::filesystem::absolute(file.path, gone).lexically_normal().parent_path();
   for (const auto& directory : {std::filesystem::path("."), beside, beside.parent_path()}) {
     auto journal = journal::read_journal(directory.string());
-    if (journal && journal::find_left(*journal, path)) return std::move(*journal);
+    if (journal && left_in(*journal, file)) return std::move(*journal);
     // One that is there and cannot be read may know the file, and would not hear of its recovery.
     const std::string at_fault =
         journal ? "" : std::filesystem::path(journal.error().file).filename().string();
@@ -89,8 +93,8 @@ journal::FilePublished published_as(const storage::Recovered& it) {
 }
 
 void recover(const storage::Recoverable& file, const RecoverCommandOptions& options, Json& json) {
-  const auto journal = journal_of(file.path, options.journal);
-  const auto left = journal ? journal::find_left(*journal, file.path) : std::nullopt;
+  const auto journal = journal_of(file, options.journal);
+  const auto left = journal ? left_in(*journal, file) : std::nullopt;
   if (!left)
     fmt::print(
         stderr,

@@ -15,6 +15,7 @@
 #include "base/printable.hpp"
 #include "command.hpp"
 #include "journal/judge.hpp"
+#include "journal/recovered.hpp"
 #include "storage/epoch/recover.hpp"
 
 namespace afterbay::app {
@@ -109,39 +110,53 @@ struct LeftOfEpoch {
   std::vector<std::string> gone;        ///< it does not: removed, damaged, or made anew by a later run
 };
 
-/// Whether the log that was found is of the file that the run opened last under the name, not of a later one.
-bool is_of_run(const storage::Recoverable& found, const journal::Run& run) {
-  const journal::OpenedFile* opened = nullptr;
-  for (const journal::OpenedFile& it : run.unpublished)
-    if (it.file.path == found.path) opened = &it;
-  if (opened == nullptr || opened->inode == 0 || found.made_for.inode == 0) return true;
-  const bool dated = opened->born_ns != 0 && found.made_for.born_ns != 0;
-  return opened->inode == found.made_for.inode && (!dated || opened->born_ns == found.made_for.born_ns);
+/// Whether the log that was found is of a file that this run made, not another one.
+bool is_of_run(const storage::Recoverable& found, const journal::Journal& journal, const journal::Run& run) {
+  const auto left = journal::find_left(journal, found.path, {found.made_for.inode, found.made_for.born_ns});
+  if (left) return left->run == &run;
+  const auto opened =
+      std::ranges::find(run.unpublished, found.path, [](const auto& it) { return it.file.path; });
+  return opened == run.unpublished.end();  // the line may have been lost with the power
 }
 
-LeftOfEpoch left_of(const journal::Run& run, const journal::CompletedEpoch& epoch) {
+bool has_final_name(const journal::Run& run, const std::string& path) {
+  return std::ranges::any_of(run.published, [&](const auto& it) { return it.file.file.path == path; }) ||
+         std::ranges::any_of(run.unpublished, [&](const journal::OpenedFile& it) {
+           return it.file.path == path && journal::published_after_all(it);
+         });
+}
+
+/// Files that have got their names since the journal was read. Their part files are not there for that.
+void forget_published(std::vector<std::string>& paths, const journal::Journal& journal,
+                      const journal::Run& run) {
+  const auto now = journal::read_journal(journal.directory);
+  if (!now) return;
+  const auto its = std::ranges::find(now->runs, run.id, &journal::Run::id);
+  if (its != now->runs.end())
+    std::erase_if(paths, [&](const std::string& path) { return has_final_name(*its, path); });
+}
+
+bool is_over(RunState state) { return state == RunState::failed || state == RunState::killed; }
+
+LeftOfEpoch left_of(const journal::Journal& journal, const journal::Run& run, RunState state,
+                    const journal::CompletedEpoch& epoch) {
   LeftOfEpoch left;
   std::vector<std::string> paths = epoch.epoch.unpublished;
   std::ranges::sort(paths);
   paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
   for (const std::string& path : paths) {
-    const auto is_published = [&](const auto& it) { return it.file.file.path == path; };
-    const auto has_name = [&](const journal::OpenedFile& it) {
-      return it.file.path == path && journal::published_after_all(it);
-    };
-    if (std::ranges::any_of(run.published, is_published) || std::ranges::any_of(run.unpublished, has_name))
-      continue;
+    if (has_final_name(run, path)) continue;
     const auto found = storage::find_recoverable(path);
     const bool has_epoch =
-        found && is_of_run(*found, run) &&
+        found && is_of_run(*found, journal, run) &&
         std::ranges::find(found->epochs, epoch.epoch.epoch, &storage::Epoch::number) != found->epochs.end() &&
         storage::check_recoverable(*found, epoch.epoch.epoch);
     (has_epoch ? left.to_recover : left.gone).push_back(path);
   }
+  if (!is_over(state) && !left.gone.empty()) forget_published(left.gone, journal, run);
+  if (state == RunState::running) left.to_recover.clear();  // the run goes on to write them
   return left;
 }
-
-bool is_over(RunState state) { return state == RunState::failed || state == RunState::killed; }
 
 /// What a shell takes as one word; if the text is not printable, shells that know $'...', such as bash.
 std::string quoted(const std::string& text) {
@@ -160,10 +175,10 @@ std::string quoted(const std::string& text) {
   return word + "'";
 }
 
-std::string epoch_of(const journal::Run& run, RunState state) {
+std::string epoch_of(const journal::Journal& journal, const journal::Run& run, RunState state) {
   const journal::CompletedEpoch* const last = run.last_epoch();
   if (last == nullptr) return "";
-  const LeftOfEpoch left = is_over(state) ? left_of(run, *last) : LeftOfEpoch();
+  const LeftOfEpoch left = left_of(journal, run, state, *last);
   std::string text =
       fmt::format("    last complete epoch: {}  (number {}, {} UTC): all output before it {}\n",
                   printable(last->epoch.name), last->epoch.epoch, readable(last->at),
@@ -180,7 +195,8 @@ std::string epoch_of(const journal::Run& run, RunState state) {
       text += fmt::format("        brought back to epoch {}: {}\n", printable(*it.epoch),
                           printable(it.file.file.path));
   for (const std::string& path : left.to_recover)
-    text += fmt::format("        to be brought back: afterbay recover --number {}{} {}\n", last->epoch.epoch,
+    text += fmt::format("        {}to be brought back: afterbay recover --number {}{} {}\n",
+                        is_over(state) ? "" : "if the run is over, ", last->epoch.epoch,
                         ::access(path.c_str(), F_OK) == 0 ? " --replace" : "", quoted(path));
   return text;
 }
@@ -196,14 +212,37 @@ std::string earlier_epoch_of(const journal::Journal& journal, const journal::Run
   }
   if (found == nullptr) return "";
   return fmt::format("    no epoch yet; of the run of {} UTC:\n", readable(found->started_at)) +
-         epoch_of(*found, journal::state_of(*found, asker));
+         epoch_of(journal, *found, journal::state_of(*found, asker));
 }
 
-std::string details_of(const journal::Run& run, RunState state) {
+/// Why a run counts although later ones of its session began after its end.
+std::string why_it_counts(const journal::Journal& journal, const journal::Run& run) {
+  constexpr std::size_t most_paths = 5;
+  const journal::Standing standing = journal::standing_of(journal, run);
+  if (!standing.followed) return "";
+  if (standing.awaited.empty())
+    return "    counts, though later runs followed: it ran beside others of its session, and no later run "
+           "can be "
+           "seen to be its repetition. Give each of them a name (setting session). Once this is settled, "
+           "move "
+           "the journal away\n";
+  std::string paths;
+  for (std::size_t i = 0; i < standing.awaited.size() && i < most_paths; ++i)
+    paths += (i > 0 ? ", " : "") + printable(standing.awaited[i]);
+  if (standing.awaited.size() > most_paths)
+    paths += fmt::format(" and {} more", standing.awaited.size() - most_paths);
+  return fmt::format(
+      "    counts, though later runs followed: none of them wrote {}. It counts until one does, `afterbay "
+      "recover` brings that back, or the journal is moved away\n",
+      paths);
+}
+
+std::string details_of(const journal::Journal& journal, const journal::Run& run, RunState state) {
   constexpr std::size_t most_lines = 20;
   std::string text;
   if (state == RunState::running || state == RunState::unclear || state == RunState::killed) text += who(run);
-  text += epoch_of(run, state);
+  if (is_over(state)) text += why_it_counts(journal, run);
+  text += epoch_of(journal, run, state);
   const auto list = [&text](const auto& items, const auto& print) {
     for (std::size_t i = 0; i < items.size() && i < most_lines; ++i) text += "    " + print(items[i]) + "\n";
     if (items.size() > most_lines) text += fmt::format("    and {} more\n", items.size() - most_lines);
@@ -271,7 +310,7 @@ std::string text_of(const journal::Journal& journal, const journal::Asker& asker
     const RunState state = journal::state_of(run, asker);
     text += line_of(run, state);
     if (std::ranges::find(last, &run) != last.end())
-      text += earlier_epoch_of(journal, run, asker) + details_of(run, state);
+      text += earlier_epoch_of(journal, run, asker) + details_of(journal, run, state);
   }
   text += "last complete file of each collection:\n";
   const auto last_files = journal::last_files(journal);
@@ -316,12 +355,16 @@ Json json_of(const journal::PublishedFile& it) {
   return json;
 }
 
-Json json_of(const journal::Run& run, const journal::Asker& asker) {
+Json json_of(const journal::Journal& journal, const journal::Run& run, const journal::Asker& asker) {
+  const RunState state = journal::state_of(run, asker);
+  const journal::Standing standing = journal::standing_of(journal, run);
   Json json{{"run", run.id},
             {"session", run.session()},
-            {"state", name_of(journal::state_of(run, asker))},
+            {"state", name_of(state)},
             {"started", run.started_at},
-            {"last", run.last_at}};
+            {"last", run.last_at},
+            {"counts", !standing.replaced},
+            {"awaited", utf8_names(standing.awaited)}};
   for (const auto& [number, server] : run.servers)
     json["servers"].push_back({{"server", number},
                                {"host", server.started.host},
@@ -329,7 +372,7 @@ Json json_of(const journal::Run& run, const journal::Asker& asker) {
                                {"ended", server.ended.has_value()}});
   json["last_epoch"] = nullptr;
   if (const auto* const last = run.last_epoch()) {
-    const LeftOfEpoch left = is_over(journal::state_of(run, asker)) ? left_of(run, *last) : LeftOfEpoch();
+    const LeftOfEpoch left = left_of(journal, run, state, *last);
     json["last_epoch"] = {{"epoch", last->epoch.epoch},
                           {"name", last->epoch.name},
                           {"at", last->at},
@@ -363,7 +406,7 @@ std::string json_text(const journal::Journal& journal, const journal::Asker& ask
             {"unreadable_lines", journal.unreadable_lines},
             {"runs", Json::array()},
             {"last_files", Json::object()}};
-  for (const auto& run : journal.runs) json["runs"].push_back(json_of(run, asker));
+  for (const auto& run : journal.runs) json["runs"].push_back(json_of(journal, run, asker));
   const auto last_files = journal::last_files(journal);
   const auto names = names_of(last_files);
   std::size_t file = 0;
@@ -421,11 +464,9 @@ Action prepare(CLI::App& app) {
   app.add_flag("--moved", options->moved, "published files may be elsewhere by now: they are not looked for");
   app.add_option("--runs", options->most_runs, "how many of the last runs are listed (10)");
   app.footer(
-      "Of each session the last run counts; of several that ran at the same time under one name, each until "
-      "a "
-      "later run writes its files again. What is published is looked for, by size (`afterbay verify` "
-      "reads "
-      "it).\n"
+      "Of each session the last run counts, and each that failed until later ones have written all files "
+      "that "
+      "it left incomplete. What is published is looked for, by size (`afterbay verify` reads it).\n"
       "Exit codes: 0 all are complete, 1 one failed or a published file is not there, 3 there is no journal, "
       "4 one was killed, 6 one still "
       "runs, or\n"

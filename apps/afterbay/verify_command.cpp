@@ -69,7 +69,7 @@ Action prepare(CLI::App& app) {
   app.add_flag("--quick", options->quick, "compare sizes only; no file is read");
   app.add_flag("--json", options->json, "print the result as JSON");
   app.footer(
-      "Of a file that was published several times the last time counts.\n"
+      "Of a name that was published several times the entry of the file that has it now counts.\n"
       "Exit codes: 0 every file is what the journal says, 1 one is not, 3 there is no journal.");
   return [options](const Invocation&) { return verify(*options); };
 }

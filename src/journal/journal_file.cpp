@@ -14,14 +14,11 @@
 #include "base/directories.hpp"
 #include "base/file_lock.hpp"
 #include "base/owner_file.hpp"
-#include "base/regular_file.hpp"
 #include "journal/line.hpp"
 #include "journal/sequence.hpp"
 
 namespace afterbay::journal {
 namespace {
-
-std::string owner_path(const std::string& path) { return path + ".owner"; }
 
 constexpr std::string_view name_start = "server-";
 constexpr std::string_view name_end = ".jsonl";
@@ -144,23 +141,11 @@ bool is_journal_name(std::string_view name) {
   return std::ranges::all_of(name, [](char c) { return (c >= '0' && c <= '9') || c == '.'; });
 }
 
-std::vector<bool> are_held(std::span<const std::string> paths) {
-  std::vector<bool> held(paths.size());
-  std::vector<std::string> names;
-  std::vector<std::size_t> asked;
-  for (std::size_t i = 0; i < paths.size(); ++i) {
-    const RegularFile file(paths[i]);
-    if (!file.open()) continue;
-    held[i] = file_lock_is_held(file.descriptor());
-    if (held[i] || !exists(owner_path(paths[i]))) continue;
-    const auto end = end_of(file.descriptor());
-    if (end && end->known && !end->unfinished && !end->torn) continue;
-    names.push_back(owner_path(paths[i]));
-    asked.push_back(i);
-  }
-  const std::vector<bool> owned = OwnerFile::are_owned(names);
-  for (std::size_t k = 0; k < asked.size(); ++k) held[asked[k]] = owned[k];
-  return held;
+std::string owner_path(const std::string& path) { return path + ".owner"; }
+
+bool is_unfinished(int descriptor) {
+  const auto end = end_of(descriptor);
+  return !end || !end->known || end->unfinished || end->torn;
 }
 
 Result<std::unique_ptr<JournalFile>> JournalFile::open(const std::string& directory, std::int64_t server,

@@ -22,10 +22,10 @@ namespace afterbay::journal {
 std::string file_name(std::int64_t server, int turn);
 /// Whether a file of that name is a journal's.
 bool is_journal_name(std::string_view name);
-/// Which of the journal files, by their paths, a session that lives has open: by its lock or, on a file system
-/// without locks, its OwnerFile. There it waits for signs of life, once for all files, and only of those whose
-/// last run has not ended.
-std::vector<bool> are_held(std::span<const std::string> paths);
+/// Name of the OwnerFile of a journal file, which says who writes it if the file system has no locks.
+std::string owner_path(const std::string& path);
+/// Whether the last run in the open file may still go on.
+bool is_unfinished(int descriptor);
 
 /// Appends to what earlier runs left. While it lives it holds a lock (of its open file, so that it ends with
 /// the process, however that ends), or where there are none an OwnerFile; a second session in the same

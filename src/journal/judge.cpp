@@ -2,13 +2,14 @@
 #include "journal/judge.hpp"
 
 #include <fcntl.h>
-#include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <tuple>
 
 #include "base/crc64.hpp"
 #include "base/regular_file.hpp"
@@ -21,11 +22,10 @@ constexpr std::size_t read_bytes = std::size_t{4} << 20;
 RunState state_of_server(const ServerOfRun& server, const Asker& asker) {
   if (server.ended) return server.ended->ok ? RunState::complete : RunState::failed;
   if (server.abandoned || asker.over) return RunState::killed;
-  if (server.held) return RunState::running;
-  const bool here = server.started.host == asker.host;
-  if (!here) return RunState::unclear;
-  if (server.started.locked) return RunState::killed;
-  return asker.is_alive(server.started.pid) ? RunState::running : RunState::killed;
+  if (server.holder == Holder::somebody) return RunState::running;
+  // Another host may not show this one its locks.
+  const bool is_sure = server.holder == Holder::nobody && server.started.host == asker.host;
+  return is_sure ? RunState::killed : RunState::unclear;
 }
 
 /// A file that is open for reading.
@@ -87,8 +87,7 @@ const char* name_of(Finding finding) noexcept {
 Asker this_host() {
   std::array<char, 256> name{};
   (void)::gethostname(name.data(), name.size() - 1);
-  return {name.data(),
-          [](std::int64_t pid) { return ::kill(static_cast<pid_t>(pid), 0) == 0 || errno == EPERM; }, false};
+  return {name.data(), false};
 }
 
 RunState state_of(const Run& run, const Asker& asker) {
@@ -108,49 +107,112 @@ RunState state_of(const Run& run, const Asker& asker) {
 
 namespace {
 
-/// Whether `earlier` was over when `later`, which comes after it in the journal, began.
-bool was_over(const Run& earlier, const Run& later) {
-  if (earlier.sequence == 0 || later.sequence == 0) return earlier.last_at <= later.started_at;
-  return std::ranges::all_of(earlier.servers, [&](const auto& entry) {
-    const ServerOfRun& server = entry.second;
-    return (server.ended || server.abandoned) && server.over <= later.sequence;
-  });
+/// Whether both ran, or may have run, at the same time. `a` comes before `b` in the journal.
+bool overlap(const Run& a, const Run& b) { return a.session() == b.session() && !a.was_over_before(b); }
+
+const std::string& directory_of(const Run& run) {
+  static const std::string unknown;
+  return run.servers.empty() ? unknown : run.servers.begin()->second.started.directory;
 }
 
-bool share_a_path(const Run& a, const Run& b) {
-  const auto in_b = [&b](const auto& path) { return b.has_path(path); };
-  return std::ranges::any_of(a.published, in_b, [](const auto& it) { return it.file.file.path; }) ||
-         std::ranges::any_of(a.unpublished, in_b, [](const auto& it) { return it.file.path; });
-}
-
-/// It died before it had any output to lose.
 bool has_no_path(const Run& run) { return run.published.empty() && run.unpublished.empty(); }
+
+bool ended_well(const Run& run) {
+  return run.servers_without_lines() == 0 && std::ranges::all_of(run.servers, [](const auto& entry) {
+           return entry.second.ended && entry.second.ended->ok;
+         });
+}
+
+/// Whether the run's file has its name, or a later one of the run that was written under it.
+bool became_complete(const Run& run, const OpenedFile& file) {
+  const auto is_later = [&](const PublishedFile& it) {
+    return it.file.file.path == file.file.path && it.file.file.number > file.file.number;
+  };
+  return std::ranges::any_of(run.published, is_later) || published_after_all(file);
+}
+
+/// A run among those of its session.
+class Neighbours {
+ public:
+  Neighbours(const Journal& journal, const Run& run) : run_(run) {
+    bool is_later = false;
+    for (const Run& other : journal.runs) {
+      if (&other == &run) {
+        is_later = true;
+      } else if (is_later ? overlap(run, other) : overlap(other, run)) {
+        company_.push_back(&other);
+      } else if (is_later && other.session() == run.session()) {
+        followers_.push_back(&other);
+      }
+    }
+  }
+
+  [[nodiscard]] Standing standing() const {
+    Standing it;
+    it.followed = !followers_.empty();
+    if (!it.followed) return it;
+    if (ended_well(run_)) {
+      it.replaced = true;
+      return it;
+    }
+    it.awaited = awaited();
+    it.replaced = it.awaited.empty() && (company_.empty() || is_repeated());
+    return it;
+  }
+
+ private:
+  [[nodiscard]] bool is_written_again(const std::string& path) const {
+    return std::ranges::any_of(followers_, [&](const Run* it) { return it->has_path(path); });
+  }
+
+  /// A run without company that could not make a file has lost nothing: most often the path was wrong. The
+  /// members of an ensemble are told apart by such files too.
+  [[nodiscard]] std::vector<std::string> awaited() const {
+    std::vector<std::string> paths;
+    for (const OpenedFile& it : run_.unpublished)
+      if ((it.was_made() || !company_.empty()) && !is_written_again(it.file.path) &&
+          !became_complete(run_, it))
+        paths.push_back(it.file.path);
+    std::ranges::sort(paths);
+    paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
+    return paths;
+  }
+
+  /// Whether a follower is the same member of an ensemble, by the files that both write; or if there are
+  /// none, by its working directory.
+  [[nodiscard]] bool is_repeated() const {
+    if (!has_no_path(run_)) {
+      const auto again = [this](const std::string& path) { return is_written_again(path); };
+      return std::ranges::any_of(run_.published, again, [](const auto& it) { return it.file.file.path; }) ||
+             std::ranges::any_of(run_.unpublished, again, [](const auto& it) { return it.file.path; });
+    }
+    const auto is_here = [this](const Run* it) { return directory_of(*it) == directory_of(run_); };
+    return std::ranges::none_of(company_, is_here) && !directory_of(run_).empty() &&
+           std::ranges::any_of(followers_, is_here);
+  }
+
+  const Run& run_;
+  std::vector<const Run*> followers_;  ///< of its session, begun after its end
+  std::vector<const Run*> company_;    ///< of its session, at the same time
+};
 
 /// For each run, whether another one of its session ran, or may have run, at the same time.
 std::vector<bool> accompanied(const Journal& journal) {
   std::vector<bool> found(journal.runs.size(), false);
   for (std::size_t a = 0; a < journal.runs.size(); ++a)
     for (std::size_t b = a + 1; b < journal.runs.size(); ++b)
-      if (journal.runs[a].session() == journal.runs[b].session() &&
-          !was_over(journal.runs[a], journal.runs[b]))
-        found[a] = found[b] = true;
+      if (overlap(journal.runs[a], journal.runs[b])) found[a] = found[b] = true;
   return found;
 }
 
 }  // namespace
 
+Standing standing_of(const Journal& journal, const Run& run) { return Neighbours(journal, run).standing(); }
+
 std::vector<const Run*> last_runs(const Journal& journal) {
-  const std::vector<bool> in_company = accompanied(journal);
   std::vector<const Run*> runs;
-  for (std::size_t a = 0; a < journal.runs.size(); ++a) {
-    const Run& run = journal.runs[a];
-    const bool has_successor = std::any_of(
-        journal.runs.begin() + static_cast<std::ptrdiff_t>(a) + 1, journal.runs.end(), [&](const Run& later) {
-          return later.session() == run.session() && was_over(run, later) &&
-                 (!in_company[a] || has_no_path(run) || share_a_path(run, later));
-        });
-    if (!has_successor) runs.push_back(&run);
-  }
+  for (const Run& run : journal.runs)
+    if (!standing_of(journal, run).replaced) runs.push_back(&run);
   return runs;
 }
 
@@ -198,18 +260,25 @@ CheckedFile check_file(const PublishedFile& entry, bool quick) {
       fmt::format("{}, published with {}", print_checksum(*checksum), print_checksum(*entry.file.checksum)));
 }
 
+namespace {
+
+bool is_same_entry(const PublishedFile& a, const PublishedFile& b) {
+  const auto key = [](const PublishedFile& it) { return std::tie(it.sequence, it.file.file.number, it.at); };
+  return key(a) == key(b);
+}
+
+}  // namespace
+
 Result<Verification> verify(const Journal& journal, bool quick) {
   Verification result;
-  const auto newest = newest_files(journal);
-  for (const Run& run : journal.runs) result.replaced += run.published.size();
-  result.replaced -= newest.size();
-  for (const auto& [path, entry] : newest) {
+  for (const auto& [path, entry] : newest_files(journal)) {
+    result.replaced += entry.replaced;
     CheckedFile checked = check_file(entry, quick);
     if (checked.finding != Finding::right) {
       AFTERBAY_TRY_ASSIGN(const Journal again, read_journal(journal.directory));
       const auto now = newest_files(again);
-      if (const PublishedFile& later = now.at(path); later.sequence != entry.sequence || later.at != entry.at)
-        checked = check_file(later, quick);
+      if (const auto later = now.find(path); later != now.end() && !is_same_entry(later->second, entry))
+        checked = check_file(later->second, quick);
     }
     if (checked.finding != Finding::right) {
       result.wrong.push_back(std::move(checked));

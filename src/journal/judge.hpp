@@ -4,7 +4,6 @@
 
 #include <compare>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -26,19 +25,25 @@ const char* name_of(RunState state) noexcept;
 
 /// Where the question is asked from.
 struct Asker {
-  std::string host;                            ///< this one
-  std::function<bool(std::int64_t)> is_alive;  ///< whether a process of that id is on this host
-  bool over = false;                           ///< the asker knows that nothing runs any more
+  std::string host;   ///< this one
+  bool over = false;  ///< the asker knows that nothing runs any more
 };
 Asker this_host();
 
-/// A run's state: the lock that its servers hold is believed where they could take one; else, on their host,
-/// their process id.
+/// A run's state. A server that has not ended lives if it holds its journal file; it is dead if the file
+/// system says, on the server's host, that it does not.
 RunState state_of(const Run& run, const Asker& asker);
 
-/// Runs that no later one has taken the place of. A run takes the place of older ones of its session that
-/// were over when it began. If several of a name ran at the same time (members of an ensemble that have no
-/// names of their own), only of those that wrote a path that it writes too.
+/// What becomes of a run once later ones of its session have begun after its end.
+struct Standing {
+  bool followed = false;             ///< there are such runs
+  bool replaced = false;             ///< they take its place: it does not count any more
+  std::vector<std::string> awaited;  ///< files that it left incomplete, and that none of them wrote
+};
+/// The rules are in docs/reference/journal.md, "Which runs count".
+Standing standing_of(const Journal& journal, const Run& run);
+
+/// Runs that no later one has taken the place of.
 std::vector<const Run*> last_runs(const Journal& journal);
 
 /// The worst state of the last runs, in the order killed, failed, unclear, running, complete.
@@ -72,14 +77,14 @@ struct Verification {
   std::uint64_t right = 0;
   std::uint64_t bytes_read = 0;
   std::uint64_t without_checksum = 0;  ///< of the right ones: only their size could be compared
-  std::uint64_t replaced = 0;          ///< older entries of files that were published again
+  std::uint64_t replaced = 0;          ///< entries of files whose names other files have now
 };
 
 /// Compares size and (unless `quick`) checksum of one file with its entry. Reads the file, at its own pace.
 CheckedFile check_file(const PublishedFile& entry, bool quick);
 
-/// All files of the journal, the newest entry of each path. A file that is wrong is looked at once more with
-/// the journal as it then is: a run that goes on may have replaced it meanwhile.
+/// All files of the journal, the newest entry of each path (newest_files). A file that is wrong is looked at
+/// once more with the journal as it then is: a run that goes on may have replaced it meanwhile.
 Result<Verification> verify(const Journal& journal, bool quick);
 
 }  // namespace afterbay::journal

@@ -48,7 +48,6 @@ void fields(A& a, RunStarted& v) {
   a("directory", directory);
   a("model_ranks", v.model_ranks);
   a("servers", v.servers);
-  a("locked", v.locked);
   a("settings", v.settings);
 }
 template <class A>

@@ -21,7 +21,6 @@ struct RunStarted {
   std::string directory;  ///< in which the server runs, absolute
   std::int64_t model_ranks = 0;
   std::int64_t servers = 0;
-  bool locked = false;                          ///< the run holds a lock on the journal file while it lasts
   std::map<std::string, std::string> settings;  ///< those that somebody gave
 };
 

@@ -53,20 +53,20 @@ std::vector<std::uintmax_t> sizes_of(const std::vector<std::string>& files) {
 }
 
 /// Whether a session began to write to a file after nobody was found to hold it.
-bool has_grown(const std::vector<std::string>& files, const std::vector<bool>& held,
+bool has_grown(const std::vector<std::string>& files, const std::vector<Holder>& holders,
                const std::vector<std::uintmax_t>& sizes) {
   const std::vector<std::uintmax_t> now = sizes_of(files);
   for (std::size_t i = 0; i < files.size(); ++i)
-    if (!held[i] && now[i] != sizes[i]) return true;
+    if (holders[i] == Holder::nobody && now[i] != sizes[i]) return true;
   return false;
 }
 
 /// Puts the lines of all files together.
 class Collector {
  public:
-  /// `held`: by a session that lives. Asked before the lines are read: who ends its run while they are read has
-  /// written its end to them.
-  Result<> add(const std::string& path, bool held) {
+  /// `holder` was asked for before the lines are read: who ends its run while they are read has written its end
+  /// to them.
+  Result<> add(const std::string& path, Holder holder) {
     const RegularFile file(path);
     if (!file.open()) return fail(cannot_read(path, file.number(), file.problem()));
     BoundedLines lines(file.descriptor(), most_line_bytes);
@@ -79,22 +79,22 @@ class Collector {
       if (line) {
         last = &add(*line);
         server = line->server;
-        // Who locks the file has found nobody else who held it.
-        const auto* const started = std::get_if<RunStarted>(&line->event);
-        if (started != nullptr && started->locked)
+        // Who begins in the file has found nobody else who held it.
+        const bool starts = std::holds_alternative<RunStarted>(line->event);
+        if (starts)
           for (const std::string& older : before)
             if (older != line->run) abandoned_.emplace_back(older, line->run);
         if (!is_of_command(*line) && (before.empty() || before.back() != line->run)) {
-          if (started != nullptr && started->locked) before.clear();
+          if (starts) before.clear();
           before.push_back(line->run);
         }
-      } else if (text->ended ? !text->text.empty() || !text->readable : !held) {
+      } else if (text->ended ? !text->text.empty() || !text->readable : holder == Holder::nobody) {
         ++unreadable_;
       }
     }
     if (lines.number() != 0)
       return fail(cannot_read(path, lines.number(), std::generic_category().message(lines.number())));
-    if (last != nullptr && held) last->servers[server].held = true;
+    if (last != nullptr) last->servers[server].holder = holder;
     return {};
   }
 
@@ -170,7 +170,10 @@ class Collector {
       for (auto& [number, server] : at->second.servers) {
         if (server.ended) continue;
         const std::uint64_t over = runs_[finder].sequence;
-        if (!server.abandoned || over < server.over) server.over = over;
+        if (!server.abandoned || over < server.over) {
+          server.over = over;
+          server.found_by = finder;
+        }
         server.abandoned = true;
       }
     }
@@ -243,12 +246,16 @@ class Collector {
     epoch.at = std::max(epoch.at, line.at);
   }
 
-  /// A path may be opened and published several times in a run.
+  /// A path may be opened and published several times in a run. Lines of publication do not tell which file
+  /// it was; those before them do.
   static void drop_published(Run& run) {
-    for (const PublishedFile& it : run.published) {
+    for (PublishedFile& it : run.published) {
       const auto same = std::ranges::find_if(
           run.unpublished, [&](const OpenedFile& other) { return other.file.number == it.file.file.number; });
-      if (same != run.unpublished.end()) run.unpublished.erase(same);
+      if (same == run.unpublished.end()) continue;
+      const bool was_ready = same->ready && same->ready->inode != 0;
+      it.identity = was_ready ? FileIdentity{same->ready->inode, same->ready->born_ns} : same->identity();
+      run.unpublished.erase(same);
     }
   }
 
@@ -305,6 +312,17 @@ bool Run::is_complete(const CompletedEpoch& epoch) const {
          epoch.servers.size() >= static_cast<std::size_t>(servers.begin()->second.started.servers);
 }
 
+// Numbers are given in order. Two equal ones, which should not be, tell nothing, unless the later run says
+// that it found the other one dead.
+bool Run::was_over_before(const Run& later) const {
+  if (sequence == 0 || later.sequence == 0) return last_at <= later.started_at;
+  return std::ranges::all_of(servers, [&](const auto& entry) {
+    const ServerOfRun& server = entry.second;
+    if (server.ended) return server.over < later.sequence;
+    return server.abandoned && (server.over < later.sequence || server.found_by == later.id);
+  });
+}
+
 const CompletedEpoch* Run::last_epoch() const {
   for (auto at = epochs.rbegin(); at != epochs.rend(); ++at)
     if (is_complete(at->second)) return &at->second;
@@ -325,48 +343,12 @@ Result<Journal> read_journal(const std::string& directory) {
                     .in_file(directory));
   for (int attempt = 1;; ++attempt) {
     const std::vector<std::uintmax_t> sizes = sizes_of(files);
-    const std::vector<bool> held = are_held(files);
+    const std::vector<Holder> holders = holders_of(files);
     Collector collector;
-    for (std::size_t i = 0; i < files.size(); ++i) AFTERBAY_TRY(collector.add(files[i], held[i]));
-    if (attempt == most_attempts || !has_grown(files, held, sizes)) return std::move(collector).finish(where);
+    for (std::size_t i = 0; i < files.size(); ++i) AFTERBAY_TRY(collector.add(files[i], holders[i]));
+    if (attempt == most_attempts || !has_grown(files, holders, sizes))
+      return std::move(collector).finish(where);
   }
-}
-
-std::optional<PublishedFile> published_after_all(const OpenedFile& file) {
-  if (!file.ready || file.ready->inode == 0) return std::nullopt;
-  struct statx found {};
-  if (::statx(AT_FDCWD, file.file.path.c_str(), AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS | STATX_BTIME,
-              &found) != 0)
-    return std::nullopt;
-  const std::uint64_t born_ns =
-      (found.stx_mask & STATX_BTIME) == 0
-          ? 0
-          : static_cast<std::uint64_t>(found.stx_btime.tv_sec) * 1'000'000'000 + found.stx_btime.tv_nsec;
-  const FileReady& ready = *file.ready;
-  if (!S_ISREG(found.stx_mode) || found.stx_ino != ready.inode || found.stx_size != ready.file.bytes ||
-      (ready.born_ns != 0 && born_ns != 0 && ready.born_ns != born_ns))
-    return std::nullopt;
-  return PublishedFile{ready.file, file.ready_at, file.server, ready.name, file.ready_sequence};
-}
-
-std::map<std::string, PublishedFile> newest_files(const Journal& journal) {
-  std::map<std::string, PublishedFile> newest;
-  const auto add = [&newest](const PublishedFile& it) {
-    auto [at, is_new] = newest.try_emplace(it.file.file.path, it);
-    const PublishedFile& known = at->second;
-    if (!is_new &&
-        std::tie(known.sequence, known.file.file.number) <= std::tie(it.sequence, it.file.file.number))
-      at->second = it;
-  };
-  for (const Run& run : journal.runs) {
-    for (const PublishedFile& it : run.published) add(it);
-    for (const OpenedFile& it : run.unpublished)
-      if (auto entry = published_after_all(it)) {
-        if (entry->sequence == 0) entry->sequence = run.sequence;
-        add(*entry);
-      }
-  }
-  return newest;
 }
 
 }  // namespace afterbay::journal

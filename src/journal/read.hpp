@@ -10,9 +10,24 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "journal/holder.hpp"
 #include "journal/line.hpp"
 
 namespace afterbay::journal {
+
+/// What tells a file from others that had its name.
+struct FileIdentity {
+  std::uint64_t inode = 0;    ///< 0: not known
+  std::uint64_t born_ns = 0;  ///< when the inode was created; 0: not known
+};
+
+enum class SameFile {
+  no,
+  perhaps,  ///< one inode, which may have been used again: a time of creation is not known
+  yes,
+};
+/// `no` if one is not known.
+SameFile compare(const FileIdentity& a, const FileIdentity& b) noexcept;
 
 struct OpenedFile {
   FileFacts file;
@@ -24,6 +39,11 @@ struct OpenedFile {
   std::optional<FileReady> ready{};  ///< the last: whole, and about to get its name
   std::string ready_at{};
   std::uint64_t ready_sequence = 0;
+
+  /// Of the file in the making.
+  [[nodiscard]] FileIdentity identity() const noexcept { return {inode, born_ns}; }
+  /// False: it was given up before.
+  [[nodiscard]] bool was_made() const noexcept { return inode != 0 || ready || given_up.empty(); }
 };
 
 struct PublishedFile {
@@ -32,6 +52,7 @@ struct PublishedFile {
   std::int64_t server = 0;
   std::optional<std::string> epoch{};  ///< `afterbay recover` brought it back to that one
   std::uint64_t sequence = 0;          ///< of its run, or of the command that brought it back
+  FileIdentity identity{};             ///< of the file that got the name
 };
 
 struct CompletedEpoch {
@@ -58,9 +79,10 @@ struct ServerOfRun {
   RunStarted started;
   std::string started_at;
   std::optional<RunEnded> ended;
-  bool held = false;       ///< the journal file's lock: the process lives
-  bool abandoned = false;  ///< a later run found that it had not ended
-  std::uint64_t over = 0;  ///< its end in the order of runs; 0: not known
+  Holder holder = Holder::nobody;  ///< of the journal file, if this run is the last in it
+  bool abandoned = false;          ///< a later run found that it had not ended
+  std::string found_by;            ///< that run's id
+  std::uint64_t over = 0;          ///< its end in the order of runs; 0: not known
 };
 
 struct Run {
@@ -86,6 +108,8 @@ struct Run {
   [[nodiscard]] bool is_complete(const CompletedEpoch& epoch) const;
   /// The last epoch that is complete; null: none.
   [[nodiscard]] const CompletedEpoch* last_epoch() const;
+  /// Whether it was over when `later`, which comes after it in the journal, began.
+  [[nodiscard]] bool was_over_before(const Run& later) const;
 };
 
 struct Journal {
@@ -103,7 +127,13 @@ Result<Journal> read_journal(const std::string& directory);
 /// as on a host that does not see the file), else the entry that is missing.
 std::optional<PublishedFile> published_after_all(const OpenedFile& file);
 
-/// The newest entry of each path, over all runs; also of files that got their names unsaid.
-std::map<std::string, PublishedFile> newest_files(const Journal& journal);
+struct NewestFile : PublishedFile {
+  std::uint64_t replaced = 0;  ///< entries of its path that are older
+};
+
+/// The newest entry of each path, over all runs; also of files that got their names unsaid. That is the entry
+/// of the file which has the name now. If there is none of it (or inodes do not tell), it is the last one in
+/// the order of runs, which need not be the order in which runs that overlapped published.
+std::map<std::string, NewestFile> newest_files(const Journal& journal);
 
 }  // namespace afterbay::journal

@@ -59,10 +59,8 @@ Result<JournalFile*> Recorder::file_at_hand(std::chrono::milliseconds patience) 
   if (file_) return file_.get();
   AFTERBAY_TRY_ASSIGN(auto opened,
                       JournalFile::open(where_.directory, identity_.server, identity_.run, patience));
-  RunStarted started = identity_.started;
-  started.locked = true;
   AFTERBAY_TRY(opened->append_durably(
-      text_of({started_at_, identity_.run, identity_.server, opened->sequence(), std::move(started)})));
+      text_of({started_at_, identity_.run, identity_.server, opened->sequence(), identity_.started})));
   for (const std::string& killed : opened->runs_without_end())
     if (killed != identity_.run) AFTERBAY_TRY(opened->append(line(RunAbandoned{killed}, opened->sequence())));
   file_ = std::move(opened);
@@ -80,6 +78,11 @@ Result<> Recorder::write(std::vector<Event> events, bool durable) {
   if (durable) return to->append_durably(lines);
   for (const std::string& text : lines) AFTERBAY_TRY(to->append(text));
   return {};
+}
+
+void Recorder::expect_output() {
+  const MutexLock lock(mutex_);
+  output_expected_ = true;
 }
 
 Result<> Recorder::begin() {
@@ -164,16 +167,17 @@ void Recorder::failed(const Error& error) {
   (void)note(std::move(failed), false);
 }
 
-/// A run that had nothing to say leaves nothing.
+/// A run without output and without errors leaves nothing.
 Result<> Recorder::ended(bool ok) {
+  if (!keeps()) return {};
   RunEnded end{ok, 0};
   {
     const MutexLock lock(mutex_);
     over_ = true;
-    // Of several servers one that wrote nothing says so too: without a line it could have been killed before
-    // its first. Where it cannot, nothing is lost that the others would not complain about.
-    // This is the server's own thread: it waits for nobody's sign of life.
-    if (!file_ && (identity_.started.servers <= 1 || !file_at_hand(OwnerFile::no_patience))) return {};
+    // A server without a line could have been killed before its first. If the line cannot be written, no
+    // file is lost, and servers that have files report the journal's error. This is the server's own thread:
+    // it waits for nobody's sign of life.
+    if (!file_ && (!output_expected_ || !file_at_hand(OwnerFile::no_patience))) return {};
     end.files = files_;
   }
   return note(end, true);

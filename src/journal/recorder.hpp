@@ -21,7 +21,7 @@ struct Where {
   bool required = false;  ///< a line that cannot be written fails; else it is warned of, once
 };
 
-/// Who writes. Of `started` version, host, pid, directory and lock are filled in here.
+/// Who writes. Of `started` version, host, pid and directory are filled in here.
 struct Identity {
   std::string run;  ///< equal on all servers of the run; see new_run_id
   std::int64_t server = 0;
@@ -38,6 +38,9 @@ class Recorder {
   Recorder(Where where, Identity identity, Logger logger);
 
   [[nodiscard]] bool keeps() const noexcept { return !where_.directory.empty(); }
+
+  /// The run has output, perhaps of other servers only: `ended` writes a line in any case.
+  void expect_output();
 
   // Each fails only where the journal is required.
   /// Files are to come: takes the time for the first line now. After `ended` it does nothing.
@@ -76,6 +79,7 @@ class Recorder {
   Mutex mutex_;
   std::unique_ptr<JournalFile> file_ AFTERBAY_GUARDED_BY(mutex_);
   std::uint64_t files_ AFTERBAY_GUARDED_BY(mutex_) = 0;
+  bool output_expected_ AFTERBAY_GUARDED_BY(mutex_) = false;
   bool over_ AFTERBAY_GUARDED_BY(mutex_) = false;
   bool warned_of_failure_ AFTERBAY_GUARDED_BY(mutex_) = false;
 };

@@ -1,21 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "journal/recovered.hpp"
 
-#include <algorithm>
 #include <filesystem>
+#include <ranges>
 
 #include "journal/journal_file.hpp"
 
 namespace afterbay::journal {
 
-std::optional<LeftFile> find_left(const Journal& journal, const std::string& path) {
+std::optional<LeftFile> find_left(const Journal& journal, const std::string& path, const FileIdentity& log) {
   std::error_code gone;
   const std::string whole = std::filesystem::absolute(path, gone).lexically_normal().string();
-  for (auto run = journal.runs.rbegin(); run != journal.runs.rend(); ++run) {
-    const auto at = std::ranges::find(run->unpublished, whole, [](const auto& it) { return it.file.path; });
-    if (at != run->unpublished.end()) return LeftFile{&*run, &*at};
+  std::optional<LeftFile> found;
+  SameFile sameness = SameFile::no;
+  for (const Run& run : std::views::reverse(journal.runs)) {
+    for (const OpenedFile& it : std::views::reverse(run.unpublished)) {
+      // A run that was refused the file gave it up before it made one.
+      if (it.file.path != whole || !it.was_made()) continue;
+      const SameFile same = compare(it.identity(), log);
+      const bool may_be = same != SameFile::no || it.inode == 0 || log.inode == 0;
+      if (!may_be || (found && same <= sameness)) continue;
+      found = LeftFile{&run, &it};
+      sameness = same;
+    }
   }
-  return std::nullopt;
+  return found;
 }
 
 Result<> check_writable(const Journal& journal, const LeftFile& left) {

@@ -15,8 +15,10 @@ struct LeftFile {
   const OpenedFile* file = nullptr;
 };
 
-/// Of the last run that did so, by final name; nothing when no run of the journal did.
-std::optional<LeftFile> find_left(const Journal& journal, const std::string& path);
+/// Which run left the file of that final name whose log of epochs says what it is: by the file's identity. If
+/// that of the log or of a run's entry is not known, the last run that may have made it. Nothing: no run of
+/// the journal did.
+std::optional<LeftFile> find_left(const Journal& journal, const std::string& path, const FileIdentity& log);
 
 /// Whether `note_recovered` can open its file; changes nothing.
 Result<> check_writable(const Journal& journal, const LeftFile& left);

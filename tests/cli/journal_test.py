@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """afterbay status and verify, on the journals of real runs (replays of a small file)."""
+import fcntl
 import json
 import os
 import pathlib
 import signal
+import socket
 import subprocess
 import time
 import unittest
@@ -18,7 +20,32 @@ def replay(*arguments, ranks=3):
     return run("replay", *arguments, launcher=("mpirun", "--oversubscribe", "-np", str(ranks)))
 
 
+def lines(run_id, sequence, *events, host=None, directory="/m"):
+    """Of a run with one server, which writes its end itself, or has none."""
+    common = {"journal": 1, "at": "2026-11-22T07:15:03.123Z", "run": run_id, "server": 0, "sequence": sequence}
+    started = {"event": "run_started", "session": "afterbay", "host": host or socket.gethostname(), "pid": 1, "directory": directory,
+               "model_ranks": 1, "servers": 1}
+    return "".join(json.dumps(common | event) + "\n" for event in (started, *events))
+
+
+def opened(path, number=1, inode=7):
+    return {"event": "file_opened", "path": path, "number": number, "collection": "history", "format": "netcdf4", "inode": inode}
+
+
+def epoch(path):
+    return {"event": "epoch_completed", "epoch": 3, "name": "day-3", "unpublished": [path]}
+
+
 class JournalTest(ReplayTest):
+    def journal(self, *runs):
+        """Written by hand, each run in a file of its own."""
+        pathlib.Path("afterbay-journal").mkdir(exist_ok=True)
+        for number, text in enumerate(runs):
+            pathlib.Path(f"afterbay-journal/server-0{f'.{number + 1}' if number else ''}.jsonl").write_text(text)
+
+    def last_epoch(self, code):
+        return json.loads(self.expect(code, "status", "--json").stdout)["runs"][0]["last_epoch"]
+
     def played(self, *arguments):
         done = replay("../in.nc", "copy.nc", "--servers", "1", *arguments)
         self.assertEqual(done.returncode, OK, done.stderr)
@@ -155,6 +182,61 @@ class JournalTest(ReplayTest):
         self.assertIn("complete", status)
         self.assertIn("2 lines cannot be read", status)
         self.assertIn("1 of 1 files are what the journal says", self.expect(OK, "verify").stdout)
+
+    def test_a_failed_member_counts_though_a_later_one_is_complete(self):
+        """Both have the default name: the exit code was 0."""
+        failed = lines("member-1", 1, opened("/m/1.nc"), {"event": "run_ended", "ok": False, "sequence": 2})
+        later = {"event": "run_ended", "ok": True, "sequence": 4}
+        self.journal(failed, lines("member-2", 3, opened("/m/2.nc"), later))
+        said = self.expect(WRONG, "status").stdout
+        self.assertIn("counts, though later runs followed: none of them wrote /m/1.nc", said)
+        run_1, run_2 = json.loads(self.expect(WRONG, "status", "--json").stdout)["runs"]
+        self.assertEqual((run_1["counts"], run_1["awaited"]), (True, ["/m/1.nc"]))
+        self.assertEqual((run_2["counts"], run_2["awaited"]), (True, []))
+        self.journal(failed, lines("rerun", 3, opened("/m/1.nc", inode=8), later))
+        self.assertNotIn("though later runs", self.expect(OK, "status").stdout)
+        self.assertIs(json.loads(self.expect(OK, "status", "--json").stdout)["runs"][0]["counts"], False)
+
+    def test_a_failed_member_without_files_counts_and_status_says_how_to_settle_it(self):
+        self.journal(lines("dead", 1, {"event": "run_ended", "ok": False, "sequence": 3}),
+                     lines("beside-it", 2, {"event": "run_ended", "ok": True, "sequence": 4}),
+                     lines("later", 5, {"event": "run_ended", "ok": True, "sequence": 6}))
+        said = self.expect(WRONG, "status").stdout
+        self.assertIn("no later run can be seen to be its repetition. Give each of them a name (setting session)", said)
+
+    def test_an_epoch_whose_part_is_gone_is_not_called_durable(self):
+        """Whatever the run's state: of one that runs, or may, nobody had looked."""
+        path = str(pathlib.Path("x.nc").resolve())
+        ended = {"event": "run_ended", "ok": False, "sequence": 2}
+        for state, code, run_lines in (("failed", WRONG, lines("r", 1, opened(path), epoch(path), ended)),
+                                       ("killed", LOST, lines("r", 1, opened(path), epoch(path))),
+                                       ("unclear", RUNNING, lines("r", 1, opened(path), epoch(path), host="elsewhere")),
+                                       ("running", RUNNING, lines("r", 1, opened(path), epoch(path)))):
+            self.journal(run_lines)
+            with self.subTest(state), open("afterbay-journal/server-0.jsonl", "r+b") as held:
+                if state == "running":
+                    fcntl.lockf(held, fcntl.LOCK_EX)
+                said = self.expect(code, "status").stdout
+                self.assertIn(state, said)
+                self.assertIn("all output before it was durable", said)
+                self.assertIn(f"no longer there: {path}", said)
+                found = self.last_epoch(code)
+                self.assertEqual((found["gone"], found["to_recover"]), ([path], []))
+
+    def test_an_epoch_whose_file_was_published_is_durable(self):
+        path = str(pathlib.Path("x.nc").resolve())
+        published = opened(path) | {"event": "file_published", "bytes": 1, "records": 1}
+        pathlib.Path("x.nc").write_text("x")
+        self.journal(lines("r", 1, opened(path), epoch(path), published, host="elsewhere"))
+        self.assertIn("all output before it is durable", self.expect(RUNNING, "status").stdout)
+
+    def test_an_empty_name_of_an_epoch_is_refused(self):
+        """It was taken for no name, and the last epoch was recovered."""
+        pathlib.Path("x.nc.part").write_text("x")
+        done = self.expect(WRONG, "recover", "--epoch", "", "x.nc")
+        self.assertIn("--epoch: the name of an epoch is expected, found an empty one", done.stderr)
+        self.assertEqual(pathlib.Path("x.nc.part").read_text(), "x")
+        self.assertFalse(pathlib.Path("x.nc").exists())
 
     def test_no_journal(self):
         self.assertIn("no journal", self.expect(IO, "status").stderr)

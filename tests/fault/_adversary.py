@@ -121,6 +121,7 @@ class Run:
         self.out = work / "disk" / "out"
         self.journal = work / "disk" / "afterbay-journal"
         self.before = {}  # path -> what it contained when the run began
+        self.beside = None  # a run at the same time
         self.process = None
         self.apart = False
 

@@ -115,6 +115,11 @@ class Trial:
         ended = sum(event["event"] == "run_ended" for event in last) == max(self.servers, 1)
         return len(journal.published), unsaid, ended
 
+    def left_incomplete(self):
+        """Files that a run opened, and that no run published or gave its name."""
+        journal = _journal.read(self.disk / "afterbay-journal")
+        return {path for path in journal.opened - set(journal.published) if not os.path.exists(path)}
+
     def check_commands(self, unsaid, ended):
         """What was killed between its name and the journal is told from what is older, or in the making."""
         status = json.loads(self.command("status", "--json", code=OK if ended else LOST))

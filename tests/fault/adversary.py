@@ -184,24 +184,27 @@ class Sequence:
         return path.exists() and path.read_bytes()[:4] == b"\x89HDF"
 
     def check_journal(self):
-        """The newest publication of each path has the size and the checksum of the file, unless a later run put another
-        file in its place and died before it could say so."""
+        """Each path that was published is there, with a checksum that the journal has for it: that of the run whose records
+        come last in the file, in whichever order runs that overlapped published. A run that was killed between the name and
+        the journal's line has announced it."""
         if not self.journal.exists():
             return
-        newest = {}
+        checksums = collections.defaultdict(set)  # path, run's number -> of all files that the run has announced
+        published = set()
         for name, events in journal_events(self.journal).items():
             run = self.run_of_id.get(name)
-            for event in events:
-                if event["event"] in ("file_published", "file_recovered") and run is not None:
-                    if event["path"] not in newest or newest[event["path"]][0] <= run.number:
-                        newest[event["path"]] = (run.number, event)
-        for path, (number, event) in newest.items():
+            for event in events if run is not None else ():
+                if event["event"] in ("file_ready", "file_published", "file_recovered"):
+                    checksums[event["path"], run.number].add(event["checksum"])
+                if event["event"] in ("file_published", "file_recovered"):
+                    published.add(event["path"])
+        for path in published:
             require(os.path.exists(path), f"{path} was published and is gone")
-            if checksum(path) != event["checksum"]:
-                found = content_of(pathlib.Path(path))
-                require(found is not None and found and found[-1] >= number and os.path.getsize(path) > 0,
-                        f"{path} has not the checksum with which it was published; it contains records of runs {found}")
-                require(found[-1] > number or event["event"] == "file_recovered", f"{path} has not the checksum with which run {number} published it")
+            found = content_of(pathlib.Path(path))
+            if found:
+                require(checksum(path) in checksums[path, found[-1]], f"{path} has a checksum that run {found[-1]} did not announce; it contains records of runs {found}")
+            else:  # as of an epoch before its first record
+                require(any(checksum(path) in its for (name, _), its in checksums.items() if name == path), f"{path} is empty, and has a checksum that nobody announced")
 
     def check_status(self, run, ended):
         """What `status` says of the last run, and that it recommends nothing that cannot be done."""
@@ -211,7 +214,9 @@ class Sequence:
         ended = ended or self.said_its_end(run)
         # Killed after all was done, before every server could say so: either is true.
         finished = run.told()[0] == set(run.paths())
-        status = self.status([OK] if ended else [OK, FAILED, LOST] if finished else [FAILED, LOST] if known else None)
+        counts = {self.failures_count(run, overlapped) for overlapped in (False, True)}
+        ended_codes = [OK] * (False in counts) + [FAILED, LOST] * (True in counts)
+        status = self.status(ended_codes if ended else [OK, FAILED, LOST] if finished else [FAILED, LOST] if known else None)
         self.command("verify", codes=[OK] if self.run_of_id else None)
         told_epoch = run.told()[1]
         if told_epoch:
@@ -231,6 +236,26 @@ class Sequence:
                 for path in run.kept():
                     require(content_of(path) == run.whole(path) or str(path) in last["to_recover"],
                             f"{path} was open at epoch {last['name']}, is not published, and status does not name it: {last['to_recover']}")
+
+    def failures_count(self, last, overlapped):
+        """Whether an earlier run that failed still counts: it left a file that no run wrote which began after its end. Runs of
+        a duel, if they overlapped, are members of an ensemble; each has a working directory that no other run has."""
+        events = journal_events(self.journal)
+        paths = {run.number: {event["path"] for name, it in self.run_of_id.items() if it is run for event in events[name]
+                              if event["event"] in ("file_opened", "file_ready", "file_published", "file_given_up")} for run in self.runs}
+        for name, run in self.run_of_id.items():
+            if run is last or self.said_its_end(run):
+                continue
+            beside = run.beside if overlapped else None
+            later = set().union(*(paths[it.number] for it in self.runs if it.number > run.number and it is not beside))
+            made = {event["path"] for event in events[name] if event["event"] in ("file_opened", "file_ready")}
+            complete = {event["path"] for event in events[name] if event["event"] in ("file_published", "file_recovered")}
+            complete |= {path for path in made if self.whole_by(pathlib.Path(path), run)}
+            if (paths[run.number] if beside else made) - complete - later:
+                return True
+            if beside and not paths[run.number] & later:
+                return True
+        return False
 
     def recoverable(self):
         """What `status` offers: (run, path, epoch's number, the run's records by then)."""
@@ -398,6 +423,7 @@ class Sequence:
         if killed:  # what is appended to would depend on which of them comes first
             first.specs = [spec._replace(existing="replace") for spec in first.specs]
         second.specs, second.before = first.specs, first.before
+        first.beside, second.beside = second, first
         first.start(lock_free=self.lock_free)
         first.wait_started()
         time.sleep(self.dice.uniform(0, 0.1))

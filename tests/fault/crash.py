@@ -3,14 +3,15 @@
 """Kills runs (kill -9 of all processes, or of the servers; every second time with a loss of power) at random moments, in
 several layouts. What the journal calls published, or the model was told to be complete, must be there, with its checksum
 and all its values; what else has a final name must be whole too, and no more than what was being published at that
-moment; a rerun in the same directory goes on and completes. CRASH_KILLS: how many kills (a sample by default); CRASH_SEED
+moment; a rerun in the same directory goes on and completes, after which `status` still counts files that the rerun did not write
+again. CRASH_KILLS: how many kills (a sample by default); CRASH_SEED
 repeats a sequence."""
 import os
 import random
 import sys
 import time
 
-from _crash import OK, Broken, Trial
+from _crash import LOST, OK, Broken, Trial
 
 KILLS = int(os.environ.get("CRASH_KILLS", "12"))
 SEED = int(os.environ.get("CRASH_SEED", str(time.time_ns() % 1_000_000)))
@@ -32,8 +33,9 @@ def one(number, dice):
         if published > 0:
             trial.check_commands(unsaid, ended)
         trial.rerun(8)
+        left = trial.left_incomplete()
         trial.check()
-        trial.command("status", code=OK)
+        trial.command("status", code=LOST if left else OK)
         trial.command("verify", code=OK)
     except Broken as broken:
         sys.exit(f"seed {SEED}, kill {number}: {layout}, {who} killed after {seconds:.2f} s, {trial.work}: {broken}")

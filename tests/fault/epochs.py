@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Kills all processes (kill -9) of runs whose files stay open, at random moments, every second time with a loss of power, and brings the files back to the last epoch
-that `afterbay status` knows; and only the model of further runs. All values before it, and none after, read by netCDF. CRASH_KILLS: how many runs."""
+that `afterbay status` knows; and one model rank of further runs, whose servers live on. All values before it, and none after, read by netCDF.
+CRASH_KILLS: how many runs."""
 import json
 import os
 import pathlib
@@ -45,8 +46,8 @@ def command(work, *words, codes=(0,)):
     return done.stdout
 
 
-def start_and_kill(work, case, seconds, power, who):
-    """Returns how many changes were lost with the power, if it is to be; what that can take is in `work`/disk."""
+def start(work, case, power=False, options=()):
+    """A run whose processes are all there; what a loss of power can take is in `work`/disk."""
     beside, settings = case
     disk = work / "disk"
     disk.mkdir()
@@ -59,7 +60,7 @@ def start_and_kill(work, case, seconds, power, who):
         for name, value in {**_power.environment(disk, SHIM), "FAULT_RULES": work / "rules"}.items():
             exported += ["-x", f"{name}={value}"]
     with open(work / "log", "w", encoding="utf-8") as log:
-        run = subprocess.Popen(["mpirun", "--oversubscribe", "-np", str(processes), *exported, str(MODEL), str(disk / "out"), str(RECORDS),
+        run = subprocess.Popen(["mpirun", "--oversubscribe", *options, "-np", str(processes), *exported, str(MODEL), str(disk / "out"), str(RECORDS),
                                 *flags],
                                cwd=work, stdout=log, stderr=log)
     deadline = time.monotonic() + 60
@@ -67,14 +68,15 @@ def start_and_kill(work, case, seconds, power, who):
         if time.monotonic() > deadline or run.poll() is not None:
             fail(f"the run did not start: {(work / 'log').read_text()[-2000:]}")
         time.sleep(0.005)
-    time.sleep(seconds)
-    for mark in work.glob(f"pid.{who}.[0-9]"):
+    return run
+
+
+def kill_all(work):
+    for mark in work.glob("pid.*.[0-9]"):
         try:
             os.kill(int(mark.read_text()), signal.SIGKILL)
         except ProcessLookupError:
             pass
-    run.wait(timeout=60)
-    return _power.lose(disk, random.Random(seconds)) if power else 0
 
 
 def check(path, records):
@@ -92,12 +94,16 @@ def check(path, records):
                 fail(f"{path}: label of record {record} is {data['label'][record]!r}")
 
 
-def one(number, dice, who="*"):
+def one(number, dice):
     case = CASES[number % len(CASES)]
     work = pathlib.Path(tempfile.mkdtemp(prefix=f"epoch{number}_", dir=".")).resolve()
-    power = who == "*" and (number + number // len(CASES)) % 2 == 1
+    power = (number + number // len(CASES)) % 2 == 1
     seconds = dice.uniform(0.5, 2.5) if power else dice.uniform(0.0, 1.2)
-    lost = start_and_kill(work, case, seconds, power, who)
+    run = start(work, case, power)
+    time.sleep(seconds)
+    kill_all(work)
+    run.wait(timeout=60)
+    lost = _power.lose(work / "disk", random.Random(seconds)) if power else 0
     top, work = work, work / "disk"
     recovered = 0
     if (work / "afterbay-journal").exists():
@@ -119,17 +125,54 @@ def one(number, dice, who="*"):
             command(work, "verify")
             recovered = records
     power_text = f", {lost} changes lost with the power" if power else ""
-    print(f"{number}: {case[1]} {who} killed after {seconds:.2f} s{power_text}: {recovered} records came back", flush=True)
+    print(f"{number}: {case[1]} killed after {seconds:.2f} s{power_text}: {recovered} records came back", flush=True)
     shutil.rmtree(top)
     return recovered
 
 
+def said_epochs(work):
+    """How many servers have completed one."""
+    return sum('"event":"epoch_completed"' in file.read_text() for file in (work / "disk/afterbay-journal").glob("server-*.jsonl"))
+
+
+def rank_died(number, dice):
+    """One model rank dies. The servers live on, fail and end their run: `status` says what is to be brought back."""
+    case = CASES[number]
+    work = pathlib.Path(tempfile.mkdtemp(prefix=f"rank_died{number}_", dir=".")).resolve()
+    run = start(work, case, options=["--enable-recovery"])
+    deadline = time.monotonic() + 60
+    while said_epochs(work) < case[1]["servers"]:
+        if time.monotonic() > deadline or run.poll() is not None:
+            fail(f"no epoch: {(work / 'log').read_text()[-2000:]}")
+        time.sleep(0.005)
+    victim = dice.choice(sorted(work.glob("pid.model.[0-9]")))
+    os.kill(int(victim.read_text()), signal.SIGKILL)
+    run.wait(timeout=60)
+    disk = work / "disk"
+    status = json.loads(command(disk, "status", "--json", codes=(1,)))["runs"][-1]
+    servers = status["servers"]
+    if status["state"] != "failed" or len(servers) != case[1]["servers"] or not all(server["ended"] for server in servers):
+        fail(f"{work}: a rank died, and status says {status}")
+    last = status["last_epoch"]
+    files = [str(disk / "out" / name) for name in ("classic.nc", "packed.nc")]
+    if sorted(last["to_recover"]) != files or last["gone"]:
+        fail(f"{work}: to be brought back are {last['to_recover']}, gone {last['gone']}, expected {files}")
+    said = command(disk, "status", codes=(1,))
+    for path in files:
+        advice = f"to be brought back: afterbay recover --number {last['epoch']} {path}\n"
+        if f"last complete epoch: {last['name']}  (number {last['epoch']}," not in said or advice not in said:
+            fail(f"{work}: status does not say: {advice}{said}")
+        command(disk, "recover", "--number", str(last["epoch"]), path)
+        check(path, int(last["name"]))
+    command(disk, "verify")
+    print(f"{case[1]} {victim.name} killed: {last['name']} records came back", flush=True)
+    shutil.rmtree(work)
+
+
 dice = random.Random(SEED)
 results = [one(number, dice) for number in range(KILLS)]
-# One rank dies: the servers live on, fail and end their run; what is to be brought back is said all the same.
-rank_died = [one(number, dice, "model") for number in range(2)]
-if not any(rank_died):
-    fail("no file could be brought back after the death of a rank")
+for number in range(2):
+    rank_died(number, dice)
 print(f"seed {SEED}: {KILLS} runs killed, {sum(result > 0 for result in results)} with files to bring back")
 if KILLS >= 6 and sum(result > 0 for result in results) < KILLS / 3:
     fail("too few runs had an epoch: this shows nothing")

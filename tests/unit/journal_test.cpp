@@ -3,76 +3,24 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
 #include <fstream>
-#include <span>
 #include <sstream>
 #include <thread>
 
 #include "base/crc64.hpp"
 #include "journal/judge.hpp"
-#include "journal/recorder.hpp"
 #include "journal/recovered.hpp"
-#include "scratch_directory.hpp"
+#include "journal_fixture.hpp"
 
 namespace afterbay::journal {
 namespace {
 
 using test::Directory;
 using testing::HasSubstr;
-
-void append_text(const std::filesystem::path& path, const std::string& text) {
-  std::ofstream(path, std::ios::binary | std::ios::app) << text;
-}
-
-std::uint64_t inode_of(const std::string& path) {
-  struct stat status {};
-  return ::stat(path.c_str(), &status) == 0 ? status.st_ino : 0;
-}
-
-std::span<const std::byte> as_bytes(std::string_view text) { return std::as_bytes(std::span(text)); }
-
-class JournalTest : public testing::Test {
- protected:
-  [[nodiscard]] std::filesystem::path file(const std::string& name = "server-0.jsonl") const {
-    return directory_.path / name;
-  }
-  std::unique_ptr<Recorder> recorder(const std::string& run, std::int64_t server = 0,
-                                     const std::string& session = "atmosphere") {
-    Identity identity{run, server, {}};
-    identity.started.session = session;
-    return std::make_unique<Recorder>(Where{directory_.path.string(), false}, identity, logger_);
-  }
-  [[nodiscard]] static FileFacts facts(const std::string& path, const std::string& collection = "history",
-                                       std::uint64_t number = 0) {
-    FileFacts facts;
-    facts.path = path;
-    facts.number = number;
-    facts.collection = collection;
-    facts.format = "netcdf4";
-    return facts;
-  }
-  /// A whole run that publishes one file.
-  void run(const std::string& id, const std::string& path, std::uint64_t bytes = 0, bool ok = true) {
-    const auto it = recorder(id);
-    ASSERT_TRUE(it->opened(facts(path)));
-    ASSERT_TRUE(it->published({facts(path), bytes, 3, 0x42}));
-    ASSERT_TRUE(it->ended(ok));
-  }
-  [[nodiscard]] Journal read() const {
-    auto journal = read_journal(directory_.path.string());
-    EXPECT_TRUE(journal) << journal.error().text();
-    return journal ? *journal : Journal();
-  }
-
-  Directory directory_;
-  std::ostringstream log_;
-  Logger logger_{{"atmosphere", "server", 0}, LogLevel::warning, log_};
-};
 
 TEST_F(JournalTest, lines_are_read_as_they_were_written) {
   FileFacts all = facts("/out/a.nc");
@@ -150,6 +98,28 @@ TEST_F(JournalTest, where_there_is_none_it_says_so) {
 TEST_F(JournalTest, a_run_that_says_nothing_leaves_nothing) {
   const auto it = recorder("first");
   EXPECT_TRUE(it->ended(true));
+  EXPECT_TRUE(std::filesystem::is_empty(directory_.path));
+}
+
+/// Each server wrote its end, though the run had no output.
+TEST_F(JournalTest, a_run_of_several_servers_that_says_nothing_leaves_nothing) {
+  Identity identity{"first", 0, {}};
+  identity.started.servers = 2;
+  Recorder it(Where{directory_.path.string(), false}, identity, logger_);
+  EXPECT_TRUE(it.ended(true));
+  EXPECT_TRUE(std::filesystem::is_empty(directory_.path));
+}
+
+/// It made its files in the working directory.
+TEST_F(JournalTest, a_journal_that_is_off_is_not_begun_by_the_end_of_a_run) {
+  const auto before = std::filesystem::current_path();
+  std::filesystem::current_path(directory_.path);
+  Identity identity{"first", 0, {}};
+  identity.started.servers = 2;
+  Recorder it(Where{"", false}, identity, logger_);
+  it.expect_output();
+  EXPECT_TRUE(it.ended(true));
+  std::filesystem::current_path(before);
   EXPECT_TRUE(std::filesystem::is_empty(directory_.path));
 }
 
@@ -382,15 +352,14 @@ TEST_F(JournalTest, a_run_whose_process_is_gone_was_killed_and_the_next_run_says
   EXPECT_EQ(state_of(read(), elsewhere), RunState::complete);
 }
 
-TEST_F(JournalTest, without_locks_a_process_of_the_same_host_is_asked_for_by_its_id) {
-  RunStarted started;
-  started.session = "atmosphere";
-  started.host = "here";
-  started.pid = 4711;
-  append_text(file(), text_of({utc_now(), "first", 0, 1, started}) + "\n");
-  for (const bool alive : {true, false})
-    EXPECT_EQ(state_of(read(), {"here", [&](std::int64_t pid) { return alive && pid == 4711; }, false}),
-              alive ? RunState::running : RunState::killed);
+/// Its process may live: nobody may start again beside it because of an error.
+TEST_F(JournalTest, a_run_whose_owner_cannot_be_asked_for_is_unclear_and_not_killed) {
+  ASSERT_TRUE(recorder("first")->opened(facts("/out/a.nc")));
+  EXPECT_EQ(state_of(read(), this_host()), RunState::killed);
+  std::filesystem::create_symlink("elsewhere", file("server-0.jsonl.owner"));  // ELOOP
+  EXPECT_EQ(state_of(read(), this_host()), RunState::unclear);
+  std::filesystem::remove(file("server-0.jsonl.owner"));
+  EXPECT_EQ(holder_of(-1, file().string()), Holder::unknown) << "EBADF";
 }
 
 TEST_F(JournalTest, of_several_servers_all_must_have_ended) {
@@ -503,6 +472,7 @@ TEST_F(JournalTest, a_run_is_complete_only_if_all_its_servers_have_said_so) {
   identity.server = 1;
   {
     Recorder second(Where{directory_.path.string(), false}, identity, logger_);
+    second.expect_output();
     ASSERT_TRUE(second.ended(true)) << "it wrote no file";
   }
   EXPECT_EQ(state_of(read().runs.at(0), over), RunState::complete);

@@ -101,6 +101,20 @@ TEST_P(ThreadSessionJournal, HasBegunWhenTheDefinitionsAreAnswered) {
   EXPECT_EQ(state_of(read(), journal::this_host()), journal::RunState::complete);
 }
 
+/// Also one that has no files of its own: without its end it could have been killed.
+TEST_P(ThreadSessionJournal, HasTheEndOfEachServerOfARunWithOutput) {
+  const auto model = [&](Session& session, int) {
+    static_cast<void>(define(session));
+    session.start();
+    session.finalize();
+  };
+  for (const auto& error : local_run().run(model)) ASSERT_FALSE(error) << error->text();
+  const journal::Journal journal = read();
+  ASSERT_EQ(journal.runs.size(), 1u);
+  EXPECT_EQ(journal.runs[0].servers.size(), static_cast<std::size_t>(GetParam().servers));
+  EXPECT_EQ(state_of(journal, journal::this_host()), journal::RunState::complete);
+}
+
 TEST_P(ThreadSessionJournal, IsNotThereWhereNothingIsToBeWritten) {
   const auto model = [&](Session& session, int) {
     session.start();
