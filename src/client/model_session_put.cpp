@@ -6,7 +6,6 @@
 #include "base/caller_terms.hpp"
 #include "base/clock.hpp"
 #include "client/model_session.hpp"
-#include "model/changes.hpp"
 
 namespace afterbay::client {
 namespace {
@@ -23,8 +22,8 @@ Result<std::shared_ptr<File>> ModelSession::open(Collection& collection, const F
   AFTERBAY_TRY_ASSIGN(std::string path, collection.path(name));
   path = std::filesystem::path(path).lexically_normal().string();  // one spelling of one file
   if (!changes.empty())
-    if (auto changed = model::apply(collection.schema(), changes); !changed)
-      return told(std::move(changed).error().in_file(path).at_rank(place_.session_rank));
+    if (auto good = collection.check(changes); !good)
+      return told(std::move(good).error().in_file(path).at_rank(place_.session_rank));
   for (const auto& open : open_files_)
     if (open->path == path)
       return told(Error(ErrorCode::conflict,

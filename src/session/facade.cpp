@@ -149,8 +149,10 @@ void Session::finalize() {
 OutputFile Collection::open(const FileName& name, const SchemaChanges& changes) {
   State& it = alive(state_, "collection");
   auto file = std::make_shared<OutputFile::State>();
+  const auto session = session_of(it.session);
+  unwrap(storage::check_stored_names(changes));
   file->session = it.session;
-  file->file = unwrap(session_of(it.session)->open(*it.collection, name, changes));
+  file->file = unwrap(session->open(*it.collection, name, changes));
   return OutputFile(std::move(file));
 }
 
