@@ -186,6 +186,8 @@ std::uint64_t OutputFile::records() const {
   return unwrap(session_of(it.session)->records(*it.file));
 }
 
+OutputFile::State& OutputFile::state() const { return alive(state_, "file"); }
+
 const std::string& OutputFile::path() const { return alive(state_, "file").file->path; }
 
 Slot OutputFile::acquire(std::string_view variable, std::uint64_t record, Type type) {
@@ -248,6 +250,8 @@ void InputFile::close() {
 }
 
 // ---- Slot
+
+Slot::State& Slot::state() const { return held(state_); }
 
 const std::vector<Slot::Part>& Slot::parts() const { return held(state_).parts; }
 bool Slot::direct() const { return held(state_).acquired->frames.has_value(); }

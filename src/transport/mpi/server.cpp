@@ -176,7 +176,7 @@ tl::expected<FrameView, shm::Refusal> MpiPeer::room_for(const FrameSlot& slot) {
   const std::uint64_t moved = progress_.load(std::memory_order_relaxed);
   // As for ranks on this node: who is behind, but puts nothing for long, no longer keeps the last blocks.
   const bool last_too = parked_ && parked_->stalled_ns(moved) > parked_->limit_ns() / 2;
-  auto view = port_.pool().try_acquire(slot, last_too);
+  auto view = port_.pool().try_acquire(slot, last_too ? shm::Blocks::all : shm::Blocks::by_order);
   if (view)
     parked_.reset();
   else if (!parked_)

@@ -76,8 +76,8 @@ FrameView Pool::view(std::uint32_t block) const {
   return {block, meta.frame, meta.seq, {segment_->block(block), meta.phase + meta.bytes}};
 }
 
-tl::expected<FrameView, Refusal> Pool::try_acquire(const FrameSlot& slot, bool last_too) {
-  const auto block = table_.acquire(slot, last_too);
+tl::expected<FrameView, Refusal> Pool::try_acquire(const FrameSlot& slot, Blocks from) {
+  const auto block = table_.acquire(slot, from);
   if (!block) return tl::unexpected(block.error());
   return view(*block);
 }

@@ -32,7 +32,7 @@ class Pool final : public FramePool {
   [[nodiscard]] std::uint64_t most_instances() const override;
 
   /// As `acquire`, with the reason of a refusal.
-  tl::expected<FrameView, Refusal> try_acquire(const FrameSlot& slot, bool last_too = false);
+  tl::expected<FrameView, Refusal> try_acquire(const FrameSlot& slot, Blocks from = Blocks::by_order);
   [[nodiscard]] Error no_memory(const std::string& server) const { return table_.no_memory(server); }
   void publish(std::size_t peer, std::uint64_t order) { table_.publish(peer, order); }
   /// Whether frame and piece exist; a rank's bytes are not to be trusted with that.
