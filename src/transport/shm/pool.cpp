@@ -107,6 +107,14 @@ PieceState Pool::state(const FrameView& view, std::uint32_t piece) const {
 
 void Pool::release(const FrameView& view) { table_.release(view.block); }
 
+void Pool::begin_to_wait() noexcept {
+  SegmentHeader& header = segment_->header();
+  header.room_waiters.fetch_add(1, std::memory_order_seq_cst);
+  header.doorbell.ring();  // who completed a frame before has not seen the count
+}
+
+void Pool::end_to_wait() noexcept { segment_->header().room_waiters.fetch_sub(1, std::memory_order_relaxed); }
+
 int Pool::memory_error() const {
   const SegmentHeader& header = segment_->header();
   for (const FreeBlocks& free : header.free)
