@@ -116,7 +116,7 @@ void compute_beyond_the_memory(const SessionOptions& given) {
   SessionOptions options = given;
   options.set("memory.server", "1MiB").set("memory.block", "128KiB").set("memory.small_share", "0");
   options.set("chunk", "64KiB").set("deadline", "8s");
-  constexpr std::uint64_t rows = 96, columns = 4096, records = 3;
+  constexpr std::uint64_t rows = 192, columns = 4096, records = 3;
   const auto value = [](const char* variable, std::uint64_t record, std::uint64_t point) {
     return static_cast<float>(record * 1'000'000 + point + static_cast<std::uint64_t>(variable[0]));
   };
