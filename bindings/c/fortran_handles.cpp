@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "handles.hpp"
+#include "session/state.hpp"
 
 namespace {
 
@@ -66,6 +67,35 @@ Numbered<afterbay_input>& inputs() {
   return all;
 }
 
+/// Whether the call that failed was refused only: the session goes on, and the call may be made again.
+bool goes_on(const std::weak_ptr<client::ModelSession>& session) {
+  const auto held = session.lock();
+  return held != nullptr && held->is_usable();
+}
+
+bool may_end_again(const afterbay_session& it) {
+  const Session::State& state = it.session.state();
+  return state.model != nullptr && state.model->is_usable();
+}
+bool may_end_again(const afterbay_file& it) {
+  const OutputFile::State& state = it.file.state();
+  return !state.file->closed && goes_on(state.session);
+}
+bool may_end_again(const afterbay_slot& it) {
+  const Slot::State& state = it.slot.state();
+  return !state.committed && goes_on(state.session) && state.session.lock()->is_out(*state.acquired);
+}
+
+/// After the call that ends an object.
+template <class Object>
+void end(Numbered<Object>& all, std::int64_t number) {
+  try {
+    if (may_end_again(*all.find(number))) return;
+  } catch (const Failure&) {  // the handle is empty
+  }
+  all.drop(number);
+}
+
 }  // namespace
 
 // As in afterbay_c.f90.
@@ -78,8 +108,10 @@ afterbay_session* afterbay_fortran_session(std::int64_t number) { return session
 afterbay_file* afterbay_fortran_file(std::int64_t number) { return files().find(number); }
 afterbay_slot* afterbay_fortran_slot(std::int64_t number) { return slots().find(number); }
 afterbay_input* afterbay_fortran_input(std::int64_t number) { return inputs().find(number); }
+void afterbay_fortran_end_session(std::int64_t number) { end(sessions(), number); }
+void afterbay_fortran_end_file(std::int64_t number) { end(files(), number); }
+void afterbay_fortran_end_slot(std::int64_t number) { end(slots(), number); }
 void afterbay_fortran_drop_session(std::int64_t number) { sessions().drop(number); }
-void afterbay_fortran_drop_file(std::int64_t number) { files().drop(number); }
 void afterbay_fortran_drop_slot(std::int64_t number) { slots().drop(number); }
 void afterbay_fortran_drop_input(std::int64_t number) { inputs().drop(number); }
 }

@@ -53,6 +53,10 @@ module afterbay_c
       import :: c_int64_t, c_ptr
       integer(c_int64_t), value :: number
     end function
+    subroutine afterbay_fortran_end_session(number) bind(C)
+      import :: c_int64_t
+      integer(c_int64_t), value :: number
+    end subroutine
     subroutine afterbay_fortran_drop_session(number) bind(C)
       import :: c_int64_t
       integer(c_int64_t), value :: number
@@ -65,7 +69,7 @@ module afterbay_c
       import :: c_int64_t, c_ptr
       integer(c_int64_t), value :: number
     end function
-    subroutine afterbay_fortran_drop_file(number) bind(C)
+    subroutine afterbay_fortran_end_file(number) bind(C)
       import :: c_int64_t
       integer(c_int64_t), value :: number
     end subroutine
@@ -77,6 +81,10 @@ module afterbay_c
       import :: c_int64_t, c_ptr
       integer(c_int64_t), value :: number
     end function
+    subroutine afterbay_fortran_end_slot(number) bind(C)
+      import :: c_int64_t
+      integer(c_int64_t), value :: number
+    end subroutine
     subroutine afterbay_fortran_drop_slot(number) bind(C)
       import :: c_int64_t
       integer(c_int64_t), value :: number

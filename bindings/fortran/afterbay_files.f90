@@ -197,7 +197,7 @@ contains
   end function
 
   !> Ends this rank's output to the file; it is published when all ranks have closed it. The ticket
-  !> is complete when it is durable under its final name.
+  !> is complete when it is durable under its final name. Refused while a slot is out: the file stays open.
   subroutine close_file(self, ticket, ierr)
     class(afterbay_file), intent(inout) :: self
     type(afterbay_ticket), intent(out), optional :: ticket
@@ -205,7 +205,7 @@ contains
     type(afterbay_ticket) :: closed
     integer(c_int) :: code
     code = afterbay_file_close(afterbay_fortran_file(self%id), closed)
-    call afterbay_fortran_drop_file(self%id)
+    call afterbay_fortran_end_file(self%id)
     if (present(ticket)) ticket = closed
     call check(code, ierr)
   end subroutine
@@ -274,13 +274,13 @@ contains
     is_direct = direct /= 0
   end function
 
-  !> Hands the slot over.
+  !> Hands the slot over. Refused if it holds values out of range of the file's type: the slot stays out.
   subroutine commit(self, ierr)
     class(afterbay_slot), intent(inout) :: self
     integer, intent(out), optional :: ierr
     integer(c_int) :: code
     code = afterbay_slot_commit(afterbay_fortran_slot(self%id))
-    call self%abandon()
+    call afterbay_fortran_end_slot(self%id)
     call check(code, ierr)
   end subroutine
 

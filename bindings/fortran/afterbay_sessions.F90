@@ -210,7 +210,7 @@ contains
     integer(c_int) :: code
     code = afterbay_session_serve(afterbay_fortran_session(self%id))
     call check(code, ierr)
-    call self%abandon()
+    call afterbay_fortran_end_session(self%id)
   end subroutine
 
   !> Serves several sessions of this process side by side, until all their model ranks have finalized, and
@@ -224,7 +224,7 @@ contains
         size(sessions, kind=c_size_t))
     call check(code, ierr)
     do i = 1, size(sessions)
-      call sessions(i)%abandon()
+      call afterbay_fortran_end_session(sessions(i)%id)
     end do
   end subroutine
 
@@ -496,14 +496,14 @@ contains
   end function
 
   !> Collective. Closes all files, waits until everything is published, prints the report and closes
-  !> the session.
+  !> the session. Refused while a slot is out: nothing is closed then.
   subroutine finalize(self, ierr)
     class(afterbay_session), intent(inout) :: self
     integer, intent(out), optional :: ierr
     integer(c_int) :: code
     code = afterbay_session_finalize(afterbay_fortran_session(self%id))
     call check(code, ierr)
-    call self%abandon()
+    call afterbay_fortran_end_session(self%id)
   end subroutine
 
   !> Gives the session up: without finalize before, files stay unpublished.

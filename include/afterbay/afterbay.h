@@ -378,13 +378,16 @@ typedef struct afterbay_memory {
    too; `data` may then be NULL. Not for AFTERBAY_STRING. */
 int afterbay_file_put(afterbay_file* file, const char* variable, uint64_t record, int type, const void* data,
                       const afterbay_memory* memory);
-/* As afterbay_file_put, but AFTERBAY_WOULD_BLOCK instead of waiting; nothing was then taken. */
+/* As afterbay_file_put, but AFTERBAY_WOULD_BLOCK instead of waiting; nothing was then taken.
+   AFTERBAY_RESOURCES: the server's memory is too small for the rank's whole part at once; nothing was taken,
+   use afterbay_file_put. */
 int afterbay_file_try_put(afterbay_file* file, const char* variable, uint64_t record, int type,
                           const void* data, const afterbay_memory* memory);
 /* All values of a string variable. Every model rank calls it; those of the lowest model rank are written. */
 int afterbay_file_put_strings(afterbay_file* file, const char* variable, uint64_t record, size_t count,
                               const char* const* values);
-/* Room in the server's own buffer for this rank's part, to be computed in place; see afterbay_slot. */
+/* Room in the server's own buffer for this rank's part, to be computed in place, or a private array; see
+   afterbay_slot_is_direct. Never waits for room. */
 int afterbay_file_acquire(afterbay_file* file, const char* variable, uint64_t record, int type,
                           afterbay_slot** slot);
 /* How many records the file held when it was opened: 0, or with "append" where to go on. Every model rank
@@ -415,7 +418,8 @@ typedef struct afterbay_slot_part {
 int afterbay_slot_part_count(const afterbay_slot* slot, size_t* count);
 int afterbay_slot_get_part(const afterbay_slot* slot, size_t index, afterbay_slot_part* part);
 /* *direct = 1: the parts lie in the server's buffer; 0: in a private one that commit copies (other
-   type or byte order than the file's, or a server on another node). */
+   type or byte order than the file's, a server on another node, or no room in its memory for all parts
+   at the time of afterbay_file_acquire). */
 int afterbay_slot_is_direct(const afterbay_slot* slot, int* direct);
 /* Hands the slot over. Its parts must not be touched afterwards. */
 int afterbay_slot_commit(afterbay_slot* slot);

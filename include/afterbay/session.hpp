@@ -105,8 +105,9 @@ class OutputFile {
     put_raw(variable, no_record, data, type_of<T>, memory, true);
   }
   /// As put, but returns false instead of waiting when there is no room now; nothing was then taken. Needs
-  /// room for the rank's whole part at once: fails (resources) if the server's memory is smaller. Tried again
-  /// for half the deadline without success, the same put waits as `put` does.
+  /// room for the rank's whole part at once: fails (resources) if the server's memory is smaller; nothing was
+  /// taken then either, and `put` takes the same record. Tried again for half the deadline without success,
+  /// the same put waits as `put` does.
   template <class T>
   [[nodiscard]] bool try_put(std::string_view variable, std::uint64_t record, const T* data,
                              const MemoryLayout& memory = {}) {
@@ -114,7 +115,8 @@ class OutputFile {
   }
   /// All values of a string variable. Every model rank calls it; those of the lowest model rank are written.
   void put_strings(std::string_view variable, std::uint64_t record, std::span<const std::string> values);
-  /// Room in the server's own buffer, into which the model computes directly; see Slot.
+  /// Room in the server's own buffer, into which the model computes directly, or a private array; see Slot.
+  /// Never waits for room.
   Slot acquire(std::string_view variable, std::uint64_t record, Type type);
 
   /// Ends this rank's output to the file. The servers publish it when all ranks have closed it.
@@ -132,6 +134,8 @@ class OutputFile {
   struct State;
   explicit OutputFile(std::shared_ptr<State> state) : state_(std::move(state)) {}
   OutputFile() = default;
+  /// Throws when the handle is empty.
+  [[nodiscard]] State& state() const;
 
  private:
   std::shared_ptr<State> state_;
@@ -153,12 +157,15 @@ class Slot {
   };
   [[nodiscard]] const std::vector<Part>& parts() const;
   /// True: the parts lie in the server's buffer. False: in a private one, copied by commit (other
-  /// type or byte order than the file's, or a server on another node).
+  /// type or byte order than the file's, a server on another node, or no room in its memory for all parts
+  /// at the time of acquire).
   [[nodiscard]] bool direct() const;
   void commit();
 
   struct State;
   explicit Slot(std::shared_ptr<State> state) : state_(std::move(state)) {}
+  /// Throws when the handle is empty.
+  [[nodiscard]] State& state() const;
 
  private:
   std::shared_ptr<State> state_;

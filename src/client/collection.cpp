@@ -105,6 +105,11 @@ Result<std::vector<std::unique_ptr<Collection>>> Collection::make(
   return made;
 }
 
+Result<> Collection::check(const SchemaChanges& changes) const {
+  AFTERBAY_TRY_ASSIGN(const Schema changed, model::apply(schema_, changes));
+  return model::validate(changed, format_);
+}
+
 /// What does not depend on the pool.
 Result<> Collection::describe(const Definition& definition, const config::Config& session,
                               const config::CollectionSettings& settings) {

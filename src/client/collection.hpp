@@ -143,6 +143,8 @@ class Collection {
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   [[nodiscard]] const Schema& schema() const noexcept { return schema_; }
   [[nodiscard]] const model::FileLayout& layout() const noexcept { return *layout_; }
+  /// Refuses changes that do not fit the schema, and those with which it cannot be written.
+  [[nodiscard]] Result<> check(const SchemaChanges& changes) const;
   [[nodiscard]] bool serves(std::size_t server) const noexcept;
   /// What the report says about it.
   [[nodiscard]] observe::CollectionRecord account() const;

@@ -309,6 +309,7 @@ Result<> ModelSession::finalize() {
   if (finalized_ && !failure_) return {};
   const observe::TimedCall timed(inside_call_, observed_.finalize);
   AFTERBAY_TRY(check_usable());
+  AFTERBAY_TRY(check_no_slot_out("finalize"));  // before any file is closed
   while (!open_files_.empty()) {
     const std::shared_ptr<File> file = open_files_.back();
     AFTERBAY_TRY(close(*file));

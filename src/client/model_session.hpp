@@ -77,6 +77,8 @@ class ModelSession {
   /// The collections as the report tells of them; the same on every rank.
   [[nodiscard]] std::vector<observe::CollectionRecord> account() const;
   [[nodiscard]] std::size_t servers() const noexcept { return links_.size(); }
+  /// Neither failed nor finalized: after a call that was refused the session goes on.
+  [[nodiscard]] bool is_usable() const noexcept { return !failure_ && !finalized_; }
   /// Called while this rank waits; see ClientLink::set_idle.
   void set_idle(std::function<bool()> idle);
   /// Inline topology, synchronous: end_step waits until the step is written, on all ranks: one that hosts a
@@ -107,15 +109,19 @@ class ModelSession {
     Handover handover;
     std::uint64_t number = 0;  ///< of the slot
     /// This rank's pieces as places in the server's frames, if data of the type can be computed there as they
-    /// are: per piece of the plan, where the frame's data begin. Else the caller commits from a buffer.
+    /// are, and all of them had room: per piece of the plan, where the frame's data begin. Else the caller
+    /// commits from a buffer.
     std::optional<std::vector<std::byte*>> frames;
   };
+  /// Never waits for room.
   Result<Acquired> acquire(File& file, std::string_view variable, std::uint64_t record, Type type);
   /// `buffer`: the rank's part, dense, unless the slot lies in the server's frames. After a refusal because
   /// of values out of range the slot is still out.
   Result<> commit(const Acquired& slot, const void* buffer);
   /// The slot will not be written to any more, nor committed.
   void forget(const Acquired& slot) noexcept;
+  /// Neither committed nor forgotten.
+  [[nodiscard]] bool is_out(const Acquired& slot) const { return slots_out_.contains(slot.number); }
 
   Result<std::shared_ptr<Input>> open_input(const std::string& path, const InputOptions& options);
   Result<> get(Input& input, std::string_view variable, const Selection& what, void* data, Type type,
@@ -188,9 +194,18 @@ class ModelSession {
   transport::FrameSlot slot(const Handover& handover, const PiecePlan& piece) const;
   Result<> mark_put(File& file, std::uint32_t variable, std::uint64_t record);
   void remember_put(const File& file, std::uint32_t variable, std::uint64_t record);
-  Result<bool> has_room(const Handover& handover);
+  /// What a put asks of one server.
+  struct Share {
+    std::size_t server = 0;
+    std::vector<transport::FrameSlot> slots;
+    std::uint64_t packed_bytes = 0;
+  };
+  [[nodiscard]] std::vector<Share> shares(const Handover& handover) const;
+  Result<> check_fits(const Handover& handover) const;
+  Result<bool> has_room(const Handover& handover, transport::RoomFor use);
   bool waited_too_long_for_room(const Handover& handover);
   [[nodiscard]] bool lies_in_frames(const Handover& handover) const;
+  Result<std::optional<std::vector<std::byte*>>> lend_frames(const Handover& handover);
   Result<> copy_pieces(const Handover& handover, const void* data);
   Result<> copy_piece(const Handover& handover, const PiecePlan& part, const void* data);
   Result<> finish(const Handover& handover);

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files and what is put into them.
-#include <algorithm>
 #include <filesystem>
 
 #include "base/caller_terms.hpp"
 #include "base/clock.hpp"
 #include "client/model_session.hpp"
-#include "model/changes.hpp"
 
 namespace afterbay::client {
 namespace {
@@ -23,8 +21,8 @@ Result<std::shared_ptr<File>> ModelSession::open(Collection& collection, const F
   AFTERBAY_TRY_ASSIGN(std::string path, collection.path(name));
   path = std::filesystem::path(path).lexically_normal().string();  // one spelling of one file
   if (!changes.empty())
-    if (auto changed = model::apply(collection.schema(), changes); !changed)
-      return told(std::move(changed).error().in_file(path).at_rank(place_.session_rank));
+    if (auto good = collection.check(changes); !good)
+      return told(std::move(good).error().in_file(path).at_rank(place_.session_rank));
   for (const auto& open : open_files_)
     if (open->path == path)
       return told(Error(ErrorCode::conflict,
@@ -246,18 +244,30 @@ transport::FrameSlot ModelSession::slot(const Handover& handover, const PiecePla
   return slot;
 }
 
-Result<bool> ModelSession::has_room(const Handover& handover) {
+std::vector<ModelSession::Share> ModelSession::shares(const Handover& handover) const {
+  std::vector<Share> all;
   for (const std::size_t server : handover.file->servers) {
-    std::vector<transport::FrameSlot> slots;
-    std::uint64_t bytes = 0;
+    Share share{server, {}, 0};
     for (const PiecePlan& part : handover.plan->pieces) {
       if (owner(handover, part) != server) continue;
-      slots.push_back(slot(handover, part));
-      bytes += part.packed_bytes;
+      share.slots.push_back(slot(handover, part));
+      share.packed_bytes += part.packed_bytes;
     }
-    if (slots.empty()) continue;
-    auto room = links_[server]->make_room(slots, bytes);
-    if (!room) return fail(explain(server, std::move(room).error()));
+    if (!share.slots.empty()) all.push_back(std::move(share));
+  }
+  return all;
+}
+
+/// Of a put that may not wait. A refusal concerns this put only: the session goes on.
+Result<> ModelSession::check_fits(const Handover& handover) const {
+  for (const Share& share : shares(handover)) AFTERBAY_TRY(links_[share.server]->check_fits(share.slots));
+  return {};
+}
+
+Result<bool> ModelSession::has_room(const Handover& handover, transport::RoomFor use) {
+  for (const Share& share : shares(handover)) {
+    auto room = links_[share.server]->make_room(share.slots, share.packed_bytes, use);
+    if (!room) return fail(explain(share.server, std::move(room).error()));
     if (!*room) return false;
   }
   return true;
@@ -359,9 +369,11 @@ Result<bool> ModelSession::put(File& file, std::string_view variable, std::uint6
                              "the data pointer is null, but this rank holds {} points",
                              file.collection->variable(handover->variable).mine.points()));
   if (auto good = check_range(*handover, data); !good) return failed(std::move(good).error());
+  if (!may_wait)
+    if (auto fits = check_fits(*handover); !fits) return failed(std::move(fits).error());
   take_position(*handover);
   if (!may_wait && !waited_too_long_for_room(*handover)) {
-    auto room = has_room(*handover);
+    auto room = has_room(*handover, transport::RoomFor::put);
     if (!room) return failed(std::move(room).error());
     if (!*room) {
       --position_;  // the same put comes again
@@ -426,91 +438,6 @@ Result<> ModelSession::put_strings(File& file, std::string_view variable, std::u
   const wire::PutStrings message{file.id, *known, *index, {values.begin(), values.end()}};
   if (auto sent = send(file.server, message, Wake::now); !sent) return failed(std::move(sent).error());
   return {};
-}
-
-Result<ModelSession::Acquired> ModelSession::acquire(File& file, std::string_view variable,
-                                                     std::uint64_t record, Type type) {
-  const auto failed = [&](Error error) {
-    return told(error.in_file(file.path).in_variable(std::string(variable)).at_rank(place_.session_rank));
-  };
-  auto handover = begin(file, variable, record, type, {});
-  if (!handover) return failed(std::move(handover).error());
-  if (auto marked = mark_put(file, handover->variable, handover->record); !marked)
-    return failed(std::move(marked).error());
-  take_position(*handover);
-  Acquired slot{*handover, ++next_slot_, {}};
-  slots_out_[slot.number] = {
-      file.id, file.collection, file.server, handover->seq,
-      fmt::format("{}, variable {}, record {}", file.path, variable, said_index(record))};
-  if (!lies_in_frames(*handover)) return slot;
-  slot.frames.emplace();
-  const model::FileLayout& layout = file.collection->layout();
-  for (const PiecePlan& part : handover->plan->pieces) {
-    const std::uint32_t frame = layout.pieces[part.piece].frame;
-    const std::size_t server = owner(*handover, part);
-    advance_to(*handover, frame);
-    auto landing = links_[server]->reserve(
-        this->slot(*handover, part), part.piece - layout.frames[frame].first_piece, part.packed_bytes, true);
-    if (!landing) {
-      forget(slot);
-      return failed(explain(server, std::move(landing).error()));
-    }
-    slot.frames->push_back(landing->base);
-  }
-  return slot;
-}
-
-/// Whether this rank can compute its part in the servers' frames.
-bool ModelSession::lies_in_frames(const Handover& handover) const {
-  const Collection& collection = *handover.file->collection;
-  const Type type = collection.schema().variables[handover.variable].type;
-  const bool same_order = !model::needs_swap(collection.layout().big_endian) || size_of(type) == 1;
-  const bool on_map = collection.variable(handover.variable).map != nullptr;  // its points lie apart there
-  return handover.plan->type == type && same_order && !on_map &&
-         std::ranges::none_of(handover.file->servers, [&](auto s) { return links_[s]->packs(); });
-}
-
-void ModelSession::forget(const Acquired& slot) noexcept { slots_out_.erase(slot.number); }
-
-/// Memory that was lent must not go back to the server while the model may write to it.
-Result<> ModelSession::check_no_slot_out(const char* call, const File* file) {
-  for (const auto& [position, slot] : slots_out_)
-    if (file == nullptr || slot.file == file->id)
-      return told(make_error(ErrorCode::bad_state,
-                             "{} while a slot is out ({}): commit it or destroy it before", call, slot.what)
-                      .at_rank(place_.session_rank));
-  return {};
-}
-
-Result<> ModelSession::commit(const Acquired& slot, const void* buffer) {
-  Handover handover = slot.handover;
-  File& file = *handover.file;
-  observe::Timed timed(file.collection->put_timer);
-  AFTERBAY_TRY(check_usable());
-  const auto failed = [&](Error error) {
-    return told(error.in_file(file.path)
-                    .in_variable(file.collection->schema().variables[handover.variable].name)
-                    .at_rank(place_.session_rank));
-  };
-  if (!slot.frames)
-    if (auto good = check_range(handover, buffer); !good) return failed(std::move(good).error());
-  forget(slot);
-  take_position(handover);  // what comes now follows the puts since acquire
-  if (!slot.frames) {
-    const std::uint64_t waited_before_ns = waited_for_room_ns(file);
-    if (auto copied = copy_pieces(handover, buffer); !copied) return failed(std::move(copied).error());
-    account_for_room(waited_for_room_ns(file) - waited_before_ns);
-  }
-  const model::FileLayout& layout = file.collection->layout();
-  for (std::size_t i = 0; slot.frames && i < handover.plan->pieces.size(); ++i) {
-    const PiecePlan& part = handover.plan->pieces[i];
-    const std::uint32_t in_frame = part.piece - layout.frames[layout.pieces[part.piece].frame].first_piece;
-    const std::size_t server = owner(handover, part);
-    if (auto done = links_[server]->commit(this->slot(handover, part), in_frame); !done)
-      return failed(explain(server, std::move(done).error()));
-  }
-  timed.bytes(handover.plan->packed_bytes);
-  return finish(handover);
 }
 
 }  // namespace afterbay::client

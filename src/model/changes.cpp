@@ -38,8 +38,14 @@ Result<> change_attribute(Schema& schema, const SchemaChanges::AttributeChange& 
   }
   const auto& [name, values] = change.attribute;
   std::vector<Attribute>& attributes = variable != nullptr ? variable->attributes : schema.attributes;
+  if (!values.empty() && variable == nullptr) {
+    schema.attribute(name, values);
+    return {};
+  }
   if (!values.empty()) {
-    variable != nullptr ? void(variable->attribute(name, values)) : void(schema.attribute(name, values));
+    std::optional<Values> fill;  // what cannot be converted `validate` refuses
+    if (name == "_FillValue") fill = converted(values, variable->type);
+    variable->attribute(name, fill.value_or(values));
     return {};
   }
   const auto found = std::find_if(attributes.begin(), attributes.end(),

@@ -2,10 +2,12 @@
 #include "mpi/roll_call.hpp"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cstddef>
+#include <cstring>
 #include <memory>
+#include <optional>
+#include <string_view>
 #include <utility>
 
 #include "mpi/request.hpp"
@@ -13,15 +15,28 @@
 namespace afterbay::mpi {
 namespace {
 
-constexpr std::array<int, 4> mark{0x41667465, 0x72626179, 0x726f6c6c, 0x63616c6c};
-/// Each message begins with this many numbers, the mark again and again. Its length tells a question from
-/// the model's messages before it is received; it is small enough for MPI to send it without its receiver.
-constexpr std::size_t prefix_length = 61;
+using Bytes = std::vector<std::byte>;
 
-std::vector<int> prefix() {
-  std::vector<int> numbers(prefix_length);
-  for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = mark[i % mark.size()];
-  return numbers;
+constexpr std::string_view mark = "Afterbay roll call ";
+/// Each message begins with this many bytes, the mark again and again, and goes on with 32-bit numbers. Its
+/// length, which is odd, tells it from the model's messages before it is received: those are of numbers, of
+/// two bytes or more each, or texts of other lengths. It is small enough for MPI to send it without its
+/// receiver.
+constexpr std::size_t prefix_bytes = 251;
+
+Bytes message_of(const std::vector<int>& contents) {
+  Bytes bytes(prefix_bytes + contents.size() * sizeof(int));
+  for (std::size_t i = 0; i < prefix_bytes; ++i) bytes[i] = static_cast<std::byte>(mark[i % mark.size()]);
+  if (!contents.empty()) std::memcpy(&bytes[prefix_bytes], contents.data(), contents.size() * sizeof(int));
+  return bytes;
+}
+
+/// Nothing: it is another's.
+std::optional<std::vector<int>> contents_of(const Bytes& bytes) {
+  std::vector<int> contents((bytes.size() - prefix_bytes) / sizeof(int));
+  if (!contents.empty()) std::memcpy(contents.data(), &bytes[prefix_bytes], contents.size() * sizeof(int));
+  if (message_of(contents) != bytes) return std::nullopt;
+  return contents;
 }
 
 constexpr int ranks_that_ask = 2;
@@ -63,10 +78,9 @@ RollCall::RollCall(MPI_Comm comm) : comm_(comm) {
 
 /// Nobody waits for it to arrive: a rank that is not there never takes it.
 void RollCall::send(int to, Subject subject, const std::vector<int>& contents) const {
-  auto kept = std::make_unique<std::vector<int>>(prefix());
-  kept->insert(kept->end(), contents.begin(), contents.end());
+  auto kept = std::make_unique<Bytes>(message_of(contents));
   Request request;
-  (void)MPI_Isend(kept->data(), static_cast<int>(kept->size()), MPI_INT, to, highest_tag_ - subject, comm_,
+  (void)MPI_Isend(kept->data(), static_cast<int>(kept->size()), MPI_BYTE, to, highest_tag_ - subject, comm_,
                   request.handle());
   (void)request.test();
   if (request.active()) static_cast<void>(kept.release());  // MPI may read it at any later time
@@ -82,19 +96,18 @@ bool RollCall::receive(Subject subject, int& source, std::vector<int>& contents)
   if (MPI_Iprobe(MPI_ANY_SOURCE, tag, comm_, &there, &status) != MPI_SUCCESS || there == 0) return false;
   int bytes = 0;
   MPI_Get_count(&status, MPI_BYTE, &bytes);
-  const std::size_t most = prefix_length + (subject == finding ? static_cast<std::size_t>(size_) : 0);
-  const auto length = static_cast<std::size_t>(bytes) / sizeof(int);
-  if (static_cast<std::size_t>(bytes) % sizeof(int) != 0 || length < prefix_length || length > most)
+  const auto length = static_cast<std::size_t>(bytes);
+  const std::size_t most = subject == finding ? static_cast<std::size_t>(size_) : 0;
+  if (length < prefix_bytes || length > prefix_bytes + most * sizeof(int) ||
+      (length - prefix_bytes) % sizeof(int) != 0)
     return false;
-  contents.resize(length);
+  Bytes message(length);
   source = status.MPI_SOURCE;
-  const std::vector<int> expected = prefix();
-  if (MPI_Recv(contents.data(), static_cast<int>(contents.size()), MPI_INT, source, tag, comm_,
-               MPI_STATUS_IGNORE) != MPI_SUCCESS ||
-      !std::equal(expected.begin(), expected.end(), contents.begin()))
+  if (MPI_Recv(message.data(), bytes, MPI_BYTE, source, tag, comm_, MPI_STATUS_IGNORE) != MPI_SUCCESS)
     return false;
-  contents.erase(contents.begin(), contents.begin() + prefix_length);
-  return true;
+  auto said = contents_of(message);
+  if (said) contents = *std::move(said);
+  return said.has_value();
 }
 
 void RollCall::answer() {

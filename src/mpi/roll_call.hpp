@@ -16,7 +16,7 @@ namespace afterbay::mpi {
 /// the operation that some ranks did not come to, and MPI makes none for a part of the ranks within a
 /// deadline (design/0024-roll-call.md). None are sent before a deadline has passed. Until then messages of
 /// the model are never taken, nor changed: a question is recognized by its tag (the highest that MPI allows)
-/// and its length before it is received. Used by the MPI thread.
+/// and its length, which is odd, before it is received. Used by the MPI thread.
 class RollCall {
  public:
   explicit RollCall(MPI_Comm comm);

@@ -149,8 +149,10 @@ void Session::finalize() {
 OutputFile Collection::open(const FileName& name, const SchemaChanges& changes) {
   State& it = alive(state_, "collection");
   auto file = std::make_shared<OutputFile::State>();
+  const auto session = session_of(it.session);
+  unwrap(storage::check_stored_names(changes));
   file->session = it.session;
-  file->file = unwrap(session_of(it.session)->open(*it.collection, name, changes));
+  file->file = unwrap(session->open(*it.collection, name, changes));
   return OutputFile(std::move(file));
 }
 
@@ -183,6 +185,8 @@ std::uint64_t OutputFile::records() const {
   State& it = alive(state_, "file");
   return unwrap(session_of(it.session)->records(*it.file));
 }
+
+OutputFile::State& OutputFile::state() const { return alive(state_, "file"); }
 
 const std::string& OutputFile::path() const { return alive(state_, "file").file->path; }
 
@@ -246,6 +250,8 @@ void InputFile::close() {
 }
 
 // ---- Slot
+
+Slot::State& Slot::state() const { return held(state_); }
 
 const std::vector<Slot::Part>& Slot::parts() const { return held(state_).parts; }
 bool Slot::direct() const { return held(state_).acquired->frames.has_value(); }

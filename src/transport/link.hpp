@@ -49,6 +49,12 @@ enum class Wake {
   now
 };
 
+/// How long room is kept that is taken ahead.
+enum class RoomFor {
+  put,  ///< until the put that is under way has filled it
+  slot  ///< until the model commits it: it does other puts before
+};
+
 /// A model rank's end. Used by one thread. Waits end by the policy's deadline: when the server
 /// made no progress for so long, or died, the call fails naming server and operation.
 class ClientLink {
@@ -68,8 +74,12 @@ class ClientLink {
   virtual Result<Landing> reserve(const FrameSlot& slot, std::uint32_t piece, std::uint64_t packed_bytes,
                                   bool may_wait) = 0;
   /// Whether reserve of all of `slots` (together `packed_bytes` of this rank's parts) would not wait now;
-  /// takes the room if so (frames stay allocated for whoever puts first). For try_put.
-  virtual Result<bool> make_room(std::span<const FrameSlot> slots, std::uint64_t packed_bytes) = 0;
+  /// takes the room if so (frames stay allocated for whoever puts first). For try_put and acquire. Room for a
+  /// slot leaves the blocks that are kept for the slowest rank, so that puts go on whoever holds slots.
+  virtual Result<bool> make_room(std::span<const FrameSlot> slots, std::uint64_t packed_bytes,
+                                 RoomFor use) = 0;
+  /// Fails (resources) if make_room of `slots` can never succeed. Takes nothing; the link is as before.
+  [[nodiscard]] virtual Result<void> check_fits(std::span<const FrameSlot> slots) const = 0;
   /// The part reserved last for (slot, piece) is complete; the landing must not be touched again. A server
   /// on this node hears of it with the next flush: a server that is woken in the middle of a rank's puts
   /// takes the cores from the ranks that are still copying.

@@ -30,8 +30,6 @@ class PeerEnd {
   virtual void forget() = 0;
   /// The server failed: the rank must not wait for room any more.
   virtual void fail() = 0;
-  /// The rank's data wait here for room.
-  [[nodiscard]] virtual bool waits_for_room() const { return false; }
   [[nodiscard]] virtual std::string transport() const = 0;
   [[nodiscard]] virtual std::uint64_t messages() const = 0;
 };

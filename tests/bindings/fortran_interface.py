@@ -2,6 +2,8 @@
 """Every procedure of the Fortran module, its errors included; the same file as in C comes out."""
 import pathlib
 
+import netCDF4
+
 from lib_bindings import mpirun, program, same_files
 from lib_everything import PATH, run_and_check
 
@@ -11,6 +13,14 @@ from_c = PATH.rename("from_c.nc")
 PATH.parent.rmdir()
 run_and_check("everything_fortran")
 same_files(from_c, PATH)
+
+# finalize, close and commit that are refused while a slot is out leave session, file and slot as they are: memory that
+# was lent to the model once went away with the session.
+mpirun(3, program("refused_fortran"))
+for name, first in (("closed.nc", 1), ("finalized.nc", 101)):
+    with netCDF4.Dataset(name) as data:
+        assert data["v"][...].tolist() == [[first + i for i in range(8)]], data["v"][...]
+        assert data["narrow"][...].tolist() == [[5] * 8], data["narrow"][...]
 
 # Without ierr an error stops the program, with its message once: a directory below a plain file.
 pathlib.Path("plain").write_text("not a directory")

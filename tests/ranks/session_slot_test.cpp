@@ -110,6 +110,69 @@ RANK_TEST(SessionSlots, nothing_of_a_put_with_values_out_of_range_is_taken_on_tw
   expect_records("range.nc", "v", {3.0F, 3.0F, 3.0F, 3.0F});
 }
 
+// A rank that shares memory with its server once waited in acquire until the deadline ended the run, if its
+// slots did not fit into the memory; a rank on another node went on.
+void compute_beyond_the_memory(const SessionOptions& given) {
+  SessionOptions options = given;
+  options.set("memory.server", "1MiB").set("memory.block", "128KiB").set("memory.small_share", "0");
+  options.set("chunk", "64KiB").set("deadline", "8s");
+  constexpr std::uint64_t rows = 192, columns = 4096, records = 3;
+  const auto value = [](const char* variable, std::uint64_t record, std::uint64_t point) {
+    return static_cast<float>(record * 1'000'000 + point + static_cast<std::uint64_t>(variable[0]));
+  };
+  run_session(options, [&](Session& session) {
+    const auto [start, mine] = share(rows, session.model_size(), session.model_rank());
+    session.decomposition("rows", Block{{rows, columns}, {start, 0}, {mine, columns}});
+    Schema schema;
+    schema.dimension("time", unlimited).dimension("y", rows).dimension("x", columns);
+    for (const char* name : {"a", "b", "c"})
+      schema.variable(name, Type::float32, {"time", "y", "x"}).on("rows");
+    OutputFile file = session.collection("c", schema, {.existing = "replace"}).open("beyond.nc");
+    const auto compute = [&](const Slot& slot, const char* variable, std::uint64_t record) {
+      for (const Slot::Part& part : slot.parts())
+        for (std::uint64_t y = 0; y < part.count[0]; ++y)
+          for (std::uint64_t x = 0; x < part.count[1]; ++x)
+            static_cast<float*>(part.data)[static_cast<std::int64_t>(y) * part.strides[0] +
+                                           static_cast<std::int64_t>(x) * part.strides[1]] =
+                value(variable, record, (part.start[0] + y) * columns + part.start[1] + x);
+    };
+    std::vector<float> put(mine * columns);
+    for (std::uint64_t record = 0; record < records; ++record) {
+      Slot a = file.acquire("a", record, Type::float32);
+      Slot b = file.acquire("b", record, Type::float32);
+      for (std::uint64_t i = 0; i < put.size(); ++i) put[i] = value("c", record, start * columns + i);
+      file.put("c", record, put.data());
+      compute(b, "b", record);
+      b.commit();
+      compute(a, "a", record);
+      a.commit();
+      session.end_step();
+    }
+  });
+  if (rank() != 0) return;
+  for (const char* name : {"a", "b", "c"}) {
+    const auto values = test::read<float>("beyond.nc", name);
+    ASSERT_EQ(values.size(), records * rows * columns);
+    for (std::uint64_t i = 0; i < values.size(); ++i)
+      ASSERT_EQ(values[i], value(name, i / (rows * columns), i % (rows * columns))) << name << " " << i;
+  }
+}
+
+RANK_TEST(SessionSlots, that_do_not_fit_into_the_memory_together, 4) {
+  compute_beyond_the_memory(small_session(1));
+  compute_beyond_the_memory(small_session(1).set("transport", "mpi"));
+}
+RANK_TEST(SessionSlots, that_do_not_fit_into_the_memory_of_a_single_model_rank, 2) {
+  compute_beyond_the_memory(small_session(1));
+  compute_beyond_the_memory(small_session(1).set("transport", "mpi"));
+}
+RANK_TEST(SessionSlots, that_do_not_fit_into_the_memory_on_two_nodes, 5) {
+  compute_beyond_the_memory(on_two_nodes(1, "0,0,0,1,1"));
+}
+RANK_TEST(SessionSlots, that_do_not_fit_into_the_memory_of_three_servers_of_a_file, 7) {
+  compute_beyond_the_memory(small_session(3).set("placement", "slab"));
+}
+
 // Each server has room for a fraction of its share of a record.
 void run_short_of_memory(const SessionOptions& given, const std::string& placement) {
   SessionOptions options = given;

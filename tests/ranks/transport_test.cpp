@@ -100,6 +100,59 @@ RANK_TEST(TransportRanks, both_transports_by_declared_nodes, 6) {
   run_exercise(connection, {});
 }
 
+// A rank on another node waits for room. The server once read what a rank beside it completed only when
+// something else woke it.
+RANK_TEST(TransportRanks, a_frame_completed_while_a_rank_on_another_node_waits_wakes_the_server, 3) {
+  ConnectOptions options = dedicated(1);
+  options.sizes.memory_bytes = 2 * options.sizes.block_bytes;  // one of them is kept for the slowest rank
+  options.declared_node = rank() == 1 ? 1 : 0;
+  Connection connection = connected(options);
+  const transport::FrameSlot near{0, 0, 200, 0, 1}, far{1, 0, 200, 0, 2};
+  if (connection.port) {
+    transport::ServerPort& port = *connection.port;
+    transport::FramePool& pool = port.frames();
+    port.set_scatter([](auto, const auto&, auto, std::span<const std::byte> packed, std::byte* frame) {
+      std::ranges::copy(packed, frame);
+      return true;
+    });
+    ASSERT_TRUE(pool.declare(std::vector<transport::FrameDeclaration>{{200, {1}}, {200, {1}}}));
+    barrier();
+    barrier();  // the rank beside the server holds its frame
+    while (port.waiting_for_room() == 0) {
+      EXPECT_FALSE(port.peek(1));
+      port.wait(1ms);
+    }
+    EXPECT_EQ(port.waiting_for_room(), 1U);
+    while (port.peek(0)) port.pop(0);
+    port.wait(0ms);  // rings that came before
+    barrier();       // now it completes the frame
+    const std::uint64_t begin = now_ns();
+    port.wait(10s);
+    EXPECT_LT(now_ns() - begin, 5'000'000'000U);
+    EXPECT_TRUE(port.peek(0));
+    pool.release(*pool.find(0, 0));
+    while (!port.peek(1)) port.wait(1ms);
+    EXPECT_EQ(port.waiting_for_room(), 0U);
+    barrier();
+    return;
+  }
+  transport::ClientLink& link = *connection.links[0];
+  barrier();
+  if (rank() == 0) {
+    ASSERT_TRUE(link.reserve(near, 0, 200, true));
+    barrier();
+    barrier();
+    ASSERT_TRUE(link.commit(near, 0));
+  } else {
+    barrier();
+    ASSERT_TRUE(link.reserve(far, 0, 200, true));
+    ASSERT_TRUE(link.commit(far, 0));
+    ASSERT_TRUE(link.flush());
+    barrier();
+  }
+  barrier();  // neither says anything before the server has seen the frame
+}
+
 RANK_TEST(TransportRanks, inline_servers_on_every_rank, 3) {
   ConnectOptions options = dedicated(0);
   options.server = true;

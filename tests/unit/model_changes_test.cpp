@@ -59,6 +59,11 @@ TEST(ModelChanges, constants_are_replaced_with_the_same_shape_only) {
   EXPECT_THAT(change("T", 1.0F).error().message, HasSubstr("has no constant values"));
 }
 
+TEST(ModelChanges, a_fill_value_is_converted_to_the_type_of_its_variable) {
+  const Schema changed = apply(base(), SchemaChanges().attribute("lat", "_FillValue", 7)).value();
+  EXPECT_EQ(changed.find_variable("lat")->attributes.back(), (Attribute{"_FillValue", 7.0}));
+}
+
 TEST(ModelChanges, unknown_names_are_refused_with_the_near_one) {
   const Error variable = apply(base(), SchemaChanges().attribute("lta", "units", "m")).error();
   EXPECT_EQ(variable.code, ErrorCode::unknown_name);

@@ -4,6 +4,8 @@
 
 #include "local_run.hpp"
 #include "model/record_set.hpp"
+#include "read_back.hpp"
+#include "scratch_directory.hpp"
 
 namespace afterbay::test {
 namespace {
@@ -76,6 +78,36 @@ TEST(SessionRefusals, names_that_netcdf_would_store_as_other_ones) {
       }
       define(with([&](Schema& s) { s.variable(composed, Type::int8, {"x"}).attribute(composed, "y"); }));
     });
+}
+
+// Changes of one file were once found impossible by the server, which ended the session, or stored under
+// another name.
+TEST(SessionRefusals, changes_that_cannot_be_written_are_found_by_open) {
+  const std::string decomposed = "temp\u0065\u0301rature";
+  LocalRun run(1, 1, {{"memory.server", "1MiB"}, {"memory.block", "64KiB"}, {"deadline", "20s"}});
+  const Directory directory;
+  const auto errors = run.run([&](Session& session, int) {
+    Schema schema;
+    schema.dimension("time", unlimited).dimension("x", 4).variable("t", Type::float32, {"time", "x"});
+    Collection collection = session.collection(
+        "c", schema, {.file = "{step}.nc", .directory = directory.path.string(), .store = "netcdf4"});
+    const auto refused = [&](const SchemaChanges& changes, ErrorCode code, const std::string& part) {
+      const auto text = refusal([&] { collection.open({.step = 1}, changes); }, code);
+      EXPECT_NE(text.find(part), std::string::npos) << text;
+    };
+    const ErrorCode bad = ErrorCode::invalid_argument;
+    refused(SchemaChanges().attribute("_NCProperties", "mine"), bad, "netCDF-4 keeps this name for itself");
+    refused(SchemaChanges().attribute("t", "DIMENSION_LIST", "mine"), bad, "variable 't': attribute");
+    refused(SchemaChanges().attribute("a/b", 1), bad, "contains '/'");
+    refused(SchemaChanges().attribute(decomposed, "y"), bad, "normal form C");
+    refused(SchemaChanges().attribute("t", decomposed, "y"), bad, "65 cc 81");
+    refused(SchemaChanges().attribute("t", "_FillValue", "x"), ErrorCode::wrong_type, "_FillValue");
+    OutputFile file = collection.open({.step = 1}, SchemaChanges().attribute("t", "_FillValue", -1));
+    file.put("t", 0, field.data());
+    session.finalize();
+  });
+  for (const auto& error : errors) EXPECT_FALSE(error) << error->text();
+  EXPECT_EQ(read<float>(directory.path / "1.nc", "t"), field);
 }
 
 TEST(SessionRefusals, a_record_variable_wants_a_record) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <thread>
 
 #include "local_run.hpp"
@@ -224,14 +225,18 @@ TEST(ThreadSessionSlots, a_rank_that_computes_for_longer_than_the_deadline_with_
   for (const auto& error : errors) EXPECT_FALSE(error) << error->text();
 }
 
+/// A memory of eight blocks, one of them reserved.
+LocalRun::Settings eight_blocks() {
+  return {{"memory.server", "1MiB"},   {"memory.block", "128KiB"}, {"memory.small_block", "32KiB"},
+          {"memory.small_share", "0"}, {"chunk", "64KiB"},         {"deadline", "4s"}};
+}
+
+enum class IfRefused { fail, put };
+
 /// Puts `rows` x 32 KiB of doubles per rank by try_put; returns what each rank and server reported.
-std::vector<std::optional<Error>> try_to_put(std::uint64_t rows, int ranks, const Directory& directory) {
-  LocalRun run(ranks, 1,
-               {{"memory.server", "1MiB"},
-                {"memory.block", "128KiB"},
-                {"memory.small_block", "32KiB"},
-                {"memory.small_share", "0"},
-                {"deadline", "4s"}});
+std::vector<std::optional<Error>> try_to_put(std::uint64_t rows, int ranks, const Directory& directory,
+                                             IfRefused if_refused = IfRefused::fail) {
+  LocalRun run(ranks, 1, eight_blocks());
   return run.run([&](Session& session, int rank) {
     constexpr std::uint64_t wide = 4096;
     const std::uint64_t first = rows * static_cast<std::uint64_t>(rank);
@@ -248,8 +253,16 @@ std::vector<std::optional<Error>> try_to_put(std::uint64_t rows, int ranks, cons
     for (std::uint64_t record = 0; record < 3; ++record) {
       for (std::uint64_t i = 0; i < values.size(); ++i)
         values[i] = static_cast<double>(record * 1'000'000 + first * wide + i);
-      while (!file.try_put("v", record, values.data()))
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      const auto attempt = [&] {
+        while (!file.try_put("v", record, values.data()))
+          std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      };
+      if (if_refused == IfRefused::put) {
+        EXPECT_EQ(error_of(attempt).code, ErrorCode::resources);
+        file.put("v", record, values.data());
+      } else {
+        attempt();
+      }
       session.end_step();
     }
     session.finalize();
@@ -283,6 +296,98 @@ TEST(ThreadSessionTry, a_field_larger_than_the_memory_is_refused) {
   ASSERT_TRUE(errors[0]);
   EXPECT_EQ(errors[0]->code, ErrorCode::resources);
   EXPECT_THAT(errors[0]->text(), HasSubstr("use put"));
+}
+
+// The refusal once ended the session, so that the put that it advises failed with the same error.
+TEST(ThreadSessionTry, a_field_larger_than_the_memory_can_be_put_after_the_refusal) {
+  for (const int ranks : {1, 2}) {
+    const Directory directory;
+    for (const auto& error : try_to_put(64, ranks, directory, IfRefused::put))
+      EXPECT_FALSE(error) << error->text();
+    expect_all_rows(directory, 64 * 4096 * static_cast<std::uint64_t>(ranks));
+  }
+}
+
+constexpr std::uint64_t wide = 4096;
+
+double value_of(char variable, std::uint64_t record, std::uint64_t point) {
+  return static_cast<double>(static_cast<std::uint64_t>(variable) * 10'000'000 + record * 1'000'000 + point);
+}
+
+void compute_rows(const Slot& slot, char variable, std::uint64_t record) {
+  for (const Slot::Part& part : slot.parts())
+    for (std::uint64_t y = 0; y < part.count[0]; ++y)
+      for (std::uint64_t x = 0; x < part.count[1]; ++x)
+        static_cast<double*>(part.data)[static_cast<std::int64_t>(y) * part.strides[0] +
+                                        static_cast<std::int64_t>(x) * part.strides[1]] =
+            value_of(variable, record, (part.start[0] + y) * wide + part.start[1] + x);
+}
+
+struct Lent {
+  std::uint64_t rows = 0;  ///< of each rank, 32 KiB each
+  int ranks = 1;
+  std::uint64_t together = 1;  ///< slots out at once, of one record each
+};
+
+/// Each rank computes variable v in slots and puts w while they are out. Returns how many slots were direct.
+int compute_in_slots(const Lent& lent) {
+  const Directory directory;
+  LocalRun run(lent.ranks, 1, eight_blocks());
+  const std::uint64_t all_rows = lent.rows * static_cast<std::uint64_t>(lent.ranks);
+  std::atomic<int> direct{0};
+  const auto errors = run.run([&](Session& session, int rank) {
+    const std::uint64_t first = lent.rows * static_cast<std::uint64_t>(rank);
+    session.decomposition("rows", Block{{all_rows, wide}, {first, 0}, {lent.rows, wide}});
+    Schema schema;
+    schema.dimension("time", unlimited).dimension("y", all_rows).dimension("x", wide);
+    for (const char* name : {"v", "w"}) schema.variable(name, Type::float64, {"time", "y", "x"}).on("rows");
+    OutputFile file =
+        session.collection("c", schema, {.file = "c.nc", .directory = directory.path.string()}).open();
+    std::vector<double> other(lent.rows * wide);
+    for (std::uint64_t step = 0; step < 2; ++step) {
+      std::vector<Slot> slots;
+      for (std::uint64_t i = 0; i < lent.together; ++i) {
+        const std::uint64_t record = step * lent.together + i;
+        slots.push_back(file.acquire("v", record, Type::float64));
+        if (slots.back().direct()) ++direct;
+        for (std::uint64_t p = 0; p < other.size(); ++p) other[p] = value_of('w', record, first * wide + p);
+        file.put("w", record, other.data());
+      }
+      for (std::uint64_t i = lent.together; i-- > 0;) {
+        compute_rows(slots[i], 'v', step * lent.together + i);
+        slots[i].commit();
+      }
+      session.end_step();
+    }
+    session.finalize();
+  });
+  for (const auto& error : errors) EXPECT_FALSE(error) << error->text();
+  for (const char* name : {"v", "w"}) {
+    const auto values = read<double>(directory.path / "c.nc", name);
+    EXPECT_EQ(values.size(), 2 * lent.together * all_rows * wide);
+    for (std::uint64_t i = 0; i < values.size(); ++i)
+      if (values[i] != value_of(name[0], i / (all_rows * wide), i % (all_rows * wide))) {
+        ADD_FAILURE() << name << " at " << i << ": " << values[i];
+        break;
+      }
+  }
+  return direct;
+}
+
+// acquire once waited for room until the deadline ended the run: it held the frames that it had already.
+TEST(ThreadSessionLent, a_field_larger_than_the_memory_is_computed_in_a_private_array) {
+  EXPECT_EQ(compute_in_slots({.rows = 64, .ranks = 1}), 0);
+}
+TEST(ThreadSessionLent, fields_of_two_ranks_that_fit_only_one_at_a_time) {
+  EXPECT_LT(compute_in_slots({.rows = 24, .ranks = 2}), 4);
+}
+TEST(ThreadSessionLent, several_slots_that_fit_only_one_at_a_time) {
+  const int direct = compute_in_slots({.rows = 12, .ranks = 1, .together = 5});
+  EXPECT_GE(direct, 1);  // the first one found an empty memory
+  EXPECT_LT(direct, 10);
+}
+TEST(ThreadSessionLent, several_slots_of_three_ranks) {
+  compute_in_slots({.rows = 8, .ranks = 3, .together = 4});
 }
 
 }  // namespace

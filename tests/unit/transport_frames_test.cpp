@@ -208,7 +208,7 @@ TEST(ThreadHubFrames, no_room_is_would_block_or_a_wait_until_a_release) {
   const auto refused = hub.clients[0]->reserve(next, 0, 8, false);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::would_block);
-  EXPECT_FALSE(hub.clients[0]->make_room(std::vector{next}, 8).value());
+  EXPECT_FALSE(hub.clients[0]->make_room(std::vector{next}, 8, RoomFor::put).value());
 
   std::jthread server([&] {
     std::this_thread::sleep_for(30ms);
@@ -224,14 +224,43 @@ TEST(ThreadHubFrames, make_room_takes_the_room_of_a_whole_put) {
   ASSERT_TRUE(pool.declare(std::vector<FrameDeclaration>(4, FrameDeclaration{200, {1}})));
   std::vector<FrameSlot> slots;
   for (std::uint32_t frame = 0; frame < 4; ++frame) slots.push_back({frame, 0, 200, 0, 0});
-  EXPECT_FALSE(hub.clients[0]->make_room(slots, 800).value());  // the other rank may need the last one first
+  EXPECT_FALSE(hub.clients[0]
+                   ->make_room(slots, 800, RoomFor::put)
+                   .value());  // the other rank may need the last one first
   hub.clients[1]->set_position(1);
-  EXPECT_TRUE(hub.clients[0]->make_room(slots, 800).value());
+  EXPECT_TRUE(hub.clients[0]->make_room(slots, 800, RoomFor::put).value());
   EXPECT_EQ(pool.used_bytes(), pool.capacity_bytes());
   for (const FrameSlot& slot : slots) {
     const auto landing = hub.clients[0]->reserve(slot, 0, 200, false);
     EXPECT_TRUE(landing);
   }
+}
+
+// Slots are out while the model computes and puts other fields: those need a block that no slot holds.
+TEST(ThreadHubFrames, make_room_for_a_slot_leaves_the_reserved_blocks) {
+  ThreadHub hub = make_hub(1, sizes_of(4));
+  FramePool& pool = hub.port->frames();
+  ASSERT_TRUE(pool.declare(std::vector<FrameDeclaration>(5, FrameDeclaration{200, {1}})));
+  std::vector<FrameSlot> slots;
+  for (std::uint32_t frame = 0; frame < 4; ++frame) slots.push_back({frame, 0, 200, 0, 1});
+  EXPECT_FALSE(hub.clients[0]->make_room(slots, 800, RoomFor::slot).value());
+  EXPECT_EQ(pool.used_bytes(), 0U);  // nothing is taken in vain
+  slots.pop_back();
+  EXPECT_TRUE(hub.clients[0]->make_room(slots, 600, RoomFor::slot).value());
+  EXPECT_EQ(pool.used_bytes(), 3 * pool.capacity_bytes() / 4);
+  EXPECT_TRUE(hub.clients[0]->make_room(slots, 600, RoomFor::slot).value());  // they are there
+  const FrameSlot put{4, 0, 200, 0, 2};
+  EXPECT_TRUE(hub.clients[0]->reserve(put, 0, 8, false));
+}
+
+TEST(ThreadHubFrames, check_fits_refuses_what_needs_more_blocks_than_there_are) {
+  ThreadHub hub = make_hub(1, sizes_of(4));
+  ASSERT_TRUE(hub.port->frames().declare(std::vector<FrameDeclaration>(5, FrameDeclaration{200, {1}})));
+  std::vector<FrameSlot> slots;
+  for (std::uint32_t frame = 0; frame < 5; ++frame) slots.push_back({frame, 0, 200, 0, 0});
+  EXPECT_EQ(hub.clients[0]->check_fits(slots).error().code, ErrorCode::resources);
+  slots.pop_back();
+  EXPECT_TRUE(hub.clients[0]->check_fits(slots));
 }
 
 TEST(ThreadHubFrames, a_refused_rank_wakes_the_server_that_nobody_has_told) {
@@ -240,7 +269,7 @@ TEST(ThreadHubFrames, a_refused_rank_wakes_the_server_that_nobody_has_told) {
   put(*hub.clients[0], {0, 0, 100, 0, 1}, 0);  // complete, to be told with the next flush
   hub.port->wait(0ms);
   const FrameSlot next{0, 1, 100, 0, 2};
-  EXPECT_FALSE(hub.clients[0]->make_room(std::span(&next, 1), 8).value());
+  EXPECT_FALSE(hub.clients[0]->make_room(std::span(&next, 1), 8, RoomFor::put).value());
   const std::uint64_t begin = now_ns();
   hub.port->wait(10s);
   EXPECT_LT(now_ns() - begin, 5'000'000'000u);

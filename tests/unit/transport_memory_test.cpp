@@ -80,13 +80,13 @@ TEST_F(ScarceMemory, what_is_there_is_used_and_the_rest_is_withdrawn) {
   EXPECT_EQ(pool.allocated_bytes(), 0u);
   std::vector<FrameView> taken;
   for (std::uint64_t seq = 0; seq < 5; ++seq) {
-    const auto view = pool.try_acquire(slot(seq), true);
+    const auto view = pool.try_acquire(slot(seq), Blocks::all);
     ASSERT_TRUE(view) << seq;
     std::ranges::fill(view->buffer, std::byte{7});
     taken.push_back(*view);
   }
   EXPECT_EQ(pool.memory_error(), 0);
-  EXPECT_EQ(pool.try_acquire(slot(5), true).error(), Refusal::no_block);
+  EXPECT_EQ(pool.try_acquire(slot(5), Blocks::all).error(), Refusal::no_block);
   EXPECT_EQ(pool.memory_error(), EFBIG);
   EXPECT_EQ(pool.capacity_bytes(), 5 * block_bytes);
   EXPECT_EQ(pool.used_bytes(), 5 * block_bytes);
@@ -94,8 +94,8 @@ TEST_F(ScarceMemory, what_is_there_is_used_and_the_rest_is_withdrawn) {
 
   pool.release(taken[2]);
   EXPECT_EQ(pool.used_bytes(), 4 * block_bytes);
-  ASSERT_TRUE(pool.try_acquire(slot(5), true));
-  EXPECT_EQ(pool.try_acquire(slot(6), true).error(), Refusal::no_block);
+  ASSERT_TRUE(pool.try_acquire(slot(5), Blocks::all));
+  EXPECT_EQ(pool.try_acquire(slot(6), Blocks::all).error(), Refusal::no_block);
 
   while (pool.allocate_ahead()) {  // faults in what is there
   }
@@ -105,7 +105,7 @@ TEST_F(ScarceMemory, what_is_there_is_used_and_the_rest_is_withdrawn) {
   while (pool.memory_error() != 0 && now_ns() < end) {
     while (pool.is_short() && pool.allocate_ahead()) {
     }
-    for (std::uint64_t seq = 6; seq < blocks; ++seq) (void)pool.try_acquire(slot(seq), true);
+    for (std::uint64_t seq = 6; seq < blocks; ++seq) (void)pool.try_acquire(slot(seq), Blocks::all);
   }
   EXPECT_EQ(pool.memory_error(), 0);
   EXPECT_EQ(pool.capacity_bytes(), blocks * block_bytes);
@@ -114,7 +114,7 @@ TEST_F(ScarceMemory, what_is_there_is_used_and_the_rest_is_withdrawn) {
 TEST_F(ScarceMemory, none_at_all_is_a_refusal) {
   Pool pool(segment_with(0));
   ASSERT_TRUE(pool.declare(std::vector<FrameDeclaration>{{block_bytes, {1}}}));
-  EXPECT_EQ(pool.try_acquire(slot(0), true).error(), Refusal::no_memory);
+  EXPECT_EQ(pool.try_acquire(slot(0), Blocks::all).error(), Refusal::no_memory);
   EXPECT_EQ(pool.capacity_bytes(), 0u);
   EXPECT_EQ(pool.used_bytes(), 0u);
 }
@@ -136,7 +136,7 @@ TEST_F(ScarceMemory, threads_that_meet_the_end_of_memory_neither_hang_nor_lose_b
           std::minstd_rand random(t + 1);
           std::vector<std::uint32_t> mine;
           for (std::uint64_t seq = 0; seq < 300; ++seq) {
-            if (const auto block = table.acquire({t, seq, block_bytes, 0, seq}, true)) {
+            if (const auto block = table.acquire({t, seq, block_bytes, 0, seq}, Blocks::all)) {
               mine.push_back(*block);
               EXPECT_EQ(owners[*block]++, 0) << *block;
               const int now = ++held;
@@ -163,8 +163,9 @@ TEST_F(ScarceMemory, threads_that_meet_the_end_of_memory_neither_hang_nor_lose_b
     EXPECT_EQ(pool.used_bytes(), 0u);
     if (pool.memory_error() == 0) continue;  // no more than six were wanted at once
     EXPECT_EQ(pool.capacity_bytes(), 6 * block_bytes);
-    for (std::uint64_t seq = 1000; seq < 1006; ++seq) EXPECT_TRUE(pool.try_acquire(slot(seq), true)) << seq;
-    EXPECT_FALSE(pool.try_acquire(slot(1006), true));
+    for (std::uint64_t seq = 1000; seq < 1006; ++seq)
+      EXPECT_TRUE(pool.try_acquire(slot(seq), Blocks::all)) << seq;
+    EXPECT_FALSE(pool.try_acquire(slot(1006), Blocks::all));
   }
 }
 

@@ -65,4 +65,11 @@ Result<> check_stored_names(const Schema& schema) {
   return {};
 }
 
+Result<> check_stored_names(const SchemaChanges& changes) {
+  for (const auto& [variable, attribute] : changes.attributes)
+    if (!attribute.values.empty())
+      AFTERBAY_TRY(check(attribute.name, variable.empty() ? "global attribute" : "attribute", variable));
+  return {};
+}
+
 }  // namespace afterbay::storage

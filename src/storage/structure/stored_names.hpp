@@ -12,5 +12,7 @@ namespace afterbay::storage {
 /// and the bytes of its normal form; names that netCDF refuses for other reasons pass (see model::validate).
 /// netCDF-C itself is asked, and only about names that are not ASCII. Takes the library lock.
 Result<> check_stored_names(const Schema& schema);
+/// The same for attributes that are set for one file.
+Result<> check_stored_names(const SchemaChanges& changes);
 
 }  // namespace afterbay::storage

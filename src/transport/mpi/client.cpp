@@ -329,7 +329,8 @@ Result<Landing> MpiClientLink::reserve(const FrameSlot& slot, std::uint32_t piec
   return Landing{append({ItemKind::contribution, piece, packed_bytes, slot}), true};
 }
 
-Result<bool> MpiClientLink::make_room(std::span<const FrameSlot> slots, std::uint64_t packed_bytes) {
+Result<bool> MpiClientLink::make_room(std::span<const FrameSlot> slots, std::uint64_t packed_bytes,
+                                      RoomFor /*use*/) {
   AFTERBAY_TRY(poll());
   const std::uint64_t bytes = packed_bytes + slots.size() * 2 * alignment;
   const Segment& segment = filling();

@@ -41,7 +41,9 @@ class MpiClientLink final : public ClientLink, private RankLinks::Member {
   Result<void> flush() override;
   Result<Landing> reserve(const FrameSlot& slot, std::uint32_t piece, std::uint64_t packed_bytes,
                           bool may_wait) override;
-  Result<bool> make_room(std::span<const FrameSlot> slots, std::uint64_t packed_bytes) override;
+  Result<bool> make_room(std::span<const FrameSlot> slots, std::uint64_t packed_bytes, RoomFor use) override;
+  /// What is larger than a segment goes when nothing is under way.
+  [[nodiscard]] Result<void> check_fits(std::span<const FrameSlot> /*slots*/) const override { return {}; }
   Result<void> commit(const FrameSlot& slot, std::uint32_t piece) override;
   void set_position(std::uint64_t position) override;
   void advance(std::uint64_t position, std::uint32_t frame) override;

@@ -38,6 +38,7 @@ MpiPeer::MpiPeer(std::shared_ptr<const mpi::Communicator> comm, shm::Port& port,
       process_(options_.process) {}
 
 MpiPeer::~MpiPeer() {
+  if (parked_) port_.pool().end_to_wait();
   if (mpi::is_running() && !failure_) {
     if (!forgotten_) flags_due_ |= BatchHeader::ended;
     const std::uint64_t end = now_ns() + static_cast<std::uint64_t>(farewell.count()) * 1'000'000;
@@ -177,11 +178,15 @@ tl::expected<FrameView, shm::Refusal> MpiPeer::room_for(const FrameSlot& slot) {
   const std::uint64_t moved = progress_.load(std::memory_order_relaxed);
   // As for ranks on this node: who is behind, but puts nothing for long, no longer keeps the last blocks.
   const bool last_too = parked_ && parked_->stalled_ns(moved) > parked_->limit_ns() / 2;
-  auto view = port_.pool().try_acquire(slot, last_too);
-  if (view)
+  auto view = port_.pool().try_acquire(slot, last_too ? shm::Blocks::all : shm::Blocks::by_order);
+  if (view.has_value() == !parked_) return view;
+  if (view) {
     parked_.reset();
-  else if (!parked_)
+    port_.pool().end_to_wait();
+  } else {
     parked_.emplace(options_.policy.deadline, moved);
+    port_.pool().begin_to_wait();
+  }
   return view;
 }
 

@@ -67,7 +67,6 @@ class MpiPeer final : public PeerEnd {
   [[nodiscard]] bool has_ended() const override { return ended_; }
   void forget() override;
   void fail() override;
-  [[nodiscard]] bool waits_for_room() const override { return parked_.has_value(); }
   [[nodiscard]] std::string transport() const override { return "mpi"; }
   [[nodiscard]] std::uint64_t messages() const override { return messages_; }
 

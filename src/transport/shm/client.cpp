@@ -154,20 +154,23 @@ Result<Landing> ShmClientLink::reserve(const FrameSlot& slot, std::uint32_t piec
   return landing(waited_for, slot);
 }
 
-Result<bool> ShmClientLink::make_room(std::span<const FrameSlot> slots, std::uint64_t /*packed_bytes*/) {
-  AFTERBAY_TRY(check_fits(slots));
+Result<bool> ShmClientLink::make_room(std::span<const FrameSlot> slots, std::uint64_t /*packed_bytes*/,
+                                      RoomFor use) {
   options_.rank_links->note(slots.empty() ? 0 : slots.front().position);
-  for (const FrameSlot& slot : slots) {
+  const bool lent = use == RoomFor::slot;
+  bool room = !lent || table_.has_unreserved(slots);  // else most of them would be taken in vain
+  for (std::size_t i = 0; room && i < slots.size(); ++i) {
+    const FrameSlot& slot = slots[i];
     // The frames before it are there, and wait for this rank.
     table_.publish(order_of(slot.position, slot.frame));
-    const auto block = table_.acquire(slot);
-    if (block) continue;
-    if (!passes(block.error())) return fail(refused(block.error(), slot));
-    ring();  // so that there is room when the caller asks again
-    AFTERBAY_TRY(check_server());
-    return false;
+    const auto block = table_.acquire(slot, lent ? Blocks::unreserved : Blocks::by_order);
+    if (!block && !passes(block.error())) return fail(refused(block.error(), slot));
+    room = block.has_value();
   }
-  return true;
+  if (room) return true;
+  ring();  // so that there is room when the caller asks again
+  AFTERBAY_TRY(check_server());
+  return false;
 }
 
 /// What needs more blocks at once than there are is never put without waiting.
@@ -201,7 +204,7 @@ Result<std::uint32_t> ShmClientLink::wait_for_block(const FrameSlot& slot) {
       header_.space,
       [&](std::uint64_t stalled_ns) -> Result<Step> {
         // A rank that is behind, but puts nothing for half the deadline, no longer keeps the last blocks.
-        auto got = table_.acquire(slot, stalled_ns > patience_ns);
+        auto got = table_.acquire(slot, stalled_ns > patience_ns ? Blocks::all : Blocks::by_order);
         if (!got && got.error() == Refusal::slower_rank && !in_order_queue) {
           in_order_queue = true;
           header_.order_waiters.fetch_add(1, std::memory_order_seq_cst);

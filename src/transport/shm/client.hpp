@@ -39,7 +39,8 @@ class ShmClientLink final : public ClientLink, private RankLinks::Member {
   Result<Landing> reserve(const FrameSlot& slot, std::uint32_t piece, std::uint64_t packed_bytes,
                           bool may_wait) override;
   Result<void> commit(const FrameSlot& slot, std::uint32_t piece) override;
-  Result<bool> make_room(std::span<const FrameSlot> slots, std::uint64_t packed_bytes) override;
+  Result<bool> make_room(std::span<const FrameSlot> slots, std::uint64_t packed_bytes, RoomFor use) override;
+  [[nodiscard]] Result<void> check_fits(std::span<const FrameSlot> slots) const override;
   void set_position(std::uint64_t position) override;
   void advance(std::uint64_t position, std::uint32_t frame) override {
     table_.publish(order_of(position, frame));
@@ -72,7 +73,6 @@ class ShmClientLink final : public ClientLink, private RankLinks::Member {
   /// microseconds, so that puts need not.
   void fault_in_ahead();
   Result<std::uint32_t> wait_for_block(const FrameSlot& slot);
-  Result<void> check_fits(std::span<const FrameSlot> slots) const;
   [[nodiscard]] Error refused(Refusal refusal, const FrameSlot& slot) const;
   [[nodiscard]] std::string reason(Refusal refusal, const FrameSlot& slot) const;
 

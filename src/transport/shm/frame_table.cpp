@@ -33,20 +33,20 @@ bool pay(FreeBlocks& free) noexcept {
 
 }  // namespace
 
-tl::expected<std::uint32_t, Refusal> FrameTable::acquire(const FrameSlot& slot, bool last_too) {
+tl::expected<std::uint32_t, Refusal> FrameTable::acquire(const FrameSlot& slot, Blocks from) {
   if (!is_frame(slot.frame)) return tl::unexpected(Refusal::unknown_frame);
   std::atomic<std::uint64_t>& entry = segment_.entry(slot.frame, slot.seq);
   const std::uint64_t held = entry.load(std::memory_order_acquire);
   if (seq_plus_one(held) == slot.seq + 1) return block_in(held);
-  if (held == 0) return make(slot, entry, last_too);
+  if (held == 0) return make(slot, entry, from);
   if (seq_plus_one(held) > slot.seq + 1) return tl::unexpected(Refusal::newer_instance);
   header_.older_refusals.fetch_add(1, std::memory_order_relaxed);
   return tl::unexpected(Refusal::older_instance);
 }
 
 tl::expected<std::uint32_t, Refusal> FrameTable::make(const FrameSlot& slot,
-                                                      std::atomic<std::uint64_t>& entry, bool last_too) {
-  const auto block = take_for(slot, last_too);
+                                                      std::atomic<std::uint64_t>& entry, Blocks from) {
+  const auto block = take_for(slot, from);
   if (!block) return block;
   BlockMeta& meta = segment_.meta(*block);
   meta.frame = slot.frame;
@@ -72,15 +72,15 @@ bool FrameTable::fits(const FrameSlot& slot, BlockClass kind) const noexcept {
          slot.phase < page_bytes && segment_.frame(slot.frame).pieces <= blocks.pieces;
 }
 
-tl::expected<std::uint32_t, Refusal> FrameTable::take_for(const FrameSlot& slot, bool last_too) noexcept {
+tl::expected<std::uint32_t, Refusal> FrameTable::take_for(const FrameSlot& slot, Blocks from) noexcept {
   const bool small = fits(slot, small_blocks);
   const bool large = fits(slot, large_blocks);
   if (!small && !large) return tl::unexpected(Refusal::too_large);
   const BlockClass kind = small ? small_blocks : large_blocks;
   auto block = take(kind, false);
   if (block) return block;
-  if (block.error() == Refusal::slower_rank &&
-      (last_too || nobody_before(order_of(slot.position, slot.frame))))
+  if (block.error() == Refusal::slower_rank && from != Blocks::unreserved &&
+      (from == Blocks::all || nobody_before(order_of(slot.position, slot.frame))))
     block = take(kind, true);
   if (block || !small || !large) return block;
   const auto spare = take(large_blocks, false);
@@ -175,6 +175,23 @@ std::uint32_t FrameTable::reserve_of(BlockClass kind) const noexcept {
   if (header_.free[kind].withdrawn.load(std::memory_order_relaxed) == 0)
     return segment_.geometry().classes[kind].reserve;
   return std::max(1u, blocks_of(kind) / 8);
+}
+
+std::uint32_t FrameTable::unreserved(BlockClass kind) const noexcept {
+  const std::uint32_t free = header_.free[kind].count.load(std::memory_order_relaxed);
+  return free - std::min(free, reserve_of(kind));
+}
+
+bool FrameTable::has_unreserved(std::span<const FrameSlot> slots) const noexcept {
+  std::uint64_t small = 0;
+  std::uint64_t large = 0;
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    const FrameSlot& slot = slots[i];
+    if (i > 0 && slot.frame == slots[i - 1].frame) continue;  // several pieces lie in it
+    if (is_frame(slot.frame) && !find(slot.frame, slot.seq)) ++(fits(slot, small_blocks) ? small : large);
+  }
+  const std::uint64_t free_small = unreserved(small_blocks);
+  return large + (small - std::min(small, free_small)) <= unreserved(large_blocks);
 }
 
 std::optional<std::uint32_t> FrameTable::pop(FreeBlocks& free) noexcept {

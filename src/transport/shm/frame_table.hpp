@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 
 #include "transport/link.hpp"
 #include "transport/shm/segment.hpp"
@@ -26,6 +27,13 @@ enum class Refusal : std::uint32_t {
   newer_instance,  ///< the instance was given back already: asked too late
   unknown_frame,
   too_large,
+};
+
+/// Which blocks a request may have.
+enum class Blocks {
+  unreserved,  ///< those that are not kept for the slowest rank
+  by_order,    ///< these too if no rank is behind
+  all
 };
 
 /// A place in the order of requests.
@@ -47,8 +55,10 @@ class FrameTable {
   explicit FrameTable(Segment& segment, std::size_t self = nobody)
       : segment_(segment), header_(segment.header()), self_(self) {}
 
-  /// The block of the instance, made if need be. Never waits. `last_too`: may take reserved blocks.
-  tl::expected<std::uint32_t, Refusal> acquire(const FrameSlot& slot, bool last_too = false);
+  /// The block of the instance, made if need be. Never waits.
+  tl::expected<std::uint32_t, Refusal> acquire(const FrameSlot& slot, Blocks from = Blocks::by_order);
+  /// Whether there are unreserved blocks now for those instances of `slots` that are not made. Takes none.
+  [[nodiscard]] bool has_unreserved(std::span<const FrameSlot> slots) const noexcept;
   /// The block of the instance, if it exists.
   [[nodiscard]] std::optional<std::uint32_t> find(std::uint32_t frame, std::uint64_t seq) const noexcept;
   /// Counts a contribution to a piece; what was written before is visible to who sees it counted.
@@ -78,11 +88,11 @@ class FrameTable {
 
  private:
   tl::expected<std::uint32_t, Refusal> make(const FrameSlot& slot, std::atomic<std::uint64_t>& entry,
-                                            bool last_too);
+                                            Blocks from);
   [[nodiscard]] bool fits(const FrameSlot& slot, BlockClass kind) const noexcept;
   /// A small block for what fits into one, else a large one; a large one too when the small ones are used up,
   /// but never one of its reserve.
-  tl::expected<std::uint32_t, Refusal> take_for(const FrameSlot& slot, bool last_too) noexcept;
+  tl::expected<std::uint32_t, Refusal> take_for(const FrameSlot& slot, Blocks from) noexcept;
   tl::expected<std::uint32_t, Refusal> take(BlockClass kind, bool reserve_too) noexcept;
   /// A free block, for who has taken one off the count.
   tl::expected<std::uint32_t, Refusal> take_counted(BlockClass kind) noexcept;
@@ -92,6 +102,7 @@ class FrameTable {
   void give_back(std::uint32_t block) noexcept;
   [[nodiscard]] std::uint32_t blocks_of(BlockClass kind) const noexcept;
   [[nodiscard]] std::uint32_t reserve_of(BlockClass kind) const noexcept;
+  [[nodiscard]] std::uint32_t unreserved(BlockClass kind) const noexcept;
   [[nodiscard]] bool nobody_before(std::uint64_t order) const noexcept;
   void note_peak() noexcept;
 

@@ -113,8 +113,8 @@ FrameView Pool::view(std::uint32_t block) const {
   return {block, meta.frame, meta.seq, {segment_->block(block), meta.phase + meta.bytes}};
 }
 
-tl::expected<FrameView, Refusal> Pool::try_acquire(const FrameSlot& slot, bool last_too) {
-  const auto block = table_.acquire(slot, last_too);
+tl::expected<FrameView, Refusal> Pool::try_acquire(const FrameSlot& slot, Blocks from) {
+  const auto block = table_.acquire(slot, from);
   if (!block) return tl::unexpected(block.error());
   return view(*block);
 }
@@ -143,6 +143,14 @@ PieceState Pool::state(const FrameView& view, std::uint32_t piece) const {
 }
 
 void Pool::release(const FrameView& view) { table_.release(view.block); }
+
+void Pool::begin_to_wait() noexcept {
+  SegmentHeader& header = segment_->header();
+  header.room_waiters.fetch_add(1, std::memory_order_seq_cst);
+  header.doorbell.ring();  // who completed a frame before has not seen the count
+}
+
+void Pool::end_to_wait() noexcept { segment_->header().room_waiters.fetch_sub(1, std::memory_order_relaxed); }
 
 int Pool::memory_error() const {
   const SegmentHeader& header = segment_->header();

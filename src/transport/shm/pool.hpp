@@ -35,9 +35,14 @@ class Pool final : public FramePool {
   [[nodiscard]] std::uint64_t most_instances() const override;
 
   /// As `acquire`, with the reason of a refusal.
-  tl::expected<FrameView, Refusal> try_acquire(const FrameSlot& slot, bool last_too = false);
+  tl::expected<FrameView, Refusal> try_acquire(const FrameSlot& slot, Blocks from = Blocks::by_order);
   [[nodiscard]] Error no_memory(const std::string& server) const { return table_.no_memory(server); }
   void publish(std::size_t peer, std::uint64_t order) { table_.publish(peer, order); }
+  /// A rank whose data come by messages begins to wait for room: ranks on this node then wake the server for
+  /// each frame that they complete, as for ranks that wait beside them. What they completed before is looked
+  /// at once more.
+  void begin_to_wait() noexcept;
+  void end_to_wait() noexcept;
   /// Whether frame and piece exist; a rank's bytes are not to be trusted with that.
   [[nodiscard]] bool is_piece(std::uint32_t frame, std::uint32_t piece) const;
 

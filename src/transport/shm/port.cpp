@@ -43,8 +43,7 @@ void Port::fail() {
 }
 
 std::size_t Port::waiting_for_room() const {
-  const auto far = std::ranges::count_if(peers_, [](const auto& it) { return it->waits_for_room(); });
-  return segment_->header().room_waiters.load(std::memory_order_relaxed) + static_cast<std::size_t>(far);
+  return segment_->header().room_waiters.load(std::memory_order_relaxed);
 }
 
 bool Port::pump() {
