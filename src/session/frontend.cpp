@@ -6,11 +6,14 @@
 #include "base/clock.hpp"
 #include "base/host.hpp"
 #include "observe/prometheus.hpp"
+#include "wire/session_messages.hpp"
 
 namespace afterbay::session {
 namespace {
 
 constexpr std::uint64_t frontend_sample_ns = 50'000'000;
+constexpr transport::Millis last_words{500};  // to the servers, that the ranks left have ended
+constexpr transport::Millis early_sleep{2};
 
 observe::Sampler::Options sampler_options(const FrontendPlace& place, const config::Config& config) {
   observe::Sampler::Options options;
@@ -67,6 +70,18 @@ bool FrontendRun::step() {
     sampler_.offer(state_now(relay_->failure() ? "failed" : "running"));
   }
   return did;
+}
+
+void FrontendRun::end_early(const Error& why, transport::Millis limit) {
+  const auto run_for = [this](transport::Millis most) {
+    const std::uint64_t until = now_ns() + static_cast<std::uint64_t>(most.count()) * 1'000'000;
+    while (!finished() && now_ns() < until)
+      if (!step()) wait(early_sleep);
+  };
+  relay_->tell(wire::encode(wire::FrontendEnds{why}), wire::encode(wire::Failed{why, true}));
+  run_for(limit);
+  relay_->let_go();
+  run_for(last_words);
 }
 
 Result<> FrontendRun::end(observe::Profile& profile) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/log.hpp"
@@ -32,6 +33,12 @@ class FrontendRun {
   bool step();
   void wait(transport::Millis most) { relay_->wait(most); }
   [[nodiscard]] bool finished() const { return relay_->finished(); }
+  [[nodiscard]] const std::optional<Error>& failure() const { return relay_->failure(); }
+  /// Before `serve`: whether a server has said that the session has failed. Passes nothing on.
+  bool catch_up() { return relay_->hear_failure(); }
+  /// This process ends although the session has not: its servers and ranks learn why; it is reported on
+  /// stderr already. Passes on what they say to that, until the ranks have ended, for `limit` at most.
+  void end_early(const Error& why, transport::Millis limit);
   /// After the end: what it did goes into `profile`. Fails with what went wrong.
   Result<> end(observe::Profile& profile);
   /// For the report, after the end: its backlog is what it held.
