@@ -64,7 +64,7 @@ def check(language, scenario, *arguments, says=(), outcomes=(), published=(), er
     for rank, seconds in ended.items():
         expect(ends_in is None or seconds < ends_in, f"rank {rank} ended too late")
     said = [line for line in run.stderr.splitlines() if re.search(LINE, line)]
-    expect(len(said) == errors, f"expected {errors} error on stderr, found {len(said)}")
+    expect(len(said) == errors, f"expected {errors} errors on stderr, found {len(said)}")
     for word in says:
         expect(re.search(word, run.stderr), f"no '{word}' on stderr")
     for rank, words in outcomes:
