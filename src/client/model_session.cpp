@@ -25,6 +25,7 @@ ModelSession::ModelSession(Place place, const config::Config& config, Links link
   defined_.resize(links_.size(), 0);
   bye_.resize(links_.size(), false);
   lost_.resize(links_.size(), false);
+  never_answered_.resize(links_.size(), false);
   strings_put_.resize(links_.size(), 0);
   input_memory_.resize(links_.size());
   observed_.define = profile_.timer("define");
@@ -345,15 +346,20 @@ Result<> ModelSession::finalize() {
   return {};
 }
 
-void ModelSession::abandon(const std::string& reason, const Error* cause) noexcept {
+void ModelSession::abandon(const std::string& reason, const Error* cause, bool reports) noexcept {
   if (finalized_) return;
   finalized_ = true;
   if (cause != nullptr && !failure_) last_error_ = *cause;
+  std::vector<std::uint32_t> lost;
+  for (std::size_t s = 0; s < links_.size(); ++s)
+    if (lost_[s] || never_answered_[s]) lost.push_back(static_cast<std::uint32_t>(s));
   for (std::size_t s = 0; s < links_.size(); ++s) {
-    if (lost_[s]) continue;  // it would be waited for in vain once more
+    if (lost_[s] && !never_answered_[s]) continue;  // it would be waited for in vain once more
+    // One that comes late after all finds what others have said by then.
+    const bool known = reported_ || (never_answered_[s] && (reports || lost.size() < links_.size()));
     try {
-      const auto bytes =
-          wire::encode(wire::Abandon{reason, failure_ ? failure_ : last_error_, failure_.has_value()});
+      const auto bytes = wire::encode(
+          wire::Abandon{reason, failure_ ? failure_ : last_error_, failure_.has_value(), known, lost});
       if (links_[s]->send(bytes, transport::Wake::now)) (void)links_[s]->flush();
     } catch (...) {  // the process is on its way out; the server notices that too
     }
@@ -363,6 +369,7 @@ void ModelSession::abandon(const std::string& reason, const Error* cause) noexce
 
 bool ModelSession::await_failure(transport::Millis limit) noexcept {
   const std::uint64_t until = now_ns() + static_cast<std::uint64_t>(limit.count()) * 1'000'000;
+  for (std::size_t s = 0; s < links_.size(); ++s) lost_[s] = lost_[s] || never_answered_[s];
   while (!told_by_server_ && now_ns() < until && std::ranges::find(lost_, false) != lost_.end()) {
     for (std::size_t s = 0; s < links_.size() && !told_by_server_; ++s) {
       if (lost_[s]) continue;

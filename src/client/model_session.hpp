@@ -79,6 +79,8 @@ class ModelSession {
   [[nodiscard]] std::size_t servers() const noexcept { return links_.size(); }
   /// Neither failed nor finalized: after a call that was refused the session goes on.
   [[nodiscard]] bool is_usable() const noexcept { return !failure_ && !finalized_; }
+  /// Why the session cannot go on, if so.
+  [[nodiscard]] const std::optional<Error>& failure() const noexcept { return failure_; }
   /// Called while this rank waits; see ClientLink::set_idle.
   void set_idle(std::function<bool()> idle);
   /// Inline topology, synchronous: end_step waits until the step is written, on all ranks: one that hosts a
@@ -142,8 +144,8 @@ class ModelSession {
   /// Closes what is open, waits until all is published and every server has said so.
   Result<> finalize();
   /// Tells the servers that this rank ends early, and the error that made it do so, if any. Never fails,
-  /// never waits long. From then on every call fails.
-  void abandon(const std::string& reason, const Error* cause = nullptr) noexcept;
+  /// never waits long. From then on every call fails. `reports`: if no server answers, the ranks report it.
+  void abandon(const std::string& reason, const Error* cause = nullptr, bool reports = false) noexcept;
   /// After `abandon`: waits until a server has answered that the session has failed, which it has then
   /// reported on stderr. False: none has within `limit`.
   bool await_failure(transport::Millis limit) noexcept;
@@ -219,6 +221,7 @@ class ModelSession {
   /// Those that a wait is about, by number.
   [[nodiscard]] std::set<std::size_t> awaited_servers() const;
   [[nodiscard]] std::uint64_t progress() const;
+  std::string only_never_heard(std::set<std::size_t>& servers);
   Error stalled(const std::string& what, std::uint64_t limit_ns);
   Result<bool> choose_server(File& file);
   Result<std::size_t> least_loaded(Collection& collection, std::uint64_t nth);
@@ -262,8 +265,9 @@ class ModelSession {
   Pools pools_;
   observe::Profile& profile_;
   Logger logger_;
-  Arrive arrive_;           ///< synchronous if there is one
-  std::vector<bool> lost_;  ///< one a server: its link failed, nothing more is sent there
+  Arrive arrive_;                     ///< synchronous if there is one
+  std::vector<bool> lost_;            ///< one per server: its link failed, nothing more is sent there
+  std::vector<bool> never_answered_;  ///< one per server: this rank has waited for it in vain
 
   std::vector<Decomposition> decompositions_;
   std::size_t decompositions_sent_ = 0;
@@ -330,6 +334,7 @@ class ModelSession {
   std::vector<bool> bye_;
   bool finalized_ = false;
   bool told_by_server_ = false;      ///< that the session has failed
+  bool reported_ = false;            ///< the failure, on stderr, by whoever found it
   std::optional<Error> failure_;     ///< the session cannot go on
   std::optional<Error> last_error_;  ///< of a call; the session may go on
   std::function<bool()> idle_;

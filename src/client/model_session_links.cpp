@@ -11,11 +11,6 @@
 namespace afterbay::client {
 namespace {
 
-/// Servers notice first what is missing and say it better; a rank that hears nothing gives up later.
-std::chrono::milliseconds patience(const config::Config& config) {
-  return config.deadline + config.deadline / 4;
-}
-
 constexpr transport::Millis farewell_to_silent{300};
 
 }  // namespace
@@ -91,6 +86,7 @@ Result<> ModelSession::handle(std::size_t server, std::span<const std::byte> mes
   } else if (kind == wire::Failed::kind) {
     AFTERBAY_TRY_ASSIGN(wire::Failed failed, wire::decode<wire::Failed>(message));
     told_by_server_ = true;
+    if (!failure_) reported_ = failed.reported;
     // A server that lost a rank may have no file of this session open: then this rank says what it was busy
     // with.
     const bool names_no_file = failed.error.code == ErrorCode::peer_lost && failed.error.file.empty();
@@ -165,23 +161,42 @@ std::uint64_t ModelSession::progress() const {
   return sum;
 }
 
+/// Leaves only those in `servers` of which nothing was ever heard, if there are any; what to say of them.
+std::string ModelSession::only_never_heard(std::set<std::size_t>& servers) {
+  std::set<std::size_t> found;
+  std::string notes;
+  for (const std::size_t server : servers) {
+    const std::string who = links_[server]->never_heard();
+    if (who.empty()) continue;
+    found.insert(server);
+    never_answered_[server] = true;
+    if (notes.find(who) == std::string::npos) notes += ";" + transport::note_of_silence(who);
+  }
+  if (!found.empty()) servers = std::move(found);
+  return notes;
+}
+
 Error ModelSession::stalled(const std::string& what, std::uint64_t limit_ns) {
-  const std::set<std::size_t> silent = awaited_servers();
-  std::string between;
+  std::set<std::size_t> silent = awaited_servers();
+  std::string notes;
   const auto relayed =
       std::ranges::find_if(silent, [this](std::size_t server) { return links_[server]->name() == "relay"; });
   if (relayed != silent.end())  // one is enough: each question takes a second
-    between = transport::note_of_stuck(links_[*relayed]->stuck_between());
+    notes = transport::note_of_stuck(links_[*relayed]->stuck_between());
+  if (notes.empty())
+    notes = only_never_heard(silent);
+  else
+    notes.insert(0, ";");
   for (const std::size_t server : silent) {
     links_[server]->hurry(farewell_to_silent);
     lost_[server] = silent.size() < links_.size();  // that this rank gives up is for the others
   }
-  return remember(with_work(
-      make_error(ErrorCode::timed_out,
-                 "waited {} s for {}, and I/O server{} {} made no progress (deadline {} s){}",
-                 limit_ns / 1'000'000'000, what, silent.size() == 1 ? "" : "s", fmt::join(silent, ", "),
-                 config_.deadline.count() / 1000, between.empty() ? "" : ";" + between)
-          .at_rank(place_.session_rank)));
+  return remember(
+      with_work(make_error(ErrorCode::timed_out,
+                           "waited {} s for {}, and I/O server{} {} made no progress (deadline {} s){}",
+                           limit_ns / 1'000'000'000, what, silent.size() == 1 ? "" : "s",
+                           fmt::join(silent, ", "), config_.deadline.count() / 1000, notes)
+                    .at_rank(place_.session_rank)));
 }
 
 /// Synchronous: serves until all ranks have what they waited for.
@@ -201,7 +216,7 @@ Result<> ModelSession::wait_for_all(const std::string& what) {
 
 Result<> ModelSession::wait_until(const std::function<bool()>& reached, const std::string& what,
                                   transport::Millis slice) {
-  StallClock clock(patience(config_), progress());
+  StallClock clock(config_.patience(), progress());
   for (std::size_t turn = 0;; ++turn) {
     AFTERBAY_TRY(poll());
     if (reached()) return {};

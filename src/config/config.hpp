@@ -246,6 +246,9 @@ struct Config {
   /// By dotted name; settings that nobody set are missing.
   std::map<std::string, Origin, std::less<>> origins;
 
+  /// How long a rank waits that hears nothing: servers notice first what is missing, and say it better.
+  [[nodiscard]] std::chrono::milliseconds patience() const { return deadline + deadline / 4; }
+
   /// Everything that is said about `collection`. Flags win over the environment and so on; from one
   /// source an exact name wins over a pattern, and the later of two over the earlier.
   [[nodiscard]] CollectionSettings settings_for(std::string_view collection) const;

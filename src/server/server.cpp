@@ -197,6 +197,9 @@ Result<> Server::handle(std::size_t peer, std::span<const std::byte> message) {
   if (kind == wire::Finalize::kind) return end_peer(peer);
   if (kind == wire::Abandon::kind)
     return with<wire::Abandon>(message, [&](auto m) { return abandoned(peer, std::move(m)); });
+  if (kind == wire::FrontendEnds::kind)
+    return with<wire::FrontendEnds>(
+        message, [&](auto m) { return fail(std::move(m.error), Witness::reported), Result<>(); });
   if (kind == wire::FrameReady::kind)
     return with<wire::FrameReady>(message, [&](wire::FrameReady m) { return frame_ready(m.frame, m.seq); });
   // After a failure, files that all ranks have closed are still published: what was sent for them counts.

@@ -83,9 +83,11 @@ class Server {
   void wait(transport::Millis most = longest_sleep);
   /// The rank that hosts this server goes, after a failure: what other ranks have not closed is given up.
   void leave();
+  /// Takes in what has arrived before `serve`; whether the session has failed.
+  bool catch_up();
   /// This process ends although the session has not: all ranks and servers learn why. Returns when they have
-  /// been told, after `limit` at the latest.
-  void end_early(Error why, transport::Millis limit);
+  /// been told, after `limit` at the latest. `reports`: this server prints the error; else another does.
+  void end_early(Error why, transport::Millis limit, bool reports = true);
   /// All model ranks have ended and all files are published or given up.
   [[nodiscard]] bool finished() const noexcept { return finished_; }
   /// step and wait until finished. The first error of the session, if any.

@@ -27,8 +27,6 @@ void Server::watch() {
         fail(std::move(lost->error), place_.number == reporter ? Witness::this_server : Witness::all_servers);
       continue;
     }
-    if (given_up_ && std::ranges::find(given_up_->peers, lost->peer) != given_up_->peers.end())
-      settle_given_up();
     if (!failure_)
       fail(name_unfinished(lost->error.at_rank(catalog_.session_rank(lost->peer)), lost->peer),
            Witness::all_servers);
@@ -173,7 +171,13 @@ Error Server::name_unfinished(Error error, std::size_t peer) {
 Result<> Server::abandoned(std::size_t peer, wire::Abandon message) {
   if (failure_) return end_peer(peer);
   if (message.session_failed && message.cause) {
-    fail(message.cause->add(fmt::format("model rank {} passed this on", peer)), Witness::all_servers);
+    std::uint32_t first_reached = 0;
+    while (std::ranges::binary_search(message.lost, first_reached)) ++first_reached;
+    const bool first = first_reached == static_cast<std::uint32_t>(place_.number);
+    fail(message.cause->add(fmt::format("model rank {} passed this on", peer)),
+         message.reported ? Witness::reported
+         : first          ? Witness::this_server
+                          : Witness::all_servers);
     return end_peer(peer);
   }
   if (!given_up_) {
@@ -182,6 +186,7 @@ Result<> Server::abandoned(std::size_t peer, wire::Abandon message) {
     given_up_ = {std::move(error), std::move(message.reason), {}, now_ns()};
   }
   given_up_->peers.push_back(peer);
+  port_->forget(peer);  // it may close its link before the others have come
   if (given_up_->peers.size() + peers_ended_ == peers_.size()) settle_given_up();
   return {};
 }
@@ -200,10 +205,20 @@ void Server::settle_given_up() {
   for (const std::size_t peer : all.peers) (void)end_peer(peer);
 }
 
-void Server::end_early(Error why, transport::Millis limit) {
+bool Server::catch_up() {
+  bool did = true;
+  while (did) {
+    did = port_->pump();
+    did = take_messages() || did;
+    did = take_server_messages() || did;
+  }
+  return failure_.has_value();
+}
+
+void Server::end_early(Error why, transport::Millis limit, bool reports) {
   const InTerms speaks(place_.terms);
   if (finished_) return;
-  if (!failure_) fail(std::move(why));
+  if (!failure_) fail(std::move(why), reports ? Witness::this_server : Witness::reported);
   const std::uint64_t until = now_ns() + static_cast<std::uint64_t>(limit.count()) * 1'000'000;
   while (!finished_ && now_ns() < until)
     if (!step()) wait(drain_sleep);
@@ -228,11 +243,12 @@ void Server::fail(Error error, Witness witness) {
   const bool reports =
       witness == Witness::this_server || (witness == Witness::all_servers && place_.number == 0);
   logger_.write(reports ? LogLevel::error : LogLevel::info, failure_->text());
-  const auto bytes = wire::encode(wire::Failed{*failure_});
+  const bool reported = reports || witness == Witness::reported;
+  const auto bytes = wire::encode(wire::Failed{*failure_, reported});
   // Ranks that have finalized wait for their files to be published: they are told too.
   for (std::size_t p = 0; p < peers_.size(); ++p) port_->send(p, bytes);
   port_->fail();
-  fellows_.broadcast(wire::ServerFailed{*failure_, reports || witness == Witness::reported});
+  fellows_.broadcast(wire::ServerFailed{*failure_, reported});
   places_.fail(*failure_);
   if (journal_) journal_->failed(*failure_);  // after all others were told: its disk may hang
   tickets_ = {};

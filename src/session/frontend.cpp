@@ -6,11 +6,14 @@
 #include "base/clock.hpp"
 #include "base/host.hpp"
 #include "observe/prometheus.hpp"
+#include "wire/session_messages.hpp"
 
 namespace afterbay::session {
 namespace {
 
 constexpr std::uint64_t frontend_sample_ns = 50'000'000;
+constexpr transport::Millis last_words{500};  // to the servers, that the ranks left have ended
+constexpr transport::Millis early_sleep{2};
 
 observe::Sampler::Options sampler_options(const FrontendPlace& place, const config::Config& config) {
   observe::Sampler::Options options;
@@ -37,7 +40,7 @@ FrontendRun::FrontendRun(std::unique_ptr<transport::network::Relay> relay, Front
   work_timers_ = {profile.timer("take in"), profile.timer("send"), profile.timer("answer")};
   wait_timers_ = {profile.wait("data of model ranks"), profile.wait("credits of servers"),
                   profile.wait("transfers to servers")};
-  relay_->tell([this](Relay::Work work, std::uint64_t start_ns, std::uint64_t end_ns, std::uint64_t bytes) {
+  relay_->set_listener([this](Relay::Work work, std::uint64_t start_ns, std::uint64_t end_ns, std::uint64_t bytes) {
     end_wait(start_ns);
     work_timers_[static_cast<std::size_t>(work)]->add(start_ns, end_ns, bytes);
   });
@@ -92,6 +95,18 @@ void FrontendRun::end_wait(std::uint64_t now) {
   if (!wait_) return;
   wait_timers_[static_cast<std::size_t>(wait_->reason)]->add(wait_->start_ns, now);
   wait_.reset();
+}
+
+void FrontendRun::end_early(const Error& why, transport::Millis limit) {
+  const auto run_for = [this](transport::Millis most) {
+    const std::uint64_t until = now_ns() + static_cast<std::uint64_t>(most.count()) * 1'000'000;
+    while (!finished() && now_ns() < until)
+      if (!step()) wait(early_sleep);
+  };
+  relay_->tell(wire::encode(wire::FrontendEnds{why}), wire::encode(wire::Failed{why, true}));
+  run_for(limit);
+  relay_->let_go();
+  run_for(last_words);
 }
 
 Result<> FrontendRun::end() {

@@ -36,6 +36,12 @@ class FrontendRun {
   /// A wait lasts until something is done, whatever it wakes up for in between.
   void wait(transport::Millis most);
   [[nodiscard]] bool finished() const { return relay_->finished(); }
+  [[nodiscard]] const std::optional<Error>& failure() const { return relay_->failure(); }
+  /// Before `serve`: whether a server has said that the session has failed. Passes nothing on.
+  bool catch_up() { return relay_->hear_failure(); }
+  /// This process ends although the session has not: its servers and ranks learn why; it is reported on
+  /// stderr already. Passes on what they say to that, until the ranks have ended, for `limit` at most.
+  void end_early(const Error& why, transport::Millis limit);
   /// After the end. Fails with what went wrong.
   Result<> end();
   /// For the report, after the end: its backlog is what it held.

@@ -24,6 +24,15 @@ class Group {
   virtual Result<std::vector<Bytes>> gather(const Bytes& mine) = 0;
   /// Waits until all model ranks call it, `limit` at most; false: they did not. By model ranks.
   virtual bool await_models(std::chrono::milliseconds limit) = 0;
+  /// Servers and frontends whose processes end early at nearly the same time.
+  struct EndingEarly {
+    std::vector<int> ranks;  ///< in the session, ascending; the caller's is among them
+    bool reports = true;     ///< the caller reports it on stderr; else another does
+  };
+  /// Who else calls this, within `limit`. By servers and frontends, once.
+  virtual EndingEarly ending_early(std::chrono::milliseconds limit) = 0;
+  /// The session has failed: messages may be under way that nobody takes.
+  virtual void leave_behind() = 0;
   /// Says that this process has arrived; what it returns tells whether all have. Collective, waits for
   /// nobody.
   virtual Result<std::function<Result<bool>()>> arrive() = 0;

@@ -34,8 +34,7 @@ OpenSessions& OpenSessions::of_this_process() {
 }
 
 OpenSessions::OpenSessions() {
-  (void)std::atexit(
-      [] { of_this_process().end_early("the process ended without session.finalize()", nullptr); });
+  (void)std::atexit([] { of_this_process().end_early("the process ended", nullptr); });
   at_terminate_ = std::get_terminate();
   if (is_default(at_terminate_)) std::set_terminate(&OpenSessions::terminate);
 }

@@ -63,7 +63,7 @@ class Serving {
  public:
   explicit Serving(const std::vector<Work>& all) {
     for (const Work& work : all) states_.push_back(&work.state());
-    for (Session::State* const state : states_) state->serving = true;
+    for (Session::State* const state : states_) state->serving = state->served = true;
   }
   ~Serving() {
     for (Session::State* const state : states_) state->serving = false;

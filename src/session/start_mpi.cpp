@@ -18,6 +18,7 @@
 #include "mpi/check.hpp"
 #include "mpi/communicator.hpp"
 #include "mpi/request.hpp"
+#include "session/mpi_group.hpp"
 #include "session/obstacles.hpp"
 #include "session/open_sessions.hpp"
 #include "session/report.hpp"
@@ -30,46 +31,6 @@ namespace afterbay {
 namespace {
 
 constexpr std::chrono::milliseconds unknown_deadline{60'000};  ///< when the configuration is wrong
-
-class MpiGroup : public session::Group {
- public:
-  /// `rank`: in the session, where `comm` has fewer ranks.
-  MpiGroup(mpi::Communicator comm, int rank, std::chrono::milliseconds deadline)
-      : comm_(std::move(comm)), rank_(rank), deadline_(deadline) {}
-  ~MpiGroup() override {
-    if (model_comm != MPI_COMM_NULL && mpi::is_running()) MPI_Comm_free(&model_comm);
-  }
-  MpiGroup(const MpiGroup&) = delete;
-  MpiGroup& operator=(const MpiGroup&) = delete;
-  [[nodiscard]] int rank() const override { return rank_; }
-  [[nodiscard]] int size() const override { return comm_.size(); }
-  [[nodiscard]] bool usable() const override { return mpi::is_running(); }
-  Result<std::vector<Bytes>> gather(const Bytes& mine) override { return comm_.gather(mine, 0, deadline_); }
-  bool await_models(std::chrono::milliseconds limit) override {
-    mpi::Request all_here;
-    if (MPI_Ibarrier(model_comm, all_here.handle()) != MPI_SUCCESS) return false;
-    const bool came = all_here.wait_until(limit, "all model ranks").has_value();
-    all_here.abandon();
-    return came;
-  }
-  Result<std::function<Result<bool>()>> arrive() override {
-    const auto abandon = [](mpi::Request* request) {
-      request->abandon();  // where some rank never arrived
-      delete request;
-    };
-    const std::shared_ptr<mpi::Request> all_here(new mpi::Request, abandon);
-    AFTERBAY_TRY(mpi::check(MPI_Ibarrier(comm_.get(), all_here->handle()), "MPI_Ibarrier"));
-    return [all_here] { return all_here->test(); };
-  }
-  [[nodiscard]] const mpi::Communicator& comm() const { return comm_; }
-
-  MPI_Comm model_comm = MPI_COMM_NULL;
-
- private:
-  mpi::Communicator comm_;
-  int rank_;
-  std::chrono::milliseconds deadline_;
-};
 
 /// What each rank tells the others before anything else.
 struct Greeting {
@@ -236,6 +197,7 @@ transport::ConnectOptions connect_options(const config::Config& config, int rank
   options.sizes = link_sizes(config.memory);
   options.policy.deadline =
       config.deadline + config.deadline / 2;  // servers and sessions notice first, and say more
+  options.policy.first_answer = config.patience();
   return options;
 }
 
@@ -408,10 +370,11 @@ class Starter {
   }
 
   Result<> make_group(mpi::Communicator comm, const session::RankRole& role) {
-    auto group = std::make_unique<MpiGroup>(std::move(comm), rank_, state_->config->deadline);
-    AFTERBAY_TRY(mpi::check(
-        MPI_Comm_split(group->comm().get(), role.model ? 0 : MPI_UNDEFINED, rank_, &group->model_comm),
-        "MPI_Comm_split"));
+    auto group = std::make_unique<session::MpiGroup>(std::move(comm), rank_, state_->config->deadline);
+    std::vector<int> others;
+    for (const int r : taking_part_)
+      if (!roles_[static_cast<std::size_t>(r)].model) others.push_back(r);
+    AFTERBAY_TRY(group->split(role.model, std::move(others)));
     state_->group = std::move(group);
     return {};
   }
@@ -526,8 +489,9 @@ Session open_session(MPI_Comm comm, const SessionOptions& options) {
 }
 
 MPI_Comm model_comm(const Session& session) {
-  const auto* group = dynamic_cast<const MpiGroup*>(const_cast<Session&>(session).state().group.get());
-  return group == nullptr ? MPI_COMM_NULL : group->model_comm;
+  const auto* group =
+      dynamic_cast<const session::MpiGroup*>(const_cast<Session&>(session).state().group.get());
+  return group == nullptr ? MPI_COMM_NULL : group->model_comm();
 }
 
 }  // namespace afterbay

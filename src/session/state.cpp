@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session/state.hpp"
 
+#include <unistd.h>
+
+#include "base/rank_names.hpp"
 #include "session/open_sessions.hpp"
 
 namespace afterbay {
@@ -8,8 +11,13 @@ namespace {
 
 constexpr std::size_t trace_events = 1u << 16;  ///< of one process; older ones are dropped
 
-constexpr std::chrono::milliseconds farewell{1000};   ///< ranks end a session at nearly the same time
-constexpr std::chrono::milliseconds early_end{3000};  ///< until the others know of it
+constexpr std::chrono::milliseconds farewell{1000};     ///< ranks end a session at nearly the same time
+constexpr std::chrono::milliseconds early_end{3000};    ///< until the others know of it
+constexpr std::chrono::milliseconds end_together{200};  ///< processes that make the same mistake
+
+constexpr const char* destroyed = "its session was destroyed";
+constexpr const char* without_finalize = " without session.finalize() before";
+constexpr const char* without_serve = " without serve() before";
 
 std::size_t events_kept(const config::Config& config) {
   return config.report.trace.empty() ? 0 : trace_events;
@@ -47,12 +55,14 @@ Session::State::State(std::string session_name, std::unique_ptr<config::Config> 
 
 Session::State::~State() {
   if (model && !ended && !ended_early && (!group || group->usable())) {
-    model->abandon("its session was destroyed without finalize");
+    model->abandon(std::string(destroyed) + without_finalize);
     if (server && !host.joinable()) {
       while (server->step()) {
       }  // so that the other ranks learn of it
       server->leave();
     }
+  } else if (!model && at_mpi_finalize && !served && process == ::getpid()) {
+    (void)end_early(destroyed, nullptr);
   }
   release();
 }
@@ -69,25 +79,26 @@ void Session::State::opened(std::uint64_t began_ns, std::int64_t server_number) 
 
 Result<> Session::State::watch_for_end() {
   AFTERBAY_TRY_ASSIGN(at_mpi_finalize, mpi::FinalizeHook::set([this] {
-                        const bool serves = !model && !spare;
-                        end_early(serves ? "MPI_Finalize was called without serve() before"
-                                         : "MPI_Finalize was called without session.finalize() before",
-                                  nullptr);
+                        end_early("MPI_Finalize was called", nullptr);
                         release();
                       }));
   session::OpenSessions::of_this_process().add(*this);
+  process = ::getpid();
   return {};
 }
 
-bool Session::State::end_early(const std::string& reason, const Error* cause) {
+bool Session::State::end_early(const std::string& event, const Error* cause) {
   if (ended || spare || (group && !group->usable())) return false;
   if (ended_early || serving) return true;
   ended_early = true;
+  std::string reason = event;
+  if (cause == nullptr) reason += model ? without_finalize : without_serve;
   return model ? end_model_early(reason, cause) : end_server_early(reason, cause);
 }
 
 bool Session::State::end_model_early(const std::string& reason, const Error* cause) {
-  model->abandon(reason, cause);
+  const std::optional<Error> before = cause != nullptr ? *cause : model->failure();
+  model->abandon(reason, cause, true);
   bool reported = model->await_failure(early_end);
   if (server && !host.joinable()) {
     server->end_early(Error(ErrorCode::peer_lost, reason), early_end);
@@ -96,7 +107,7 @@ bool Session::State::end_model_early(const std::string& reason, const Error* cau
   if (reported) return true;
   const auto report = [&] {
     Logger({name, "model", model->place().session_rank}, config->log)
-        .error("{}{}{}", reason, cause != nullptr ? ", after: " : "", cause != nullptr ? cause->text() : "");
+        .error("{}{}{}", reason, before ? ", after: " : "", before ? before->text() : "");
   };
   const bool first = model->place().model_rank == 0;
   if (first) report();
@@ -105,15 +116,26 @@ bool Session::State::end_model_early(const std::string& reason, const Error* cau
 }
 
 bool Session::State::end_server_early(const std::string& reason, const Error* cause) {
-  if (server && (server->finished() || server->failure())) return true;  // it has said so
-  const int rank = group ? group->rank() : -1;
+  const auto has_said_so = [](const auto& it) { return !it || it->finished() || it->failure(); };
+  if (has_said_so(server) && has_said_so(frontend)) return true;
+  const bool failed_before = server ? server->catch_up() : frontend->catch_up();
+  const auto together = group ? group->ending_early(end_together) : session::Group::EndingEarly{};
+  Error error = cause != nullptr ? *cause : Error(ErrorCode::bad_state, "");
+  const std::string all =
+      together.ranks.size() > 1 ? fmt::format(" ({})", name_ranks(together.ranks)) : std::string();
+  error.message =
+      cause != nullptr
+          ? fmt::format("{}{}, after: {}", reason, all, cause->text())
+          : fmt::format("{}{}: every process for which is_server() is true must call serve()", reason, all);
+  if (group) error.at_rank(group->rank());
+  const bool reports = together.reports && !failed_before;
   if (server) {
-    Error error = cause != nullptr ? *cause : Error(ErrorCode::bad_state, "");
-    error.message = fmt::format("{}: every process for which is_server() is true must call serve(){}", reason,
-                                cause != nullptr ? "; after: " + cause->text() : "");
-    server->end_early(std::move(error.at_rank(rank)), early_end);
-  } else if (frontend) {
-    Logger({name, "frontend", rank}, config->log).error("{}", reason);
+    server->end_early(std::move(error), early_end, reports);
+  } else {
+    error.add(fmt::format("the frontend (rank {}) passes nothing on any more", error.rank));
+    const Logger logger({name, "frontend", error.rank}, config->log);
+    logger.write(reports ? LogLevel::error : LogLevel::info, error.text());
+    frontend->end_early(error, early_end);
     frontend.reset();
   }
   return true;
@@ -133,6 +155,7 @@ void Session::State::release() {
       communicator->leave_behind();
   }
   communicators.clear();
+  if (!ended && group) group->leave_behind();
 }
 
 storage::Store& Session::State::store(Format format) {

@@ -2,6 +2,8 @@
 // What stands behind the public handles: Session, Collection, OutputFile, Slot.
 #pragma once
 
+#include <sys/types.h>
+
 #include <map>
 #include <memory>
 #include <optional>
@@ -52,6 +54,8 @@ struct Session::State {
   bool ended_early = false;
   bool spare = false;    ///< this rank has nothing to do
   bool serving = false;  ///< serve() has not returned yet
+  bool served = false;   ///< serve() has been called
+  pid_t process = 0;     ///< that opened the session, not a child of it
 
   /// `began_ns`: when open_session was called, on the monotonic clock.
   State(std::string session_name, std::unique_ptr<config::Config> configuration,
@@ -73,9 +77,9 @@ struct Session::State {
   /// Lets go of links and port, so that MPI_Finalize may come before the destructor.
   void release();
   /// The process ends, or MPI does, while the session is open: the session fails, and all its ranks and
-  /// servers learn why: `reason`, and the error that led to it, if any. Takes a few seconds at most. True:
-  /// the failure has been reported on stderr, once for all ranks that end alike.
-  bool end_early(const std::string& reason, const Error* cause);
+  /// servers learn why: `event`, the call that was forgotten before it or the error that led to it. Takes a
+  /// few seconds at most. True: the failure has been reported on stderr, once for all ranks that end alike.
+  bool end_early(const std::string& event, const Error* cause);
   /// Watches for the end of MPI and of the process. The state stays where it is from then on.
   Result<> watch_for_end();
 

@@ -8,6 +8,7 @@
 // whether its landing place is packed.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -107,6 +108,9 @@ class ClientLink {
   /// What stands between this rank and the server and does nothing, as errors name it; empty: nothing. Takes
   /// a second to find out.
   virtual std::string stuck_between() { return ""; }
+  /// The processes on the way to the server and the server, as far as nothing was heard of them since the
+  /// session was opened, as errors name them; empty: the server was heard of, or never calls serve (inline).
+  [[nodiscard]] virtual std::string never_heard() const { return ""; }
 
   /// From now on nothing waits longer than `most` for the server, which has not been heard of for long.
   virtual void hurry(Millis most) = 0;
@@ -126,6 +130,14 @@ class ClientLink {
 /// What errors about a silent server add where something else is stuck (ClientLink::stuck_between).
 inline std::string note_of_stuck(const std::string& between) {
   return between.empty() ? "" : " " + between + ", which passes data on, does nothing: is it stuck?";
+}
+
+/// What errors add about processes of which nothing was heard (ClientLink::never_heard).
+inline std::string note_of_silence(const std::string& who) {
+  return who.empty() ? ""
+                     : " " + who +
+                           " has never answered since the session was opened: its process has probably not "
+                           "called serve()";
 }
 
 /// Which frames a server knows of: registered once per collection, before any rank may use them.
@@ -252,6 +264,12 @@ struct LinkSizes {
 
 struct WaitPolicy {
   Millis deadline{60000};
+  /// Until a server or frontend is heard of for the first time; `deadline` if that is less.
+  Millis first_answer{60000};
+
+  [[nodiscard]] Millis patience(bool heard) const {
+    return heard ? deadline : std::min(deadline, first_answer);
+  }
 };
 
 }  // namespace afterbay::transport

@@ -248,11 +248,24 @@ struct Finalize {
 struct Abandon {
   static constexpr Kind kind{119};
   std::string reason;
-  std::optional<Error> cause;   ///< the error before it
-  bool session_failed = false;  ///< the cause is the session's, not only this rank's
+  std::optional<Error> cause;         ///< the error before it
+  bool session_failed = false;        ///< the cause is the session's, not only this rank's
+  bool reported = false;              ///< by a server or frontend, on stderr
+  std::vector<std::uint32_t> lost{};  ///< servers that this rank cannot reach any more, ascending
   template <class A>
   void fields(A& a) {
-    a(reason, cause, session_failed);
+    a(reason, cause, session_failed, reported, lost);
+  }
+};
+
+/// From a frontend, through the pair of its first rank: its process ends, and with it the session. It has
+/// been reported on stderr.
+struct FrontendEnds {
+  static constexpr Kind kind{126};
+  Error error;
+  template <class A>
+  void fields(A& a) {
+    a(error);
   }
 };
 
@@ -339,9 +352,10 @@ struct Done {
 struct Failed {
   static constexpr Kind kind{152};
   Error error;
+  bool reported = false;  ///< by the sender or one that told it, on stderr
   template <class A>
   void fields(A& a) {
-    a(error);
+    a(error, reported);
   }
 };
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "afterbay/afterbay.h"
 #include "afterbay/mpi.h"
@@ -18,17 +19,25 @@
   } while (0)
 
 static int world;
+static struct timespec opened;
+
+static double seconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)(now.tv_sec - opened.tv_sec) + (double)(now.tv_nsec - opened.tv_nsec) * 1e-9;
+}
 
 static void keep_outcome(int code) {
   char name[32];
   snprintf(name, sizeof name, "outcome.%d", world);
   FILE* const file = fopen(name, "w");
   if (file == NULL) return;
-  fprintf(file, "%s\n%s\n", afterbay_error_name(code), afterbay_last_error());
+  fprintf(file, "%s\n%f\n%s\n", afterbay_error_name(code), seconds(), afterbay_last_error());
   fclose(file);
 }
 
-static void run(afterbay_session* session, const char* scenario, int forgets) {
+static void run_model(afterbay_session* session, const char* scenario, int forgets) {
+  if (forgets && strcmp(scenario, "unused") == 0) return;
   const char* const dimensions[] = {"time", "x"};
   const uint64_t global = 16;
   int rank = 0, size = 0;
@@ -59,28 +68,47 @@ static void run(afterbay_session* session, const char* scenario, int forgets) {
   if (!forgets) TRY(afterbay_session_finalize(session));
 }
 
-static void take_part(int argc, char** argv, const char* scenario, int forgets) {
+static void take_part(afterbay_session* session, const char* scenario, int forgets) {
+  const int blocked = strcmp(scenario, "blocked") == 0;
+  const int of_servers = blocked || strcmp(scenario, "serve") == 0;
+  int server = 0;
+  TRY(afterbay_session_is_server(session, &server));
+  if (!server)
+    run_model(session, scenario, forgets && !of_servers);
+  else if (!forgets || !(of_servers || strcmp(scenario, "exit") == 0))
+    TRY(afterbay_session_serve(session));
+  else if (blocked)
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void run(int argc, char** argv, const char* scenario, int kept, int forgets) {
   afterbay_options* options = NULL;
   afterbay_session* session = NULL;
-  int server = 0;
   TRY(afterbay_options_create(&options));
   TRY(afterbay_options_set_name(options, "forgetful"));
   TRY(afterbay_options_set_arguments(options, argc, (const char* const*)argv));
   TRY(afterbay_session_open(MPI_COMM_WORLD, options, &session));
+  clock_gettime(CLOCK_MONOTONIC, &opened);
   afterbay_options_free(options);
-  TRY(afterbay_session_is_server(session, &server));
-  if (!server)
-    run(session, scenario, forgets && strcmp(scenario, "serve") != 0);
-  else if (strcmp(scenario, "serve") != 0)
-    TRY(afterbay_session_serve(session));
+  take_part(session, scenario, forgets);
+  if (!kept) afterbay_session_free(session);
 }
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &world);
+  char* const suffix = strchr(argv[1], ':');
+  if (suffix != NULL) *suffix = '\0';
   const int forgets = argc < 3 || argv[2][0] == '-' || atoi(argv[2]) == world;
-  take_part(argc, argv, argv[1], forgets);
+  run(argc, argv, argv[1], suffix != NULL, forgets);
+  if (strcmp(argv[1], "blocked") == 0 && !forgets) MPI_Barrier(MPI_COMM_WORLD);
   if (strcmp(argv[1], "exit") == 0 && forgets) exit(3);
   MPI_Finalize();
+  char name[32];
+  snprintf(name, sizeof name, "ended.%d", world);
+  FILE* const file = fopen(name, "w");
+  if (file == NULL) return 1;
+  fprintf(file, "%f\n", seconds());
+  fclose(file);
   return 0;
 }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where servers are, pools of them and frontends before them: the same files whatever the layout.
 #include <algorithm>
+#include <chrono>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "ranks/history_run.hpp"
@@ -179,6 +181,21 @@ SessionOptions tiered(int servers) {
       .set("topology", "tiered")
       .set("memory.frontend", "8MiB")
       .set("memory.link", "128KiB");
+}
+
+/// Until a server or frontend serves, its silence counts for nothing.
+RANK_TEST(SessionLayout, tiered_with_a_serve_long_after_the_start, 5) {
+  Session session = open_session(comm(), tiered(1).set("deadline", "1s"));
+  std::this_thread::sleep_for(std::chrono::milliseconds(2500));
+  barrier();
+  try {
+    if (session.is_server())
+      session.serve();
+    else
+      session.finalize();
+  } catch (const Failure& failure) {
+    FAIL() << failure.what();
+  }
 }
 
 RANK_TEST(SessionLayout, tiered_with_a_frontend_on_the_node, 5) { run_everything(tiered(1)); }

@@ -54,6 +54,8 @@ class Carrier {
   virtual Result<void> check_alive() { return {}; }
   /// ClientLink::stuck_between.
   virtual std::string stuck_between() { return ""; }
+  /// ClientLink::never_heard of what carries; empty too if this end cannot know.
+  [[nodiscard]] virtual std::string never_heard() const { return ""; }
   [[nodiscard]] virtual std::string name() const = 0;
 };
 

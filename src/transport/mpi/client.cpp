@@ -127,6 +127,8 @@ void MpiClientLink::take_batch(std::span<const std::byte> batch) {
   const auto header = read_header<BatchHeader>(batch.data());
   credits_ += header.credits;
   progress_ = std::max(progress_, header.progress);
+  // Credits alone may come from a frontend.
+  heard_ = heard_ || header.progress != 0 || header.flags != 0 || header.bytes != 0;
   ping_answered_ = ping_answered_ || (header.flags & BatchHeader::pong) != 0;
   server_failed_ = server_failed_ || (header.flags & BatchHeader::failed) != 0;
   server_ended_ = server_ended_ || (header.flags & BatchHeader::ended) != 0;
@@ -234,7 +236,8 @@ Result<void> MpiClientLink::check_server() {
 
 Result<void> MpiClientLink::wait_for_item_room(std::uint64_t bytes) {
   const std::uint64_t begin = now_ns();
-  StallClock stall(options_.policy.deadline, progress_);
+  const Millis patience = options_.policy.patience(never_heard().empty());
+  StallClock stall(patience, progress_);
   mpi::BackOff back_off;
   Result<void> result = check_open_parts(bytes);
   waiting_ = true;
@@ -248,9 +251,9 @@ Result<void> MpiClientLink::wait_for_item_room(std::uint64_t bytes) {
       result = fail(
           ErrorCode::timed_out,
           "{}: no sign of progress for {} ms while waiting for it to take one of {} staging segments; is it "
-          "stuck, or the network down?{}",
-          options_.server, options_.policy.deadline.count(), segments_.size(),
-          note_of_stuck(carrier_->stuck_between()));
+          "stuck, or the network down?{}{}",
+          options_.server, patience.count(), segments_.size(), note_of_stuck(carrier_->stuck_between()),
+          note_of_silence(never_heard()));
     options_.rank_links->keep_moving(*this);
     if (result && !(idle_ && idle_()))
       carrier_->pause(back_off, longest_pause, sending() || carrier_->receiving());
@@ -379,6 +382,12 @@ void MpiClientLink::wait(Millis most) {
     if (now >= end) return;
     carrier_->pause(quiet_, std::chrono::nanoseconds(end - now), sending() || carrier_->receiving());
   }
+}
+
+std::string MpiClientLink::never_heard() const {
+  if (heard_) return "";
+  const std::string before = carrier_->never_heard();
+  return before.empty() ? options_.dedicated : before;
 }
 
 Result<void> MpiClientLink::check_alive() {

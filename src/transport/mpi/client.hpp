@@ -27,6 +27,7 @@ struct MpiClientOptions {
   WaitPolicy policy;
   ProcessId process;  ///< the server's, when it runs on this machine
   std::shared_ptr<RankLinks> rank_links = std::make_shared<RankLinks>();  ///< all links of this rank
+  std::string dedicated = {};  ///< the processes for never_heard; empty: the server calls no serve
 };
 
 class MpiClientLink final : public ClientLink, private RankLinks::Member {
@@ -52,6 +53,7 @@ class MpiClientLink final : public ClientLink, private RankLinks::Member {
   [[nodiscard]] std::uint64_t progress() const override { return progress_; }
   Result<void> check_alive() override;
   std::string stuck_between() override { return carrier_->stuck_between(); }
+  [[nodiscard]] std::string never_heard() const override;
   void hurry(Millis most) override { options_.policy.deadline = std::min(options_.policy.deadline, most); }
   void end() override;
   void set_idle(std::function<bool()> idle) override { idle_ = std::move(idle); }
@@ -127,6 +129,7 @@ class MpiClientLink final : public ClientLink, private RankLinks::Member {
 
   std::deque<Bytes> inbox_;
   std::uint64_t progress_ = 0;
+  bool heard_ = false;  ///< of the server
   bool server_failed_ = false;
   bool server_ended_ = false;
   bool ended_ = false;

@@ -139,8 +139,9 @@ class SetUp {
       if (const auto via = roster_.frontend_of(model, rank())) {
         auto& frontend = frontends[*via];
         if (!frontend)
-          frontend = std::make_shared<network::Frontend>(network::Frontend{
-              frontend_label(*via), ProcessWatch(roster_.watchable(*via, rank())), options_.policy.deadline});
+          frontend = std::make_shared<network::Frontend>(
+              network::Frontend{frontend_label(*via), roster_.host(*via),
+                                ProcessWatch(roster_.watchable(*via, rank())), options_.policy});
         auto peer = std::make_unique<network::MpiPeer>(
             comm_, *port_, segment_->header().progress,
             network::MpiPeerOptions{i, *via, std::move(label), options_.sizes, options_.policy,
@@ -236,24 +237,31 @@ class SetUp {
     }
     AFTERBAY_TRY(segment->allocate_rings(self));
     return std::make_unique<shm::ShmClientLink>(
-        std::move(segment),
-        shm::ClientOptions{self, options_.policy, "shm", server_label(server), rank_links});
+        std::move(segment), shm::ClientOptions{self, options_.policy, "shm", server_label(server), rank_links,
+                                               dedicated(server)});
   }
 
   Result<std::unique_ptr<ClientLink>> over_mpi(const std::shared_ptr<const mpi::Communicator>& comm,
                                                std::size_t server, network::MpiRoute route,
                                                const std::shared_ptr<RankLinks>& links) const {
     AFTERBAY_TRY_ASSIGN(auto carrier, network::MpiCarrier::make(comm, options_.sizes, std::move(route)));
-    return link_by(std::move(carrier), server, "", links);
+    return link_by(std::move(carrier), server, "", dedicated(server), links);
+  }
+
+  /// The process of a server for ClientLink::never_heard; empty: it is a model rank's.
+  [[nodiscard]] std::string dedicated(std::size_t server) const {
+    const int at = roster_.servers()[server];
+    return roster_.card(at).model != 0 ? "" : server_label(server) + " on host " + roster_.host(at);
   }
 
   std::unique_ptr<ClientLink> link_by(std::unique_ptr<network::Carrier> carrier, std::size_t server,
-                                      const std::string& through,
+                                      const std::string& through, std::string dedicated,
                                       const std::shared_ptr<RankLinks>& links) const {
     return std::make_unique<network::MpiClientLink>(
         std::move(carrier),
         network::MpiClientOptions{server_label(server) + through, options_.sizes, options_.policy,
-                                  roster_.watchable(roster_.servers()[server], rank()), links});
+                                  roster_.watchable(roster_.servers()[server], rank()), links,
+                                  std::move(dedicated)});
   }
 
   // ---- tiered: frontends between model ranks and servers
@@ -316,8 +324,8 @@ class SetUp {
         relay_.clients.back().slot = static_cast<std::size_t>(slot - it.near.begin());
     }
     for (const std::size_t s : it.servers)
-      relay_.servers.push_back(
-          {s, roster_.servers()[s], server_label(s), roster_.watchable(roster_.servers()[s], rank())});
+      relay_.servers.push_back({s, roster_.servers()[s], server_label(s),
+                                roster_.watchable(roster_.servers()[s], rank()), dedicated(s)});
     if (it.near.empty()) return {};
     const auto geometry =
         relay::channel_geometry(it.near.size(), it.servers.size(), relay_.segments, options_.sizes);
@@ -336,7 +344,10 @@ class SetUp {
       network::MpiRoute route{frontend, network::relay_tag(server), network::relay_tag(server),
                               segments, frontend_label(frontend),   roster_.watchable(frontend, rank())};
       AFTERBAY_TRY_ASSIGN(auto carrier, network::MpiCarrier::make(comm_, options_.sizes, std::move(route)));
-      return link_by(std::move(carrier), server, through, rank_links_);
+      // From here it cannot be told which of the two is silent.
+      const std::string both = fmt::format("{}, or {} on host {} on the way there,", dedicated(server),
+                                           frontend_label(frontend), roster_.host(frontend));
+      return link_by(std::move(carrier), server, through, both, rank_links_);
     }
     auto& end = channels_[frontend];
     if (!end) {
@@ -348,11 +359,13 @@ class SetUp {
       const auto self = static_cast<std::size_t>(std::ranges::find(models, rank()) - models.begin());
       const auto slot = static_cast<std::size_t>(std::ranges::find(it.near, self) - it.near.begin());
       end = std::make_shared<relay::ChannelEnd>(relay::Channel::attach(std::move(mapping), geometry), slot,
-                                                frontend_label(frontend), options_.policy.deadline);
+                                                frontend_label(frontend), roster_.host(frontend),
+                                                options_.policy.deadline);
     }
     const auto behind_it =
         static_cast<std::size_t>(std::ranges::find(it.servers, server) - it.servers.begin());
-    return link_by(std::make_unique<relay::RelayCarrier>(end, behind_it), server, through, rank_links_);
+    return link_by(std::make_unique<relay::RelayCarrier>(end, behind_it), server, through, dedicated(server),
+                   rank_links_);
   }
 
   [[nodiscard]] const std::string& address_of(int rank) const {

@@ -27,8 +27,7 @@ Relay::Relay(std::shared_ptr<const mpi::Communicator> comm, RelayOptions options
       options_(std::move(options)),
       lanes_(options_.clients.size() * options_.servers.size()),
       clients_(options_.clients.size()),
-      servers_(options_.servers.size()),
-      moved_ns_(now_ns()) {
+      servers_(options_.servers.size()) {
   for (Lane& it : lanes_) it.credits = options_.sizes.segments;
   for (std::size_t c = 0; c < clients_.size(); ++c) {
     const auto slot = options_.clients[c].slot;
@@ -38,10 +37,8 @@ Relay::Relay(std::shared_ptr<const mpi::Communicator> comm, RelayOptions options
                                                           shared.up_is_full, shared.bell);
     clients_[c].down = std::make_unique<shm::RingWriter>(shared.down, options_.channel->down_ring(*slot));
   }
-  for (std::size_t s = 0; s < servers_.size(); ++s) {
+  for (std::size_t s = 0; s < servers_.size(); ++s)
     servers_[s].process = ProcessWatch(options_.servers[s].process);
-    servers_[s].heard_ns = moved_ns_;
-  }
   finished_ = clients_.empty();
 }
 
@@ -218,6 +215,7 @@ void Relay::arrived(Incoming incoming) {
     const auto peer = static_cast<std::size_t>(incoming.tag - first_relay_tag);
     const auto client = std::ranges::find(options_.clients, peer, &RelayOptions::Client::peer);
     servers_[s].heard_ns = now_ns();
+    servers_[s].heard = true;
     if (client != options_.clients.end())
       take_batch(static_cast<std::size_t>(client - options_.clients.begin()), s, std::move(incoming.buffer));
     return;
@@ -446,6 +444,7 @@ bool Relay::answer() {
 
 bool Relay::step() {
   if (finished_) return false;
+  if (!begun_) begin(now_ns());
   if (options_.channel) options_.channel->header().turns.fetch_add(1, std::memory_order_relaxed);
   constexpr std::uint64_t no_bytes = 0;
   bool did = told(Work::take_in, figures_.bytes_in, [this] { return take_in(); });

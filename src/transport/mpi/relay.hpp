@@ -5,10 +5,12 @@
 // server whose part is full waits. Used by one thread.
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,7 +35,8 @@ struct RelayOptions {
     std::size_t number = 0;  ///< among all servers
     int rank = 0;
     std::string label;
-    ProcessId process;  ///< when it runs on this machine
+    ProcessId process;      ///< when it runs on this machine
+    std::string dedicated;  ///< as errors name its process if nothing was heard of it
   };
   std::vector<Client> clients;
   std::vector<Server> servers;
@@ -92,7 +95,17 @@ class Relay {
   [[nodiscard]] const std::optional<Error>& failure() const noexcept { return failure_; }
   [[nodiscard]] Figures figures() const;
   [[nodiscard]] Awaited waits_for() const;
-  void tell(Listener listener) { listener_ = std::move(listener); }
+  void set_listener(Listener listener) { listener_ = std::move(listener); }
+  /// Whether a server has said that the session has failed.
+  [[nodiscard]] bool server_failed() const { return std::ranges::any_of(servers_, &ServerState::failed); }
+  /// The same before the first step: takes in what has arrived, but passes nothing on. Takes 50 ms at most.
+  bool hear_failure();
+
+  /// A message of this frontend's own: to each server as if the first rank had sent it ahead, to each rank as
+  /// if its servers had. The session has failed.
+  void tell(std::span<const std::byte> to_servers, std::span<const std::byte> to_ranks);
+  /// Passes nothing on any more. The servers hear that the ranks that are still there have ended.
+  void let_go();
 
  private:
   /// A segment that waits or is on its way.
@@ -137,7 +150,8 @@ class Relay {
   struct ServerState {
     ProcessWatch process;
     std::uint64_t pinged_ns = 0;
-    std::uint64_t heard_ns = 0;
+    std::uint64_t heard_ns = 0;  ///< or when this frontend began to wait for it
+    bool heard = false;
     bool failed = false;
     bool gone = false;
   };
@@ -174,6 +188,7 @@ class Relay {
   bool answer_by_mpi(std::size_t client, std::size_t server);
   void hold(std::uint64_t bytes);
   void watch_clients();
+  void begin(std::uint64_t now);
   void watch_servers(std::uint64_t now);
   [[nodiscard]] bool drained() const;
   void finish_if_done(std::uint64_t now);
@@ -192,7 +207,8 @@ class Relay {
   Figures figures_;
   std::optional<Error> failure_;
   bool finished_ = false;
-  std::uint64_t moved_ns_;
+  bool begun_ = false;
+  std::uint64_t moved_ns_ = 0;
   std::uint64_t next_watch_ns_ = 0;
   std::uint64_t failed_ns_ = 0;
   std::uint32_t bell_seen_ = 0;

@@ -9,9 +9,10 @@ namespace afterbay::transport::network {
 namespace {
 
 constexpr std::uint64_t longest_silence_ns = 1'000'000'000;  // of a frontend
+constexpr std::uint64_t hear_ns = 50'000'000;
 
-std::uint64_t patience_ns(const WaitPolicy& policy) {
-  return static_cast<std::uint64_t>(policy.deadline.count()) * 1'000'000;
+std::uint64_t patience_ns(const WaitPolicy& policy, bool heard = true) {
+  return static_cast<std::uint64_t>(policy.patience(heard).count()) * 1'000'000;
 }
 
 }  // namespace
@@ -39,6 +40,13 @@ Relay::Awaited Relay::waits_for() const {
     holds = holds || !it.waiting.empty();
   }
   return holds ? Awaited::credits : Awaited::data;
+}
+
+/// What happened between the start of the session and serve() counts as no silence.
+void Relay::begin(std::uint64_t now) {
+  begun_ = true;
+  moved_ns_ = now;
+  for (ServerState& it : servers_) it.heard_ns = std::max(it.heard_ns, now);
 }
 
 void Relay::watch_clients() {
@@ -74,8 +82,11 @@ void Relay::watch_servers(std::uint64_t now) {
       Lane& first = lane(0, s);
       if (first.headers.empty()) first.headers.push_back({SegmentKind::ping, 0, 0, first.order_sent});
     }
-    if (now - it.heard_ns > limit && !it.failed) {
+    if (now - it.heard_ns > patience_ns(options_.policy, it.heard) && !it.failed) {
       it.gone = true;
+      if (!it.heard)
+        fail(make_error(ErrorCode::timed_out, "waited {} ms for {};{}", (now - it.heard_ns) / 1'000'000,
+                        options_.servers[s].label, note_of_silence(options_.servers[s].dedicated)));
       fail(make_error(ErrorCode::timed_out,
                       "{} has not answered for {} ms; is it stuck, or the network down?",
                       options_.servers[s].label, options_.policy.deadline.count()));
@@ -92,6 +103,32 @@ bool Relay::drained() const {
       return false;
   }
   return true;
+}
+
+/// What servers sent long ago takes MPI several looks to receive.
+bool Relay::hear_failure() {
+  const mpi::BackOff back_off;
+  const std::uint64_t end = now_ns() + hear_ns;
+  while (!server_failed() && now_ns() < end)
+    if (!take_arrivals()) back_off.sleep();
+  return server_failed();
+}
+
+void Relay::tell(std::span<const std::byte> to_servers, std::span<const std::byte> to_ranks) {
+  const Bytes batch = make_batch({0, BatchHeader::failed, 0, 0}, to_ranks);
+  for (std::size_t c = 0; c < clients_.size(); ++c)
+    for (std::size_t s = 0; s < servers_.size(); ++s) {
+      if (c == 0) lane(c, s).words.push_back(make_word(to_servers, lane(c, s).order_sent));
+      take_batch(c, s, batch);
+    }
+}
+
+void Relay::let_go() {
+  for (std::size_t c = 0; c < clients_.size(); ++c) {
+    if (clients_[c].life != Life::present) continue;
+    clients_[c].life = Life::ended;
+    for (std::size_t s = 0; s < servers_.size(); ++s) drop(c, s);
+  }
 }
 
 std::string Relay::missing_clients() const {
@@ -118,8 +155,7 @@ void Relay::finish_if_done(std::uint64_t now) {
   }
   const std::uint64_t patience = 2 * patience_ns(options_.policy);
   const bool over = failure_ && now - failed_ns_ > patience;
-  const bool some_failed = std::ranges::any_of(servers_, &ServerState::failed);
-  const bool stuck = (ended > 0 || some_failed) && now - moved_ns_ > patience;
+  const bool stuck = (ended > 0 || server_failed()) && now - moved_ns_ > patience;
   if (stuck && !all)
     fail(make_error(ErrorCode::peer_lost, "{} did not end the session, while others did", missing_clients()));
   else if (stuck)

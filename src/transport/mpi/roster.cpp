@@ -8,6 +8,7 @@
 #include <fstream>
 #include <string_view>
 
+#include "base/host.hpp"
 #include "transport/mpi/stream.hpp"
 
 namespace afterbay::transport::network {
@@ -53,6 +54,7 @@ Result<Roster> Roster::exchange(const mpi::Communicator& comm, const ConnectOpti
   own.pool = options.pool;
   own.memory_bytes = options.frontend ? options.frontend_bytes : options.sizes.memory_bytes;
   own.process = own_process();
+  host_name().copy(own.host.data(), own.host.size() - 1);
   AFTERBAY_TRY_ASSIGN(const auto all, comm.all_gather(bytes_of(own), options.policy.deadline));
   Roster roster;
   roster.cards_.resize(all.size());

@@ -3,8 +3,10 @@
 // one exchange.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "base/process_watch.hpp"
@@ -25,6 +27,7 @@ struct RankCard {
   std::uint64_t settings = 0;       ///< digest of the sizes, but for the memory
   std::uint64_t memory_bytes = 0;   ///< servers and frontends
   ProcessId process;
+  std::array<char, 64> host{};  ///< its name, cut if it is longer
 };
 
 /// A number that is equal on two processes exactly when they can share memory: of the host's name, the
@@ -36,6 +39,7 @@ class Roster {
   /// Collective. Fails alike on all ranks when what they say does not fit together.
   static Result<Roster> exchange(const mpi::Communicator& comm, const ConnectOptions& options);
 
+  [[nodiscard]] std::string host(int rank) const { return card(rank).host.data(); }
   [[nodiscard]] const RankCard& card(int rank) const { return cards_[static_cast<std::size_t>(rank)]; }
   [[nodiscard]] const std::vector<int>& models() const noexcept { return models_; }    ///< ranks, ascending
   [[nodiscard]] const std::vector<int>& servers() const noexcept { return servers_; }  ///< ranks, ascending

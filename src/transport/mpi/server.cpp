@@ -20,11 +20,16 @@ bool passes(shm::Refusal refusal) {
 
 }  // namespace
 
-Result<void> Frontend::check_alive() const {
+Result<void> Frontend::check_alive() {
   if (!process.running())
     return fail(ErrorCode::peer_lost, "{}, process {} on this machine, has died", label, process.pid());
-  const std::uint64_t silent_ns = now_ns() - heard_ns;
-  if (silent_ns < static_cast<std::uint64_t>(patience.count()) * 1'000'000) return {};
+  const std::uint64_t now = now_ns();
+  if (awaited_ns == 0) awaited_ns = now;
+  const std::uint64_t silent_ns = now - std::max(heard_ns, awaited_ns);
+  if (silent_ns < static_cast<std::uint64_t>(policy.patience(heard_ns != 0).count()) * 1'000'000) return {};
+  if (heard_ns == 0)
+    return fail(ErrorCode::peer_lost, "waited {} ms for {};{}", silent_ns / 1'000'000, label,
+                note_of_silence(label + " on host " + host));
   return fail(ErrorCode::peer_lost, "{} has not been heard of for {} ms; is it stuck, or the network down?",
               label, silent_ns / 1'000'000);
 }
@@ -39,7 +44,7 @@ MpiPeer::MpiPeer(std::shared_ptr<const mpi::Communicator> comm, shm::Port& port,
 
 MpiPeer::~MpiPeer() {
   if (parked_) port_.pool().end_to_wait();
-  if (mpi::is_running() && !failure_) {
+  if (mpi::is_running() && !failure_ && !unreachable_) {
     if (!forgotten_) flags_due_ |= BatchHeader::ended;
     const std::uint64_t end = now_ns() + static_cast<std::uint64_t>(farewell.count()) * 1'000'000;
     mpi::BackOff back_off;
@@ -302,8 +307,10 @@ Result<void> MpiPeer::check_alive() {
   if (failure_) return afterbay::fail(*failure_);
   if (died_) return afterbay::fail(ErrorCode::peer_lost, "{} has died, says {}", options_.label, via());
   if (options_.frontend)
-    if (auto alive = options_.frontend->check_alive(); !alive)
+    if (auto alive = options_.frontend->check_alive(); !alive) {
+      unreachable_ = true;
       return afterbay::fail(std::move(alive).error().add("through which " + options_.label + " sends"));
+    }
   if (process_.running() || peek()) {
     if (!ended_ || peek()) return {};
     return afterbay::fail(ErrorCode::peer_lost, "{} has ended without finalizing its session",

@@ -28,12 +28,14 @@ namespace afterbay::transport::network {
 /// the ranks do.
 struct Frontend {
   std::string label;  ///< "the frontend at rank 5"
+  std::string host;
   ProcessWatch process;
-  Millis patience{0};
-  std::uint64_t heard_ns = now_ns();
+  WaitPolicy policy;
+  std::uint64_t heard_ns = 0;    ///< 0: never
+  std::uint64_t awaited_ns = 0;  ///< since this server began to serve; 0: it has not
 
   /// Fails when it has died or not been heard of for too long.
-  [[nodiscard]] Result<void> check_alive() const;
+  Result<void> check_alive();
 };
 
 struct MpiPeerOptions {
@@ -61,7 +63,8 @@ class MpiPeer final : public PeerEnd {
   bool pump() override;
   [[nodiscard]] bool sending() const override {
     // A batch of credits or an answer to a ping may never be taken: the rank may have all it needs.
-    return !failure_ && (!kept_.empty() || (batch_has_messages_ && batch_request_.active()));
+    return !failure_ && !unreachable_ && !ended_ &&
+           (!kept_.empty() || (batch_has_messages_ && batch_request_.active()));
   }
   Result<void> check_alive() override;
   [[nodiscard]] bool has_ended() const override { return ended_; }
@@ -132,8 +135,9 @@ class MpiPeer final : public PeerEnd {
   mpi::Request batch_request_;
 
   std::optional<Error> failure_;
-  bool ended_ = false;  ///< it has closed its link
-  bool died_ = false;   ///< its frontend says so
+  bool ended_ = false;        ///< it has closed its link
+  bool died_ = false;         ///< its frontend says so
+  bool unreachable_ = false;  ///< its frontend is lost
   bool forgotten_ = false;
   std::uint64_t messages_ = 0;
 };

@@ -87,6 +87,17 @@ inline Bytes make_word(std::span<const std::byte> message, std::uint64_t order) 
   return word;
 }
 
+/// With one message.
+inline Bytes make_batch(BatchHeader header, std::span<const std::byte> message) {
+  const std::uint64_t length = message.size();
+  header.bytes = sizeof length + length;
+  Bytes batch(sizeof header + header.bytes);
+  std::memcpy(batch.data(), &header, sizeof header);
+  std::memcpy(batch.data() + sizeof header, &length, sizeof length);
+  if (length != 0) std::memcpy(batch.data() + sizeof header + sizeof length, message.data(), length);
+  return batch;
+}
+
 template <class Header>
 Header read_header(const std::byte* from) {
   Header header;

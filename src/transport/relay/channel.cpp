@@ -16,6 +16,8 @@ namespace {
 constexpr std::uint64_t page = 4096;
 constexpr std::uint64_t most_note_bytes = 128;  // with the ring's own
 constexpr std::uint64_t least_segments = 2;
+constexpr Millis longest_turn{1000};  // of a frontend that works
+constexpr Millis look_at_turns{10};
 
 constexpr std::uint64_t whole_pages(std::uint64_t bytes) { return (bytes + page - 1) / page * page; }
 constexpr std::uint64_t slots_at() { return whole_pages(sizeof(ChannelHeader)); }
@@ -103,10 +105,11 @@ std::span<std::byte> Channel::down_ring(std::size_t rank) const noexcept {
 }
 
 ChannelEnd::ChannelEnd(std::shared_ptr<Channel> channel, std::size_t rank, std::string frontend,
-                       Millis deadline)
+                       std::string host, Millis deadline)
     : channel_(std::move(channel)),
       rank_(rank),
       frontend_(std::move(frontend)),
+      host_(std::move(host)),
       deadline_(deadline),
       slot_(channel_->slot(rank)),
       up_(slot_.up, channel_->up_ring(rank)),
@@ -187,9 +190,19 @@ Result<void> ChannelEnd::check_alive() {
 std::string ChannelEnd::stuck() const {
   const std::atomic<std::uint64_t>& turns = channel_->header().turns;
   const std::uint64_t seen = turns.load(std::memory_order_relaxed);
+  if (seen == 0) return "";
   channel_->header().doorbell.ring();
-  std::this_thread::sleep_for(Millis(1000));
-  return turns.load(std::memory_order_relaxed) == seen ? frontend_ : "";
+  const auto end = std::chrono::steady_clock::now() + longest_turn;
+  while (std::chrono::steady_clock::now() < end) {
+    if (turns.load(std::memory_order_relaxed) != seen) return "";
+    std::this_thread::sleep_for(look_at_turns);
+  }
+  return frontend_;
+}
+
+std::string ChannelEnd::never_began() const {
+  if (channel_->header().turns.load(std::memory_order_relaxed) != 0) return "";
+  return frontend_ + " on host " + host_;
 }
 
 }  // namespace afterbay::transport::relay

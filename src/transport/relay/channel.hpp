@@ -127,8 +127,10 @@ class Channel {
 /// A rank's end, shared by its links to the servers behind the frontend. Used by the rank's thread.
 class ChannelEnd {
  public:
-  /// Marks the rank as present. `frontend`: as errors name it; `deadline`: for its ring to be read.
-  ChannelEnd(std::shared_ptr<Channel> channel, std::size_t rank, std::string frontend, Millis deadline);
+  /// Marks the rank as present. `frontend`: as errors name it; `host`: its; `deadline`: for its ring to be
+  /// read.
+  ChannelEnd(std::shared_ptr<Channel> channel, std::size_t rank, std::string frontend, std::string host,
+             Millis deadline);
   /// Marks the rank as ended.
   ~ChannelEnd();
   ChannelEnd(const ChannelEnd&) = delete;
@@ -145,8 +147,10 @@ class ChannelEnd {
   std::optional<Bytes> next(std::size_t server);
   void sleep(std::chrono::nanoseconds most);
   Result<void> check_alive();
-  /// The frontend's name if it does nothing for a second.
+  /// The frontend's name if it does nothing for a second, but has done something before.
   [[nodiscard]] std::string stuck() const;
+  /// The frontend's name and host if it has never done anything.
+  [[nodiscard]] std::string never_began() const;
   /// Marks the rank as ended.
   void end();
 
@@ -156,6 +160,7 @@ class ChannelEnd {
   std::shared_ptr<Channel> channel_;
   std::size_t rank_;
   std::string frontend_;
+  std::string host_;
   Millis deadline_;
   RankSlot& slot_;
   shm::RingWriter up_;

@@ -34,6 +34,7 @@ class RelayCarrier final : public network::Carrier {
   void end() override { end_->end(); }
   Result<void> check_alive() override { return end_->check_alive(); }
   std::string stuck_between() override { return end_->stuck(); }
+  [[nodiscard]] std::string never_heard() const override { return end_->never_began(); }
   [[nodiscard]] std::string name() const override { return "relay"; }
 
  private:

@@ -54,7 +54,8 @@ Result<void> ShmClientLink::wait_until(EventCount& event, Attempt attempt, What 
   const std::uint64_t begin = now_ns();
   ring();  // other ranks may have left it asleep beside complete frames
   const auto moved = [this] { return progress() + header_.space.count(); };
-  StallClock stall(options_.policy.deadline, moved());
+  const milliseconds patience = options_.policy.patience(never_heard().empty());
+  StallClock stall(patience, moved());
   Result<void> result;
   while (result) {
     const std::uint32_t seen = event.prepare();
@@ -68,12 +69,12 @@ Result<void> ShmClientLink::wait_until(EventCount& event, Attempt attempt, What 
       event.cancel();
     else {
       fault_in_ahead();
-      event.wait(seen, std::min(slice_of_sleep(), options_.policy.deadline));
+      event.wait(seen, std::min(slice_of_sleep(), patience));
     }
     result = check_server();
     if (result && stall.expired(moved()))
-      result = fail(ErrorCode::timed_out, "{}: nothing moved for {} ms while {}", options_.server,
-                    options_.policy.deadline.count(), what());
+      result = fail(ErrorCode::timed_out, "{}: nothing moved for {} ms while {}{}", options_.server,
+                    patience.count(), what(), note_of_silence(never_heard()));
   }
   waited_ns_ += now_ns() - begin;
   return result;

@@ -23,6 +23,7 @@ struct ClientOptions {
   std::string transport = "shm";
   std::string server = "the I/O server";  ///< as errors name it: "I/O server 0 (rank 4)"
   std::shared_ptr<RankLinks> rank_links = std::make_shared<RankLinks>();  ///< all links of this rank
+  std::string dedicated = {};  ///< the server's process for never_heard; empty: it calls no serve
 };
 
 class ShmClientLink final : public ClientLink, private RankLinks::Member {
@@ -51,6 +52,7 @@ class ShmClientLink final : public ClientLink, private RankLinks::Member {
   Result<void> check_alive() override;
   void hurry(Millis most) override { options_.policy.deadline = std::min(options_.policy.deadline, most); }
   void set_idle(std::function<bool()> idle) override { idle_ = std::move(idle); }
+  [[nodiscard]] std::string never_heard() const override { return progress() == 0 ? options_.dedicated : ""; }
   [[nodiscard]] std::string name() const override { return options_.transport; }
   [[nodiscard]] std::uint64_t waited_ns() const override { return waited_ns_; }
   [[nodiscard]] std::uint64_t messages() const override { return messages_; }

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session/mpi_group.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "mpi/check.hpp"
+#include "mpi/request.hpp"
+
+namespace afterbay::session {
+namespace {
+
+/// Tags on the communicator of servers and frontends.
+enum Word : int { ends_early = 1, reports_it = 2 };
+
+/// Empty messages between the processes of a communicator. Nobody waits for them to be taken.
+class Words {
+ public:
+  explicit Words(MPI_Comm comm) : comm_(comm) {
+    MPI_Comm_rank(comm_, &rank_);
+    MPI_Comm_size(comm_, &size_);
+  }
+  [[nodiscard]] int rank() const { return rank_; }
+  [[nodiscard]] int size() const { return size_; }
+  void send(Word word) const {
+    for (int r = 0; r < size_; ++r) {
+      if (r == rank_) continue;
+      mpi::Request request;
+      (void)MPI_Isend(nullptr, 0, MPI_BYTE, r, word, comm_, request.handle());
+      (void)request.test();
+      request.abandon();
+    }
+  }
+  /// Who has sent it since the last call.
+  [[nodiscard]] std::vector<int> take(Word word) const {
+    std::vector<int> sources;
+    int there = 0;
+    MPI_Status status;
+    while (MPI_Iprobe(MPI_ANY_SOURCE, word, comm_, &there, &status) == MPI_SUCCESS && there != 0) {
+      if (MPI_Recv(nullptr, 0, MPI_BYTE, status.MPI_SOURCE, word, comm_, MPI_STATUS_IGNORE) != MPI_SUCCESS)
+        break;
+      sources.push_back(status.MPI_SOURCE);
+    }
+    return sources;
+  }
+
+ private:
+  MPI_Comm comm_;
+  int rank_ = 0;
+  int size_ = 0;
+};
+
+}  // namespace
+
+MpiGroup::~MpiGroup() {
+  if (side_ != MPI_COMM_NULL && !left_behind_ && mpi::is_running()) MPI_Comm_free(&side_);
+}
+
+Result<> MpiGroup::split(bool model, std::vector<int> others) {
+  model_ = model;
+  others_ = std::move(others);
+  return mpi::check(MPI_Comm_split(comm_.get(), model ? 0 : 1, rank_, &side_), "MPI_Comm_split");
+}
+
+bool MpiGroup::usable() const { return mpi::is_running(); }
+
+bool MpiGroup::await_models(std::chrono::milliseconds limit) {
+  mpi::Request all_here;
+  if (MPI_Ibarrier(side_, all_here.handle()) != MPI_SUCCESS) return false;
+  const bool came = all_here.wait_until(limit, "all model ranks").has_value();
+  all_here.abandon();
+  return came;
+}
+
+/// The lowest of those that come together reports. It says so to all, for those that come later.
+Group::EndingEarly MpiGroup::ending_early(std::chrono::milliseconds limit) {
+  const Words words(side_);
+  std::vector<bool> here(static_cast<std::size_t>(words.size()), false);
+  here[static_cast<std::size_t>(words.rank())] = true;
+  bool reported = false;
+  words.send(ends_early);
+  const auto end = std::chrono::steady_clock::now() + limit;
+  const mpi::BackOff back_off;
+  const auto hear = [&] {
+    for (const int r : words.take(ends_early)) here[static_cast<std::size_t>(r)] = true;
+    reported = !words.take(reports_it).empty() || reported;
+    return reported || std::ranges::find(here, false) == here.end();
+  };
+  while (!hear() && std::chrono::steady_clock::now() < end) back_off.sleep();
+  EndingEarly found;
+  for (std::size_t r = 0; r < here.size(); ++r)
+    if (here[r]) found.ranks.push_back(others_[r]);
+  found.reports = !reported && found.ranks.front() == rank_;
+  if (found.reports) words.send(reports_it);
+  return found;
+}
+
+Result<std::function<Result<bool>()>> MpiGroup::arrive() {
+  const auto abandon = [](mpi::Request* request) {
+    request->abandon();  // where some rank never arrived
+    delete request;
+  };
+  const std::shared_ptr<mpi::Request> all_here(new mpi::Request, abandon);
+  AFTERBAY_TRY(mpi::check(MPI_Ibarrier(comm_.get(), all_here->handle()), "MPI_Ibarrier"));
+  return [all_here] { return all_here->test(); };
+}
+
+}  // namespace afterbay::session

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// The group of a session over MPI.
+#pragma once
+
+#include <mpi.h>
+
+#include <chrono>
+#include <functional>
+#include <vector>
+
+#include "mpi/communicator.hpp"
+#include "session/group.hpp"
+
+namespace afterbay::session {
+
+class MpiGroup : public Group {
+ public:
+  /// `rank`: in the session, where `comm` has fewer ranks.
+  MpiGroup(mpi::Communicator comm, int rank, std::chrono::milliseconds deadline)
+      : comm_(std::move(comm)), rank_(rank), deadline_(deadline) {}
+  ~MpiGroup() override;
+  MpiGroup(const MpiGroup&) = delete;
+  MpiGroup& operator=(const MpiGroup&) = delete;
+
+  /// Makes the communicators of the model ranks and of the others. Collective over `comm`. `others`: ranks in
+  /// the session of servers and frontends that are no model ranks, ascending.
+  Result<> split(bool model, std::vector<int> others);
+
+  [[nodiscard]] int rank() const override { return rank_; }
+  [[nodiscard]] int size() const override { return comm_.size(); }
+  [[nodiscard]] bool usable() const override;
+  Result<std::vector<Bytes>> gather(const Bytes& mine) override { return comm_.gather(mine, 0, deadline_); }
+  bool await_models(std::chrono::milliseconds limit) override;
+  EndingEarly ending_early(std::chrono::milliseconds limit) override;
+  void leave_behind() override { left_behind_ = true; }
+  Result<std::function<Result<bool>()>> arrive() override;
+
+  /// Null on servers and frontends.
+  [[nodiscard]] MPI_Comm model_comm() const { return model_ ? side_ : MPI_COMM_NULL; }
+
+ private:
+  mpi::Communicator comm_;
+  int rank_;
+  std::chrono::milliseconds deadline_;
+  MPI_Comm side_ = MPI_COMM_NULL;  ///< of the model ranks, or of the others
+  bool model_ = false;
+  std::vector<int> others_;
+  bool left_behind_ = false;
+};
+
+}  // namespace afterbay::session

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs that forget a call of Afterbay and go on: the session ends soon, one error on stderr names the call and the rank, the
+journal says that the run failed, and no file has its final name that was not complete."""
+import pathlib
+import re
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+import netCDF4
+
+from _faults import BUILD, DEADLINE_S, journal
+
+MOST_SECONDS = 1.25 * DEADLINE_S + 1  # from open_session on, of every rank
+MOST_OF_A_JOB = MOST_SECONDS + 20  # with its start and end, on a busy machine
+OVER_MPI = ("transport=mpi",)
+TIERED = ("topology=tiered", "nodes=0,0,0,1", "isolate_nodes=off", "memory.frontend=64MiB", "memory.link=1MiB")  # frontend: 2, server: 3
+LINE = r"^\[.*\] error: \S|^afterbay: "  # as in tests/bindings/lib_messages.py; lines of context are indented
+NEVER = rf"on host {re.escape(socket.gethostname())}.* has never answered since the session was opened: .* not called serve\(\)"
+# What a session says that ends by its handle, and by MPI_Finalize.
+DESTROYED = {"finalize": r"session was destroyed without session.finalize\(\)", "serve": r"session was destroyed without serve\(\)"}
+AT_FINALIZE = {"finalize": r"MPI_Finalize was called without session.finalize\(\)", "serve": r"MPI_Finalize was called without serve\(\)"}
+
+
+def play(language, scenario, *arguments, models=2, servers=1, frontends=0, settings=()):
+    program = BUILD / f"tests/fault/forgotten_{language}"
+    if not program.exists():
+        return None
+    work = pathlib.Path(tempfile.mkdtemp(prefix=f"{scenario.replace(':', '_')}_{language}_", dir=".")).resolve()
+    layout = [f"servers={servers}"] if servers else ["topology=inline"]
+    flags = [f"--afterbay.{setting}" for setting in
+             (f"deadline={DEADLINE_S}s", "memory.server=16MiB", "report.table=off", *layout, *settings)]
+    command = ["mpirun", "--oversubscribe", "-np", str(models + servers + frontends), str(program), scenario, *map(str, arguments), *flags]
+    begin = time.monotonic()
+    try:
+        run = subprocess.run(command, cwd=work, capture_output=True, text=True, timeout=90, check=False)
+    except subprocess.TimeoutExpired as hung:
+        sys.exit(f"{scenario} {arguments} {settings}, {language}: HANGS: {hung}")
+    return work, run, time.monotonic() - begin
+
+
+def check(language, scenario, *arguments, says=(), outcomes=(), published=(), errors=1, ends_in=MOST_SECONDS, **layout):
+    """`says`: on stderr; `outcomes`: (rank, words of its error); `published`: None: those that were closed in time; `ends_in`: None
+    if the program itself holds ranks up."""
+    played = play(language, scenario, *arguments, **layout)
+    if played is None:
+        print(f"{scenario}, {language}: not built")
+        return
+    work, run, job_seconds = played
+    found = {int(file.suffix[1:]): file.read_text() for file in work.glob("outcome.*")}
+    ended = {int(file.suffix[1:]): float(file.read_text()) for file in work.glob("ended.*")}
+    name = f"{scenario} {arguments} {layout} in {language}"
+
+    def expect(condition, message):
+        if not condition:
+            sys.exit(f"{name}: {message}\nafter {job_seconds:.1f} s, exit code {run.returncode}, ended {ended}, outcomes {found}\n{run.stderr}")
+
+    expect(job_seconds < MOST_OF_A_JOB, "the job took too long")
+    for rank, text in found.items():
+        if rank < layout.get("models", 2) or ends_in is not None:
+            expect(float(text.split("\n")[1]) < MOST_SECONDS, f"rank {rank} waited too long")
+    for rank, seconds in ended.items():
+        expect(ends_in is None or seconds < ends_in, f"rank {rank} ended too late")
+    said = [line for line in run.stderr.splitlines() if re.search(LINE, line)]
+    expect(len(said) == errors, f"expected {errors} errors on stderr, found {len(said)}")
+    for word in says:
+        expect(re.search(word, run.stderr), f"no '{word}' on stderr")
+    for rank, words in outcomes:
+        expect(rank in found, f"rank {rank} got no error")
+        for word in words:
+            expect(re.search(word, found[rank]), f"no '{word}' in the error of rank {rank}")
+    expect("its own message says why" not in "".join(text for rank, text in found.items() if rank < layout.get("models", 2)),
+           "a model rank is referred to a message that is not there")
+    ends = [event for event in journal(work) if event["event"] == "ended"]
+    expect(not [event for event in ends if event.get("ok")], f"the journal calls the run complete: {ends}")
+    if scenario.partition(":")[0] != "blocked":
+        expect(subprocess.run([BUILD / "apps/afterbay/afterbay", "status", work], capture_output=True, check=False).returncode != 0,
+               "afterbay status calls the run complete")
+    final = sorted(path.name for path in work.glob("*.nc"))
+    expect(published is None or final == sorted(published), f"files under their final names: {final}")
+    for path in final:
+        with netCDF4.Dataset(work / path) as data:
+            expect((data["height"][:] == 1).all() and data["height"].shape == (1, 16), f"{path} is not whole")
+    print(f"{name}: ok, {max([0.0, *ended.values()]):.1f} s after the start of the session", flush=True)

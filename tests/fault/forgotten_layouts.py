@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Forgotten calls in other layouts: over MPI, with frontends, several servers and none; see _forgotten.py."""
+import sys
+
+from _forgotten import AT_FINALIZE, DESTROYED, NEVER, OVER_MPI, TIERED, check
+
+BOTH = (0, 1)
+
+
+def told(*words):
+    return [(rank, words) for rank in BOTH]
+
+
+def late_close():
+    """Rank 1 leaves out the close and computes on; rank 0 waits for the file."""
+    check("cpp", "late", 1, says=["model rank 1 did not close the file"], outcomes=[(0, ["timed_out", "model rank 1", "out.nc"])], ends_in=None)
+
+
+def over_mpi():
+    check("cpp", "finalize", says=["model ranks 0 and 1", DESTROYED["finalize"]], published=["out.nc"], settings=OVER_MPI)
+    check("c", "unused:kept", says=["model ranks 0 and 1", AT_FINALIZE["finalize"]], settings=OVER_MPI)
+    check("cpp", "serve", says=["rank 2", DESTROYED["serve"]], outcomes=told("bad_state", "rank 2", DESTROYED["serve"]), settings=OVER_MPI)
+    check("fortran", "serve", says=["rank 2", AT_FINALIZE["serve"]], outcomes=told("bad_state", "rank 2", AT_FINALIZE["serve"]), settings=OVER_MPI)
+    check("c", "blocked", 2, says=[NEVER], outcomes=told("timed_out", r"I/O server 0 \(rank 2\) " + NEVER), ends_in=None,
+          settings=OVER_MPI)
+
+
+def tiered(*settings):
+    """The frontend is rank 2, the server rank 3."""
+    layout = {"frontends": 1, "settings": (*TIERED, *settings)}
+    for scenario in ("close", "close:kept"):  # kept: the frontend has served and says nothing more at MPI_Finalize
+        check("cpp", scenario, 1, says=["rank 1", "not complete: out.nc"], outcomes=[(0, ["peer_lost", "model rank 1"])], **layout)
+    check("cpp", "finalize:kept", says=["model ranks 0 and 1", AT_FINALIZE["finalize"]], published=["out.nc"], **layout)
+    check("cpp", "unused", says=["model ranks 0 and 1", DESTROYED["finalize"]], **layout)
+    # Only the frontend forgets: the ranks and the server hear of it from the frontend.
+    frontend = [r"frontend, rank 2\] error", "rank 2", r"the frontend \(rank 2\) passes nothing on"]
+    for language, scenario, text in (("cpp", "serve", DESTROYED), ("c", "serve:kept", AT_FINALIZE), ("fortran", "serve", AT_FINALIZE)):
+        check(language, scenario, 2, says=[*frontend, text["serve"]],
+              outcomes=[*told("bad_state", "rank 2", text["serve"]), (3, ["bad_state", "rank 2", text["serve"]])], **layout)
+    # Only the server, and both.
+    check("cpp", "serve", 3, says=["rank 3", DESTROYED["serve"]], outcomes=told("bad_state", "rank 3", DESTROYED["serve"]), **layout)
+    check("c", "serve", says=["ranks 2 and 3", DESTROYED["serve"]], outcomes=told("bad_state", "ranks 2 and 3", DESTROYED["serve"]), **layout)
+    # Either waits elsewhere.
+    check("cpp", "blocked", 3, outcomes=told("timed_out", r"I/O server 0 \(rank 3\) on", NEVER), says=[NEVER], ends_in=None, **layout)
+    # The server cannot reach the frontend, which says it once more when it comes back.
+    check("cpp", "blocked", 2, errors=2, outcomes=[*told("timed_out", "the frontend at rank 2 " + NEVER), (3, ["peer_lost", "the frontend at rank 2 " + NEVER])],
+          says=["the frontend at rank 2 " + NEVER], ends_in=None, **layout)
+
+
+def tiered_on_a_node():
+    tiered()
+
+
+def tiered_over_mpi():
+    tiered(*OVER_MPI)
+
+
+def several_servers():
+    """Ranks 2 and 3, which have links to each other, or none."""
+    for settings in ((), OVER_MPI, ("placement=slab",)):
+        layout = {"servers": 2, "settings": settings, "published": None}
+        for rank in (2, 3):
+            check("cpp", "serve", rank, says=[f"rank {rank}", DESTROYED["serve"]], outcomes=told("bad_state", f"rank {rank}", DESTROYED["serve"]), **layout)
+        check("c", "serve:kept", says=["ranks 2 and 3", AT_FINALIZE["serve"]], outcomes=told("bad_state", "ranks 2 and 3", AT_FINALIZE["serve"]), **layout)
+        check("fortran", "serve", 3, says=["rank 3", AT_FINALIZE["serve"]], outcomes=told("bad_state", "rank 3", AT_FINALIZE["serve"]), **layout)
+        for rank in (2, 3):
+            check("cpp", "blocked", rank, outcomes=told("timed_out", rf"I/O server {rank - 2} \(rank {rank}\) " + NEVER),
+                  says=[rf"I/O server {rank - 2} \(rank {rank}\) " + NEVER], ends_in=None, **layout)
+    check("fortran", "close", says=["model ranks 0, 1, 2 and 3", "not complete: out.nc"], models=4, servers=2)
+
+
+def inline():
+    for settings in (("inline.mode=synchronous",), ("inline.mode=thread",)):
+        layout = {"servers": 0, "settings": settings}
+        check("cpp", "finalize", says=[DESTROYED["finalize"]], published=["out.nc"], **layout)
+        check("cpp", "finalize:kept", says=[AT_FINALIZE["finalize"]], published=["out.nc"], **layout)
+        check("c", "close:kept", 0, says=["rank 0", AT_FINALIZE["finalize"]], outcomes=[(1, ["peer_lost", "model rank 0"])], **layout)
+        check("c", "close", 1, says=["rank 1", DESTROYED["finalize"]], outcomes=[(0, ["peer_lost", "model rank 1"])], **layout)
+        check("fortran", "close", says=[AT_FINALIZE["finalize"], "not complete: out.nc"], **layout)
+        check("fortran", "unused", says=[AT_FINALIZE["finalize"]], **layout)
+        check("cpp", "unused", 1, says=["rank 1", DESTROYED["finalize"]], outcomes=[(0, ["peer_lost", "model rank 1"])], **layout)
+
+
+CASES = {case.__name__: case for case in (late_close, over_mpi, tiered_on_a_node, tiered_over_mpi, several_servers, inline)}
+for case in sys.argv[1:] or CASES:
+    CASES[case]()
