@@ -48,8 +48,7 @@ int RegularFile::release() noexcept { return std::exchange(descriptor_, -1); }
 bool RegularFile::accept(unsigned mode) noexcept {
   if (S_ISREG(mode)) return true;
   number_ = S_ISDIR(mode) ? EISDIR : S_ISLNK(mode) ? ELOOP : ENODEV;
-  kind_ = S_ISDIR(mode)    ? "a directory"
-          : S_ISLNK(mode)  ? "a symbolic link"
+  kind_ = S_ISLNK(mode)    ? "a symbolic link"
           : S_ISFIFO(mode) ? "a named pipe"
           : S_ISSOCK(mode) ? "a socket"
                            : "a device";
@@ -57,7 +56,7 @@ bool RegularFile::accept(unsigned mode) noexcept {
 }
 
 std::string RegularFile::problem() const {
-  if (kind_ != nullptr) return std::string("it is ") + kind_ + ", not a regular file";
+  if (number_ != EISDIR && kind_ != nullptr) return std::string("it is ") + kind_ + ", not a regular file";
   return std::generic_category().message(number_);
 }
 

@@ -57,7 +57,7 @@ TEST(RegularFile, nothing_else_is_opened_and_nothing_is_waited_for) {
   EXPECT_EQ(RegularFile("/dev/zero").problem(), "it is a device, not a regular file");
   const RegularFile folder(at("directory"));
   EXPECT_EQ(folder.number(), EISDIR);
-  EXPECT_EQ(folder.problem(), "it is a directory, not a regular file");
+  EXPECT_EQ(folder.problem(), "Is a directory");
 }
 
 TEST(RegularFile, reads_wait_for_the_file_system) {
