@@ -51,6 +51,7 @@ class BlobWriter final : public Writer {
 
   void post(int record) override {
     if (record == 0) {
+      block_.clear();
       block_.reserve(own_);
       block_.insert(block_.end(), described_.begin(), described_.end());
     }

@@ -135,7 +135,7 @@ TEST_F(JournalOwner, are_waited_for_at_once_by_who_reads) {
   ASSERT_TRUE(journal);
   ASSERT_EQ(journal->runs.size(), 2U);
   for (const auto& run : journal->runs)
-    for (const auto& [number, server] : run.servers) EXPECT_FALSE(server.held);
+    for (const auto& [number, server] : run.servers) EXPECT_EQ(server.holder, Holder::nobody);
 }
 
 }  // namespace
