@@ -64,8 +64,8 @@ bool has_grown(const std::vector<std::string>& files, const std::vector<Holder>&
 /// Puts the lines of all files together.
 class Collector {
  public:
-  /// `holder` was asked for before the lines are read: who ends its run while they are read has written its end
-  /// to them.
+  /// `holder` was asked for before the lines are read: who ends its run while they are read has written its
+  /// end to them.
   Result<> add(const std::string& path, Holder holder) {
     const RegularFile file(path);
     if (!file.open()) return fail(cannot_read(path, file.number(), file.problem()));

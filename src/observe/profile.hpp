@@ -71,8 +71,8 @@ class Timed {
   std::uint64_t bytes_ = 0;
 };
 
-/// Times a call of a model. What such a call calls in turn counts as its own time: times of calls can be added
-/// up. One thread.
+/// Times a call of a model. What such a call calls in turn counts as its own time: times of calls can be
+/// added up. One thread.
 class TimedCall {
  public:
   /// `inside`: whether a call is being timed; false at first.

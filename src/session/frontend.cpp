@@ -40,10 +40,11 @@ FrontendRun::FrontendRun(std::unique_ptr<transport::network::Relay> relay, Front
   work_timers_ = {profile.timer("take in"), profile.timer("send"), profile.timer("answer")};
   wait_timers_ = {profile.wait("data of model ranks"), profile.wait("credits of servers"),
                   profile.wait("transfers to servers")};
-  relay_->set_listener([this](Relay::Work work, std::uint64_t start_ns, std::uint64_t end_ns, std::uint64_t bytes) {
-    end_wait(start_ns);
-    work_timers_[static_cast<std::size_t>(work)]->add(start_ns, end_ns, bytes);
-  });
+  relay_->set_listener(
+      [this](Relay::Work work, std::uint64_t start_ns, std::uint64_t end_ns, std::uint64_t bytes) {
+        end_wait(start_ns);
+        work_timers_[static_cast<std::size_t>(work)]->add(start_ns, end_ns, bytes);
+      });
 }
 
 observe::ServerState FrontendRun::state_now(const char* phase) const {

@@ -335,8 +335,8 @@ void seal(std::string& log) {
   }
 }
 
-/// AFTERBAY_TEST_MUTANTS: how many, AFTERBAY_TEST_SEED: which; a damaged file may come back with wrong values, and
-/// nothing worse.
+/// AFTERBAY_TEST_MUTANTS: how many, AFTERBAY_TEST_SEED: which; a damaged file may come back with wrong
+/// values, and nothing worse.
 TEST_P(Recover, damaged_files_and_logs_end_nothing) {
   const char* const asked = std::getenv("AFTERBAY_TEST_MUTANTS");
   const std::uint64_t mutants = asked != nullptr ? std::strtoull(asked, nullptr, 10) : 120;
