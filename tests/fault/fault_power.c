@@ -174,11 +174,14 @@ void power_created(const char* path, const char* what) { record_name(path, what,
 /* A further name of a file. */
 void power_linked(const char* path) { record_name(path, "create", 0); }
 
-/* Removes the kept files of a directory's log. */
+/* Empties a directory's log, and then removes its kept files: killed in between, it names none that is gone.
+ */
 static void let_go(int log) {
   const off_t size = lseek(log, 0, SEEK_END);
   char* text = calloc((size_t)size + 1, 1);
-  if (pread(log, text, (size_t)size, 0) == size) {
+  const int known = pread(log, text, (size_t)size, 0) == size;
+  if (syscall(SYS_ftruncate, log, 0L) != 0) _exit(86);
+  if (known) {
     for (char* line = strtok(text, "\n"); line != NULL; line = strtok(NULL, "\n")) {
       char* kept = strrchr(line, '\t') + 1;
       if (strstr(kept, "/.power/keep_") != NULL) syscall(SYS_unlinkat, AT_FDCWD, kept, 0);
@@ -191,7 +194,9 @@ void power_synced(int fd) {
   struct stat status;
   if (!tracked(fd, &status)) return;
   const int log = locked_log(S_ISDIR(status.st_mode) ? 'd' : 'f', status.st_ino);
-  if (S_ISDIR(status.st_mode)) let_go(log);
-  if (syscall(SYS_ftruncate, log, 0L) != 0) _exit(86);
+  if (S_ISDIR(status.st_mode))
+    let_go(log);
+  else if (syscall(SYS_ftruncate, log, 0L) != 0)
+    _exit(86);
   close(log);
 }
