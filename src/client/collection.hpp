@@ -141,6 +141,7 @@ class Collection {
 
   [[nodiscard]] std::uint32_t id() const noexcept { return id_; }
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
+  [[nodiscard]] Format format() const noexcept { return format_; }
   [[nodiscard]] const Schema& schema() const noexcept { return schema_; }
   [[nodiscard]] const model::FileLayout& layout() const noexcept { return *layout_; }
   /// Refuses changes that do not fit the schema, and those with which it cannot be written.

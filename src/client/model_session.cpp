@@ -135,13 +135,16 @@ Result<> ModelSession::start() {
   const observe::Timed timed(observed_.define);
   warn_of_unknown_collections();
   ++define_serial_;
+  const bool writes_files =
+      std::ranges::any_of(collections_, [](const auto& it) { return it->format() != Format::memory; });
   for (std::size_t s = 0; s < links_.size(); ++s) {
     for (std::size_t d = decompositions_sent_; d < decompositions_.size(); ++d)
       AFTERBAY_TRY(send_decomposition(s, decompositions_[d]));
     for (std::size_t c = collections_sent_; c < collections_.size(); ++c)
       if (collections_[c]->serves(s))
         AFTERBAY_TRY(send(s, collections_[c]->message(place_.model_rank == 0), Wake::no));
-    AFTERBAY_TRY(send(s, wire::DefineEnd{define_serial_}, Wake::now));
+    AFTERBAY_TRY(
+        send(s, wire::DefineEnd{define_serial_, static_cast<std::uint8_t>(writes_files ? 1 : 0)}, Wake::now));
     if (auto sent = links_[s]->flush(); !sent) return fail(explain(s, std::move(sent).error()));
   }
   const std::size_t first_new = std::exchange(collections_sent_, collections_.size());

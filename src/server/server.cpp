@@ -269,6 +269,7 @@ Result<> Server::define(std::size_t peer, const wire::DefineCollection& message)
 Result<> Server::define(std::size_t peer, const wire::DefineEnd& message) {
   AFTERBAY_TRY_ASSIGN(const bool last, catalog_.end(peer, message));
   if (!last) return {};
+  if (journal_ && message.writes_files != 0) journal_->expect_output();
   AFTERBAY_TRY_ASSIGN(wire::Defined answer, catalog_.complete(port_->frames()));
   model_has_defined_ = true;
   prepare_scratch(answer);

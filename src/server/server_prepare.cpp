@@ -12,7 +12,6 @@ namespace afterbay::server {
 /// workers it would only take this thread's time earlier, and perhaps in vain; nor is it known to be of use
 /// for files that are appended to.
 void Server::prepare(const ServedCollection& collection) {
-  if (journal_ && collection.format != Format::memory) journal_->expect_output();
   const bool makes_files =
       collection.split == model::Split::none || collection.first == static_cast<std::uint32_t>(place_.number);
   if (!makes_files || !workers_.has_threads()) return;

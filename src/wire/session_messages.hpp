@@ -66,9 +66,10 @@ struct DefineCollection {
 struct DefineEnd {
   static constexpr Kind kind{102};
   std::uint64_t serial = 0;
+  std::uint8_t writes_files = 0;  ///< 1: the session has a collection of files, of this server or another one
   template <class A>
   void fields(A& a) {
-    a(serial);
+    a(serial, writes_files);
   }
 };
 

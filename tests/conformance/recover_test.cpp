@@ -240,7 +240,6 @@ TEST_P(Recover, logs_of_another_run_stay_when_a_recovery_or_publication_ends) {
   EXPECT_FALSE(fs::exists(log_));
 }
 
-/// While a file is recovered in place, its part name is locked until the logs are gone.
 TEST_P(Recover, no_run_begins_the_file_anew_while_it_is_recovered) {
   leave_part();
   const auto found = storage::find_recoverable(path_);

@@ -310,7 +310,8 @@ class Sequence:
 
     def damage(self):
         """A user's mistake or the file system's: nothing false may be said afterwards."""
-        parts = sorted((self.disk / "out").glob("*.part"))
+        # Not a second name of a complete file, left by a kill between two calls: who writes to that writes to the file.
+        parts = [part for part in sorted((self.disk / "out").glob("*.part")) if part.stat().st_nlink == 1]
         logs = sorted((self.disk / "out").glob("*.epochs*"))
         finals = sorted((self.disk / "out").glob("*.nc"))
         what = self.dice.choice(["remove part", "remove log", "rename part", "shorten part", "put back", "flip published", "remove published", "nothing"])

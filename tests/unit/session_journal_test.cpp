@@ -115,6 +115,23 @@ TEST_P(ThreadSessionJournal, HasTheEndOfEachServerOfARunWithOutput) {
   EXPECT_EQ(state_of(journal, journal::this_host()), journal::RunState::complete);
 }
 
+/// With the placement `collection` one of several servers writes everything. A run was called killed for
+/// those that had nothing to do.
+TEST_P(ThreadSessionJournal, HasTheEndOfServersWithNothingToWrite) {
+  const auto model = [&](Session& session, int) {
+    OutputFile file = define(session).open(FileName{{}, 1, {}, {}});
+    put(file, 1);
+    file.close();
+    session.finalize();
+  };
+  for (const auto& error : local_run({{"placement", "collection"}}).run(model))
+    ASSERT_FALSE(error) << error->text();
+  const journal::Journal journal = read();
+  ASSERT_EQ(journal.runs.size(), 1u);
+  EXPECT_EQ(journal.runs[0].servers.size(), static_cast<std::size_t>(GetParam().servers));
+  EXPECT_EQ(state_of(journal, journal::this_host()), journal::RunState::complete);
+}
+
 TEST_P(ThreadSessionJournal, IsNotThereWhereNothingIsToBeWritten) {
   const auto model = [&](Session& session, int) {
     session.start();

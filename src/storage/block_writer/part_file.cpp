@@ -256,18 +256,13 @@ Result<> PartFile::make_durable() {
 Result<> PartFile::take_name() {
   AFTERBAY_TRY(check_name());
   AFTERBAY_TRY(give_name(*disk_, descriptor_.get(), part_path_, path_, existing_ != Existing::refuse));
-  // Logs of epochs are needed until the name is durable, and the part name keeps other runs from them.
-  if (!path_exists(EpochLog::path_of(part_path_))) remove_name(descriptor_.get(), part_path_);
+  remove_name(descriptor_.get(), part_path_);
   return {};
 }
 
 void PartFile::end_publication() noexcept {
-  if (descriptor_.open()) {
-    const PartIdentity mine = identity_of_part(descriptor_.get());
-    remove_epoch_logs(part_path_, mine);
-    remove_name(descriptor_.get(), part_path_);
-  }
   close();
+  remove_epoch_logs(part_path_, closed_);  // another run may have the part name by now
 }
 
 Result<> sync_directory_of(Disk& disk, const std::string& path) {

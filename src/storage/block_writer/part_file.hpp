@@ -54,8 +54,7 @@ class PartFile {
   void start_write_back() noexcept;
   /// fsync of the file.
   Result<> make_durable();
-  /// Gives it the final name, which lasts once the directory is durable, instead of the part name; while it
-  /// has logs of epochs, it keeps the part name too.
+  /// Gives it the final name, which lasts once the directory is durable, instead of the part name.
   Result<> take_name();
   /// The name is durable: removes the logs of epochs, which nobody needs any more, and closes.
   void end_publication() noexcept;

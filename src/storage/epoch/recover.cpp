@@ -516,17 +516,13 @@ Result<Recovered> recover_file(const Recoverable& file, const RecoverOptions& op
     if (work.copy) ::unlink(work.path.c_str());
     return recovered;
   }
+  if (work.copy) remove_name(work.opened.get(), work.path);
+  // While the name is not durable, a loss of power brings this one back.
+  if (!work.copy) remove_name(part.get(), file.part_path);
   AFTERBAY_TRY(sync_directory_of(*Disk::real(), file.path));
-  if (work.copy) {
-    // The part file first: one without its log could not be told from one that never had an epoch.
-    remove_name(work.opened.get(), work.path);
-    remove_name(part.get(), file.part_path);
-    remove_epoch_logs(file.part_path, logged.part);
-    return recovered;
-  }
-  // The logs first: as long as the part file has its name, no run makes others.
-  remove_epoch_logs(file.part_path, logged.part);
-  remove_name(part.get(), file.part_path);
+  // The part file before its logs: one without them could not be told from one that never had an epoch.
+  if (work.copy) remove_name(part.get(), file.part_path);
+  remove_epoch_logs(file.part_path, logged.part);  // another run may have made others by now
   return recovered;
 }
 
