@@ -2,7 +2,6 @@
 #include "journal/recovered.hpp"
 
 #include <filesystem>
-#include <ranges>
 
 #include "journal/journal_file.hpp"
 
@@ -13,14 +12,15 @@ std::optional<LeftFile> find_left(const Journal& journal, const std::string& pat
   const std::string whole = std::filesystem::absolute(path, gone).lexically_normal().string();
   std::optional<LeftFile> found;
   SameFile sameness = SameFile::no;
-  for (const Run& run : std::views::reverse(journal.runs)) {
-    for (const OpenedFile& it : std::views::reverse(run.unpublished)) {
+  for (auto run = journal.runs.rbegin(); run != journal.runs.rend(); ++run) {
+    for (auto at = run->unpublished.rbegin(); at != run->unpublished.rend(); ++at) {
+      const OpenedFile& it = *at;
       // A run that was refused the file gave it up before it made one.
       if (it.file.path != whole || !it.was_made()) continue;
       const SameFile same = compare(it.identity(), log);
       const bool may_be = same != SameFile::no || it.inode == 0 || log.inode == 0;
       if (!may_be || (found && same <= sameness)) continue;
-      found = LeftFile{&run, &it};
+      found = LeftFile{&*run, &it};
       sameness = same;
     }
   }
