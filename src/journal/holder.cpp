@@ -22,12 +22,17 @@ int lock_error(int descriptor) noexcept {
   return ::fcntl(descriptor, F_OFD_GETLK, &all) == 0 ? 0 : errno;
 }
 
-/// 0 if the file can be read, or why not.
+/// 0 if the file can be read, or why not. A file server may need some tries (ESTALE).
 int read_error(const std::string& path) noexcept {
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-  if (descriptor < 0) return errno;
-  ::close(descriptor);
-  return 0;
+  constexpr int tries = 5;
+  int number = 0;
+  for (int i = 0; i < tries; ++i) {
+    const int descriptor = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    number = descriptor < 0 ? errno : 0;
+    if (descriptor >= 0) ::close(descriptor);
+    if (number == 0 || number == ENOENT) break;
+  }
+  return number;
 }
 
 bool means_no_locks(int number) noexcept {

@@ -246,8 +246,8 @@ class Sequence:
         for name, run in self.run_of_id.items():
             if run is last or self.said_its_end(run):
                 continue
-            beside = run.beside if overlapped else None
-            later = set().union(*(paths[it.number] for it in self.runs if it.number > run.number and it is not beside))
+            beside = self.beside(run, events) if overlapped else []
+            later = set().union(*(paths[it.number] for it in self.runs if it.number > run.number and it not in beside))
             made = {event["path"] for event in events[name] if event["event"] in ("file_opened", "file_ready")}
             complete = {event["path"] for event in events[name] if event["event"] in ("file_published", "file_recovered")}
             complete |= {path for path in made if self.whole_by(pathlib.Path(path), run)}
@@ -256,6 +256,15 @@ class Sequence:
             if beside and not paths[run.number] & later:
                 return True
         return False
+
+    def beside(self, run, events):
+        """Runs that overlapped with it, or seem so: a run whose first server died before its first line did not say that the
+        one before was over."""
+        def silent(it):
+            its = [event for name, known in self.run_of_id.items() if known is it for event in events[name]]
+            return its and not any(event["event"] == "run_started" and event["server"] == 0 for event in its)
+        near = [it for it in self.runs if abs(it.number - run.number) == 1 and silent(max(it, run, key=lambda one: one.number))]
+        return near + ([run.beside] if run.beside else [])
 
     def recoverable(self):
         """What `status` offers: (run, path, epoch's number, the run's records by then)."""
