@@ -84,11 +84,12 @@ TEST_F(BaseOwnerFileSystem, without_links_and_renames_that_replace_nothing_has_o
 
 /// Over NFS a node may not see for a minute that another one took a file over.
 TEST_F(BaseOwnerFileSystem, that_does_not_show_a_successor_yet_makes_nobody_publish) {
+  std::string taken;  // outlives the owner
   const auto owner = OwnerFile::claim(name());
   ASSERT_TRUE(owner);
   const auto chain = owner_chain(name());
   ASSERT_TRUE(chain);
-  const std::string taken = owner_successor(name(), chain->back());
+  taken = owner_successor(name(), chain->back());
   unseen = taken.c_str();
   EXPECT_FALSE(owner->still_ours());
 }
