@@ -73,8 +73,9 @@ def several_servers():
 def inline():
     for settings in (("inline.mode=synchronous",), ("inline.mode=thread",)):
         layout = {"servers": 0, "settings": settings}
-        check("cpp", "finalize", says=[DESTROYED["finalize"]], published=["out.nc"], **layout)
-        check("cpp", "finalize:kept", says=[AT_FINALIZE["finalize"]], published=["out.nc"], **layout)
+        # The rank that hosts the server may go before the other one has closed the file.
+        check("cpp", "finalize", says=[DESTROYED["finalize"]], published=None, **layout)
+        check("cpp", "finalize:kept", says=[AT_FINALIZE["finalize"]], published=None, **layout)
         check("c", "close:kept", 0, says=["rank 0", AT_FINALIZE["finalize"]], outcomes=[(1, ["peer_lost", "model rank 0"])], **layout)
         check("c", "close", 1, says=["rank 1", DESTROYED["finalize"]], outcomes=[(0, ["peer_lost", "model rank 1"])], **layout)
         check("fortran", "close", says=[AT_FINALIZE["finalize"], "not complete: out.nc"], **layout)
