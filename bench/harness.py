@@ -30,7 +30,7 @@ class Row:
     key: str  #: unique in the benchmark
     label: str
     scenario: str  #: rows of a scenario are compared with each other
-    kind: str  #: "afterbay", "baseline" or "yardstick"
+    kind: str  #: "afterbay", "baseline", "yardstick" or "other version"
     program: str
     ranks: int  #: processes, I/O servers among them
     arguments: tuple[str, ...] = ()  #: {dir} stands for the run's directory; a report.json there is kept
@@ -90,6 +90,34 @@ def one_row_per_program(rows: list[Row]) -> list[Row]:
     for row in rows:
         chosen.setdefault((row.scenario, row.program, row.kind), row)
     return list(chosen.values())
+
+
+AGAINST = "/against"  #: ends the key of a row that another version runs
+MOST_SLOWER = 1.03  #: than the other version, in end-to-end or blocked time
+
+
+def with_other_build(rows: list[Row], programs: pathlib.Path) -> list[Row]:
+    """Each of Afterbay's rows twice: as it is, and with the same program of another build."""
+    both = []
+    for row in rows:
+        both.append(row)
+        if row.kind == "afterbay":
+            both.append(replace(row, key=row.key + AGAINST, label=f"{row.label}, other version", kind="other version",
+                                program=str(programs / row.program), choice=row.choice and row.choice + AGAINST))
+    return both
+
+
+def checks_against(results: "Results") -> list["Check"]:
+    """Of each row that both versions ran: end-to-end and blocked time over those of the other version."""
+    found = []
+    for key, row in results.rows.items():
+        if not results.present(key) or not results.present(key + AGAINST):
+            continue
+        for path, what in (("end_s", "end-to-end time"), ("blocked_s.max", "blocked time")):
+            ratios = results.ratios(key, path, key + AGAINST, path)
+            if ratios:
+                found.append(results.median_check(f"{row.scenario}, {row.label}: {what} / that of the other version", ratios, "<=", MOST_SLOWER))
+    return found
 
 
 def argument(row: Row, name: str) -> str:

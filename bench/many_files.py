@@ -2,7 +2,6 @@
 """The benchmark of many small files: 200 files of 8 KiB handed over at once, until all are durable under their names."""
 
 import argparse
-import pathlib
 
 from harness import Check, Panel, Plan, Results, Row
 
@@ -16,8 +15,6 @@ FORMATS = {"netcdf4": "netCDF-4", "cdf5": "CDF-5"}
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--files", type=int, help="how many (200)")
     parser.add_argument("--bytes", type=int, help="size of a file's variable (8192)")
-    parser.add_argument("--other", type=pathlib.Path, metavar="BUILD",
-                        help="a build of another version with the same benchmark program, to be compared with this one")
 
 
 def plan(options: argparse.Namespace) -> Plan:
@@ -28,20 +25,11 @@ def plan(options: argparse.Namespace) -> Plan:
             arguments = (*size, "--servers", str(servers), "--format", store)
             rows.append(Row(f"{model}+{servers}/{store}", f"Afterbay {model}+{servers} {label}", "many_files", "afterbay",
                             "afterbay_many_files", model + servers, arguments, model=model))
-            if options.other:
-                program = str(options.other.resolve() / "bench" / "afterbay_many_files")
-                rows.append(Row(f"{model}+{servers}/{store}/other", f"the other build {model}+{servers} {label}", "many_files", "baseline",
-                                program, model + servers, arguments, model=model))
     return Plan(rows, options.runs or (3 if options.quick else 7), checks, panels, None, 1, lambda results: results.failures_by_reason())
 
 
 def checks(results: Results) -> list[Check]:
-    found = []
-    for row in results.in_scenario("many_files"):
-        if results.present(f"{row.key}/other"):
-            found.append(results.median_check(f"{row.label}: time of the other build / time of this one",
-                                              results.ratios(f"{row.key}/other", "end_s", row.key, "end_s"), ">=", 3.0))
-    return found
+    return []
 
 
 def scenario_table(results: Results, scenario: str) -> str:

@@ -7,7 +7,7 @@ import statistics
 from harness import Panel, Results, Row, lookup
 
 COLOURS = {"afterbay": ("#0b6e99", "#7fc4e0", "#cfe8f3"), "baseline": ("#b5541c", "#eab38f", "#f6dcca"),
-           "yardstick": ("#555555", "#bbbbbb", "#dddddd")}
+           "other version": ("#5b3f8c", "#b9a6d9", "#e2d9f0"), "yardstick": ("#555555", "#bbbbbb", "#dddddd")}
 #: of the legend: the measures of a panel, in the order of the colours above
 GREYS = ("#4d4d4d", "#b8b8b8", "#e0e0e0")
 

@@ -25,9 +25,10 @@ std::vector<std::string> variable_names(const Schema& schema) {
 }
 
 Result<config::Existing> existing_of(const std::string& word) {
+  if (word == "refuse") return Existing::refuse;
+  if (word == "replace") return Existing::replace;
+  if (word == "append") return Existing::append;
   const std::vector<std::string> accepted{"refuse", "replace", "append"};
-  for (std::size_t i = 0; i < accepted.size(); ++i)
-    if (word == accepted[i]) return static_cast<config::Existing>(i);
   return fail(ErrorCode::invalid_argument, "existing is '{}': expected {}{}", word, one_of(accepted),
               did_you_mean(word, accepted));
 }
@@ -304,9 +305,9 @@ wire::DefineCollection Collection::message(bool with_schema) const {
   wire::DefineCollection message;
   message.id = id_;
   message.name = name_;
-  message.store = std::string(name_of(format_));
-  message.existing = static_cast<std::uint8_t>(existing_);
-  message.split = static_cast<std::uint8_t>(split_);
+  message.format = format_;
+  message.existing = existing_;
+  message.split = split_;
   message.least = takes_least_loaded() || takes_least_loaded_pool_ ? 1 : 0;
   message.servers.assign(pool_.begin(), pool_.end());
   message.first = static_cast<std::uint32_t>(server_of(0));

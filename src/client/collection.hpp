@@ -28,7 +28,7 @@
 #include "model/moves.hpp"
 #include "observe/profile.hpp"
 #include "observe/records.hpp"
-#include "wire/session_messages.hpp"
+#include "wire/model_messages.hpp"
 
 namespace afterbay::client {
 

@@ -17,7 +17,8 @@
 #include "client/decomposition.hpp"
 #include "model/input_cut.hpp"
 #include "model/moves.hpp"
-#include "wire/input_messages.hpp"
+#include "wire/model_messages.hpp"
+#include "wire/server_answers.hpp"
 
 namespace afterbay::client {
 

@@ -161,7 +161,6 @@ class ModelSession {
   /// Reads what servers sent; fails with the session's error if one of them failed.
   Result<> poll();
   Result<> handle(std::size_t server, std::span<const std::byte> message);
-  Result<> handle_input(std::size_t server, wire::Kind kind, std::span<const std::byte> message);
   /// After a link's call failed: the server's own account of it, if it sent one.
   Error explain(std::size_t server, Error error);
   Error remember(Error error);

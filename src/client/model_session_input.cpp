@@ -123,32 +123,6 @@ Result<> ModelSession::close_input(Input& input) {
   return {};
 }
 
-Result<> ModelSession::handle_input(std::size_t server, wire::Kind kind, std::span<const std::byte> message) {
-  if (kind == wire::InputOpened::kind) {
-    AFTERBAY_TRY_ASSIGN(wire::InputOpened opened, wire::decode<wire::InputOpened>(message));
-    for (const auto& input : inputs_)
-      if (input->id == opened.input) {
-        input->opened(std::move(opened), config_.memory.input_sizes());
-        break;
-      }
-  } else if (kind == wire::InputMemory::kind) {
-    AFTERBAY_TRY_ASSIGN(const wire::InputMemory memory, wire::decode<wire::InputMemory>(message));
-    AFTERBAY_TRY_ASSIGN(input_memory_[server], transport::shm::Mapping::open(memory.address, memory.bytes));
-  } else if (kind == wire::InputPiece::kind) {
-    AFTERBAY_TRY_ASSIGN(wire::InputPiece piece, wire::decode<wire::InputPiece>(message));
-    if (const auto fetch = fetches_.find(piece.request); fetch != fetches_.end())
-      fetch->second->arrived.emplace_back(server, std::move(piece));
-  } else if (kind == wire::InputStrings::kind) {
-    AFTERBAY_TRY_ASSIGN(wire::InputStrings strings, wire::decode<wire::InputStrings>(message));
-    if (const auto fetch = strings_fetches_.find(strings.request); fetch != strings_fetches_.end())
-      fetch->second = std::move(strings);
-  } else {
-    return fail(
-        remember(make_error(ErrorCode::internal, "I/O server {} sent a message of unknown kind", server)));
-  }
-  return {};
-}
-
 // ---- reading
 
 /// `what`'s first record becomes 0 for variables without records.

@@ -48,55 +48,6 @@ Result<> ModelSession::poll() {
   return {};
 }
 
-Result<> ModelSession::handle(std::size_t server, std::span<const std::byte> message) {
-  const auto kind = wire::kind_of(message);
-  if (kind == wire::Defined::kind) {
-    AFTERBAY_TRY_ASSIGN(const wire::Defined defined, wire::decode<wire::Defined>(message));
-    for (const auto& base : defined.bases) {
-      collections_.at(base.collection)->servers[server].first_frame = base.first_frame;
-      collections_.at(base.collection)->set_packed(base.packed);
-    }
-    defined_[server] = defined.serial;
-  } else if (kind == wire::MapLosses::kind) {
-    AFTERBAY_TRY_ASSIGN(const wire::MapLosses losses, wire::decode<wire::MapLosses>(message));
-    std::vector<model::OffsetRun> lost;
-    for (std::size_t i = 0; i < losses.offsets.size(); ++i)
-      lost.push_back({losses.offsets[i], losses.lengths.at(i)});
-    decompositions_.at(losses.id).map->lose(lost);
-  } else if (kind == wire::MapPacking::kind) {
-    AFTERBAY_TRY_ASSIGN(wire::MapPacking packing, wire::decode<wire::MapPacking>(message));
-    AFTERBAY_TRY(decompositions_.at(packing.id)
-                     .map->set_packing(model::Index(packing.part), packing.cells, std::move(packing.before)));
-  } else if (kind == wire::Done::kind) {
-    AFTERBAY_TRY_ASSIGN(const wire::Done done, wire::decode<wire::Done>(message));
-    owe_[done.ticket].erase(server);
-    if (const auto it = pending_.find(done.ticket); it != pending_.end() && --it->second.servers == 0) {
-      pending_.erase(it);
-      owe_.erase(done.ticket);
-    }
-  } else if (kind == wire::Assigned::kind) {
-    AFTERBAY_TRY_ASSIGN(const wire::Assigned assigned, wire::decode<wire::Assigned>(message));
-    collections_.at(assigned.collection)->assigned[assigned.nth] = assigned.server;
-  } else if (kind == wire::FileRecords::kind) {
-    AFTERBAY_TRY_ASSIGN(const wire::FileRecords answer, wire::decode<wire::FileRecords>(message));
-    for (const auto& file : open_files_)
-      if (file->id == answer.file) file->records = answer.records;
-  } else if (kind == wire::Bye::kind) {
-    bye_[server] = true;
-  } else if (kind == wire::Failed::kind) {
-    AFTERBAY_TRY_ASSIGN(wire::Failed failed, wire::decode<wire::Failed>(message));
-    told_by_server_ = true;
-    if (!failure_) reported_ = failed.reported;
-    // A server that lost a rank may have no file of this session open: then this rank says what it was busy
-    // with.
-    const bool names_no_file = failed.error.code == ErrorCode::peer_lost && failed.error.file.empty();
-    return fail(remember(names_no_file ? with_work(std::move(failed.error)) : std::move(failed.error)));
-  } else {
-    return handle_input(server, kind.value_or(wire::Kind{0}), message);
-  }
-  return {};
-}
-
 Error ModelSession::remember(Error error) {
   if (!failure_) failure_ = std::move(error);
   return *failure_;

@@ -18,6 +18,7 @@
 #include "base/log.hpp"
 #include "base/result.hpp"
 #include "model/chunk_shape.hpp"
+#include "model/file_options.hpp"
 #include "model/format.hpp"
 #include "model/input_cut.hpp"
 #include "model/layout.hpp"
@@ -28,10 +29,10 @@ namespace afterbay::config {
 enum class Topology { dedicated, inline_, tiered };
 enum class InlineMode { synchronous, thread };
 enum class Transport { automatic, shm, mpi };
-enum class DirectIo { automatic, on, off };
+using afterbay::DirectIo;
 enum class Placement { collection, file, slab, variable, least };
 enum class PoolChoice { turn, least };
-enum class Existing { refuse, replace, append };
+using afterbay::Existing;
 /// What a server does when its memory is full and more comes.
 enum class WhenFull {
   wait,   ///< model ranks wait in put

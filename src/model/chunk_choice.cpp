@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "model/filters.hpp"
+
 namespace afterbay::model {
 namespace {
 
@@ -80,7 +82,7 @@ class CollectionChooser {
     std::uint64_t given = 0, waiting = 0;
     for (std::size_t v = 0; v < schema_.variables.size(); ++v) {
       const Variable& variable = schema_.variables[v];
-      if (!has_record(schema_, variable) || !is_encoded(variable)) continue;
+      if (!has_record(schema_, variable) || !is_filtered(variable)) continue;
       if (!variable.chunk.empty())
         given += variable.chunk[0] > 1 ? variable.chunk[0] * slab_bytes(schema_, variable) : 0;
       else if (wants_series(variables_[v].access))
@@ -91,7 +93,6 @@ class CollectionChooser {
     most_assembled_ = std::max<std::uint64_t>(1, waiting > 0 ? left / waiting : 1);
   }
 
-  static bool is_encoded(const Variable& variable) { return variable.deflate > 0 || variable.shuffle; }
   static bool wants_series(Access access) { return access == Access::series || access == Access::balanced; }
 
   ChunkChoice choose(Variable& variable, const VariableFacts& facts) const {
@@ -105,7 +106,7 @@ class CollectionChooser {
     ChunkWish wish = wish_for(variable, facts);
     const Index shape = shape_of(schema_, variable);
     const ChunkShape unbounded = choose_chunk(shape, size_of(variable.type), wish);
-    if (is_encoded(variable)) wish.most_records = most_assembled_;
+    if (is_filtered(variable)) wish.most_records = most_assembled_;
     const ChunkShape shape_chosen = choose_chunk(shape, size_of(variable.type), wish);
     choice.short_of_memory = shape_chosen.records < unbounded.records;
     if (wish.record) variable.chunk.push_back(shape_chosen.records);
@@ -140,7 +141,7 @@ class CollectionChooser {
 
 bool is_chunked(const Schema& schema, const Variable& variable) {
   if (variable.dimensions.empty() || variable.type == Type::string) return false;
-  return has_record(schema, variable) || variable.deflate > 0 || !variable.chunk.empty();
+  return has_record(schema, variable) || is_filtered(variable) || !variable.chunk.empty();
 }
 
 std::vector<ChunkChoice> choose_chunks(Schema& schema, std::span<const VariableFacts> variables,

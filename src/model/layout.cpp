@@ -6,6 +6,7 @@
 
 #include "base/caller_terms.hpp"
 #include "model/chunk_shape.hpp"
+#include "model/filters.hpp"
 
 namespace afterbay::model {
 namespace {
@@ -80,7 +81,7 @@ class LayoutMaker {
 
   /// netCDF-4: record variables must be chunked; fixed ones are when asked or compressed.
   Result<> choose_chunk(const Variable& variable, VariableLayout& result) const {
-    result.chunked = result.record || variable.deflate > 0 || !variable.chunk.empty();
+    result.chunked = result.record || is_filtered(variable) || !variable.chunk.empty();
     if (variable.dimensions.empty()) result.chunked = false;
     if (!result.chunked || variable.type == Type::string) return {};
     const std::uint64_t element = size_of(variable.type);

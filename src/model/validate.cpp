@@ -10,6 +10,7 @@
 #include "base/caller_terms.hpp"
 #include "base/suggest.hpp"
 #include "model/converted_values.hpp"
+#include "model/filters.hpp"
 #include "model/problems.hpp"
 #include "model/values.hpp"
 
@@ -232,7 +233,7 @@ class Validation {
     if (variable.deflate < 0 || variable.deflate > 9)
       problem(variable, ErrorCode::invalid_argument, "has deflate level {}: 0 (off) to 9 are possible",
               variable.deflate);
-    const bool filtered = variable.deflate != 0 || variable.shuffle;
+    const bool filtered = is_filtered(variable);
     if (filtered && is_classic(format_))
       problem(variable, ErrorCode::invalid_argument,
               "asks for deflate or shuffle, which {} does not have: use netcdf4", name_of(format_));

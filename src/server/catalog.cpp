@@ -166,20 +166,19 @@ Result<const ServedCollection*> Catalog::add(std::size_t peer, const wire::Defin
     it.id = message.id;
     it.name = message.name;
     it.existing = message.existing;
-    it.split = static_cast<model::Split>(message.split);
+    it.split = message.split;
     it.least = message.least != 0;
     it.servers = message.servers;
     it.first = message.first;
     it.gather_bytes = message.gather_bytes;
     it.schema_hash = message.schema_hash;
     it.decompositions = message.decompositions;
-    it.format = format_of(message.store).value_or(Format::netcdf4);
+    it.format = message.format;
     new_collections_.push_back(message.id);
   } else if (it.name != message.name || it.schema_hash != message.schema_hash ||
-             it.existing != message.existing || it.servers != message.servers ||
-             it.split != static_cast<model::Split>(message.split) || it.least != (message.least != 0) ||
-             it.gather_bytes != message.gather_bytes || it.decompositions != message.decompositions ||
-             name_of(it.format) != message.store) {
+             it.existing != message.existing || it.servers != message.servers || it.split != message.split ||
+             it.least != (message.least != 0) || it.gather_bytes != message.gather_bytes ||
+             it.decompositions != message.decompositions || it.format != message.format) {
     return fail(
         make_error(
             ErrorCode::conflict,

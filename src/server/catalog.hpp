@@ -19,7 +19,8 @@
 #include "model/moves.hpp"
 #include "server/served_map.hpp"
 #include "transport/link.hpp"
-#include "wire/session_messages.hpp"
+#include "wire/model_messages.hpp"
+#include "wire/server_answers.hpp"
 
 namespace afterbay::server {
 
@@ -34,7 +35,7 @@ struct ServedCollection {
   std::uint32_t id = 0;
   std::string name;
   Format format = Format::netcdf4;
-  std::uint8_t existing = 0;
+  Existing existing = Existing::refuse;
   model::Split split = model::Split::none;
   bool least = false;                  ///< its files go where there is least to write
   std::vector<std::uint32_t> servers;  ///< of its pool, ascending

@@ -11,7 +11,7 @@
 #include <span>
 #include <utility>
 
-#include "wire/session_messages.hpp"
+#include "wire/model_messages.hpp"
 
 namespace afterbay::server {
 

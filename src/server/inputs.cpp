@@ -78,8 +78,7 @@ Result<> Inputs::open(std::size_t peer, const wire::OpenInput& message) {
   }
   if (!is_new) return {};
   host_.workers.submit_first([this, id = message.input, path = message.path, timer = observed_.open,
-                              direct = static_cast<storage::DirectIo>(host_.config.direct_io),
-                              deadline = host_.config.deadline] {
+                              direct = host_.config.direct_io, deadline = host_.config.deadline] {
     observe::Timed timed(timer);
     auto result = std::make_shared<Result<std::unique_ptr<storage::InputFile>>>(
         storage::InputFile::open(path, direct, nullptr, deadline));

@@ -25,7 +25,8 @@
 #include "storage/input/input_file.hpp"
 #include "transport/link.hpp"
 #include "transport/shm/mapping.hpp"
-#include "wire/input_messages.hpp"
+#include "wire/model_messages.hpp"
+#include "wire/server_answers.hpp"
 
 namespace afterbay::server {
 

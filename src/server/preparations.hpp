@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "server/catalog.hpp"
-#include "wire/session_messages.hpp"
+#include "wire/server_answers.hpp"
 
 namespace afterbay::server {
 

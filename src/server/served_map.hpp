@@ -12,7 +12,8 @@
 
 #include "model/map_cells.hpp"
 #include "model/map_coverage.hpp"
-#include "wire/session_messages.hpp"
+#include "wire/model_messages.hpp"
+#include "wire/server_answers.hpp"
 
 namespace afterbay::server {
 

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loop: messages in, events in, tickets. Files and frames are in server_output.cpp, deadlines and the end
-// in server_end.cpp.
+// The loop: takes in messages and what workers posted, answers tickets. Files and frames are in
+// server_output.cpp, deadlines and the end in server_end.cpp.
 #include "server/server.hpp"
-
-#include <unistd.h>
 
 #include <algorithm>
 
 #include "base/batch_thread.hpp"
-#include "base/host.hpp"
 
 namespace afterbay::server {
 namespace {
@@ -20,10 +17,10 @@ constexpr std::uint64_t strings_share = 8;  ///< strings wait in up to this part
 
 }  // namespace
 
-Server::Server(Place place, const config::Config& config, std::unique_ptr<transport::ServerPort> port,
+Server::Server(Identity identity, const config::Config& config, std::unique_ptr<transport::ServerPort> port,
                FellowServers::Links fellows, Stores stores, std::size_t threads, observe::Profile& profile,
                Logger logger, std::unique_ptr<journal::Recorder> journal)
-    : place_(std::move(place)),
+    : identity_(std::move(identity)),
       config_(config),
       port_(std::move(port)),
       stores_(std::move(stores)),
@@ -31,38 +28,34 @@ Server::Server(Place place, const config::Config& config, std::unique_ptr<transp
       profile_(profile),
       logger_(std::move(logger)),
       journal_(std::move(journal)),
-      fellows_(*port_, std::move(fellows), place_.session_ranks.size()),
+      fellows_(*port_, std::move(fellows), identity_.session_ranks.size()),
       places_(
           config.deadline, [this] { port_->wake(); },
           threads > 0 ? std::function<void()>() : [this] {
             port_->pump();
             if (!take_server_messages()) port_->wait(transport::Millis(2));
           }),
-      catalog_(place_.session_ranks, config),
+      catalog_(identity_.session_ranks, config),
       strings_(config.memory.server_bytes / strings_share),
-      peers_(place_.session_ranks.size()),
+      peers_(identity_.session_ranks.size()),
       scratch_(config.memory.block_bytes + model::page_bytes),
       overflow_(config, overflow_hooks()),
+      executor_([this] {
+        port_->mark_progress();
+        port_->wake();
+      }),
       stall_(config.deadline, 0),
       space_(config.space_retry, {[this] { port_->mark_progress(); },
                                   threads > 0 ? std::function<void()>() : [this] { port_->pump(); },
                                   [this](const SpaceNotice& notice) {
                                     if (!workers_.has_threads()) return space_notice(notice);
-                                    Event result;
-                                    result.then = [this, notice] { space_notice(notice); };
-                                    event(std::move(result));
+                                    executor_.post([this, notice] { space_notice(notice); });
                                   }}),
       disk_(std::make_shared<storage::PatientDisk>(storage::Disk::real(), space_)),
-      tally_(place_.session_ranks.size()),
-      host_(host_name()),
-      pid_(::getpid()),
-      started_at_s_(observe::time_of_day_s()),
-      sampler_(make_sampler()),
-      triggers_(make_triggers()),
+      telemetry_(config, identity_, port_->frames(), logger_, telemetry_host()),
+      triggers_(config, identity_, logger_, trigger_host()),
       inputs_({config_, *port_, catalog_, workers_, profile_, [this](std::function<void()> then) {
-                 Event result;
-                 result.then = std::move(then);
-                 event(std::move(result));
+                 executor_.post(std::move(then));
                }}),
       publications_(threads),
       workers_(threads) {
@@ -82,7 +75,6 @@ Server::Server(Place place, const config::Config& config, std::unique_ptr<transp
   port_->set_scatter([this](std::size_t peer, const transport::FrameSlot& slot, std::uint32_t piece,
                             std::span<const std::byte> packed,
                             std::byte* frame) { return catalog_.scatter(peer, slot, piece, packed, frame); });
-  progress_.backlog_limit_bytes = port_->frames().capacity_bytes();
 }
 
 Server::~Server() { space_.stop(); }
@@ -98,24 +90,24 @@ Result<> Server::run() {
 
 bool Server::step() {
   if (finished_) return false;
-  const InTerms speaks(place_.terms);
+  const InTerms speaks(identity_.terms);
   bool did = port_->pump();
   did = take_messages() || did;
   did = take_server_messages() || did;
   did = workers_.run_one() || did;
-  did = take_events() || did;
+  did = run_posted() || did;
   did = inputs_.advance() || did;
   if (did) relieve();
-  if (did) complete_tickets();
-  if (did) advance_epochs();
+  if (did) tickets_.answer_written([this](const Ticket& ticket) { return is_written(ticket); });
+  if (did) epochs_.advance();
   if (did || said_goodbye_) finish_if_done();
   if (!did && !failure_ && !said_goodbye_) did = port_->frames().allocate_ahead();
   if (const std::uint64_t now = now_ns(); now >= next_watch_ns_) {
     next_watch_ns_ = now + watch_interval_ns;
     watch();
-    sample();
-  } else if (did && now >= next_sample_ns_) {
-    sample();
+    telemetry_.sample(model_has_defined_);
+  } else if (did && telemetry_.sample_is_due(now)) {
+    telemetry_.sample(model_has_defined_);
   }
   return did;
 }
@@ -150,112 +142,10 @@ bool Server::must_wait(std::span<const std::byte> message) const {
   return wire::kind_of(message) == wire::PutStrings::kind && !failure_ && !strings_.has_room(message.size());
 }
 
-bool Server::take_events() {
-  std::vector<Event> events;
-  {
-    const MutexLock lock(events_mutex_);
-    events.swap(events_);
-  }
-  // A fellow server that removed a file, for want of space, has said so before.
-  if (std::ranges::any_of(events, [](const Event& it) { return it.error.has_value(); }))
-    take_server_messages();
-  for (Event& event : events) {
-    ++activity_;
-    if (event.then) {
-      event.then();
-      continue;
-    }
-    if (auto handled = handle(event); !handled) fail(std::move(handled).error());
-  }
-  return !events.empty();
-}
-
-/// From a worker: the ingest thread goes on with it.
-void Server::event(Event event) {
-  {
-    const MutexLock lock(events_mutex_);
-    events_.push_back(std::move(event));
-  }
-  port_->mark_progress();
-  port_->wake();
-}
-
-namespace {
-
-/// Decodes a Message and hands it to `action`.
-template <class Message, class Action>
-Result<> with(std::span<const std::byte> message, Action&& action) {
-  AFTERBAY_TRY_ASSIGN(Message decoded, wire::decode<Message>(message));
-  return action(std::move(decoded));
-}
-
-}  // namespace
-
-Result<> Server::handle(std::size_t peer, std::span<const std::byte> message) {
-  const wire::Kind kind = wire::kind_of(message).value_or(wire::Kind{0});
-  port_->mark_progress();
-  if (kind == wire::Finalize::kind) return end_peer(peer);
-  if (kind == wire::Abandon::kind)
-    return with<wire::Abandon>(message, [&](auto m) { return abandoned(peer, std::move(m)); });
-  if (kind == wire::FrontendEnds::kind)
-    return with<wire::FrontendEnds>(
-        message, [&](auto m) { return fail(std::move(m.error), Witness::reported), Result<>(); });
-  if (kind == wire::FrameReady::kind)
-    return with<wire::FrameReady>(message, [&](wire::FrameReady m) { return frame_ready(m.frame, m.seq); });
-  // After a failure, files that all ranks have closed are still published: what was sent for them counts.
-  if (!ranks_make_sense_) return {};
-  if (kind == wire::DefineDecomposition::kind)
-    return with<wire::DefineDecomposition>(message, [&](const auto& m) { return catalog_.add(peer, m); });
-  if (kind == wire::DefineMap::kind)
-    return with<wire::DefineMap>(message, [&](auto m) { return catalog_.add(peer, std::move(m)); });
-  if (kind == wire::DefineCollection::kind)
-    return with<wire::DefineCollection>(message, [&](const auto& m) { return define(peer, m); });
-  if (kind == wire::DefineEnd::kind)
-    return with<wire::DefineEnd>(message, [&](const auto& m) { return define(peer, m); });
-  return handle_output(peer, kind, message);
-}
-
-Result<> Server::handle_output(std::size_t peer, wire::Kind kind, std::span<const std::byte> message) {
-  if (kind == wire::OpenFile::kind)
-    return with<wire::OpenFile>(message, [&](auto m) { return open(peer, std::move(m)); });
-  if (kind == wire::BeginRecord::kind)
-    return with<wire::BeginRecord>(message, [&](const auto& m) { return records_.begin(peer, m); });
-  if (kind == wire::Put::kind) return with<wire::Put>(message, [&](const auto& m) { return put(peer, m); });
-  if (kind == wire::PutStrings::kind)
-    return with<wire::PutStrings>(message, [&](auto m) { return put_strings(peer, std::move(m)); });
-  if (kind == wire::EndRecords::kind)
-    return with<wire::EndRecords>(message, [&](const auto& m) { return end_records(peer, m); });
-  if (kind == wire::CloseFile::kind)
-    return with<wire::CloseFile>(message, [&](const auto& m) { return close(peer, m); });
-  if (kind == wire::AskServer::kind)
-    return with<wire::AskServer>(message, [&](const auto& m) { return choose_server(m); });
-  if (kind == wire::AskRecords::kind)
-    return with<wire::AskRecords>(message, [&](const auto& m) { return ask_records(peer, m); });
-  if (kind == wire::Flush::kind)
-    return with<wire::Flush>(message, [&](const auto& m) { return flush(peer, m); });
-  if (kind == wire::Epoch::kind)
-    return with<wire::Epoch>(message, [&](auto m) { return reach_epoch(peer, std::move(m)); });
-  if (kind == wire::Waiting::kind)
-    return with<wire::Waiting>(message, [&](const auto& m) -> Result<> {
-      if (is_outstanding(peer, m.ticket)) tickets_.waiters.push_back({peer, m.ticket, now_ns()});
-      return {};
-    });
-  return handle_input(peer, kind, message);
-}
-
-Result<> Server::handle_input(std::size_t peer, wire::Kind kind, std::span<const std::byte> message) {
-  if (kind == wire::OpenInput::kind)
-    return with<wire::OpenInput>(message, [&](const auto& m) { return inputs_.open(peer, m); });
-  if (kind == wire::GetInput::kind)
-    return with<wire::GetInput>(message, [&](auto m) { return inputs_.get(peer, std::move(m)); });
-  if (kind == wire::InputTaken::kind)
-    return with<wire::InputTaken>(message, [&](const auto& m) { return inputs_.taken(peer, m); });
-  if (kind == wire::GetInputStrings::kind)
-    return with<wire::GetInputStrings>(message, [&](const auto& m) { return inputs_.strings(peer, m); });
-  if (kind == wire::CloseInput::kind)
-    return with<wire::CloseInput>(message, [&](const auto& m) { return inputs_.close(peer, m); });
-  return afterbay::fail(ErrorCode::internal, "model rank {} sent a message of unknown kind {}", peer,
-                        static_cast<std::uint32_t>(kind));
+bool Server::run_posted() {
+  const std::size_t ran = executor_.run();
+  activity_ += ran;
+  return ran > 0;
 }
 
 /// Structures are made while the ranks still define and are answered.
@@ -278,12 +168,21 @@ Result<> Server::define(std::size_t peer, const wire::DefineEnd& message) {
   return {};
 }
 
-Result<> Server::flush(std::size_t peer, const wire::Flush& message) {
-  Ticket ticket{peer, message.ticket, records_.bounds(peer), {}, message.strings};
+/// Of everything that the rank has put so far.
+Ticket Server::ticket_for(std::size_t peer, std::uint64_t number, std::uint64_t strings) const {
+  Ticket ticket{peer, number, records_.bounds(peer), {}, strings};
   for (const auto& [id, file] : files_)
     if (file.closed[peer]) ticket.files.push_back(id);
-  tickets_.open.push_back(std::move(ticket));
-  return {};
+  return ticket;
+}
+
+void Server::flush(std::size_t peer, const wire::Flush& message) {
+  tickets_.add(ticket_for(peer, message.ticket, message.strings));
+}
+
+/// The rank waits for a ticket from now on.
+void Server::note_waiter(std::size_t peer, const wire::Waiting& message) {
+  if (is_outstanding(peer, message.ticket)) tickets_.add_waiter(peer, message.ticket, now_ns());
 }
 
 /// All that the rank had put before.
@@ -297,34 +196,13 @@ bool Server::is_written(const Ticket& ticket) {
   return true;
 }
 
-void Server::complete_tickets() {
-  std::erase_if(tickets_.open, [&](const Ticket& ticket) {
-    if (!is_written(ticket)) return false;
-    done(ticket.peer, ticket.number);
-    return true;
-  });
-}
-
 /// False for a ticket that was answered while the rank's word that it waits was on its way.
 bool Server::is_outstanding(std::size_t peer, std::uint64_t ticket) const {
-  return std::ranges::any_of(tickets_.open,
-                             [&](const Ticket& it) { return it.peer == peer && it.number == ticket; }) ||
-         std::ranges::any_of(epochs_.open,
-                             [&](const auto& entry) {
-                               return std::ranges::any_of(entry.second.before, [&](const Ticket& it) {
-                                 return it.peer == peer && it.number == ticket;
-                               });
-                             }) ||
+  return tickets_.has(peer, ticket) || epochs_.has_ticket(peer, ticket) ||
          std::ranges::any_of(files_, [&](const auto& entry) {
            return std::ranges::find(entry.second.tickets, std::pair(peer, ticket)) !=
                   entry.second.tickets.end();
          });
-}
-
-void Server::done(std::size_t peer, std::uint64_t ticket) {
-  port_->send(peer, wire::encode(wire::Done{ticket}));
-  std::erase_if(tickets_.waiters,
-                [&](const Waiter& waiter) { return waiter.peer == peer && waiter.number == ticket; });
 }
 
 }  // namespace afterbay::server

@@ -16,21 +16,20 @@
 #include <string>
 #include <vector>
 
-#include "base/caller_terms.hpp"
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "base/result.hpp"
 #include "base/thread_safety.hpp"
 #include "config/config.hpp"
 #include "journal/recorder.hpp"
-#include "observe/backlog_watch.hpp"
 #include "observe/profile.hpp"
-#include "observe/progress.hpp"
-#include "observe/sampler.hpp"
 #include "server/catalog.hpp"
+#include "server/completions.hpp"
 #include "server/dispatcher.hpp"
-#include "server/epochs.hpp"
+#include "server/epochs/epoch_keeper.hpp"
+#include "server/executor.hpp"
 #include "server/fellow_servers.hpp"
+#include "server/identity.hpp"
 #include "server/inputs.hpp"
 #include "server/output_file.hpp"
 #include "server/overflow.hpp"
@@ -41,27 +40,17 @@
 #include "server/scratch_buffers.hpp"
 #include "server/space_guard.hpp"
 #include "server/string_queue.hpp"
-#include "server/tally.hpp"
+#include "server/telemetry/telemetry.hpp"
 #include "server/tickets.hpp"
+#include "server/triggers/trigger_runner.hpp"
 #include "server/workers.hpp"
 #include "storage/byte_allowance.hpp"
 #include "storage/store.hpp"
 #include "storage/striping/lfs.hpp"
 #include "transport/link.hpp"
-#include "triggers/triggers.hpp"
 #include "wire/frame_messages.hpp"
 
 namespace afterbay::server {
-
-struct Place {
-  int number = 0;                  ///< of this server in the session
-  int session_rank = 0;            ///< of its process
-  std::vector<int> session_ranks;  ///< of the model ranks, in model-rank order
-  int servers = 1;                 ///< of the session
-  std::string session = {};        ///< its name
-  std::string run = {};            ///< as the journal calls it
-  Terms terms = Terms::c;          ///< of the model ranks, for messages
-};
 
 /// Makes the store of a format; tests give one whose files they can look into.
 using Stores = std::function<storage::Store&(Format)>;
@@ -71,7 +60,7 @@ class Server {
   /// `threads`: workers; 0: tasks run inside step().
   /// `fellows`: links to the other servers, for files that several write; see FellowServers.
   /// `journal`: null: none is kept.
-  Server(Place place, const config::Config& config, std::unique_ptr<transport::ServerPort> port,
+  Server(Identity identity, const config::Config& config, std::unique_ptr<transport::ServerPort> port,
          FellowServers::Links fellows, Stores stores, std::size_t threads, observe::Profile& profile,
          Logger logger, std::unique_ptr<journal::Recorder> journal = nullptr);
   ~Server();
@@ -99,23 +88,6 @@ class Server {
   [[nodiscard]] observe::ServerHistory history() const;
 
  private:
-  /// What a worker tells the ingest thread.
-  struct Event {
-    std::uint64_t file = 0;
-    std::optional<std::pair<std::uint32_t, std::uint64_t>> record;  ///< (collection, seq) of a written frame
-    std::uint64_t strings = 0;                                      ///< number of a written put of strings
-    std::unique_ptr<storage::File> created;
-    std::optional<std::vector<std::byte>> share;    ///< of a created file that members wait for
-    std::optional<std::vector<std::byte>> account;  ///< of a member that has handed over
-    bool published = false;
-    bool noted = false;       ///< the journal has heard that the file was begun
-    std::uint64_t epoch = 0;  ///< that the file was marked for
-    std::optional<storage::MemberEpoch> epoch_part;
-    std::uint64_t published_bytes = 0;
-    std::optional<std::uint64_t> published_checksum;
-    std::optional<Error> error;
-    std::function<void()> then;  ///< instead of all this: what is to be called
-  };
   struct Peer {
     bool ended = false;  ///< finalized, abandoned or lost
   };
@@ -143,10 +115,8 @@ class Server {
 
   bool take_messages();
   [[nodiscard]] bool must_wait(std::span<const std::byte> message) const;
-  bool take_events();
+  bool run_posted();
   Result<> handle(std::size_t peer, std::span<const std::byte> message);
-  Result<> handle_output(std::size_t peer, wire::Kind kind, std::span<const std::byte> message);
-  Result<> handle_input(std::size_t peer, wire::Kind kind, std::span<const std::byte> message);
   Result<> frame_ready(std::uint32_t pool_frame, std::uint64_t seq);
   Result<> define(std::size_t peer, const wire::DefineCollection& message);
   Result<> define(std::size_t peer, const wire::DefineEnd& message);
@@ -159,9 +129,10 @@ class Server {
   void report_load();
   Result<> ask_records(std::size_t peer, const wire::AskRecords& message);
   void tell_records(OutputFile& file);
-  Result<> flush(std::size_t peer, const wire::Flush& message);
-  Result<> end_peer(std::size_t peer);
-  Result<> abandoned(std::size_t peer, wire::Abandon message);
+  void flush(std::size_t peer, const wire::Flush& message);
+  void note_waiter(std::size_t peer, const wire::Waiting& message);
+  void end_peer(std::size_t peer);
+  void abandoned(std::size_t peer, wire::Abandon message);
   void settle_given_up();
 
   Result<OutputFile*> file_of(std::uint64_t id);
@@ -198,10 +169,28 @@ class Server {
   void publish_if_complete(OutputFile& file);
   void publish_together(const std::vector<PublicationQueue::Waiting>& batch);
   [[nodiscard]] Result<> take_parts(OutputFile& file);
-  void event(Event event) AFTERBAY_EXCLUDES(events_mutex_);
-  Result<> handle(Event& event);
 
-  void published(OutputFile& file, std::optional<Error> error);
+  // From workers, for the ingest thread; see completions.hpp.
+  /// Any thread.
+  template <class Completion>
+  void post(Completion completion) {
+    executor_.post([this, it = std::move(completion)]() mutable {
+      // If a fellow server removed the file because the disk is full, its message came before.
+      if (it.error) take_server_messages();
+      if (auto done = complete(it); !done) fail(std::move(done).error());
+    });
+  }
+  Result<> complete(FileCreated& it);
+  Result<> complete(OpeningNoted& it);
+  Result<> complete(FrameWritten& it);
+  Result<> complete(StringsWritten& it);
+  Result<> complete(EpochMarked& it);
+  Result<> complete(PartHandedOver& it);
+  Result<> complete(FilePublished& it);
+  void task_ended(OutputFile& file, std::optional<Error> error);
+
+  void published(OutputFile& file);
+  void not_published(OutputFile& file, Error error);
 
   // The journal, from any thread.
   [[nodiscard]] Result<> note_opened(const OutputFile& file);
@@ -210,6 +199,8 @@ class Server {
   [[nodiscard]] journal::FilePublished line_of(const OutputFile& file,
                                                const storage::Published& published) const;
   void note_warning(std::string text);
+  /// Logs it too.
+  void warn(const std::string& text);
   [[nodiscard]] bool is_never_put(const OutputFile& file, std::uint32_t variable) const;
   void warn_of_variables_never_put(const OutputFile& file);
 
@@ -224,7 +215,7 @@ class Server {
   void drop(OutputFile& file, const std::string& why);
   void discard(OutputFile& file, const std::string& why);
   [[nodiscard]] bool can_do_without(const OutputFile& file, const Error& error);
-  void lose(OutputFile& file, const Event& event);
+  void lose(OutputFile& file, const std::string& why);
   void submit_waiting(OutputFile& file);
   void remove_part(const OutputFile& file) const;
   void finish_dropped(OutputFile& file);
@@ -235,24 +226,15 @@ class Server {
   [[nodiscard]] bool drained() const;
   [[nodiscard]] Error stop_error() const;
 
-  // Triggers.
-  std::unique_ptr<triggers::Triggers> make_triggers();
-  void trigger_ran(const triggers::Outcome& outcome);
+  [[nodiscard]] TriggerRunner::Host trigger_host();
   void fire_published(const OutputFile& file);
-  void epoch_complete_here(std::uint64_t number, const std::string& name);
-  void epoch_complete_elsewhere(std::uint64_t number);
-  void fire_complete_epochs();
-  [[nodiscard]] bool epochs_fired();
-  [[nodiscard]] bool triggers_done();
 
   // What it shows of itself.
-  [[nodiscard]] std::unique_ptr<observe::Sampler> make_sampler() const;
+  [[nodiscard]] Telemetry::Host telemetry_host();
+  void fill(observe::ServerState& state);
+  void fill(std::uint32_t collection, observe::CollectionState& state);
   void note_taken(OutputFile& file, const Record& record);
   void note_written(std::uint32_t collection, const Record& record);
-  void tally_published(const OutputFile& file);
-  observe::CollectionState state_of(std::uint32_t id, const Tally::Collection& count);
-  observe::ServerState state_now();
-  void sample();
 
   // Files that several servers write.
   [[nodiscard]] static bool is_shared(const OutputFile& file);
@@ -269,26 +251,14 @@ class Server {
   [[nodiscard]] Error fellow_error(Error error, std::size_t server) const;
 
   // Epochs.
-  Result<> reach_epoch(std::size_t peer, wire::Epoch message);
-  void advance_epochs();
-  void mark_file(ServedEpoch& epoch, ServedEpoch::OpenFile& entry);
-  [[nodiscard]] std::vector<storage::MemberEpoch> parts_of(std::uint64_t number, const OutputFile& file);
-  void submit_mark(ServedEpoch& epoch, ServedEpoch::OpenFile& entry, OutputFile& file,
-                   std::vector<storage::MemberEpoch> parts);
-  void epoch_marked(const OutputFile& file, std::uint64_t number, std::optional<storage::MemberEpoch> part);
-  void send_epoch_part(const OutputFile& file, std::uint64_t number,
-                       std::optional<storage::MemberEpoch> part);
-  void take_epoch_part(wire::EpochPart message);
-  void note_epoch(ServedEpoch& epoch);
-  void epoch_completed(std::uint64_t number);
-  void forget_epochs_of_ended_ranks();
-  [[nodiscard]] std::string missing_at_epoch() const;
-  [[nodiscard]] std::string missing_at(const ServedEpoch& it) const;
+  [[nodiscard]] EpochKeeper::Host epoch_host();
+  Result<> reach_epoch(std::size_t peer, const wire::Epoch& message);
+  void submit_mark(OutputFile& file, storage::Epoch epoch, EpochKeeper::Parts parts);
+  void note_epoch(std::uint64_t number, journal::EpochCompleted line);
 
+  [[nodiscard]] Ticket ticket_for(std::size_t peer, std::uint64_t number, std::uint64_t strings) const;
   [[nodiscard]] bool is_written(const Ticket& ticket);
-  void complete_tickets();
   [[nodiscard]] bool is_outstanding(std::size_t peer, std::uint64_t ticket) const;
-  void done(std::size_t peer, std::uint64_t ticket);
   void watch();
   [[nodiscard]] bool writing() const;
   [[nodiscard]] Error missing_error();
@@ -302,10 +272,9 @@ class Server {
   [[nodiscard]] bool hopeless(const OutputFile& file) const;
   static bool give_up(OutputFile& file);
   void finish_if_done();
-  void show_progress();
   CollectionTimers& timers_of(const ServedCollection& collection);
 
-  Place place_;
+  Identity identity_;
   const config::Config& config_;
   std::unique_ptr<transport::ServerPort> port_;
   Stores stores_;
@@ -327,15 +296,17 @@ class Server {
 
   Catalog catalog_;
   Records records_{catalog_};
-  Tickets tickets_;
-  Epochs epochs_;
+  Tickets tickets_{[this](std::size_t peer, std::uint64_t ticket) {
+    port_->send(peer, wire::encode(wire::Done{ticket}));
+  }};
+  EpochKeeper epochs_{epoch_host()};
   StringQueue strings_;
   Preparations preparations_;
   std::map<std::uint64_t, OutputFile> files_;
   std::vector<Peer> peers_;
   std::size_t peers_ended_ = 0;
   std::optional<Error> failure_;
-  bool ranks_make_sense_ = true;  ///< nobody contradicted another rank: what they send can be used
+  bool ranks_consistent_ = true;  ///< nobody contradicted another rank: what they send can be used
   bool finished_ = false;
   bool said_goodbye_ = false;
   std::uint64_t goodbye_until_ns_ = 0;
@@ -352,10 +323,9 @@ class Server {
   Overflow overflow_;
   bool memory_refused_ = false;  ///< by the system, and reported
 
-  Mutex events_mutex_;
-  std::vector<Event> events_ AFTERBAY_GUARDED_BY(events_mutex_);
+  Executor executor_;
 
-  std::uint64_t activity_ = 0;  ///< counts messages and events
+  std::uint64_t activity_ = 0;  ///< counts messages and what was posted
   StallClock stall_;
   std::uint64_t next_watch_ns_ = 0;
   std::uint64_t failed_at_ns_ = 0;
@@ -369,27 +339,11 @@ class Server {
   };
   std::optional<GivenUp> given_up_;
   bool model_has_defined_ = false;  ///< something: decompositions or collections, of this server or not
-  observe::Progress progress_{};
-  observe::Progress shown_{};
-  std::uint64_t started_ns_ = now_ns();
-  std::uint64_t next_shown_ns_ = 0;
 
   SpaceGuard space_;
   std::shared_ptr<storage::Disk> disk_;  ///< waits for space
-  Tally tally_;
-  observe::BacklogWatch backlog_watch_;
-  std::string host_;
-  std::int64_t pid_ = 0;
-  double started_at_s_ = 0;
-  std::uint64_t next_sample_ns_ = 0;
-  std::unique_ptr<observe::Sampler> sampler_;
-
-  std::uint64_t epochs_until_ns_ = 0;    ///< once this server waits for others to complete theirs
-  std::uint64_t triggers_until_ns_ = 0;  ///< once the run waits for them at its end
-  Mutex failed_triggers_mutex_;
-  std::set<std::string> failed_triggers_ AFTERBAY_GUARDED_BY(failed_triggers_mutex_);
-  std::unique_ptr<triggers::Triggers>
-      triggers_;  ///< null: there are none. Their threads use all of the above
+  Telemetry telemetry_;
+  TriggerRunner triggers_;
 
   Inputs inputs_;
   PublicationQueue publications_;

@@ -24,19 +24,20 @@ void Server::watch() {
       const bool in_order = said_goodbye_ && lost->ended;
       const int reporter = *server == 0 ? 1 : 0;
       if (!failure_ && !in_order)
-        fail(std::move(lost->error), place_.number == reporter ? Witness::this_server : Witness::all_servers);
+        fail(std::move(lost->error),
+             identity_.number == reporter ? Witness::this_server : Witness::all_servers);
       continue;
     }
     if (!failure_)
       fail(name_unfinished(lost->error.at_rank(catalog_.session_rank(lost->peer)), lost->peer),
            Witness::all_servers);
-    (void)end_peer(lost->peer);
+    end_peer(lost->peer);
   }
   if (given_up_ && now_ns() - given_up_->since_ns > ranks_give_up_together_ns) settle_given_up();
   const std::uint64_t now = now_ns();
   relieve();
   observe::peak(timers_.backlog, port_->frames().peak_used_bytes());
-  show_progress();
+  telemetry_.show_progress();
   report_load();
   report_memory();
   if (failure_) {
@@ -49,12 +50,10 @@ void Server::watch() {
   if (peers_ended_ == peers_.size()) finish_if_done();  // what it waits for then has a deadline of its own
   const bool nobody_moves = stall_.expired(activity_);
   const bool room_awaited = waited_for_room(now);
-  const bool waited_for = std::ranges::any_of(tickets_.waiters, [&](const Waiter& waiter) {
-    return now - waiter.since_ns > stall_.limit_ns() && !writing();
-  });
+  const bool waited_for = tickets_.waited_longer(stall_.limit_ns(), now) && !writing();
   const bool some_ended = peers_ended_ > 0 && peers_ended_ < peers_.size();
   if (!waited_for && !(nobody_moves && !writing() &&
-                       (room_awaited || some_ended || !tickets_.waiters.empty() ||
+                       (room_awaited || some_ended || tickets_.waiters() > 0 ||
                         !catalog_.still_to_come().empty() || preparations_.answer)))
     return;
   fail(missing_error());
@@ -72,9 +71,7 @@ bool Server::waited_for_room(std::uint64_t now) {
 }
 
 bool Server::writing() const {
-  const bool noting =
-      !epochs_.open.empty() && epochs_.open.begin()->second.stage == ServedEpoch::Stage::noting;
-  return noting ||
+  return epochs_.noting() ||
          std::ranges::any_of(files_, [](const auto& entry) { return entry.second.being_written(); });
 }
 
@@ -109,14 +106,14 @@ Error Server::missing_error() {
             .in_variable(records_.missing_variable(collection, record));
       }
   }
-  for (const Ticket& ticket : tickets_.open)
+  for (const Ticket& ticket : tickets_.open())
     if (ticket.strings > strings_.taken())
       return late(
           fmt::format("model rank {} put {} string variables, model rank 0 only {}: every rank must call "
                       "put_strings, and what model rank 0 gives is written",
                       ticket.peer, ticket.strings, strings_.taken()),
           {static_cast<int>(ticket.peer)});
-  if (const std::string missing = missing_at_epoch(); !missing.empty()) return late(missing);
+  if (const std::string missing = epochs_.missing(); !missing.empty()) return late(missing);
   for (const auto& [id, file] : files_)
     if (file.closed_by > 0 && file.closed_by < peers_.size())
       return late(fmt::format("{} did not close the file, while other ranks did",
@@ -168,12 +165,12 @@ Error Server::name_unfinished(Error error, std::size_t peer) {
 
 /// A rank ended without finalize. When it only passes on a failure, say of another server, that is this
 /// server's failure too. Otherwise this waits a little for others that make the same mistake.
-Result<> Server::abandoned(std::size_t peer, wire::Abandon message) {
+void Server::abandoned(std::size_t peer, wire::Abandon message) {
   if (failure_) return end_peer(peer);
   if (message.session_failed && message.cause) {
     std::uint32_t first_reached = 0;
     while (std::ranges::binary_search(message.lost, first_reached)) ++first_reached;
-    const bool first = first_reached == static_cast<std::uint32_t>(place_.number);
+    const bool first = first_reached == static_cast<std::uint32_t>(identity_.number);
     fail(message.cause->add(fmt::format("model rank {} passed this on", peer)),
          message.reported ? Witness::reported
          : first          ? Witness::this_server
@@ -188,7 +185,6 @@ Result<> Server::abandoned(std::size_t peer, wire::Abandon message) {
   given_up_->peers.push_back(peer);
   port_->forget(peer);  // it may close its link before the others have come
   if (given_up_->peers.size() + peers_ended_ == peers_.size()) settle_given_up();
-  return {};
 }
 
 /// The failure of all ranks that have given up so far.
@@ -202,7 +198,7 @@ void Server::settle_given_up() {
       ranks.size() > 1 ? fmt::format(" ({} of {})", ranks.size(), peers_.size()) : "", all.reason, after);
   all.error.at_rank(catalog_.session_rank(all.peers.front()));
   if (!failure_) fail(name_unfinished(std::move(all.error), all.peers.front()), Witness::all_servers);
-  for (const std::size_t peer : all.peers) (void)end_peer(peer);
+  for (const std::size_t peer : all.peers) end_peer(peer);
 }
 
 bool Server::catch_up() {
@@ -216,7 +212,7 @@ bool Server::catch_up() {
 }
 
 void Server::end_early(Error why, transport::Millis limit, bool reports) {
-  const InTerms speaks(place_.terms);
+  const InTerms speaks(identity_.terms);
   if (finished_) return;
   if (!failure_) fail(std::move(why), reports ? Witness::this_server : Witness::reported);
   const std::uint64_t until = now_ns() + static_cast<std::uint64_t>(limit.count()) * 1'000'000;
@@ -236,12 +232,12 @@ void Server::fail(Error error, Witness witness) {
   if (stopping_ && error.code == ErrorCode::peer_lost)  // ranks get the signal too, and end by it
     error = stop_error().add(error.text());
   if (error.code != ErrorCode::stopped) space_.stop();
-  failure_ = std::move(
-      error.at_rank(place_.session_rank)
-          .add(fmt::format("I/O server {} (rank {}) stops writing", place_.number, place_.session_rank)));
+  failure_ = std::move(error.at_rank(identity_.session_rank)
+                           .add(fmt::format("I/O server {} (rank {}) stops writing", identity_.number,
+                                            identity_.session_rank)));
   failed_at_ns_ = now_ns();
   const bool reports =
-      witness == Witness::this_server || (witness == Witness::all_servers && place_.number == 0);
+      witness == Witness::this_server || (witness == Witness::all_servers && identity_.number == 0);
   logger_.write(reports ? LogLevel::error : LogLevel::info, failure_->text());
   const bool reported = reports || witness == Witness::reported;
   const auto bytes = wire::encode(wire::Failed{*failure_, reported});
@@ -251,14 +247,15 @@ void Server::fail(Error error, Witness witness) {
   fellows_.broadcast(wire::ServerFailed{*failure_, reported});
   places_.fail(*failure_);
   if (journal_) journal_->failed(*failure_);  // after all others were told: its disk may hang
-  tickets_ = {};
-  epochs_ = {};
+  tickets_.clear();
+  epochs_.stop();
+  triggers_.forget_epochs();
   give_up_files();
 }
 
 /// Ranks contradicted each other: nothing that is not complete yet can become so.
 void Server::stop_trusting_ranks() {
-  ranks_make_sense_ = false;
+  ranks_consistent_ = false;
   for (auto& [id, file] : files_) file.failed = file.failed || !file.closed_by_all();
 }
 
@@ -293,13 +290,12 @@ bool Server::give_up(OutputFile& file) {
   return true;
 }
 
-Result<> Server::end_peer(std::size_t peer) {
+void Server::end_peer(std::size_t peer) {
   port_->forget(peer);
-  if (peers_[peer].ended) return {};
+  if (peers_[peer].ended) return;
   peers_[peer].ended = true;
   ++peers_ended_;
   inputs_.forget(peer);
-  return {};
 }
 
 /// The last messages must have been taken before the server may stop moving them. It does not wait
@@ -308,9 +304,9 @@ void Server::finish_if_done() {
   if (finished_ || peers_ended_ < peers_.size()) return;
   if (failure_) give_up_files();
   if (!files_.empty()) return;
-  forget_epochs_of_ended_ranks();
-  if (!epochs_.open.empty()) return advance_epochs();
-  if (!said_goodbye_ && (!epochs_fired() || !triggers_done())) return;
+  for (const std::string& warning : epochs_.forget_unreachable()) warn(warning);
+  if (!epochs_.empty()) return epochs_.advance();
+  if (!said_goodbye_ && !triggers_.ended(now_ns(), stall_.limit_ns())) return port_->mark_progress();
   if (!said_goodbye_) {
     said_goodbye_ = true;
     if (journal_)
@@ -325,28 +321,16 @@ void Server::finish_if_done() {
   observe::add(timers_.messages, port_->messages());
   observe::peak(timers_.backlog, port_->frames().peak_used_bytes());
   finished_ = true;
-  next_shown_ns_ = 0;
-  show_progress();
-  sample();
+  telemetry_.show_progress(true);
+  telemetry_.sample(model_has_defined_);
 }
 
 void Server::leave() {
-  const InTerms speaks(place_.terms);
+  const InTerms speaks(identity_.terms);
   if (given_up_) settle_given_up();
   if (!failure_ || said_goodbye_) return;
   peers_ended_ = peers_.size();
   finish_if_done();
-}
-
-void Server::show_progress() {
-  if (config_.report.progress_ms.count() == 0) return;
-  const std::uint64_t now = now_ns();
-  if (now < next_shown_ns_) return;
-  next_shown_ns_ = now + static_cast<std::uint64_t>(config_.report.progress_ms.count()) * 1'000'000;
-  progress_.elapsed_s = static_cast<double>(now - started_ns_) * 1e-9;
-  progress_.backlog_bytes = port_->frames().used_bytes() + strings_.bytes();
-  fmt::print(stderr, "[I/O server {}] {}\n", place_.number, observe::progress_line(progress_, shown_));
-  shown_ = progress_;
 }
 
 }  // namespace afterbay::server

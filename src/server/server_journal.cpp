@@ -35,11 +35,9 @@ bool Server::notes_opening(const OutputFile& file) const {
 void Server::submit_opened_note(OutputFile& file) {
   if (!notes_opening(file)) return;
   submit(file, [this, &file, id = file.id] {
-    Event result;
-    result.file = id;
-    result.noted = true;
+    OpeningNoted result{.file = id};
     if (auto noted = note_opened(file); !noted) result.error = std::move(noted).error();
-    event(std::move(result));
+    post(std::move(result));
   });
 }
 
@@ -47,11 +45,7 @@ journal::FilePublished Server::line_of(const OutputFile& file, const storage::Pu
   journal::FilePublished line{
       facts_of(file), published.size_bytes, published.records, published.checksum, {}};
   if (file.records_dropped > 0) line.dropped = file.records_dropped;
-  if (triggers_) {
-    triggers::Event event;
-    event.collection = file.collection->name;
-    line.triggers = triggers_->due(event);
-  }
+  line.triggers = triggers_.due_for_file(file.collection->name);
   return line;
 }
 
@@ -61,6 +55,26 @@ void Server::note_given_up(const OutputFile& file, std::string why) {
 
 void Server::note_warning(std::string text) {
   if (journal_) journal_->warned(std::move(text));
+}
+
+TriggerRunner::Host Server::trigger_host() {
+  return {
+      [this](journal::TriggerRan line) {
+        if (journal_) journal_->triggered(std::move(line));
+      },
+      [this](std::uint64_t number, const std::string& name) {
+        if (auto sent = fellows_.send(0, wire::EpochComplete{number}); !sent)
+          fail(std::move(sent).error().add(fmt::format("while it said that epoch '{}' is complete", name)));
+      },
+      [this] { executor_.post([] {}); }};
+}
+
+/// Files in memory belong to a test.
+void Server::fire_published(const OutputFile& file) {
+  if (file.collection->format == Format::memory) return;
+  triggers_.file_published({file.path, file.collection->name, file.published_bytes, file.records_taken,
+                            file.published_checksum, file.name.step, file.name.member,
+                            file.name.date.value_or("")});
 }
 
 }  // namespace afterbay::server

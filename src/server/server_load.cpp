@@ -6,7 +6,7 @@ namespace afterbay::server {
 
 Result<> Server::choose_server(const wire::AskServer& message) {
   const auto known = [this](std::uint32_t server) {
-    return server < static_cast<std::uint32_t>(place_.servers);
+    return server < static_cast<std::uint32_t>(identity_.servers);
   };
   const bool sound = std::ranges::all_of(message.candidates, [&](const wire::Candidate& it) {
     return known(it.leader) && !it.servers.empty() && std::ranges::all_of(it.servers, known);
@@ -15,7 +15,7 @@ Result<> Server::choose_server(const wire::AskServer& message) {
     return afterbay::fail(ErrorCode::internal,
                           "a server was asked for of collection {}, among {} candidates, some of which are "
                           "none of {} servers",
-                          message.collection, message.candidates.size(), place_.servers);
+                          message.collection, message.candidates.size(), identity_.servers);
   report_load();
   const std::uint32_t server =
       dispatcher_.assign(message.collection, message.candidates, message.expected_bytes);
@@ -31,7 +31,7 @@ void Server::report_load() {
   const std::pair now(port_->frames().used_bytes() + strings_.bytes(), assigned_files_ended_);
   if (now == load_told_) return;
   load_told_ = now;
-  if (wire::choosing_server == static_cast<std::uint32_t>(place_.number))
+  if (wire::choosing_server == static_cast<std::uint32_t>(identity_.number))
     dispatcher_.report(wire::choosing_server, now.first, now.second);
   else if (auto sent = fellows_.send(wire::choosing_server, wire::ServerLoad{now.first, now.second}); !sent)
     fail(fellow_error(std::move(sent).error(), wire::choosing_server));

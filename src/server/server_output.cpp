@@ -43,7 +43,7 @@ Server::CollectionTimers& Server::timers_of(const ServedCollection& collection) 
 Result<OutputFile*> Server::file_of(std::uint64_t id) {
   if (const auto at = files_.find(id); at != files_.end()) return &at->second;
   return afterbay::fail(ErrorCode::internal, "file number {} is not open on I/O server {}", id,
-                        place_.number);
+                        identity_.number);
 }
 
 /// After a failure, or when it was given up: what ranks still send for this file is of no use.
@@ -139,11 +139,10 @@ void Server::note_striping(const ServedCollection& collection, const storage::Fi
                                             file.engine(), striping.stripes)),
                1);
   if (striping.warning.empty()) return;
-  std::string warning = fmt::format(
+  const std::string warning = fmt::format(
       "collection \"{}\": the stripes of a file could not be set, it is written as its directory says: {}",
       collection.name, striping.warning);
-  logger_.warning("{}", warning);
-  note_warning(std::move(warning));
+  warn(warning);
 }
 
 /// What every server of a file asks the store for; the schema is still to come.
@@ -151,14 +150,14 @@ storage::FileRequest Server::request_for(const OutputFile& file) {
   storage::FileRequest request;
   request.path = file.path;
   request.layout = file.collection->layout;
-  request.existing = static_cast<storage::Existing>(file.collection->existing);
-  request.direct_io = static_cast<storage::DirectIo>(config_.direct_io);
+  request.existing = file.collection->existing;
+  request.direct_io = config_.direct_io;
   request.chunk_memory = chunk_memory_;
   request.disk = disk_;
   request.stripes = stripe_policy(config_, *file.collection);
   request.stripes.targets = storage_targets_;
   request.checksum = journal_ && config_.sums_files();
-  request.server = static_cast<std::uint64_t>(place_.number);
+  request.server = static_cast<std::uint64_t>(identity_.number);
   request.readable = policy_of(*file.collection).readable;
   return request;
 }
@@ -169,8 +168,7 @@ void Server::create(OutputFile& file, const SchemaChanges& changes) {
   workers_.submit([this, id = file.id, request = request_for(file), shared = is_shared(file),
                    collection = file.collection, changes]() mutable {
     observe::Timed timed(timers_.create);
-    Event result;
-    result.file = id;
+    FileCreated result{.file = id};
     const auto make = [&]() -> Result<> {
       AFTERBAY_TRY_ASSIGN(request.schema, model::apply(collection->schema, changes));
       AFTERBAY_TRY_ASSIGN(result.created, stores_(collection->format).create(request));
@@ -181,7 +179,7 @@ void Server::create(OutputFile& file, const SchemaChanges& changes) {
     };
     if (auto made = make(); !made) result.error = std::move(made).error();
     timed.stop();  // before the ingest thread may end the run
-    event(std::move(result));
+    post(std::move(result));
   });
 }
 
@@ -220,16 +218,15 @@ void Server::write_frame(OutputFile& file, const ServedCollection& collection, s
                          const transport::FrameView& view, std::vector<std::uint32_t> pieces) {
   Record& record = *records_.find(collection.id, seq);
   ++record.writes;
-  for (const std::uint32_t p : pieces) tally_.take(collection.id, collection.layout->pieces[p].bytes);
+  for (const std::uint32_t p : pieces)
+    telemetry_.tally().take(collection.id, collection.layout->pieces[p].bytes);
   const CollectionTimers timers = timers_of(collection);
   FrameTask task{&collection, record.record, view, std::move(pieces)};
   const bool droppable = !record.fixed && is_droppable(collection);
   auto frame = overflow_.add(std::move(task), {collection.id, seq}, droppable);
   submit(file, [this, timers, frame = std::move(frame), id = collection.id, &file, seq] {
     observe::Timed timed(timers.write);
-    Event result;
-    result.file = file.id;
-    result.record.emplace(id, seq);
+    FrameWritten result{.file = file.id, .collection = id, .seq = seq};
     auto cost = write_queued(frame, file, timers.fill);
     if (cost) {
       timed.bytes(cost->bytes_in);
@@ -238,7 +235,7 @@ void Server::write_frame(OutputFile& file, const ServedCollection& collection, s
       result.error = std::move(cost).error();
     }
     timed.stop();
-    event(std::move(result));
+    post(std::move(result));
   });
 }
 
@@ -251,7 +248,7 @@ void Server::account(const storage::WriteCost& cost, const CollectionTimers& tim
   add(timers.encode, cost.encode_ns, cost.bytes_in);
   add(timers.library, cost.place_ns, 0);
   add(timers.disk, cost.write_ns, cost.bytes_out);
-  tally_.written(cost.bytes_in, cost.bytes_out);
+  telemetry_.tally().written(cost.bytes_in, cost.bytes_out);
   observe::add(timers_.bytes, cost.bytes_in);
   observe::add(timers_.written, cost.bytes_out);
   observe::add(timers_.direct, cost.direct_bytes);
@@ -276,9 +273,7 @@ Result<> Server::put_strings(std::size_t peer, wire::PutStrings message) {
   const CollectionTimers timers = timers_of(*file->collection);
   submit(*file, [this, file, timers, number, message = std::move(message)] {
     observe::Timed timed(timers.write);
-    Event result;
-    result.file = file->id;
-    result.strings = number;
+    StringsWritten result{.file = file->id, .number = number};
     auto cost = [&]() -> Result<storage::WriteCost> {
       AFTERBAY_TRY(check_wanted(*file));
       return file->file->write_strings(message.variable, message.record, message.values);
@@ -291,7 +286,7 @@ Result<> Server::put_strings(std::size_t peer, wire::PutStrings message) {
           std::move(cost).error().in_variable(file->collection->schema.variables[message.variable].name);
     }
     timed.stop();
-    event(std::move(result));
+    post(std::move(result));
   });
   return {};
 }
@@ -299,8 +294,8 @@ Result<> Server::put_strings(std::size_t peer, wire::PutStrings message) {
 // ---- ends
 
 Result<> Server::end_records(std::size_t peer, const wire::EndRecords& message) {
-  progress_.steps = std::max(progress_.steps, message.step);
-  tally_.waited(peer, message.waited_for_room_ns, message.waited_for_files_ns);
+  telemetry_.step_ended(message.step);
+  telemetry_.tally().waited(peer, message.waited_for_room_ns, message.waited_for_files_ns);
   for (const auto& bound : message.bounds) {
     const ServedCollection* collection = catalog_.find(bound.collection);
     if (collection == nullptr) continue;  // served elsewhere
@@ -393,64 +388,6 @@ void Server::tell_records(OutputFile& file) {
   const auto answer = wire::encode(wire::FileRecords{file.id, file.file ? file.file->records() : 0});
   for (const std::size_t peer : file.asked_records) port_->send(peer, answer);
   file.asked_records.clear();
-}
-
-Result<> Server::handle(Event& event) {
-  AFTERBAY_TRY_ASSIGN(OutputFile* const file, file_of(event.file));
-  if (event.account) {
-    handed_over(*file, std::move(*event.account));
-    return {};
-  }
-  if (event.created) {
-    file->file = std::move(event.created);
-    if (event.share)
-      fellows_.send_all(file->collection->servers, wire::FileShared{file->id, std::move(*event.share)});
-    file->state = OutputFile::State::open;
-    tell_records(*file);
-    submit_opened_note(*file);
-    submit_waiting(*file);
-  } else if (file->state == OutputFile::State::creating) {
-    file->state = OutputFile::State::announced;  // it could not be made
-  } else if (!event.published) {
-    --file->pending;
-  }
-  if (event.noted) file->noted = true;
-  if (event.record) {
-    const auto [collection, seq] = *event.record;
-    Record* record = records_.find(collection, seq);
-    if (record != nullptr && --record->writes == 0 && record->ended) {
-      note_written(collection, *record);
-      erase_record(*file->collection, seq);
-    }
-  }
-  if (event.strings != 0) strings_.written(event.strings);
-  progress_.bytes_taken = tally_.bytes_in();
-  progress_.bytes_written = tally_.bytes_written();
-  if (event.error)
-    event.error->file = file->path;  // its final name, whatever it is called while it is written
-  if (event.epoch != 0 && !failure_) epoch_marked(*file, event.epoch, std::move(event.epoch_part));
-  if (event.error && !failure_ && can_do_without(*file, *event.error)) {
-    lose(*file, event);
-    return {};
-  }
-  if (event.published) {
-    file->published_bytes = event.published_bytes;
-    file->published_checksum = event.published_checksum;
-    published(*file, std::move(event.error));
-    return {};
-  }
-  if (file->dropped && !failure_) {
-    finish_dropped(*file);
-    return {};
-  }
-  if (event.error) {
-    file->failed = true;
-    fail(std::move(*event.error));
-  }
-  if (failure_) give_up_files();
-  if (const auto at = files_.find(event.file); at != files_.end() && !at->second.failed)
-    publish_if_complete(at->second);
-  return {};
 }
 
 }  // namespace afterbay::server

@@ -10,15 +10,7 @@ namespace afterbay::server {
 
 Overflow::Hooks Server::overflow_hooks() {
   return {[this](const transport::FrameView& view) { port_->frames().release(view); },
-          [this] {
-            Event moved;
-            moved.then = [] {};
-            event(std::move(moved));
-          },
-          [this](std::string text) {
-            logger_.warning("{}", text);
-            note_warning(std::move(text));
-          }};
+          [this] { executor_.post([] {}); }, [this](const std::string& text) { warn(text); }};
 }
 
 bool Server::no_room() const { return port_->frames().is_short(); }
@@ -36,11 +28,10 @@ void Server::report_memory() {
                 "I/O server {}: this node has no memory for more than {} of its {} (memory.server): {}. "
                 "Output goes on, and model ranks wait for room sooner. Give the job more memory per "
                 "node, lower memory.server, or use fewer I/O servers per node",
-                place_.number, print_bytes(capacity), configured, std::strerror(error))
+                identity_.number, print_bytes(capacity), configured, std::strerror(error))
           : fmt::format("I/O server {}: all of its {} of memory (memory.server) can be used again",
-                        place_.number, configured);
-  logger_.warning("{}", text);
-  note_warning(std::move(text));
+                        identity_.number, configured);
+  warn(text);
 }
 
 bool Server::is_droppable(const ServedCollection& collection) {
@@ -56,12 +47,11 @@ void Server::relieve() {
     const auto file = record == nullptr ? files_.end() : files_.find(record->file);
     if (file == files_.end()) continue;
     if (file->second.records_dropped++ > 0) continue;
-    std::string text = fmt::format(
+    const std::string text = fmt::format(
         "collection \"{}\": the server's memory is full, and records of {} are dropped, the first of them "
         "number {}; they will hold fill values",
         file->second.collection->name, file->second.path, said_index(record->record));
-    logger_.warning("{}", text);
-    note_warning(std::move(text));
+    warn(text);
   }
 }
 

@@ -12,10 +12,10 @@ namespace afterbay::server {
 /// workers it would only take this thread's time earlier, and perhaps in vain; nor is it known to be of use
 /// for files that are appended to.
 void Server::prepare(const ServedCollection& collection) {
-  const bool makes_files =
-      collection.split == model::Split::none || collection.first == static_cast<std::uint32_t>(place_.number);
+  const bool makes_files = collection.split == model::Split::none ||
+                           collection.first == static_cast<std::uint32_t>(identity_.number);
   if (!makes_files || !workers_.has_threads()) return;
-  if (static_cast<storage::Existing>(collection.existing) != storage::Existing::append) {
+  if (collection.existing != Existing::append) {
     preparations_.structures.push_back(&collection);
     prepare_structure();
   }
@@ -74,14 +74,12 @@ void Server::submit_preparation(std::function<Result<>()> task, std::function<vo
   ++preparations_.under_way;
   workers_.submit([this, task = std::move(task), then = std::move(then)] {
     auto made = task();
-    Event done;
-    done.then = [this, then, why = made ? std::nullopt : std::optional(std::move(made).error())] {
+    executor_.post([this, then, made = std::move(made)] {
       --preparations_.under_way;
-      if (why && !failure_) fail(*why);
+      if (!made && !failure_) fail(made.error());
       if (then) then();
       tell_defined();
-    };
-    event(std::move(done));
+    });
   });
 }
 
@@ -91,7 +89,7 @@ void Server::tell_defined() {
   if (!preparations_.answer || failure_ || (preparations_.under_way > 0 && files_.empty())) return;
   const auto bytes = wire::encode(*std::exchange(preparations_.answer, std::nullopt));
   for (std::size_t p = 0; p < peers_.size(); ++p) {
-    if (place_.number == 0)  // all servers come to the same result
+    if (identity_.number == 0)  // all servers come to the same result
       for (const wire::MapLosses& lost : catalog_.losses(p)) port_->send(p, wire::encode(lost));
     for (const wire::MapPacking& packing : catalog_.packings(p)) port_->send(p, wire::encode(packing));
     port_->send(p, bytes);

@@ -35,15 +35,14 @@ void Server::publish_if_complete(OutputFile& file) {
 /// A worker's task: `batch` is what was complete when it began, perhaps nothing.
 void Server::publish_together(const std::vector<PublicationQueue::Waiting>& batch) {
   const std::uint64_t begin_ns = now_ns();
-  std::vector<Event> events(batch.size());
+  std::vector<FilePublished> ends(batch.size());
   std::vector<std::size_t> whole;  ///< in the batch: those that can be published
   std::vector<storage::File*> files;
   for (std::size_t i = 0; i < batch.size(); ++i) {
     OutputFile& file = *batch[i].file;
-    events[i].file = file.id;
-    events[i].published = true;
+    ends[i].file = file.id;
     if (auto taken = take_parts(file); !taken) {
-      events[i].error = std::move(taken).error();
+      ends[i].error = std::move(taken).error();
       continue;
     }
     whole.push_back(i);
@@ -61,26 +60,26 @@ void Server::publish_together(const std::vector<PublicationQueue::Waiting>& batc
   std::vector<std::size_t> named;
   for (std::size_t i = 0; i < results.size(); ++i) {
     const OutputFile& file = *batch[whole[i]].file;
-    Event& told = events[whole[i]];
+    FilePublished& end = ends[whole[i]];
     if (!results[i]) {
-      told.error = results[i].error();
+      end.error = results[i].error();
       continue;
     }
     observe::add(timers_.written, results[i]->cost.bytes_out);
-    tally_.written(0, results[i]->cost.bytes_out);
-    told.published_bytes = results[i]->size_bytes;
-    told.published_checksum = results[i]->checksum;
+    telemetry_.tally().written(0, results[i]->cost.bytes_out);
+    end.bytes = results[i]->size_bytes;
+    end.checksum = results[i]->checksum;
     if (!journal_ || file.collection->format == Format::memory) continue;
     lines.push_back(line_of(file, *results[i]));
     named.push_back(whole[i]);
   }
   if (!lines.empty())
     if (const auto noted = journal_->published(std::move(lines)); !noted)
-      for (const std::size_t i : named) events[i].error = noted.error();
+      for (const std::size_t i : named) ends[i].error = noted.error();
   const std::uint64_t each_ns = batch.empty() ? 0 : (now_ns() - begin_ns) / batch.size();
   for (std::size_t i = 0; i < batch.size(); ++i)
     if (batch[i].timer != nullptr) batch[i].timer->add(begin_ns + i * each_ns, begin_ns + (i + 1) * each_ns);
-  for (Event& it : events) event(std::move(it));
+  for (FilePublished& it : ends) post(std::move(it));
 }
 
 /// What the other servers of a file wrote, and records that nobody did.
@@ -96,7 +95,7 @@ Result<> Server::take_parts(OutputFile& file) {
 bool Server::is_never_put(const OutputFile& file, std::uint32_t variable) const {
   const Variable& it = file.collection->schema.variables[variable];
   if (file.variables_put[variable] || !it.constant.empty() || it.dimensions.empty()) return false;
-  if (static_cast<storage::Existing>(file.collection->existing) == storage::Existing::append) return false;
+  if (file.collection->existing == Existing::append) return false;
   return !file.collection->layout->variables[variable].record || file.records_put > 0;
 }
 
@@ -115,31 +114,26 @@ void Server::warn_of_variables_never_put(const OutputFile& file) {
   const std::string which = names.size() == 1
                                 ? fmt::format("variable {} was", names.front())
                                 : fmt::format("variables {}{} were", fmt::join(names, ", "), others);
-  std::string text = fmt::format(
+  const std::string text = fmt::format(
       "file {}: {} never put: only fill values are there (further files of collection '{}' are not reported)",
       file.path, which, file.collection->name);
-  logger_.warning("{}", text);
-  note_warning(std::move(text));
+  warn(text);
 }
 
-/// The end of a file in the state `publishing`, good or bad.
-void Server::published(OutputFile& file, std::optional<Error> error) {
-  if (!error) {
-    if (!is_shared(file) || leads(file)) {
-      ++progress_.files_published;
-      tally_published(file);
-      fire_published(file);
-      observe::add(timers_.files, 1);
-      logger_.info("published {}", file.path);
-      warn_of_variables_never_put(file);
-    }
-    if (is_shared(file) && leads(file))
-      fellows_.send_all(file.collection->servers, wire::FilePublished{file.id});
-    for (const auto& [peer, ticket] : file.tickets) done(peer, ticket);
+/// A file in the state `publishing` has its final name, or its leader has published it.
+void Server::published(OutputFile& file) {
+  if (!is_shared(file) || leads(file)) {
+    telemetry_.file_published(file.collection->id, file.collection->name, file.path, file.opened_ns,
+                              file.published_bytes, file.records_taken);
+    fire_published(file);
+    observe::add(timers_.files, 1);
+    logger_.info("published {}", file.path);
+    warn_of_variables_never_put(file);
   }
-  if (error) note_given_up(file, error->message);
-  forget_file(file.id, !error);
-  if (error) fail(std::move(*error));
+  if (is_shared(file) && leads(file))
+    fellows_.send_all(file.collection->servers, wire::FilePublished{file.id});
+  for (const auto& [peer, ticket] : file.tickets) tickets_.answer(peer, ticket);
+  forget_file(file.id, true);
 }
 
 }  // namespace afterbay::server

@@ -9,7 +9,7 @@ namespace afterbay::server {
 bool Server::is_shared(const OutputFile& file) { return file.collection->split != model::Split::none; }
 
 bool Server::leads(const OutputFile& file) const {
-  return file.leader == static_cast<std::size_t>(place_.number);
+  return file.leader == static_cast<std::size_t>(identity_.number);
 }
 
 bool Server::take_server_messages() {
@@ -29,68 +29,8 @@ bool Server::take_server_messages() {
 }
 
 Error Server::fellow_error(Error error, std::size_t server) const {
-  return error.add(fmt::format("while I/O servers {} and {} wrote a file together", place_.number, server));
-}
-
-namespace {
-
-template <class Message, class Action>
-Result<> decoded(std::span<const std::byte> message, Action&& action) {
-  AFTERBAY_TRY_ASSIGN(Message it, wire::decode<Message>(message));
-  return action(std::move(it));
-}
-
-}  // namespace
-
-Result<> Server::handle_server(std::size_t server, std::span<const std::byte> message) {
-  const wire::Kind kind = wire::kind_of(message).value_or(wire::Kind{0});
-  port_->mark_progress();
-  if (kind == wire::FileShared::kind)
-    return decoded<wire::FileShared>(message, [&](auto m) { return file_shared(std::move(m)), Result<>(); });
-  if (kind == wire::AskPlaces::kind)
-    return decoded<wire::AskPlaces>(message,
-                                    [&](const auto& m) { return answer_places(server, m), Result<>(); });
-  if (kind == wire::Places::kind)
-    return decoded<wire::Places>(message, [&](auto m) { return places_.answer(std::move(m)), Result<>(); });
-  if (kind == wire::PartDone::kind)
-    return decoded<wire::PartDone>(message, [&](auto m) { return part_done(server, std::move(m)); });
-  if (kind == wire::EpochPart::kind)
-    return decoded<wire::EpochPart>(message,
-                                    [&](auto m) { return take_epoch_part(std::move(m)), Result<>(); });
-  if (kind == wire::EpochComplete::kind)
-    return decoded<wire::EpochComplete>(
-        message, [&](const auto& m) { return epoch_complete_elsewhere(m.number), Result<>(); });
-  if (kind == wire::FilePublished::kind)
-    return decoded<wire::FilePublished>(message, [&](const auto& m) -> Result<> {
-      if (const auto file = files_.find(m.file); file != files_.end()) published(file->second, std::nullopt);
-      return {};
-    });
-  if (kind == wire::ServerLoad::kind)
-    return decoded<wire::ServerLoad>(message, [&](const auto& m) {
-      dispatcher_.report(server, m.backlog_bytes, m.files_ended);
-      return Result<>();
-    });
-  if (kind == wire::ServerFailed::kind)
-    return decoded<wire::ServerFailed>(message, [&](auto m) -> Result<> {
-      if (!failure_)
-        fail(m.error.add(fmt::format("I/O server {} passed this on", server)),
-             m.reported ? Witness::reported : Witness::all_servers);
-      return {};
-    });
-  if (kind == wire::CollectionDropped::kind)
-    return decoded<wire::CollectionDropped>(message, [&](const auto& m) -> Result<> {
-      drop_collection(m.collection, fmt::format("I/O server {}: {}", server, m.why));
-      return {};
-    });
-  if (kind == wire::SpaceShort::kind)
-    return decoded<wire::SpaceShort>(
-        message, [&](const auto& m) { return places_.set_busy(server, m.is_short), Result<>(); });
-  if (kind == wire::Farewell::kind) {
-    fellows_.ended(server);
-    return {};
-  }
-  return afterbay::fail(ErrorCode::internal, "I/O server {} sent a message of unknown kind {}", server,
-                        static_cast<std::uint32_t>(kind));
+  return error.add(
+      fmt::format("while I/O servers {} and {} wrote a file together", identity_.number, server));
 }
 
 // ---- member
@@ -116,8 +56,7 @@ void Server::join_if_shared(OutputFile& file) {
                    collection = file.collection, changes = std::move(*file.changes),
                    share = std::move(*file.share)]() mutable {
     observe::Timed timed(timers_.create);
-    Event result;
-    result.file = id;
+    FileCreated result{.file = id};
     const auto join = [&]() -> Result<> {
       AFTERBAY_TRY_ASSIGN(request.schema, model::apply(collection->schema, changes));
       AFTERBAY_TRY_ASSIGN(result.created,
@@ -127,7 +66,7 @@ void Server::join_if_shared(OutputFile& file) {
     };
     if (auto joined = join(); !joined) result.error = std::move(joined).error();
     timed.stop();
-    event(std::move(result));
+    post(std::move(result));
   });
   file.changes.reset();
   file.share.reset();
@@ -139,16 +78,13 @@ void Server::hand_over(OutputFile& file) {
   const CollectionTimers timers = timers_of(*file.collection);
   workers_.submit([this, timers, &file] {
     observe::Timed timed(timers.publish);
-    Event result;
-    result.file = file.id;
-    if (auto account = file.file->hand_over()) {
+    PartHandedOver result{.file = file.id};
+    if (auto account = file.file->hand_over())
       result.account = std::move(*account);
-    } else {
-      result.published = true;  // it never will be
+    else
       result.error = std::move(account).error();
-    }
     timed.stop();
-    event(std::move(result));
+    post(std::move(result));
   });
 }
 
@@ -175,7 +111,7 @@ void Server::answer_places(std::size_t server, const wire::AskPlaces& question) 
   answer.serial = question.serial;
   const auto found = files_.find(question.file);
   if (found == files_.end() || !found->second.file || found->second.failed || found->second.dropped) {
-    answer.error = make_error(ErrorCode::bad_state, "I/O server {} has given up the file", place_.number);
+    answer.error = make_error(ErrorCode::bad_state, "I/O server {} has given up the file", identity_.number);
   } else {
     std::vector<storage::PlaceRequest> requests;
     for (const auto& it : question.requests) requests.push_back({it.piece, it.record, it.bytes, it.skipped});

@@ -43,23 +43,21 @@ void Server::space_notice(const SpaceNotice& notice) {
   const std::string& path = notice.call.path;
   const char* const missing = notice.call.number == EDQUOT ? "the quota is used up" : "no space is left";
   if (notice.what == What::short_of_space) {
-    std::string text = fmt::format(
+    const std::string text = fmt::format(
         "{} for {}: I/O server {} keeps the data and tries again for {} s (the setting 'space.retry'); model "
         "ranks wait "
         "when its memory is full; free space for the run to go on",
-        missing, path, place_.number, static_cast<double>(config_.space_retry.count()) / 1000);
-    logger_.warning("{}", text);
-    note_warning(std::move(text));
+        missing, path, identity_.number, static_cast<double>(config_.space_retry.count()) / 1000);
+    warn(text);
     fellows_.broadcast(wire::SpaceShort{true});
   } else if (notice.what == What::sacrifice) {
     drop_optional(fmt::format("{} for {}, for {:.0f} s", missing, path, seconds_since(notice.call.since_ns)));
   } else {
     fellows_.broadcast(wire::SpaceShort{false});
     if (notice.what == What::over) {
-      std::string text = fmt::format("there is space again for {}, after {:.1f} s: output goes on", path,
-                                     seconds_since(notice.call.since_ns));
-      logger_.warning("{}", text);
-      note_warning(std::move(text));
+      const std::string text = fmt::format("there is space again for {}, after {:.1f} s: output goes on",
+                                           path, seconds_since(notice.call.since_ns));
+      warn(text);
     }
     for (const auto& [server, question] : std::exchange(put_off_, {})) answer_places(server, question);
   }
@@ -83,12 +81,11 @@ void Server::drop_collection(std::uint32_t id, const std::string& why) {
   std::vector<std::uint64_t> open;
   for (const auto& [number, file] : files_)
     if (file.collection->id == id) open.push_back(number);
-  std::string text = fmt::format(
+  const std::string text = fmt::format(
       "collection \"{}\" is optional and is given up from here on, with {} files that are not "
       "published: {}",
       collection->name, open.size(), why);
-  logger_.warning("{}", text);
-  note_warning(std::move(text));
+  warn(text);
   for (const std::uint64_t number : open) drop(files_.at(number), why);
 }
 
@@ -113,15 +110,15 @@ bool Server::can_do_without(const OutputFile& file, const Error& error) {
   return file.dropped || (error.code == ErrorCode::no_space && policy_of(*file.collection).optional);
 }
 
-void Server::lose(OutputFile& file, const Event& event) {
-  const std::string why = event.error->message;
-  const bool known = file.dropped;
-  if (event.published) file.state = OutputFile::State::announced;
-  if (!known) {
+/// A file of an optional collection could not be written, or not published.
+void Server::lose(OutputFile& file, const std::string& why) {
+  const bool publishing = file.state == OutputFile::State::publishing;
+  if (publishing) file.state = OutputFile::State::announced;
+  if (!file.dropped) {
     const std::uint32_t id = file.collection->id;
     fellows_.broadcast(wire::CollectionDropped{id, why});
     drop_collection(id, why);
-  } else if (event.published) {
+  } else if (publishing) {
     discard(file, why);
   } else {
     finish_dropped(file);
@@ -151,7 +148,7 @@ void Server::finish_dropped(OutputFile& file) {
     file.state = OutputFile::State::announced;
   }
   if (!file.closed_by_all()) return;
-  for (const auto& [peer, ticket] : file.tickets) done(peer, ticket);
+  for (const auto& [peer, ticket] : file.tickets) tickets_.answer(peer, ticket);
   forget_file(file.id, true);
 }
 

@@ -37,13 +37,12 @@ void Server::begin_stop(const char* why) {
   const auto grace_ns = static_cast<std::uint64_t>(config_.stop.grace.count()) * 1'000'000;
   stopping_ = Stopping{why, now_ns() + grace_ns, grace_ns, files_.empty() ? 0 : files_.rbegin()->first};
   workers_.run_by_priority();
-  std::string text = fmt::format(
+  const std::string text = fmt::format(
       "I/O server {} was asked to stop ({}): it publishes what the ranks have closed within {} s (the "
       "setting "
       "'stop.grace')",
-      place_.number, why, static_cast<double>(config_.stop.grace.count()) / 1000);
-  logger_.warning("{}", text);
-  note_warning(std::move(text));
+      identity_.number, why, static_cast<double>(config_.stop.grace.count()) / 1000);
+  warn(text);
 }
 
 /// Everything that ranks had closed, or had begun to close, when the signal came is published.

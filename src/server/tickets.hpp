@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tickets of flush: what must be finished before each can be answered. Used by the ingest thread.
+// Tickets: answers to ranks that asked to hear when what they put before is written, and the ranks that
+// wait for an answer. Used by the ingest thread.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <utility>
 #include <vector>
 
 namespace afterbay::server {
 
+/// What must be finished before a rank is answered.
 struct Ticket {
   std::size_t peer = 0;
   std::uint64_t number = 0;
@@ -16,16 +19,41 @@ struct Ticket {
   std::uint64_t strings = 0;  ///< puts of strings: the first so many are written
 };
 
-/// A rank that said it waits, and since when.
-struct Waiter {
-  std::size_t peer = 0;
-  std::uint64_t number = 0;
-  std::uint64_t since_ns = 0;
-};
+class Tickets {
+ public:
+  /// Sends the answer to a rank.
+  using Send = std::function<void(std::size_t peer, std::uint64_t number)>;
+  using IsWritten = std::function<bool(const Ticket&)>;
 
-struct Tickets {
-  std::vector<Ticket> open;
-  std::vector<Waiter> waiters;
+  explicit Tickets(Send send) : send_(std::move(send)) {}
+
+  /// A ticket that `answer_written` answers. Those of closes and epochs are answered by `answer`.
+  void add(Ticket ticket) { open_.push_back(std::move(ticket)); }
+  [[nodiscard]] const std::vector<Ticket>& open() const noexcept { return open_; }
+  [[nodiscard]] bool has(std::size_t peer, std::uint64_t number) const;
+  void answer_written(const IsWritten& is_written);
+  /// The rank no longer waits for the ticket.
+  void answer(std::size_t peer, std::uint64_t number);
+
+  /// The rank waits for the ticket from now on.
+  void add_waiter(std::size_t peer, std::uint64_t number, std::uint64_t now_ns);
+  [[nodiscard]] std::size_t waiters() const noexcept { return waiters_.size(); }
+  /// Whether a rank has waited for longer than `limit_ns`.
+  [[nodiscard]] bool waited_longer(std::uint64_t limit_ns, std::uint64_t now_ns) const;
+
+  /// Nothing is answered any more: the session has failed.
+  void clear();
+
+ private:
+  struct Waiter {
+    std::size_t peer = 0;
+    std::uint64_t number = 0;
+    std::uint64_t since_ns = 0;
+  };
+
+  Send send_;
+  std::vector<Ticket> open_;
+  std::vector<Waiter> waiters_;
 };
 
 }  // namespace afterbay::server

@@ -6,7 +6,8 @@
 #include "base/clock.hpp"
 #include "base/host.hpp"
 #include "observe/prometheus.hpp"
-#include "wire/session_messages.hpp"
+#include "wire/model_messages.hpp"
+#include "wire/server_answers.hpp"
 
 namespace afterbay::session {
 namespace {

@@ -379,7 +379,7 @@ class Starter {
     return {};
   }
 
-  [[nodiscard]] std::unique_ptr<journal::Recorder> make_journal(const server::Place& place) const {
+  [[nodiscard]] std::unique_ptr<journal::Recorder> make_journal(const server::Identity& place) const {
     const config::Config& config = *state_->config;
     journal::Identity identity{run_, place.number, {}};
     identity.started.session = session_;
@@ -392,7 +392,7 @@ class Starter {
   }
 
   void make_server(std::unique_ptr<transport::ServerPort> port, server::FellowServers::Links fellows) {
-    server::Place place;
+    server::Identity place;
     place.session_rank = rank_;
     for (int r = 0; r < static_cast<int>(roles_.size()); ++r) {
       if (roles_[static_cast<std::size_t>(r)].model) place.session_ranks.push_back(r);

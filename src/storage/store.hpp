@@ -13,17 +13,18 @@
 
 #include "afterbay/schema.hpp"
 #include "base/result.hpp"
+#include "model/file_options.hpp"
 #include "model/layout.hpp"
 #include "storage/epoch/epoch.hpp"
 #include "storage/striping/striper.hpp"
 
 namespace afterbay::storage {
 
+using afterbay::DirectIo;
+using afterbay::Existing;
+
 class ByteAllowance;
 class Disk;
-
-enum class Existing { refuse, replace, append };  ///< what to do when the final name exists
-enum class DirectIo { automatic, on, off };       ///< O_DIRECT: try, insist, never
 
 inline constexpr std::uint64_t default_chunk_memory_bytes = std::uint64_t{64} << 20;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What I/O servers say to each other about files that several of them write. The *leader* makes a file, the
-// *members* write their frames of it. Order matters per pair only.
+// Messages between the I/O servers of a session, mostly about files that several of them write: the
+// *leader* creates and publishes such a file, the *members* write their frames of it. Messages of one
+// server to another arrive in order.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +10,19 @@
 #include <vector>
 
 #include "wire/data_fields.hpp"
+#include "wire/message_list.hpp"
 
 namespace afterbay::wire {
 
+/// All of them. The handlers are in server/message_handlers.cpp.
+using BetweenServers =
+    MessageList<first_between_servers, struct FileShared, struct AskPlaces, struct Places, struct PartDone,
+                struct FilePublished, struct EpochPart, struct EpochComplete, struct ServerLoad,
+                struct ServerFailed, struct CollectionDropped, struct SpaceShort, struct Farewell>;
+
 /// Leader -> members: the file is there.
 struct FileShared {
-  static constexpr Kind kind{210};
+  static constexpr Kind kind = BetweenServers::kind<FileShared>();
   std::uint64_t file = 0;
   std::vector<std::byte> share;  ///< storage::File::share
   template <class A>
@@ -25,7 +33,7 @@ struct FileShared {
 
 /// Member -> leader: pieces that want their places; storage::PlaceRequest. Answered by Places.
 struct AskPlaces {
-  static constexpr Kind kind{211};
+  static constexpr Kind kind = BetweenServers::kind<AskPlaces>();
   struct Request {
     std::uint32_t piece = 0;
     std::uint64_t record = 0;
@@ -46,7 +54,7 @@ struct AskPlaces {
 };
 
 struct Places {
-  static constexpr Kind kind{212};
+  static constexpr Kind kind = BetweenServers::kind<Places>();
   std::uint64_t serial = 0;
   std::vector<std::uint64_t> offsets;
   std::optional<Error> error;
@@ -58,7 +66,7 @@ struct Places {
 
 /// Member -> leader: all that it will write is durable.
 struct PartDone {
-  static constexpr Kind kind{213};
+  static constexpr Kind kind = BetweenServers::kind<PartDone>();
   std::uint64_t file = 0;
   std::vector<std::byte> account;  ///< storage::File::hand_over
   template <class A>
@@ -69,7 +77,7 @@ struct PartDone {
 
 /// Leader -> members: the file has its final name.
 struct FilePublished {
-  static constexpr Kind kind{214};
+  static constexpr Kind kind = BetweenServers::kind<FilePublished>();
   std::uint64_t file = 0;
   template <class A>
   void fields(A& a) {
@@ -90,7 +98,7 @@ struct MemberAccount {
 
 /// Member -> leader: what it has of an epoch of the file is durable.
 struct EpochPart {
-  static constexpr Kind kind{225};
+  static constexpr Kind kind = BetweenServers::kind<EpochPart>();
   std::uint64_t file = 0;
   std::uint64_t epoch = 0;
   std::optional<MemberAccount> part;  ///< none: it was handed over whole
@@ -102,7 +110,7 @@ struct EpochPart {
 
 /// To the first server: the sender's part of an epoch is complete.
 struct EpochComplete {
-  static constexpr Kind kind{226};
+  static constexpr Kind kind = BetweenServers::kind<EpochComplete>();
   std::uint64_t number = 0;
   template <class A>
   void fields(A& a) {
@@ -112,7 +120,7 @@ struct EpochComplete {
 
 /// To `choosing_server`, which gives files to those with the least to write.
 struct ServerLoad {
-  static constexpr Kind kind{217};
+  static constexpr Kind kind = BetweenServers::kind<ServerLoad>();
   std::uint64_t backlog_bytes = 0;
   std::uint64_t files_ended = 0;  ///< of those given to the sender
   template <class A>
@@ -123,7 +131,7 @@ struct ServerLoad {
 
 /// To all others: the session cannot go on.
 struct ServerFailed {
-  static constexpr Kind kind{215};
+  static constexpr Kind kind = BetweenServers::kind<ServerFailed>();
   Error error;
   bool reported = false;  ///< by the sender, on stderr
   template <class A>
@@ -134,7 +142,7 @@ struct ServerFailed {
 
 /// To all others: the sender gives up a collection for want of space.
 struct CollectionDropped {
-  static constexpr Kind kind{230};
+  static constexpr Kind kind = BetweenServers::kind<CollectionDropped>();
   std::uint32_t collection = 0;
   std::string why;
   template <class A>
@@ -145,7 +153,7 @@ struct CollectionDropped {
 
 /// To all others: the sender waits for space on the disk, or no longer. Its answers take time.
 struct SpaceShort {
-  static constexpr Kind kind{231};
+  static constexpr Kind kind = BetweenServers::kind<SpaceShort>();
   bool is_short = false;
   template <class A>
   void fields(A& a) {
@@ -155,7 +163,7 @@ struct SpaceShort {
 
 /// To all others: the sender ends in order.
 struct Farewell {
-  static constexpr Kind kind{216};
+  static constexpr Kind kind = BetweenServers::kind<Farewell>();
   template <class A>
   void fields(A&) {}
 };

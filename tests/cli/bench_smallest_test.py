@@ -55,6 +55,18 @@ class Benchmarks(unittest.TestCase):
             self.assertNotIn("servers_cpu_ms_per_step", figures["1 ms/dedicated/netcdf4/alone"])
             self.assertIn("servers' cpu ms/step", said)
 
+    def test_another_build_is_run_beside_this_one(self):
+        done = run("many_files", "--smallest", "--build", str(PROGRAMS), "--against", str(PROGRAMS), "--dir", ".", "--json", "against.json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        result = json.loads(pathlib.Path("against.json").read_text())
+        rows = {row["key"]: row for row in result["rows"]}
+        ours = next(key for key, row in rows.items() if row["kind"] == "afterbay")
+        self.assertEqual(rows[f"{ours}/against"]["program"], str(PROGRAMS.resolve() / rows[ours]["program"]))
+        self.assertTrue(rows[f"{ours}/against"]["repeats"][0])
+        names = [check["name"] for check in result["checks"]]
+        self.assertTrue(any("end-to-end time / that of the other version" in name for name in names), names)
+        self.assertTrue(any("blocked time / that of the other version" in name for name in names), names)
+
     def test_every_benchmark_is_tested(self):
         listed = [line.split()[0] for line in run().stdout.splitlines()[1:]]
         tested = [name.removeprefix("test_").removesuffix("_runs_through") for name in dir(self) if name.startswith("test_") and name.endswith("_runs_through")]

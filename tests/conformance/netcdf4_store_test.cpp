@@ -57,9 +57,9 @@ TEST_F(Netcdf4StoreTest, chunks_and_filters_are_as_declared_and_decode) {
     ok(nc_inq_var_deflate(id, number, &shuffle, &deflate, &level));
     ok(nc_inq_var_chunking(id, number, &storage, chunk));
     EXPECT_EQ(deflate != 0, variable.deflate > 0) << variable.name;
+    EXPECT_EQ(shuffle != 0, variable.shuffle) << variable.name;
     if (variable.deflate > 0) {
       EXPECT_EQ(level, variable.deflate) << variable.name;
-      EXPECT_EQ(shuffle != 0, variable.shuffle) << variable.name;
     }
     EXPECT_EQ(storage, NC_CHUNKED) << variable.name;
     for (std::size_t d = 0; d < variable.chunk.size(); ++d)

@@ -101,7 +101,7 @@ class LocalRun {
   std::optional<Error> serve(std::unique_ptr<transport::ServerPort> port,
                              server::FellowServers::Links fellows, int number) const {
     Session::State state("test", config());
-    server::Place place{number, models_ + number, {}, servers_};
+    server::Identity place{number, models_ + number, {}, servers_};
     place.terms = terms;
     for (int r = 0; r < models_; ++r) place.session_ranks.push_back(r);
     auto source = stores ? stores : [&](Format format) -> storage::Store& { return state.store(format); };

@@ -70,12 +70,40 @@ tsan_wrapper() {
 }
 
 dev_bench() {
+  local arguments=() other=
+  while [ $# -gt 0 ]; do
+    case $1 in
+      --against) [ $# -gt 1 ] || fail "--against needs a commit"; other=$2; shift 2 ;;
+      --against=*) other=${1#*=}; shift ;;
+      *) arguments+=("$1"); shift ;;
+    esac
+  done
   need_packages "${build_packages[@]}" "${bench_packages[@]}"
   need_python
   configure_options+=(-DAFTERBAY_BUILD_BENCH=ON)
   build_preset release
+  if [ -n "$other" ]; then build_against "$other" && arguments+=(--against "$against_dir"); fi
   mpi_environment
-  AFTERBAY_BUILD=$root/build/release exec bench/run "$@"
+  AFTERBAY_BUILD=$root/build/release exec bench/run "${arguments[@]}"
+}
+
+# Builds the library of another commit with the benchmark programs of this tree, so that both versions run
+# the same programs; if these do not compile there, with that commit's own. Sets `against_dir`.
+build_against() {
+  local commit
+  commit=$(git rev-parse --quiet --verify "$1^{commit}") || fail "--against $1: there is no such commit"
+  local tree=$root/build/against/${commit:0:12}
+  if [ ! -e "$tree/.git" ]; then
+    rm -rf "$tree"
+    git worktree prune
+    git worktree add --quiet --detach "$tree" "$commit" || fail "--against $1: cannot check it out into $tree"
+  fi
+  against_dir=$tree/build/release
+  rm -rf "$tree/bench" && cp -r "$root/bench" "$tree/bench"
+  (root=$tree && cd "$tree" && build_preset release) && return
+  say "this tree's benchmark programs do not compile with ${commit:0:12}: taking those of that commit"
+  git -C "$tree" checkout --quiet -- bench
+  (root=$tree && cd "$tree" && build_preset release) || fail "--against $1: it cannot be built"
 }
 
 cxx_sources() {

@@ -12,6 +12,7 @@
 #include "storage/reader/array_file.hpp"
 #include "storage/structure/read_schema.hpp"
 #include "wire/data_fields.hpp"
+#include "wire/message_list.hpp"
 
 namespace afterbay::storage {
 
@@ -56,11 +57,22 @@ struct DescribedDataset {
   }
 };
 
+/// To a reader process; the handlers are in serve_reader.cpp.
+using Requests =
+    wire::MessageList<wire::first_to_reader, struct DescribeInput, struct DescribeSchema, struct ReadConstant,
+                      struct FindChunks, struct ReadPart, struct ReadPartStrings, struct DescribeArrays,
+                      struct ReadArray, struct ReadArrayStrings, struct CacheChunks, struct BeginTrial,
+                      struct TryVariable, struct EndTrial>;
+/// From it.
+using Answers =
+    wire::MessageList<wire::first_from_reader, struct Done, struct InputDescribed, struct ValuesRead,
+                      struct ChunksFound, struct StringsRead, struct ArraysDescribed>;
+
 // ---- requests
 
 /// To read the variables that a Schema can hold. Answered by InputDescribed.
 struct DescribeInput {
-  static constexpr wire::Kind kind{1};
+  static constexpr wire::Kind kind = Requests::kind<DescribeInput>();
   std::string path;
   template <class A>
   void fields(A& a) {
@@ -70,7 +82,7 @@ struct DescribeInput {
 
 /// The schema of a file that is to be extended. Answered by InputDescribed, without datasets.
 struct DescribeSchema {
-  static constexpr wire::Kind kind{2};
+  static constexpr wire::Kind kind = Requests::kind<DescribeSchema>();
   std::string path;
   template <class A>
   void fields(A& a) {
@@ -80,7 +92,7 @@ struct DescribeSchema {
 
 /// All values of a variable of any file. Answered by ValuesRead.
 struct ReadConstant {
-  static constexpr wire::Kind kind{3};
+  static constexpr wire::Kind kind = Requests::kind<ReadConstant>();
   std::string path;
   std::string variable;
   template <class A>
@@ -91,7 +103,7 @@ struct ReadConstant {
 
 /// Answered by ChunksFound. After DescribeInput.
 struct FindChunks {
-  static constexpr wire::Kind kind{4};
+  static constexpr wire::Kind kind = Requests::kind<FindChunks>();
   std::uint32_t variable = 0;
   std::vector<std::uint64_t> first_elements;  ///< one chunk after the other
   template <class A>
@@ -102,7 +114,7 @@ struct FindChunks {
 
 /// Answered by Done and the values. After DescribeInput.
 struct ReadPart {
-  static constexpr wire::Kind kind{5};
+  static constexpr wire::Kind kind = Requests::kind<ReadPart>();
   std::uint32_t variable = 0;
   std::uint64_t record = 0;
   std::vector<std::uint64_t> start;
@@ -116,7 +128,7 @@ struct ReadPart {
 
 /// Answered by StringsRead. After DescribeInput.
 struct ReadPartStrings {
-  static constexpr wire::Kind kind{6};
+  static constexpr wire::Kind kind = Requests::kind<ReadPartStrings>();
   std::uint32_t variable = 0;
   std::uint64_t record = 0;
   template <class A>
@@ -127,7 +139,7 @@ struct ReadPartStrings {
 
 /// Answered by ArraysDescribed.
 struct DescribeArrays {
-  static constexpr wire::Kind kind{7};
+  static constexpr wire::Kind kind = Requests::kind<DescribeArrays>();
   std::string path;
   template <class A>
   void fields(A& a) {
@@ -137,7 +149,7 @@ struct DescribeArrays {
 
 /// Answered by Done and the values. After DescribeArrays.
 struct ReadArray {
-  static constexpr wire::Kind kind{8};
+  static constexpr wire::Kind kind = Requests::kind<ReadArray>();
   std::int32_t variable = 0;
   std::vector<std::uint64_t> start;
   std::vector<std::uint64_t> count;
@@ -150,7 +162,7 @@ struct ReadArray {
 
 /// Answered by StringsRead. After DescribeArrays.
 struct ReadArrayStrings {
-  static constexpr wire::Kind kind{9};
+  static constexpr wire::Kind kind = Requests::kind<ReadArrayStrings>();
   std::int32_t variable = 0;
   std::vector<std::uint64_t> start;
   std::vector<std::uint64_t> count;
@@ -162,7 +174,7 @@ struct ReadArrayStrings {
 
 /// Answered by Done. After DescribeArrays.
 struct CacheChunks {
-  static constexpr wire::Kind kind{10};
+  static constexpr wire::Kind kind = Requests::kind<CacheChunks>();
   std::int32_t variable = 0;
   std::uint64_t bytes = 0;
   template <class A>
@@ -173,7 +185,7 @@ struct CacheChunks {
 
 /// To add records to an HDF5 file in memory. Answered by Done.
 struct BeginTrial {
-  static constexpr wire::Kind kind{11};
+  static constexpr wire::Kind kind = Requests::kind<BeginTrial>();
   std::string path;
   template <class A>
   void fields(A& a) {
@@ -183,7 +195,7 @@ struct BeginTrial {
 
 /// Answered by Done. After BeginTrial.
 struct TryVariable {
-  static constexpr wire::Kind kind{12};
+  static constexpr wire::Kind kind = Requests::kind<TryVariable>();
   std::string name;
   template <class A>
   void fields(A& a) {
@@ -193,7 +205,7 @@ struct TryVariable {
 
 /// Answered by Done. After BeginTrial.
 struct EndTrial {
-  static constexpr wire::Kind kind{13};
+  static constexpr wire::Kind kind = Requests::kind<EndTrial>();
   std::uint8_t nothing = 0;
   template <class A>
   void fields(A& a) {
@@ -205,7 +217,7 @@ struct EndTrial {
 
 /// The first message of a reader process; also the answer to requests that only succeed or fail.
 struct Done {
-  static constexpr wire::Kind kind{20};
+  static constexpr wire::Kind kind = Answers::kind<Done>();
   std::optional<Error> error;
   template <class A>
   void fields(A& a) {
@@ -214,7 +226,7 @@ struct Done {
 };
 
 struct InputDescribed {
-  static constexpr wire::Kind kind{21};
+  static constexpr wire::Kind kind = Answers::kind<InputDescribed>();
   std::optional<Error> error;
   FoundFile found;
   std::vector<DescribedDataset> datasets;  ///< one per variable; none: the library reads all
@@ -225,7 +237,7 @@ struct InputDescribed {
 };
 
 struct ValuesRead {
-  static constexpr wire::Kind kind{22};
+  static constexpr wire::Kind kind = Answers::kind<ValuesRead>();
   std::optional<Error> error;
   Values values;
   template <class A>
@@ -235,7 +247,7 @@ struct ValuesRead {
 };
 
 struct ChunksFound {
-  static constexpr wire::Kind kind{23};
+  static constexpr wire::Kind kind = Answers::kind<ChunksFound>();
   std::optional<Error> error;
   std::vector<ChunkAddress> addresses;
   template <class A>
@@ -245,7 +257,7 @@ struct ChunksFound {
 };
 
 struct StringsRead {
-  static constexpr wire::Kind kind{24};
+  static constexpr wire::Kind kind = Answers::kind<StringsRead>();
   std::optional<Error> error;
   std::vector<std::string> strings;
   template <class A>
@@ -255,7 +267,7 @@ struct StringsRead {
 };
 
 struct ArraysDescribed {
-  static constexpr wire::Kind kind{25};
+  static constexpr wire::Kind kind = Answers::kind<ArraysDescribed>();
   std::optional<Error> error;
   ArrayContents contents;
   template <class A>

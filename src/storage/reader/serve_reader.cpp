@@ -18,6 +18,7 @@
 #include "storage/reader/channel.hpp"
 #include "storage/reader/check_description.hpp"
 #include "storage/reader/protocol.hpp"
+#include "wire/handlers.hpp"
 
 namespace afterbay::storage {
 namespace {
@@ -66,57 +67,73 @@ model::Box box_of(const std::vector<std::uint64_t>& start, const std::vector<std
   return {model::Index(start), model::Index(count)};
 }
 
+struct Reply {
+  std::vector<std::byte> answer;  ///< encoded
+  std::vector<std::byte>& values;
+};
+
+class ReaderFile;
+
+/// Handles a request that is answered by an Answer.
+template <class Answer>
+struct AnsweredBy {
+  template <class Request>
+  void operator()(ReaderFile& file, Reply& to, const Request& request) const;
+};
+/// Handles a request that is answered by Done and values.
+struct AnsweredByValues {
+  template <class Request>
+  void operator()(ReaderFile& file, Reply& to, const Request& request) const;
+};
+
 /// The file that this process reads.
 class ReaderFile {
  public:
   /// An encoded answer; `values` get what follows it.
   std::vector<std::byte> answer(std::span<const std::byte> request, std::vector<std::byte>& values) {
-    const auto kind = wire::kind_of(request);
+    using wire::on;
+    static constexpr auto handlers = wire::handlers<Requests>(
+        on<DescribeInput>(AnsweredBy<InputDescribed>()), on<DescribeSchema>(AnsweredBy<InputDescribed>()),
+        on<ReadConstant>(AnsweredBy<ValuesRead>()), on<FindChunks>(AnsweredBy<ChunksFound>()),
+        on<ReadPartStrings>(AnsweredBy<StringsRead>()), on<DescribeArrays>(AnsweredBy<ArraysDescribed>()),
+        on<ReadArrayStrings>(AnsweredBy<StringsRead>()), on<CacheChunks>(AnsweredBy<Done>()),
+        on<BeginTrial>(AnsweredBy<Done>()), on<TryVariable>(AnsweredBy<Done>()),
+        on<EndTrial>(AnsweredBy<Done>()), on<ReadPart>(AnsweredByValues()),
+        on<ReadArray>(AnsweredByValues()));
+    Reply reply{{}, values};
     values.clear();
-    if (kind == DescribeInput::kind) return reply<InputDescribed, DescribeInput>(request);
-    if (kind == DescribeSchema::kind) return reply<InputDescribed, DescribeSchema>(request);
-    if (kind == ReadConstant::kind) return reply<ValuesRead, ReadConstant>(request);
-    if (kind == FindChunks::kind) return reply<ChunksFound, FindChunks>(request);
-    if (kind == ReadPartStrings::kind) return reply<StringsRead, ReadPartStrings>(request);
-    if (kind == DescribeArrays::kind) return reply<ArraysDescribed, DescribeArrays>(request);
-    if (kind == ReadArrayStrings::kind) return reply<StringsRead, ReadArrayStrings>(request);
-    if (kind == CacheChunks::kind) return reply<Done, CacheChunks>(request);
-    if (kind == BeginTrial::kind) return reply<Done, BeginTrial>(request);
-    if (kind == TryVariable::kind) return reply<Done, TryVariable>(request);
-    if (kind == EndTrial::kind) return reply<Done, EndTrial>(request);
-    if (kind == ReadPart::kind) return reply_values<ReadPart>(request, values);
-    if (kind == ReadArray::kind) return reply_values<ReadArray>(request, values);
-    return wire::encode(Done{make_error(ErrorCode::internal, "an unknown request")});
+    if (auto handled = handlers(request, *this, reply); !handled)
+      return wire::encode(Done{std::move(handled).error()});
+    return std::move(reply.answer);
   }
 
  private:
+  template <class Answer>
+  friend struct AnsweredBy;
+  friend struct AnsweredByValues;
+
   template <class Answer, class Request>
-  std::vector<std::byte> reply(std::span<const std::byte> bytes) {
+  void reply(Reply& to, const Request& request) {
     Answer answer;
-    if (auto done = guarded([&]() -> Result<> {
-          AFTERBAY_TRY_ASSIGN(const Request request, wire::decode<Request>(bytes));
-          return handle(request, answer);
-        });
-        !done) {
+    if (auto done = guarded([&] { return handle(request, answer); }); !done) {
       answer = Answer{};
       answer.error = std::move(done).error();
     }
-    return wire::encode(answer);
+    to.answer = wire::encode(answer);
   }
 
   template <class Request>
-  std::vector<std::byte> reply_values(std::span<const std::byte> bytes, std::vector<std::byte>& values) {
+  void reply_values(Reply& to, const Request& request) {
     Done answer;
-    if (auto done = guarded([&]() -> Result<> {
-          AFTERBAY_TRY_ASSIGN(const Request request, wire::decode<Request>(bytes));
-          values.resize(request.bytes);
-          return handle(request, values);
-        });
-        !done) {
-      values.clear();
+    auto done = guarded([&]() -> Result<> {
+      to.values.resize(request.bytes);
+      return handle(request, to.values);
+    });
+    if (!done) {
+      to.values.clear();
       answer.error = std::move(done).error();
     }
-    return wire::encode(answer);
+    to.answer = wire::encode(answer);
   }
 
   template <class Work>
@@ -206,6 +223,17 @@ class ReaderFile {
   std::unique_ptr<ArrayFile> arrays_;
   std::unique_ptr<AppendTrial> trial_;
 };
+
+template <class Answer>
+template <class Request>
+void AnsweredBy<Answer>::operator()(ReaderFile& file, Reply& to, const Request& request) const {
+  file.reply<Answer>(to, request);
+}
+
+template <class Request>
+void AnsweredByValues::operator()(ReaderFile& file, Reply& to, const Request& request) const {
+  file.reply_values(to, request);
+}
 
 }  // namespace
 

@@ -16,15 +16,18 @@
 #include "transport/shm/peer.hpp"
 #include "transport/shm/port.hpp"
 #include "wire/archive.hpp"
+#include "wire/message_list.hpp"
 
 namespace afterbay::transport {
 namespace {
 
 using network::Roster;
 
+using SetUpMessages = wire::MessageList<wire::first_set_up, struct StepReport>;
+
 /// What a rank says at the end of a step of the set-up: that it succeeded, or why not.
 struct StepReport {
-  static constexpr wire::Kind kind{90};
+  static constexpr wire::Kind kind = SetUpMessages::kind<StepReport>();
   std::int32_t code = 0;
   std::int32_t native = 0;
   std::string message;

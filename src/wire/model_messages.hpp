@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What model ranks and servers say to each other. Order matters per pair only. Kinds below 100
-// belong to the transport (frame_messages.hpp).
+// Messages from model ranks to I/O servers. Messages of one rank to one server arrive in order.
 #pragma once
 
 #include <cstdint>
@@ -8,14 +7,26 @@
 #include <string>
 #include <vector>
 
+#include "model/file_options.hpp"
+#include "model/format.hpp"
+#include "model/frame_owners.hpp"
 #include "wire/data_fields.hpp"
+#include "wire/message_list.hpp"
 
 namespace afterbay::wire {
 
-// ---- model rank -> server: definitions (each rank; the server answers when all have come)
+/// All of them. The handlers are in server/message_handlers.cpp.
+using FromModel = MessageList<first_from_model, struct DefineDecomposition, struct DefineMap,
+                              struct DefineCollection, struct DefineEnd, struct OpenFile, struct AskServer,
+                              struct BeginRecord, struct Put, struct PutStrings, struct EndRecords,
+                              struct CloseFile, struct AskRecords, struct Flush, struct Epoch, struct Waiting,
+                              struct Finalize, struct Abandon, struct FrontendEnds, struct OpenInput,
+                              struct GetInput, struct InputTaken, struct GetInputStrings, struct CloseInput>;
+
+// ---- definitions: sent by each rank, answered by Defined when those of all ranks have arrived
 
 struct DefineDecomposition {
-  static constexpr Kind kind{100};
+  static constexpr Kind kind = FromModel::kind<DefineDecomposition>();
   std::uint32_t id = 0;
   std::string name;
   Coverage coverage;
@@ -28,7 +39,7 @@ struct DefineDecomposition {
 
 /// A rank's points of a map.
 struct DefineMap {
-  static constexpr Kind kind{103};
+  static constexpr Kind kind = FromModel::kind<DefineMap>();
   std::uint32_t id = 0;
   std::string name;
   Coverage coverage;
@@ -42,12 +53,12 @@ struct DefineMap {
 };
 
 struct DefineCollection {
-  static constexpr Kind kind{101};
+  static constexpr Kind kind = FromModel::kind<DefineCollection>();
   std::uint32_t id = 0;
   std::string name;
-  std::string store;                   ///< name of a model::Format
-  std::uint8_t existing = 0;           ///< storage::Existing
-  std::uint8_t split = 0;              ///< model::Split
+  Format format = Format::netcdf4;
+  Existing existing = Existing::refuse;
+  model::Split split = model::Split::none;
   std::uint8_t least = 0;              ///< 1: its files go where there is least to write, see AskServer
   std::vector<std::uint32_t> servers;  ///< of its pool, ascending
   std::uint32_t first = 0;             ///< which of them makes its first file
@@ -57,14 +68,14 @@ struct DefineCollection {
   std::optional<Schema> schema;              ///< from the lowest model rank only
   template <class A>
   void fields(A& a) {
-    a(id, name, store, existing, split, least, servers, first, gather_bytes, schema_hash, decompositions,
+    a(id, name, format, existing, split, least, servers, first, gather_bytes, schema_hash, decompositions,
       schema);
   }
 };
 
 /// Ends a batch of definitions.
 struct DefineEnd {
-  static constexpr Kind kind{102};
+  static constexpr Kind kind = FromModel::kind<DefineEnd>();
   std::uint64_t serial = 0;
   std::uint8_t writes_files = 0;  ///< 1: the session has a collection of files, of this server or another one
   template <class A>
@@ -73,10 +84,10 @@ struct DefineEnd {
   }
 };
 
-// ---- model rank -> server: output
+// ---- output
 
 struct OpenFile {
-  static constexpr Kind kind{110};
+  static constexpr Kind kind = FromModel::kind<OpenFile>();
   std::uint64_t file = 0;  ///< the session's running number of opens, equal on every rank
   std::uint32_t collection = 0;
   std::uint32_t leader = 0;   ///< the server that makes the file; the others are its members
@@ -106,7 +117,7 @@ struct Candidate {
 /// Which server is to get file number `nth` of a collection whose files go where there is least to write?
 /// From the lowest model rank to `choosing_server`, which tells all ranks (Assigned).
 struct AskServer {
-  static constexpr Kind kind{121};
+  static constexpr Kind kind = FromModel::kind<AskServer>();
   std::uint32_t collection = 0;
   std::uint64_t nth = 0;
   std::uint64_t expected_bytes = 0;
@@ -119,7 +130,7 @@ struct AskServer {
 
 /// The rank's first put for (file, record): what `seq` means for this collection on this server.
 struct BeginRecord {
-  static constexpr Kind kind{111};
+  static constexpr Kind kind = FromModel::kind<BeginRecord>();
   std::uint32_t collection = 0;
   std::uint64_t seq = 0;
   std::uint64_t file = 0;
@@ -133,7 +144,7 @@ struct BeginRecord {
 
 /// The rank handed over all its part of a variable; its pieces were counted before.
 struct Put {
-  static constexpr Kind kind{112};
+  static constexpr Kind kind = FromModel::kind<Put>();
   std::uint32_t collection = 0;
   std::uint64_t seq = 0;
   std::uint32_t variable = 0;
@@ -145,7 +156,7 @@ struct Put {
 
 /// All elements of a string variable, from the lowest model rank.
 struct PutStrings {
-  static constexpr Kind kind{113};
+  static constexpr Kind kind = FromModel::kind<PutStrings>();
   std::uint64_t file = 0;
   std::uint64_t record = 0;
   std::uint32_t variable = 0;
@@ -158,7 +169,7 @@ struct PutStrings {
 
 /// Everything with a smaller seq has been handed over by this rank.
 struct EndRecords {
-  static constexpr Kind kind{114};
+  static constexpr Kind kind = FromModel::kind<EndRecords>();
   struct Bound {
     std::uint32_t collection = 0;
     std::uint64_t next_seq = 0;
@@ -178,7 +189,7 @@ struct EndRecords {
 };
 
 struct CloseFile {
-  static constexpr Kind kind{115};
+  static constexpr Kind kind = FromModel::kind<CloseFile>();
   std::uint64_t file = 0;
   std::uint64_t ticket = 0;  ///< Done is sent for it when the file is published
   template <class A>
@@ -189,7 +200,7 @@ struct CloseFile {
 
 /// How many records did the file hold when it was opened? Answered by FileRecords once it is.
 struct AskRecords {
-  static constexpr Kind kind{120};
+  static constexpr Kind kind = FromModel::kind<AskRecords>();
   std::uint64_t file = 0;
   template <class A>
   void fields(A& a) {
@@ -198,7 +209,7 @@ struct AskRecords {
 };
 
 struct Flush {
-  static constexpr Kind kind{116};
+  static constexpr Kind kind = FromModel::kind<Flush>();
   std::uint64_t ticket = 0;
   std::uint64_t strings = 0;  ///< puts of string variables by this rank, on this server, up to now
   template <class A>
@@ -209,7 +220,7 @@ struct Flush {
 
 /// All that the rank put before is of this epoch. Answered by Done when it is durable on the server.
 struct Epoch {
-  static constexpr Kind kind{125};
+  static constexpr Kind kind = FromModel::kind<Epoch>();
   struct OpenFile {
     std::uint64_t file = 0;
     std::uint64_t records = 0;  ///< highest that was put, plus one
@@ -231,7 +242,7 @@ struct Epoch {
 
 /// The rank now waits for a ticket; the server tells what is missing if nothing moves.
 struct Waiting {
-  static constexpr Kind kind{117};
+  static constexpr Kind kind = FromModel::kind<Waiting>();
   std::uint64_t ticket = 0;
   template <class A>
   void fields(A& a) {
@@ -240,14 +251,14 @@ struct Waiting {
 };
 
 struct Finalize {
-  static constexpr Kind kind{118};
+  static constexpr Kind kind = FromModel::kind<Finalize>();
   template <class A>
   void fields(A&) {}
 };
 
 /// The rank ends without finalize.
 struct Abandon {
-  static constexpr Kind kind{119};
+  static constexpr Kind kind = FromModel::kind<Abandon>();
   std::string reason;
   std::optional<Error> cause;         ///< the error before it
   bool session_failed = false;        ///< the cause is the session's, not only this rank's
@@ -262,7 +273,7 @@ struct Abandon {
 /// From a frontend, through the pair of its first rank: its process ends, and with it the session. It has
 /// been reported on stderr.
 struct FrontendEnds {
-  static constexpr Kind kind{126};
+  static constexpr Kind kind = FromModel::kind<FrontendEnds>();
   Error error;
   template <class A>
   void fields(A& a) {
@@ -270,101 +281,78 @@ struct FrontendEnds {
   }
 };
 
-// ---- server -> model rank
+// ---- input. A variable's record is read in pieces (model::InputCut); every server reads some of them.
 
-struct Defined {
-  static constexpr Kind kind{150};
-  struct Base {
-    std::uint32_t collection = 0;
-    std::uint32_t first_frame = 0;
-    std::vector<std::uint8_t>
-        packed;  ///< one a variable; 1: ranks hand over its pieces packed, see MapPacking
-    template <class A>
-    void fields(A& a) {
-      a(collection, first_frame, packed);
-    }
-  };
-  std::uint64_t serial = 0;
-  std::vector<Base> bases;
+/// To all servers.
+struct OpenInput {
+  static constexpr Kind kind = FromModel::kind<OpenInput>();
+  std::uint64_t input = 0;  ///< the session's running number of inputs, equal on every rank
+  std::string path;
+  bool answer = false;  ///< this server is to tell the rank by InputOpened
   template <class A>
   void fields(A& a) {
-    a(serial, bases);
+    a(input, path, answer);
   }
 };
 
-/// Points of a map that other ranks hold too, and win. Comes before Defined, from one server.
-struct MapLosses {
-  static constexpr Kind kind{155};
-  std::uint32_t id = 0;
-  std::vector<std::uint64_t> offsets;  ///< of runs, ascending
-  std::vector<std::uint64_t> lengths;
+/// The rank's part of a variable, for servers that have to pack it.
+struct InputPart {
+  std::int32_t map = -1;  ///< a map decomposition's id; -1: the box
+  std::vector<std::uint64_t> start;
+  std::vector<std::uint64_t> count;
   template <class A>
   void fields(A& a) {
-    a(id, offsets, lengths);
+    a(map, start, count);
   }
 };
 
-/// Where a rank's values lie in pieces that are handed over packed: those of all ranks one after the other.
-/// Comes before Defined.
-struct MapPacking {
-  static constexpr Kind kind{156};
-  std::uint32_t id = 0;               ///< of the map
-  std::vector<std::uint64_t> part;    ///< lengths of the cells
-  std::vector<std::uint32_t> cells;   ///< in which the rank has points, ascending
-  std::vector<std::uint64_t> before;  ///< points of lower ranks in each
+/// Pieces that the rank needs. Each is answered by InputPiece, unless it is only to be read ahead.
+struct GetInput {
+  static constexpr Kind kind = FromModel::kind<GetInput>();
+  std::uint64_t request = 0;  ///< the rank's running number
+  std::uint64_t input = 0;
+  std::uint32_t variable = 0;  ///< of the schema in InputOpened
+  std::uint64_t record = 0;
+  bool ahead = false;                 ///< prefetch
+  std::vector<std::uint64_t> pieces;  ///< ascending
+  std::optional<InputPart> part;      ///< for ranks that cannot look into the server's memory
   template <class A>
   void fields(A& a) {
-    a(id, part, cells, before);
+    a(request, input, variable, record, ahead, pieces, part);
   }
 };
 
-/// The server of file number `nth` of a collection, counted from 0.
-struct Assigned {
-  static constexpr Kind kind{157};
-  std::uint32_t collection = 0;
-  std::uint64_t nth = 0;
-  std::uint32_t server = 0;
+/// The rank has copied its part out of a piece in shared memory.
+struct InputTaken {
+  static constexpr Kind kind = FromModel::kind<InputTaken>();
+  std::uint64_t request = 0;
+  std::uint64_t piece = 0;
   template <class A>
   void fields(A& a) {
-    a(collection, nth, server);
+    a(request, piece);
   }
 };
 
-struct FileRecords {
-  static constexpr Kind kind{154};
-  std::uint64_t file = 0;
-  std::uint64_t records = 0;
+/// Answered by InputStrings.
+struct GetInputStrings {
+  static constexpr Kind kind = FromModel::kind<GetInputStrings>();
+  std::uint64_t request = 0;
+  std::uint64_t input = 0;
+  std::uint32_t variable = 0;
+  std::uint64_t record = 0;
   template <class A>
   void fields(A& a) {
-    a(file, records);
+    a(request, input, variable, record);
   }
 };
 
-struct Done {
-  static constexpr Kind kind{151};
-  std::uint64_t ticket = 0;
+struct CloseInput {
+  static constexpr Kind kind = FromModel::kind<CloseInput>();
+  std::uint64_t input = 0;
   template <class A>
   void fields(A& a) {
-    a(ticket);
+    a(input);
   }
-};
-
-/// The session cannot go on: every later call fails with this.
-struct Failed {
-  static constexpr Kind kind{152};
-  Error error;
-  bool reported = false;  ///< by the sender or one that told it, on stderr
-  template <class A>
-  void fields(A& a) {
-    a(error, reported);
-  }
-};
-
-/// All is published; the server ends.
-struct Bye {
-  static constexpr Kind kind{153};
-  template <class A>
-  void fields(A&) {}
 };
 
 }  // namespace afterbay::wire

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a worker reports to the ingest thread when a task on an output file has ended: one type per kind of
+// task, with the error if the task failed.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/result.hpp"
+#include "storage/store.hpp"
+
+namespace afterbay::server {
+
+/// Created by its only server or its leader, or joined by a member.
+struct FileCreated {
+  std::uint64_t file = 0;
+  std::unique_ptr<storage::File> created{};       ///< null after an error
+  std::optional<std::vector<std::byte>> share{};  ///< leader: for the members
+  std::optional<Error> error{};
+};
+
+/// The journal knows of the file.
+struct OpeningNoted {
+  std::uint64_t file = 0;
+  std::optional<Error> error{};
+};
+
+struct FrameWritten {
+  std::uint64_t file = 0;
+  std::uint32_t collection = 0;
+  std::uint64_t seq = 0;  ///< of the record
+  std::optional<Error> error{};
+};
+
+struct StringsWritten {
+  std::uint64_t file = 0;
+  std::uint64_t number = 0;  ///< StringQueue::add
+  std::optional<Error> error{};
+};
+
+/// The file can be brought back to the epoch.
+struct EpochMarked {
+  std::uint64_t file = 0;
+  std::uint64_t epoch = 0;
+  std::optional<storage::MemberEpoch> part{};  ///< member: for the leader
+  std::optional<Error> error{};
+};
+
+/// All that this member wrote of the file is durable.
+struct PartHandedOver {
+  std::uint64_t file = 0;
+  std::vector<std::byte> account{};  ///< storage::File::hand_over
+  std::optional<Error> error{};
+};
+
+/// The file has its final name and the journal knows it; or it never will, because of `error`.
+struct FilePublished {
+  std::uint64_t file = 0;
+  std::uint64_t bytes = 0;
+  std::optional<std::uint64_t> checksum{};
+  std::optional<Error> error{};
+};
+
+}  // namespace afterbay::server

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/epochs/epoch_keeper.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "server/records.hpp"
+
+namespace afterbay::server {
+
+Result<> EpochKeeper::reach(const wire::Epoch& message, Ticket before) {
+  if (stopped_) return {};
+  auto [at, is_new] = open_.try_emplace(message.number);
+  Open& it = at->second;
+  if (is_new) {
+    it.epoch.number = message.number;
+    it.epoch.name = message.name;
+    it.epoch.at = journal::utc_now();
+    for (const auto& file : message.files) it.files.push_back({file.file, file.records});
+  } else if (it.epoch.name != message.name) {
+    return fail(ErrorCode::conflict,
+                "model rank {} calls epoch number {} '{}' where another rank calls it '{}': every rank must "
+                "come to the same epochs in the same order",
+                before.peer, message.number, message.name, it.epoch.name);
+  }
+  it.before.push_back(std::move(before));
+  return {};
+}
+
+/// Only the first epoch that is not complete can go on: later ones wait for it.
+void EpochKeeper::advance() {
+  while (!open_.empty() && !stopped_) {
+    Open& it = open_.begin()->second;
+    if (it.stage == Stage::noting) return;
+    if (it.stage == Stage::gathering) {
+      if (it.before.size() < host_.ranks || !std::ranges::all_of(it.before, host_.is_written)) return;
+      it.stage = Stage::marking;
+    }
+    for (OpenFile& file : it.files)
+      if (file.state == OpenFile::State::waiting) mark(it, file);
+    if (!std::ranges::all_of(it.files,
+                             [](const OpenFile& file) { return file.state == OpenFile::State::done; }))
+      return;
+    note(it);
+  }
+}
+
+/// A file that is being published is waited for.
+void EpochKeeper::mark(Open& it, OpenFile& entry) {
+  const Key key(it.epoch.number, entry.id);
+  OutputFile* const file = host_.file(entry.id);
+  if (file == nullptr || file->failed || file->dropped) {
+    entry.state = OpenFile::State::done;
+    return;
+  }
+  if (file->state == OutputFile::State::publishing) return;
+  const bool member = host_.is_member(*file);
+  if (member && file->state == OutputFile::State::handed_over) {
+    host_.send_part(*file, {file->id, it.epoch.number, std::nullopt});
+    entry.state = OpenFile::State::done;
+    return;
+  }
+  if (!member) {
+    const bool shared = file->collection->split != model::Split::none;
+    if (shared && arrived_[key] + 1 < file->collection->servers.size()) return;
+    // A crash between the two would leave a path that the journal does not know.
+    if (host_.awaits_journal(*file)) return;
+  }
+  entry.state = OpenFile::State::submitted;
+  storage::Epoch of_file = it.epoch;
+  of_file.records = entry.records;
+  host_.mark(*file, std::move(of_file), member ? Parts() : take_parts(key, *file));
+}
+
+/// What members have of the file at the epoch. A member that has handed over the whole file since has that
+/// too, and the log of the epoch if it keeps one.
+EpochKeeper::Parts EpochKeeper::take_parts(const Key& key, const OutputFile& file) {
+  Parts parts = std::move(parts_[key]);
+  parts_.erase(key);
+  arrived_.erase(key);
+  for (const storage::MemberEpoch& whole : file.handed) {
+    const auto part = std::ranges::find(parts, whole.server, &storage::MemberEpoch::server);
+    if (part == parts.end())
+      parts.push_back(whole);
+    else
+      part->account = whole.account;
+  }
+  return parts;
+}
+
+void EpochKeeper::marked(const OutputFile& file, std::uint64_t number,
+                         std::optional<storage::MemberEpoch> part) {
+  if (stopped_) return;
+  if (part)
+    host_.send_part(
+        file, {file.id, number, wire::MemberAccount{part->server, part->logged, std::move(part->account)}});
+  const auto at = open_.find(number);
+  if (at == open_.end()) return;
+  for (OpenFile& entry : at->second.files)
+    if (entry.id == file.id) entry.state = OpenFile::State::done;
+}
+
+void EpochKeeper::take_part(wire::EpochPart message) {
+  if (stopped_ || message.epoch <= completed_) return;  // then the file was published before
+  const Key key(message.epoch, message.file);
+  ++arrived_[key];
+  if (message.part)
+    parts_[key].push_back({message.part->server, message.part->logged, std::move(message.part->account)});
+}
+
+/// Everything is durable on this server.
+void EpochKeeper::note(Open& it) {
+  it.stage = Stage::noting;
+  journal::EpochCompleted line{it.epoch.number, it.epoch.name, {}};
+  for (const OpenFile& entry : it.files)
+    if (const OutputFile* const file = host_.file(entry.id); file != nullptr && !host_.is_member(*file))
+      (file->dropped ? line.lost : line.unpublished).push_back(file->path);
+  host_.note(it.epoch.number, std::move(line));
+}
+
+void EpochKeeper::noted(std::uint64_t number) {
+  const auto at = open_.find(number);
+  if (at == open_.end()) return;  // the session failed meanwhile
+  const Open it = std::move(at->second);
+  open_.erase(at);
+  completed_ = number;
+  const auto of_it = [number](const auto& entry) { return entry.first.first == number; };
+  std::erase_if(parts_, of_it);
+  std::erase_if(arrived_, of_it);
+  for (const Ticket& ticket : it.before) host_.answer(ticket.peer, ticket.number);
+  host_.complete(number, it.epoch.name);
+  advance();
+}
+
+std::vector<std::string> EpochKeeper::forget_unreachable() {
+  std::vector<std::string> warnings;
+  std::erase_if(open_, [&](const auto& entry) {
+    const Open& it = entry.second;
+    if (it.before.size() == host_.ranks) return false;
+    warnings.push_back(missing_at(it) + ", and has ended: the epoch never completes");
+    return true;
+  });
+  return warnings;
+}
+
+void EpochKeeper::stop() {
+  stopped_ = true;
+  open_.clear();
+  parts_.clear();
+  arrived_.clear();
+}
+
+bool EpochKeeper::noting() const { return !open_.empty() && open_.begin()->second.stage == Stage::noting; }
+
+bool EpochKeeper::has_ticket(std::size_t peer, std::uint64_t ticket) const {
+  return std::ranges::any_of(open_, [&](const auto& entry) {
+    return std::ranges::any_of(entry.second.before,
+                               [&](const Ticket& it) { return it.peer == peer && it.number == ticket; });
+  });
+}
+
+std::string EpochKeeper::missing() const {
+  for (const auto& [number, it] : open_)
+    if (it.before.size() < host_.ranks) return missing_at(it) + ", while other ranks wait for it";
+  return "";
+}
+
+std::string EpochKeeper::missing_at(const Open& it) const {
+  std::vector<int> absent;
+  for (std::size_t p = 0; p < host_.ranks; ++p)
+    if (std::ranges::find(it.before, p, &Ticket::peer) == it.before.end())
+      absent.push_back(static_cast<int>(p));
+  return fmt::format("{} did not come to epoch {} ('{}')", text_of_ranks(absent), it.epoch.number,
+                     it.epoch.name);
+}
+
+}  // namespace afterbay::server

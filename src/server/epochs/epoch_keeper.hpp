@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// EpochKeeper: takes an epoch on this server from the first rank that reaches it to the line in the journal
+// that it is complete. An epoch goes through three stages:
+//   gathering  until all ranks have reached it and everything they put before is written,
+//   marking    until every file that is still open can be brought back to it,
+//   noting     until the journal has it; then the ranks are answered.
+// Epochs complete in the order of their numbers. Used by the ingest thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.hpp"
+#include "journal/line.hpp"
+#include "server/output_file.hpp"
+#include "server/tickets.hpp"
+#include "storage/store.hpp"
+#include "wire/model_messages.hpp"
+#include "wire/server_messages.hpp"
+
+namespace afterbay::server {
+
+class EpochKeeper {
+ public:
+  using Parts = std::vector<storage::MemberEpoch>;
+  struct Host {
+    std::size_t ranks = 0;
+    /// Null if this server has no such file, or no longer.
+    std::function<OutputFile*(std::uint64_t file)> file;
+    std::function<bool(const Ticket&)> is_written;
+    /// Whether another server leads the file.
+    std::function<bool(const OutputFile&)> is_member;
+    /// Whether the journal has to have the file, and has not.
+    std::function<bool(const OutputFile&)> awaits_journal;
+    /// Submits a task that marks the file for the epoch, and calls `marked` in the end. `parts`: leader: of
+    /// the members.
+    std::function<void(OutputFile&, storage::Epoch, Parts)> mark;
+    /// Sends a member's part to the leader of the file.
+    std::function<void(const OutputFile&, wire::EpochPart)> send_part;
+    /// Submits a task that writes the line, and calls `noted` in the end.
+    std::function<void(std::uint64_t number, journal::EpochCompleted)> note;
+    std::function<void(std::size_t peer, std::uint64_t ticket)> answer;
+    std::function<void(std::uint64_t number, const std::string& name)> complete;
+  };
+
+  explicit EpochKeeper(Host host) : host_(std::move(host)) {}
+
+  /// A rank has reached an epoch; `before`: what it put before. Error: it calls the epoch by another name
+  /// than other ranks.
+  Result<> reach(const wire::Epoch& message, Ticket before);
+  /// Takes epochs as far as they can go now.
+  void advance();
+
+  /// The file can be brought back to the epoch. `part`: member: for the leader.
+  void marked(const OutputFile& file, std::uint64_t number, std::optional<storage::MemberEpoch> part);
+  /// Leader: a member's part has arrived.
+  void take_part(wire::EpochPart message);
+  /// The journal has the epoch.
+  void noted(std::uint64_t number);
+
+  /// All ranks have ended: forgets epochs that some of them never reached. What to warn of.
+  std::vector<std::string> forget_unreachable();
+  /// The session has failed: nothing completes any more.
+  void stop();
+
+  [[nodiscard]] bool empty() const noexcept { return open_.empty(); }
+  /// Whether the journal is being written.
+  [[nodiscard]] bool noting() const;
+  [[nodiscard]] bool has_ticket(std::size_t peer, std::uint64_t ticket) const;
+  /// Which ranks the others wait for at an epoch; empty: none.
+  [[nodiscard]] std::string missing() const;
+
+ private:
+  enum class Stage { gathering, marking, noting };
+  struct OpenFile {
+    enum class State { waiting, submitted, done };
+    std::uint64_t id = 0;
+    std::uint64_t records = 0;  ///< that the model has put
+    State state = State::waiting;
+  };
+  struct Open {
+    storage::Epoch epoch;  ///< its `records` are of no file
+    Stage stage = Stage::gathering;
+    std::vector<Ticket> before;  ///< one per rank that has reached it
+    std::vector<OpenFile> files;
+  };
+  using Key = std::pair<std::uint64_t, std::uint64_t>;  ///< (epoch, file)
+
+  void mark(Open& it, OpenFile& entry);
+  [[nodiscard]] Parts take_parts(const Key& key, const OutputFile& file);
+  void note(Open& it);
+  [[nodiscard]] std::string missing_at(const Open& it) const;
+
+  Host host_;
+  std::map<std::uint64_t, Open> open_;  ///< by number
+  std::uint64_t completed_ = 0;         ///< number of the last epoch that is complete here
+  std::map<Key, Parts> parts_;          ///< leader: of members
+  std::map<Key, std::size_t> arrived_;  ///< leader: members that have sent theirs, also without a part
+  bool stopped_ = false;
+};
+
+}  // namespace afterbay::server

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the server does with each message: one table for those of model ranks, one for those of other servers.
+#include "server/server.hpp"
+#include "wire/handlers.hpp"
+
+namespace afterbay::server {
+
+using wire::on;
+
+/// `peer`: the model rank.
+Result<> Server::handle(std::size_t peer, std::span<const std::byte> message) {
+  using S = Server;
+  using Rank = std::size_t;
+  using wire::Counts;
+  static constexpr auto handlers = wire::handlers<wire::FromModel>(
+      // Definitions.
+      on<wire::DefineDecomposition>([](S& s, Rank p, const auto& m) { return s.catalog_.add(p, m); }),
+      on<wire::DefineMap>([](S& s, Rank p, auto&& m) { return s.catalog_.add(p, std::move(m)); }),
+      on<wire::DefineCollection>([](S& s, Rank p, const auto& m) { return s.define(p, m); }),
+      on<wire::DefineEnd>([](S& s, Rank p, const auto& m) { return s.define(p, m); }),
+      // Output.
+      on<wire::OpenFile>([](S& s, Rank p, auto&& m) { return s.open(p, std::move(m)); }),
+      on<wire::AskServer>([](S& s, Rank, const auto& m) { return s.choose_server(m); }),
+      on<wire::BeginRecord>([](S& s, Rank p, const auto& m) { return s.records_.begin(p, m); }),
+      on<wire::Put>([](S& s, Rank p, const auto& m) { return s.put(p, m); }),
+      on<wire::PutStrings>([](S& s, Rank p, auto&& m) { return s.put_strings(p, std::move(m)); }),
+      on<wire::EndRecords>([](S& s, Rank p, const auto& m) { return s.end_records(p, m); }),
+      on<wire::CloseFile>([](S& s, Rank p, const auto& m) { return s.close(p, m); }),
+      on<wire::AskRecords>([](S& s, Rank p, const auto& m) { return s.ask_records(p, m); }),
+      on<wire::Flush>([](S& s, Rank p, const auto& m) { s.flush(p, m); }),
+      on<wire::Epoch>([](S& s, Rank p, const auto& m) { return s.reach_epoch(p, m); }),
+      on<wire::Waiting>([](S& s, Rank p, const auto& m) { s.note_waiter(p, m); }),
+      // Input.
+      on<wire::OpenInput>([](S& s, Rank p, const auto& m) { return s.inputs_.open(p, m); }),
+      on<wire::GetInput>([](S& s, Rank p, auto&& m) { return s.inputs_.get(p, std::move(m)); }),
+      on<wire::InputTaken>([](S& s, Rank p, const auto& m) { return s.inputs_.taken(p, m); }),
+      on<wire::GetInputStrings>([](S& s, Rank p, const auto& m) { return s.inputs_.strings(p, m); }),
+      on<wire::CloseInput>([](S& s, Rank p, const auto& m) { return s.inputs_.close(p, m); }),
+      // Ends.
+      on<wire::Finalize, Counts::always>([](S& s, Rank p, const auto&) { s.end_peer(p); }),
+      on<wire::Abandon, Counts::always>([](S& s, Rank p, auto&& m) { s.abandoned(p, std::move(m)); }),
+      on<wire::FrontendEnds, Counts::always>(
+          [](S& s, Rank, auto&& m) { s.fail(std::move(m.error), Witness::reported); }));
+
+  const wire::Kind kind = wire::kind_of(message).value_or(wire::Kind{0});
+  port_->mark_progress();
+  if (kind == wire::FrameReady::kind) {
+    AFTERBAY_TRY_ASSIGN(const auto ready, wire::decode<wire::FrameReady>(message));
+    return frame_ready(ready.frame, ready.seq);
+  }
+  // After a failure, files that all ranks have closed are still published: what was sent for them counts,
+  // unless ranks contradicted each other.
+  if (!ranks_consistent_ && handlers.counts(kind) != Counts::always) return {};
+  if (!wire::FromModel::has(kind))
+    return afterbay::fail(ErrorCode::internal, "model rank {} sent a message of unknown kind {}", peer,
+                          static_cast<std::uint32_t>(kind));
+  return handlers(message, *this, peer);
+}
+
+/// `server`: the sender.
+Result<> Server::handle_server(std::size_t server, std::span<const std::byte> message) {
+  using S = Server;
+  using Number = std::size_t;
+  static constexpr auto handlers = wire::handlers<wire::BetweenServers>(
+      // Files that several servers write.
+      on<wire::FileShared>([](S& s, Number, auto&& m) { s.file_shared(std::move(m)); }),
+      on<wire::AskPlaces>([](S& s, Number from, const auto& m) { s.answer_places(from, m); }),
+      on<wire::Places>([](S& s, Number, auto&& m) { s.places_.answer(std::move(m)); }),
+      on<wire::PartDone>([](S& s, Number from, auto&& m) { return s.part_done(from, std::move(m)); }),
+      on<wire::FilePublished>([](S& s, Number, const auto& m) {
+        if (const auto file = s.files_.find(m.file); file != s.files_.end()) s.published(file->second);
+      }),
+      on<wire::EpochPart>([](S& s, Number, auto&& m) { s.epochs_.take_part(std::move(m)); }),
+      // The session.
+      on<wire::EpochComplete>(
+          [](S& s, Number, const auto& m) { s.triggers_.epoch_complete_elsewhere(m.number); }),
+      on<wire::ServerLoad>([](S& s, Number from, const auto& m) {
+        s.dispatcher_.report(from, m.backlog_bytes, m.files_ended);
+      }),
+      on<wire::ServerFailed>([](S& s, Number from, auto&& m) {
+        if (!s.failure_)
+          s.fail(m.error.add(fmt::format("I/O server {} passed this on", from)),
+                 m.reported ? Witness::reported : Witness::all_servers);
+      }),
+      on<wire::CollectionDropped>([](S& s, Number from, const auto& m) {
+        s.drop_collection(m.collection, fmt::format("I/O server {}: {}", from, m.why));
+      }),
+      on<wire::SpaceShort>([](S& s, Number from, const auto& m) { s.places_.set_busy(from, m.is_short); }),
+      on<wire::Farewell>([](S& s, Number from, const auto&) { s.fellows_.ended(from); }));
+
+  port_->mark_progress();
+  const wire::Kind kind = wire::kind_of(message).value_or(wire::Kind{0});
+  if (!wire::BetweenServers::has(kind))
+    return afterbay::fail(ErrorCode::internal, "I/O server {} sent a message of unknown kind {}", server,
+                          static_cast<std::uint32_t>(kind));
+  return handlers(message, *this, server);
+}
+
+}  // namespace afterbay::server

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Telemetry: what a server shows of itself while it runs and afterwards: the progress line, the statistics
+// page, the Prometheus file, the series of the report, and warnings of a growing backlog. Used by the ingest
+// thread, except Tally::written.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/clock.hpp"
+#include "base/log.hpp"
+#include "config/config.hpp"
+#include "observe/backlog_watch.hpp"
+#include "observe/profile.hpp"
+#include "observe/progress.hpp"
+#include "observe/sampler.hpp"
+#include "server/identity.hpp"
+#include "server/telemetry/tally.hpp"
+#include "transport/link.hpp"
+
+namespace afterbay::server {
+
+class Telemetry {
+ public:
+  /// What only the rest of the server knows.
+  struct Host {
+    /// Phase, files, tasks, ranks and bytes read of the server.
+    std::function<void(observe::ServerState&)> fill;
+    /// Bytes that wait to be written outside the frame pool.
+    std::function<std::uint64_t()> other_backlog_bytes;
+    /// Name, open files and lag of a collection.
+    std::function<void(std::uint32_t collection, observe::CollectionState&)> fill_collection;
+    /// Logs a warning and records it in the journal.
+    std::function<void(std::string)> warn;
+  };
+
+  Telemetry(const config::Config& config, const Identity& identity, const transport::FramePool& frames,
+            const Logger& logger, Host host);
+
+  Tally& tally() noexcept { return tally_; }
+  [[nodiscard]] const Tally& tally() const noexcept { return tally_; }
+  /// A rank has ended its step number `step`.
+  void step_ended(std::uint64_t step);
+  /// `opened_ns`: when the first rank opened it. `records`: that the ranks handed over.
+  void file_published(std::uint32_t collection, const std::string& collection_name, const std::string& path,
+                      std::uint64_t opened_ns, std::uint64_t bytes, std::uint64_t records);
+
+  /// The state of this moment for whoever looks at the server, and a warning if the backlog begins to grow.
+  /// `active`: the model has defined something.
+  void sample(bool active);
+  /// Whether the last sample is old enough for another one.
+  [[nodiscard]] bool sample_is_due(std::uint64_t now_ns) const noexcept { return now_ns >= next_sample_ns_; }
+  /// Prints a progress line to stderr if one is due (`report.progress`), or if it is the `last`.
+  void show_progress(bool last = false);
+
+  [[nodiscard]] observe::ServerHistory history() const;
+
+ private:
+  [[nodiscard]] observe::ServerState state();
+
+  const config::Config& config_;
+  const Identity& identity_;
+  const transport::FramePool& frames_;
+  Host host_;
+  Tally tally_;
+  std::uint64_t steps_ = 0;
+  std::uint64_t files_published_ = 0;
+  const std::uint64_t started_ns_ = now_ns();
+  const double started_at_s_;
+  const std::string host_name_;
+  const std::int64_t pid_;
+  observe::Progress shown_{};  ///< by the last progress line
+  std::uint64_t next_shown_ns_ = 0;
+  observe::BacklogWatch backlog_watch_;
+  std::uint64_t next_sample_ns_ = 0;
+  observe::Sampler sampler_;
+};
+
+}  // namespace afterbay::server

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// TriggerRunner: fires the configured triggers for published files and complete epochs, records their
+// outcome, and limits how long the end of the run waits for them. Used by the ingest thread unless stated
+// otherwise.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/log.hpp"
+#include "base/thread_safety.hpp"
+#include "config/config.hpp"
+#include "journal/line.hpp"
+#include "server/identity.hpp"
+#include "triggers/triggers.hpp"
+
+namespace afterbay::server {
+
+class TriggerRunner {
+ public:
+  struct Host {
+    /// Records an outcome in the journal; any thread.
+    std::function<void(journal::TriggerRan)> record;
+    /// Tells the first server that an epoch is complete on this one.
+    std::function<void(std::uint64_t number, const std::string& name)> report_epoch;
+    /// A trigger has ended: the end of the run may have waited for it. Any thread.
+    std::function<void()> wake;
+  };
+  /// A published file, as triggers see it.
+  struct File {
+    std::string path{};
+    std::string collection{};
+    std::uint64_t bytes = 0;
+    std::uint64_t records = 0;
+    std::optional<std::uint64_t> checksum{};
+    std::optional<std::int64_t> step{};
+    std::optional<std::int64_t> member{};
+    std::string date{};
+  };
+
+  TriggerRunner(const config::Config& config, const Identity& identity, Logger logger, Host host);
+
+  /// Names of the triggers that the publication of a file of `collection` fires; any thread.
+  [[nodiscard]] std::vector<std::string> due_for_file(const std::string& collection) const;
+  /// Names of the triggers that this server fires when an epoch is complete on all servers.
+  [[nodiscard]] std::vector<std::string> due_for_epoch() const;
+
+  void file_published(const File& file);
+  /// The first server fires the triggers of an epoch when it is complete on all servers.
+  void epoch_complete_here(std::uint64_t number, const std::string& name);
+  void epoch_complete_elsewhere(std::uint64_t number);
+  /// The session has failed: no further epoch completes.
+  void forget_epochs();
+
+  /// At the end of the run: whether nothing is left to wait for. Other servers may need `deadline_ns` to
+  /// complete their epochs; triggers that run longer than `triggers.at_end` are killed.
+  [[nodiscard]] bool ended(std::uint64_t now_ns, std::uint64_t deadline_ns);
+
+ private:
+  void ran(const triggers::Outcome& outcome);
+  void fire_complete_epochs();
+  [[nodiscard]] triggers::Event event_of(triggers::Occasion occasion) const;
+
+  const config::Config& config_;
+  const Identity& identity_;
+  Logger logger_;
+  Host host_;
+  std::map<std::uint64_t, std::string> complete_here_;       ///< epochs that are not complete elsewhere
+  std::map<std::uint64_t, std::size_t> complete_elsewhere_;  ///< on how many other servers
+  std::uint64_t epochs_until_ns_ = 0;                        ///< 0: the run has not come to its end
+  std::uint64_t triggers_until_ns_ = 0;
+  Mutex failed_mutex_;
+  std::set<std::string> failed_ AFTERBAY_GUARDED_BY(failed_mutex_);
+  std::unique_ptr<triggers::Triggers> triggers_;  ///< null: none. Last: its threads call `ran`.
+};
+
+}  // namespace afterbay::server

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// MessageList: the messages of one direction. A message's kind is its place in the list of its direction.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "wire/archive.hpp"
+
+namespace afterbay::wire {
+
+// The first kind of each list. Kinds only have to agree between processes of one run.
+inline constexpr std::uint32_t first_transport = 1;
+inline constexpr std::uint32_t first_set_up = 50;
+inline constexpr std::uint32_t first_from_model = 100;
+inline constexpr std::uint32_t first_to_model = 200;
+inline constexpr std::uint32_t first_between_servers = 300;
+inline constexpr std::uint32_t first_to_reader = 400;
+inline constexpr std::uint32_t first_from_reader = 500;
+inline constexpr std::uint32_t most_messages = 100;  ///< of one direction
+
+template <std::uint32_t First, class... Messages>
+struct MessageList {
+  static_assert(sizeof...(Messages) <= most_messages, "the kinds of two directions would overlap");
+
+  /// Message may be incomplete. A message that is missing, or in the list twice, does not compile.
+  template <class Message>
+  static constexpr Kind kind() {
+    static_assert((0U + ... + std::is_same_v<Message, Messages>) == 1,
+                  "a message must be in the list of its direction, once");
+    std::uint32_t place = 0;
+    (void)((std::is_same_v<Message, Messages> || (++place, false)) || ...);
+    return Kind{First + place};
+  }
+
+  static constexpr std::size_t count = sizeof...(Messages);
+  /// Whether `kind` is of this direction.
+  static constexpr bool has(Kind kind) {
+    return static_cast<std::uint32_t>(kind) - First < sizeof...(Messages);
+  }
+};
+
+}  // namespace afterbay::wire

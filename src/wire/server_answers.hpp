@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// Messages from I/O servers to model ranks. Messages of one server to one rank arrive in order.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "wire/data_fields.hpp"
+#include "wire/message_list.hpp"
+
+namespace afterbay::wire {
+
+/// All of them. The handlers are in client/message_handlers.cpp.
+using ToModel = MessageList<first_to_model, struct Defined, struct MapLosses, struct MapPacking,
+                            struct Assigned, struct FileRecords, struct Done, struct Failed, struct Bye,
+                            struct InputOpened, struct InputMemory, struct InputPiece, struct InputStrings>;
+
+struct Defined {
+  static constexpr Kind kind = ToModel::kind<Defined>();
+  struct Base {
+    std::uint32_t collection = 0;
+    std::uint32_t first_frame = 0;
+    std::vector<std::uint8_t>
+        packed;  ///< one a variable; 1: ranks hand over its pieces packed, see MapPacking
+    template <class A>
+    void fields(A& a) {
+      a(collection, first_frame, packed);
+    }
+  };
+  std::uint64_t serial = 0;
+  std::vector<Base> bases;
+  template <class A>
+  void fields(A& a) {
+    a(serial, bases);
+  }
+};
+
+/// Points of a map that other ranks hold too, and win. Comes before Defined, from one server.
+struct MapLosses {
+  static constexpr Kind kind = ToModel::kind<MapLosses>();
+  std::uint32_t id = 0;
+  std::vector<std::uint64_t> offsets;  ///< of runs, ascending
+  std::vector<std::uint64_t> lengths;
+  template <class A>
+  void fields(A& a) {
+    a(id, offsets, lengths);
+  }
+};
+
+/// Where a rank's values lie in pieces that are handed over packed: those of all ranks one after the other.
+/// Comes before Defined.
+struct MapPacking {
+  static constexpr Kind kind = ToModel::kind<MapPacking>();
+  std::uint32_t id = 0;               ///< of the map
+  std::vector<std::uint64_t> part;    ///< lengths of the cells
+  std::vector<std::uint32_t> cells;   ///< in which the rank has points, ascending
+  std::vector<std::uint64_t> before;  ///< points of lower ranks in each
+  template <class A>
+  void fields(A& a) {
+    a(id, part, cells, before);
+  }
+};
+
+/// The server of file number `nth` of a collection, counted from 0.
+struct Assigned {
+  static constexpr Kind kind = ToModel::kind<Assigned>();
+  std::uint32_t collection = 0;
+  std::uint64_t nth = 0;
+  std::uint32_t server = 0;
+  template <class A>
+  void fields(A& a) {
+    a(collection, nth, server);
+  }
+};
+
+struct FileRecords {
+  static constexpr Kind kind = ToModel::kind<FileRecords>();
+  std::uint64_t file = 0;
+  std::uint64_t records = 0;
+  template <class A>
+  void fields(A& a) {
+    a(file, records);
+  }
+};
+
+struct Done {
+  static constexpr Kind kind = ToModel::kind<Done>();
+  std::uint64_t ticket = 0;
+  template <class A>
+  void fields(A& a) {
+    a(ticket);
+  }
+};
+
+/// The session cannot go on: every later call fails with this.
+struct Failed {
+  static constexpr Kind kind = ToModel::kind<Failed>();
+  Error error;
+  bool reported = false;  ///< by the sender or one that told it, on stderr
+  template <class A>
+  void fields(A& a) {
+    a(error, reported);
+  }
+};
+
+/// All is published; the server ends.
+struct Bye {
+  static constexpr Kind kind = ToModel::kind<Bye>();
+  template <class A>
+  void fields(A&) {}
+};
+
+// ---- input
+
+struct InputOpened {
+  static constexpr Kind kind = ToModel::kind<InputOpened>();
+  std::uint64_t input = 0;
+  Schema schema;
+  std::uint64_t records = 0;
+  std::vector<std::string> unreadable;  ///< names of variables that are not in the schema, and
+  std::vector<std::string> reasons;     ///< why
+  std::optional<Error> error;
+  template <class A>
+  void fields(A& a) {
+    a(input, schema, records, unreadable, reasons, error);
+  }
+};
+
+/// Where the server keeps what it has read, for ranks on its node. Comes before the first piece.
+struct InputMemory {
+  static constexpr Kind kind = ToModel::kind<InputMemory>();
+  std::string address;  ///< for transport::SharedArea::open
+  std::uint64_t bytes = 0;
+  template <class A>
+  void fields(A& a) {
+    a(address, bytes);
+  }
+};
+
+/// A piece is there: at `offset` of the server's InputMemory until InputTaken, or the rank's part of it
+/// packed in `data`.
+struct InputPiece {
+  static constexpr Kind kind = ToModel::kind<InputPiece>();
+  std::uint64_t request = 0;
+  std::uint64_t piece = 0;
+  std::uint64_t offset = 0;
+  std::vector<std::byte> data;
+  std::optional<Error> error;
+  template <class A>
+  void fields(A& a) {
+    a(request, piece, offset, data, error);
+  }
+};
+
+struct InputStrings {
+  static constexpr Kind kind = ToModel::kind<InputStrings>();
+  std::uint64_t request = 0;
+  std::vector<std::string> values;
+  std::optional<Error> error;
+  template <class A>
+  void fields(A& a) {
+    a(request, values, error);
+  }
+};
+
+}  // namespace afterbay::wire
