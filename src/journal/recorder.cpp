@@ -80,10 +80,7 @@ Result<> Recorder::write(std::vector<Event> events, bool durable) {
   return {};
 }
 
-void Recorder::expect_output() {
-  const MutexLock lock(mutex_);
-  output_expected_ = true;
-}
+void Recorder::expect_output() { output_expected_ = true; }
 
 Result<> Recorder::begin() {
   if (!keeps()) return {};

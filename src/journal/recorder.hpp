@@ -2,6 +2,7 @@
 // Recorder: what one I/O server tells its journal in the course of a run.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <memory>
 #include <string>
@@ -39,7 +40,7 @@ class Recorder {
 
   [[nodiscard]] bool keeps() const noexcept { return !where_.directory.empty(); }
 
-  /// The run has output, perhaps of other servers only: `ended` writes a line in any case.
+  /// The run has output, perhaps of other servers only: `ended` writes a line in any case. Never waits.
   void expect_output();
 
   // Each fails only where the journal is required.
@@ -76,10 +77,11 @@ class Recorder {
   Identity identity_;
   Logger logger_;
   std::string started_at_;
+  /// Not guarded: whoever expects output must not wait for the disk that `begin` may wait for.
+  std::atomic<bool> output_expected_{false};
   Mutex mutex_;
   std::unique_ptr<JournalFile> file_ AFTERBAY_GUARDED_BY(mutex_);
   std::uint64_t files_ AFTERBAY_GUARDED_BY(mutex_) = 0;
-  bool output_expected_ AFTERBAY_GUARDED_BY(mutex_) = false;
   bool over_ AFTERBAY_GUARDED_BY(mutex_) = false;
   bool warned_of_failure_ AFTERBAY_GUARDED_BY(mutex_) = false;
 };
