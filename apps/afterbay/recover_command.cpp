@@ -163,10 +163,9 @@ Action prepare(CLI::App& app) {
       app.add_option("--epoch", options->epoch,
                      "name of the epoch to restore, the last one of that name; default: the last epoch");
   app.add_option("--number", options->number, "number of the epoch, instead of its name")->excludes(name);
-  app.add_option(
-      "--journal", options->journal,
-      "the run's journal, to which the recovery is added; default: the one in the working directory, "
-      "beside the file or one level above that knows the file");
+  app.add_option("--journal", options->journal,
+                 "the run's journal, to which the recovery is added; default: searched for in the working "
+                 "directory, beside the file and one level above");
   app.add_flag("--list", options->list, "list the epochs, and change nothing");
   app.add_flag("--replace", options->replace, "replace a file that has the final name");
   app.add_flag(
