@@ -146,33 +146,32 @@ Exit check(const CheckOptions& options, const Invocation& invocation) {
 
 Action prepare(CLI::App& app) {
   auto options = std::make_shared<CheckOptions>();
-  app.add_option("FILE", options->file, "YAML file; without one, what the environment and the flags say");
+  app.add_option("FILE", options->file, "YAML file; without it, the environment and the flags are checked");
   CLI::Option* const all =
       app.add_option("--ranks", options->ranks, "also check against a communicator of this many ranks")
           ->check(CLI::Range(1, config::most_ranks));
   app.add_option("--model-ranks", options->model_ranks,
-                 "say how many ranks to start so that this many run the model, and who will be what")
+                 "print how many ranks to start for this many model ranks, and what each rank does")
       ->check(CLI::Range(1, config::most_model_ranks))
       ->excludes(all);
   app.add_option(
          "--ranks-per-node", options->ranks_per_node,
-         "with --ranks or --model-ranks: so many ranks on each node, one node after the other; without it "
-         "all are on one")
+         "with --ranks or --model-ranks: ranks per node, one node after the other; default: all ranks on "
+         "one node")
       ->check(CLI::Range(1, config::most_ranks_per_node));
-  app.add_flag("--show", options->show, "print every setting with its value and where that comes from");
-  app.add_flag(
-      "--run", options->run,
-      "also look whether a run from here, on this node, would find space, quota, permissions, limits and "
-      "memory");
+  app.add_flag("--show", options->show, "print every setting with its value and its origin");
+  app.add_flag("--run", options->run,
+               "also check whether a run started here, on this node, would have enough space, quota, "
+               "permissions, limits and memory");
   app.add_option("--servers-here", options->servers_here,
-                 "with --run: I/O servers on this node; all of them if nothing is said")
+                 "with --run: I/O servers on this node; default: all of them")
       ->check(CLI::PositiveNumber);
-  app.add_flag("--no-environment", options->no_environment, "leave out the variables AFTERBAY_*");
+  app.add_flag("--no-environment", options->no_environment, "ignore the variables AFTERBAY_*");
   app.footer(
-      "Settings may be given as flags too: --afterbay.NAME=VALUE. All problems are listed, each with its "
-      "place.\n"
-      "Exit codes: 0 correct, 1 wrong, 2 wrong command line, 3 the file cannot be read, or a run would find "
-      "no space or could not write.");
+      "Settings may also be given as flags: --afterbay.NAME=VALUE. All problems are listed, with\n"
+      "their places.\n"
+      "Exit codes: 0 correct, 1 wrong, 2 wrong command line, 3 the file cannot be read, or a run would\n"
+      "lack space or could not write.");
   return [options](const Invocation& invocation) { return check(*options, invocation); };
 }
 

@@ -23,14 +23,14 @@ struct ExitText {
 };
 
 constexpr std::array<ExitText, 8> exit_texts{
-    {{Exit::ok, "done; what was checked is right"},
-     {Exit::wrong, "what was checked is wrong, or what was compared differs"},
-     {Exit::usage, "the command line is wrong: no such command, option or value"},
-     {Exit::io, "a file cannot be read or written: missing, not allowed, exists already, disk full"},
+    {{Exit::ok, "done; a check found nothing wrong"},
+     {Exit::wrong, "a check found something wrong, or a comparison found differences"},
+     {Exit::usage, "wrong command line: no such command, option or value"},
+     {Exit::io, "a file cannot be read or written: missing, no permission, exists already, disk full"},
      {Exit::lost, "a process of the run died, a deadline passed, or MPI failed"},
-     {Exit::internal, "a defect of Afterbay; please report it with the message"},
-     {Exit::running, "the run goes on, or cannot be seen to have ended"},
-     {Exit::stopped, "the run was asked to stop by a signal, and has stopped in order"}}};
+     {Exit::internal, "a defect in Afterbay; please report it with the message"},
+     {Exit::running, "the run has not ended, or it is not known whether it has"},
+     {Exit::stopped, "a signal asked the run to stop, and it stopped in an orderly way"}}};
 
 }  // namespace
 

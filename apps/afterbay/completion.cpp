@@ -71,7 +71,7 @@ Action prepare(CLI::App& app) {
 }
 
 const Registration registration({.name = "completion",
-                                 .summary = "prints a script for a shell's completion",
+                                 .summary = "prints a completion script for a shell",
                                  .prepare = prepare});
 
 }  // namespace

@@ -49,13 +49,12 @@ Action prepare(CLI::App& app) {
       {"convert", "converts between PIO's text, E3SM-IO's netCDF and Afterbay's decomposition files",
        prepare_decomp_convert},
       {"stats", "counts points, holes, runs, gaps and repeats", prepare_decomp_stats},
-      {"draw", "draws who owns what as a PNG", prepare_decomp_draw},
-      {"make", "makes synthetic maps of any size", prepare_decomp_make}};
+      {"draw", "draws which rank holds which points, as a PNG", prepare_decomp_draw},
+      {"make", "creates synthetic maps of any size", prepare_decomp_make}};
   app.require_subcommand(0, 1);
   app.footer(
-      "`afterbay decomp SUBCOMMAND --help` explains a subcommand. Exit codes: 0 done, 2 wrong command line, "
-      "3 a "
-      "file\ncannot be read or written, or is malformed.");
+      "`afterbay decomp SUBCOMMAND --help` explains a subcommand.\n"
+      "Exit codes: 0 done, 2 wrong command line, 3 a file cannot be read or written, or is malformed.");
   auto actions = std::make_shared<std::map<CLI::App*, DecompAction>>();
   for (const Subcommand& subcommand : subcommands) {
     CLI::App* sub = app.add_subcommand(subcommand.name, subcommand.summary);
@@ -76,14 +75,14 @@ Action prepare(CLI::App& app) {
 }
 
 const Registration registration({.name = "decomp",
-                                 .summary = "converts, counts, draws and makes decompositions",
+                                 .summary = "converts, analyses, draws and creates decompositions",
                                  .prepare = prepare});
 
 }  // namespace
 
 void add_map_option(CLI::App& app, MapChoice& choice, const std::string& otherwise) {
-  app.add_option("FILE", choice.path, "a decomposition file of any kind")->required();
-  app.add_option("--map", choice.map, "name or number of a map; otherwise " + otherwise)->check(not_empty());
+  app.add_option("FILE", choice.path, "a decomposition file of any format")->required();
+  app.add_option("--map", choice.map, "name or number of a map; default: " + otherwise)->check(not_empty());
 }
 
 Result<> within_memory(const std::string& path, const std::function<Result<>()>& work) {
@@ -123,7 +122,7 @@ Result<> check_outputs(const std::vector<std::string>& paths, bool overwrite) {
 }
 
 void add_overwrite_option(CLI::App& app, bool& overwrite) {
-  app.add_flag("--overwrite", overwrite, "write over a file that exists");
+  app.add_flag("--overwrite", overwrite, "overwrite existing files");
 }
 
 const CLI::Validator& not_empty() {

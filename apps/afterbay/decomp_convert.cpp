@@ -68,24 +68,26 @@ Result<decomp::Format> output_format(const std::string& path, const std::string&
 }
 
 void add_format_option(CLI::App& app, std::string& to) {
-  app.add_option("--to", to, "kind of OUT; otherwise by its ending: .dat and .txt are pio, .nc is afterbay")
+  app.add_option("--to", to,
+                 "format of OUT; default: by its extension, .dat and .txt are pio, .nc is afterbay")
       ->check(CLI::IsMember({"pio", "e3sm", "afterbay"}));
 }
 
 DecompAction prepare_decomp_convert(CLI::App& app) {
   auto options = std::make_shared<ConvertOptions>();
-  app.add_option("FILES", options->paths,
-                 "IN... OUT: files of any kind, whose maps become the maps of one, and the file to write")
+  app.add_option(
+         "FILES", options->paths,
+         "IN... OUT: input files of any format, whose maps are collected in one file, and the file to write")
       ->required()
       ->expected(2, -1);
   add_format_option(app, options->to);
-  app.add_option("--map", options->map, "name or number of the one map that is wanted of each file")
+  app.add_option("--map", options->map, "take only this map of each file: its name or number")
       ->check(not_empty());
   add_overwrite_option(app, options->overwrite);
   app.footer(
-      "PIO's text has one map a file: several become OUT.1.dat, OUT.2.dat, ... E3SM-IO's files have no holes "
-      "and "
-      "no\nnames: both are lost there. Everything else is exact, the order of the lists included.");
+      "PIO's text files hold one map each: several maps become OUT.1.dat, OUT.2.dat, ... E3SM-IO's files\n"
+      "have no holes and no names: both are lost there. Everything else is exact, including the order of\n"
+      "the lists.");
   return [options] { return convert(*options); };
 }
 

@@ -43,15 +43,16 @@ DecompAction prepare_decomp_draw(CLI::App& app) {
   options->choice.only_first = true;
   add_map_option(app, options->choice, "the first");
   app.add_option("PNG", options->output, "the picture to write")->required();
-  app.add_option("--level", options->level,
-                 "draw this index (from 0) of the leading dimensions taken as one; of two dimensions: of the "
-                 "shorter one")
+  app.add_option(
+         "--level", options->level,
+         "draw this index (from 0) of the leading dimensions taken as one; with two dimensions, of the "
+         "shorter one")
       ->check(not_negative());
   add_overwrite_option(app, options->overwrite);
   app.footer(
-      "A colour for each rank, grey for points that nobody holds. One dimension is wrapped to about a "
-      "square, row "
-      "by\nrow. Of a point that several ranks hold the highest rank is seen. Large maps are thinned out.");
+      "One colour per rank, grey for points that no rank holds. A map with one dimension is wrapped row\n"
+      "by row to about a square. If several ranks hold a point, the highest rank is drawn. Large maps are\n"
+      "thinned out.");
   return [options] { return draw(*options); };
 }
 

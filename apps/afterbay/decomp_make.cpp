@@ -115,23 +115,25 @@ DecompAction prepare_decomp_make(CLI::App& app) {
   auto options = std::make_shared<MakeOptions>();
   app.add_option("KIND", options->kind, "blocks, cubed-sphere, mpas or land")->required();
   app.add_option("OUT", options->output, "the file to write")->required();
-  app.add_option("--ranks", options->ranks, "for how many ranks")->check(not_negative())->required();
-  app.add_option("--levels", options->levels, "also maps with so many levels")->check(not_negative());
-  app.add_option("--ne", options->ne, "cubed-sphere: elements along an edge; 54 ne^2 + 2 columns")
+  app.add_option("--ranks", options->ranks, "number of ranks")->check(not_negative())->required();
+  app.add_option("--levels", options->levels, "also create maps with this many levels")
       ->check(not_negative());
-  app.add_option("--columns", options->columns, "cubed-sphere: any number of columns instead")
+  app.add_option("--ne", options->ne, "cubed-sphere: elements along an edge; gives 54 ne^2 + 2 columns")
       ->check(not_negative());
-  app.add_option("--cells", options->cells, "mpas: hexagons")->check(not_negative());
-  app.add_option("--lat", options->lat, "blocks, land: rows")->check(not_negative());
-  app.add_option("--lon", options->lon, "blocks, land: points a row")->check(not_negative());
-  app.add_option("--land-percent", options->land_percent, "land: how much of the grid is held (41)");
+  app.add_option("--columns", options->columns, "cubed-sphere: number of columns, instead of --ne")
+      ->check(not_negative());
+  app.add_option("--cells", options->cells, "mpas: number of hexagons")->check(not_negative());
+  app.add_option("--lat", options->lat, "blocks, land: number of rows")->check(not_negative());
+  app.add_option("--lon", options->lon, "blocks, land: points per row")->check(not_negative());
+  app.add_option("--land-percent", options->land_percent,
+                 "land: percentage of the grid that ranks hold (41)");
   add_format_option(app, options->to);
   add_overwrite_option(app, options->overwrite);
   app.footer(
       "  blocks        a latitude-longitude grid cut into boxes\n"
       "  cubed-sphere  spectral elements along a space-filling curve, and E3SM's scattered physics columns\n"
-      "  mpas          cells, edges, vertices with scattered numbers, in compact patches\n"
-      "  land          the land of a latitude-longitude grid, dealt out in pieces; gaps and holes\n"
+      "  mpas          cells, edges and vertices with scattered numbers, in compact patches\n"
+      "  land          the land points of a latitude-longitude grid, distributed in pieces; gaps and holes\n"
       "E3SM's production sizes: cubed-sphere --ne 120 --levels 72; mpas --cells 3693225 --levels 80.");
   return [options] { return make(*options); };
 }

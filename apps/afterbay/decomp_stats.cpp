@@ -98,12 +98,11 @@ Result<> stats(const StatsOptions& options) {
 
 DecompAction prepare_decomp_stats(CLI::App& app) {
   auto options = std::make_shared<StatsOptions>();
-  app.add_option("FILES", options->paths, "decomposition files of any kind")->required()->expected(1, -1);
-  app.add_option("--map", options->map,
-                 "name or number of the one map that is wanted of each file; otherwise all")
+  app.add_option("FILES", options->paths, "decomposition files of any format")->required()->expected(1, -1);
+  app.add_option("--map", options->map, "take only this map of each file: its name or number; default: all")
       ->check(not_empty());
   app.add_flag("--json", options->as_json, "print JSON");
-  app.footer("Takes 4 bits of memory for each point of the index space.");
+  app.footer("Takes 4 bits of memory per point of the index space.");
   return [options] { return stats(*options); };
 }
 

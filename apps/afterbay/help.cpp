@@ -38,7 +38,7 @@ Action prepare(CLI::App& app) {
   auto topic = std::make_shared<std::string>();
   auto manual = std::make_shared<bool>(false);
   auto* name = app.add_option("TOPIC", *topic, "a command, or exit-codes");
-  app.add_flag("--man", *manual, "print the manual page afterbay(1), for man")->excludes(name);
+  app.add_flag("--man", *manual, "print the manual page afterbay(1) for man")->excludes(name);
   return [topic, manual](const Invocation& invocation) {
     if (!*manual) return help(*topic, invocation);
     const std::string page = manual_page(*invocation.root);

@@ -9,7 +9,7 @@ namespace {
 Action prepare(CLI::App& app) {
   app.require_subcommand(1);
   return prepare_plan_storage(*app.add_subcommand(
-      "storage", "measures a directory and prints the settings that suit it, with the evidence"));
+      "storage", "measures a directory and prints suitable settings, with the measurements"));
 }
 
 const Registration registration({.name = "plan",

@@ -142,18 +142,16 @@ Action prepare_plan_storage(CLI::App& app) {
   app.add_option("DIR", options->directory, "directory on the file system that the run will write to")
       ->required();
   app.add_option("--time", options->time, "how long to measure")->capture_default_str();
-  app.add_option("--size", options->size, "bytes of one trial; by default as much as the time allows");
-  app.add_option("--ranks", options->ranks, "writers at once to try, up to this many")
+  app.add_option("--size", options->size, "bytes per trial; default: as many as the time allows");
+  app.add_option("--ranks", options->ranks, "maximum number of concurrent writers to try")
       ->check(CLI::Range(1, most_writers))
       ->capture_default_str();
   app.add_flag("--lustre", options->lustre,
-               "try stripes (`lfs setstripe`) though the file system does not say it is Lustre");
+               "try stripes (`lfs setstripe`) even if the file system does not report that it is Lustre");
   app.footer(
-      "Prints YAML for AFTERBAY_CONFIG; what was measured follows as comments. Writes at most a quarter of "
-      "what is\n"
-      "free, in files without a name, of which nothing is left however it ends. Run it where the servers "
-      "will run,\n"
-      "when the file system has its usual load.\n"
+      "Prints YAML for AFTERBAY_CONFIG, with the measurements as comments. Writes at most a quarter of\n"
+      "the free space, to files without a name, which disappear however the command ends. Run it where\n"
+      "the servers will run, when the file system has its usual load.\n"
       "Exit codes: 0 done, 2 wrong command line, 3 the directory cannot be written or is nearly full.");
   return [options](const Invocation&) { return plan_storage(*options); };
 }

@@ -159,28 +159,30 @@ Action prepare(CLI::App& app) {
   app.add_option("FILE", options->files,
                  "a file that was open when its run ended: its name, with or without .part")
       ->required();
-  auto* const name = app.add_option(
-      "--epoch", options->epoch,
-      "name of the epoch to go back to, of several the last; the last of all if nothing is said");
-  app.add_option("--number", options->number, "its number instead")->excludes(name);
+  auto* const name =
+      app.add_option("--epoch", options->epoch,
+                     "name of the epoch to restore, the last one of that name; default: the last epoch");
+  app.add_option("--number", options->number, "number of the epoch, instead of its name")->excludes(name);
   app.add_option("--journal", options->journal,
-                 "the run's journal, which is told: by default the one in the working directory, beside the "
-                 "file or above it that knows the file");
-  app.add_flag("--list", options->list, "say which epochs there are, and change nothing");
-  app.add_flag("--replace", options->replace, "a file that has the final name is replaced");
-  app.add_flag("--copied", options->copied,
-               "the part file and its logs (.part, .part.epochs*) were copied together, without extended "
-               "attributes: do not check that they belong together");
+                 "the run's journal, to which the recovery is added; default: searched for in the working "
+                 "directory, beside the file and one level above");
+  app.add_flag("--list", options->list, "list the epochs, and change nothing");
+  app.add_flag("--replace", options->replace, "replace a file that has the final name");
+  app.add_flag(
+      "--copied", options->copied,
+      "do not check that the part file and its logs (.part, .part.epochs*) belong together: they were "
+      "copied together, without extended attributes");
   app.add_flag("--json", options->json, "print JSON");
   app.footer(
-      "The file gets its final name, with all that was put before the epoch and nothing else. A run that\n"
-      "makes the file anew takes the older one away: recover it before.\n"
-      "Exit codes: 0 all are recovered, 1 one cannot be, 3 there is no such file or no log of its epochs.");
+      "The file gets its final name, with everything that was put before the epoch and nothing else. A\n"
+      "run that creates the file anew removes the older one: recover it before that.\n"
+      "Exit codes: 0 all files are recovered, 1 a file cannot be recovered, 3 there is no such file or no\n"
+      "log of its epochs.");
   return [options](const Invocation&) { return recover_all(*options); };
 }
 
 const Registration registration({.name = "recover",
-                                 .summary = "brings files that a killed run left open back to an epoch",
+                                 .summary = "recovers files that a killed run left open, as of an epoch",
                                  .prepare = prepare});
 
 }  // namespace

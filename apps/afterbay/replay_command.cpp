@@ -55,35 +55,33 @@ Exit replay(const ReplayOptions& options, const Invocation& invocation) {
 Action prepare(CLI::App& app) {
   auto options = std::make_shared<ReplayOptions>();
   ReplayRequest& request = options->request;
-  app.add_option("INPUT", request.input, "a netCDF file of any kind without groups and user-defined types")
+  app.add_option("INPUT", request.input, "a netCDF file of any format, without groups and user-defined types")
       ->required();
   app.add_option("OUTPUT", request.output, "the file to write")->required();
   app.add_option("--servers", options->servers,
-                 "processes of the job that are I/O servers; as --afterbay.servers")
+                 "number of processes of the job that are I/O servers; as --afterbay.servers")
       ->check(CLI::PositiveNumber);
   app.add_option("--store", request.store, "format of the output")
       ->check(CLI::IsMember({"netcdf4", "cdf5", "cdf2"}))
       ->capture_default_str();
   app.add_option("--repeat", request.repeat,
-                 "play it so often, each time into a file of its own (out.nc, out.2.nc, ...)")
+                 "replay INPUT this many times, each time into another file (out.nc, out.2.nc, ...)")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  app.add_flag("--verify", options->verify,
-               "compare what was written with INPUT, as `afterbay compare` does");
+  app.add_flag("--verify", options->verify, "compare the output with INPUT, as `afterbay compare` does");
   app.footer(
-      "Run it with mpirun; the last processes serve, each of the others reads and hands over its own part:\n"
+      "Run it with mpirun. The last processes serve; each other process reads and puts its own part:\n"
       "  mpirun -np 6 afterbay replay in.nc out.nc --servers 2 --verify\n"
       "Settings may be given as flags: --afterbay.NAME=VALUE, for instance --afterbay.topology=inline, or\n"
-      "--afterbay.collections.replay.existing=replace to write over OUTPUT (the collection is called "
+      "--afterbay.collections.replay.existing=replace to overwrite OUTPUT (the collection is called\n"
       "`replay`).\n"
-      "Exit codes: 0 played (and equal, with --verify), 1 different, 2 wrong command line or setting, 3 a "
-      "file cannot\n"
-      "be read or written, 4 a process died or a deadline passed.");
+      "Exit codes: 0 done (and equal, with --verify), 1 different, 2 wrong command line or setting, 3 a\n"
+      "file cannot be read or written, 4 a process died or a deadline passed.");
   return [options](const Invocation& invocation) { return replay(*options, invocation); };
 }
 
 const Registration registration({.name = "replay",
-                                 .summary = "plays a netCDF file through the I/O servers into a new one",
+                                 .summary = "replays a netCDF file through the I/O servers into a new one",
                                  .prepare = prepare,
                                  .takes_settings = true});
 

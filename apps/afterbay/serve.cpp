@@ -115,14 +115,13 @@ Exit serve(const ServeOptions& options, const Invocation& invocation) {
 
 Action prepare(CLI::App& app) {
   auto options = std::make_shared<ServeOptions>();
-  app.add_option("--config", options->config_file,
-                 "YAML file with settings; the model should be given the same");
+  app.add_option("--config", options->config_file, "YAML file with settings; give the model the same file");
   app.add_option("--name", options->name,
-                 "name of the session, as the setting session; by default the model's");
+                 "name of the session, as the setting `session`; default: the model's");
   app.footer(
-      "Start it beside the model, in one job:\n"
+      "Start it beside the model, in the same job:\n"
       "  mpirun -np 4 ./model : -np 2 afterbay serve --config run.yaml\n"
-      "It returns when every model rank has finalized its session. Settings may be given as flags too:\n"
+      "It returns when every model rank has finalized its session. Settings may also be given as flags:\n"
       "--afterbay.NAME=VALUE.");
   return [options](const Invocation& invocation) { return serve(*options, invocation); };
 }

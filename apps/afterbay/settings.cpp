@@ -35,9 +35,9 @@ Exit settings(const SettingsOptions& options) {
 
 Action prepare(CLI::App& app) {
   auto options = std::make_shared<SettingsOptions>();
-  auto* names =
-      app.add_option("NAME", options->names,
-                     "explain these: names, groups (memory) or patterns (report.*); without one, list all");
+  auto* names = app.add_option(
+      "NAME", options->names,
+      "settings to explain: names, groups (memory) or patterns (report.*); without NAME, list all settings");
   app.add_flag("--markdown", options->markdown, "print the reference page")->excludes(names);
   return [options](const Invocation&) { return settings(*options); };
 }

@@ -456,26 +456,25 @@ Exit status(const StatusOptions& options) {
 
 Action prepare(CLI::App& app) {
   auto options = std::make_shared<StatusOptions>();
-  app.add_option("DIR", options->directory,
-                 "the journal's directory, or the one in which afterbay-journal is; the working directory if "
-                 "nothing is said");
+  app.add_option(
+      "DIR", options->directory,
+      "directory of the journal, or the directory that contains afterbay-journal; default: the working "
+      "directory");
   app.add_flag("--json", options->json, "print everything as JSON");
-  app.add_flag("--over", options->over, "nothing runs any more: what has no end was killed");
-  app.add_flag("--moved", options->moved, "published files may be elsewhere by now: they are not looked for");
-  app.add_option("--runs", options->most_runs, "how many of the last runs are listed (10)");
+  app.add_flag("--over", options->over, "treat runs without an end as killed: nothing is running any more");
+  app.add_flag("--moved", options->moved, "do not look for published files: they may have been moved");
+  app.add_option("--runs", options->most_runs, "number of most recent runs to list (10)");
   app.footer(
-      "Of each session the last run counts, and each that failed until later ones have written all files "
-      "that "
-      "it left incomplete. What is published is looked for, by size (`afterbay verify` reads it).\n"
-      "Exit codes: 0 all are complete, 1 one failed or a published file is not there, 3 there is no journal, "
-      "4 one was killed, 6 one still "
-      "runs, or\n"
-      "whether it does cannot be seen from this host.");
+      "Of each session the last run counts, and each failed run until later runs have written all files\n"
+      "that it left incomplete. Published files are looked for, and their sizes compared (`afterbay\n"
+      "verify` reads them).\n"
+      "Exit codes: 0 all runs are complete, 1 a run failed or a published file is missing, 3 there is no\n"
+      "journal, 4 a run was killed, 6 a run has not ended, or this host cannot see whether it has.");
   return [options](const Invocation&) { return status(*options); };
 }
 
 const Registration registration({.name = "status",
-                                 .summary = "says what ran, what is published and what is not",
+                                 .summary = "shows what ran, what is published and what is not",
                                  .prepare = prepare});
 
 }  // namespace

@@ -86,24 +86,24 @@ Action prepare(CLI::App& app) {
   auto options = std::make_shared<TopOptions>();
   app.add_option(
       "DIR", options->directory,
-      "where the statistics pages are (the setting statistics.directory; by default the journal's "
-      "directory), or the directory in which afterbay-journal is; the working directory if nothing is "
-      "said");
-  app.add_flag("--once", options->once, "print what is now and end; so it is too where there is no terminal");
-  app.add_flag("--json", options->json, "the same as JSON, once");
-  app.add_option("--interval", options->interval_s, "seconds between two looks (1)")
+      "directory of the statistics pages (setting statistics.directory, by default the journal's "
+      "directory), or the directory that contains afterbay-journal; default: the working directory");
+  app.add_flag("--once", options->once,
+               "print the current state once and end; the default if there is no terminal");
+  app.add_flag("--json", options->json, "print the current state once as JSON");
+  app.add_option("--interval", options->interval_s, "seconds between two updates (1)")
       ->check(CLI::Range(0.1, 3600.0));
   app.footer(
-      "Of each session the newest run is shown, also when it has ended or died. The environment variables\n"
-      "COLUMNS (width without a terminal) and NO_COLOR are heeded.\n"
-      "Exit codes: 0 it was shown, 3 there is no statistics page.");
+      "Shows the newest run of each session, also if it has ended or died. Respects the environment\n"
+      "variables COLUMNS (width without a terminal) and NO_COLOR.\n"
+      "Exit codes: 0 done, 3 there is no statistics page.");
   return [options](const Invocation&) {
     return options->once || options->json || !Terminal::there() ? once(*options) : watch(*options);
   };
 }
 
 const Registration registration({.name = "top",
-                                 .summary = "shows what the I/O servers of a running session do",
+                                 .summary = "shows what the I/O servers of a running session are doing",
                                  .prepare = prepare});
 
 }  // namespace

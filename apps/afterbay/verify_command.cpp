@@ -63,14 +63,15 @@ Exit verify(const VerifyOptions& options) {
 
 Action prepare(CLI::App& app) {
   auto options = std::make_shared<VerifyOptions>();
-  app.add_option("DIR", options->directory,
-                 "the journal's directory, or the one in which afterbay-journal is; the working directory if "
-                 "nothing is said");
+  app.add_option(
+      "DIR", options->directory,
+      "directory of the journal, or the directory that contains afterbay-journal; default: the working "
+      "directory");
   app.add_flag("--quick", options->quick, "compare sizes only; no file is read");
   app.add_flag("--json", options->json, "print the result as JSON");
   app.footer(
-      "Of a name that was published several times the entry of the file that has it now counts.\n"
-      "Exit codes: 0 every file is what the journal says, 1 one is not, 3 there is no journal.");
+      "If a name was published several times, the entry of the file that has the name now counts.\n"
+      "Exit codes: 0 every file is as the journal says, 1 a file is not, 3 there is no journal.");
   return [options](const Invocation&) { return verify(*options); };
 }
 

@@ -37,7 +37,7 @@ std::string libraries() {
 
 Action prepare(CLI::App& app) {
   auto all = std::make_shared<bool>(false);
-  app.add_flag("--all", *all, "the libraries in use as well");
+  app.add_flag("--all", *all, "also print the libraries in use");
   return [all](const Invocation&) {
     const std::string text = fmt::format("afterbay {}\n{}", afterbay_version(), *all ? libraries() : "");
     std::fwrite(text.data(), 1, text.size(), stdout);

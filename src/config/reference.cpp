@@ -107,15 +107,15 @@ constexpr std::string_view page_start = R"(# Configuration
 
 ## How settings are given
 
-A setting has a dotted name, as `memory.server`. It can be given in five places; what stands further
-down this list wins:
+A setting has a dotted name, such as `memory.server`. It can be given in five places. Later places
+in this list override earlier ones:
 
 1. its default;
-2. code: `SessionOptions::set("memory.server", "1GiB")` and its equals in C and Fortran;
+2. code: `SessionOptions::set("memory.server", "1GiB")` and its equivalents in C and Fortran;
 3. a YAML file, named by `SessionOptions::config_file`, else by the environment variable
-   `AFTERBAY_CONFIG`; the flag `--afterbay.config=FILE` comes before both;
+   `AFTERBAY_CONFIG`; the flag `--afterbay.config=FILE` overrides both;
 4. the environment: `AFTERBAY_MEMORY_SERVER=1GiB` (dots become underscores);
-5. the command line of the program: `--afterbay.memory.server=1GiB` or `--afterbay.memory.server 1GiB`.
+5. the program's command line: `--afterbay.memory.server=1GiB` or `--afterbay.memory.server 1GiB`.
 
 ```yaml
 afterbay:                # the session
@@ -124,7 +124,7 @@ afterbay:                # the session
     server: 1GiB         # the same as "memory.server: 1GiB"
   report: {table: on}
 
-pools:                   # groups of servers, see below; none: all servers are one
+pools:                   # groups of servers, see below; without pools, all servers are one group
   fast:
     servers: 1
   slow:
@@ -147,28 +147,32 @@ collections:             # by name, or by a pattern with * and ?
         chunk: [1, 64, 64]
 ```
 
-What the configuration says about a collection comes before what the code says about it
-(`CollectionOptions`, and the schema for compression and chunks). If several entries fit a
-collection, the source decides first (a flag wins over the environment, and so on); within one source an exact name
-wins over a pattern, and the later of two over the earlier. On the command line and in code these are
-`collections.history.store`; in the environment there is one variable for all,
-`AFTERBAY_COLLECTIONS='{history: {store: cdf5}}'`. Pools likewise: `pools.slow.servers`, and `AFTERBAY_POOLS`.
+The configuration of a [collection](../glossary.md#collection) overrides what the code says about it
+(`CollectionOptions`, and the schema for compression and chunks). If several entries match a
+collection, their source decides first: a flag overrides the environment, and so on. Within one
+source, an exact name overrides a pattern, and the later of two entries the earlier one. On the
+command line and in code, these settings have names such as `collections.history.store`. In the
+environment, one variable holds all of them: `AFTERBAY_COLLECTIONS='{history: {store: cdf5}}'`. The
+same applies to [pools](../glossary.md#pool): `pools.slow.servers` and `AFTERBAY_POOLS`.
 
-Unknown names, wrong types, values out of range and settings that contradict each other are refused
-when the session opens. The message lists all of them, each with its place, what was found, what is
-accepted and the nearest name. `afterbay check FILE` does the same without a run, and `afterbay check
-FILE --show` prints every value with its origin. A flag or variable may turn a run to the other
-topology: settings of a lower source that have no meaning there are then left out.
+Unknown names, wrong types, values out of range and contradictory settings are refused when the
+session opens. The message lists all problems, each with its place, the value found, what is
+accepted and the nearest name. `afterbay check FILE` does the same without a run, and `afterbay
+check FILE --show` prints every value with its origin. A flag or a variable may change the topology
+of a run; settings from a lower source that do not apply to the new topology are then ignored.
 
-Variables that begin with `AFTERBAY_` and are no settings are refused too, but for those that say
-where the installation is (`AFTERBAY_ROOT`, `_DIR`, `_HOME`, `_PREFIX`, `_VERSION`, `_LIB`, `_INC`,
-`_INCLUDE`, and `_READER`: the program `afterbay-reader`, if it is not in `libexec/afterbay/` of the
-installation) and those of the project's own build and tests (`AFTERBAY_BUILD`, `_SOURCE`, `_PYTHON`,
-`AFTERBAY_TEST_*`, `AFTERBAY_BENCH_*`, `AFTERBAY_DEMO_*`).
+Variables that begin with `AFTERBAY_` and are not settings are refused too. Exceptions are those
+that locate the installation (`AFTERBAY_ROOT`, `_DIR`, `_HOME`, `_PREFIX`, `_VERSION`, `_LIB`,
+`_INC`, `_INCLUDE`, and `_READER`: the program `afterbay-reader`, if it is not in
+`libexec/afterbay/` of the installation) and those of the project's own build and tests
+(`AFTERBAY_BUILD`, `_SOURCE`, `_PYTHON`, `AFTERBAY_TEST_*`, `AFTERBAY_BENCH_*`, `AFTERBAY_DEMO_*`).
 
 Sizes are a number and `B`, `kB`, `MB`, `GB`, `TB` (powers of 1000) or `KiB`, `MiB`, `GiB`, `TiB`
 (powers of 1024); without a unit they are bytes. Durations are a number and `ms`, `s`, `min` or `h`.
 `true` and `false` are the same as `on` and `off`.
+
+Terms such as [frame](../glossary.md#frame), [frontend](../glossary.md#frontend) and
+[epoch](../glossary.md#epoch) are explained in the [glossary](../glossary.md).
 
 )";
 
@@ -197,7 +201,7 @@ std::string reference_page() {
   text += "## Collections and their variables\n\n";
   for (const Entry& entry : collection_entries()) text += section(entry);
   text +=
-      "## Triggers\n\nHow they are used: [triggers](../how-to/triggers.md). In the environment: "
+      "## Triggers\n\nHow to use them: [triggers](../how-to/triggers.md). In the environment: "
       "`AFTERBAY_TRIGGERS`.\n\n";
   for (const Entry& entry : trigger_entries()) text += section(entry);
   text.pop_back();  // one newline at the end of the file

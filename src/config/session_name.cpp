@@ -34,10 +34,8 @@ void replace_all(std::string& path, const std::string& name) {
 }  // namespace
 
 Kind<std::string> session_name_kind() {
-  Kind<std::string> kind =
-      text("name",
-           "a name of at most 100 bytes without '/', '{', '}', '\\' and control characters, and without '.' "
-           "at its beginning");
+  Kind<std::string> kind = text(
+      "name", "a name of 1 to 100 bytes without '/', '{', '}', '\\', control characters or a leading '.'");
   kind.parse = [accepted = kind.accepted](std::string_view found) -> Result<std::string> {
     if (const std::string wrong = problem(found); !wrong.empty())
       return fail(ErrorCode::invalid_argument, "expected {}, found \"{}\": {}", accepted, printable(found),

@@ -51,12 +51,12 @@ Kind<std::string> template_kind() {
 }
 
 void add_session(std::vector<Setting<Config>>& table) {
-  table.push_back(session(
-      "session", session_name_kind(), AFTERBAY_FIELD(session),
-      "Name of the session, in messages, journal and reports; by default the one that the program gives. "
-      "Members of an ensemble should have different names. `{session}` in `report.json`, `report.html`, "
-      "`report.trace`, `report.prometheus`, `journal.directory`, `statistics.directory` and "
-      "`spill.directory` stands for it."));
+  table.push_back(session("session", session_name_kind(), AFTERBAY_FIELD(session),
+                          "Name of the session in messages, the journal and reports; by default the name "
+                          "that the program gives. Give the members of an ensemble different names. "
+                          "`{session}` in `report.json`, `report.html`, `report.trace`, "
+                          "`report.prometheus`, `journal.directory`, `statistics.directory` and "
+                          "`spill.directory` is replaced by it."));
 }
 
 void add_transport(std::vector<Setting<Config>>& table) {
@@ -64,144 +64,127 @@ void add_transport(std::vector<Setting<Config>>& table) {
       "transport",
       choice<Transport>({{"auto", Transport::automatic}, {"shm", Transport::shm}, {"mpi", Transport::mpi}}),
       AFTERBAY_FIELD(transport),
-      "What carries data from a model rank to a server. With `auto` shared memory where both are on one "
-      "node, MPI "
-      "otherwise. `shm` and `mpi` insist on one of them; `shm` fails when the two are on different nodes."));
-  table.push_back(session(
-      "nodes", integers_from_zero(), AFTERBAY_FIELD(nodes),
-      "Declares on which node each rank of the communicator is taken to be: one number a rank, as in "
-      "0,0,1,1. For "
-      "tests of layouts with several nodes on one machine. By default the real nodes are found out."));
+      "How data get from a model rank to a server. `auto`: shared memory if both are "
+      "on one node, else MPI. `shm` and `mpi` force one of them; `shm` fails if the "
+      "two are on different nodes."));
+  table.push_back(session("nodes", integers_from_zero(), AFTERBAY_FIELD(nodes),
+                          "Declares the node of each rank of the communicator, one number per rank, as in "
+                          "0,0,1,1. For tests of layouts with several nodes on one machine. By default "
+                          "the real nodes are detected."));
 }
 
 void add_memory(std::vector<Setting<Config>>& table) {
-  table.push_back(
-      session("memory.server", size_in({.low = MiB, .high = 16 * TiB, .multiple = 4 * KiB}),
-              AFTERBAY_FIELD(memory.server_bytes),
-              "Most memory of one server for data that are not yet written, in bytes. It must be free "
-              "at the start, and is taken as output needs it. "
-              "When it is full, model ranks wait in `put`, and the report says for how long. It "
-              "should hold what the model "
-              "hands over between two pauses of its output, usually one or two steps. Strings "
-              "wait beside it, in up to an eighth as much (or one `put_strings`, if larger)."));
+  table.push_back(session("memory.server", size_in({.low = MiB, .high = 16 * TiB, .multiple = 4 * KiB}),
+                          AFTERBAY_FIELD(memory.server_bytes),
+                          "Maximum memory of one server for data not yet written, in bytes. It must be "
+                          "free at the start, and is allocated as output needs it. When it is full, model "
+                          "ranks wait in `put`, and the report says for how long. It should hold what the "
+                          "model hands over between two pauses of its output, usually one or two steps. "
+                          "Strings wait in additional memory, at most an eighth of this size (or one "
+                          "`put_strings`, if larger)."));
   table.push_back(session("memory.block", size_in({.low = 16 * KiB, .high = 4 * GiB, .multiple = 4 * KiB}),
                           AFTERBAY_FIELD(memory.block_bytes),
-                          "Size of one block of a server's memory, in bytes: the most that goes to the disk "
-                          "in one write, and the largest chunk. `memory.server` "
-                          "must hold at least two. Every block, large or small, takes a page of 4 KiB more, "
-                          "which `memory.server` does not count."));
-  table.push_back(
-      session("memory.small_block", size_in({.low = 4 * KiB, .high = GiB, .multiple = 4 * KiB}),
-              AFTERBAY_FIELD(memory.small_block_bytes),
-              "Size of the small blocks, in bytes, which hold small variables so that these do not take up "
-              "a whole `memory.block` each. Smaller than `memory.block`; where the default is not, it is a "
-              "quarter of that."));
-  table.push_back(
-      session("memory.small_share", number_in(0, 0.9), AFTERBAY_FIELD(memory.small_share),
-              "Part of `memory.server` that is cut into small blocks: 0.125 is an eighth, 0 means that "
-              "there are none."));
-  table.push_back(session(
-      "memory.frames", integer_in(1, 1 << 24), AFTERBAY_FIELD(memory.frames),
-      "How many frames one server can know. A frame is the part of a record that goes to the disk in one "
-      "write, at most one `memory.block`: a variable has as many as it has blocks in a record. Each takes "
-      "some 600 bytes of shared memory, and 8 for each block that it could lie in: so many of its records "
-      "can "
-      "be in memory at a time. All together the latter take at most a 64th of `memory.server`; with more "
-      "frames each may have fewer records there, 64 at the least. With larger blocks fewer frames are "
-      "needed."));
-  table.push_back(session(
-      "memory.chunks", size_in({.low = 64 * KiB, .high = TiB}), AFTERBAY_FIELD(memory.chunks_bytes),
-      "Memory of one server, besides `memory.server`, for compressed netCDF-4 chunks that span several "
-      "records "
-      "and wait for more of them. It should hold one chunk of each such variable. When it is used up, chunks "
-      "go to the file unfinished and are read back, joined and written again, which costs time but no data. "
-      "The largest such chunk must fit."));
+                          "Size of one block of a server's memory, in bytes: the maximum of one write to "
+                          "the disk, and of one chunk. `memory.server` must hold at least two blocks. "
+                          "Every block, large or small, takes another page of 4 KiB, which "
+                          "`memory.server` does not count."));
+  table.push_back(session("memory.small_block", size_in({.low = 4 * KiB, .high = GiB, .multiple = 4 * KiB}),
+                          AFTERBAY_FIELD(memory.small_block_bytes),
+                          "Size of the small blocks, in bytes. They hold small variables, which would "
+                          "otherwise take a whole `memory.block` each. Must be smaller than "
+                          "`memory.block`; if the default is not, a quarter of `memory.block` is used."));
+  table.push_back(session("memory.small_share", number_in(0, 0.9), AFTERBAY_FIELD(memory.small_share),
+                          "Share of `memory.server` that is divided into small blocks: 0.125 is an "
+                          "eighth, 0 means no small blocks."));
+  table.push_back(session("memory.frames", integer_in(1, 1 << 24), AFTERBAY_FIELD(memory.frames),
+                          "Maximum number of frames of one server. A frame is the part of a record that "
+                          "goes to the disk in one write, at most one `memory.block`; a variable has one "
+                          "frame per block of a record. Each frame takes about 600 bytes of shared "
+                          "memory, and 8 bytes per block that it can use. The number of these blocks is "
+                          "also the number of its records that can be in memory at a time. These entries "
+                          "of 8 bytes take at most 1/64 of `memory.server` in total; with more frames, "
+                          "each may have fewer records in memory, but at least 64. With larger blocks "
+                          "fewer frames are needed."));
+  table.push_back(session("memory.chunks", size_in({.low = 64 * KiB, .high = TiB}),
+                          AFTERBAY_FIELD(memory.chunks_bytes),
+                          "Memory of one server, in addition to `memory.server`, for compressed netCDF-4 "
+                          "chunks that span several records and are not complete yet. It should hold one "
+                          "chunk of each such variable. When it is full, incomplete chunks are written to "
+                          "the file, and read back, completed and written again later. This takes time "
+                          "but loses no data. The largest such chunk must fit."));
   table.push_back(session("memory.input", size_in({.low = MiB, .high = TiB, .multiple = 4 * KiB}),
                           AFTERBAY_FIELD(memory.input_bytes),
-                          "Memory of one server for what is read from files, in bytes, besides "
-                          "`memory.server`; taken when the first "
-                          "file is opened for input. What was read stays there, for ranks that ask later and "
-                          "for `prefetch`, until "
-                          "the room is needed. It should hold what the model reads ahead."));
-  table.push_back(
-      session("memory.link", size_in({.low = 64 * KiB, .high = 4 * GiB, .multiple = 8 * KiB}),
-              AFTERBAY_FIELD(memory.link_bytes),
-              "Memory in bytes of each pair of model rank and server that MPI connects, on either side: "
-              "data under way between nodes. Shared memory needs none."));
-  table.push_back(
-      session("memory.ring", size_in({.low = 4 * KiB, .high = 64 * MiB, .multiple = 4 * KiB}),
-              AFTERBAY_FIELD(memory.ring_bytes),
-              "Size in bytes of the ring through which a model rank sends control messages to a server. "
-              "Longer messages are sent in parts."));
-  table.push_back(
-      session("memory.frontend", size_in({.low = MiB, .high = 16 * TiB, .multiple = 4 * KiB}),
-              AFTERBAY_FIELD(memory.frontend_bytes),
-              "Memory of one frontend (topology tiered) for data on their way to the servers, in bytes, in "
-              "equal parts for each pair of its model ranks and its servers. It should hold what the "
-              "model ranks of a node hand over in one step."));
+                          "Memory of one server for data read from files, in bytes, in addition to "
+                          "`memory.server`; allocated when the first file is opened for input. Data stay "
+                          "there, for ranks that ask later and for `prefetch`, until the room is needed. "
+                          "It should hold what the model reads ahead."));
+  table.push_back(session("memory.link", size_in({.low = 64 * KiB, .high = 4 * GiB, .multiple = 8 * KiB}),
+                          AFTERBAY_FIELD(memory.link_bytes),
+                          "Memory in bytes of each pair of model rank and server that MPI connects, on "
+                          "each side, for data in transit between nodes. Shared memory needs none."));
+  table.push_back(session("memory.ring", size_in({.low = 4 * KiB, .high = 64 * MiB, .multiple = 4 * KiB}),
+                          AFTERBAY_FIELD(memory.ring_bytes),
+                          "Size in bytes of the ring buffer through which a model rank sends control "
+                          "messages to a server. Longer messages are sent in parts."));
+  table.push_back(session("memory.frontend", size_in({.low = MiB, .high = 16 * TiB, .multiple = 4 * KiB}),
+                          AFTERBAY_FIELD(memory.frontend_bytes),
+                          "Memory of one frontend (topology `tiered`) for data on their way to the "
+                          "servers, in bytes. Each pair of one of its model ranks and one of its servers "
+                          "gets an equal part. It should hold what the model ranks of a node hand over in "
+                          "one step."));
 }
 
 void add_server(std::vector<Setting<Config>>& table) {
   table.push_back(session("deadline", duration_in(100ms, 24h), AFTERBAY_FIELD(deadline),
-                          "Longest wait for a server, a rank or a disk that makes no progress. Then the "
-                          "operation fails with a message on "
-                          "every rank that waits. A process that died is usually noticed much sooner."));
+                          "Longest wait for a server, a rank or a disk that makes no progress. After it, "
+                          "the operation fails with a message on every rank that waits. A process that "
+                          "died is usually detected much sooner."));
   table.push_back(session("space.retry", duration_in(100ms, 168h, true), AFTERBAY_FIELD(space_retry),
-                          "How long a server that finds the disk or the quota full tries again, while it "
-                          "keeps the data and model "
-                          "ranks "
-                          "wait when its memory is full. Then collections that are `optional` are given up, "
-                          "if there are any, and "
-                          "it "
-                          "tries as long again; then the run stops. 0: at once."));
+                          "How long a server retries when the disk or the quota is full. Meanwhile it "
+                          "keeps the data, and model ranks wait when its memory is full. Then `optional` "
+                          "collections are given up, if there are any, and the server retries for the "
+                          "same time again; then the run stops. 0: no retries."));
   table.push_back(session(
       "checks", choice<Checks>({{"refuse", Checks::refuse}, {"warn", Checks::warn}, {"off", Checks::off}}),
       AFTERBAY_FIELD(checks),
-      "What happens when a session starts where something would end it later: too little space, inodes or "
-      "quota for the "
-      "declared `expected_volume` and `expected_files` of its collections, directories in which no files can "
-      "be made, limits on "
-      "open files, file sizes or locked memory, too little memory on a node. All that is found is said at "
-      "once; "
-      "`refuse` then ends the session on all ranks, `warn` goes on, `off` does not look. `afterbay check "
-      "--run` "
-      "looks without a session."));
-  table.push_back(session(
-      "stop.signals",
-      choice<StopSignals>({{"off", StopSignals::off},
-                           {"SIGTERM", StopSignals::term},
-                           {"SIGUSR1", StopSignals::usr1},
-                           {"both", StopSignals::both}}),
-      AFTERBAY_FIELD(stop.signals),
-      "Which signals make an I/O server stop in order: it publishes what all ranks have closed, collections "
-      "of the "
-      "highest `priority` first, writes into the journal what is not complete, tells the model ranks, and "
-      "ends "
-      "with "
-      "exit code 7. `off` for models that write their last restart themselves when the signal comes. "
-      "Handlers "
-      "are "
-      "never installed in model ranks, but see `stop.inline`."));
+      "Preflight checks when a session starts, for what would end it later: too "
+      "little space, inodes or quota for the declared `expected_volume` and "
+      "`expected_files` of its collections; directories in which no files can be "
+      "created; limits on open files, file sizes or locked memory; too little memory "
+      "on a node. All problems are reported at once. `refuse`: the session then fails "
+      "on all ranks. `warn`: it goes on. `off`: no checks. `afterbay check --run` "
+      "does these checks without a session."));
+  table.push_back(session("stop.signals",
+                          choice<StopSignals>({{"off", StopSignals::off},
+                                               {"SIGTERM", StopSignals::term},
+                                               {"SIGUSR1", StopSignals::usr1},
+                                               {"both", StopSignals::both}}),
+                          AFTERBAY_FIELD(stop.signals),
+                          "Signals on which an I/O server stops in an orderly way: it publishes what all "
+                          "ranks have closed, collections of the highest `priority` first, writes to the "
+                          "journal what is not complete, tells the model ranks, and ends with exit code "
+                          "7. `off`: for models that write their last restart themselves on the signal. "
+                          "No handlers are installed in model ranks, except with `stop.inline`."));
   table.push_back(session("stop.grace", duration_in(100ms, 24h), AFTERBAY_FIELD(stop.grace),
-                          "How long a server that was asked to stop goes on publishing. It should be shorter "
-                          "than the time after "
-                          "which the batch system or mpirun kills the processes."));
+                          "How long a server that was asked to stop continues to publish. It should be "
+                          "shorter than the time after which the batch system or mpirun kills the "
+                          "processes."));
   table.push_back(session("stop.inline", toggle(), AFTERBAY_FIELD(stop.inline_too),
-                          "Whether handlers are installed in model ranks that write themselves (`topology: "
-                          "inline`) too."));
+                          "Whether handlers are also installed in model ranks that write themselves "
+                          "(`topology: inline`)."));
   table.push_back(session("writers", integer_in(1, 256), AFTERBAY_FIELD(writers),
                           "Worker threads of one server: they compress and write."));
-  table.push_back(session(
-      "direct_io",
-      choice<DirectIo>({{"auto", DirectIo::automatic}, {"on", DirectIo::on}, {"off", DirectIo::off}}),
-      AFTERBAY_FIELD(direct_io),
-      "Whether data go to the disk past the page cache (O_DIRECT), which is faster and takes less of the "
-      "processor. "
-      "`auto` tries it and falls back where the file system refuses; `on` fails there; `off` never tries."));
+  table.push_back(
+      session("direct_io",
+              choice<DirectIo>({{"auto", DirectIo::automatic}, {"on", DirectIo::on}, {"off", DirectIo::off}}),
+              AFTERBAY_FIELD(direct_io),
+              "Whether data bypass the page cache on their way to the disk (O_DIRECT), which "
+              "is faster and takes less processor time. `auto` tries it and falls back if the "
+              "file system refuses; `on` fails if the file system refuses; `off` never tries."));
   table.push_back(session("chunk", size_in({.low = 4 * KiB, .high = 4 * GiB}), AFTERBAY_FIELD(chunk_bytes),
-                          "Largest chunk in bytes that is chosen for netCDF-4 variables whose schema gives "
-                          "no chunk lengths. Not larger "
-                          "than `memory.block`, which the default follows."));
+                          "Largest chunk, in bytes, that is chosen for netCDF-4 variables whose schema "
+                          "gives no chunk lengths. At most `memory.block`; if not set, 4MiB or "
+                          "`memory.block`, whichever is less."));
 }
 
 void add_overflow(std::vector<Setting<Config>>& table) {
@@ -209,143 +192,126 @@ void add_overflow(std::vector<Setting<Config>>& table) {
       "when_full",
       choice<WhenFull>({{"wait", WhenFull::wait}, {"spill", WhenFull::spill}, {"drop", WhenFull::drop}}),
       AFTERBAY_FIELD(when_full),
-      "What happens when `memory.server` is full. `wait`: model ranks wait in `put`. `spill`: frames that "
-      "wait for "
-      "the disk are put aside in a file on the server's node, up to `spill.quota`, and read back in their "
-      "order. "
-      "`drop`: records of collections that are declared `droppable` are left out, the newest first; they "
-      "hold fill "
-      "values, and the journal counts them. Where nothing can be put aside or dropped, ranks wait."));
-  table.push_back(
-      session("spill.directory", text("path", "a path"), AFTERBAY_FIELD(spill.directory),
-              "Directory for what is put aside: on a disk of the node, not the file system of the "
-              "output. The file has no name there and ends with the process."));
-  table.push_back(session(
-      "spill.quota", size_in({.low = MiB, .high = 1024 * TiB, .multiple = 4 * KiB}),
-      AFTERBAY_FIELD(spill.quota_bytes),
-      "Most bytes that one server puts aside at a time, in whole `memory.block`s (each takes a page of 4 KiB "
-      "more). At least one."));
+      "What happens when `memory.server` is full. `wait`: model ranks wait in `put`. "
+      "`spill`: frames that wait for the disk are moved to a file on the server's "
+      "node, up to `spill.quota`, and read back in order. `drop`: records of "
+      "`droppable` collections are left out, the newest first; they hold fill values, "
+      "and the journal counts them. If nothing can be spilled or dropped, ranks wait."));
+  table.push_back(session("spill.directory", text("path", "a path"), AFTERBAY_FIELD(spill.directory),
+                          "Directory of the spill file: on a disk of the node, not on the file system of "
+                          "the output. The file has no name and disappears with the process."));
+  table.push_back(session("spill.quota", size_in({.low = MiB, .high = 1024 * TiB, .multiple = 4 * KiB}),
+                          AFTERBAY_FIELD(spill.quota_bytes),
+                          "Maximum bytes that one server spills at a time, in whole blocks of "
+                          "`memory.block` (each takes another page of 4 KiB). At least one block."));
 }
 
 void add_stripe(std::vector<Setting<Config>>& table) {
-  table.push_back(session(
-      "stripe.count", stripe_count_kind(), AFTERBAY_FIELD(stripe.count),
-      "Over how many storage targets (OSTs) of a Lustre file system a new file is striped. With `auto` 1 for "
-      "files that are expected to stay below 64MiB and for `placement` file and least, where every server "
-      "writes "
-      "files of its own; 4 for files that less than 96 servers write together; else `all`. Has no effect on "
-      "other "
-      "file systems."));
+  table.push_back(session("stripe.count", stripe_count_kind(), AFTERBAY_FIELD(stripe.count),
+                          "Number of storage targets (OSTs) of a Lustre file system over which a new file "
+                          "is striped. `auto`: 1 for files that are expected to stay below 64MiB, and for "
+                          "`placement` `file` and `least`, with which every server writes files of its "
+                          "own; 4 for files that fewer than 96 servers write together; else `all`. Has no "
+                          "effect on other file systems."));
   table.push_back(session("stripe.size", stripe_size_kind(), AFTERBAY_FIELD(stripe.size_bytes),
-                          "How many bytes in turn go to one storage target (OST) of a Lustre file system. "
-                          "With `auto` it grows with "
-                          "the expected size of the file: 1MiB below 1GiB, 4MiB below 8GiB, 8MiB below "
-                          "64GiB, 16MiB below 512GiB, "
-                          "32MiB beyond."));
+                          "Bytes that go to one storage target (OST) of a Lustre file system before the "
+                          "next target follows. `auto`: grows with the expected size of the file: 1MiB "
+                          "below 1GiB, 4MiB below 8GiB, 8MiB below 64GiB, 16MiB below 512GiB, 32MiB "
+                          "beyond."));
   table.push_back(session(
       "stripe.apply",
       choice<StripeApply>(
           {{"auto", StripeApply::automatic}, {"always", StripeApply::always}, {"never", StripeApply::never}}),
       AFTERBAY_FIELD(stripe.apply),
-      "Whether stripes are set, by the command `lfs setstripe` just before a file is made. `auto` does so "
-      "where "
-      "the directory is on Lustre, `always` on any file system (where Lustre hides behind another one, and "
-      "in "
-      "tests), `never` leaves it to the directory's own settings. When the command fails a warning is "
-      "logged, "
-      "and the file is made as the directory says."));
+      "Whether stripes are set, with the command `lfs setstripe` just before a file "
+      "is created. `auto`: if the directory is on Lustre. `always`: on any file "
+      "system (for Lustre behind another file system, and for tests). `never`: the "
+      "directory's own settings apply. If the command fails, a warning is logged, and "
+      "the file is created with the directory's settings."));
 }
 
 void add_journal(std::vector<Setting<Config>>& table) {
-  table.push_back(session(
-      "journal.directory", or_words(text("path", "a path"), {{"off", std::string()}}),
-      AFTERBAY_FIELD(journal.directory),
-      "Directory of the journal, in which every server writes what it opened and published, with size and "
-      "checksum, and what failed: `afterbay status` and `afterbay verify` read it. Runs are added to what is "
-      "there. A relative path begins where the server runs; `off` keeps none."));
-  table.push_back(session(
-      "journal.required", toggle(), AFTERBAY_FIELD(journal.required),
-      "Whether the run fails when its journal cannot be written. By default a warning says so, once, and "
-      "output goes on."));
-  table.push_back(session(
-      "checksum", toggle(), AFTERBAY_FIELD(checksum),
-      "Whether the checksum (CRC-64/XZ) of every published file is computed, for the journal, from the data "
-      "as they are written; they are not read again."));
+  table.push_back(session("journal.directory", or_words(text("path", "a path"), {{"off", std::string()}}),
+                          AFTERBAY_FIELD(journal.directory),
+                          "Directory of the journal, to which every server writes what it opened and "
+                          "published, with size and checksum, and what failed. `afterbay status` and "
+                          "`afterbay verify` read it. New runs are appended. A relative path starts at "
+                          "the server's working directory. `off`: no journal."));
+  table.push_back(session("journal.required", toggle(), AFTERBAY_FIELD(journal.required),
+                          "Whether the run fails if its journal cannot be written. With `off`, one "
+                          "warning is logged, and output goes on."));
+  table.push_back(session("checksum", toggle(), AFTERBAY_FIELD(checksum),
+                          "Whether the checksum (CRC-64/XZ) of every published file is computed for the "
+                          "journal. It is computed from the data as they are written; nothing is read "
+                          "again."));
 }
 
 void add_triggers(std::vector<Setting<Config>>& table) {
   table.push_back(session("triggers_at_end", duration_in(100ms, 24h, true), AFTERBAY_FIELD(triggers_at_end),
-                          "How long the end of the run waits for triggers that still run or wait; no longer "
-                          "than half the deadline. Then "
-                          "they are killed, or not begun, and recorded as failed."));
+                          "How long the end of the run waits for triggers that are running or queued; at "
+                          "most half the deadline. After that they are killed, or not started, and "
+                          "recorded as failed."));
 }
 
 void add_statistics(std::vector<Setting<Config>>& table) {
-  table.push_back(session(
-      "statistics.directory",
-      or_words(text("path", "a path"), {{"auto", std::string("auto")}, {"off", std::string()}}),
-      AFTERBAY_FIELD(statistics.directory),
-      "Directory of the statistics pages, small files in which every server keeps what it does now: backlog, "
-      "bandwidth, files, waits. `afterbay top` shows them. With `auto` they are in the journal's directory, "
-      "and "
-      "without a journal there are none. On a node of its own, `/dev/shm/NAME` keeps them off the file "
-      "system."));
+  table.push_back(
+      session("statistics.directory",
+              or_words(text("path", "a path"), {{"auto", std::string("auto")}, {"off", std::string()}}),
+              AFTERBAY_FIELD(statistics.directory),
+              "Directory of the statistics pages, small files with the current state of every "
+              "server: backlog, bandwidth, files, waits. `afterbay top` shows them. `auto`: "
+              "the journal's directory; without a journal there are no pages. On a single "
+              "node, `/dev/shm/NAME` keeps them off the file system."));
   table.push_back(session("statistics.interval", duration_in(100ms, 1h), AFTERBAY_FIELD(statistics.interval),
                           "Time between two updates of a statistics page."));
-  table.push_back(session(
-      "statistics.frontends", integer_in(0, 1 << 20), AFTERBAY_FIELD(statistics.frontends),
-      "How many frontends (topology tiered) keep a statistics page, and a Prometheus file where one is asked "
-      "for: the first so many of the session. With a frontend on each of thousands of nodes they would keep "
-      "the file system busy."));
+  table.push_back(session("statistics.frontends", integer_in(0, 1 << 20),
+                          AFTERBAY_FIELD(statistics.frontends),
+                          "How many frontends (topology `tiered`) keep a statistics page, and a "
+                          "Prometheus file if `report.prometheus` is set: the first ones of the session. "
+                          "With a frontend on each of thousands of nodes, the pages would keep the file "
+                          "system busy."));
 }
 
 void add_report(std::vector<Setting<Config>>& table) {
-  table.push_back(session(
-      "report.table",
-      choice<ReportTable>(
-          {{"auto", ReportTable::automatic}, {"on", ReportTable::on}, {"off", ReportTable::off}}),
-      AFTERBAY_FIELD(report.table),
-      "What the first model rank prints on standard output at the end of the run. `auto`: three lines "
-      "(files and bytes, the share of the model's time, where the report is), if something was written. "
-      "`on`: the table of times, bytes and waits before them. `off`: nothing."));
-  table.push_back(session(
-      "report.json", text("path", "a path"), AFTERBAY_FIELD(report.json),
-      "File for the same figures as JSON. By default none is written. A report never replaces the one of a "
-      "session that ran at the same time: it goes to `report-2.json` then. Reports may also go to a device "
-      "or to a pipe that is being read. A symbolic link is followed if it is the user's own or root's."));
   table.push_back(
-      session("report.trace", text("path", "a path"), AFTERBAY_FIELD(report.trace),
-              "File for a trace of all operations, to be opened in Perfetto or chrome://tracing. By "
-              "default none is written."));
-  table.push_back(
-      session("report.progress", duration_in(100ms, 1h, true), AFTERBAY_FIELD(report.progress_ms),
-              "Time between two lines of progress (steps, backlog, bandwidth) while the run lasts; 0 for "
-              "none."));
+      session("report.table",
+              choice<ReportTable>(
+                  {{"auto", ReportTable::automatic}, {"on", ReportTable::on}, {"off", ReportTable::off}}),
+              AFTERBAY_FIELD(report.table),
+              "What the first model rank prints on standard output at the end of the run. "
+              "`auto`: three lines (files and bytes, share of the model's time, where the "
+              "report is), if something was written. `on`: the same, after a table of times, "
+              "bytes and waits. `off`: nothing."));
+  table.push_back(session("report.json", text("path", "a path"), AFTERBAY_FIELD(report.json),
+                          "File for the figures of the table as JSON. A report never replaces that of a "
+                          "session that ran at the same time; it goes to `report-2.json` instead. Reports "
+                          "may also go to a device, or to a pipe that is being read. A symbolic link is "
+                          "followed if it belongs to the user or to root."));
+  table.push_back(session("report.trace", text("path", "a path"), AFTERBAY_FIELD(report.trace),
+                          "File for a trace of all operations, to be opened in Perfetto or "
+                          "chrome://tracing."));
+  table.push_back(session("report.progress", duration_in(100ms, 1h, true), AFTERBAY_FIELD(report.progress_ms),
+                          "Time between two lines of progress (steps, backlog, bandwidth) during the run; "
+                          "0 for none."));
   table.push_back(session("report.html", text("path", "a path"), AFTERBAY_FIELD(report.html),
                           "File for a page about the run, to be opened in a browser: whether the servers "
-                          "kept up, what each rank and "
-                          "server did when, backlog and bandwidth against time, what the model waited for, "
-                          "the files. It needs no "
-                          "network. By default none is written."));
-  table.push_back(session(
-      "report.prometheus", text("path", "a path"), AFTERBAY_FIELD(report.prometheus),
-      "File for the figures of the running session in Prometheus' text format, for the "
-      "textfile collector of its "
-      "node exporter: name it `*.prom` in the directory that this reads. It is replaced "
-      "whole every 5 seconds and "
-      "at the end. `{server}` in the path is the server's number; without it, where "
-      "there are several servers, "
-      "the number comes before the ending: `run.1.prom`. While another session writes that file, `-2` "
-      "follows the name: `run-2.prom`. By default none is written."));
-  table.push_back(
-      session("log",
-              choice<LogLevel>({{"error", LogLevel::error},
-                                {"warning", LogLevel::warning},
-                                {"info", LogLevel::info},
-                                {"debug", LogLevel::debug}}),
-              AFTERBAY_FIELD(log),
-              "How much is said on the standard error while the run lasts; each level includes those "
-              "before it."));
+                          "kept up, what each rank and server did when, backlog and bandwidth over time, "
+                          "what the model waited for, the files. The page needs no network."));
+  table.push_back(session("report.prometheus", text("path", "a path"), AFTERBAY_FIELD(report.prometheus),
+                          "File for the figures of the running session in Prometheus' text format, for "
+                          "the textfile collector of its node exporter: name it `*.prom` in the directory "
+                          "that the collector reads. It is replaced as a whole every 5 seconds and at the "
+                          "end. `{server}` in the path is the server's number; without it, if there are "
+                          "several servers, the number precedes the extension: `run.1.prom`. If another "
+                          "session writes that file, `-2` is added to the name: `run-2.prom`."));
+  table.push_back(session("log",
+                          choice<LogLevel>({{"error", LogLevel::error},
+                                            {"warning", LogLevel::warning},
+                                            {"info", LogLevel::info},
+                                            {"debug", LogLevel::debug}}),
+                          AFTERBAY_FIELD(log),
+                          "Which messages are written to standard error during the run; each level "
+                          "includes those before it."));
 }
 
 }  // namespace
@@ -378,78 +344,75 @@ const std::vector<Setting<CollectionSettings>>& collection_settings() {
           choice<Existing>(
               {{"refuse", Existing::refuse}, {"replace", Existing::replace}, {"append", Existing::append}}),
           AFTERBAY_FIELD(existing),
-          "What to do when the file exists: fail, put the new file in its place, or add records to it after "
-          "its schema has been compared."),
-      collection(
-          "directory", text("path", "a path"), AFTERBAY_FIELD(directory),
-          "Directory of the files; made if it is missing. It stands before `file` and before names that the "
-          "model gives, unless these are absolute paths."),
+          "What to do if the file exists. `refuse`: fail. `replace`: put the new file in "
+          "its place. `append`: add records to it, after its schema has been compared."),
+      collection("directory", text("path", "a path"), AFTERBAY_FIELD(directory),
+                 "Directory of the files; created if it is missing. It precedes `file` and names "
+                 "that the model gives, unless these are absolute paths."),
       collection("file", template_kind(), AFTERBAY_FIELD(file),
-                 "Template of the file names. {collection}, {step}, {step:06}, {member}, {member:03} and "
-                 "{date:%Y%m%d_%H} are filled in from what the model says when it opens a file."),
+                 "Template of the file names. {collection}, {step}, {step:06}, {member}, "
+                 "{member:03} and {date:%Y%m%d_%H} are replaced by what the model gives when it "
+                 "opens a file."),
       collection("placement", placement_kind(), AFTERBAY_FIELD(placement),
                  "As the session's `placement`, for this collection."),
-      collection(
-          "readable", toggle(), AFTERBAY_FIELD(readable),
-          "Whether others may read a file while it is written, under its name with `.part` behind it: from "
-          "its "
-          "first epoch on it shows the state of its last epoch, or a later one. Not for files that several "
-          "servers write, nor for compressed chunks of several records."),
+      collection("readable", toggle(), AFTERBAY_FIELD(readable),
+                 "Whether others may read a file while it is written, under its name with "
+                 "`.part` appended: from its first epoch on it shows the state of its last "
+                 "epoch, or a later one. Not for files that several servers write, nor for "
+                 "compressed chunks of several records."),
       collection("droppable", toggle(), AFTERBAY_FIELD(droppable),
                  "Whether records may be left out when a server's memory is full and `when_full` is `drop`. "
                  "Only for "
                  "collections whose files are written by one server each."),
       collection("pool", words("a pool's name, or several"), AFTERBAY_FIELD(pools),
-                 "The pool of servers that writes this collection, or several: each file is then written by "
-                 "one of them, see `pool_choice`. By default the one pool that takes files of "
-                 "their expected size, see `pools.NAME.collections_from`."),
+                 "The pool of servers that writes this collection, or several pools: each file "
+                 "is then written by one of them, see `pool_choice`. By default, the pool that "
+                 "takes files of their expected size, see `pools.NAME.collections_from`."),
       collection("pool_choice", pool_choice_kind(), AFTERBAY_FIELD(pool_choice),
-                 "How the files of a collection with several pools are dealt to these. `turn`: to each in "
-                 "turn, in the order of `pool`. `least`: each to the pool whose servers have the least to "
-                 "write. If nothing is said, the session's `pool_choice`. A path that is opened again goes "
-                 "to the server that wrote it before."),
+                 "How the files of a collection with several pools are distributed over them. "
+                 "`turn`: to each in turn, in the order of `pool`. `least`: each to the pool "
+                 "whose servers have the least to write. By default, the session's "
+                 "`pool_choice`. A path that is opened again goes to the server that wrote it "
+                 "before."),
       collection("deflate", integer_in(0, 9), AFTERBAY_FIELD(deflate),
                  "Compression level of zlib for all variables, 0 for none; netCDF-4 only."),
-      collection(
-          "shuffle", toggle(), AFTERBAY_FIELD(shuffle),
-          "Whether bytes are reordered before compression, which usually makes it stronger; netCDF-4 only."),
-      collection(
-          "access", access_kind(), AFTERBAY_FIELD(access),
-          "How the files will mostly be read, from which the lengths of chunks are chosen where the schema "
-          "and `chunk` give none; `map` if nothing is said. `map`: horizontal planes of one record, the "
-          "fastest to write. `series`: many records at a point. `profile`: all levels at a point. "
-          "`balanced`: "
-          "planes and series at about the same price. No chunk becomes larger than the session's `chunk`; "
-          "for "
-          "`series` and `balanced` say `expected_size` too. NetCDF-4 only."),
+      collection("shuffle", toggle(), AFTERBAY_FIELD(shuffle),
+                 "Whether bytes are reordered before compression, which usually improves it; "
+                 "netCDF-4 only."),
+      collection("access", access_kind(), AFTERBAY_FIELD(access),
+                 "How the files will mostly be read. Chunk lengths are chosen for this if "
+                 "neither the schema nor `chunk` gives them. `map` (the default): horizontal "
+                 "planes of one record; the fastest to write. `series`: many records at one "
+                 "point. `profile`: all levels at one point. `balanced`: planes and series at "
+                 "about the same cost. No chunk becomes larger than the session's `chunk`. For "
+                 "`series` and `balanced`, set `expected_size` too. NetCDF-4 only."),
       collection("stripe.count", stripe_count_kind(), AFTERBAY_FIELD(stripe_count),
                  "As the session's `stripe.count`, for this collection."),
       collection("stripe.size", stripe_size_kind(), AFTERBAY_FIELD(stripe_size_bytes),
                  "As the session's `stripe.size`, for this collection."),
-      collection(
-          "expected_size", size_in({.low = 1, .high = 1024 * 1024 * TiB}), AFTERBAY_FIELD(expected_bytes),
-          "How large one file will become, for the automatic stripe count and size, and for the records that "
-          "a "
-          "chunk takes with `access` series or balanced. Without it, the size "
-          "of the fixed variables and 16 records, uncompressed, or that of the file that is appended to, "
-          "if larger."),
-      collection(
-          "expected_volume", size_in({.low = 1, .high = 1024 * 1024 * TiB}), AFTERBAY_FIELD(expected_volume),
-          "How much all files of the collection will take in one run. Before the run it is compared with "
-          "the free space and the quota; see `checks`. Without it, `expected_size` times "
-          "`expected_files`."),
-      collection(
-          "expected_files", integer_in(1, 1 << 30), AFTERBAY_FIELD(expected_files),
-          "How many files of the collection one run will write: for `expected_volume`, and compared with the "
-          "files (inodes) that the file system and the quota still have."),
-      collection(
-          "optional", toggle(), AFTERBAY_FIELD(optional),
-          "Whether the run can do without these files. Where the disk stays full for longer than "
-          "`space.retry` they are given up: what is not published is removed, the journal says so, and "
-          "the rest goes on."),
+      collection("expected_size", size_in({.low = 1, .high = 1024 * 1024 * TiB}),
+                 AFTERBAY_FIELD(expected_bytes),
+                 "Expected size of one file, for the automatic stripe count and size, and for "
+                 "the number of records per chunk with `access` `series` or `balanced`. By "
+                 "default, the size of the fixed variables and 16 records, uncompressed, or that "
+                 "of the file that is appended to, if larger."),
+      collection("expected_volume", size_in({.low = 1, .high = 1024 * 1024 * TiB}),
+                 AFTERBAY_FIELD(expected_volume),
+                 "Expected size of all files of the collection in one run. It is compared with "
+                 "the free space and the quota before the run; see `checks`. By default, "
+                 "`expected_size` times `expected_files`."),
+      collection("expected_files", integer_in(1, 1 << 30), AFTERBAY_FIELD(expected_files),
+                 "Expected number of files of the collection in one run. It is used for "
+                 "`expected_volume`, and compared with the files (inodes) that the file system "
+                 "and the quota still allow."),
+      collection("optional", toggle(), AFTERBAY_FIELD(optional),
+                 "Whether the run can go on without these files. If the disk stays full for "
+                 "longer than `space.retry`, they are given up: what is not published is "
+                 "removed, the journal records it, and the rest goes on."),
       collection("priority", integer_in(0, 100), AFTERBAY_FIELD(priority),
-                 "Which files are published first when the run is stopped by a signal: those of the highest "
-                 "number; 0 if nothing is said. Restart files deserve more than history."),
+                 "Which files are published first when the run is stopped by a signal: those "
+                 "with the highest number; 0 by default. Give restart files a higher priority "
+                 "than history files."),
   };
   return table;
 }
@@ -461,10 +424,9 @@ const std::vector<Setting<VariableSettings>>& variable_settings() {
       variable("shuffle", toggle(), AFTERBAY_FIELD(shuffle), "As the collection's, for this variable."),
       variable("access", access_kind(), AFTERBAY_FIELD(access), "As the collection's, for this variable."),
       variable("chunk", lengths(), AFTERBAY_FIELD(chunk),
-               "Lengths of the variable's chunks, one a dimension, slowest first; along the unlimited "
-               "dimension it "
-               "is records. Without them, and where the schema gives none either, they follow `access`. "
-               "NetCDF-4 only."),
+               "Chunk lengths of the variable, one per dimension, slowest first; along the "
+               "unlimited dimension the unit is records. If neither this setting nor the "
+               "schema gives them, they follow `access`. NetCDF-4 only."),
   };
   return table;
 }

@@ -17,81 +17,74 @@ void add_topology(std::vector<Setting<Config>>& table) {
       choice<Topology>(
           {{"dedicated", Topology::dedicated}, {"inline", Topology::inline_}, {"tiered", Topology::tiered}}),
       AFTERBAY_FIELD(topology),
-      "Where the I/O servers run. With `dedicated` some ranks of the communicator do nothing but "
-      "serve. With `inline` there are no extra ranks: the model's own processes write, as "
-      "`inline.mode` says. With `tiered` frontends, on the nodes of the model ranks or on nodes of "
-      "their own, take data in and pass them on to the servers, which write."));
-  table.push_back(
-      session("servers", integer_in(1, 65'536), AFTERBAY_FIELD(servers),
-              "Number of I/O servers with the topologies dedicated and tiered: the last ones of the "
-              "communicator's ranks, unless the settings below say otherwise. There must be at least one "
-              "model rank besides."));
+      "Where the I/O servers run. `dedicated`: some ranks of the communicator only "
+      "serve. `inline`: no extra ranks; the model's own processes write, as "
+      "`inline.mode` says. `tiered`: frontends, on the nodes of the model ranks or on "
+      "nodes of their own, take data in and pass them on to the servers, which write."));
+  table.push_back(session("servers", integer_in(1, 65'536), AFTERBAY_FIELD(servers),
+                          "Number of I/O servers with the topologies `dedicated` and `tiered`: the last "
+                          "ranks of the communicator, unless the settings below say otherwise. At least "
+                          "one model rank must remain."));
   table.push_back(
       session("inline.mode",
               choice<InlineMode>({{"synchronous", InlineMode::synchronous}, {"thread", InlineMode::thread}}),
               AFTERBAY_FIELD(inline_mode),
-              "How model ranks write with the inline topology. With `synchronous` the end of a step returns "
-              "when the step has "
-              "been written. With `thread` one background thread on each node writes while the model "
-              "computes; over several "
-              "nodes this needs MPI_THREAD_MULTIPLE."));
+              "How model ranks write with the topology `inline`. `synchronous`: `end_step` "
+              "returns when the step has been written. `thread`: one background thread "
+              "per node writes while the model computes; over several nodes this needs "
+              "MPI_THREAD_MULTIPLE."));
 }
 
 void add_layout(std::vector<Setting<Config>>& table) {
-  table.push_back(
-      session("servers_per_node", count_or_automatic(), AFTERBAY_FIELD(layout.per_node),
-              "Number of servers on each node that holds servers. Of `servers`, `servers_per_node` and "
-              "`server_nodes` two give the third; alone it puts servers on every node. `auto`: nodes are "
-              "not looked at."));
-  table.push_back(
-      session("server_nodes", count_or_automatic(), AFTERBAY_FIELD(layout.nodes),
-              "Number of nodes that hold servers: the last ones, in the order of their lowest ranks. Alone "
-              "it puts one server on each of them or, with `isolate_nodes`, makes all their ranks servers."));
-  table.push_back(session(
-      "server_offset", or_words(integer_in(0, 1 << 20), {{"auto", -1}}), AFTERBAY_FIELD(layout.offset),
-      "Which rank is the first server, counted from 0 among the ranks of each node where servers are placed "
-      "by node, "
-      "else among all. `auto`: the last ranks serve or, with `server_spacing`, from 0 on."));
-  table.push_back(
-      session("server_spacing", count_or_automatic(), AFTERBAY_FIELD(layout.spacing),
-              "Distance from one server to the next, in ranks counted as for `server_offset`; to have them "
-              "on different sockets, say."));
-  table.push_back(
-      session("isolate_nodes", toggle(), AFTERBAY_FIELD(layout.isolate),
-              "Whether nodes that hold servers hold no model ranks. What is left of their ranks are "
-              "frontends with the topology tiered, else spare: `serve` returns there at once."));
+  table.push_back(session("servers_per_node", count_or_automatic(), AFTERBAY_FIELD(layout.per_node),
+                          "Number of servers on each node that has servers. Two of `servers`, "
+                          "`servers_per_node` and `server_nodes` determine the third. Given alone, it "
+                          "puts servers on every node. `auto`: nodes are ignored."));
+  table.push_back(session("server_nodes", count_or_automatic(), AFTERBAY_FIELD(layout.nodes),
+                          "Number of nodes that have servers: the last ones, in the order of their lowest "
+                          "ranks. Given alone, it puts one server on each of them or, with "
+                          "`isolate_nodes`, makes all their ranks servers."));
+  table.push_back(session("server_offset", or_words(integer_in(0, 1 << 20), {{"auto", -1}}),
+                          AFTERBAY_FIELD(layout.offset),
+                          "Rank of the first server, counted from 0 among the ranks of each node if "
+                          "servers are placed by node, else among all ranks. `auto`: the last ranks serve "
+                          "or, with `server_spacing`, the ranks from 0 on."));
+  table.push_back(session("server_spacing", count_or_automatic(), AFTERBAY_FIELD(layout.spacing),
+                          "Distance from one server to the next, in ranks counted as for `server_offset`; "
+                          "for example, to have them on different sockets."));
+  table.push_back(session("isolate_nodes", toggle(), AFTERBAY_FIELD(layout.isolate),
+                          "Whether nodes that have servers have no model ranks. The remaining ranks of "
+                          "these nodes are frontends with the topology `tiered`, else spare: `serve` "
+                          "returns there at once."));
   table.push_back(
       session("model_ranks", count_or_automatic(), AFTERBAY_FIELD(model_ranks),
               "Number of model ranks: the first of those that do not serve. The others are spare: they "
               "count as servers, and `serve` returns there at once. `auto`: all that do not serve."));
-  table.push_back(
-      session("frontends_per_node", count_or_automatic(), AFTERBAY_FIELD(layout.frontends_per_node),
-              "With the topology tiered, without `isolate_nodes`: number of frontends on each node that has "
-              "model ranks, whose ranks share them in turn; 1 with `auto`."));
+  table.push_back(session("frontends_per_node", count_or_automatic(),
+                          AFTERBAY_FIELD(layout.frontends_per_node),
+                          "With the topology `tiered`, without `isolate_nodes`: number of frontends on "
+                          "each node that has model ranks. The node's model ranks are assigned to them in "
+                          "turn. `auto`: 1."));
 }
 
 void add_placement(std::vector<Setting<Config>>& table) {
-  table.push_back(session(
-      "placement", placement_kind(), AFTERBAY_FIELD(placement),
-      "How files are shared out over the servers of a pool, or over all where there are no pools. With "
-      "`collection` all files of a collection go to one server, and collections to servers in turn. With "
-      "`file` "
-      "every collection's files go to all servers in turn, with `least` each to the server that has the "
-      "least to "
-      "write; a path that is opened again goes to the server that wrote it before. With `slab` all servers "
-      "write "
-      "every file at once, each a contiguous part of a record, so that a record may be larger than a "
-      "server's "
-      "memory; with `variable` likewise, each server some of the variables. Files that are appended to, and "
-      "those "
-      "of the store `memory`, are written by one server all the same. Where nothing is said, `least` with "
-      "the "
-      "topology tiered."));
+  table.push_back(session("placement", placement_kind(), AFTERBAY_FIELD(placement),
+                          "How files are distributed over the servers of a pool, or over all servers if "
+                          "there are no pools. `collection`: all files of a collection go to one server, "
+                          "and collections to servers in turn. `file`: the files of each collection go to "
+                          "all servers in turn. `least`: each file goes to the server that has the least "
+                          "to write. With `file` and `least`, a path that is opened again goes to the "
+                          "server that wrote it before. `slab`: all servers write every file at once, "
+                          "each a contiguous part of a record, so that a record may be larger than a "
+                          "server's memory. `variable`: likewise, but each server writes some of the "
+                          "variables. Files that are appended to, and those of the store `memory`, are "
+                          "always written by one server. With the topology `tiered`, the default is "
+                          "`least`."));
   table.push_back(session("pool_choice", pool_choice_kind(), AFTERBAY_FIELD(pool_choice),
-                          "Which pool gets a collection for which no pool is named, if several take files "
-                          "of its size: the next in turn, "
-                          "or the one with the least expected bytes per server so far. For a collection with "
-                          "several pools, which of them gets a file, see `collections.NAME.pool_choice`."));
+                          "Which pool gets a collection for which no pool is named, if several pools take "
+                          "files of its size. `turn`: the next one in turn. `least`: the one with the "
+                          "least expected bytes per server so far. For a collection with several pools, "
+                          "`collections.NAME.pool_choice` says which of them gets a file."));
   table.push_back(session("input_pool", text("name", "a pool's name"), AFTERBAY_FIELD(input_pool),
                           "The pool whose servers read files for the model. By default all servers do."));
 }
@@ -136,12 +129,10 @@ const std::vector<Setting<Config>>& pool_settings() {
     rows.push_back(session("collections_from", size_in({.low = 0, .high = 1024 * 1024 * TiB}),
                            AFTERBAY_FIELD(collections_from_bytes),
                            "The pool takes collections for which no pool is named and whose files are "
-                           "expected to become at least this "
-                           "large (`expected_size`; without it the size of the fixed variables and 16 "
-                           "records, uncompressed), unless "
-                           "another pool has a larger value that they reach too. `pool_choice` decides "
-                           "between pools with the same "
-                           "value."));
+                           "expected to reach at least this size (`expected_size`; without it, the size of "
+                           "the fixed variables and 16 records, uncompressed), unless another pool has a "
+                           "larger value that they reach too. `pool_choice` decides between pools with the "
+                           "same value."));
     return rows;
   }();
   return table;

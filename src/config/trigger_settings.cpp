@@ -27,19 +27,21 @@ const std::vector<Setting<triggers::Trigger>>& trigger_settings() {
   static const std::vector<Setting<Trigger>> table = {
       row<Trigger>("on", choice<Occasion>({{"published", Occasion::published}, {"epoch", Occasion::epoch}}),
                    AFTERBAY_FIELD(on),
-                   "When: a file is complete under its final name, or an epoch is complete."),
+                   "When the trigger runs. `published`: a file is complete under its final name. "
+                   "`epoch`: an epoch is complete."),
       row<Trigger>("collections", words("names or patterns of collections, separated by commas"),
                    AFTERBAY_FIELD(collections),
-                   "Of which collections the files count, with * and ?; by default of all."),
+                   "Collections whose files run the trigger, with * and ?; by default all."),
       row<Trigger>("command", text("command", "a command for /bin/sh"), AFTERBAY_FIELD(command),
-                   "What is run, by `/bin/sh -c`. It finds the file in `$AFTERBAY_TRIGGER_FILE`; see the "
-                   "page on triggers."),
-      row<Trigger>(
-          "touch", touch_kind(), AFTERBAY_FIELD(touch),
-          "A file that is made, after the command if there is one and it succeeded. {file} and the like are "
-          "filled in: `{file}.done` is one beside each file."),
+                   "What is run, by `/bin/sh -c`. The name of the file is in "
+                   "`$AFTERBAY_TRIGGER_FILE`; see the page on triggers."),
+      row<Trigger>("touch", touch_kind(), AFTERBAY_FIELD(touch),
+                   "A file that is created; if there is a command, after it and only if it "
+                   "succeeded. {file} and the like are replaced: `{file}.done` creates one next to "
+                   "each file."),
       row<Trigger>("timeout", duration_in(100ms, 24h), AFTERBAY_FIELD(timeout),
-                   "Longest time that the command may take: then it is ended, with all that it started.")};
+                   "Longest time that the command may take; after that it is ended, with all "
+                   "processes that it started.")};
   return table;
 }
 
