@@ -39,6 +39,7 @@ PACKAGES = {
     "pnetcdf-bin": "ncmpidiff ncmpidump ncvalidator",
     "clang": "clang clang++",
     "clang-tidy": "clang-tidy",
+    "doxygen": "doxygen",
 }
 #: what a command runs by itself
 RUNS = {"mpicc": ("gcc",), "mpicxx": ("g++",), "mpifort": ("gfortran",), "mpif90": ("gfortran",)}
@@ -51,7 +52,8 @@ USERS = (
     ("./dev test", ("tests",), ("build", "test", "reader", "browser")),
     ("./dev demo", ("tools/demo.sh", "tools/demo_map.py", "tools/demo_summary.py"), ("build", "test")),
     ("./dev bench", ("bench",), ("build", "bench")),
-    ("./dev", ("dev", "tools/dev", "tools/fuzz.sh"), ("build", "test", "reader", "browser", "bench", "lint")),
+    ("./dev", ("dev", "tools/dev", "tools/fuzz.sh"), ("build", "test", "reader", "browser", "bench", "lint", "docs")),
+    ("./dev docs", ("tools/site",), ("docs",)),
     ("./dev build release", ("docs", "examples/README.md"), ("build", "user")),
 )
 SHELL_WORDS = {"if", "then", "else", "elif", "do", "while", "until", "!", "exec", "nice", "time", "{", "("}

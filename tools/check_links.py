@@ -37,18 +37,26 @@ def anchors(path):
     return found
 
 
+def linked(path):
+    """(line number, target) of each link outside of code; the text of a link may go over several lines."""
+    lines = dict(prose(path))
+    text = "\n".join(lines.get(number, "") for number in range(1, max(lines, default=0) + 1))
+    text = re.sub(r"`[^`\n]*`", lambda match: " " * len(match[0]), text)
+    for match in LINK.finditer(text):
+        yield text.count("\n", 0, match.start(1)) + 1, match[1]
+
+
 def broken_links(root, page):
-    for number, line in prose(page):
-        for target in LINK.findall(re.sub(r"`[^`]*`", "", line)):
-            if re.match(r"[a-z]+:", target):
-                continue
-            path_part, _, anchor = target.partition("#")
-            file = (page.parent / path_part).resolve() if path_part else page
-            place = f"{page.relative_to(root)}:{number}"
-            if not file.exists():
-                yield f"{place}: {target}: there is no such file"
-            elif anchor and file.suffix == ".md" and anchor not in anchors(file):
-                yield f"{place}: {target}: there is no such heading"
+    for number, target in linked(page):
+        if re.match(r"[a-z]+:", target):
+            continue
+        path_part, _, anchor = target.partition("#")
+        file = (page.parent / path_part).resolve() if path_part else page
+        place = f"{page.relative_to(root)}:{number}"
+        if not file.exists():
+            yield f"{place}: {target}: there is no such file"
+        elif anchor and file.suffix == ".md" and anchor not in anchors(file):
+            yield f"{place}: {target}: there is no such heading"
 
 
 def main():

@@ -29,7 +29,7 @@ mkdir -p -- "$output/afterbay" "$output/synchronous"
 say "1. The model hands its fields to $servers I/O servers ($model_ranks model ranks, Afterbay)"
 run "$output/afterbay.log" $((model_ranks + servers)) --output afterbay --directory "$output/afterbay" \
   --afterbay.servers=$servers --afterbay.report.progress=2s --afterbay.report.table=off \
-  --afterbay.report.json="$output/report.json"
+  --afterbay.report.json="$output/report.json" --afterbay.report.html="$output/report.html"
 
 say "2. The same model writes the same files itself: gather to one rank, serial netCDF-4"
 run "$output/synchronous.log" $model_ranks --output synchronous --directory "$output/synchronous"

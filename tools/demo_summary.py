@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The last words of the demo: what the output cost the model, both ways, and where everything is.
+"""The summary of the demo: what the output cost the model, both ways, and where everything is.
 
 demo_summary.py DIRECTORY   (with afterbay.log, synchronous.log, afterbay/, synchronous/, vorticity.png)
 """
@@ -66,7 +66,7 @@ def main():
     print(f"  Contents of both runs: {'the same, bit for bit' if same else 'DIFFERENT'}")
     print(f"\n  files  {directory}/afterbay/fields.nc, surface.nc")
     print(f"  map    {directory}/vorticity.png")
-    print(f"  report {directory}/report.json (as a table at the end of a run: --afterbay.report.table=on)\n")
+    print(f"  report {directory}/report.html, report.json (as a table at the end of a run: --afterbay.report.table=on)\n")
     return 0 if same else 1
 
 

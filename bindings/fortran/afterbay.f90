@@ -1,32 +1,45 @@
 ! SPDX-License-Identifier: Apache-2.0
-! Afterbay for Fortran. The same nouns as in C++, with these differences:
-!   - Dimensions, indices and shapes are in Fortran's order (fastest first, as in netCDF-Fortran);
-!     starts, records and part numbers count from 1.
-!   - Every procedure has an optional last argument ierr: AFTERBAY_OK or an error code;
-!     afterbay_last_error() tells more. Without it an error stops the program with its message.
-!   - Trailing blanks of names and texts do not count.
-! Needs a compiler with Fortran 2018's assumed rank and C descriptors (TS 29113): all current ones.
-!
-!   type(afterbay_session) :: session
-!   call session%open(MPI_COMM_WORLD, options)
-!   if (session%is_server()) then
-!     call session%serve()                       ! returns when the model has finished
-!   else
-!     call session%decomposition('grid', global=[nx, ny], start=[i0, j0], count=[ni, nj])
-!     call session%map('cells', global=[ncells], indices=ids)  ! unstructured: a list of points
-!     call schema%dimension('x', nx); ...
-!     call schema%variable('h', AFTERBAY_FLOAT32, 'x y time', decomposition='grid')
-!     call schema%attribute('units', 'm', variable='h')
-!     call session%collection('fields', schema, fields, file='fields_{step:06}.nc')
-!     call fields%open(file, step=step)
-!     call file%put('h', h(1:ni, 1:nj), record=n)  ! a section of an array with halos: no copy
-!     call session%end_step()
-!     call file%close()
-!     call session%open_input('restart.nc', restart)  ! any netCDF file
-!     call restart%get('h', h(1:ni, 1:nj), record=1, decomposition='grid')
-!     call restart%close()
-!     call session%finalize()
-!   end if
+!> @file
+!> Afterbay for Fortran. The same nouns as in C++, with these differences:
+!> - Dimensions, indices and shapes are in Fortran's order (fastest first, as in netCDF-Fortran);
+!>   starts, records and part numbers count from 1.
+!> - Every procedure that can fail has an optional last argument ierr: AFTERBAY_OK or an error code;
+!>   afterbay_last_error() tells more. Without it an error stops the program with its message.
+!> - Trailing blanks of names and texts do not count.
+!> Needs a compiler with Fortran 2018's assumed rank and C descriptors (TS 29113): all current ones.
+!>
+!> Rules for every procedure:
+!> - Errors: a call that is refused because of its arguments or its order leaves the session usable. An error
+!>   that a server or another rank reports ends the session: from then on every call gives that error.
+!> - Order: every model rank makes the same calls in the same order (definitions, open, put, end_step, close).
+!> - Waits: a procedure waits only if its description says so, and gives AFTERBAY_TIMED_OUT if what it waits for
+!>   makes no progress within the setting `deadline`. With inline servers in synchronous mode start, open,
+!>   end_step, records, open_input, get and get_strings also wait for all model ranks.
+!> - Threads: a session, and what comes from it, is used by one thread at a time, which must be one that may call
+!>   MPI: with MPI_THREAD_FUNNELED the main thread.
+!>
+!> @code
+!> type(afterbay_session) :: session
+!> call session%open(MPI_COMM_WORLD, options)
+!> if (session%is_server()) then
+!>   call session%serve()                       ! returns when the model has finished
+!> else
+!>   call session%decomposition('grid', global=[nx, ny], start=[i0, j0], count=[ni, nj])
+!>   call session%map('cells', global=[ncells], indices=ids)  ! unstructured: a list of points
+!>   call schema%dimension('x', nx); ...
+!>   call schema%variable('h', AFTERBAY_FLOAT32, 'x y time', decomposition='grid')
+!>   call schema%attribute('units', 'm', variable='h')
+!>   call session%collection('fields', schema, fields, file='fields_{step:06}.nc')
+!>   call fields%open(file, step=step)
+!>   call file%put('h', h(1:ni, 1:nj), record=n)  ! a section of an array with halos: no copy
+!>   call session%end_step()
+!>   call file%close()
+!>   call session%open_input('restart.nc', restart)  ! any netCDF file
+!>   call restart%get('h', h(1:ni, 1:nj), record=1, decomposition='grid')
+!>   call restart%close()
+!>   call session%finalize()
+!> end if
+!> @endcode
 module afterbay
   use afterbay_base, only: &
       afterbay_error, afterbay_last_error, afterbay_error_name, afterbay_version, AFTERBAY_UNLIMITED, &

@@ -10,34 +10,34 @@ module afterbay_base
   public :: afterbay_error, afterbay_last_error, afterbay_error_name, afterbay_version
   public :: afterbay_stop, check, c_text, f_text, c_texts, record_from_one
 
-  ! Error codes: what `ierr` is set to.
+  !> An error code: what `ierr` is set to.
   integer, parameter, public :: AFTERBAY_OK = 0, AFTERBAY_INVALID_ARGUMENT = 1, AFTERBAY_UNKNOWN_NAME = 2, &
       AFTERBAY_WRONG_TYPE = 3, AFTERBAY_CONFLICT = 4, AFTERBAY_BAD_STATE = 5, AFTERBAY_WOULD_BLOCK = 6, &
       AFTERBAY_TIMED_OUT = 7, AFTERBAY_PEER_LOST = 8, AFTERBAY_EXISTS = 9, AFTERBAY_NO_SPACE = 10, &
       AFTERBAY_IO = 11, AFTERBAY_FORMAT = 12, AFTERBAY_RESOURCES = 13, AFTERBAY_MPI = 14, AFTERBAY_INTERNAL = 15, &
       AFTERBAY_STOPPED = 16
-  ! The atomic types of netCDF-4.
+  !> An atomic type of netCDF-4.
   integer, parameter, public :: AFTERBAY_INT8 = 1, AFTERBAY_TEXT = 2, AFTERBAY_INT16 = 3, AFTERBAY_INT32 = 4, &
       AFTERBAY_FLOAT32 = 5, AFTERBAY_FLOAT64 = 6, AFTERBAY_UINT8 = 7, AFTERBAY_UINT16 = 8, AFTERBAY_UINT32 = 9, &
       AFTERBAY_INT64 = 10, AFTERBAY_UINT64 = 11, AFTERBAY_STRING = 12
-  ! What this process is: options%set_role.
+  !> What this process is: options%set_role.
   integer, parameter, public :: AFTERBAY_ROLE_AUTOMATIC = 0, AFTERBAY_ROLE_MODEL = 1, AFTERBAY_ROLE_SERVER = 2
   !> What becomes of a point of a map that is listed more than once.
   integer, parameter, public :: AFTERBAY_REPEATS_REFUSED = 0, AFTERBAY_REPEATS_FIRST = 1, AFTERBAY_REPEATS_LAST = 2
   !> Which state of a file is read that this session itself writes: after all that was closed before under this name,
-  !> or as it is under its final name now.
+  !> as it is under its final name now, or as of the last epoch.
   integer, parameter, public :: AFTERBAY_AS_OF_CLOSED = 0, AFTERBAY_AS_OF_PUBLISHED = 1, AFTERBAY_AS_OF_EPOCH = 2
   !> The length of a dimension that grows by records.
   integer, parameter, public :: AFTERBAY_UNLIMITED = 0
 
-  !> All that is known of an error. Text is empty where nothing is known.
+  !> All that is known of an error. Text is empty if nothing is known.
   type :: afterbay_error
-    integer :: code = AFTERBAY_OK
+    integer :: code = AFTERBAY_OK  !< AFTERBAY_NO_SPACE, ...
     integer :: rank = -1   !< rank in the session's communicator; -1: not known
     integer :: native = 0  !< errno, or the code of MPI, netCDF or HDF5; 0: none
     character(:), allocatable :: message   !< what happened and what to do
-    character(:), allocatable :: file
-    character(:), allocatable :: variable
+    character(:), allocatable :: file      !< empty: not known
+    character(:), allocatable :: variable  !< empty: not known
     character(:), allocatable :: text      !< all in one
   end type
 
@@ -52,7 +52,7 @@ module afterbay_base
 
 contains
 
-  !> The last error of this thread (the one that `ierr` told of).
+  !> The last error of this thread: the one that `ierr` was set to.
   function afterbay_last_error() result(error)
     type(afterbay_error) :: error
     type(c_error_info) :: info
@@ -66,7 +66,7 @@ contains
     error%text = f_text(info%text)
   end function
 
-  !> 'no_space', 'peer_lost', ...
+  !> The name of an error code: 'no_space', 'peer_lost', ...
   function afterbay_error_name(code) result(name)
     integer, intent(in) :: code
     character(:), allocatable :: name

@@ -40,7 +40,7 @@ module afterbay_c
 
   !> A point in the order of what this rank handed over; see session%wait.
   type, bind(C) :: afterbay_ticket
-    integer(c_int64_t) :: number = 0
+    integer(c_int64_t) :: number = 0  !< in the order in which this rank got its tickets; 0: none
   end type
 
   ! Handles as numbers: see bindings/c/fortran_handles.cpp. Objects are never null.

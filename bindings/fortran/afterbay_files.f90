@@ -43,15 +43,19 @@ module afterbay_files
     !> any rank 0 to 7, kind and layout, sections too, taken where it lies without a copy; its shape
     !> is that of the rank's part. With `offset`, the part begins behind offset(i) elements along
     !> dimension i (halos) and `data` may be larger. Text of length n > 1 adds a fastest dimension n.
-    !> Returns when the data have been taken; blocks only while the server's memory is full.
+    !> Returns when the data have been copied; waits only while the server has no room. Errors:
+    !> AFTERBAY_WRONG_TYPE (the type does not fit, or a value is out of range of the file's type),
+    !> AFTERBAY_CONFLICT (the record was put before), AFTERBAY_BAD_STATE (after close); nothing was taken then.
     generic :: put => &
         put_int8, put_int16, put_int32, put_int64, &
         put_float32, put_float64, put_text
     procedure, private :: &
         try_put_int8, try_put_int16, try_put_int32, try_put_int64, &
         try_put_float32, try_put_float64, try_put_text
-    !> try_put(variable, data, taken [, record, offset, ierr]): as put, but never waits; `taken` false:
-    !> there was no room, and nothing was taken.
+    !> try_put(variable, data, taken [, record, offset, ierr]): as put, but `taken` is false instead of
+    !> waiting if there is no room now; nothing was taken then. Needs room for the rank's whole part at once:
+    !> AFTERBAY_RESOURCES if the server's memory is smaller. If the same try_put has had no room for half the
+    !> deadline, it waits as put does.
     generic :: try_put => &
         try_put_int8, try_put_int16, try_put_int32, try_put_int64, &
         try_put_float32, try_put_float64, try_put_text
@@ -116,7 +120,9 @@ module afterbay_files
 contains
 
   !> Opens a file: `name` as it is, or the collection's template with step, member and date (ISO 8601)
-  !> filled in. `changes` hold for this file; those of the lowest model rank count.
+  !> filled in. `changes` hold for this file; those of the lowest model rank count. Every model rank calls it. The
+  !> server creates the file in the background: that it exists, or cannot be created, is reported by a later call.
+  !> Waits as session%start if something was defined since.
   subroutine open_file(self, file, name, step, member, date, changes, ierr)
     class(afterbay_collection), intent(in) :: self
     type(afterbay_file), intent(out) :: file
@@ -158,6 +164,7 @@ contains
     if (present(text)) length_of = len(text)
   end function
 
+  !> The collection's name.
   function collection_name(self, ierr) result(name)
     class(afterbay_collection), intent(in) :: self
     integer, intent(out), optional :: ierr
@@ -168,6 +175,7 @@ contains
     name = f_text(text)
   end function
 
+  !> Releases the handle only; files of the collection stay open.
   subroutine free_collection(self)
     class(afterbay_collection), intent(inout) :: self
     call afterbay_collection_free(self%handle)
@@ -197,7 +205,8 @@ contains
   end function
 
   !> Ends this rank's output to the file; it is published when all ranks have closed it. The ticket
-  !> is complete when it is durable under its final name. Refused while a slot is out: the file stays open.
+  !> is complete when it is durable under its final name. Does not wait. Refused while a slot is out: the file
+  !> stays open.
   subroutine close_file(self, ticket, ierr)
     class(afterbay_file), intent(inout) :: self
     type(afterbay_ticket), intent(out), optional :: ticket
@@ -234,7 +243,7 @@ contains
   end subroutine
 
   !> Room for this rank's part of a variable, filled through slot%part with values of `type`
-  !> (AFTERBAY_FLOAT64, ...) and handed over by slot%commit.
+  !> (AFTERBAY_FLOAT64, ...) and handed over by slot%commit. Does not wait for room.
   subroutine acquire(self, variable, slot, type, record, ierr)
     class(afterbay_file), intent(in) :: self
     character(*), intent(in) :: variable
@@ -255,6 +264,7 @@ contains
     call check(code, ierr)
   end subroutine
 
+  !> How many parts the slot has; 0 if this rank holds nothing.
   integer function part_count(self, ierr)
     class(afterbay_slot), intent(in) :: self
     integer, intent(out), optional :: ierr
@@ -274,7 +284,7 @@ contains
     is_direct = direct /= 0
   end function
 
-  !> Hands the slot over. Refused if it holds values out of range of the file's type: the slot stays out.
+  !> Hands the slot over. A private array is copied, which waits as put does. Refused if it holds values out of range of the file's type: the slot stays out.
   subroutine commit(self, ierr)
     class(afterbay_slot), intent(inout) :: self
     integer, intent(out), optional :: ierr

@@ -120,6 +120,7 @@ contains
     records_of_input = int(records)
   end function
 
+  !> The file's path.
   function path_of_input(self, ierr) result(text)
     class(afterbay_input), intent(in) :: self
     integer, intent(out), optional :: ierr
@@ -150,7 +151,7 @@ contains
     find_schema = afterbay_input_schema(afterbay_fortran_input(self%id), schema)
   end function
 
-  !> AFTERBAY_UNLIMITED for the dimension that grows by records.
+  !> The length of a dimension; AFTERBAY_UNLIMITED if it grows by records.
   integer(c_int64_t) function dimension_length(self, name, ierr)
     class(afterbay_input), intent(in) :: self
     character(*), intent(in) :: name
@@ -163,6 +164,7 @@ contains
     call check(code, ierr)
   end function
 
+  !> How many variables the file has.
   integer function variable_count(self, ierr)
     class(afterbay_input), intent(in) :: self
     integer, intent(out), optional :: ierr
@@ -195,6 +197,7 @@ contains
     name = f_text(text)
   end function
 
+  !> Whether the file has a variable of that name.
   logical function has_variable(self, variable, ierr)
     class(afterbay_input), intent(in) :: self
     character(*), intent(in) :: variable
@@ -222,7 +225,7 @@ contains
     call check(code, ierr)
   end subroutine
 
-  !> AFTERBAY_FLOAT64, ...
+  !> The type of a variable: AFTERBAY_FLOAT64, ...
   integer function variable_type(self, variable, ierr)
     class(afterbay_input), intent(in) :: self
     character(*), intent(in) :: variable
@@ -233,7 +236,7 @@ contains
     variable_type = type
   end function
 
-  !> How many dimensions it has, the unlimited one counted.
+  !> How many dimensions a variable has, including the unlimited one.
   integer function variable_rank(self, variable, ierr)
     class(afterbay_input), intent(in) :: self
     character(*), intent(in) :: variable
@@ -255,7 +258,7 @@ contains
     call check(afterbay_schema_get_variable_dimension(schema, c_text(variable), rank - int(number, c_int), name, length))
   end subroutine
 
-  !> The names of its dimensions, fastest first.
+  !> The names of a variable's dimensions, fastest first.
   function variable_dimensions(self, variable, ierr) result(names)
     class(afterbay_input), intent(in) :: self
     character(*), intent(in) :: variable
@@ -275,7 +278,7 @@ contains
     call copy_texts(c_loc(texts), int(rank), names)
   end function
 
-  !> Their lengths, fastest first; AFTERBAY_UNLIMITED for the one that grows by records.
+  !> The lengths of a variable's dimensions, fastest first; AFTERBAY_UNLIMITED for the one that grows by records.
   function variable_lengths(self, variable, ierr) result(lengths)
     class(afterbay_input), intent(in) :: self
     character(*), intent(in) :: variable
@@ -303,6 +306,7 @@ contains
     owner = texts%pointers(1)
   end function
 
+  !> Whether a variable, or the file, has an attribute of that name.
   logical function has_attribute(self, name, variable, ierr)
     class(afterbay_input), intent(in) :: self
     character(*), intent(in) :: name

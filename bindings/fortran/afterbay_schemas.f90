@@ -19,11 +19,11 @@ module afterbay_schemas
     type(c_ptr) :: handle = c_null_ptr
   contains
     procedure, private :: dimension_int32, dimension_int64, variable_list, variable_text
-    !> dimension(name, length [, ierr]); length AFTERBAY_UNLIMITED: grows by records.
+    !> dimension(name, length [, ierr]): adds a dimension; length AFTERBAY_UNLIMITED: it grows by records.
     generic :: dimension => dimension_int32, dimension_int64
-    !> variable(name, type, dimensions [, decomposition, chunk, deflate, shuffle, ierr]). Dimensions as
-    !> an array of names or one text with blanks between them ('x y time'), fastest first, the
-    !> unlimited one last; '' for a scalar.
+    !> variable(name, type, dimensions [, decomposition, chunk, deflate, shuffle, ierr]): adds a variable.
+    !> Dimensions are an array of names or one text with blanks between them ('x y time'), fastest first,
+    !> the unlimited one last; '' for a scalar.
     generic :: variable => variable_list, variable_text
     procedure, private :: &
         attribute_int8, attribute_int16, attribute_int32, attribute_int64, &
@@ -59,14 +59,14 @@ module afterbay_schemas
     procedure, private :: &
         change_int8, change_int16, change_int32, change_int64, &
         change_float32, change_float64, change_text
-    !> attribute(name, values [, variable, type, ierr]): sets or replaces.
+    !> attribute(name, values [, variable, type, ierr]): sets or replaces an attribute of a variable, or of the file.
     generic :: attribute => &
         change_int8, change_int16, change_int32, change_int64, &
         change_float32, change_float64, change_text
     procedure, private :: &
         change_constant_int8, change_constant_int16, change_constant_int32, change_constant_int64, &
         change_constant_float32, change_constant_float64, change_constant_text
-    !> constant(variable, values [, type, ierr])
+    !> constant(variable, values [, type, ierr]): replaces constant values: as many as the schema gave.
     generic :: constant => &
         change_constant_int8, change_constant_int16, change_constant_int32, change_constant_int64, &
         change_constant_float32, change_constant_float64, change_constant_text
@@ -92,12 +92,14 @@ contains
     if (.not. c_associated(self%handle)) create_changes = afterbay_changes_create(self%handle)
   end function
 
+  !> Releases the schema; a collection that was defined with it has its own copy.
   subroutine free_schema(self)
     class(afterbay_schema), intent(inout) :: self
     call afterbay_schema_free(self%handle)
     self%handle = c_null_ptr
   end subroutine
 
+  !> Releases the changes; a file that was opened with them does not need them.
   subroutine free_changes(self)
     class(afterbay_changes), intent(inout) :: self
     call afterbay_changes_free(self%handle)

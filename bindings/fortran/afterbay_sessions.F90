@@ -50,8 +50,8 @@ module afterbay_sessions
     procedure :: model_size
     procedure, private :: decomposition_int32, decomposition_int64
     !> decomposition(name, global, start, count [, gaps_allowed, ierr]): this rank's part of a global
-    !> index space: lists of a length for each dimension, fastest first, start counted from 1. A count
-    !> of 0: this rank holds nothing. Points that no rank holds are an error unless gaps_allowed.
+    !> index space: a length per dimension, fastest first, start counted from 1. A count of 0: this rank holds
+    !> nothing. Points that no rank holds are an error unless gaps_allowed. Does not wait.
     generic :: decomposition => decomposition_int32, decomposition_int64
     procedure, private :: map_int32, map_int64, map_runs_int32, map_runs_int64
     !> map(name, global, indices [, base, hole, last_fastest, gaps_allowed, repeats, ierr]): this rank's part
@@ -84,6 +84,7 @@ contains
     if (.not. c_associated(self%handle)) create = afterbay_options_create(self%handle)
   end function
 
+  !> Releases the options; a session that was opened with them does not need them.
   subroutine free_options(self)
     class(afterbay_options), intent(inout) :: self
     call afterbay_options_free(self%handle)
@@ -249,6 +250,7 @@ contains
     model_rank = rank
   end function
 
+  !> The number of model ranks.
   integer function model_size(self, ierr)
     class(afterbay_session), intent(in) :: self
     integer, intent(out), optional :: ierr
@@ -432,14 +434,16 @@ contains
     call check(code, ierr)
   end subroutine
 
-  !> Everything put since the last end_step is a complete step.
+  !> Everything put since the last end_step is a complete step. With inline servers in synchronous mode it
+  !> returns when the step is written; otherwise it does not wait. Refused while a slot is out.
   subroutine end_step(self, ierr)
     class(afterbay_session), intent(in) :: self
     integer, intent(out), optional :: ierr
     call check(afterbay_session_end_step(afterbay_fortran_session(self%id)), ierr)
   end subroutine
 
-  !> A ticket that is complete when everything put before is durable or handed to the file system.
+  !> A ticket that is complete when everything put before is durable or handed to the file system. Does not
+  !> wait. Refused while a slot is out.
   subroutine flush_session(self, ticket, ierr)
     class(afterbay_session), intent(in) :: self
     type(afterbay_ticket), intent(out) :: ticket
@@ -447,9 +451,9 @@ contains
     call check(afterbay_session_flush(afterbay_fortran_session(self%id), ticket), ierr)
   end subroutine
 
-  !> A point in the order of all output, which every rank comes to: the ticket is complete when everything
-  !> that all ranks put before, in all files, is durable, and can be brought back after a crash at any later
-  !> moment: files that are still open then by `afterbay recover FILE`. Does not wait.
+  !> Marks a point in the output. The ticket is complete when everything that all ranks put before, in all
+  !> files, is durable and can be recovered after a crash at any later time: files that are still open then by
+  !> `afterbay recover FILE`. Every model rank calls it. Does not wait. Refused while a slot is out.
   subroutine epoch(self, name, ticket, ierr)
     class(afterbay_session), intent(in) :: self
     character(*), intent(in) :: name
@@ -485,6 +489,7 @@ contains
     call check(afterbay_session_wait(afterbay_fortran_session(self%id), ticket), ierr)
   end subroutine
 
+  !> Whether a ticket is complete. Does not wait.
   logical function is_complete(self, ticket, ierr)
     class(afterbay_session), intent(in) :: self
     type(afterbay_ticket), intent(in) :: ticket

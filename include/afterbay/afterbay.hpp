@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything that a model in C++ needs.
+/// @file
+/// Everything that a model in C++ needs.
 #pragma once
 
 #include "afterbay/decomposition.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decomposition: which global points a rank holds; MemoryLayout: where they lie in its memory.
+/// @file
+/// Decomposition: which global points a rank holds; MemoryLayout: where they lie in its memory.
 #pragma once
 
 #include <cstddef>
@@ -26,14 +27,18 @@ class Integers {
  public:
   /// One integer of any type.
   struct Value {
+    /// Any integer, with its sign.
     template <CountingType T>
     Value(T given) : bits(static_cast<std::uint64_t>(given)), negative(given < T{}) {}  // NOLINT: implicit
-    std::uint64_t bits;
-    bool negative;
+    std::uint64_t bits;                                                                 ///< of the value
+    bool negative;  ///< whether the value was below 0
   };
 
+  /// No values.
   Integers() = default;
+  /// A braced list.
   Integers(std::initializer_list<Value> values) : values_(values) {}
+  /// A container.
   template <typename Container>
     requires CountingType<typename Container::value_type>
   Integers(const Container& values) : values_(std::begin(values), std::end(values)) {}  // NOLINT: implicit
@@ -48,6 +53,7 @@ class Integers {
 /// A rank's part of a global index space as a box: `start` and `count` per dimension, C order,
 /// 0-based. A rank that holds nothing gives a count of 0 in any dimension.
 struct Block {
+  /// No dimensions.
   Block() = default;
   /// Integers of any type, signed or not; throws Failure (invalid_argument) if one is negative.
   Block(const Integers& global_lengths, const Integers& starts, const Integers& counts)
@@ -55,9 +61,9 @@ struct Block {
         start(starts.counts("start")),
         count(counts.counts("count")) {}
 
-  std::vector<std::uint64_t> global;
-  std::vector<std::uint64_t> start;
-  std::vector<std::uint64_t> count;
+  std::vector<std::uint64_t> global;  ///< lengths of the index space
+  std::vector<std::uint64_t> start;   ///< this rank's first index
+  std::vector<std::uint64_t> count;   ///< lengths of this rank's box
   friend bool operator==(const Block&, const Block&) = default;
 };
 
@@ -69,12 +75,12 @@ enum class Order {
 
 /// A rank's part of a global index space as a list of points, in the order of the rank's array: element k of
 /// the array is the point indices[k]. For unstructured grids, land points, PIO's degree-of-freedom lists.
-/// A rank that holds nothing gives no indices. At most 2^32 - 1 elements a rank.
+/// A rank that holds nothing gives no indices. At most 2^32 - 1 elements per rank.
 struct Map {
   /// Consecutive points: linear indices [offset, offset + length).
   struct Run {
-    std::int64_t offset = 0;
-    std::uint64_t length = 0;
+    std::int64_t offset = 0;   ///< linear index of the first point
+    std::uint64_t length = 0;  ///< how many points
     friend bool operator==(const Run&, const Run&) = default;
   };
 
@@ -88,7 +94,7 @@ struct Map {
   /// Marks elements of the array that belong to no point and are not written; in `runs` as the offset. It
   /// must not be the index of a point.
   std::int64_t hole = -1;
-  Order order = Order::row_major;
+  Order order = Order::row_major;  ///< how `indices` and `runs` count the points
 
   /// PIO's list for `PIO_initdecomp`: 1-based, 0 for a hole, the first of PIO's dimensions running fastest.
   /// `fastest_first`: the lengths as PIO has them.
@@ -123,9 +129,10 @@ struct Coverage {
 /// With `strides` (elements between neighbours along each dimension), `shape` may be left empty.
 /// For a variable on a Map, the dimensions of the map are one: the list of points, holes counted.
 struct MemoryLayout {
-  std::vector<std::uint64_t> shape;
-  std::vector<std::uint64_t> offset;
-  std::vector<std::int64_t> strides;
+  std::vector<std::uint64_t> shape;   ///< lengths of the whole array
+  std::vector<std::uint64_t> offset;  ///< where the part begins in it
+  std::vector<std::int64_t> strides;  ///< elements between neighbours, per dimension
+  /// Whether nothing is given: the part's elements follow each other without gaps.
   [[nodiscard]] bool dense() const noexcept { return shape.empty() && offset.empty() && strides.empty(); }
   friend bool operator==(const MemoryLayout&, const MemoryLayout&) = default;
 };

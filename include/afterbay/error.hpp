@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Error: what failed, where, and what to do. Inside the library it travels as a value; the C++
-// facade throws it as a Failure; C returns its code; Fortran fills `ierr` with it.
+/// @file
+/// Error: what failed, where, and what to do. The C++ interface throws it as a Failure, C returns its code,
+/// Fortran sets `ierr` to it.
 #pragma once
 
 #include <stdexcept>
@@ -10,12 +11,13 @@
 
 namespace afterbay {
 
+/// The kinds of errors; the same numbers in C and Fortran.
 enum class ErrorCode : int {
-  ok = 0,
+  ok = 0,                ///< no error
   invalid_argument = 1,  ///< a value that cannot be right: shape, index, option
   unknown_name = 2,      ///< no variable, dimension, setting, ... of that name
   wrong_type = 3,        ///< a type that does not fit
-  conflict = 4,          ///< contradicts what was said before, or what another rank says
+  conflict = 4,          ///< contradicts an earlier call, or another rank
   bad_state = 5,         ///< call out of order (after close, before definition)
   would_block = 6,       ///< try_put: no room now
   timed_out = 7,         ///< a wait reached its deadline
@@ -25,39 +27,47 @@ enum class ErrorCode : int {
   io = 11,               ///< the operating system refused a read or write
   format = 12,           ///< a file is not what it should be
   resources = 13,        ///< limits: memory budget, layout, open files
-  mpi = 14,
-  internal = 15,
-  stopped = 16,  ///< the run was asked to stop (a signal, the walltime), and has stopped in order
+  mpi = 14,              ///< MPI returned an error
+  internal = 15,         ///< a defect of Afterbay
+  stopped = 16,          ///< the run was asked to stop (a signal, the walltime), and has stopped in order
 };
 
+/// All that is known of an error. Plain data.
 struct Error {
-  ErrorCode code = ErrorCode::internal;
-  std::string message;               ///< one or more sentences: what happened, what to do
-  std::vector<std::string> context;  ///< innermost first; each layer adds one line
-  int rank = -1;                     ///< rank in the session's communicator; -1: not known
-  int native = 0;                    ///< errno, or the MPI/netCDF/HDF5 code
-  std::string file;
-  std::string variable;
+  ErrorCode code = ErrorCode::internal;  ///< what kind of error
+  std::string message;                   ///< one or more sentences: what happened, what to do
+  std::vector<std::string> context;      ///< innermost first; each layer adds one line
+  int rank = -1;                         ///< rank in the session's communicator; -1: not known
+  int native = 0;                        ///< errno, or the MPI/netCDF/HDF5 code
+  std::string file;                      ///< empty: not known
+  std::string variable;                  ///< empty: not known
 
+  /// An internal error without a message.
   Error() = default;
+  /// An error that names no place.
   Error(ErrorCode code_in, std::string message_in) : code(code_in), message(std::move(message_in)) {}
 
+  /// Sets the file, unless one is known.
   Error& in_file(std::string name) {
     if (file.empty()) file = std::move(name);
     return *this;
   }
+  /// Sets the variable, unless one is known.
   Error& in_variable(std::string name) {
     if (variable.empty()) variable = std::move(name);
     return *this;
   }
+  /// Sets the rank, unless one is known.
   Error& at_rank(int number) {
     if (rank < 0) rank = number;
     return *this;
   }
+  /// Sets the native code.
   Error& with_native(int value) {
     native = value;
     return *this;
   }
+  /// Adds a line of context.
   Error& add(std::string line) {
     context.push_back(std::move(line));
     return *this;
@@ -67,14 +77,17 @@ struct Error {
   [[nodiscard]] std::string text() const;
 };
 
-/// "no_space", "peer_lost", ...
+/// The name of a code: "no_space", "peer_lost", ...
 const char* name_of(ErrorCode code) noexcept;
 
-/// What the C++ facade throws.
+/// What the C++ interface throws.
 class Failure : public std::runtime_error {
  public:
+  /// what() is the error's text.
   explicit Failure(Error error) : std::runtime_error(error.text()), error_(std::move(error)) {}
+  /// The error with its fields.
   [[nodiscard]] const Error& error() const noexcept { return error_; }
+  /// The error's code.
   [[nodiscard]] ErrorCode code() const noexcept { return error_.code; }
 
  private:

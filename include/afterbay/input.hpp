@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// InputFile: how a model reads fields, while its output goes on.
-//
-//   InputFile restart = session.open_input("restart.nc");
-//   restart.prefetch("temperature", {.record = 0, .decomposition = "grid"});   // returns at once
-//   restart.get("temperature", {.record = 0, .decomposition = "grid"}, temperature.data());
-//   restart.close();
-//
-// The I/O servers read and decode; a rank copies its part out of their memory. Reads overtake the writing
-// of what was put before. Any netCDF file can be read, whoever wrote it and by however many ranks. All
-// errors are thrown as Failure; after one the session goes on, unless it could not anyway.
+/// @file
+/// InputFile: how a model reads fields while its output goes on.
+///
+/// @code
+/// InputFile restart = session.open_input("restart.nc");
+/// restart.prefetch("temperature", {.record = 0, .decomposition = "grid"});   // returns at once
+/// restart.get("temperature", {.record = 0, .decomposition = "grid"}, temperature.data());
+/// restart.close();
+/// @endcode
+///
+/// The I/O servers read and decode; a rank copies its part out of their memory. Reads overtake the writing
+/// of what was put before. Any netCDF file can be read, whoever wrote it and on however many ranks.
+///
+/// The rules of session.hpp hold, except that ranks need not make the same calls: only open_input is called
+/// by every model rank. All errors are thrown as Failure; an error in reading a file leaves the session
+/// usable.
 #pragma once
 
 #include <cstdint>
@@ -37,8 +43,9 @@ enum class AsOf {
   epoch
 };
 
+/// How a file is opened for input.
 struct InputOptions {
-  AsOf as_of = AsOf::closed;
+  AsOf as_of = AsOf::closed;  ///< which state of a file that this session writes
 };
 
 /// What of a variable a rank reads. Every rank may ask for something else.
@@ -63,31 +70,36 @@ class InputFile {
   /// Reads into `data`, which points to the start of the rank's array, whose layout is `memory` (dense by
   /// default); converts to T on the way. Values that T cannot hold make it fail with wrong_type, which
   /// tells how many they are, when all others have been read.
-  /// Waits until the servers have read it, at most the session's deadline without progress. With inline
-  /// servers in synchronous mode every model rank calls it.
+  /// Waits until the servers have read it. With inline servers in synchronous mode every model rank calls it.
+  /// Throws unknown_name (variable, decomposition), invalid_argument (record, box, null pointer), wrong_type,
+  /// bad_state after close, and format or io if the file cannot be read.
   template <class T>
   void get(std::string_view variable, const Selection& what, T* data, const MemoryLayout& memory = {}) {
     get_raw(variable, what, data, type_of<T>, memory);
   }
-  /// All of a variable without the unlimited dimension.
+  /// The same for all of a variable without the unlimited dimension.
   template <class T>
   void get(std::string_view variable, T* data, const MemoryLayout& memory = {}) {
     get_raw(variable, {}, data, type_of<T>, memory);
   }
-  /// All values of a string variable, of `record` if it has the unlimited dimension.
+  /// All values of a string variable, of `record` if it has the unlimited dimension. Waits and throws as get
+  /// does.
   [[nodiscard]] std::vector<std::string> get_strings(std::string_view variable,
                                                      std::uint64_t record = no_record);
   /// Has the servers read and decode ahead; a later `get` of the same, by any rank, costs one copy. It is
-  /// kept while memory.input has room.
+  /// kept while memory.input has room. Does not wait. Throws as get does for what is wrong in the request;
+  /// errors in reading are thrown by `get`.
   void prefetch(std::string_view variable, const Selection& what);
 
   /// Dimensions, variables (with `chunk`, `deflate`, `shuffle`) and attributes as the file has them. Groups,
   /// and types that a Schema cannot hold, are left out.
   [[nodiscard]] const Schema& schema() const;
+  /// How many records the file has.
   [[nodiscard]] std::uint64_t records() const;
+  /// The file's path.
   [[nodiscard]] const std::string& path() const;
-  /// Lets the servers close it; of no effect when it is closed already. The last handle that goes does so
-  /// too.
+  /// Lets the servers close the file. Does not wait; does nothing if it is closed already. Destroying the
+  /// last handle closes the file too.
   void close();
 
   /// As get, with the type as a value.
@@ -95,7 +107,9 @@ class InputFile {
                const MemoryLayout& memory);
 
   struct State;
+  /// For the library.
   explicit InputFile(std::shared_ptr<State> state) : state_(std::move(state)) {}
+  /// An empty handle: every call throws bad_state.
   InputFile() = default;
 
  private:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Schema: the dimensions, variables and attributes of a kind of file. Pure data, no I/O, no MPI.
+/// @file
+/// Schema: the dimensions, variables and attributes of a kind of file. Pure data, no I/O, no MPI.
 #pragma once
 
 #include <cstddef>
@@ -19,27 +20,35 @@ namespace afterbay {
 /// A list of values of one netCDF type: an attribute's value, a fill value, coordinate values.
 /// Numbers and text are held as native-endian bytes; strings as strings.
 struct Values {
-  Type type = Type::text;
+  Type type = Type::text;            ///< of every value
   std::vector<std::byte> bytes;      ///< size_of(type) * count() bytes; empty for Type::string
   std::vector<std::string> strings;  ///< only for Type::string
 
+  /// No values.
   Values() = default;
+  /// Text (NC_CHAR).
   Values(std::string_view text) : type(Type::text) { assign(text.data(), text.size()); }  // NOLINT
-  Values(const char* text) : Values(std::string_view(text)) {}                            // NOLINT
-  Values(const std::string& text) : Values(std::string_view(text)) {}                     // NOLINT
+  /// Text (NC_CHAR).
+  Values(const char* text) : Values(std::string_view(text)) {}  // NOLINT
+  /// Text (NC_CHAR).
+  Values(const std::string& text) : Values(std::string_view(text)) {}  // NOLINT
+  /// One number.
   template <class T>
     requires(std::is_arithmetic_v<T>)
   Values(T value) : type(type_of<T>) {
     assign(&value, 1);
   }  // NOLINT
+  /// Numbers.
   template <class T>
     requires(std::is_arithmetic_v<T>)
   Values(std::span<const T> values) : type(type_of<T>) {
     assign(values.data(), values.size());
   }  // NOLINT
+  /// Numbers.
   template <class T>
     requires(std::is_arithmetic_v<T>)
   Values(const std::vector<T>& values) : Values(std::span<const T>(values)) {}  // NOLINT
+  /// Numbers.
   template <class T>
     requires(std::is_arithmetic_v<T>)
   Values(std::initializer_list<T> values)
@@ -56,9 +65,11 @@ struct Values {
     return values;
   }
 
+  /// How many values.
   [[nodiscard]] std::size_t count() const noexcept {
     return type == Type::string ? strings.size() : bytes.size() / size_of(type);
   }
+  /// Whether there are no values.
   [[nodiscard]] bool empty() const noexcept { return count() == 0; }
   /// Element `index` as T; T must be the type held.
   template <class T>
@@ -67,6 +78,7 @@ struct Values {
     std::memcpy(&value, bytes.data() + index * sizeof(T), sizeof(T));
     return value;
   }
+  /// The characters of Type::text.
   [[nodiscard]] std::string_view text() const noexcept {
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
   }
@@ -80,32 +92,35 @@ struct Values {
   }
 };
 
+/// An attribute of a variable or of the file.
 struct Attribute {
-  std::string name;
-  Values values;
+  std::string name;  ///< as in the file
+  Values values;     ///< one type for all
   friend bool operator==(const Attribute&, const Attribute&) = default;
 };
 
 /// Length of a dimension that grows by records.
 inline constexpr std::uint64_t unlimited = 0;
 
+/// A dimension.
 struct Dimension {
-  std::string name;
-  std::uint64_t length = unlimited;
+  std::string name;                  ///< as in the file
+  std::uint64_t length = unlimited;  ///< `unlimited`: it grows by records
+  /// Whether it grows by records.
   [[nodiscard]] bool is_unlimited() const noexcept { return length == unlimited; }
   friend bool operator==(const Dimension&, const Dimension&) = default;
 };
 
 /// A variable. Dimensions are in C order (slowest first); the unlimited one, if any, comes first.
 struct Variable {
-  std::string name;
-  Type type = Type::float32;
-  std::vector<std::string> dimensions;
-  std::vector<Attribute> attributes;
+  std::string name;                     ///< as in the file
+  Type type = Type::float32;            ///< in the file; `put` converts
+  std::vector<std::string> dimensions;  ///< names; none: a scalar
+  std::vector<Attribute> attributes;    ///< in the order of the file
   /// Fill value, one element, converted to `type`; empty: netCDF's default for the type. Written as
   /// `_FillValue` when given here.
   Values fill;
-  /// Chunk lengths, one a dimension; along the unlimited one it is records; netCDF-4 only. Empty: they follow
+  /// Chunk lengths, one per dimension, along the unlimited one in records; netCDF-4 only. Empty: they follow
   /// the reader, see `access` in the settings and docs/how-to/chunks.md.
   std::vector<std::uint64_t> chunk;
   int deflate = 0;       ///< zlib level 0 (off) to 9; netCDF-4 only
@@ -116,24 +131,30 @@ struct Variable {
   /// Values written once when a file is created (coordinates); then it is never `put`.
   Values constant;
 
+  /// Adds or replaces an attribute.
   Variable& attribute(std::string attribute_name, Values values);
+  /// Sets the fill value.
   Variable& with_fill(Values value) {
     fill = std::move(value);
     return *this;
   }
+  /// Sets the chunk lengths.
   Variable& with_chunk(std::vector<std::uint64_t> lengths) {
     chunk = std::move(lengths);
     return *this;
   }
+  /// Sets compression.
   Variable& with_deflate(int level, bool with_shuffle = true) {
     deflate = level;
     shuffle = with_shuffle;
     return *this;
   }
+  /// Sets the decomposition.
   Variable& on(std::string decomposition_name) {
     decomposition = std::move(decomposition_name);
     return *this;
   }
+  /// Sets the constant values.
   Variable& with_constant(Values values) {
     constant = std::move(values);
     return *this;
@@ -144,44 +165,54 @@ struct Variable {
 /// Dimensions, variables and global attributes by name, in the order in which they were added.
 /// Adding a name twice replaces nothing: `validate` (and so the session) refuses it.
 struct Schema {
-  std::vector<Dimension> dimensions;
-  std::vector<Variable> variables;
-  std::vector<Attribute> attributes;
+  std::vector<Dimension> dimensions;  ///< in the order of the file
+  std::vector<Variable> variables;    ///< in the order of the file
+  std::vector<Attribute> attributes;  ///< of the file
 
+  /// Adds a dimension.
   Schema& dimension(std::string name, std::uint64_t length);
   /// Adds a variable and returns it; the reference holds until the next variable is added.
   Variable& variable(std::string name, Type type, std::vector<std::string> dimension_names);
   /// Adds or replaces a global attribute.
   Schema& attribute(std::string name, Values values);
 
+  /// The dimension of that name; null: there is none.
   [[nodiscard]] const Dimension* find_dimension(std::string_view name) const noexcept;
+  /// The variable of that name; null: there is none.
   [[nodiscard]] const Variable* find_variable(std::string_view name) const noexcept;
+  /// The variable of that name; null: there is none.
   [[nodiscard]] Variable* find_variable(std::string_view name) noexcept;
   friend bool operator==(const Schema&, const Schema&) = default;
 };
 
 /// Changes to a schema for one file only, applied before the file is created.
 struct SchemaChanges {
+  /// An attribute that is set or removed.
   struct AttributeChange {
     std::string variable;  ///< empty: a global attribute
     Attribute attribute;   ///< empty values: the attribute is removed
   };
+  /// Other constant values.
   struct ConstantChange {
-    std::string variable;
-    Values constant;
+    std::string variable;  ///< a variable with constant values
+    Values constant;       ///< as many as the schema gave, converted
   };
-  std::vector<AttributeChange> attributes;
-  std::vector<ConstantChange> constants;
+  std::vector<AttributeChange> attributes;  ///< applied in order
+  std::vector<ConstantChange> constants;    ///< applied in order
+  /// Whether nothing changes.
   [[nodiscard]] bool empty() const noexcept { return attributes.empty() && constants.empty(); }
 
+  /// Sets or, with empty values, removes an attribute of the file.
   SchemaChanges& attribute(std::string name, Values values) {
     attributes.push_back({{}, {std::move(name), std::move(values)}});
     return *this;
   }
+  /// Sets or, with empty values, removes an attribute of a variable.
   SchemaChanges& attribute(std::string variable, std::string name, Values values) {
     attributes.push_back({std::move(variable), {std::move(name), std::move(values)}});
     return *this;
   }
+  /// Replaces the constant values of a variable.
   SchemaChanges& constant(std::string variable, Values values) {
     constants.push_back({std::move(variable), std::move(values)});
     return *this;

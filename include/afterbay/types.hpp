@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The atomic types of netCDF-4 and how C++ types map to them.
+/// @file
+/// The atomic types of netCDF-4 and how C++ types map to them.
 #pragma once
 
 #include <cstddef>
@@ -9,21 +10,21 @@
 
 namespace afterbay {
 
-/// The netCDF-4 atomic types. `text` is NC_CHAR (one byte an element), `string` is NC_STRING.
+/// The netCDF-4 atomic types. `text` is NC_CHAR (one byte per element), `string` is NC_STRING.
 /// Source: the netCDF User's Guide, "Data types"; the values are our own and go over the wire.
 enum class Type : std::uint8_t {
-  int8 = 1,
-  text = 2,
-  int16 = 3,
-  int32 = 4,
-  float32 = 5,
-  float64 = 6,
-  uint8 = 7,
-  uint16 = 8,
-  uint32 = 9,
-  int64 = 10,
-  uint64 = 11,
-  string = 12,
+  int8 = 1,     ///< std::int8_t, NC_BYTE
+  text = 2,     ///< char, NC_CHAR
+  int16 = 3,    ///< std::int16_t, NC_SHORT
+  int32 = 4,    ///< std::int32_t, NC_INT
+  float32 = 5,  ///< float, NC_FLOAT
+  float64 = 6,  ///< double, NC_DOUBLE
+  uint8 = 7,    ///< std::uint8_t, NC_UBYTE
+  uint16 = 8,   ///< std::uint16_t, NC_USHORT
+  uint32 = 9,   ///< std::uint32_t, NC_UINT
+  int64 = 10,   ///< std::int64_t, NC_INT64
+  uint64 = 11,  ///< std::uint64_t, NC_UINT64
+  string = 12,  ///< std::string, NC_STRING
 };
 
 /// Bytes of one element in memory and in a file; 0 for `string`, whose elements vary.

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Compiles and runs the programs of the documentation, and checks its YAML. A fenced block that follows
-`<!-- test: NAME -->` is one; the programs of one name must all write the same file, in every language. Pages that also have
-commands to run (`<!-- run: TITLE -->`) are followed from an installation, by tests/install."""
+`<!-- test: NAME -->` is one; the programs of one name must all write the same file, in every language. A block that follows
+`<!-- body: NAME -->` is the middle of a program, whose beginning and end are in FRAMES. Pages that also have commands to run
+(`<!-- run: TITLE -->`) are followed from an installation, by tests/install."""
 import os
 import pathlib
 import re
@@ -14,9 +15,72 @@ import numpy
 
 BUILD = pathlib.Path(os.environ["AFTERBAY_BUILD"])
 SOURCE = pathlib.Path(os.environ["AFTERBAY_SOURCE"])
-BLOCK = re.compile(r"<!-- test: (\S+) -->\n```\w+\n(.*?)```", re.S)
+BLOCK = re.compile(r"<!-- (test|body): (\S+) -->\n```\w+\n(.*?)```", re.S)
 INCLUDES = [f"-I{SOURCE}/include", f"-I{BUILD}/include"]
 LIBRARY = [f"-L{BUILD}/src", "-lafterbay", f"-Wl,-rpath,{BUILD}/src"]
+
+#: what stands before and after the blocks `<!-- body: NAME -->`
+FRAMES = {
+    "readme.cpp": ("""
+#include <vector>
+
+#include "afterbay/afterbay.hpp"
+
+namespace {
+void compute(std::vector<double>& temperature, int step) {
+  for (double& value : temperature) value = 280.0 + step;
+}
+
+void run(int rank, int size) {
+  const int columns = 8, mine = 3, rows = mine * size, first = mine * rank, steps = 3;
+  afterbay::Schema schema;
+  schema.dimension("lat", rows).dimension("lon", columns);
+  schema.variable("temperature", afterbay::Type::float32, {"lat", "lon"}).on("grid");
+  std::vector<double> temperature(mine * columns);
+""", """
+}
+}  // namespace
+
+int main(int argc, char** argv) {
+  int provided = 0, rank = 0, size = 0;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  run(rank, size - 1);
+  MPI_Finalize();
+}
+"""),
+    "readme.f90": ("""
+program readme
+  use mpi
+  use afterbay
+  implicit none
+  integer, parameter :: columns = 8, mine = 3, steps = 3
+  type(afterbay_session) :: session
+  type(afterbay_schema) :: schema
+  type(afterbay_collection) :: history
+  type(afterbay_file) :: file
+  double precision :: temperature(columns, mine)
+  integer :: rows, first, step, rank, size, provided, status
+  call MPI_Init_thread(MPI_THREAD_FUNNELED, provided, status)
+  call MPI_Comm_rank(MPI_COMM_WORLD, rank, status)
+  call MPI_Comm_size(MPI_COMM_WORLD, size, status)
+  rows = mine*(size - 1)
+  first = mine*rank + 1
+  call schema%dimension('lat', rows)
+  call schema%dimension('lon', columns)
+  call schema%variable('temperature', AFTERBAY_FLOAT32, 'lon lat', decomposition='grid')
+""", """
+  call MPI_Finalize(status)
+contains
+  subroutine compute(field, at)
+    double precision, intent(out) :: field(:, :)
+    integer, intent(in) :: at
+    field = 280d0 + at
+  end subroutine
+end program
+"""),
+}
 
 
 def sh(*command, cwd):
@@ -106,9 +170,14 @@ def check_epochs(file):
     numpy.testing.assert_array_equal(file["T"][:], 273.15)
 
 
-CHECKS = {"epochs": check_epochs, "compmaps": check_compmaps, "restart": check_restart, "driven": check_driven, "halos": check_halos}
+def check_history(file):
+    numpy.testing.assert_array_equal(file["temperature"][:], numpy.full((9, 8), 283.0))
+
+
+CHECKS = {"readme": check_history, "epochs": check_epochs, "compmaps": check_compmaps, "restart": check_restart, "driven": check_driven, "halos": check_halos}
 INPUTS = {"driven": make_inputs, "halos": make_mesh}
 RANKS = {"restart": (4, 3)}  # one run after the other
+FILES = {"readme": "hist_0003.nc"}
 
 
 def run_program(work, name):
@@ -116,7 +185,7 @@ def run_program(work, name):
         INPUTS[name](work)
     for ranks in RANKS.get(name, (4,)):
         sh("mpirun", "--oversubscribe", "-np", ranks, "./program", cwd=work)
-    with netCDF4.Dataset(work / f"{name}.nc") as file:
+    with netCDF4.Dataset(work / FILES.get(name, f"{name}.nc")) as file:
         CHECKS[name](file)
 
 
@@ -126,10 +195,11 @@ def main():
     for page in [SOURCE / "README.md", *sorted((SOURCE / "docs").rglob("*.md"))]:
         if "<!-- run: " in page.read_text():
             continue
-        for name, text in BLOCK.findall(page.read_text()):
+        for kind, name, text in BLOCK.findall(page.read_text()):
             work = pathlib.Path(f"{page.stem}.{name}")
             work.mkdir()
-            (work / name).write_text(text)
+            before, after = FRAMES[name] if kind == "body" else ("", "")
+            (work / name).write_text(before + text + after)
             found += 1
             if name.endswith(".yaml"):
                 sh(BUILD / "apps/afterbay/afterbay", "check", name, cwd=work)

@@ -112,6 +112,13 @@ cxx_sources() {
   done
 }
 
+# What codespell reads; its settings are in .codespellrc.
+text_files() {
+  git ls-files --cached --others --exclude-standard | while read -r file; do
+    [ -f "$file" ] && printf '%s\n' "$file"
+  done
+}
+
 dev_format() {
   need_packages "${python_packages[@]}"
   need_python
@@ -131,6 +138,11 @@ dev_lint() {
   build/venv/bin/python tools/check_sizes.py || failed+=("sizes")
   say "packages of the commands that scripts run"
   build/venv/bin/python tools/check_commands.py || failed+=("commands")
+  say "prose and links of Markdown files, spelling (codespell)"
+  build/venv/bin/python tools/check_prose.py || failed+=("prose")
+  build/venv/bin/python tools/check_links.py || failed+=("links")
+  build/venv/bin/python tools/check_pins.py || failed+=("pins")
+  text_files | xargs -r build/venv/bin/codespell || failed+=("spelling")
   say "clang's warnings and thread-safety analysis"
   (build_preset clang) || failed+=("clang")
   lint_changed || failed+=("clang-tidy")
@@ -149,14 +161,27 @@ lint_changed() {
   xargs -n 1 -P "$(nproc)" clang-tidy -p build/clang --quiet <<<"$changed"
 }
 
+# --run: the code of the pages too, which ./dev test also runs.
 dev_docs() {
+  local run=false
+  case ${1:-} in
+    '') ;;
+    --run) run=true ;;
+    *) fail "docs: there is no option '$1'; there is --run" ;;
+  esac
+  need_packages "${docs_packages[@]}"
+  need_venv venv-docs tools/site/requirements.txt "documentation"
+  say "links between the pages"
+  build/venv-docs/bin/python tools/check_links.py
+  say "site, with the API references (Doxygen)"
+  build/venv-docs/bin/python tools/site/build.py
+  say "built: build/site/index.html (its search needs a web server: python3 -m http.server -d build/site)"
+  $run || return 0
   need_packages "${build_packages[@]}" "${test_packages[@]}"
   need_python
-  say "links"
-  build/venv/bin/python tools/check_links.py
   build_preset dev
   mpi_environment
-  say "snippets"
+  say "code of the pages"
   ctest --test-dir build/dev --output-on-failure --no-tests=error -L docs
 }
 

@@ -11,6 +11,7 @@ reader_packages=(cdo "${baseline_packages[@]}") # more readers of the files that
 browser_packages=(chromium) # measures pages; Ubuntu has it as a snap only, which does not run in containers
 bench_packages=("${baseline_packages[@]}" "${python_packages[@]}")
 lint_packages=(clang clang-tidy "${python_packages[@]}")
+docs_packages=(doxygen "${python_packages[@]}")
 
 is_debian() { [ "$(. /etc/os-release 2>/dev/null && echo "${ID:-}")" = debian ]; }
 
@@ -73,20 +74,25 @@ need_packages() {
     --no-install-recommends -o DPkg::Lock::Timeout=300 "${missing[@]}"
 }
 
-# need_python: build/venv with the packages of tools/requirements.txt; sets AFTERBAY_PYTHON.
-need_python() {
-  local venv=$root/build/venv system=/usr/bin/python3 wanted
+# need_venv NAME REQUIREMENTS PURPOSE: build/NAME with the Python packages of a file.
+need_venv() {
+  local venv=$root/build/$1 requirements=$2 purpose=$3 system=/usr/bin/python3 wanted
   [ -x $system ] || system=$(command -v python3) || fail "there is no python3: install Python 3.11 or newer"
-  wanted="$($system --version) $(cksum <tools/requirements.txt)"
+  wanted="$($system --version) $(cksum <"$requirements")"
   if [ "$(cat "$venv/made-from" 2>/dev/null)" != "$wanted" ]; then
-    say "making build/venv with the Python packages of tools/requirements.txt (tests and plots only)"
+    say "making build/$1 with the Python packages of $requirements ($purpose only)"
     rm -rf "$venv"
     mkdir -p "$root/build"
-    logged venv "$system" -m venv "$venv"
-    logged pip "$venv/bin/python" -m pip install --disable-pip-version-check -q -r tools/requirements.txt
+    logged "$1" "$system" -m venv "$venv"
+    logged "pip-$1" "$venv/bin/python" -m pip install --disable-pip-version-check -q -r "$requirements"
     printf '%s\n' "$wanted" >"$venv/made-from"
   fi
-  export AFTERBAY_PYTHON=$venv/bin/python
+}
+
+# need_python: build/venv, for tests, plots and lint; sets AFTERBAY_PYTHON.
+need_python() {
+  need_venv venv tools/requirements.txt "tests and plots"
+  export AFTERBAY_PYTHON=$root/build/venv/bin/python
 }
 
 # As many compilers as there are cores and 1.5 GiB of free memory for each.

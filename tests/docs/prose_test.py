@@ -1,0 +1,51 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""tools/check_prose.py finds long lines of prose, and no others; tools/check_links.py finds links whose text goes over two lines."""
+import os
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(os.environ["AFTERBAY_SOURCE"]) / "tools"))
+import check_links  # noqa: E402
+import check_prose  # noqa: E402
+
+LONG = "word " * 20 + "word"  # 104 columns
+PAGE = f"""# Title
+
+{LONG}
+
+| {LONG} |
+|---|
+
+```
+{LONG}
+```
+
+    {LONG}
+
+- {LONG}
+
+    {LONG}
+
+<!-- {LONG} -->
+
+[name]: https://example.org/{LONG}
+
+[{LONG}](page.md).
+
+https://example.org/{'x' * 100}
+
+{LONG[:100].strip()}
+"""
+
+
+def main():
+    found = [number for number, _ in check_prose.long_lines(PAGE)]
+    assert found == [3, 14, 16], found  # a paragraph, a list item, and the item's second paragraph
+    page = pathlib.Path("page.md").resolve()
+    page.write_text("# One\n\nSee [two\nlines](nowhere.md), [here](#one), `[code](gone.md)` and [there](#two).\n")
+    broken = list(check_links.broken_links(page.parent, page))
+    assert [line.split(": ")[:2] for line in broken] == [["page.md:4", "nowhere.md"], ["page.md:4", "#two"]], broken
+
+
+main()
