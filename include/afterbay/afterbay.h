@@ -432,7 +432,7 @@ int afterbay_file_put(afterbay_file* file, const char* variable, uint64_t record
 int afterbay_file_try_put(afterbay_file* file, const char* variable, uint64_t record, int type,
                           const void* data, const afterbay_memory* memory);
 /** All values of a string variable. Every model rank calls it; those of the lowest model rank are written.
-   Does not wait. */
+   Waits only on that rank, and only while the server's memory for strings is full. */
 int afterbay_file_put_strings(afterbay_file* file, const char* variable, uint64_t record, size_t count,
                               const char* const* values);
 /** Room in the server's own buffer for this rank's part, to be computed in place, or a private array; see
