@@ -22,7 +22,7 @@ struct IsOptional<std::optional<T>> : std::true_type {};
 template <class Target, class T, class Access>
 Setting<Target> row(std::string name, Kind<T> kind, Access access, std::string documentation) {
   Setting<Target> setting{
-      std::move(name), kind.type, kind.accepted, std::move(documentation), kind.list, {}, {}};
+      std::move(name), kind.type, kind.accepted, std::move(documentation), kind.list, false, {}, {}};
   setting.assign = [kind, access](Target& target, std::string_view text) -> Result<void> {
     auto value = kind.parse(text);
     if (!value) return fail(std::move(value).error());
@@ -43,6 +43,17 @@ Setting<Target> row(std::string name, Kind<T> kind, Access access, std::string d
 template <class Access, class T>
 Setting<Config> session(std::string name, Kind<T> kind, Access access, std::string documentation) {
   return row<Config>(std::move(name), std::move(kind), access, std::move(documentation));
+}
+
+/// Marks a setting that must be equal on all ranks.
+struct Agreed {};
+inline constexpr Agreed agreed;
+
+template <class Access, class T>
+Setting<Config> session(Agreed, std::string name, Kind<T> kind, Access access, std::string documentation) {
+  auto setting = session(std::move(name), std::move(kind), access, std::move(documentation));
+  setting.agreed = true;
+  return setting;
 }
 
 template <class Access, class T>

@@ -61,7 +61,7 @@ void add_session(std::vector<Setting<Config>>& table) {
 
 void add_transport(std::vector<Setting<Config>>& table) {
   table.push_back(session(
-      "transport",
+      agreed, "transport",
       choice<Transport>({{"auto", Transport::automatic}, {"shm", Transport::shm}, {"mpi", Transport::mpi}}),
       AFTERBAY_FIELD(transport),
       "How data get from a model rank to a server. `auto`: shared memory if both are "
@@ -74,7 +74,8 @@ void add_transport(std::vector<Setting<Config>>& table) {
 }
 
 void add_memory(std::vector<Setting<Config>>& table) {
-  table.push_back(session("memory.server", size_in({.low = MiB, .high = 16 * TiB, .multiple = 4 * KiB}),
+  table.push_back(session(agreed, "memory.server",
+                          size_in({.low = MiB, .high = 16 * TiB, .multiple = 4 * KiB}),
                           AFTERBAY_FIELD(memory.server_bytes),
                           "Maximum memory of one server for data not yet written, in bytes. It must be "
                           "free at the start, and is allocated as output needs it. When it is full, model "
@@ -82,21 +83,23 @@ void add_memory(std::vector<Setting<Config>>& table) {
                           "model hands over between two pauses of its output, usually one or two steps. "
                           "Strings wait in additional memory, at most an eighth of this size (or one "
                           "`put_strings`, if larger)."));
-  table.push_back(session("memory.block", size_in({.low = 16 * KiB, .high = 4 * GiB, .multiple = 4 * KiB}),
+  table.push_back(session(agreed, "memory.block",
+                          size_in({.low = 16 * KiB, .high = 4 * GiB, .multiple = 4 * KiB}),
                           AFTERBAY_FIELD(memory.block_bytes),
                           "Size of one block of a server's memory, in bytes: the maximum of one write to "
                           "the disk, and of one chunk. `memory.server` must hold at least two blocks. "
                           "Every block, large or small, takes another page of 4 KiB, which "
                           "`memory.server` does not count."));
-  table.push_back(session("memory.small_block", size_in({.low = 4 * KiB, .high = GiB, .multiple = 4 * KiB}),
+  table.push_back(session(agreed, "memory.small_block",
+                          size_in({.low = 4 * KiB, .high = GiB, .multiple = 4 * KiB}),
                           AFTERBAY_FIELD(memory.small_block_bytes),
                           "Size of the small blocks, in bytes. They hold small variables, which would "
                           "otherwise take a whole `memory.block` each. Must be smaller than "
                           "`memory.block`; if the default is not, a quarter of `memory.block` is used."));
-  table.push_back(session("memory.small_share", number_in(0, 0.9), AFTERBAY_FIELD(memory.small_share),
+  table.push_back(session(agreed, "memory.small_share", number_in(0, 0.9), AFTERBAY_FIELD(memory.small_share),
                           "Share of `memory.server` that is divided into small blocks: 0.125 is an "
                           "eighth, 0 means no small blocks."));
-  table.push_back(session("memory.frames", integer_in(1, 1 << 24), AFTERBAY_FIELD(memory.frames),
+  table.push_back(session(agreed, "memory.frames", integer_in(1, 1 << 24), AFTERBAY_FIELD(memory.frames),
                           "Maximum number of frames of one server. A frame is the part of a record that "
                           "goes to the disk in one write, at most one `memory.block`; a variable has one "
                           "frame per block of a record. Each frame takes about 600 bytes of shared "
@@ -105,28 +108,31 @@ void add_memory(std::vector<Setting<Config>>& table) {
                           "of 8 bytes take at most 1/64 of `memory.server` in total; with more frames, "
                           "each may have fewer records in memory, but at least 64. With larger blocks "
                           "fewer frames are needed."));
-  table.push_back(session("memory.chunks", size_in({.low = 64 * KiB, .high = TiB}),
+  table.push_back(session(agreed, "memory.chunks", size_in({.low = 64 * KiB, .high = TiB}),
                           AFTERBAY_FIELD(memory.chunks_bytes),
                           "Memory of one server, in addition to `memory.server`, for compressed netCDF-4 "
                           "chunks that span several records and are not complete yet. It should hold one "
                           "chunk of each such variable. When it is full, incomplete chunks are written to "
                           "the file, and read back, completed and written again later. This takes time "
                           "but loses no data. The largest such chunk must fit."));
-  table.push_back(session("memory.input", size_in({.low = MiB, .high = TiB, .multiple = 4 * KiB}),
+  table.push_back(session(agreed, "memory.input", size_in({.low = MiB, .high = TiB, .multiple = 4 * KiB}),
                           AFTERBAY_FIELD(memory.input_bytes),
                           "Memory of one server for data read from files, in bytes, in addition to "
                           "`memory.server`; allocated when the first file is opened for input. Data stay "
                           "there, for ranks that ask later and for `prefetch`, until the room is needed. "
                           "It should hold what the model reads ahead."));
-  table.push_back(session("memory.link", size_in({.low = 64 * KiB, .high = 4 * GiB, .multiple = 8 * KiB}),
+  table.push_back(session(agreed, "memory.link",
+                          size_in({.low = 64 * KiB, .high = 4 * GiB, .multiple = 8 * KiB}),
                           AFTERBAY_FIELD(memory.link_bytes),
                           "Memory in bytes of each pair of model rank and server that MPI connects, on "
                           "each side, for data in transit between nodes. Shared memory needs none."));
-  table.push_back(session("memory.ring", size_in({.low = 4 * KiB, .high = 64 * MiB, .multiple = 4 * KiB}),
+  table.push_back(session(agreed, "memory.ring",
+                          size_in({.low = 4 * KiB, .high = 64 * MiB, .multiple = 4 * KiB}),
                           AFTERBAY_FIELD(memory.ring_bytes),
                           "Size in bytes of the ring buffer through which a model rank sends control "
                           "messages to a server. Longer messages are sent in parts."));
-  table.push_back(session("memory.frontend", size_in({.low = MiB, .high = 16 * TiB, .multiple = 4 * KiB}),
+  table.push_back(session(agreed, "memory.frontend",
+                          size_in({.low = MiB, .high = 16 * TiB, .multiple = 4 * KiB}),
                           AFTERBAY_FIELD(memory.frontend_bytes),
                           "Memory of one frontend (topology `tiered`) for data on their way to the "
                           "servers, in bytes. Each pair of one of its model ranks and one of its servers "
@@ -135,7 +141,7 @@ void add_memory(std::vector<Setting<Config>>& table) {
 }
 
 void add_server(std::vector<Setting<Config>>& table) {
-  table.push_back(session("deadline", duration_in(100ms, 24h), AFTERBAY_FIELD(deadline),
+  table.push_back(session(agreed, "deadline", duration_in(100ms, 24h), AFTERBAY_FIELD(deadline),
                           "Longest wait for a server, a rank or a disk that makes no progress. After it, "
                           "the operation fails with a message on every rank that waits. A process that "
                           "died is usually detected much sooner."));
@@ -144,16 +150,17 @@ void add_server(std::vector<Setting<Config>>& table) {
                           "keeps the data, and model ranks wait when its memory is full. Then `optional` "
                           "collections are given up, if there are any, and the server retries for the "
                           "same time again; then the run stops. 0: no retries."));
-  table.push_back(session(
-      "checks", choice<Checks>({{"refuse", Checks::refuse}, {"warn", Checks::warn}, {"off", Checks::off}}),
-      AFTERBAY_FIELD(checks),
-      "Preflight checks when a session starts, for what would end it later: too "
-      "little space, inodes or quota for the declared `expected_volume` and "
-      "`expected_files` of its collections; directories in which no files can be "
-      "created; limits on open files, file sizes or locked memory; too little memory "
-      "on a node. All problems are reported at once. `refuse`: the session then fails "
-      "on all ranks. `warn`: it goes on. `off`: no checks. `afterbay check --run` "
-      "does these checks without a session."));
+  table.push_back(
+      session(agreed, "checks",
+              choice<Checks>({{"refuse", Checks::refuse}, {"warn", Checks::warn}, {"off", Checks::off}}),
+              AFTERBAY_FIELD(checks),
+              "Preflight checks when a session starts, for what would end it later: too "
+              "little space, inodes or quota for the declared `expected_volume` and "
+              "`expected_files` of its collections; directories in which no files can be "
+              "created; limits on open files, file sizes or locked memory; too little memory "
+              "on a node. All problems are reported at once. `refuse`: the session then fails "
+              "on all ranks. `warn`: it goes on. `off`: no checks. `afterbay check --run` "
+              "does these checks without a session."));
   table.push_back(session("stop.signals",
                           choice<StopSignals>({{"off", StopSignals::off},
                                                {"SIGTERM", StopSignals::term},
@@ -181,7 +188,8 @@ void add_server(std::vector<Setting<Config>>& table) {
               "Whether data bypass the page cache on their way to the disk (O_DIRECT), which "
               "is faster and takes less processor time. `auto` tries it and falls back if the "
               "file system refuses; `on` fails if the file system refuses; `off` never tries."));
-  table.push_back(session("chunk", size_in({.low = 4 * KiB, .high = 4 * GiB}), AFTERBAY_FIELD(chunk_bytes),
+  table.push_back(session(agreed, "chunk", size_in({.low = 4 * KiB, .high = 4 * GiB}),
+                          AFTERBAY_FIELD(chunk_bytes),
                           "Largest chunk, in bytes, that is chosen for netCDF-4 variables whose schema "
                           "gives no chunk lengths. At most `memory.block`; if not set, 4MiB or "
                           "`memory.block`, whichever is less."));

@@ -23,6 +23,7 @@ struct Setting {
   std::string accepted;       ///< "a size from 1MiB to 1TiB"
   std::string documentation;  ///< one paragraph
   bool list = false;          ///< a YAML sequence is accepted
+  bool agreed = false;        ///< must be equal on all ranks; see agreed_settings
   std::function<Result<void>(Target&, std::string_view)> assign;  ///< error: "expected ..., found ..."
   std::function<std::string(const Target&)> print;                ///< as it could be assigned; empty: unset
 };

@@ -13,7 +13,7 @@ Kind<int> count_or_automatic() { return or_words(integer_in(1, 65'536), {{"auto"
 
 void add_topology(std::vector<Setting<Config>>& table) {
   table.push_back(session(
-      "topology",
+      agreed, "topology",
       choice<Topology>(
           {{"dedicated", Topology::dedicated}, {"inline", Topology::inline_}, {"tiered", Topology::tiered}}),
       AFTERBAY_FIELD(topology),
@@ -21,12 +21,12 @@ void add_topology(std::vector<Setting<Config>>& table) {
       "serve. `inline`: no extra ranks; the model's own processes write, as "
       "`inline.mode` says. `tiered`: frontends, on the nodes of the model ranks or on "
       "nodes of their own, take data in and pass them on to the servers, which write."));
-  table.push_back(session("servers", integer_in(1, 65'536), AFTERBAY_FIELD(servers),
+  table.push_back(session(agreed, "servers", integer_in(1, 65'536), AFTERBAY_FIELD(servers),
                           "Number of I/O servers with the topologies `dedicated` and `tiered`: the last "
                           "ranks of the communicator, unless the settings below say otherwise. At least "
                           "one model rank must remain."));
   table.push_back(
-      session("inline.mode",
+      session(agreed, "inline.mode",
               choice<InlineMode>({{"synchronous", InlineMode::synchronous}, {"thread", InlineMode::thread}}),
               AFTERBAY_FIELD(inline_mode),
               "How model ranks write with the topology `inline`. `synchronous`: `end_step` "
@@ -36,31 +36,31 @@ void add_topology(std::vector<Setting<Config>>& table) {
 }
 
 void add_layout(std::vector<Setting<Config>>& table) {
-  table.push_back(session("servers_per_node", count_or_automatic(), AFTERBAY_FIELD(layout.per_node),
+  table.push_back(session(agreed, "servers_per_node", count_or_automatic(), AFTERBAY_FIELD(layout.per_node),
                           "Number of servers on each node that has servers. Two of `servers`, "
                           "`servers_per_node` and `server_nodes` determine the third. Given alone, it "
                           "puts servers on every node. `auto`: nodes are ignored."));
-  table.push_back(session("server_nodes", count_or_automatic(), AFTERBAY_FIELD(layout.nodes),
+  table.push_back(session(agreed, "server_nodes", count_or_automatic(), AFTERBAY_FIELD(layout.nodes),
                           "Number of nodes that have servers: the last ones, in the order of their lowest "
                           "ranks. Given alone, it puts one server on each of them or, with "
                           "`isolate_nodes`, makes all their ranks servers."));
-  table.push_back(session("server_offset", or_words(integer_in(0, 1 << 20), {{"auto", -1}}),
+  table.push_back(session(agreed, "server_offset", or_words(integer_in(0, 1 << 20), {{"auto", -1}}),
                           AFTERBAY_FIELD(layout.offset),
                           "Rank of the first server, counted from 0 among the ranks of each node if "
                           "servers are placed by node, else among all ranks. `auto`: the last ranks serve "
                           "or, with `server_spacing`, the ranks from 0 on."));
-  table.push_back(session("server_spacing", count_or_automatic(), AFTERBAY_FIELD(layout.spacing),
+  table.push_back(session(agreed, "server_spacing", count_or_automatic(), AFTERBAY_FIELD(layout.spacing),
                           "Distance from one server to the next, in ranks counted as for `server_offset`; "
                           "for example, to have them on different sockets."));
-  table.push_back(session("isolate_nodes", toggle(), AFTERBAY_FIELD(layout.isolate),
+  table.push_back(session(agreed, "isolate_nodes", toggle(), AFTERBAY_FIELD(layout.isolate),
                           "Whether nodes that have servers have no model ranks. The remaining ranks of "
                           "these nodes are frontends with the topology `tiered`, else spare: `serve` "
                           "returns there at once."));
   table.push_back(
-      session("model_ranks", count_or_automatic(), AFTERBAY_FIELD(model_ranks),
+      session(agreed, "model_ranks", count_or_automatic(), AFTERBAY_FIELD(model_ranks),
               "Number of model ranks: the first of those that do not serve. The others are spare: they "
               "count as servers, and `serve` returns there at once. `auto`: all that do not serve."));
-  table.push_back(session("frontends_per_node", count_or_automatic(),
+  table.push_back(session(agreed, "frontends_per_node", count_or_automatic(),
                           AFTERBAY_FIELD(layout.frontends_per_node),
                           "With the topology `tiered`, without `isolate_nodes`: number of frontends on "
                           "each node that has model ranks. The node's model ranks are assigned to them in "
@@ -68,7 +68,7 @@ void add_layout(std::vector<Setting<Config>>& table) {
 }
 
 void add_placement(std::vector<Setting<Config>>& table) {
-  table.push_back(session("placement", placement_kind(), AFTERBAY_FIELD(placement),
+  table.push_back(session(agreed, "placement", placement_kind(), AFTERBAY_FIELD(placement),
                           "How files are distributed over the servers of a pool, or over all servers if "
                           "there are no pools. `collection`: all files of a collection go to one server, "
                           "and collections to servers in turn. `file`: the files of each collection go to "
@@ -80,12 +80,12 @@ void add_placement(std::vector<Setting<Config>>& table) {
                           "variables. Files that are appended to, and those of the store `memory`, are "
                           "always written by one server. With the topology `tiered`, the default is "
                           "`least`."));
-  table.push_back(session("pool_choice", pool_choice_kind(), AFTERBAY_FIELD(pool_choice),
+  table.push_back(session(agreed, "pool_choice", pool_choice_kind(), AFTERBAY_FIELD(pool_choice),
                           "Which pool gets a collection for which no pool is named, if several pools take "
                           "files of its size. `turn`: the next one in turn. `least`: the one with the "
                           "least expected bytes per server so far. For a collection with several pools, "
                           "`collections.NAME.pool_choice` says which of them gets a file."));
-  table.push_back(session("input_pool", text("name", "a pool's name"), AFTERBAY_FIELD(input_pool),
+  table.push_back(session(agreed, "input_pool", text("name", "a pool's name"), AFTERBAY_FIELD(input_pool),
                           "The pool whose servers read files for the model. By default all servers do."));
 }
 

@@ -10,7 +10,7 @@
 #include "afterbay/mpi.hpp"
 #include "base/caller_terms.hpp"
 #include "base/printable.hpp"
-#include "config/contradictions.hpp"
+#include "config/agreement.hpp"
 #include "config/reference.hpp"
 #include "config/session_name.hpp"
 #include "config/settings.hpp"
@@ -37,17 +37,16 @@ struct Greeting {
   static constexpr wire::Kind kind{201};
   std::optional<Error> error;
   Role role = Role::automatic;
-  std::uint8_t fortran = 0;  ///< the caller's language
-  std::uint8_t topology = 0;
-  int node = 0;               ///< lowest rank on this rank's node
-  std::string run;            ///< what rank 0 calls the run in the journal
-  std::string session;        ///< its name, as far as this rank knows
-  std::uint8_t is_named = 0;  ///< by the setting, not only by the program
-  std::vector<double> sizes;  ///< settings that must be equal on all ranks, as numbers
-  std::string servers;        ///< likewise: pools, and where servers run
+  std::uint8_t fortran = 0;                ///< the caller's language
+  int node = 0;                            ///< lowest rank on this rank's node
+  std::string run;                         ///< what rank 0 calls the run in the journal
+  std::string session;                     ///< its name, as far as this rank knows
+  std::uint8_t is_named = 0;               ///< by the setting, not only by the program
+  std::vector<std::string> setting_names;  ///< config::agreed_settings
+  std::vector<std::string> setting_values;
   template <class A>
   void fields(A& a) {
-    a(error, role, fortran, topology, node, run, session, is_named, sizes, servers);
+    a(error, role, fortran, node, run, session, is_named, setting_names, setting_values);
   }
 };
 
@@ -60,43 +59,6 @@ struct Obstacles {
     a(found);
   }
 };
-
-std::vector<double> common_settings(const config::Config& config) {
-  const auto number = [](auto value) { return static_cast<double>(value); };
-  const config::Memory& memory = config.memory;
-  return {number(config.servers),
-          number(memory.server_bytes),
-          number(memory.block_bytes),
-          number(memory.small_block_bytes),
-          memory.small_share,
-          number(memory.frames),
-          number(memory.link_bytes),
-          number(memory.ring_bytes),
-          number(config.chunk_bytes),
-          number(config.transport),
-          number(config.inline_mode),
-          number(config.deadline.count()),
-          number(config.placement),
-          number(config.servers_talk()),
-          number(memory.chunks_bytes),
-          number(memory.input_bytes),
-          number(config.sums_files()),
-          number(config.pool_choice),
-          number(memory.frontend_bytes),
-          number(config.checks)};
-}
-
-std::string common_places(const config::Config& config) {
-  std::string text = config.input_pool;
-  for (const std::string_view name : config::settings_of_servers)
-    text += "\n" + config::find_setting(config::session_settings(), name)->print(config);
-  for (const config::PoolOverride& item : config.pool_overrides)
-    text += fmt::format("\n{} = {}", item.full_name(), item.value);
-  for (const config::CollectionOverride& item : config.overrides)
-    if (item.variable.empty() && (item.setting == "pool" || item.setting == "pool_choice"))
-      text += fmt::format("\n{} = {}", item.full_name(), item.value);
-  return text;
-}
 
 /// The lowest rank on this rank's node, real or declared.
 Result<int> node_of(const mpi::Communicator& comm, const config::Config* config) {
@@ -117,6 +79,13 @@ Result<int> node_of(const mpi::Communicator& comm, const config::Config* config)
   return lowest;
 }
 
+std::vector<config::AgreedSetting> settings_of(const Greeting& greeting) {
+  std::vector<config::AgreedSetting> settings;
+  for (std::size_t i = 0; i < std::min(greeting.setting_names.size(), greeting.setting_values.size()); ++i)
+    settings.push_back({greeting.setting_names[i], greeting.setting_values[i]});
+  return settings;
+}
+
 /// Everyone's greeting; the first rank's error when one has an error or other settings.
 Result<std::vector<Greeting>> agree(const mpi::Communicator& comm, const Greeting& mine,
                                     std::chrono::milliseconds deadline) {
@@ -125,14 +94,12 @@ Result<std::vector<Greeting>> agree(const mpi::Communicator& comm, const Greetin
   for (std::size_t r = 0; r < bytes.size(); ++r) {
     AFTERBAY_TRY_ASSIGN(Greeting one, wire::decode<Greeting>(bytes[r]));
     if (one.error) return fail(one.error->at_rank(static_cast<int>(r)));
-    if (r > 0 &&
-        (one.sizes != all[0].sizes || one.topology != all[0].topology || one.servers != all[0].servers))
-      return fail(make_error(ErrorCode::conflict,
-                             "rank {} and rank 0 have different settings (topology, servers, pools, memory, "
-                             "chunk, transport, "
-                             "deadline or placement): give all ranks the same configuration",
-                             r)
-                      .at_rank(static_cast<int>(r)));
+    if (r > 0 && (one.setting_names != all[0].setting_names || one.setting_values != all[0].setting_values))
+      return fail(
+          make_error(ErrorCode::conflict,
+                     "ranks have different settings: {}; give all ranks the same configuration",
+                     config::first_difference(settings_of(all[0]), 0, settings_of(one), static_cast<int>(r)))
+              .at_rank(static_cast<int>(r)));
     all.push_back(std::move(one));
   }
   return all;
@@ -263,9 +230,10 @@ class Starter {
     if (!config) {
       mine.error = config.error();
     } else {
-      mine.topology = static_cast<std::uint8_t>(config->topology);
-      mine.sizes = common_settings(*config);
-      mine.servers = common_places(*config);
+      for (config::AgreedSetting& setting : config::agreed_settings(*config)) {
+        mine.setting_names.push_back(std::move(setting.name));
+        mine.setting_values.push_back(std::move(setting.value));
+      }
       if (!config->nodes.empty() && config->nodes.size() != static_cast<std::size_t>(comm.size()))
         mine.error = make_error(ErrorCode::conflict, "'nodes' declares {} ranks, the communicator has {}",
                                 config->nodes.size(), comm.size());

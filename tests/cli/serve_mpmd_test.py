@@ -64,7 +64,7 @@ class ServeBesideModel(CommandTest):
 
     def test_other_settings_than_the_model(self):
         done = mpirun((2, *self.model("other")), (1, COMMAND, "serve", "--afterbay.memory.server=64MiB"))
-        self.refused(done, "afterbay serve: process 2: ", "different settings",
+        self.refused(done, "afterbay serve: process 2: ", "different settings: memory.server is 512MiB on rank 0 and 64MiB on rank 2; ",
                      "give all ranks the same configuration")
         self.assertEqual(list(pathlib.Path("other").iterdir()), [])
 

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Settings that must be equal on all ranks, and the message that names the one that is not.
+#include "config/agreement.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "config/settings.hpp"
+
+namespace afterbay::config {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string difference(const Config& a, const Config& b) {
+  return first_difference(agreed_settings(a), 0, agreed_settings(b), 3);
+}
+
+Config with(const std::string& name, const std::string& value) {
+  Config config;
+  const Setting<Config>* const setting = find_setting(session_settings(), name);
+  EXPECT_NE(setting, nullptr) << name;
+  EXPECT_TRUE(setting->assign(config, value)) << name;
+  return config;
+}
+
+TEST(ConfigAgreement, EqualConfigurationsAgree) { EXPECT_EQ(difference(Config(), Config()), ""); }
+
+TEST(ConfigAgreement, NamesTheSettingAndBothRanks) {
+  EXPECT_EQ(difference(Config(), with("memory.server", "1GiB")),
+            "memory.server is 512MiB on rank 0 and 1GiB on rank 3");
+  EXPECT_EQ(difference(with("topology", "inline"), Config()),
+            "topology is inline on rank 0 and dedicated on rank 3");
+}
+
+TEST(ConfigAgreement, EachFlaggedSettingCounts) {
+  int flagged = 0;
+  for (const auto& setting : session_settings()) flagged += setting.agreed ? 1 : 0;
+  EXPECT_EQ(flagged, 27);
+  for (const auto& [name, value] : std::vector<std::pair<std::string, std::string>>{{"servers", "7"},
+                                                                                    {"deadline", "17s"},
+                                                                                    {"chunk", "64KiB"},
+                                                                                    {"transport", "mpi"},
+                                                                                    {"memory.frames", "5"}})
+    EXPECT_THAT(difference(Config(), with(name, value)), HasSubstr(name + " is ")) << name;
+}
+
+TEST(ConfigAgreement, WhatRanksMayHaveForThemselvesIsNotCompared) {
+  EXPECT_EQ(difference(Config(), with("log", "debug")), "");
+  EXPECT_EQ(difference(Config(), with("report.table", "off")), "");
+}
+
+TEST(ConfigAgreement, PoolsAndTheirOrderCount) {
+  Config one;
+  one.pool_overrides = {{"a", "servers", "2", {}}, {"b", "servers", "1", {}}};
+  Config other = one;
+  std::swap(other.pool_overrides[0], other.pool_overrides[1]);
+  EXPECT_EQ(difference(Config(), one), "pools.a.servers is not set on rank 0 and 2 on rank 3");
+  EXPECT_THAT(difference(one, other), HasSubstr("the order of pools"));
+}
+
+TEST(ConfigAgreement, WhatFollowsFromOtherSettingsCounts) {
+  Config none;
+  none.checksum = false;
+  EXPECT_EQ(difference(Config(), none), "checksum with a journal is on on rank 0 and off on rank 3");
+}
+
+}  // namespace
+}  // namespace afterbay::config
