@@ -271,6 +271,49 @@ TEST_P(Recover, a_failure_on_the_way_to_any_epoch_leaves_the_others) {
     }
 }
 
+/// The index of chunks of the older file is written over for the first time between two epochs.
+TEST_P(Recover, any_epoch_of_a_file_that_is_appended_to_comes_back) {
+  constexpr std::uint64_t before = 12, after = 6;
+  Schema schema;
+  schema.dimension("time", unlimited).dimension("y", 20).dimension("x", 30);
+  const bool classic = GetParam() != Format::netcdf4;
+  schema.variable("plain", Type::float64, {"time", "y", "x"});
+  for (const char* const name : {"a", "b"}) {
+    auto& variable = schema.variable(name, Type::float32, {"time", "y", "x"});
+    if (!classic) variable.with_chunk({4, 10, 15}).with_deflate(4);
+  }
+  const auto write = [&](const std::string& path, std::uint64_t first, std::uint64_t end, bool marks) {
+    const auto asked = request_of(path, schema, GetParam(),
+                                  first > 0 ? storage::Existing::append : storage::Existing::replace);
+    const Source source = sample_data(asked.schema, *asked.layout);
+    auto file = store_->create(asked);
+    ASSERT_TRUE(file) << file.error().text();
+    for (std::uint64_t record = first; record < end; ++record) {
+      write_record(**file, asked, record, source);
+      if (marks) {
+        ASSERT_TRUE((*file)->mark_epoch({record - first + 1, "", "2026-01-01T00:00:00Z", record + 1}, {}));
+      }
+    }
+    if (marks) return (*file)->abandon();
+    ASSERT_TRUE((*file)->publish());
+  };
+  const std::string older = directory_.file("older.nc");
+  write(older, 0, before, false);
+  for (std::uint64_t wanted = 1; wanted <= after; ++wanted) {
+    SCOPED_TRACE(wanted);
+    fs::copy_file(older, path_, fs::copy_options::overwrite_existing);
+    write(path_, before, before + after, true);
+    const auto found = storage::find_recoverable(path_);
+    ASSERT_TRUE(found) << found.error().text();
+    const auto recovered = storage::recover_file(*found, {wanted, true});
+    ASSERT_TRUE(recovered) << recovered.error().text();
+    const std::string reference = directory_.file("reference.nc");
+    write(reference, 0, before + wanted, false);
+    expect_equal(read_netcdf(path_), read_netcdf(reference));
+    if (HasFailure()) return;
+  }
+}
+
 TEST_P(Recover, files_that_were_moved_or_copied_together_come_back) {
   leave_part();
   // Another inode without attributes: what `cp` makes.

@@ -251,6 +251,9 @@ class Sequence:
             made = {event["path"] for event in events[name] if event["event"] in ("file_opened", "file_ready")}
             complete = {event["path"] for event in events[name] if event["event"] in ("file_published", "file_recovered")}
             complete |= {path for path in made if self.whole_by(pathlib.Path(path), run)}
+            # `recover` was killed between the name and its line: the file is what it had announced.
+            complete |= {event["path"] for event in events[name] if event["event"] == "file_ready" and os.path.exists(event["path"])
+                         and checksum(event["path"]) == event["checksum"]}
             if (paths[run.number] if beside else made) - complete - later:
                 return True
             if beside and not paths[run.number] & later:

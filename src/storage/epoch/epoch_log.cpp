@@ -23,7 +23,7 @@ namespace afterbay::storage {
 namespace {
 
 constexpr const char* recovery_mark_suffix = ".recovering";
-constexpr std::string_view log_magic = "afterbay epochs 2\n";
+constexpr std::string_view log_magic = "afterbay epochs 3\n";
 
 /// Behind the magic.
 struct LogHead {
@@ -34,7 +34,7 @@ static_assert(sizeof(LogHead) == 40 && sizeof(PartIdentity) == 32);
 
 std::uint64_t checksum_of(const PartIdentity& part) { return crc64(std::as_bytes(std::span(&part, 1))); }
 
-enum class RecordKind : std::uint32_t { structure = 1, fill = 2, chunk = 3, epoch = 4, data = 5 };
+enum class RecordKind : std::uint32_t { structure = 1, fill = 2, chunk = 3, epoch = 4, data = 5, before = 6 };
 
 /// In front of each record; the checksum is of kind, lengths and all that follows.
 struct RecordHead {
@@ -152,6 +152,11 @@ std::optional<decltype(LoggedRecord::what)> record_of(const RecordHead& head,
       LoggedStructure structure{0, bytes_at, bytes.size()};
       if (!reader(structure.offset)) return std::nullopt;
       return structure;
+    }
+    case RecordKind::before: {
+      LoggedBefore before{0, bytes_at, bytes.size()};
+      if (!reader(before.offset)) return std::nullopt;
+      return before;
     }
     case RecordKind::data: {
       LoggedData data;
@@ -283,6 +288,12 @@ Result<std::uint64_t> EpochLog::append(std::uint32_t kind, std::span<const std::
 Result<std::uint64_t> EpochLog::add_structure(std::uint64_t offset, std::span<const std::byte> bytes) {
   return append(static_cast<std::uint32_t>(RecordKind::structure), std::as_bytes(std::span(&offset, 1)),
                 bytes);
+}
+
+Result<> EpochLog::add_before(std::uint64_t offset, std::span<const std::byte> bytes) {
+  AFTERBAY_TRY(
+      append(static_cast<std::uint32_t>(RecordKind::before), std::as_bytes(std::span(&offset, 1)), bytes));
+  return {};
 }
 
 Result<> EpochLog::add(const LoggedData& data) {

@@ -29,6 +29,14 @@ struct LoggedStructure {
   std::uint64_t size_bytes = 0;
 };
 
+/// Bytes of a file that is appended to, as they were before structure was first written over them: every
+/// epoch up to then needs them. In the log only their place in it.
+struct LoggedBefore {
+  std::uint64_t offset = 0;  ///< in the file
+  std::uint64_t bytes_at = 0;
+  std::uint64_t size_bytes = 0;
+};
+
 /// HDF5 gave to data what was structure before: that is not to be written there any more.
 struct LoggedData {
   std::uint64_t offset = 0;
@@ -79,6 +87,8 @@ class EpochLog {
   // Any thread. Nothing is durable before `commit`.
   /// Gives where in the log the bytes are.
   Result<std::uint64_t> add_structure(std::uint64_t offset, std::span<const std::byte> bytes);
+  /// LoggedBefore.
+  Result<> add_before(std::uint64_t offset, std::span<const std::byte> bytes);
   Result<> add(const LoggedData& data);
   Result<> add(const LoggedFill& fill);
   Result<> add(const LoggedChunk& chunk, std::span<const std::byte> bytes);
@@ -109,7 +119,7 @@ class EpochLog {
 
 /// One entry of a log.
 struct LoggedRecord {
-  std::variant<LoggedStructure, LoggedData, LoggedFill, LoggedChunk, LoggedEpoch> what;
+  std::variant<LoggedStructure, LoggedBefore, LoggedData, LoggedFill, LoggedChunk, LoggedEpoch> what;
   std::uint64_t end = 0;  ///< in the log
 };
 struct EpochLogContents {

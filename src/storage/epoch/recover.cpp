@@ -43,6 +43,7 @@ struct Logged {
     std::uint64_t end = 0;  ///< in the log
   };
   std::vector<Step> structure;
+  std::vector<LoggedBefore> before;
   struct State {
     LoggedEpoch of;
     std::vector<LoggedFill> fills;
@@ -59,6 +60,8 @@ Result<Logged> read_log(const std::string& path) {
   for (auto& [what, end] : contents.records) {
     if (const auto* structure = std::get_if<LoggedStructure>(&what)) {
       logged.structure.push_back({*structure, end});
+    } else if (const auto* before = std::get_if<LoggedBefore>(&what)) {
+      logged.before.push_back(*before);
     } else if (const auto* data = std::get_if<LoggedData>(&what)) {
       logged.structure.push_back({*data, end});
     } else if (auto* fill = std::get_if<LoggedFill>(&what)) {
@@ -266,6 +269,8 @@ class Recovery {
         room < 0 ? largest : std::min(largest, size + static_cast<std::uint64_t>(room));
     bool all = state_.of.size_bytes <= largest;
     for (const LoggedFill& fill : state_.fills) all = all && is_in(limit, fill.offset, fill.size_bytes);
+    for (const LoggedBefore& before : logged_.before)
+      all = all && is_in(limit, before.offset, before.size_bytes);
     for (const Logged::Step& step : logged_.structure)
       if (const auto* structure = std::get_if<LoggedStructure>(&step.what);
           structure != nullptr && step.end <= state_.of.cut)
@@ -277,10 +282,12 @@ class Recovery {
                            file_.part_path, limit));
   }
 
-  /// All of it, from the first epoch on: what a crash or this program left there does not count.
+  /// All of it, from the first epoch on, and before that what a file that was appended to held: what a crash,
+  /// this program or later epochs left there does not count.
   Result<> write_structure() {
     AFTERBAY_TRY_ASSIGN(const auto log, EpochLog::open(EpochLog::path_of(file_.part_path), disk_));
     WithheldStructure newest;
+    for (const LoggedBefore& it : logged_.before) newest.put(it.offset, it.size_bytes, it.bytes_at);
     for (const Logged::Step& step : logged_.structure) {
       if (step.end > state_.of.cut) break;
       if (const auto* data = std::get_if<LoggedData>(&step.what)) {

@@ -103,6 +103,20 @@ void ByteRanges::remove(std::uint64_t offset, std::uint64_t size_bytes) {
   }
 }
 
+std::vector<std::pair<std::uint64_t, std::uint64_t>> ByteRanges::gaps(std::uint64_t offset,
+                                                                      std::uint64_t size_bytes) const {
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> found;
+  const std::uint64_t end = offset + size_bytes;
+  auto at = ends_.upper_bound(offset);
+  if (at != ends_.begin() && std::prev(at)->second > offset) --at;
+  for (; offset < end && at != ends_.end() && at->first < end; ++at) {
+    if (offset < at->first) found.emplace_back(offset, at->first);
+    offset = std::max(offset, at->second);
+  }
+  if (offset < end) found.emplace_back(offset, end);
+  return found;
+}
+
 bool ByteRanges::overlaps(std::uint64_t offset, std::uint64_t size_bytes) const {
   const auto after = ends_.lower_bound(offset + size_bytes);
   return after != ends_.begin() && std::prev(after)->second > offset;

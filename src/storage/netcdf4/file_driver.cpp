@@ -163,6 +163,7 @@ bool FileDriver::Capture::take(std::uint64_t offset, std::span<const std::byte> 
 void FileDriver::write(bool raw, std::uint64_t offset, std::span<const std::byte> bytes) {
   if (raw && capture_ != nullptr && capture_->take(offset, bytes)) return note_data(offset, bytes.size());
   if (failure_) return;
+  if (log_ != nullptr && !note(log_before(offset, bytes.size()))) return;
   written_.add(offset, bytes.size());
   if (log_ == nullptr) {
     note(writer_.write_structure(offset, bytes));
@@ -200,6 +201,19 @@ void FileDriver::note_data(std::uint64_t offset, std::uint64_t size_bytes) {
 
 ReadLog FileDriver::read_log() const {
   return [log = log_](std::uint64_t at, std::span<std::byte> bytes) { return log->read(at, bytes); };
+}
+
+/// What the file held when it was opened, and nobody has written since, is in no log: of a file that is
+/// appended to, older epochs need it.
+Result<> FileDriver::log_before(std::uint64_t offset, std::uint64_t size_bytes) {
+  if (offset >= first_bytes_) return {};
+  std::vector<std::byte> bytes;
+  for (const auto& [begin, end] : written_.gaps(offset, std::min(size_bytes, first_bytes_ - offset))) {
+    bytes.resize(end - begin);
+    AFTERBAY_TRY(writer_.read(begin, bytes));
+    AFTERBAY_TRY(log_->add_before(begin, bytes));
+  }
+  return {};
 }
 
 Result<> FileDriver::begin_log(EpochLog& log) {

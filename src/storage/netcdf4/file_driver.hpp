@@ -23,7 +23,7 @@ struct DriverFile;
 /// as long as the HDF5 file is open.
 class FileDriver {
  public:
-  explicit FileDriver(BlockWriter& writer) : writer_(writer) {}
+  explicit FileDriver(BlockWriter& writer) : writer_(writer), first_bytes_(writer.size_bytes().value_or(0)) {}
   FileDriver(const FileDriver&) = delete;
   FileDriver& operator=(const FileDriver&) = delete;
   /// What HDF5 still has open of the file reads nothing any more, and writes to nowhere.
@@ -86,11 +86,13 @@ class FileDriver {
  private:
   bool note(Result<> result);
   void note_data(std::uint64_t offset, std::uint64_t size_bytes);
+  Result<> log_before(std::uint64_t offset, std::uint64_t size_bytes);
   [[nodiscard]] ReadLog read_log() const;
 
   BlockWriter& writer_;
   Capture* capture_ = nullptr;
-  ByteRanges written_;  ///< structure, ever
+  std::uint64_t first_bytes_;  ///< size of the file when HDF5 opened it
+  ByteRanges written_;         ///< structure, ever
   EpochLog* log_ = nullptr;
   WithheldStructure withheld_;
   std::optional<Error> failure_;
