@@ -140,7 +140,8 @@ class OutputFile {
     return put_raw(variable, record, data, type_of<T>, memory, false);
   }
   /// All values of a string variable. Every model rank calls it; those of the lowest model rank are written.
-  /// Waits only on that rank, and only while the server's memory for strings is full. Throws as put does, and invalid_argument for a wrong number of values.
+  /// Waits only on that rank, and only while the server's memory for strings is full. Throws as put does, and
+  /// invalid_argument for a wrong number of values.
   void put_strings(std::string_view variable, std::uint64_t record, std::span<const std::string> values);
   /// Room in the server's own buffer, into which the model computes directly, or a private array; see Slot.
   /// Does not wait for room. Throws as put does. From then on the record counts as put.
@@ -321,8 +322,8 @@ class Session {
 /// end.
 void serve_all(std::span<Session* const> sessions);
 
-/// Ends the process with exit status 1 because of `error`. The sessions that the calling thread has opened and
-/// not finalized fail, with this error as the reason, and all their ranks and servers learn it before the
+/// Ends the process with exit status 1 because of `error`. The sessions that the calling thread has opened
+/// and not finalized fail, with this error as the reason, and all their ranks and servers learn it before the
 /// process is gone. The error is
 /// printed on stderr once per job, with the ranks that stopped, instead of once per rank. Takes a few seconds
 /// at most.
