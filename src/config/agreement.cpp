@@ -10,9 +10,11 @@
 namespace afterbay::config {
 namespace {
 
+/// The last value counts: a setting of a collection may come from several sources.
 const std::string* find(const std::vector<AgreedSetting>& settings, const std::string& name) {
-  const auto found = std::ranges::find(settings, name, &AgreedSetting::name);
-  return found == settings.end() ? nullptr : &found->value;
+  const auto found = std::find_if(settings.rbegin(), settings.rend(),
+                                  [&](const AgreedSetting& it) { return it.name == name; });
+  return found == settings.rend() ? nullptr : &found->value;
 }
 
 std::string text_of(const std::string* value) {

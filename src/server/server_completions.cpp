@@ -55,7 +55,8 @@ Result<> Server::complete(EpochMarked& it) {
   AFTERBAY_TRY_ASSIGN(OutputFile* const file, file_of(it.file));
   --file->pending;
   epochs_.marked(*file, it.epoch, std::move(it.part));
-  task_ended(*file, std::move(it.error));
+  // If the leader is gone, that has ended the session, and perhaps the file.
+  if (const auto at = files_.find(it.file); at != files_.end()) task_ended(at->second, std::move(it.error));
   return {};
 }
 

@@ -9,7 +9,11 @@ namespace afterbay::server {
 Telemetry::Host Server::telemetry_host() {
   return {[this](observe::ServerState& state) { fill(state); }, [this] { return strings_.bytes(); },
           [this](std::uint32_t collection, observe::CollectionState& state) { fill(collection, state); },
-          [this](const std::string& text) { warn(text); }};
+          [this](const std::string& text) {
+            if (said_goodbye_) return;  // the journal has the end of the run
+            logger_.warning("I/O server {}: {}", identity_.number, text);
+            note_warning(text);
+          }};
 }
 
 void Server::fill(observe::ServerState& state) {

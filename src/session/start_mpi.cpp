@@ -100,6 +100,10 @@ Result<std::vector<Greeting>> agree(const mpi::Communicator& comm, const Greetin
                      "ranks have different settings: {}; give all ranks the same configuration",
                      config::first_difference(settings_of(all[0]), 0, settings_of(one), static_cast<int>(r)))
               .at_rank(static_cast<int>(r)));
+    if (r > 0) {  // those of rank 0 are the same, and there may be many ranks
+      one.setting_names = {};
+      one.setting_values = {};
+    }
     all.push_back(std::move(one));
   }
   return all;

@@ -11,13 +11,14 @@
 namespace afterbay::wire {
 
 // The first kind of each list. Kinds only have to agree between processes of one run.
-inline constexpr std::uint32_t first_transport = 1;
-inline constexpr std::uint32_t first_set_up = 50;
-inline constexpr std::uint32_t first_from_model = 100;
-inline constexpr std::uint32_t first_to_model = 200;
-inline constexpr std::uint32_t first_between_servers = 300;
-inline constexpr std::uint32_t first_to_reader = 400;
-inline constexpr std::uint32_t first_from_reader = 500;
+// Smaller ones are of messages that are sent by a collective call of their own.
+inline constexpr std::uint32_t first_transport = 1000;
+inline constexpr std::uint32_t first_set_up = 1100;
+inline constexpr std::uint32_t first_from_model = 1200;
+inline constexpr std::uint32_t first_to_model = 1300;
+inline constexpr std::uint32_t first_between_servers = 1400;
+inline constexpr std::uint32_t first_to_reader = 1500;
+inline constexpr std::uint32_t first_from_reader = 1600;
 inline constexpr std::uint32_t most_messages = 100;  ///< of one direction
 
 template <std::uint32_t First, class... Messages>

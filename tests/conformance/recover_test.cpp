@@ -273,7 +273,7 @@ TEST_P(Recover, a_failure_on_the_way_to_any_epoch_leaves_the_others) {
 
 /// The index of chunks of the older file is written over for the first time between two epochs.
 TEST_P(Recover, any_epoch_of_a_file_that_is_appended_to_comes_back) {
-  constexpr std::uint64_t before = 12, after = 6;
+  constexpr std::uint64_t after = 6;
   Schema schema;
   schema.dimension("time", unlimited).dimension("y", 20).dimension("x", 30);
   const bool classic = GetParam() != Format::netcdf4;
@@ -298,9 +298,11 @@ TEST_P(Recover, any_epoch_of_a_file_that_is_appended_to_comes_back) {
     ASSERT_TRUE((*file)->publish());
   };
   const std::string older = directory_.file("older.nc");
-  write(older, 0, before, false);
-  for (std::uint64_t wanted = 1; wanted <= after; ++wanted) {
-    SCOPED_TRACE(wanted);
+  // A new chunk first, and one that has records already and is encoded anew.
+  for (std::uint64_t turn = 0; turn < 2 * after; ++turn) {
+    const std::uint64_t before = turn < after ? 12 : 14, wanted = turn % after + 1;
+    SCOPED_TRACE(fmt::format("{} records, epoch {}", before, wanted));
+    write(older, 0, before, false);
     fs::copy_file(older, path_, fs::copy_options::overwrite_existing);
     write(path_, before, before + after, true);
     const auto found = storage::find_recoverable(path_);

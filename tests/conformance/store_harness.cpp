@@ -144,8 +144,6 @@ Schema filtered_schema() {
   schema.variable("unshuffled", Type::int32, {"time", "y", "x"}).with_deflate(9, false);
   schema.variable("packed_span", Type::int16, {"time", "y", "x"}).with_chunk({3, 50, 11}).with_deflate(1);
   schema.variable("packed_fixed", Type::float64, {"y", "x"}).with_deflate(2);
-  schema.variable("shuffled_fixed", Type::int32, {"y", "x"}).shuffle = true;
-  schema.variable("shuffled", Type::float64, {"time", "y", "x"}).shuffle = true;
   schema.variable("chunked_fixed", Type::int8, {"y", "x"}).with_chunk({7, 30});
   schema.variable("packed_text", Type::text, {"time", "x"}).with_deflate(3);
   return schema;

@@ -34,9 +34,16 @@ TEST(ConfigAgreement, NamesTheSettingAndBothRanks) {
 }
 
 TEST(ConfigAgreement, EachFlaggedSettingCounts) {
-  int flagged = 0;
-  for (const auto& setting : session_settings()) flagged += setting.agreed ? 1 : 0;
-  EXPECT_EQ(flagged, 27);
+  std::vector<std::string> flagged;
+  for (const auto& setting : session_settings())
+    if (setting.agreed) flagged.push_back(setting.name);
+  EXPECT_THAT(flagged, testing::UnorderedElementsAre(
+                           "topology", "servers", "servers_per_node", "server_nodes", "server_offset",
+                           "server_spacing", "isolate_nodes", "model_ranks", "frontends_per_node",
+                           "inline.mode", "placement", "pool_choice", "input_pool", "transport",
+                           "memory.server", "memory.block", "memory.small_block", "memory.small_share",
+                           "memory.frames", "memory.chunks", "memory.input", "memory.link", "memory.ring",
+                           "memory.frontend", "deadline", "checks", "chunk"));
   for (const auto& [name, value] : std::vector<std::pair<std::string, std::string>>{{"servers", "7"},
                                                                                     {"deadline", "17s"},
                                                                                     {"chunk", "64KiB"},
@@ -57,6 +64,14 @@ TEST(ConfigAgreement, PoolsAndTheirOrderCount) {
   std::swap(other.pool_overrides[0], other.pool_overrides[1]);
   EXPECT_EQ(difference(Config(), one), "pools.a.servers is not set on rank 0 and 2 on rank 3");
   EXPECT_THAT(difference(one, other), HasSubstr("the order of pools"));
+}
+
+TEST(ConfigAgreement, OfSeveralSourcesTheLastCounts) {
+  Config one;
+  one.pool_overrides = {{"a", "servers", "2", {}}, {"a", "servers", "3", {}}};
+  Config other = one;
+  other.pool_overrides[1].value = "4";
+  EXPECT_EQ(difference(one, other), "pools.a.servers is 3 on rank 0 and 4 on rank 3");
 }
 
 TEST(ConfigAgreement, WhatFollowsFromOtherSettingsCounts) {

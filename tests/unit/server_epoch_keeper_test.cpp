@@ -35,7 +35,10 @@ class ServerEpochKeeper : public ::testing::Test {
       marks_.emplace_back(file.id, epoch);
       parts_ = std::move(parts);
     };
-    host.send_part = [this](const OutputFile&, wire::EpochPart part) { sent_.push_back(std::move(part)); };
+    host.send_part = [this](const OutputFile&, wire::EpochPart part) {
+      sent_.push_back(std::move(part));
+      if (leader_is_gone_) keeper_->stop();
+    };
     host.note = [this](std::uint64_t, journal::EpochCompleted line) { lines_.push_back(std::move(line)); };
     host.answer = [this](std::size_t peer, std::uint64_t ticket) { answers_.emplace_back(peer, ticket); };
     host.complete = [this](std::uint64_t number, const std::string&) { complete_.push_back(number); };
@@ -61,7 +64,7 @@ class ServerEpochKeeper : public ::testing::Test {
   ServedCollection collection_;
   std::map<std::uint64_t, OutputFile> files_;
   std::uint64_t written_ = 0;
-  bool member_ = false, awaits_journal_ = false;
+  bool member_ = false, awaits_journal_ = false, leader_is_gone_ = false;
   std::vector<std::pair<std::uint64_t, storage::Epoch>> marks_;
   EpochKeeper::Parts parts_;
   std::vector<wire::EpochPart> sent_;
@@ -183,6 +186,17 @@ TEST_F(ServerEpochKeeper, AMemberSendsItsPartAndIsNotInTheJournal) {
   EXPECT_TRUE(sent_[1].part->logged);
   ASSERT_THAT(lines_, SizeIs(1));
   EXPECT_THAT(lines_[0].unpublished, IsEmpty());
+}
+
+TEST_F(ServerEpochKeeper, EndsIfAPartCannotBeSent) {
+  collection_.split = model::Split::slab;
+  member_ = leader_is_gone_ = true;
+  both_reach(1, {{7, 1}, {8, 1}});
+  files_.at(7).state = files_.at(8).state = OutputFile::State::handed_over;
+  keeper_->advance();
+  EXPECT_THAT(sent_, SizeIs(1));
+  EXPECT_TRUE(keeper_->empty());
+  EXPECT_THAT(lines_, IsEmpty());
 }
 
 TEST_F(ServerEpochKeeper, KnowsItsTickets) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -65,8 +66,10 @@ TEST(ServerExecutor, LosesNothingThatManyThreadsPost) {
       posting.emplace_back([&] {
         for (int i = 0; i < each; ++i) executor.post([&] { ++ran; });
       });
-    while (ran < threads * each) executor.run();
+    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (ran < threads * each && std::chrono::steady_clock::now() < until) executor.run();
   }
+  EXPECT_EQ(ran, threads * each);
   EXPECT_EQ(executor.run(), 0u);
   EXPECT_EQ(woken, threads * each);
 }

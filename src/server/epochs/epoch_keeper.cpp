@@ -37,8 +37,10 @@ void EpochKeeper::advance() {
       if (it.before.size() < host_.ranks || !std::ranges::all_of(it.before, host_.is_written)) return;
       it.stage = Stage::marking;
     }
-    for (OpenFile& file : it.files)
+    for (OpenFile& file : it.files) {
       if (file.state == OpenFile::State::waiting) mark(it, file);
+      if (stopped_) return;  // a message could not be sent: there is no epoch any more
+    }
     if (!std::ranges::all_of(it.files,
                              [](const OpenFile& file) { return file.state == OpenFile::State::done; }))
       return;
@@ -57,8 +59,8 @@ void EpochKeeper::mark(Open& it, OpenFile& entry) {
   if (file->state == OutputFile::State::publishing) return;
   const bool member = host_.is_member(*file);
   if (member && file->state == OutputFile::State::handed_over) {
-    host_.send_part(*file, {file->id, it.epoch.number, std::nullopt});
     entry.state = OpenFile::State::done;
+    host_.send_part(*file, {file->id, it.epoch.number, std::nullopt});
     return;
   }
   if (!member) {

@@ -110,8 +110,7 @@ void Telemetry::sample(bool active) {
       backlog_watch_.look({now.elapsed_s, now.backlog_bytes, now.backlog_limit_bytes, now.bytes_in,
                            now.bytes_out, now.steps, now.waited_for_room_s, identity_.session_ranks.size(),
                            frames_.older_refusals(), frames_.most_instances()});
-  if (warning && now.phase != "ended")
-    host_.warn(fmt::format("I/O server {}: {}", identity_.number, *warning));
+  if (warning) host_.warn(*warning);
   now.model_waits_in_s = backlog_watch_.model_waits_in_s().value_or(-1);
   sampler_.offer(std::move(now), active);
 }

@@ -32,7 +32,7 @@ class Telemetry {
     std::function<std::uint64_t()> other_backlog_bytes;
     /// Name, open files and lag of a collection.
     std::function<void(std::uint32_t collection, observe::CollectionState&)> fill_collection;
-    /// Logs a warning and records it in the journal.
+    /// Logs a warning and records it in the journal, unless the run has ended.
     std::function<void(std::string)> warn;
   };
 

@@ -29,8 +29,8 @@ struct LoggedStructure {
   std::uint64_t size_bytes = 0;
 };
 
-/// Bytes of a file that is appended to, as they were before structure was first written over them: every
-/// epoch up to then needs them. In the log only their place in it.
+/// Bytes of a file that is appended to, as they were before the run first wrote over them: every epoch up to
+/// then needs them. No two records overlap. In the log only their place in it.
 struct LoggedBefore {
   std::uint64_t offset = 0;  ///< in the file
   std::uint64_t bytes_at = 0;

@@ -287,7 +287,8 @@ class Recovery {
   Result<> write_structure() {
     AFTERBAY_TRY_ASSIGN(const auto log, EpochLog::open(EpochLog::path_of(file_.part_path), disk_));
     WithheldStructure newest;
-    for (const LoggedBefore& it : logged_.before) newest.put(it.offset, it.size_bytes, it.bytes_at);
+    for (const LoggedBefore& it : logged_.before)
+      newest.put(it.offset, it.size_bytes, it.bytes_at);  // no overlaps
     for (const Logged::Step& step : logged_.structure) {
       if (step.end > state_.of.cut) break;
       if (const auto* data = std::get_if<LoggedData>(&step.what)) {

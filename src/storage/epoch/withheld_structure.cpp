@@ -103,9 +103,8 @@ void ByteRanges::remove(std::uint64_t offset, std::uint64_t size_bytes) {
   }
 }
 
-std::vector<std::pair<std::uint64_t, std::uint64_t>> ByteRanges::gaps(std::uint64_t offset,
-                                                                      std::uint64_t size_bytes) const {
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> found;
+ByteRanges::Gaps ByteRanges::gaps(std::uint64_t offset, std::uint64_t size_bytes) const {
+  Gaps found;
   const std::uint64_t end = offset + size_bytes;
   auto at = ends_.upper_bound(offset);
   if (at != ends_.begin() && std::prev(at)->second > offset) --at;

@@ -49,9 +49,9 @@ class ByteRanges {
   void add(std::uint64_t offset, std::uint64_t size_bytes);
   void remove(std::uint64_t offset, std::uint64_t size_bytes);
   [[nodiscard]] bool overlaps(std::uint64_t offset, std::uint64_t size_bytes) const;
-  /// What of these bytes is in none of the ranges: (begin, end), ascending.
-  [[nodiscard]] std::vector<std::pair<std::uint64_t, std::uint64_t>> gaps(std::uint64_t offset,
-                                                                          std::uint64_t size_bytes) const;
+  using Gaps = std::vector<std::pair<std::uint64_t, std::uint64_t>>;  ///< (begin, end), ascending
+  /// What of these bytes is in none of the ranges.
+  [[nodiscard]] Gaps gaps(std::uint64_t offset, std::uint64_t size_bytes) const;
   [[nodiscard]] const std::map<std::uint64_t, std::uint64_t>& all() const noexcept { return ends_; }
 
  private:

@@ -163,7 +163,7 @@ bool FileDriver::Capture::take(std::uint64_t offset, std::span<const std::byte> 
 void FileDriver::write(bool raw, std::uint64_t offset, std::span<const std::byte> bytes) {
   if (raw && capture_ != nullptr && capture_->take(offset, bytes)) return note_data(offset, bytes.size());
   if (failure_) return;
-  if (log_ != nullptr && !note(log_before(offset, bytes.size()))) return;
+  if (!note(log_before(offset, bytes.size(), false))) return;
   written_.add(offset, bytes.size());
   if (log_ == nullptr) {
     note(writer_.write_structure(offset, bytes));
@@ -192,6 +192,7 @@ std::uint64_t FileDriver::size_bytes() const {
 
 /// Data may come to lie where structure was: that must never be written there again.
 void FileDriver::note_data(std::uint64_t offset, std::uint64_t size_bytes) {
+  if (failure_ || !note(log_before(offset, size_bytes, true))) return;
   if (!written_.overlaps(offset, size_bytes)) return;
   written_.remove(offset, size_bytes);
   if (log_ == nullptr || failure_) return;
@@ -203,16 +204,19 @@ ReadLog FileDriver::read_log() const {
   return [log = log_](std::uint64_t at, std::span<std::byte> bytes) { return log->read(at, bytes); };
 }
 
-/// What the file held when it was opened, and nobody has written since, is in no log: of a file that is
-/// appended to, older epochs need it.
-Result<> FileDriver::log_before(std::uint64_t offset, std::uint64_t size_bytes) {
+/// What the file held when it was opened, and the run has not written over yet, is in no log: of a file that
+/// is appended to, older epochs need it. `by_data`: data are written over it; epochs from now on keep them.
+Result<> FileDriver::log_before(std::uint64_t offset, std::uint64_t size_bytes, bool by_data) {
   if (offset >= first_bytes_) return {};
+  const std::uint64_t size = std::min(size_bytes, first_bytes_ - offset);
   std::vector<std::byte> bytes;
-  for (const auto& [begin, end] : written_.gaps(offset, std::min(size_bytes, first_bytes_ - offset))) {
+  for (const auto& [begin, end] : log_ == nullptr ? ByteRanges::Gaps() : known_.gaps(offset, size)) {
     bytes.resize(end - begin);
     AFTERBAY_TRY(writer_.read(begin, bytes));
     AFTERBAY_TRY(log_->add_before(begin, bytes));
+    if (by_data) AFTERBAY_TRY(log_->add(LoggedData{begin, end - begin}));
   }
+  known_.add(offset, size);
   return {};
 }
 

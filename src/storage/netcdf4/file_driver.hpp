@@ -56,7 +56,10 @@ class FileDriver {
   };
 
   /// The file holds structure there that HDF5 did not write itself.
-  void note_structure(std::uint64_t offset, std::uint64_t size_bytes) { written_.add(offset, size_bytes); }
+  void note_structure(std::uint64_t offset, std::uint64_t size_bytes) {
+    written_.add(offset, size_bytes);
+    known_.add(offset, size_bytes);
+  }
   /// From now on what HDF5 writes goes to the log, and the file keeps what it has, until `settle`. Begins
   /// with all that was written so far, which HDF5 must have flushed. `log` outlives this.
   Result<> begin_log(EpochLog& log);
@@ -86,13 +89,14 @@ class FileDriver {
  private:
   bool note(Result<> result);
   void note_data(std::uint64_t offset, std::uint64_t size_bytes);
-  Result<> log_before(std::uint64_t offset, std::uint64_t size_bytes);
+  Result<> log_before(std::uint64_t offset, std::uint64_t size_bytes, bool by_data);
   [[nodiscard]] ReadLog read_log() const;
 
   BlockWriter& writer_;
   Capture* capture_ = nullptr;
   std::uint64_t first_bytes_;  ///< size of the file when HDF5 opened it
   ByteRanges written_;         ///< structure, ever
+  ByteRanges known_;           ///< what the file held there first is in the log, or no epoch needs it
   EpochLog* log_ = nullptr;
   WithheldStructure withheld_;
   std::optional<Error> failure_;
