@@ -344,5 +344,30 @@ TEST_F(ReaderProcess, appending_to_mutants_of_chunk_indexes_ends_no_process) {
   for (const auto& [status, times] : seen) RecordProperty("status_" + std::to_string(status), times);
 }
 
+// The chunks of an index of three levels, put in at random places.
+TEST_F(ReaderProcess, files_with_large_indexes_of_other_programs_can_be_appended_to) {
+  const std::string path = directory_.file("foreign.nc");
+  run_python(
+      "import netCDF4, numpy, random, sys\n"
+      "random.seed(7)\n"
+      "with netCDF4.Dataset(sys.argv[1], 'w') as f:\n"
+      "    f.createDimension('time'); f.createDimension('x', 30)\n"
+      "    for name, how in (('plain', {}), ('packed', dict(zlib=True, shuffle=True))):\n"
+      "        f.createVariable(name, 'f4', ('time', 'x'), chunksizes=(1, 2), **how)\n"
+      "    places = [(t, x) for t in range(400) for x in range(0, 30, 2)]\n"
+      "    random.shuffle(places)\n"
+      "    for t, x in places:\n"
+      "        f['plain'][t, x:x + 2] = t; f['packed'][t, x] = t\n",
+      path);
+  Schema schema;
+  schema.dimension("time", unlimited).dimension("x", 30);
+  for (const char* const name : {"plain", "packed"})
+    schema.variable(name, Type::float32, {"time", "x"}).with_chunk({1, 2});
+  schema.variables.back().with_deflate(4);
+  const auto more = request_of(path, schema, Format::netcdf4, storage::Existing::append);
+  const Source source = sample_data(more.schema, *more.layout);
+  EXPECT_EQ(status_of_append(more, source), static_cast<int>(Appended::done));
+}
+
 }  // namespace
 }  // namespace afterbay::test

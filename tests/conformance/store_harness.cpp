@@ -146,6 +146,8 @@ Schema filtered_schema() {
   schema.variable("packed_fixed", Type::float64, {"y", "x"}).with_deflate(2);
   schema.variable("chunked_fixed", Type::int8, {"y", "x"}).with_chunk({7, 30});
   schema.variable("packed_text", Type::text, {"time", "x"}).with_deflate(3);
+  schema.variable("shuffled", Type::float64, {"time", "y", "x"}).shuffle = true;
+  schema.variable("shuffled_fixed", Type::int32, {"y", "x"}).shuffle = true;
   return schema;
 }
 

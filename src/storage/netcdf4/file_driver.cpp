@@ -60,9 +60,11 @@ int compare_files(const H5FD_t* a, const H5FD_t* b) {
 }
 
 /// No data sieve: it would copy raw data into a buffer of HDF5's.
-herr_t query(const H5FD_t*, unsigned long* flags) {
-  *flags = H5FD_FEAT_AGGREGATE_METADATA | H5FD_FEAT_ACCUMULATE_METADATA | H5FD_FEAT_AGGREGATE_SMALLDATA |
-           H5FD_FEAT_DEFAULT_VFD_COMPATIBLE;
+herr_t query(const H5FD_t* file, unsigned long* flags) {
+  *flags = H5FD_FEAT_AGGREGATE_METADATA | H5FD_FEAT_AGGREGATE_SMALLDATA | H5FD_FEAT_DEFAULT_VFD_COMPATIBLE;
+  // Accumulated, structure would be read in pieces that are no nodes.
+  const FileDriver* const driver = file == nullptr ? nullptr : driver_of(file);
+  if (driver == nullptr || !driver->checks_structure()) *flags |= H5FD_FEAT_ACCUMULATE_METADATA;
   return 0;
 }
 
@@ -179,7 +181,8 @@ void FileDriver::write(bool raw, std::uint64_t offset, std::span<const std::byte
 bool FileDriver::read(bool raw, std::uint64_t offset, std::span<std::byte> bytes) {
   if (raw && capture_ != nullptr && capture_->take(offset, bytes)) return true;
   if (!note(writer_.read(offset, bytes))) return false;
-  return log_ == nullptr || note(withheld_.read(offset, bytes, read_log()));
+  if (log_ != nullptr && !note(withheld_.read(offset, bytes, read_log()))) return false;
+  return raw || !structure_check_ || note(structure_check_(offset, bytes));
 }
 
 void FileDriver::truncate() {

@@ -5,8 +5,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/result.hpp"
@@ -29,6 +31,10 @@ class FileDriver {
   /// What HDF5 still has open of the file reads nothing any more, and writes to nowhere.
   ~FileDriver();
 
+  /// Asked about each piece of structure that HDF5 reads, as a whole and before HDF5 sees it: with an error
+  /// HDF5 fails to read it. Given before the access list, it costs HDF5 one read per piece.
+  using StructureCheck = std::function<Result<>(std::uint64_t offset, std::span<const std::byte> bytes)>;
+  void check_structure(StructureCheck check) { structure_check_ = std::move(check); }
   /// A file access list for H5Fopen. Data of 64 KiB and more are placed on pages.
   Result<Hdf5Id> access_list();
 
@@ -84,6 +90,7 @@ class FileDriver {
   bool read(bool raw, std::uint64_t offset, std::span<std::byte> bytes);
   void truncate();
   [[nodiscard]] std::uint64_t size_bytes() const;
+  [[nodiscard]] bool checks_structure() const noexcept { return static_cast<bool>(structure_check_); }
   std::uint64_t end_of_allocation = 0;
 
  private:
@@ -93,6 +100,7 @@ class FileDriver {
   [[nodiscard]] ReadLog read_log() const;
 
   BlockWriter& writer_;
+  StructureCheck structure_check_;
   Capture* capture_ = nullptr;
   std::uint64_t first_bytes_;  ///< size of the file when HDF5 opened it
   ByteRanges written_;         ///< structure, ever

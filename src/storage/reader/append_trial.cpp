@@ -5,6 +5,8 @@
 #include <array>
 #include <cstring>
 #include <map>
+#include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -73,6 +75,11 @@ Result<std::unique_ptr<AppendTrial>> AppendTrial::open(const std::string& path) 
   AFTERBAY_TRY_ASSIGN(trial->bytes_, BlockWriter::open(trial->descriptor_.get(), path, DirectIo::off,
                                                        std::make_shared<OverlayDisk>()));
   trial->driver_ = std::make_unique<FileDriver>(*trial->bytes_);
+  trial->driver_->check_structure(
+      [trial = trial.get()](std::uint64_t offset, std::span<const std::byte> bytes) -> Result<> {
+        if (!trial->follows_) return {};
+        return trial->indexes_.node(offset, bytes, trial->driver_->size_bytes());
+      });
   const LibraryLock lock;
   AFTERBAY_TRY_ASSIGN(const Hdf5Id access, trial->driver_->access_list());
   trial->file_ = Hdf5Id(H5Fopen(path.c_str(), H5F_ACC_RDWR, access.get()));
@@ -97,23 +104,47 @@ Result<> AppendTrial::try_variable(const std::string& name) {
     return failed(make_error(ErrorCode::format, "the variable is only a link to one in another place"));
   const hid_t dataset = H5Dopen2(file_.get(), stored.c_str(), H5P_DEFAULT);
   if (dataset < 0) return failed(driver_->error("open the variable"));
-  if (auto done = follow_index(dataset); !done) return failed(std::move(done).error());
+  if (auto done = follow_index(dataset, name); !done) return failed(std::move(done).error());
   if (auto done = add_records(dataset); !done) return failed(std::move(done).error());
   if (H5Dclose(dataset) < 0) return failed(driver_->error("close the variable"));
   if (auto done = driver_->check("add records"); !done) return failed(std::move(done).error());
   return {};
 }
 
-/// Counting chunks visits every node of the index, and no data.
-Result<> AppendTrial::follow_index(hid_t dataset) {
+Result<> AppendTrial::follow_index(hid_t dataset, const std::string& name) {
   const Hdf5Id creation(H5Dget_create_plist(dataset));
   if (!creation.valid()) return fail(driver_->error("find how the variable is stored"));
   if (H5Pget_layout(creation.get()) != H5D_CHUNKED) return {};
+  follows_ = true;
+  auto checked = check_index(dataset, creation, name);
+  follows_ = false;
+  return checked;
+}
+
+/// Counting chunks visits every node of the index, and no data.
+Result<> AppendTrial::check_index(hid_t dataset, const Hdf5Id& creation_list, const std::string& name) {
   const Hdf5Id space(H5Dget_space(dataset));
+  const Hdf5Id type(H5Dget_type(dataset));
+  std::array<hsize_t, H5S_MAX_RANK> lengths{};
+  const int rank = H5Pget_chunk(creation_list.get(), H5S_MAX_RANK, lengths.data());
+  H5D_chunk_index_t kind = H5D_CHUNK_IDX_BTREE;
+  if (rank < 1 || rank > H5S_MAX_RANK || !space.valid() || !type.valid() ||
+      H5Dget_chunk_index_type(dataset, &kind) < 0)
+    return fail(driver_->error("find the chunks of the variable"));
+  ChunkIndexCheck::Variable variable{.name = name, .chunk = {}, .all_bytes = std::nullopt};
+  std::uint64_t bytes = H5Tget_size(type.get());
+  for (int d = 0; d < rank; ++d) {
+    variable.chunk.push_back(lengths[static_cast<std::size_t>(d)]);
+    if (variable.chunk.back() == 0 || __builtin_mul_overflow(bytes, variable.chunk.back(), &bytes))
+      return fail(ErrorCode::format, "no variable has such chunks");
+  }
+  const bool as_in_memory = H5Tis_variable_str(type.get()) == 0 && H5Tdetect_class(type.get(), H5T_VLEN) == 0;
+  if (as_in_memory && H5Pget_nfilters(creation_list.get()) == 0) variable.all_bytes = bytes;
+  indexes_.begin(std::move(variable));
   hsize_t chunks = 0;
-  if (!space.valid() || H5Dget_num_chunks(dataset, space.get(), &chunks) < 0)
+  if (H5Dget_num_chunks(dataset, space.get(), &chunks) < 0)
     return fail(driver_->error("follow the index of its chunks"));
-  return {};
+  return kind == H5D_CHUNK_IDX_BTREE ? indexes_.end(chunks) : Result<>();
 }
 
 Result<> AppendTrial::add_records(hid_t dataset) {
@@ -180,6 +211,7 @@ Result<> AppendTrial::add_string(hid_t dataset, hid_t type, std::vector<hsize_t>
 }
 
 Result<> AppendTrial::finish() {
+  AFTERBAY_TRY(indexes_.finish());
   const LibraryLock lock;
   if (H5Fclose(file_.release()) < 0) return fail(driver_->error("close the file"));
   return driver_->check("close the file");
