@@ -42,7 +42,7 @@
 !> @endcode
 module afterbay
   use afterbay_base, only: &
-      afterbay_error, afterbay_last_error, afterbay_error_name, afterbay_version, AFTERBAY_UNLIMITED, &
+      afterbay_error, afterbay_last_error, afterbay_error_name, afterbay_stop, afterbay_version, AFTERBAY_UNLIMITED, &
       AFTERBAY_OK, AFTERBAY_INVALID_ARGUMENT, AFTERBAY_UNKNOWN_NAME, AFTERBAY_WRONG_TYPE, AFTERBAY_CONFLICT, &
       AFTERBAY_BAD_STATE, AFTERBAY_WOULD_BLOCK, AFTERBAY_TIMED_OUT, AFTERBAY_PEER_LOST, AFTERBAY_EXISTS, &
       AFTERBAY_NO_SPACE, AFTERBAY_IO, AFTERBAY_FORMAT, AFTERBAY_RESOURCES, AFTERBAY_MPI, AFTERBAY_INTERNAL, &

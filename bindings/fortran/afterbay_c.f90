@@ -104,6 +104,8 @@ module afterbay_c
   end interface
 
   interface
+    !> Ends the process with exit status 1 because of the last error, which is printed once per job; all open
+    !> sessions fail with it. Does not return. For programs that handle errors by ierr and want to give up.
     subroutine afterbay_stop() bind(C)
     end subroutine
     subroutine afterbay_last_error_info(info) bind(C)

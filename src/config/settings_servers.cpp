@@ -39,7 +39,10 @@ void add_layout(std::vector<Setting<Config>>& table) {
   table.push_back(session(agreed, "servers_per_node", count_or_automatic(), AFTERBAY_FIELD(layout.per_node),
                           "Number of servers on each node that has servers. Two of `servers`, "
                           "`servers_per_node` and `server_nodes` determine the third. Given alone, it "
-                          "puts servers on every node. `auto`: nodes are ignored."));
+                          "puts servers on every node or, with `isolate_nodes`, on one node. `auto`: with "
+                          "`server_nodes` alone, one server on each of these nodes or, with "
+                          "`isolate_nodes`, all their ranks; otherwise servers are not "
+                          "placed by node."));
   table.push_back(session(agreed, "server_nodes", count_or_automatic(), AFTERBAY_FIELD(layout.nodes),
                           "Number of nodes that have servers: the last ones, in the order of their lowest "
                           "ranks. Given alone, it puts one server on each of them or, with "

@@ -45,16 +45,18 @@ Recorder::Recorder(Where where, Identity identity, Logger logger)
   identity_.started.directory = working_directory();
 }
 
-std::string Recorder::line(Event event, std::uint64_t sequence) const {
-  return text_of({utc_now(), identity_.run, identity_.server, sequence, std::move(event)});
+std::string Recorder::line(std::string at, Event event, std::uint64_t sequence) const {
+  return text_of({std::move(at), identity_.run, identity_.server, sequence, std::move(event)});
 }
 
-/// The open file. When it is opened: who runs here, and what became of the run before.
+/// The open file, with all lines that waited for it.
 Result<JournalFile*> Recorder::file() {
   const MutexLock lock(mutex_);
-  return file_at_hand();
+  AFTERBAY_TRY(write_waiting());
+  return file_.get();
 }
 
+/// Opens the file and writes which run this is, and which runs did not end.
 Result<JournalFile*> Recorder::file_at_hand(std::chrono::milliseconds patience) {
   if (file_) return file_.get();
   AFTERBAY_TRY_ASSIGN(auto opened,
@@ -62,9 +64,22 @@ Result<JournalFile*> Recorder::file_at_hand(std::chrono::milliseconds patience) 
   AFTERBAY_TRY(opened->append_durably(
       text_of({started_at_, identity_.run, identity_.server, opened->sequence(), identity_.started})));
   for (const std::string& killed : opened->runs_without_end())
-    if (killed != identity_.run) AFTERBAY_TRY(opened->append(line(RunAbandoned{killed}, opened->sequence())));
+    if (killed != identity_.run) AFTERBAY_TRY(opened->append(line(utc_now(), RunAbandoned{killed}, opened->sequence())));
   file_ = std::move(opened);
+  is_open_ = true;
   return file_.get();
+}
+
+Result<> Recorder::write_waiting() {
+  AFTERBAY_TRY_ASSIGN(JournalFile* const to, file_at_hand());
+  std::vector<Waiting> waiting;
+  {
+    const MutexLock lock(waiting_mutex_);
+    waiting.swap(waiting_);
+  }
+  for (Waiting& it : waiting)
+    AFTERBAY_TRY(to->append(line(std::move(it.at), std::move(it.event), to->sequence())));
+  return {};
 }
 
 Result<> Recorder::write(std::vector<Event> events, bool durable) {
@@ -73,7 +88,7 @@ Result<> Recorder::write(std::vector<Event> events, bool durable) {
   for (Event& event : events) {
     // What begins from now on is later than this run's end.
     const bool last = std::holds_alternative<RunEnded>(event);
-    lines.push_back(line(std::move(event), last ? to->next_sequence() : to->sequence()));
+    lines.push_back(line(utc_now(), std::move(event), last ? to->next_sequence() : to->sequence()));
   }
   if (durable) return to->append_durably(lines);
   for (const std::string& text : lines) AFTERBAY_TRY(to->append(text));
@@ -88,7 +103,7 @@ Result<> Recorder::begin() {
   {
     const MutexLock lock(mutex_);
     if (over_) return {};
-    if (auto opened = file_at_hand(); !opened) begun = fail(std::move(opened).error());
+    begun = write_waiting();
   }
   return bear(std::move(begun));
 }
@@ -100,6 +115,23 @@ Result<> Recorder::note(Event event, bool durable) {
   return bear(write(std::move(alone), durable));
 }
 
+void Recorder::note_soon(Event event) {
+  if (!keeps()) return;
+  {
+    const MutexLock lock(waiting_mutex_);
+    waiting_.push_back({utc_now(), std::move(event)});
+  }
+  Result<> written;
+  if (is_open_) {
+    const MutexLock lock(mutex_);
+    written = write_waiting();
+  } else if (mutex_.try_lock()) {
+    written = write_waiting();
+    mutex_.unlock();
+  }
+  (void)bear(std::move(written));
+}
+
 Result<> Recorder::note_durably(std::vector<Event> events) {
   return keeps() && !events.empty() ? bear(write(std::move(events), true)) : Result<>();
 }
@@ -109,8 +141,7 @@ Result<> Recorder::bear(Result<> written) {
   if (written) return {};
   if (where_.required)
     return fail(std::move(written).error().add("the setting 'journal.required' lets the run fail for it"));
-  const MutexLock lock(mutex_);
-  if (!std::exchange(warned_of_failure_, true))
+  if (!warned_of_failure_.exchange(true))
     logger_.warning("{}\noutput goes on without it, and `afterbay status` will not know all of it",
                     written.error().text());
   return {};
@@ -144,7 +175,7 @@ Result<> Recorder::published(std::vector<FilePublished> files) {
 
 void Recorder::given_up(FileFacts file, std::string why) {
   file.path = absolute(file.path);
-  (void)note(FileGivenUp{std::move(file), std::move(why)}, false);
+  note_soon(FileGivenUp{std::move(file), std::move(why)});
 }
 
 Result<> Recorder::epoch_completed(EpochCompleted epoch) {
@@ -153,15 +184,15 @@ Result<> Recorder::epoch_completed(EpochCompleted epoch) {
   return note(std::move(epoch), true);
 }
 
-void Recorder::warned(std::string text) { (void)note(Warned{std::move(text)}, false); }
+void Recorder::warned(std::string text) { note_soon(Warned{std::move(text)}); }
 
-void Recorder::triggered(TriggerRan ran) { (void)note(std::move(ran), false); }
+void Recorder::triggered(TriggerRan ran) { note_soon(std::move(ran)); }
 
 void Recorder::failed(const Error& error) {
   Failed failed{name_of(error.code), error.text(), std::nullopt, std::nullopt};
   if (!error.file.empty()) failed.file = absolute(error.file);
   if (!error.variable.empty()) failed.variable = error.variable;
-  (void)note(std::move(failed), false);
+  note_soon(std::move(failed));
 }
 
 /// A run without output and without errors leaves nothing.

@@ -53,25 +53,35 @@ class Recorder {
   /// Durable. The files must have their final names, durably.
   Result<> published(std::vector<FilePublished> files);
   Result<> published(FilePublished file) { return published(std::vector<FilePublished>{std::move(file)}); }
+  // The following four never wait for another thread that opens the journal: whoever opens it writes their
+  // lines.
   /// Will not be published in this run.
   void given_up(FileFacts file, std::string why);
-  /// Durable. So must be what it is about.
-  Result<> epoch_completed(EpochCompleted epoch);
   void warned(std::string text);
   void failed(const Error& error);
   void triggered(TriggerRan ran);
+  /// Durable. So must be what it is about.
+  Result<> epoch_completed(EpochCompleted epoch);
   /// Durable. Nothing may follow.
   Result<> ended(bool ok);
 
  private:
+  /// A line that is to be written soon.
+  struct Waiting {
+    std::string at;
+    Event event;
+  };
+
   Result<> note(Event event, bool durable);
+  void note_soon(Event event);
   Result<> note_durably(std::vector<Event> events);
   Result<> bear(Result<> written);
   Result<> write(std::vector<Event> events, bool durable);
   Result<JournalFile*> file();
   Result<JournalFile*> file_at_hand(std::chrono::milliseconds patience = OwnerFile::usual_patience)
       AFTERBAY_REQUIRES(mutex_);
-  [[nodiscard]] std::string line(Event event, std::uint64_t sequence) const;
+  Result<> write_waiting() AFTERBAY_REQUIRES(mutex_);
+  [[nodiscard]] std::string line(std::string at, Event event, std::uint64_t sequence) const;
 
   Where where_;
   Identity identity_;
@@ -83,7 +93,10 @@ class Recorder {
   std::unique_ptr<JournalFile> file_ AFTERBAY_GUARDED_BY(mutex_);
   std::uint64_t files_ AFTERBAY_GUARDED_BY(mutex_) = 0;
   bool over_ AFTERBAY_GUARDED_BY(mutex_) = false;
-  bool warned_of_failure_ AFTERBAY_GUARDED_BY(mutex_) = false;
+  std::atomic<bool> is_open_{false};  ///< from now on the mutex is held for moments only
+  std::atomic<bool> warned_of_failure_{false};
+  Mutex waiting_mutex_;
+  std::vector<Waiting> waiting_ AFTERBAY_GUARDED_BY(waiting_mutex_);
 };
 
 }  // namespace afterbay::journal

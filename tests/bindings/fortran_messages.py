@@ -13,6 +13,7 @@ check("outside", r"start 10 and count 8 in dimension 1 go beyond the global leng
 check("overlap", r"ranks 0 and 1 both hold \(8:8, 1:4\) \(4 points, from index ranges \(1:8, 1:4\) and \(8:15, 1:4\)\)")
 check("shape", r"in dimension 1 the array in memory has 9 values, the part to write 8", "by the array's offset")
 check("zeroth", r"records are counted from 1")
+check("stop", r"records are counted from 1")
 check("missing", r"model rank 1 did not put variable 'height' of record 2", r"error: rank 1, file out\.nc, variable height: ",
       r"I/O server 0 \(rank 2\) stops writing")
 check("setting", r"no.such.setting", journal=False)

@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: Apache-2.0
-! A model without a single ierr that makes the mistake named by its first argument.
+! A model that makes the mistake named by its first argument. It has no ierr but for 'stop'.
 program mistakes
   use mpi
   use afterbay
@@ -29,7 +29,7 @@ contains
     type(afterbay_collection) :: collection
     type(afterbay_file) :: file, second
     real :: height(nx / 2, ny), tall(nx / 2 + 1, ny)
-    integer :: rank, start, count, record
+    integer :: rank, start, count, record, code
     rank = session%model_rank()
     count = nx / 2
     start = rank * count + 1
@@ -72,6 +72,10 @@ contains
       if (.not. (mistake == 'missing' .and. record == 2 .and. rank == 1)) call file%put('height', height, record)
       if (mistake == 'twice' .and. record == 2) call file%put('height', height, record)
       if (mistake == 'zeroth') call file%put('height', height, 0)
+      if (mistake == 'stop') then
+        call file%put('height', height, 0, ierr=code)
+        if (code /= AFTERBAY_OK) call afterbay_stop()
+      end if
       if (mistake == 'far' .and. record == 2) call file%put('height', height, 20260101)
       call session%end_step()
     end do

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
 #include <thread>
 #include <vector>
@@ -17,6 +18,7 @@
 #include "journal/journal_file.hpp"
 #include "journal/line.hpp"
 #include "journal/read.hpp"
+#include "journal/recorder.hpp"
 #include "scratch_directory.hpp"
 
 namespace afterbay::journal {
@@ -136,6 +138,32 @@ TEST_F(JournalOwner, are_waited_for_at_once_by_who_reads) {
   ASSERT_EQ(journal->runs.size(), 2U);
   for (const auto& run : journal->runs)
     for (const auto& [number, server] : run.servers) EXPECT_EQ(server.holder, Holder::nobody);
+}
+
+// A warning of the server's own thread waited for the worker that opened the journal on a slow disk.
+TEST_F(JournalOwner, warnings_do_not_wait_for_the_thread_that_opens_the_journal) {
+  leave(0, "earlier", false);
+  Recorder recorder(Where{directory_.path.string(), true}, Identity{.run = "run", .server = 0, .started = {}},
+                    Logger({"atmosphere", "server", 0}, LogLevel::error));
+  std::atomic<bool> opened = false;
+  std::thread worker([&] {
+    EXPECT_TRUE(recorder.begin());
+    opened = true;
+  });
+  const auto end = std::chrono::steady_clock::now() + 5s;
+  while (!fs::exists(path(0, 1)) && std::chrono::steady_clock::now() < end && !opened)
+    std::this_thread::sleep_for(1ms);
+  std::this_thread::sleep_for(50ms);
+  recorder.warned("the disk is slow");
+  EXPECT_FALSE(opened) << "the owner of another node is waited for";
+  worker.join();
+  EXPECT_TRUE(recorder.ended(true));
+  std::string texts;
+  for (const int turn : {0, 1}) {
+    std::ifstream file(path(0, turn));
+    texts.append(std::istreambuf_iterator<char>(file), {});
+  }
+  EXPECT_THAT(texts, testing::HasSubstr("the disk is slow"));
 }
 
 }  // namespace

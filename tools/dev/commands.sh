@@ -78,6 +78,7 @@ dev_bench() {
       *) arguments+=("$1"); shift ;;
     esac
   done
+  if [ -n "$other" ]; then commit_of "$other" >/dev/null; fi
   need_packages "${build_packages[@]}" "${bench_packages[@]}"
   need_python
   configure_options+=(-DAFTERBAY_BUILD_BENCH=ON)
@@ -87,11 +88,15 @@ dev_bench() {
   AFTERBAY_BUILD=$root/build/release exec bench/run "${arguments[@]}"
 }
 
+commit_of() {
+  git rev-parse --quiet --verify "$1^{commit}" || fail "--against $1: there is no such commit"
+}
+
 # Builds the library of another commit with the benchmark programs of this tree, so that both versions run
 # the same programs; if these do not compile there, with that commit's own. Sets `against_dir`.
 build_against() {
   local commit
-  commit=$(git rev-parse --quiet --verify "$1^{commit}") || fail "--against $1: there is no such commit"
+  commit=$(commit_of "$1") || exit
   local tree=$root/build/against/${commit:0:12}
   if [ ! -e "$tree/.git" ]; then
     rm -rf "$tree"
