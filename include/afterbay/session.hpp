@@ -234,7 +234,7 @@ class Collection {
     return open(FileName{.name = std::string(std::string_view(name))}, changes);
   }
   /// The collection's name. Does not wait. Throws bad_state on an empty handle or after the session
-  /// has ended.
+  /// has been destroyed.
   [[nodiscard]] const std::string& name() const;
 
   struct State;
