@@ -14,9 +14,10 @@
 
 namespace afterbay {
 
-inline constexpr std::size_t max_rank = 7;  ///< most dimensions of a decomposition (Fortran 2003)
+inline constexpr std::size_t max_rank = 7;  ///< largest number of dimensions of a decomposition
+                                            ///< (Fortran 2003)
 
-/// A type that counts: any integer type but bool, and enums that convert to integers.
+/// Any integer type except bool, and enums that convert to integers.
 template <typename T>
 concept CountingType = (std::is_integral_v<T> && !std::is_same_v<T, bool>) ||
                        (std::is_enum_v<T> && std::is_convertible_v<T, long long>);
@@ -73,14 +74,15 @@ enum class Order {
   column_major  ///< the first dimension runs fastest
 };
 
-/// A rank's part of a global index space as a list of points, in the order of the rank's array: element k of
-/// the array is the point indices[k]. For unstructured grids, land points, PIO's degree-of-freedom lists.
-/// A rank that holds nothing gives no indices. At most 2^32 - 1 elements per rank.
+/// A rank's part of a global index space as a list of points, in the order of the rank's array:
+/// element k of the array is the point indices[k]. For unstructured grids, land points and PIO's
+/// degree-of-freedom lists. A rank that holds nothing has no indices. At most 2^32 - 1 elements per
+/// rank.
 struct Map {
   /// Consecutive points: linear indices [offset, offset + length).
   struct Run {
     std::int64_t offset = 0;   ///< linear index of the first point
-    std::uint64_t length = 0;  ///< how many points
+    std::uint64_t length = 0;  ///< number of points
     friend bool operator==(const Run&, const Run&) = default;
   };
 
@@ -89,15 +91,15 @@ struct Map {
 
   std::vector<std::uint64_t> global;  ///< 1 to 7 lengths, C order as in the variable, whatever `order` is
   std::vector<std::int64_t> indices;  ///< linear indices into `global`
-  std::vector<Run> runs;              ///< instead of `indices`: these runs one after the other
+  std::vector<Run> runs;              ///< instead of `indices`: consecutive runs
   std::int64_t base = 0;              ///< the linear index of the first point: 0, or 1 as in Fortran and PIO
-  /// Marks elements of the array that belong to no point and are not written; in `runs` as the offset. It
-  /// must not be the index of a point.
+  /// Marks elements of the array that belong to no point and are not written; in `runs` as the
+  /// offset. It must not be the index of a point.
   std::int64_t hole = -1;
   Order order = Order::row_major;  ///< how `indices` and `runs` count the points
 
-  /// PIO's list for `PIO_initdecomp`: 1-based, 0 for a hole, the first of PIO's dimensions running fastest.
-  /// `fastest_first`: the lengths as PIO has them.
+  /// PIO's list for `PIO_initdecomp`: 1-based, 0 for a hole, the first of PIO's dimensions running
+  /// fastest. `fastest_first`: the lengths in PIO's order.
   static Map from_pio(const std::vector<std::uint64_t>& fastest_first,
                       std::vector<std::int64_t> degrees_of_freedom) {
     Map map;
@@ -110,14 +112,14 @@ struct Map {
   friend bool operator==(const Map&, const Map&) = default;
 };
 
-/// What becomes of a point that is listed more than once, by one rank or by several.
+/// What happens to a point that is listed more than once, by one rank or by several.
 enum class Repeats {
   refuse,  ///< an error that names the point and the ranks
-  first,   ///< the lowest rank's, and of these the first in its list, is written
-  last     ///< the highest rank's, and of these the last in its list, is written
+  first,   ///< the first value of the lowest rank is written
+  last     ///< the last value of the highest rank is written
 };
 
-/// What a decomposition may leave out or hold twice.
+/// Whether points of a decomposition may be missing or held several times.
 struct Coverage {
   bool gaps_allowed = false;          ///< points that no rank holds get the fill value
   Repeats repeats = Repeats::refuse;  ///< maps only: blocks must not overlap
@@ -125,14 +127,14 @@ struct Coverage {
 };
 
 /// Where a rank's part lies in memory, in elements of the model's array, C order. Empty: dense.
-/// With `shape` and `offset`, the part starts at `offset` inside an array of `shape` (halos).
-/// With `strides` (elements between neighbours along each dimension), `shape` may be left empty.
-/// For a variable on a Map, the dimensions of the map are one: the list of points, holes counted.
+/// With `shape` and `offset`, the part starts at `offset` inside an array of `shape` (halos). With
+/// `strides` (elements between neighbours along each dimension), `shape` may be empty. For a
+/// variable on a Map, the dimensions of the map count as one: the list of points, including holes.
 struct MemoryLayout {
   std::vector<std::uint64_t> shape;   ///< lengths of the whole array
   std::vector<std::uint64_t> offset;  ///< where the part begins in it
   std::vector<std::int64_t> strides;  ///< elements between neighbours, per dimension
-  /// Whether nothing is given: the part's elements follow each other without gaps.
+  /// True if no member is set: the part's elements are contiguous.
   [[nodiscard]] bool dense() const noexcept { return shape.empty() && offset.empty() && strides.empty(); }
   friend bool operator==(const MemoryLayout&, const MemoryLayout&) = default;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// Error: what failed, where, and what to do. The C++ interface throws it as a Failure, C returns its code,
-/// Fortran sets `ierr` to it.
+/// Error: what failed, where, and what to do. The C++ interface throws it as a Failure, C returns
+/// its code, Fortran sets `ierr` to it.
 #pragma once
 
 #include <stdexcept>
@@ -14,37 +14,37 @@ namespace afterbay {
 /// The kinds of errors; the same numbers in C and Fortran.
 enum class ErrorCode : int {
   ok = 0,                ///< no error
-  invalid_argument = 1,  ///< a value that cannot be right: shape, index, option
-  unknown_name = 2,      ///< no variable, dimension, setting, ... of that name
+  invalid_argument = 1,  ///< an invalid value: shape, index, option
+  unknown_name = 2,      ///< no variable, dimension, setting, ... with that name
   wrong_type = 3,        ///< a type that does not fit
-  conflict = 4,          ///< contradicts an earlier call, or another rank
+  conflict = 4,          ///< contradicts an earlier call or another rank
   bad_state = 5,         ///< call out of order (after close, before definition)
   would_block = 6,       ///< try_put: no room now
-  timed_out = 7,         ///< a wait reached its deadline
-  peer_lost = 8,         ///< a model rank or an I/O server died
-  exists = 9,            ///< the file exists and the policy is to refuse
+  timed_out = 7,         ///< a wait exceeded its deadline
+  peer_lost = 8,         ///< a model rank or an I/O server was lost
+  exists = 9,            ///< the file exists and `existing` is "refuse"
   no_space = 10,         ///< disk, quota or shared memory full
   io = 11,               ///< the operating system refused a read or write
-  format = 12,           ///< a file is not what it should be
-  resources = 13,        ///< limits: memory budget, layout, open files
+  format = 12,           ///< a file is damaged or not of the expected format
+  resources = 13,        ///< a limit was exceeded: memory budget, layout, open files
   mpi = 14,              ///< MPI returned an error
   internal = 15,         ///< a defect of Afterbay
-  stopped = 16,          ///< the run was asked to stop (a signal, the walltime), and has stopped in order
+  stopped = 16,          ///< the run stopped cleanly on request (a signal, the walltime)
 };
 
-/// All that is known of an error. Plain data.
+/// An error in its fields. Plain data.
 struct Error {
   ErrorCode code = ErrorCode::internal;  ///< what kind of error
   std::string message;                   ///< one or more sentences: what happened, what to do
   std::vector<std::string> context;      ///< innermost first; each layer adds one line
-  int rank = -1;                         ///< rank in the session's communicator; -1: not known
+  int rank = -1;                         ///< rank in the session's communicator; -1: unknown
   int native = 0;                        ///< errno, or the MPI/netCDF/HDF5 code
-  std::string file;                      ///< empty: not known
-  std::string variable;                  ///< empty: not known
+  std::string file;                      ///< empty: unknown
+  std::string variable;                  ///< empty: unknown
 
   /// An internal error without a message.
   Error() = default;
-  /// An error that names no place.
+  /// An error without a place.
   Error(ErrorCode code_in, std::string message_in) : code(code_in), message(std::move(message_in)) {}
 
   /// Sets the file, unless one is known.
@@ -73,14 +73,14 @@ struct Error {
     return *this;
   }
 
-  /// All in one text: message, context, rank, file, variable, native code.
+  /// The complete text: message, context, rank, file, variable, native code.
   [[nodiscard]] std::string text() const;
 };
 
 /// The name of a code: "no_space", "peer_lost", ...
 const char* name_of(ErrorCode code) noexcept;
 
-/// What the C++ interface throws.
+/// The exception that the C++ interface throws.
 class Failure : public std::runtime_error {
  public:
   /// what() is the error's text.

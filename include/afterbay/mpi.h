@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file
-   How a session starts from an MPI communicator. The only C header that needs mpi.h. */
+   Opens a session from an MPI communicator. The only C header that needs mpi.h. */
 #ifndef AFTERBAY_MPI_H
 #define AFTERBAY_MPI_H
 
@@ -12,20 +12,22 @@
 extern "C" {
 #endif
 
-/** Collective. Opens a session over `comm`: all its ranks call it, model ranks and I/O servers. The
-   communicator is duplicated; the caller keeps its own. `options` may be NULL. MPI must have been
-   initialised, at least MPI_THREAD_FUNNELED (inline topology with a background thread over several
-   nodes: MPI_THREAD_MULTIPLE). Fails on every rank if settings are wrong, differ between ranks, or cannot
-   work on this machine. */
+/** Collective. Opens a session over `comm`; all its ranks call it, model ranks and I/O servers.
+   The communicator is duplicated; the caller keeps its own. `options` may be NULL. MPI must
+   have been initialised with at least MPI_THREAD_FUNNELED (inline topology with a background
+   thread over several nodes: MPI_THREAD_MULTIPLE). Fails on every rank if settings are invalid,
+   differ between ranks, or cannot work on this machine. */
 int afterbay_session_open(MPI_Comm comm, const afterbay_options* options, afterbay_session** session);
 
-/** The model ranks' own communicator, owned by the session; MPI_COMM_NULL on servers. Does not wait. */
+/** Returns the model ranks' own communicator, owned by the session; MPI_COMM_NULL on servers.
+   Does not wait. */
 int afterbay_session_model_comm(const afterbay_session* session, MPI_Comm* comm);
 
-/** As afterbay_session_open, with a communicator as Fortran's integer. Messages of such a session count as
-   Fortran does: indices, dimensions and records from 1, the fastest dimension first. */
+/** Like afterbay_session_open, with the communicator as a Fortran integer. Messages of such a
+   session use Fortran's conventions: indices, dimensions and records from 1, the fastest
+   dimension first. */
 int afterbay_session_open_fint(MPI_Fint comm, const afterbay_options* options, afterbay_session** session);
-/** As afterbay_session_model_comm, with a communicator as Fortran's integer. */
+/** Like afterbay_session_model_comm, with the communicator as a Fortran integer. */
 int afterbay_session_model_comm_fint(const afterbay_session* session, MPI_Fint* comm);
 
 #ifdef __cplusplus

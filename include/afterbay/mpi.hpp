@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// How a session starts from an MPI communicator. The only public C++ header that needs mpi.h.
+/// Opens a session from an MPI communicator. The only public C++ header that needs mpi.h.
 #pragma once
 
 #include <mpi.h>
@@ -9,14 +9,16 @@
 
 namespace afterbay {
 
-/// Opens a session over `comm` (all its ranks call it: model ranks and I/O servers). The
-/// communicator is duplicated; the caller keeps its own. MPI must have been initialised, at least
-/// MPI_THREAD_FUNNELED (inline topology with a background thread over several nodes: MULTIPLE). Waits for
-/// all ranks. Throws on every rank if settings are wrong, differ between ranks, or cannot work on this
-/// machine (invalid_argument, unknown_name, conflict, no_space, resources, ...).
+/// Opens a session over `comm`; all its ranks call it, model ranks and I/O servers. The
+/// communicator is duplicated; the caller keeps its own. MPI must have been initialised with at
+/// least MPI_THREAD_FUNNELED (inline topology with a background thread over several nodes:
+/// MPI_THREAD_MULTIPLE). Waits for all ranks. Throws on every rank if settings are invalid, differ
+/// between ranks, or cannot work on this machine (invalid_argument, unknown_name, conflict,
+/// no_space, resources, ...).
 Session open_session(MPI_Comm comm, const SessionOptions& options = {});
 
-/// The model ranks' own communicator, owned by the session; MPI_COMM_NULL on servers. Does not wait.
+/// The model ranks' own communicator, owned by the session; MPI_COMM_NULL on servers. Does not
+/// wait.
 MPI_Comm model_comm(const Session& session);
 
 }  // namespace afterbay

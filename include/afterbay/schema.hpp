@@ -20,7 +20,7 @@ namespace afterbay {
 /// A list of values of one netCDF type: an attribute's value, a fill value, coordinate values.
 /// Numbers and text are held as native-endian bytes; strings as strings.
 struct Values {
-  Type type = Type::text;            ///< of every value
+  Type type = Type::text;            ///< the type of all values
   std::vector<std::byte> bytes;      ///< size_of(type) * count() bytes; empty for Type::string
   std::vector<std::string> strings;  ///< only for Type::string
 
@@ -53,7 +53,8 @@ struct Values {
     requires(std::is_arithmetic_v<T>)
   Values(std::initializer_list<T> values)
       : Values(std::span<const T>(values.begin(), values.size())) {}  // NOLINT
-  /// NC_STRING values (a vector of std::string); a single std::string is `text`, as in the NUG.
+  /// NC_STRING values (a vector of std::string). A single std::string becomes `text`, as in the
+  /// netCDF User's Guide.
   Values(std::vector<std::string> values) : type(Type::string), strings(std::move(values)) {}  // NOLINT
 
   /// Values of `type` from raw native-endian memory (`count` elements); not for strings.
@@ -65,7 +66,7 @@ struct Values {
     return values;
   }
 
-  /// How many values.
+  /// The number of values.
   [[nodiscard]] std::size_t count() const noexcept {
     return type == Type::string ? strings.size() : bytes.size() / size_of(type);
   }
@@ -95,18 +96,18 @@ struct Values {
 /// An attribute of a variable or of the file.
 struct Attribute {
   std::string name;  ///< as in the file
-  Values values;     ///< one type for all
+  Values values;     ///< all values have one type
   friend bool operator==(const Attribute&, const Attribute&) = default;
 };
 
-/// Length of a dimension that grows by records.
+/// Length of a dimension that grows with the records.
 inline constexpr std::uint64_t unlimited = 0;
 
 /// A dimension.
 struct Dimension {
   std::string name;                  ///< as in the file
-  std::uint64_t length = unlimited;  ///< `unlimited`: it grows by records
-  /// Whether it grows by records.
+  std::uint64_t length = unlimited;  ///< `unlimited`: it grows with the records
+  /// Whether it grows with the records.
   [[nodiscard]] bool is_unlimited() const noexcept { return length == unlimited; }
   friend bool operator==(const Dimension&, const Dimension&) = default;
 };
@@ -114,21 +115,22 @@ struct Dimension {
 /// A variable. Dimensions are in C order (slowest first); the unlimited one, if any, comes first.
 struct Variable {
   std::string name;                     ///< as in the file
-  Type type = Type::float32;            ///< in the file; `put` converts
-  std::vector<std::string> dimensions;  ///< names; none: a scalar
+  Type type = Type::float32;            ///< type in the file; `put` converts
+  std::vector<std::string> dimensions;  ///< names; empty: a scalar
   std::vector<Attribute> attributes;    ///< in the order of the file
   /// Fill value, one element, converted to `type`; empty: netCDF's default for the type. Written as
-  /// `_FillValue` when given here.
+  /// `_FillValue` if set.
   Values fill;
-  /// Chunk lengths, one per dimension, along the unlimited one in records; netCDF-4 only. Empty: they follow
-  /// the reader, see `access` in the settings and docs/how-to/chunks.md.
+  /// Chunk lengths, one per dimension; the unit of the unlimited dimension is records. netCDF-4
+  /// only. Empty: chosen from the setting `access`, see docs/how-to/chunks.md.
   std::vector<std::uint64_t> chunk;
   int deflate = 0;       ///< zlib level 0 (off) to 9; netCDF-4 only
   bool shuffle = false;  ///< byte shuffle before deflate; netCDF-4 only
-  /// Name of the decomposition; empty: `Whole` (every rank holds all). A Block's dimensions are the trailing
-  /// ones. Those of a Map are the trailing ones if these have its lengths, else the only others that do.
+  /// Name of the decomposition; empty: `Whole` (every rank holds the whole variable). A Block
+  /// covers the trailing dimensions. A Map covers the trailing dimensions if they have its lengths,
+  /// else the only other dimensions that have them.
   std::string decomposition;
-  /// Values written once when a file is created (coordinates); then it is never `put`.
+  /// Values written once when a file is created (coordinates); such a variable is never `put`.
   Values constant;
 
   /// Adds or replaces an attribute.
@@ -163,11 +165,11 @@ struct Variable {
 };
 
 /// Dimensions, variables and global attributes by name, in the order in which they were added.
-/// Adding a name twice replaces nothing: `validate` (and so the session) refuses it.
+/// Adding a name twice is an error that `validate` (and so the session) reports.
 struct Schema {
   std::vector<Dimension> dimensions;  ///< in the order of the file
   std::vector<Variable> variables;    ///< in the order of the file
-  std::vector<Attribute> attributes;  ///< of the file
+  std::vector<Attribute> attributes;  ///< global attributes
 
   /// Adds a dimension.
   Schema& dimension(std::string name, std::uint64_t length);
@@ -176,38 +178,38 @@ struct Schema {
   /// Adds or replaces a global attribute.
   Schema& attribute(std::string name, Values values);
 
-  /// The dimension of that name; null: there is none.
+  /// The dimension with that name, or null.
   [[nodiscard]] const Dimension* find_dimension(std::string_view name) const noexcept;
-  /// The variable of that name; null: there is none.
+  /// The variable with that name, or null.
   [[nodiscard]] const Variable* find_variable(std::string_view name) const noexcept;
-  /// The variable of that name; null: there is none.
+  /// The variable with that name, or null.
   [[nodiscard]] Variable* find_variable(std::string_view name) noexcept;
   friend bool operator==(const Schema&, const Schema&) = default;
 };
 
 /// Changes to a schema for one file only, applied before the file is created.
 struct SchemaChanges {
-  /// An attribute that is set or removed.
+  /// An attribute to set or remove.
   struct AttributeChange {
     std::string variable;  ///< empty: a global attribute
-    Attribute attribute;   ///< empty values: the attribute is removed
+    Attribute attribute;   ///< empty values: remove the attribute
   };
-  /// Other constant values.
+  /// New constant values.
   struct ConstantChange {
     std::string variable;  ///< a variable with constant values
-    Values constant;       ///< as many as the schema gave, converted
+    Values constant;       ///< as many values as in the schema, converted to the variable's type
   };
   std::vector<AttributeChange> attributes;  ///< applied in order
   std::vector<ConstantChange> constants;    ///< applied in order
-  /// Whether nothing changes.
+  /// True if there are no changes.
   [[nodiscard]] bool empty() const noexcept { return attributes.empty() && constants.empty(); }
 
-  /// Sets or, with empty values, removes an attribute of the file.
+  /// Sets a global attribute, or removes it if `values` is empty.
   SchemaChanges& attribute(std::string name, Values values) {
     attributes.push_back({{}, {std::move(name), std::move(values)}});
     return *this;
   }
-  /// Sets or, with empty values, removes an attribute of a variable.
+  /// Sets an attribute of a variable, or removes it if `values` is empty.
   SchemaChanges& attribute(std::string variable, std::string name, Values values) {
     attributes.push_back({std::move(variable), {std::move(name), std::move(values)}});
     return *this;

@@ -11,7 +11,8 @@
 namespace afterbay {
 
 /// The netCDF-4 atomic types. `text` is NC_CHAR (one byte per element), `string` is NC_STRING.
-/// Source: the netCDF User's Guide, "Data types"; the values are our own and go over the wire.
+/// Source: the netCDF User's Guide, "Data types". The numbers are Afterbay's own and are used in
+/// messages between processes.
 enum class Type : std::uint8_t {
   int8 = 1,     ///< std::int8_t, NC_BYTE
   text = 2,     ///< char, NC_CHAR
@@ -27,7 +28,7 @@ enum class Type : std::uint8_t {
   string = 12,  ///< std::string, NC_STRING
 };
 
-/// Bytes of one element in memory and in a file; 0 for `string`, whose elements vary.
+/// Bytes of one element in memory and in a file; 0 for `string`, whose elements vary in length.
 constexpr std::size_t size_of(Type type) noexcept {
   switch (type) {
     case Type::int8:

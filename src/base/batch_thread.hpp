@@ -3,9 +3,9 @@
 
 namespace afterbay {
 
-/// While it lives, the calling thread does not push another off its core when it wakes (SCHED_BATCH);
-/// its share of the cores stays the same. Where the system refuses it, nothing changes. Destroy it in
-/// the same thread.
+/// While it exists, the calling thread does not preempt other threads when it wakes (SCHED_BATCH);
+/// its share of the cores stays the same. No effect if the system refuses it. Destroy it in the
+/// same thread.
 class BatchThread {
  public:
   BatchThread() noexcept;
@@ -14,7 +14,7 @@ class BatchThread {
   BatchThread& operator=(const BatchThread&) = delete;
 
  private:
-  int before_;  ///< the policy to go back to; -1: none was changed
+  int before_;  ///< the previous policy; -1: not changed
 };
 
 }  // namespace afterbay

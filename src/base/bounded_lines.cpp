@@ -32,7 +32,7 @@ std::optional<BoundedLines::Line> BoundedLines::next() {
   return std::nullopt;
 }
 
-/// The current line is none that can be read; what was kept of it is of no use.
+/// Marks the current line as unreadable; the part kept so far is useless.
 void BoundedLines::spoil() noexcept {
   spoiled_ = true;
   buffer_.clear();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Monotonic time, and the clock of a wait that ends when nothing has moved for too long.
+// Monotonic time, and a deadline clock for waits that end if there is no progress for too long.
 #pragma once
 
 #include <chrono>
@@ -14,7 +14,7 @@ inline std::uint64_t now_ns() noexcept {
                                         .count());
 }
 
-/// Measures how long a number that tells of progress has stood still.
+/// Measures how long a progress counter has not changed.
 class StallClock {
  public:
   StallClock(std::chrono::milliseconds limit, std::uint64_t progress) noexcept

@@ -19,7 +19,7 @@ namespace {
 constexpr std::uint64_t generator = 0xc96c5795d7870f42;
 constexpr std::uint64_t one = std::uint64_t{1} << 63;
 
-// Without branches: what is multiplied is as good as random.
+// Without branches, because the multiplied values are effectively random.
 constexpr std::uint64_t times_x(std::uint64_t a) noexcept { return a >> 1 ^ (generator & (0 - (a & 1))); }
 
 constexpr std::uint64_t product(std::uint64_t a, std::uint64_t b) noexcept {
@@ -43,7 +43,7 @@ constexpr std::uint64_t x_to_bytes(std::uint64_t bytes) noexcept {
   return power;
 }
 
-/// tables[k][b]: what byte b leaves behind when k more bytes have followed it.
+/// tables[k][b]: the effect of byte b after k more bytes have followed.
 constexpr auto tables = [] {
   std::array<std::array<std::uint64_t, 256>, 8> all{};
   for (std::uint64_t byte = 0; byte < 256; ++byte) {
@@ -77,12 +77,12 @@ std::uint64_t by_tables(std::uint64_t state, std::span<const std::byte> bytes) n
 constexpr std::size_t lanes = 8;
 constexpr std::size_t lane_bytes = 16;
 constexpr std::size_t turn_bytes = lanes * lane_bytes;  ///< two cache lines
-/// So far ahead data are fetched, also across the end of a page, where the processor does not by itself: half
-/// as fast again for data that are not in a cache.
+/// Prefetch distance, also across page boundaries, where the processor does not prefetch by itself:
+/// half as fast again for data that are not in a cache.
 constexpr std::size_t ahead_bytes = 2048;
 
-/// By what the two halves of 16 bytes are multiplied to stand for bytes so many bytes later. The product of
-/// two such numbers comes out multiplied by x once more, hence the one bit less.
+/// Factors by which the two halves of 16 bytes are multiplied to move them that many bytes ahead.
+/// The product of two such numbers is multiplied by x once more, hence one bit less.
 constexpr std::array<std::uint64_t, 2> fold_factors(std::uint64_t bytes) noexcept {
   const auto bits_less_one = [](std::uint64_t some_bytes) {
     std::uint64_t power = x_to_bytes(some_bytes - 1);
@@ -101,7 +101,7 @@ __attribute__((target("pclmul,sse4.1"))) inline __m128i loaded(const void* from)
   return _mm_loadu_si128(static_cast<const __m128i*>(from));
 }
 
-/// Eight lanes of 16 bytes at a time: the multiplier takes several at once.
+/// Eight lanes of 16 bytes at a time, because the multiplier can process several at once.
 __attribute__((target("pclmul,sse4.1"))) std::uint64_t by_folding(std::uint64_t state,
                                                                   std::span<const std::byte> bytes) noexcept {
   static constexpr auto turn_factors = fold_factors(turn_bytes);

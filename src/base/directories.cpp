@@ -21,7 +21,7 @@ int sync_directory(const std::string& path) noexcept {
 
 int make_directories(const std::string& path) {
   std::error_code wrong;
-  std::vector<std::string> parents;  // of those that are missing
+  std::vector<std::string> parents;  // those that are missing
   for (auto at = std::filesystem::absolute(path, wrong).lexically_normal();
        !wrong && !at.empty() && !std::filesystem::exists(at, wrong) && at != at.parent_path();
        at = at.parent_path())

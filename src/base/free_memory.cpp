@@ -15,8 +15,8 @@ namespace {
 
 using Buffer = std::array<char, 8192>;
 
-/// The beginning of a file, in `buffer`; empty when it cannot be read. A model asks for memory in the middle
-/// of its steps: nothing is allocated here.
+/// The beginning of a file, in `buffer`; empty if it cannot be read. Allocates nothing, because it
+/// is called in the middle of model steps.
 std::string_view contents(const char* path, Buffer& buffer) {
   const int file = ::open(path, O_RDONLY | O_CLOEXEC);
   if (file < 0) return {};
@@ -36,7 +36,7 @@ std::optional<std::uint64_t> number_at(std::string_view text) {
   return parsed.ec == std::errc() ? std::optional(number) : std::nullopt;
 }
 
-/// What follows `name` at the beginning of a line.
+/// The text that follows `name` at the beginning of a line.
 std::optional<std::uint64_t> number_of(std::string_view name, std::string_view text) {
   for (std::size_t at = 0; at < text.size(); at = text.find('\n', at), at += at < text.size() ? 1 : 0)
     if (text.substr(at).starts_with(name)) return number_at(text.substr(at + name.size()));
@@ -73,7 +73,7 @@ class Path {
   std::size_t size_ = 0;
 };
 
-/// How a version of control groups names things.
+/// The file names of one version of control groups.
 struct GroupFiles {
   std::string_view root, line, most, used, inactive, active;
 };
@@ -83,13 +83,13 @@ constexpr GroupFiles version_1{
     "/sys/fs/cgroup/memory", ":memory:",          "/memory.limit_in_bytes", "/memory.usage_in_bytes",
     "total_inactive_file ",  "total_active_file "};
 
-/// What a control group still gives; nothing when it has no limit.
+/// The bytes that a control group still allows; nothing if it has no limit.
 std::optional<std::uint64_t> free_in(Path& group, const GroupFiles& files, Buffer& buffer) {
   const auto most = number_at(contents(group.with(files.most), buffer));
   if (!most) return std::nullopt;
   const auto used = number_at(contents(group.with(files.used), buffer));
   if (!used) return std::nullopt;
-  // Files in the cache are counted as used; shared memory is not among these two.
+  // Cached files count as used memory, but shared memory is not included in these two.
   const std::string_view stat = contents(group.with("/memory.stat"), buffer);
   const std::uint64_t cache =
       number_of(files.inactive, stat).value_or(0) + number_of(files.active, stat).value_or(0);
@@ -101,7 +101,8 @@ std::optional<std::uint64_t> lower(std::optional<std::uint64_t> a, std::optional
   return a && b ? std::min(*a, *b) : a ? a : b;
 }
 
-/// What the control groups of this process leave to it: its own and those above, as far as they are visible.
+/// The bytes that the control groups of this process allow: its own and their parents, as far as
+/// they are visible.
 std::optional<std::uint64_t> free_in_control_groups(const GroupFiles& files) {
   Buffer groups;
   Buffer buffer;

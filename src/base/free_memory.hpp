@@ -6,8 +6,9 @@
 
 namespace afterbay {
 
-/// Bytes of memory that this process can still get: of the node, or of its control groups if that is less.
-/// What the kernel can reclaim (clean files in its cache) counts as free. Nothing when it is not known.
+/// Bytes of memory that this process can still allocate: of the node, or of its control groups if
+/// that is less. Memory that the kernel can reclaim (clean cached files) counts as free. Nothing if
+/// it is unknown.
 std::optional<std::uint64_t> free_memory();
 
 }  // namespace afterbay

@@ -9,17 +9,17 @@
 
 namespace afterbay {
 
-/// Sleeps while `word` holds `expected`, at most `most`; may return early.
+/// Sleeps while `word` holds `expected`, for at most `most`; may return early.
 void futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t expected,
                 std::chrono::nanoseconds most);
-/// Wakes all that sleep on `word`.
+/// Wakes all sleepers on `word`.
 void futex_wake_all(std::atomic<std::uint32_t>& word);
 
-/// An event that many may wait for. A waiter does
-///     const auto seen = event.prepare();
-///     if (condition()) event.cancel(); else event.wait(seen, most);
-/// and who makes the condition true calls `notify` afterwards: no wake-up is lost. Lives in
-/// zeroed memory; a process that dies while waiting costs only needless wake-ups.
+/// An event for any number of waiters. A waiter does
+/// const auto seen = event.prepare();
+/// if (condition()) event.cancel(); else event.wait(seen, most);
+/// and the thread that makes the condition true calls `notify` afterwards, so no wake-up is lost.
+/// Works in zeroed memory; a process that dies while waiting only causes unnecessary wake-ups.
 class EventCount {
  public:
   std::uint32_t prepare() noexcept {
@@ -32,12 +32,12 @@ class EventCount {
     cancel();
   }
 
-  /// Wakes waiters; one atomic load when nobody waits. What was changed before must have been
-  /// changed by a sequentially consistent store, or by a read-modify-write.
+  /// Wakes waiters; costs one atomic load if nobody waits. The condition must have been changed by
+  /// a sequentially consistent store or by a read-modify-write.
   void notify() noexcept {
     if (sleepers_.load(std::memory_order_seq_cst) != 0) ring();
   }
-  /// Counts the event even if nobody waits now, and wakes waiters.
+  /// Counts the event even if there are no waiters, and wakes waiters.
   void ring() noexcept {
     count_.fetch_add(1, std::memory_order_seq_cst);
     if (sleepers_.load(std::memory_order_seq_cst) != 0) futex_wake_all(count_);

@@ -13,7 +13,7 @@ bool glob_match(std::string_view pattern, std::string_view name) noexcept {
   constexpr std::size_t none = std::string_view::npos;
   std::size_t p = 0;
   std::size_t n = 0;
-  std::size_t star = none;  // the last * seen, and the first character that it does not take
+  std::size_t star = none;  // the last * seen, and the first character after its match
   std::size_t star_end = 0;
   while (n < name.size()) {
     if (p < pattern.size() && pattern[p] == '*') {

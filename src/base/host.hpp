@@ -5,7 +5,7 @@
 
 namespace afterbay {
 
-/// This node's name; "unknown" where the system does not tell.
+/// This node's name; "unknown" if the system does not provide it.
 std::string host_name();
 
 }  // namespace afterbay

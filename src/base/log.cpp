@@ -48,7 +48,7 @@ struct Logger::Output {
   std::string start;
 };
 
-// The plain sink: one write a line, so that the lines of many ranks on one terminal stay whole.
+// The plain sink: one write per line, so that lines of many ranks on one terminal do not mix.
 Logger::Logger(LogSource source, LogLevel level)
     : output_(std::make_shared<Output>(std::make_shared<spdlog::sinks::stderr_sink_mt>(), source)),
       level_(level) {}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Logger: lines on stderr that say which session, role and rank they come from. There is no global
-// one: each session makes its own and passes it on.
+// Logger: lines on stderr with their session, role and rank. There is no global logger: each
+// session creates its own and passes it on.
 #pragma once
 
 #include <fmt/format.h>
@@ -13,13 +13,13 @@
 
 namespace afterbay {
 
-/// How much is said; each level includes those before it.
+/// Log levels; each includes those before it.
 enum class LogLevel { error, warning, info, debug };
 
 /// "error", "warning", "info", "debug".
 std::string_view name_of(LogLevel level) noexcept;
 
-/// Whom a log line comes from: "[afterbay model, rank 3]". `rank` is that in the session's communicator; -1:
+/// The source of a log line: "[afterbay model, rank 3]". `rank`: in the session's communicator; -1:
 /// none.
 struct LogSource {
   std::string session = "afterbay";
@@ -27,7 +27,7 @@ struct LogSource {
   int rank = -1;
 };
 
-/// Writes whole lines; any thread may call it. Copies write to the same place.
+/// Writes whole lines. Thread-safe. Copies write to the same output.
 class Logger {
  public:
   Logger(LogSource source, LogLevel level);                        ///< to stderr
@@ -52,7 +52,7 @@ class Logger {
     log(LogLevel::debug, format, std::forward<Args>(args)...);
   }
 
-  /// Writes `text` as it is (each of its lines with the prefix).
+  /// Writes `text` unformatted, with the prefix on each line.
   void write(LogLevel level, std::string_view text) const;
 
  private:

@@ -13,7 +13,8 @@
 namespace afterbay {
 namespace {
 
-/// SIGPIPE would end the program by default. It is directed at the thread that writes.
+/// Blocks SIGPIPE, which would end the program by default. The signal is directed at the writing
+/// thread.
 class PipeSignalHeldBack {
  public:
   PipeSignalHeldBack() noexcept {
@@ -40,7 +41,7 @@ class PipeSignalHeldBack {
   bool was_pending_ = false;
 };
 
-/// Somebody else's link, in a directory that others can write to, may lead anywhere.
+/// A link of another user, in a directory that others can write to, may point anywhere.
 bool may_follow(const std::string& path) noexcept {
   struct stat status {};
   return ::lstat(path.c_str(), &status) != 0 || !S_ISLNK(status.st_mode) || status.st_uid == ::geteuid() ||

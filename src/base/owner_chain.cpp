@@ -30,7 +30,7 @@ constexpr std::size_t token_digits = 16;
 constexpr int line_count = 7;
 constexpr int read_attempts = 5;
 constexpr std::string_view first_line = "afterbay owner 1";
-/// Of an owner whose file does not name it yet.
+/// Text for an owner whose file does not name it yet.
 constexpr const char* unknown_token = "0000000000000000";
 
 Error owner_error(int number, const char* doing, const std::string& path) {
@@ -60,7 +60,7 @@ std::optional<OwnerLink> parse(const std::string& path, const std::string& text)
       return std::nullopt;
     return line.substr(name.size() + 1);
   };
-  // A host may have no name, and a kernel not tell its boot.
+  // A host may have no name, and the kernel may not report its boot id.
   const auto host = value("host"), boot = value("boot"), space = value("space"), pid = value("pid"),
              started = value("started"), token = value("token");
   OwnerLink link{path, token.value_or(""), {host.value_or(""), boot.value_or(""), 0, 0, 0}};
@@ -70,7 +70,7 @@ std::optional<OwnerLink> parse(const std::string& path, const std::string& text)
   return link;
 }
 
-/// Whether the text is the beginning of what an owner writes.
+/// Whether the text is the beginning of an owner file.
 bool is_being_written(const std::string& text) {
   const std::string start = fmt::format("{}\n", first_line);
   if (text.size() < start.size()) return start.starts_with(text);
@@ -85,10 +85,10 @@ Error foreign(const std::string& path) {
       .in_file(path);
 }
 
-/// errno of a file that cannot be read now, and may be so the next time.
+/// Whether errno means that a file cannot be read now but possibly at the next attempt.
 bool may_pass(int number) { return number == EINTR || number == ESTALE || number == EIO || number == EAGAIN; }
 
-/// The contents, or errno; EISDIR: no regular file.
+/// The contents, or errno; EISDIR: not a regular file.
 tl::expected<std::string, int> read_text(const std::string& path) {
   const int file = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (file < 0) return tl::unexpected(errno);
@@ -107,7 +107,7 @@ tl::expected<std::string, int> read_text(const std::string& path) {
   return std::string(bytes.data(), static_cast<std::size_t>(got));
 }
 
-/// Nothing: there is no such file. Fails with format if it is none of ours.
+/// Nothing: the file does not exist. Fails with format if it is not an owner file.
 Result<std::optional<OwnerLink>> read_link(const std::string& path) {
   auto text = read_text(path);
   for (int attempt = 1; !text && may_pass(text.error()) && attempt < read_attempts; ++attempt)
@@ -142,11 +142,11 @@ bool has_no_links(int number) {
 int link_to(const std::string& of, const std::string& path) {
   if (::link(of.c_str(), path.c_str()) == 0) return 0;
   const int number = errno;
-  // A server of NFS may have done it, and its answer been lost.
+  // An NFS server may have completed the request although its answer was lost.
   return number == EEXIST && same_inode(of, path) ? 0 : number;
 }
 
-/// Others may see the file before it is whole: they wait for the rest (OwnerLink::complete).
+/// Others may see the file before it is complete: they wait for the rest (OwnerLink::complete).
 int write_in_place(const std::string& path, std::string_view text) {
   const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
   if (file < 0) return errno;
@@ -164,7 +164,7 @@ int write_in_place(const std::string& path, std::string_view text) {
   return number;
 }
 
-/// What the name of an owner's file says, if it is not the first of its chain.
+/// The parts of the name of an owner file that is not the first of its chain.
 std::optional<std::string> chain_of_file(std::string name) {
   constexpr std::string_view temporary = ".new";
   if (name.ends_with(temporary)) name.resize(name.size() - temporary.size());
@@ -241,7 +241,7 @@ void remove_lost_owner_links(const std::string& directory) {
   for (const auto& [path, name] : found) {
     const auto link = read_link(path);
     if (!link || !*link || life_of((*link)->owner) != Life::dead) continue;
-    // Who is dead makes no more of them: what no chain leads to now is never needed again.
+    // Dead owners create no more of them: files that no chain leads to now are never needed again.
     const auto chain = owner_chain(name);
     if (chain && std::ranges::find(*chain, path, &OwnerLink::path) == chain->end()) ::unlink(path.c_str());
   }

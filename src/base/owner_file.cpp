@@ -39,7 +39,7 @@ Error cannot_make(int number, const std::string& path) {
       .in_file(path);
 }
 
-/// Directories in which this process has cleaned up.
+/// Directories that this process has cleaned up.
 void clean_once(const std::string& name) {
   static auto* const mutex = new std::mutex;
   static auto* const cleaned = new std::set<std::string>;
@@ -61,18 +61,20 @@ bool is_dead(const OwnerLink& last, std::chrono::milliseconds patience) {
 struct OwnerFile::Claim {
   std::string name;
   std::string text;
-  OwnerLink newest;  ///< of the claim's files; that of which others look for signs of life
+  OwnerLink newest;  ///< the last of the claim's files, in which others look for signs of life
 
   [[nodiscard]] std::string temporary() const { return name + "." + newest.token + ".new"; }
 
-  /// Makes the next name of the chain its own: after that nobody can follow the file before.
+  /// Takes the next name of the chain, so that no other owner can follow the previous file.
   bool hold() {
     beat_now(newest.path);  // before others see the new name
     OwnerLink next = newest;
     next.path = owner_successor(name, newest);
     ++next.number;
     const int number = repeat_owner_link(next.path, newest.path, text, temporary());
-    if (number == ENOSPC || number == EDQUOT) return true;  // the chain tells, as far as this node knows it
+    if (number == ENOSPC || number == EDQUOT)
+      return true;  // the chain is authoritative, as far as
+                    // this node sees it
     if (number != 0) return false;
     start_beating(next.path);
     stop_beating(newest.path);
@@ -80,7 +82,7 @@ struct OwnerFile::Claim {
     return true;
   }
 
-  /// The whole chain, from its first file on, if this claim is the last of it; or nothing.
+  /// The whole chain from its first file on, if this claim is the last of it; otherwise nothing.
   std::vector<OwnerLink> chain_to_this() {
     if (!hold()) return {};
     auto chain = owner_chain(name);
@@ -94,7 +96,7 @@ Result<OwnerFile> OwnerFile::claim(const std::string& name, std::chrono::millise
   for (int attempt = 0; attempt < attempts; ++attempt) {
     AFTERBAY_TRY_ASSIGN(const auto before, owner_chain(name));
     if (!before.empty() && !is_dead(before.back(), patience)) {
-      if (::access(before.back().path.c_str(), F_OK) != 0) continue;    // given up meanwhile
+      if (::access(before.back().path.c_str(), F_OK) != 0) continue;    // released meanwhile
       if (!before.back().complete && patience > no_patience) continue;  // its owner is known by now
       return fail(living_owner(before.back(), name));
     }
@@ -108,16 +110,19 @@ Result<OwnerFile> OwnerFile::claim(const std::string& name, std::chrono::millise
     if (number == EEXIST) continue;
     if (number != 0) return fail(cannot_make(number, path));
     const std::string token = claim->newest.token;
-    OwnerFile made(std::move(claim));  // what fails from now on gives it up
+    OwnerFile made(std::move(claim));  // its destructor releases the claim if a later step fails
     AFTERBAY_TRY_ASSIGN(const auto after, owner_chain(name));
     const auto mine = std::ranges::find(after, token, &OwnerLink::token);
-    if (mine == after.end()) {  // the owner before has ended it all: nobody will find this file
+    if (mine == after.end()) {  // the previous owner has removed the chain: nobody will find this
+                                // file
       stop_beating(path);
       made.claim_.reset();
       ::unlink(path.c_str());
       continue;
     }
-    if (after.back().token != token) return fail(living_owner(after.back(), name));  // stopped for long
+    if (after.back().token != token)
+      return fail(living_owner(after.back(), name));  // this process was stopped for a
+                                                      // long time
     return made;
   }
   return fail(make_error(ErrorCode::conflict,
@@ -161,7 +166,9 @@ OwnerFile::~OwnerFile() {
   if (!claim_) return;
   const auto chain = claim_->chain_to_this();
   stop_beating(claim_->newest.path);
-  for (const OwnerLink& link : chain) ::unlink(link.path.c_str());  // the first at first: it ends the chain
+  for (const OwnerLink& link : chain)
+    ::unlink(link.path.c_str());  // the first one first: that ends
+                                  // the chain
 }
 
 bool OwnerFile::still_ours() const { return !claim_->chain_to_this().empty(); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// OwnerFile: who writes a file, where the file system gives no locks (Lustre without `-o flock`, NFS without
-// a lock daemon). See design/0019-owners-without-locks.md.
+// OwnerFile: records who writes a file if the file system does not support locks (Lustre without
+// `-o flock`, NFS without a lock daemon). See design/0019-owners-without-locks.md.
 #pragma once
 
 #include <chrono>
@@ -13,28 +13,28 @@
 
 namespace afterbay {
 
-/// The right to write one file: a small file `NAME`, made exclusively, that names its owner. It outlives a
-/// killed owner, whose successor makes `NAME.<token of the dead>` exclusively, and so on: the last of this
-/// chain is the owner, and of several claimants only one becomes it. No step removes what another claimant
-/// may have made.
+/// The right to write one file: a small file `NAME`, created exclusively, that names its owner. It
+/// survives a killed owner, whose successor creates `NAME.<token of the dead>` exclusively, and so
+/// on. The last of this chain is the owner, and only one of several claimants becomes it. No step
+/// removes a file that another claimant may have created.
 ///
-/// An owner of the same kernel and process namespace is dead when its process is. Others touch their file
-/// once a second (a thread does it, while this process owns any), and are dead when they have not for
-/// `patience`. Thread-safe, but for calls on one object.
+/// An owner in the same kernel and process namespace is dead if its process is dead. Other owners
+/// touch their file once a second (a thread does it while this process owns any) and are dead if
+/// they have not done so for `patience`. Thread-safe, except for calls on one object.
 class OwnerFile {
  public:
   static constexpr std::chrono::milliseconds usual_patience{10'000};
-  /// For who must not wait: an owner that may be alive counts as such.
+  /// For callers that must not wait: an owner that may be alive counts as alive.
   static constexpr std::chrono::milliseconds no_patience{0};
 
-  /// Fails with conflict (a living owner, named), format (what is there is no such file), or the system's
-  /// error. Waits about `patience`, and only for owners elsewhere that do not show signs of life; longer if
-  /// the file system does not answer meanwhile. The first claim of a process in a directory removes what
-  /// killed processes of this machine have left there.
+  /// Fails with conflict (a living owner, named), format (the existing file is not an owner file),
+  /// or the system's error. Waits about `patience`, and only for owners elsewhere without signs of
+  /// life; longer if the file system does not respond meanwhile. The first claim of a process in a
+  /// directory removes the files that killed processes of this machine have left there.
   static Result<OwnerFile> claim(const std::string& name,
                                  std::chrono::milliseconds patience = usual_patience);
-  /// Which of these names somebody owns, this process included. Waits as `claim` does, once for all. False
-  /// for what is no such file; true if it cannot be read.
+  /// Which of these names have an owner, including this process. Waits like `claim`, once for all
+  /// names. False for files that are not owner files; true if a file cannot be read.
   static std::vector<bool> are_owned(std::span<const std::string> names,
                                      std::chrono::milliseconds patience = usual_patience);
   static bool is_owned(const std::string& name, std::chrono::milliseconds patience = usual_patience);
@@ -43,13 +43,14 @@ class OwnerFile {
   OwnerFile& operator=(OwnerFile&& other) noexcept;
   OwnerFile(const OwnerFile&) = delete;
   OwnerFile& operator=(const OwnerFile&) = delete;
-  /// Gives the right up and removes the files, unless another one has taken it over.
+  /// Releases the right and removes the files, unless another owner has taken it over.
   ~OwnerFile();
 
-  /// False: somebody removed the file, or took this process for dead (it was stopped for long) and took over.
-  /// True: nobody had when this was called, and others see a sign of life; for the next `patience` nobody can
-  /// take over. It makes the name that a successor would need, since to look for that would not do: nodes
-  /// remember for a while that a name did not exist.
+  /// False: the file was removed, or another owner considered this process dead (it was stopped for
+  /// a long time) and took over. True: this was not the case when the call was made, others see a
+  /// sign of life, and for the next `patience` nobody can take over. Creates the name that a
+  /// successor would need; looking for it is not enough, because nodes cache for a while that a
+  /// name does not exist.
   [[nodiscard]] bool still_ours() const;
 
  private:

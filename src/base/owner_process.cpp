@@ -38,7 +38,7 @@ std::optional<ProcessState> process_state(std::uint64_t pid) {
   return state;
 }
 
-/// A container may see the /proc of another namespace, whose numbers are those of other processes.
+/// A container may see the /proc of another namespace, in which the numbers denote other processes.
 bool proc_is_of_this_namespace(std::uint64_t own_pid) {
   std::array<char, 32> target{};
   const ssize_t length = ::readlink("/proc/self", target.data(), target.size());

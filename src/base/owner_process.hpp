@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Processes as owners of files: how others know them, on this machine and on others.
+// Processes as owners of files: how others identify them, on this machine and elsewhere.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,11 @@
 namespace afterbay {
 
 struct OwnerIdentity {
-  std::string host;             ///< for messages only: several machines may have one name
-  std::string boot;             ///< of the running kernel; empty: not known
-  std::uint64_t pid_space = 0;  ///< inode of the process-number namespace; 0: not known
+  std::string host;             ///< for messages only: several machines may share a name
+  std::string boot;             ///< boot id of the running kernel; empty: unknown
+  std::uint64_t pid_space = 0;  ///< inode of the process-number namespace; 0: unknown
   std::uint64_t pid = 0;
-  std::uint64_t started = 0;  ///< clock ticks after the boot; 0: not known
+  std::uint64_t started = 0;  ///< clock ticks after the boot; 0: unknown
 
   bool operator==(const OwnerIdentity&) const = default;
 };
@@ -23,11 +23,11 @@ OwnerIdentity own_identity();
 enum class Life {
   alive,
   dead,
-  elsewhere,  ///< this process cannot know: another machine or namespace, or /proc does not tell
+  elsewhere,  ///< unknown to this process: another machine or namespace, or /proc does not show it
 };
 
-/// By the process number. Dead only if there is no such process, or it is another one; what cannot be read
-/// (/proc mounted with hidepid, no descriptor left) proves nothing.
+/// Determined from the process number. Dead only if there is no such process, or it is another one;
+/// unreadable information (/proc mounted with hidepid, no descriptor left) proves nothing.
 Life life_of(const OwnerIdentity& owner);
 
 }  // namespace afterbay

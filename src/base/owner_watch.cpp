@@ -25,7 +25,7 @@ constexpr milliseconds beat{1000};
 constexpr milliseconds longest_pause{200};  ///< between looks
 constexpr int fewest_looks = 5;
 constexpr int most_windows = 3;
-/// A process touches all its files within that of each other, or within half the patience.
+/// A process touches all its files within this time of each other, or within half the patience.
 constexpr milliseconds same_beat{5000};
 
 /// Its thread is detached, and its state is never destroyed, so that a process may exit at any time.
@@ -68,14 +68,14 @@ class Heart {
   bool beating_ = false;
 };
 
-/// What one look at a file found.
+/// The result of one look at a file.
 struct Look {
   enum { there, gone, failed } what = failed;
   std::uint64_t device = 0;
   std::int64_t touched_ns = 0;
 };
 
-/// Opened anew each time: an NFS client then asks the server.
+/// Opened anew each time, so that an NFS client asks the server.
 Look look_at(const std::string& path) {
   const int file = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (file < 0) return {errno == ENOENT ? Look::gone : Look::failed};
@@ -87,7 +87,7 @@ Look look_at(const std::string& path) {
           std::int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec};
 }
 
-/// Processes elsewhere that were waited for. Never destroyed, as the heart.
+/// Results for processes elsewhere that were watched. Never destroyed, like the heart.
 class Memory {
  public:
   static Memory& only() {
@@ -95,7 +95,7 @@ class Memory {
     return *memory;
   }
 
-  /// `look`: the last one at a file of it, which was watched for `patience`.
+  /// `look`: the last look at one of its files, which was watched for `patience`.
   void note_dead(const OwnerIdentity& owner, const Look& look, milliseconds patience) {
     const std::lock_guard lock(mutex_);
     std::erase_if(alive_, [&](const auto& it) { return it.owner == owner; });
@@ -107,7 +107,8 @@ class Memory {
     std::erase_if(alive_, [&](const auto& it) { return it.owner == owner; });
     alive_.push_back({owner, Clock::now()});
   }
-  /// A file that the process has touched since it was found dead, or on another file system, proves nothing.
+  /// A file that the process has touched since it was found dead, or that is on another file
+  /// system, proves nothing.
   bool is_dead(const OwnerIdentity& owner, const Look& look) {
     const std::lock_guard lock(mutex_);
     return std::ranges::any_of(dead_, [&](const Dead& it) {
@@ -136,17 +137,18 @@ class Memory {
   std::vector<Alive> alive_;
 };
 
-/// By which the memory knows an owner; a file that does not name it yet speaks for itself alone.
+/// The key of an owner in the memory; a file that does not name its owner yet is its own key.
 OwnerIdentity known_as(const OwnerLink& link) {
   return link.complete ? link.owner : OwnerIdentity{link.path, {}, 0, 0, 0};
 }
 
-/// An owner while it is watched.
+/// The state of an owner while it is watched.
 class Watched {
  public:
   explicit Watched(const OwnerLink& link) : link_(&link) {}
 
-  /// The verdict, once there is one. `slow`: a look that takes longer saw nothing of that time.
+  /// The verdict, as soon as there is one. `slow`: a look that takes longer observed nothing during
+  /// that time.
   std::optional<Life> look(milliseconds patience, milliseconds slow) {
     const auto begun = Clock::now();
     const Look look = look_at(link_->path);
@@ -169,11 +171,11 @@ class Watched {
  private:
   const OwnerLink* link_;
   std::optional<Look> first_;
-  int looks_ = 0;  ///< without a gap
+  int looks_ = 0;  ///< consecutive looks
   Clock::time_point since_, last_;
 };
 
-/// What is known without waiting.
+/// The verdict that is known without waiting.
 Life life_so_far(const OwnerLink& link, milliseconds recent) {
   const Life life = link.complete ? life_of(link.owner) : Life::elsewhere;
   if (life != Life::elsewhere) return life;

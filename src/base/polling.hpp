@@ -7,9 +7,9 @@
 
 namespace afterbay {
 
-/// An eighth of the time waited so far, within bounds: a wait costs few looks, and ends late by an eighth at
-/// most. While data are under way, which move on only when somebody looks, the least for as long as a message
-/// of some megabytes takes, then a 64th.
+/// An eighth of the time waited so far, within bounds: a wait costs few looks, and ends at most an
+/// eighth late. While data are in transit, which only progress during a look: the minimum for about
+/// as long as a message of some megabytes takes, then a 64th.
 inline std::chrono::nanoseconds pause_between_looks(std::chrono::nanoseconds waited, bool transferring,
                                                     std::chrono::nanoseconds least,
                                                     std::chrono::nanoseconds most) noexcept {

@@ -12,7 +12,7 @@
 namespace afterbay {
 namespace {
 
-/// Bytes of the well-formed UTF-8 character that `text` begins with; 0: it begins with none.
+/// Length in bytes of the well-formed UTF-8 character at the beginning of `text`; 0: there is none.
 /// Unicode 15, table 3-7.
 std::size_t character_bytes(std::string_view text) {
   const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<std::uint8_t>(text[i]) : 0U; };
@@ -73,7 +73,7 @@ std::string escaped(std::string_view text, Escapes escapes) {
   return shown;
 }
 
-/// The value of two hexadecimal digits; nothing if they are none.
+/// The value of two hexadecimal digits; nothing if they are not hexadecimal.
 std::optional<char> hexadecimal(std::string_view digits) {
   unsigned value = 0;
   const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), value, 16);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names from outside (of files, directories, variables) as they can be shown.
+// Printable forms of names from outside (files, directories, variables).
 #pragma once
 
 #include <string>
@@ -7,11 +7,13 @@
 
 namespace afterbay {
 
-/// A name on one line of text: control characters and bytes that are not well-formed UTF-8 are written as
-/// \n, \t, \r or \x1b, and every backslash is doubled, so that no two names are shown alike.
+/// A name on one line of text: control characters and bytes that are not well-formed UTF-8 are
+/// written as \n, \t, \r or \x1b, and every backslash is doubled, so that different names have
+/// different forms.
 std::string printable(std::string_view name);
 
-/// The same for the text of a message, which may contain printable names: backslashes stay as they are.
+/// The same for the text of a message, which may contain printable names: backslashes are
+/// unchanged.
 std::string printable_message(std::string_view text);
 
 /// A name in JSON, which can express control characters itself: bytes that are not well-formed UTF-8 are

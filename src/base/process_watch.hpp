@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether another process on this machine still runs.
+// Whether another process on this machine is still running.
 #pragma once
 
 #include <cstdint>
 
 namespace afterbay {
 
-/// A process as others on the machine may know it: its number, and the namespace the number is of.
+/// A process as other processes on the machine identify it: its number and the namespace of the
+/// number.
 struct ProcessId {
   std::uint32_t pid = 0;
-  std::uint64_t space = 0;  ///< inode of the process-number namespace; 0: not known
+  std::uint64_t space = 0;  ///< inode of the process-number namespace; 0: unknown
 };
 
 /// The calling process.
 ProcessId own_process() noexcept;
 
-/// Watches one process from now on; a process number that is used again does not fool it. A process
-/// in another number namespace (a container) cannot be watched and counts as running.
+/// Watches one process from now on; a reused process number is detected. A process in another
+/// number namespace (a container) cannot be watched and counts as running.
 class ProcessWatch {
  public:
   ProcessWatch() = default;

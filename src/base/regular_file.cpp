@@ -19,13 +19,14 @@ RegularFile::RegularFile(const std::string& path, Links links) {
     return;
   }
   if (!accept(status.st_mode)) return;
-  // The name may be another file's by now.
+  // The name may belong to another file by now.
   const int flags = O_RDONLY | O_NOCTTY | O_CLOEXEC | (follow ? 0 : O_NOFOLLOW);
   descriptor_ = ::open(path.c_str(), flags | O_NONBLOCK);
   if (descriptor_ < 0 && errno == EWOULDBLOCK) descriptor_ = ::open(path.c_str(), flags);  // a lease ends
   if (descriptor_ >= 0 && ::fstat(descriptor_, &status) == 0 && accept(status.st_mode)) {
     size_bytes_ = static_cast<std::uint64_t>(status.st_size);
-    ::fcntl(descriptor_, F_SETFL, 0);  // file systems that fetch files from tape would not wait for them
+    ::fcntl(descriptor_, F_SETFL, 0);  // otherwise file systems that fetch files from tape would
+                                       // not wait for them
     return;
   }
   if (number_ == 0) number_ = errno;

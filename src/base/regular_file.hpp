@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// RegularFile: opens for reading what others may have put under a name, or replaced.
+// RegularFile: opens a path for reading that others may have created or replaced.
 #pragma once
 
 #include <cstdint>
@@ -7,13 +7,13 @@
 
 namespace afterbay {
 
-/// A regular file that is open for reading. Nothing else is opened: a named pipe would wait for its other
-/// side, and opening a device can have effects. Never waits, but for the file system.
+/// A regular file that is open for reading. Other kinds are not opened: a named pipe would wait for
+/// its other side, and opening a device can have side effects. Waits only for the file system.
 class RegularFile {
  public:
   enum class Links : bool {
     followed,
-    refused  ///< of the last component: ELOOP
+    refused  ///< in the last component: ELOOP
   };
 
   explicit RegularFile(const std::string& path, Links links = Links::followed);
@@ -23,9 +23,9 @@ class RegularFile {
 
   [[nodiscard]] bool open() const noexcept { return descriptor_ >= 0; }
   [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
-  /// The caller closes it.
+  /// The descriptor; the caller closes it.
   [[nodiscard]] int release() noexcept;
-  /// When it was opened.
+  /// The file's status when it was opened.
   [[nodiscard]] std::uint64_t size_bytes() const noexcept { return size_bytes_; }
 
   /// Why it is not open: an errno; EISDIR for directories, ENODEV for pipes, sockets and devices.
@@ -38,7 +38,7 @@ class RegularFile {
 
   int descriptor_ = -1;
   int number_ = 0;
-  const char* kind_ = nullptr;  ///< what it is instead
+  const char* kind_ = nullptr;  ///< the actual kind, if it is not a regular file
   std::uint64_t size_bytes_ = 0;
 };
 

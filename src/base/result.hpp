@@ -15,13 +15,13 @@ namespace afterbay {
 template <class T = void>
 using Result = tl::expected<T, Error>;
 
-/// An Error whose message is formatted as by fmt::format.
+/// An Error with a message formatted as by fmt::format.
 template <class... Args>
 Error make_error(ErrorCode code, fmt::format_string<Args...> format, Args&&... args) {
   return Error(code, fmt::format(format, std::forward<Args>(args)...));
 }
 
-/// The same, ready to be returned from a function that returns a Result.
+/// The same, to be returned from a function that returns a Result.
 template <class... Args>
 tl::unexpected<Error> fail(ErrorCode code, fmt::format_string<Args...> format, Args&&... args) {
   return tl::unexpected<Error>(make_error(code, format, std::forward<Args>(args)...));

@@ -23,10 +23,11 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t most_message_bytes = 4096;
-/// The shell writes the command's status to this descriptor, where the system does not tell it.
+/// The shell writes the command's status to this descriptor, in case the system does not report it.
 constexpr int status_descriptor = 9;
 constexpr const char* reporting = "\"$@\" 9>&-; status=$?; echo $status >&9; exit $status";
-/// Between two looks whether the command has ended, where its stderr does not tell (it was closed early).
+/// Interval between looks at the command's status if its stderr does not show its end (it was
+/// closed early).
 constexpr std::chrono::milliseconds look_interval{5};
 
 /// One end of a pipe.
@@ -66,8 +67,8 @@ class Spawn {
     ::posix_spawnattr_destroy(&attributes_);
   }
 
-  /// 0 or errno. The command gets a process group of its own, so that all of it can be killed, and none of
-  /// the signals that the calling thread blocks stay blocked.
+  /// Returns 0 or errno. The command gets its own process group, so that all of it can be killed,
+  /// and all signals are unblocked in it.
   int start(const Command& command, int error_output, int status_output, pid_t& process) {
     std::vector<std::string> words = command.words;
     if (status_output >= 0) {
@@ -97,13 +98,13 @@ class Spawn {
   posix_spawnattr_t attributes_{};
 };
 
-/// What a command wrote, from its beginning on.
+/// The beginning of the command's output.
 struct Output {
   std::string text;
   std::size_t most_bytes = most_message_bytes;
 };
 
-/// Reads what is there; false at the end of the stream.
+/// Reads available data; false at the end of the stream.
 bool read_available(int descriptor, Output& output) {
   char buffer[512];
   ssize_t count = 0;
@@ -113,10 +114,11 @@ bool read_available(int descriptor, Output& output) {
   return count < 0;
 }
 
-/// A pipe whose reading end does not block. The command's end does: its writes are to wait, not to fail.
+/// A pipe with a non-blocking reading end. The command's end blocks: its writes must wait, not
+/// fail.
 class Pipe {
  public:
-  /// 0 or errno.
+  /// Returns 0 or errno.
   int open() {
     int ends[2];
     if (::pipe2(ends, O_CLOEXEC) != 0) return errno;
@@ -133,14 +135,14 @@ class Pipe {
   std::optional<PipeEnd> writing_;
 };
 
-/// Whether the program has told the system that it does not want to know how its children end.
+/// Whether the program has told the system not to report the end of its children.
 bool children_end_unseen() {
   struct sigaction action {};
   return ::sigaction(SIGCHLD, nullptr, &action) == 0 &&
          (action.sa_handler == SIG_IGN || (action.sa_flags & SA_NOCLDWAIT) != 0);
 }
 
-/// What the shell reported, as a wait status; nothing if it was killed before it could.
+/// The shell's report as a wait status; nothing if it was killed before it could report.
 std::optional<int> reported_status(int descriptor) {
   Output output;
   read_available(descriptor, output);
@@ -151,8 +153,8 @@ std::optional<int> reported_status(int descriptor) {
   return W_EXITCODE(status, 0);
 }
 
-/// Waits, reading stderr meanwhile. Gives the wait status, -1 if another part of the program, or the system,
-/// has taken it, nothing when the deadline has passed or somebody says stop.
+/// Waits while reading stderr. Returns the wait status; -1 if another part of the program, or the
+/// system, has taken it; nothing if the deadline has passed or a stop was requested.
 std::optional<int> wait_for(pid_t process, int errors, Clock::time_point until, const std::atomic<bool>* stop,
                             Output& output) {
   bool reading = true;
@@ -188,13 +190,13 @@ Error command_error(ErrorCode code, const Command& command, const std::string& w
                     one_line(text.substr(0, most_message_bytes + 512)));
 }
 
-/// Ends all of the command's process group. One that hangs in the file system cannot even die: it is left to
-/// the system.
+/// Kills the command's process group. A process that hangs in the file system cannot be killed and
+/// is left to the system.
 void kill_group(pid_t process, int errors, std::chrono::milliseconds grace, Output& output) {
   if (grace.count() > 0) {
     ::kill(-process, SIGTERM);
     if (wait_for(process, errors, Clock::now() + grace, nullptr, output)) {
-      ::kill(-process, SIGKILL);  // what it left behind
+      ::kill(-process, SIGKILL);  // remaining processes of the group
       return;
     }
   }
@@ -203,7 +205,7 @@ void kill_group(pid_t process, int errors, std::chrono::milliseconds grace, Outp
     std::this_thread::sleep_for(look_interval);
 }
 
-/// As run_command; `output` gets what the command wrote.
+/// Like run_command; `output` receives the command's output.
 Result<> run(const Command& command, std::chrono::milliseconds deadline, Output& output) {
   Pipe errors;
   Pipe report;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A command of the system, run beside an MPI program: without fork, and never for longer than allowed.
+// Runs a system command beside an MPI program: without fork, and with a deadline.
 #pragma once
 
 #include <atomic>
@@ -14,23 +14,23 @@
 namespace afterbay {
 
 struct Command {
-  std::vector<std::string> words;  ///< the first is looked for on the PATH
-  /// "NAME=VALUE"; unset: as this process has it.
+  std::vector<std::string> words;  ///< the first is searched for on the PATH
+  /// "NAME=VALUE"; unset: inherited from this process
   std::optional<std::vector<std::string>> environment{};
-  bool keeps_output = false;  ///< errors also tell what it wrote on stdout
-  /// A command that is killed is told so first (SIGTERM) and has so long to end.
+  bool keeps_output = false;  ///< errors also include its stdout
+  /// Time between SIGTERM and SIGKILL when a command is killed.
   std::chrono::milliseconds grace{0};
-  const std::atomic<bool>* stop =
-      nullptr;  ///< set by another thread: killed within a moment, if still running
+  const std::atomic<bool>* stop = nullptr;  ///< set by another thread: kills the command shortly afterwards
+                                            ///< if it is still running
 };
 
-/// Runs `command` and waits for its end. Its input and (unless it is kept) output are
-/// /dev/null. Fails with io when it cannot be started or does not end with 0, with what it wrote on stderr,
-/// and with timed_out when it was still running after `deadline`: it is killed then. Blocks; any thread may
-/// call it. Uses posix_spawn, which copies no page tables and runs no fork handlers of MPI libraries.
+/// Runs `command` and waits for its end. Its input, and its output unless it is kept, are
+/// /dev/null. Fails with io, including its stderr, if it cannot be started or its status is not 0;
+/// with timed_out if it was still running after `deadline`: it is killed then. Blocks. Thread-safe.
+/// Uses posix_spawn, which copies no page tables and runs no fork handlers of MPI libraries.
 Result<> run_command(const Command& command, std::chrono::milliseconds deadline);
 
-/// The same, and gives what it wrote on stdout (and stderr, as it came), up to `most_bytes`.
+/// The same; returns its stdout (and stderr, interleaved), up to `most_bytes`.
 Result<std::string> output_of(std::vector<std::string> words, std::chrono::milliseconds deadline,
                               std::size_t most_bytes = std::size_t{1} << 20);
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int most_signals = 65;
 
-// A handler can reach nothing but what is global. This is all there is.
+// A signal handler can only access global variables. These are the only ones.
 std::array<std::atomic<std::uint32_t>, most_signals> counts;
 std::array<struct sigaction, most_signals> older;
 std::array<int, most_signals> catchers;

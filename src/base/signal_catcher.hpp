@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SignalCatcher: notes signals that ask the process to end, for those who can end in order.
+// SignalCatcher: records signals that ask the process to end, for code that can shut down cleanly.
 #pragma once
 
 #include <cstdint>
@@ -7,10 +7,10 @@
 
 namespace afterbay {
 
-/// While any catcher of a signal lives, the process does not end by it; handlers that others had installed
-/// are called too, and are put back in the end. Signals are the process's: every catcher sees each that came
-/// since it was made. A thread that sleeps is not woken by it for certain: look from time to time. Any
-/// thread.
+/// While any catcher of a signal exists, the signal does not end the process. Previously installed
+/// handlers are still called, and are restored at the end. Signals belong to the process: every
+/// catcher sees each signal that arrived since it was created. A sleeping thread is not reliably
+/// woken: check from time to time. Any thread.
 class SignalCatcher {
  public:
   explicit SignalCatcher(std::vector<int> signals);
@@ -18,12 +18,12 @@ class SignalCatcher {
   SignalCatcher& operator=(const SignalCatcher&) = delete;
   ~SignalCatcher();
 
-  /// The first of its signals that has come; 0: none.
+  /// The first of its signals that arrived; 0: none.
   [[nodiscard]] int caught() const noexcept;
 
  private:
   std::vector<int> signals_;
-  std::vector<std::uint32_t> before_;  ///< how often each had come when this began
+  std::vector<std::uint32_t> before_;  ///< how often each had arrived when this object was created
 };
 
 /// "SIGTERM".

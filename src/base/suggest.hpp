@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which name was meant by a mistyped one.
+// Finds the name that a mistyped one probably means.
 #pragma once
 
 #include <cstddef>
@@ -12,15 +12,15 @@
 
 namespace afterbay {
 
-/// Fewest insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`;
-/// upper and lower case count as equal. Optimal string alignment, Wagner-Fischer with swaps.
+/// The minimum number of insertions, deletions, replacements and swaps of neighbours that turn `a`
+/// into `b`, ignoring case. Optimal string alignment, Wagner-Fischer with swaps.
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
-/// The candidate nearest to `name` (the first of equals), if it is near enough to have been meant: one edit
-/// for names of up to five letters, then one more for every three letters.
+/// The candidate closest to `name` (the first of several), if it is close enough to be meant: one
+/// edit for names of up to five letters, then one more for every three letters.
 std::optional<std::string> nearest(std::string_view name, std::span<const std::string> candidates);
 
-/// `; did you mean "servers"?`, or nothing when no candidate is near: to be put behind a message.
+/// `; did you mean "servers"?`, or nothing if no candidate is close: to be appended to a message.
 std::string did_you_mean(std::string_view name, std::span<const std::string> candidates);
 
 /// "a", "a or b", "a, b or c".

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which lock guards which field, in words that clang checks (-Wthread-safety); other compilers read past
-// them. Locked fields carry AFTERBAY_GUARDED_BY; a Mutex is taken by a MutexLock, on which a
-// std::condition_variable_any can wait.
+// Annotations that state which lock guards which field and that clang checks (-Wthread-safety);
+// other compilers ignore them. Locked fields carry AFTERBAY_GUARDED_BY; a Mutex is locked by a
+// MutexLock, on which a std::condition_variable_any can wait.
 #pragma once
 
 #include <mutex>
@@ -12,7 +12,7 @@
 #define AFTERBAY_THREAD_ATTRIBUTE(attribute)
 #endif
 
-/// On a class: a lock, called `name` in messages.
+/// On a class: a lock, named `name` in messages.
 #define AFTERBAY_CAPABILITY(name) AFTERBAY_THREAD_ATTRIBUTE(capability(name))
 /// On a class: holds a lock from constructor to destructor.
 #define AFTERBAY_SCOPED_CAPABILITY AFTERBAY_THREAD_ATTRIBUTE(scoped_lockable)
@@ -24,18 +24,18 @@
 #define AFTERBAY_REQUIRES(...) AFTERBAY_THREAD_ATTRIBUTE(requires_capability(__VA_ARGS__))
 /// On a function: the caller does not hold the lock.
 #define AFTERBAY_EXCLUDES(...) AFTERBAY_THREAD_ATTRIBUTE(locks_excluded(__VA_ARGS__))
-/// On a function: takes the lock, gives it back, takes it if it can.
+/// On a function: takes the lock, releases it, tries to take it.
 #define AFTERBAY_ACQUIRE(...) AFTERBAY_THREAD_ATTRIBUTE(acquire_capability(__VA_ARGS__))
 #define AFTERBAY_RELEASE(...) AFTERBAY_THREAD_ATTRIBUTE(release_capability(__VA_ARGS__))
 #define AFTERBAY_TRY_ACQUIRE(...) AFTERBAY_THREAD_ATTRIBUTE(try_acquire_capability(__VA_ARGS__))
 /// On a function: returns a reference to the lock.
 #define AFTERBAY_RETURN_CAPABILITY(lock) AFTERBAY_THREAD_ATTRIBUTE(lock_returned(lock))
-/// On a function that the analysis cannot follow; say why.
+/// On a function that the analysis cannot follow; state the reason.
 #define AFTERBAY_NO_THREAD_SAFETY_ANALYSIS AFTERBAY_THREAD_ATTRIBUTE(no_thread_safety_analysis)
 
 namespace afterbay {
 
-/// std::mutex that clang knows as a lock.
+/// A std::mutex that clang's analysis knows as a lock.
 class AFTERBAY_CAPABILITY("mutex") Mutex {
  public:
   void lock() AFTERBAY_ACQUIRE() { mutex_.lock(); }
@@ -46,8 +46,9 @@ class AFTERBAY_CAPABILITY("mutex") Mutex {
   std::mutex mutex_;
 };
 
-/// Holds a Mutex as long as it lives. A std::condition_variable_any waits on it; write the condition as a
-/// loop around `wait(lock)`, or state in the predicate that the lock is held (`assert_held`).
+/// Holds a Mutex during its lifetime. A std::condition_variable_any can wait on it; write the
+/// condition as a loop around `wait(lock)`, or state in the predicate that the lock is held
+/// (`assert_held`).
 class AFTERBAY_SCOPED_CAPABILITY MutexLock {
  public:
   explicit MutexLock(Mutex& mutex) AFTERBAY_ACQUIRE(mutex) : mutex_(mutex) { mutex_.lock(); }
@@ -55,8 +56,8 @@ class AFTERBAY_SCOPED_CAPABILITY MutexLock {
   MutexLock(const MutexLock&) = delete;
   MutexLock& operator=(const MutexLock&) = delete;
 
-  // For std::condition_variable_any, which gives the lock back and takes it again within one wait: the
-  // analysis sees it held all along, as it is before and after.
+  // For std::condition_variable_any, which releases the lock and takes it again within one wait:
+  // the analysis considers it held throughout, as it is before and after.
   void lock() AFTERBAY_NO_THREAD_SAFETY_ANALYSIS { mutex_.lock(); }
   void unlock() AFTERBAY_NO_THREAD_SAFETY_ANALYSIS { mutex_.unlock(); }
 
@@ -64,7 +65,7 @@ class AFTERBAY_SCOPED_CAPABILITY MutexLock {
   Mutex& mutex_;
 };
 
-/// In a predicate that a wait calls with the lock held: tells the analysis so.
+/// In a predicate that a wait calls with the lock held: states this to the analysis.
 inline void assert_held([[maybe_unused]] Mutex& mutex) AFTERBAY_THREAD_ATTRIBUTE(assert_capability(mutex)) {}
 
 }  // namespace afterbay

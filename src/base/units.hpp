@@ -16,19 +16,19 @@ inline constexpr std::uint64_t MiB = 1024 * KiB;
 inline constexpr std::uint64_t GiB = 1024 * MiB;
 inline constexpr std::uint64_t TiB = 1024 * GiB;
 
-/// Bytes from a number and one of B, kB, MB, GB, TB (powers of 1000), KiB, MiB, GiB, TiB (of 1024),
-/// upper or lower case; without a unit: bytes. "4M" is refused, since it does not say which.
+/// Bytes from a number and one of B, kB, MB, GB, TB (powers of 1000), KiB, MiB, GiB, TiB (powers of
+/// 1024), in upper or lower case; without a unit: bytes. "4M" is refused because it is ambiguous.
 /// Fails with wrong_type (not a size) or invalid_argument (not whole bytes, more than 2^64 - 1).
 Result<std::uint64_t> parse_bytes(std::string_view text);
 
-/// Exactly, in the largest binary unit that divides it: 4194304 -> "4MiB", 1000 -> "1000B".
+/// Exact, in the largest binary unit that divides it: 4194304 -> "4MiB", 1000 -> "1000B".
 std::string print_bytes(std::uint64_t bytes);
 
-/// Milliseconds from a number and one of ms, s, min, h. Only 0 may stand without a unit.
-/// Fails with wrong_type (not a duration) or invalid_argument (finer than 1 ms, more than 2^53 ms).
+/// Milliseconds from a number and one of ms, s, min, h. Only 0 may have no unit. Fails with
+/// wrong_type (not a duration) or invalid_argument (finer than 1 ms, more than 2^53 ms).
 Result<std::chrono::milliseconds> parse_duration(std::string_view text);
 
-/// Exactly, in the largest unit that divides it: 90000 -> "90s", 120000 -> "2min", 0 -> "0s".
+/// Exact, in the largest unit that divides it: 90000 -> "90s", 120000 -> "2min", 0 -> "0s".
 std::string print_duration(std::chrono::milliseconds duration);
 
 }  // namespace afterbay

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one place where MPI's return codes become errors.
+// Converts MPI's return codes to errors; all MPI calls are checked here.
 #pragma once
 
 #include <mpi.h>
@@ -8,10 +8,10 @@
 
 namespace afterbay::mpi {
 
-/// Fails with MPI's text when `code`, returned by `function`, is not MPI_SUCCESS.
+/// Fails with MPI's error text if `code`, returned by `function`, is not MPI_SUCCESS.
 Result<void> check(int code, const char* function);
 
-/// Whether MPI may be called now: after MPI_Init and before MPI_Finalize.
+/// Whether MPI may be called: after MPI_Init and before MPI_Finalize.
 bool is_running() noexcept;
 
 }  // namespace afterbay::mpi

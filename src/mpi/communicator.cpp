@@ -15,16 +15,16 @@
 namespace afterbay::mpi {
 namespace {
 
-/// What a collective operation reads and writes while it runs.
+/// The buffers that a collective operation reads and writes while it runs.
 struct Buffers {
   Bytes own;
   int own_bytes = 0;
-  std::vector<int> bytes;  ///< of each rank
+  std::vector<int> bytes;  ///< per rank
   std::vector<int> begins;
   Bytes all;
 };
 
-/// Completes `request`; when it does not end, leaves the buffers to it for ever.
+/// Completes `request`; if it does not end, leaks the buffers, because MPI may still use them.
 Result<void> finish(Request& request, Millis limit, const char* what, std::unique_ptr<Buffers>& buffers) {
   auto done = request.wait_until(limit, what);
   if (!done && request.active()) {
@@ -79,10 +79,10 @@ Communicator::~Communicator() {
 
 namespace {
 
-/// A message that is received to be thrown away.
+/// A message that is received and discarded.
 class Discarded {
  public:
-  /// False when none has arrived.
+  /// False if none has arrived.
   bool begin(MPI_Comm comm) {
     int there = 0;
     MPI_Message message = MPI_MESSAGE_NULL;
@@ -115,7 +115,8 @@ class Discarded {
 
 bool Communicator::empty_and_all_here() const {
   const auto end = std::chrono::steady_clock::now() + farewell_;
-  constexpr int quiet_looks = 3;  // after all have come: what they sent before has arrived by then
+  constexpr int quiet_looks = 3;  // after all ranks have come: by then their earlier messages have
+                                  // arrived
   Request all_here;
   if (MPI_Ibarrier(comm_, all_here.handle()) != MPI_SUCCESS) return false;
   Discarded message;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A communicator of our own, and collective operations that end by a deadline.
+// The library's own communicator, with collective operations that end by a deadline.
 #pragma once
 
 #include <mpi.h>
@@ -16,15 +16,16 @@ namespace afterbay::mpi {
 using Bytes = std::vector<std::byte>;
 using Millis = std::chrono::milliseconds;
 
-/// What a message calls ranks that do not come, and what it asks then.
+/// How a message names ranks that do not participate, and the question that it asks.
 struct Roll {
-  std::span<const int> numbers{};  ///< of the communicator's ranks in the session; empty: their own
+  std::span<const int> numbers{};  ///< the ranks' numbers in the session; empty: same as in the
+                                   ///< communicator
   const char* question = "do all ranks open the session?";
 };
 
-/// Owns a duplicate of a communicator; its errors are returned, not fatal. All members named
-/// below as collective must be called by all ranks in the same order, by the MPI thread. One that
-/// timed out leaves the communicator unusable: end the session.
+/// Owns a duplicate of a communicator; errors are returned, not fatal. All members called
+/// collective below must be called by all ranks in the same order, in the MPI thread. After a
+/// timeout the communicator is unusable: end the session.
 class Communicator {
  public:
   /// Collective over `parent`.
@@ -32,23 +33,25 @@ class Communicator {
   static Result<Communicator> duplicate(MPI_Comm parent, Millis limit) {
     return duplicate(parent, limit, {});
   }
-  /// The same of ranks that were all there a moment ago.
+  /// The same for ranks that were all present a moment ago.
   static Result<Communicator> duplicate_of(std::span<const int> numbers, MPI_Comm parent, Millis limit) {
     return duplicate(parent, limit, {numbers, "have they died? They were there when the session began"});
   }
   Communicator() = default;
-  /// Not collective in practice, but every rank must come here, before MPI_Finalize. See `take_leave`.
+  /// Not synchronizing in practice, but every rank must call it, before MPI_Finalize. See
+  /// `take_leave`.
   ~Communicator();
   Communicator(Communicator&& other) noexcept;
   Communicator& operator=(Communicator&& other) noexcept;
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;
 
-  /// Its end is to wait, this long at most, until all ranks have come to theirs, and to take what others sent
-  /// and nobody received: MPI implementations do not bear to have a communicator freed with messages in it,
-  /// and trip over them when its number is used again. Where a rank does not come it is not freed.
+  /// The destructor waits, at most this long, until all ranks have reached theirs, and receives
+  /// messages that were sent but not received: MPI implementations cannot handle a communicator
+  /// that is freed with pending messages, and fail when its number is reused. If a rank does not
+  /// come, the communicator is not freed.
   void take_leave(Millis limit) noexcept { farewell_ = limit; }
-  /// It is never freed: after a failure, when there may be messages in it and nobody comes to take them.
+  /// Never frees it: after a failure there may be pending messages that no rank receives.
   void leave_behind() noexcept { farewell_ = Millis(-1); }
 
   [[nodiscard]] MPI_Comm get() const noexcept { return comm_; }
@@ -57,9 +60,9 @@ class Communicator {
 
   /// Collective: returns once all ranks have called it.
   Result<void> barrier(Millis limit) const;
-  /// Collective: everybody's bytes, of any length, in the order of ranks.
+  /// Collective: the bytes of all ranks, of any length, in rank order.
   [[nodiscard]] Result<std::vector<Bytes>> all_gather(std::span<const std::byte> own, Millis limit) const;
-  /// Collective: the same on `root` only, nothing elsewhere.
+  /// Collective: the same on `root` only; empty on other ranks.
   [[nodiscard]] Result<std::vector<Bytes>> gather(std::span<const std::byte> own, int root,
                                                   Millis limit) const;
   /// Collective: root's bytes.

@@ -11,7 +11,7 @@ namespace afterbay::mpi {
 
 struct FinalizeHook::Callbacks {
   static int on_delete(MPI_Comm /*self*/, int /*keyval*/, void* hook, void* /*extra*/) noexcept {
-    // Emptied before the call, which may destroy the hook.
+    // Cleared before the call, which may destroy the hook.
     const auto function = std::exchange(static_cast<FinalizeHook*>(hook)->function_, nullptr);
     if (function) function();
     return MPI_SUCCESS;

@@ -9,14 +9,14 @@
 
 namespace afterbay::mpi {
 
-/// MPI_Finalize deletes the attributes of MPI_COMM_SELF before it does anything else; the delete callback of
-/// such an attribute is this hook. All of MPI can be used there, with every process that has not left its own
-/// MPI_Finalize yet. MPI lets callbacks run in the thread that calls MPI_Finalize.
+/// MPI_Finalize first deletes the attributes of MPI_COMM_SELF; this hook is the delete callback of
+/// such an attribute. All of MPI can be used in it, with every process that has not left its own
+/// MPI_Finalize yet. MPI runs the callback in the thread that calls MPI_Finalize.
 class FinalizeHook {
  public:
-  /// By the MPI thread. `function` must not throw; it is called at most once.
+  /// Call it in the MPI thread. `function` must not throw; it is called at most once.
   static Result<std::unique_ptr<FinalizeHook>> set(std::function<void()> function);
-  /// Removes the hook. By the MPI thread, or after MPI_Finalize.
+  /// Removes the hook. Call it in the MPI thread, or after MPI_Finalize.
   ~FinalizeHook();
   FinalizeHook(const FinalizeHook&) = delete;
   FinalizeHook& operator=(const FinalizeHook&) = delete;

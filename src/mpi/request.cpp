@@ -55,7 +55,7 @@ Result<void> Request::wait_until(std::chrono::milliseconds limit, const char* wh
     if (meanwhile) meanwhile();
     if (now_ns() >= end)
       return fail(ErrorCode::timed_out,
-                  "{} did not end within {} ms: some rank does not take part; see the other ranks' output",
+                  "{} did not end within {} ms: some rank does not participate; see the other ranks' output",
                   what, limit.count());
     back_off.sleep();
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A nonblocking MPI operation. MPI_Wait spins; a wait here sleeps between looks.
+// A non-blocking MPI operation. MPI_Wait spins; waits here sleep between looks.
 #pragma once
 
 #include <mpi.h>
@@ -13,16 +13,16 @@
 
 namespace afterbay::mpi {
 
-/// Sleeps between looks at something that can only be polled: see pause_between_looks.
+/// Sleeps between looks at a condition that can only be polled: see pause_between_looks.
 class BackOff {
  public:
   using Time = std::chrono::microseconds;
   explicit BackOff(Time shortest = Time(20), Time longest = Time(2000)) noexcept;
-  /// The next sleep.
+  /// The length of the next sleep.
   [[nodiscard]] std::chrono::nanoseconds pause(bool transferring) const noexcept;
-  /// Sleeps, at most `most`.
+  /// Sleeps, for at most `most`.
   void sleep(std::chrono::nanoseconds most = std::chrono::hours(1), bool transferring = false) const;
-  /// Something happened: the wait begins anew.
+  /// Progress was made: restarts the wait.
   void reset() noexcept;
 
  private:
@@ -47,16 +47,16 @@ class Request {
   [[nodiscard]] bool active() const noexcept { return request_ != MPI_REQUEST_NULL; }
   MPI_Request* handle() noexcept { return &request_; }
 
-  /// True when the operation is complete (or there is none).
+  /// Whether the operation is complete (or there is none).
   Result<bool> test();
-  /// The same, looking several times: each look moves a transfer on by a piece.
+  /// The same with several looks: each one lets a transfer progress.
   Result<bool> test_eagerly();
-  /// Sleeps until the operation is complete; `timed_out` naming `what` after `limit`. Until it is
-  /// complete the operation's buffers must stay, also after a failure: see `abandon`. `meanwhile` is called
-  /// at every look.
+  /// Sleeps until the operation is complete; fails with `timed_out`, naming `what`, after `limit`.
+  /// The operation's buffers must stay valid until it is complete, also after a failure: see
+  /// `abandon`. `meanwhile` is called at every look.
   Result<void> wait_until(std::chrono::milliseconds limit, const char* what,
                           const std::function<void()>& meanwhile = {});
-  /// Gives the operation up to MPI: it may still touch its buffers, which the caller must leak.
+  /// Leaves the operation to MPI, which may still access its buffers: the caller must leak them.
   void abandon() noexcept { request_ = MPI_REQUEST_NULL; }
 
  private:

@@ -18,10 +18,10 @@ namespace {
 using Bytes = std::vector<std::byte>;
 
 constexpr std::string_view mark = "Afterbay roll call ";
-/// Each message begins with this many bytes, the mark again and again, and goes on with 32-bit numbers. Its
-/// length, which is odd, tells it from the model's messages before it is received: those are of numbers, of
-/// two bytes or more each, or texts of other lengths. It is small enough for MPI to send it without its
-/// receiver.
+/// Each message begins with this many bytes (the mark, repeated) followed by 32-bit numbers. Its
+/// odd length distinguishes it from the model's messages before it is received: those consist of
+/// numbers of two or more bytes, or of text of other lengths. It is small enough for MPI to send it
+/// eagerly.
 constexpr std::size_t prefix_bytes = 251;
 
 Bytes message_of(const std::vector<int>& contents) {
@@ -31,7 +31,7 @@ Bytes message_of(const std::vector<int>& contents) {
   return bytes;
 }
 
-/// Nothing: it is another's.
+/// Nothing: it is not one of ours.
 std::optional<std::vector<int>> contents_of(const Bytes& bytes) {
   std::vector<int> contents((bytes.size() - prefix_bytes) / sizeof(int));
   if (!contents.empty()) std::memcpy(contents.data(), &bytes[prefix_bytes], contents.size() * sizeof(int));
@@ -43,7 +43,7 @@ constexpr int ranks_that_ask = 2;
 constexpr std::chrono::milliseconds time_to_answer{1000};
 constexpr std::chrono::milliseconds time_to_be_told{2000};
 
-/// While it lives a rank that has gone is no reason for MPI to end the job before anything is said.
+/// While it exists, a lost rank does not make MPI end the job before the error is reported.
 class ErrorsReturn {
  public:
   explicit ErrorsReturn(MPI_Comm comm) : comm_(comm) {
@@ -76,7 +76,7 @@ RollCall::RollCall(MPI_Comm comm) : comm_(comm) {
   here_[static_cast<std::size_t>(rank_)] = true;
 }
 
-/// Nobody waits for it to arrive: a rank that is not there never takes it.
+/// The message is not awaited: a missing rank never receives it.
 void RollCall::send(int to, Subject subject, const std::vector<int>& contents) const {
   auto kept = std::make_unique<Bytes>(message_of(contents));
   Request request;
@@ -87,8 +87,8 @@ void RollCall::send(int to, Subject subject, const std::vector<int>& contents) c
   request.abandon();
 }
 
-/// Whether a message of that subject has arrived; if so, it is received. What cannot be one of ours by its
-/// length stays where it is.
+/// Whether a message of that subject has arrived; if so, it is received. A message whose length
+/// shows that it is not one of ours is left alone.
 bool RollCall::receive(Subject subject, int& source, std::vector<int>& contents) const {
   int there = 0;
   MPI_Status status;
@@ -123,11 +123,11 @@ void RollCall::hear() {
   while (receive(presence, source, contents)) here_[static_cast<std::size_t>(source)] = true;
   while (receive(finding, source, contents)) {
     if (std::ranges::any_of(contents, [&](int r) { return r < 0 || r >= size_; })) continue;  // the model's
-    if (!std::exchange(told_, true)) found_ = contents;  // who asks later may find nobody left to answer
+    if (!std::exchange(told_, true)) found_ = contents;  // later, no rank may be left to answer
   }
 }
 
-/// To those that ask, who may come when this rank has left.
+/// Sends to the ranks that ask; they may ask after this rank has left.
 void RollCall::say_present() {
   for (int r = 0; r < std::min(size_, ranks_that_ask); ++r)
     if (r != rank_) send(r, presence, {});
@@ -161,7 +161,7 @@ std::vector<int> RollCall::absent() {
   } while (!known() && std::chrono::steady_clock::now() < end);
   if (asks && !told_) {
     tell();
-    hear();  // moves what was sent on
+    hear();  // makes MPI progress on the messages sent
   }
   return found_;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a server's port is put together from: one PeerEnd a model rank, of whatever transport, and
-// a Network for those that must be moved by polling.
+// The parts of a server's port: one PeerEnd per model rank, of any transport, and a Network for
+// transports that must be polled.
 #pragma once
 
 #include <cstddef>
@@ -22,25 +22,26 @@ class PeerEnd {
   virtual void send(std::span<const std::byte> message) = 0;
   virtual bool pump() = 0;
   [[nodiscard]] virtual bool sending() const = 0;
-  /// Fails when the rank is gone and has left nothing to read.
+  /// Fails if the rank is gone and all its messages have been read.
   virtual Result<void> check_alive() = 0;
-  /// Of a rank that is gone: it said so itself. True as well where that may still be on its way.
+  /// For a rank that is gone: whether it reported its end itself. Also true while that report may
+  /// still be in transit.
   [[nodiscard]] virtual bool has_ended() const = 0;
-  /// The rank ended in order: it is watched no longer and holds nobody up.
+  /// The rank ended cleanly: it is no longer watched and delays no other rank.
   virtual void forget() = 0;
-  /// The server failed: the rank must not wait for room any more.
+  /// The server failed: the rank must no longer wait for room.
   virtual void fail() = 0;
   [[nodiscard]] virtual std::string transport() const = 0;
   [[nodiscard]] virtual std::uint64_t messages() const = 0;
 };
 
-/// Moves messages of all pairs that need polling.
+/// Progresses the messages of all pairs that need polling.
 class Network {
  public:
   virtual ~Network() = default;
-  /// True: something moved.
+  /// True: there was progress.
   virtual bool progress() = 0;
-  /// Data are under way that come in only as `progress` is called.
+  /// Whether data are in transit that only arrive while `progress` is called.
   [[nodiscard]] virtual bool transferring() const = 0;
 };
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // One definition of a message serves both directions: a message type has
-//   static constexpr Kind kind;   template <class A> void fields(A& a) { a(x, y, z); }
-// (public data types: a free `fields(A&, T&)` in this namespace) and `encode`/`decode` run the same
-// `fields`. Decoding checks every length: bytes from a peer
-// never make it read out of bounds.
+// static constexpr Kind kind;   template <class A> void fields(A& a) { a(x, y, z); }
+// (public data types: a free `fields(A&, T&)` in this namespace), and `encode` and `decode` both
+// run these `fields`. Decoding checks every length: bytes from a peer never cause reads out of
+// bounds.
 #pragma once
 
 #include <cstddef>
@@ -76,7 +76,7 @@ class Reader {
   void operator()(Ts&... values) {
     (get(values), ...);
   }
-  /// True while everything asked for was there.
+  /// Whether all requested bytes were available.
   [[nodiscard]] bool ok() const noexcept { return ok_; }
   [[nodiscard]] std::span<const std::byte> rest() const noexcept { return in_; }
 
@@ -87,7 +87,7 @@ class Reader {
     in_ = in_.subspan(bytes);
     return true;
   }
-  /// A list's length; refused when even one byte an item would not fit.
+  /// The length of a list; refused if not even one byte per item would fit.
   std::size_t length(std::size_t item_bytes) {
     std::uint64_t n = 0;
     if (!take(&n, sizeof n)) return 0;
@@ -133,7 +133,7 @@ class Reader {
 
 enum class Kind : std::uint32_t;
 
-/// The kind, then the fields; replaces what is in `bytes`, whose memory is used again.
+/// Encodes the kind, then the fields. Replaces the contents of `bytes` and reuses its memory.
 template <class Message>
 void encode(const Message& message, std::vector<std::byte>& bytes) {
   bytes.clear();
@@ -149,7 +149,7 @@ std::vector<std::byte> encode(const Message& message) {
   return bytes;
 }
 
-/// The kind of an encoded message, if there are bytes enough for one.
+/// The kind of an encoded message, if there are enough bytes for one.
 inline std::optional<Kind> kind_of(std::span<const std::byte> bytes) {
   Kind kind{};
   if (bytes.size() < sizeof kind) return std::nullopt;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the public data types travel.
+// How the public data types are encoded.
 #pragma once
 
 #include "afterbay/decomposition.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages that the transport itself makes.
+// Messages that the transport itself creates.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@ namespace afterbay::wire {
 
 using FromTransport = MessageList<first_transport, struct FrameReady>;
 
-/// The last contribution to a frame's instance has arrived. Comes in the stream of the rank that
-/// made that contribution.
+/// The last contribution to a frame instance has arrived. Comes in the stream of the rank that made
+/// that contribution.
 struct FrameReady {
   static constexpr Kind kind = FromTransport::kind<FrameReady>();
   std::uint32_t frame = 0;

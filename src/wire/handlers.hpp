@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Handlers: a table of what is done with each message of a direction. One row per message; a table that
-// lacks a message, or has one twice, does not compile.
+// Handlers: a table with one handler per message of a direction. A table that lacks a message, or
+// has one twice, does not compile.
 //   constexpr auto handlers = wire::handlers<wire::ToModel>(
 //       wire::on<wire::Bye>([](Session& session, std::size_t server, wire::Bye) { ... }),
 //       ...);
@@ -19,7 +19,7 @@
 
 namespace afterbay::wire {
 
-/// When a message still counts.
+/// When a message is still handled.
 enum class Counts {
   while_consistent,  ///< not after model ranks contradicted each other
   always,
@@ -42,14 +42,15 @@ template <class List, class... Rows>
 class Handlers {
  public:
   constexpr explicit Handlers(Rows... rows) : rows_(std::move(rows)...) {
-    // With as many rows as messages, each different and of the list, all messages have their row.
+    // If there are as many rows as messages, all different and all in the list, every message has
+    // its row.
     static_assert(sizeof...(Rows) == List::count, "each message of a direction has one handler");
     static_assert(((List::template kind<typename Rows::Message>() == Rows::Message::kind) && ...));
     static_assert((is_alone<typename Rows::Message>() && ...), "a message has two handlers");
   }
 
-  /// Decodes the message and calls its handler. Error: unknown kind, bytes that do not decode, or what the
-  /// handler returns.
+  /// Decodes the message and calls its handler. Error: unknown kind, bytes that cannot be decoded,
+  /// or the error that the handler returns.
   template <class... Context>
   Result<> operator()(std::span<const std::byte> bytes, Context&&... context) const {
     const Kind kind = kind_of(bytes).value_or(Kind{0});

@@ -15,7 +15,7 @@
 
 namespace afterbay::wire {
 
-/// All of them. The handlers are in server/message_handlers.cpp.
+/// All messages of this direction. The handlers are in server/message_handlers.cpp.
 using FromModel = MessageList<first_from_model, struct DefineDecomposition, struct DefineMap,
                               struct DefineCollection, struct DefineEnd, struct OpenFile, struct AskServer,
                               struct BeginRecord, struct Put, struct PutStrings, struct EndRecords,
@@ -37,7 +37,7 @@ struct DefineDecomposition {
   }
 };
 
-/// A rank's points of a map.
+/// The points of a map that a rank holds.
 struct DefineMap {
   static constexpr Kind kind = FromModel::kind<DefineMap>();
   std::uint32_t id = 0;
@@ -45,7 +45,8 @@ struct DefineMap {
   Coverage coverage;
   std::vector<std::uint64_t> global;  ///< lengths, C order
   std::vector<std::byte> points;      ///< by model::encode_offsets, ascending
-  std::vector<std::byte> list;        ///< likewise, in the order of the rank's array; empty: the same order
+  std::vector<std::byte> list;        ///< encoded likewise, in the order of the rank's array;
+                                      ///< empty: ascending
   template <class A>
   void fields(A& a) {
     a(id, name, coverage, global, points, list);
@@ -59,12 +60,13 @@ struct DefineCollection {
   Format format = Format::netcdf4;
   Existing existing = Existing::refuse;
   model::Split split = model::Split::none;
-  std::uint8_t least = 0;              ///< 1: its files go where there is least to write, see AskServer
-  std::vector<std::uint32_t> servers;  ///< of its pool, ascending
-  std::uint32_t first = 0;             ///< which of them makes its first file
+  std::uint8_t least = 0;              ///< 1: its files go to the least loaded server, see
+                                       ///< AskServer
+  std::vector<std::uint32_t> servers;  ///< of the collection's pool, ascending
+  std::uint32_t first = 0;             ///< which of them creates its first file
   std::uint64_t gather_bytes = 0;      ///< model::LayoutSizes::gather_bytes
   std::uint64_t schema_hash = 0;
-  std::vector<std::int32_t> decompositions;  ///< one a variable: id, or -1 for Whole
+  std::vector<std::int32_t> decompositions;  ///< one per variable: id, or -1 for Whole
   std::optional<Schema> schema;              ///< from the lowest model rank only
   template <class A>
   void fields(A& a) {
@@ -77,7 +79,8 @@ struct DefineCollection {
 struct DefineEnd {
   static constexpr Kind kind = FromModel::kind<DefineEnd>();
   std::uint64_t serial = 0;
-  std::uint8_t writes_files = 0;  ///< 1: the session has a collection of files, of this server or another one
+  std::uint8_t writes_files = 0;  ///< 1: the session has a collection of files, on this server or
+                                  ///< another one
   template <class A>
   void fields(A& a) {
     a(serial, writes_files);
@@ -88,23 +91,24 @@ struct DefineEnd {
 
 struct OpenFile {
   static constexpr Kind kind = FromModel::kind<OpenFile>();
-  std::uint64_t file = 0;  ///< the session's running number of opens, equal on every rank
+  std::uint64_t file = 0;  ///< the session's running number of opened files, equal on every rank
   std::uint32_t collection = 0;
-  std::uint32_t leader = 0;   ///< the server that makes the file; the others are its members
-  std::uint8_t assigned = 0;  ///< 1: a file that counts where there is least to write
+  std::uint32_t leader = 0;   ///< the server that creates the file; the others are its members
+  std::uint8_t assigned = 0;  ///< 1: the file counts for the load of `placement: least`
   std::string path;
   std::optional<SchemaChanges> changes;  ///< from the lowest model rank only
-  std::optional<FileName> name{};        ///< likewise: what `path` was made of
+  std::optional<FileName> name{};        ///< likewise: the name from which `path` was built
   template <class A>
   void fields(A& a) {
     a(file, collection, leader, assigned, path, changes, name);
   }
 };
 
-/// The server that is told the load of all others and chooses by it, for all pools.
+/// The server that receives the load of all others and chooses the least loaded one, for all pools.
 inline constexpr std::uint32_t choosing_server = 0;
 
-/// One way to write a file: the server that would make it, and those whose load counts.
+/// One option for writing a file: the server that would create it, and the servers whose load
+/// counts.
 struct Candidate {
   std::uint32_t leader = 0;
   std::vector<std::uint32_t> servers;
@@ -114,8 +118,8 @@ struct Candidate {
   }
 };
 
-/// Which server is to get file number `nth` of a collection whose files go where there is least to write?
-/// From the lowest model rank to `choosing_server`, which tells all ranks (Assigned).
+/// Asks which server gets file number `nth` of a collection whose files go to the least loaded
+/// server. From the lowest model rank to `choosing_server`, which answers to all ranks (Assigned).
 struct AskServer {
   static constexpr Kind kind = FromModel::kind<AskServer>();
   std::uint32_t collection = 0;
@@ -128,7 +132,8 @@ struct AskServer {
   }
 };
 
-/// The rank's first put for (file, record): what `seq` means for this collection on this server.
+/// The rank's first put for (file, record): the meaning of `seq` for this collection on this
+/// server.
 struct BeginRecord {
   static constexpr Kind kind = FromModel::kind<BeginRecord>();
   std::uint32_t collection = 0;
@@ -142,7 +147,7 @@ struct BeginRecord {
   }
 };
 
-/// The rank handed over all its part of a variable; its pieces were counted before.
+/// The rank has put its whole part of a variable; the pieces were counted before.
 struct Put {
   static constexpr Kind kind = FromModel::kind<Put>();
   std::uint32_t collection = 0;
@@ -167,7 +172,7 @@ struct PutStrings {
   }
 };
 
-/// Everything with a smaller seq has been handed over by this rank.
+/// This rank has put everything with a smaller seq.
 struct EndRecords {
   static constexpr Kind kind = FromModel::kind<EndRecords>();
   struct Bound {
@@ -180,8 +185,9 @@ struct EndRecords {
   };
   std::uint64_t step = 0;
   std::vector<Bound> bounds;
-  std::uint64_t waited_for_room_ns = 0;   ///< by this rank so far, for room in this server
-  std::uint64_t waited_for_files_ns = 0;  ///< for tickets, of whatever server
+  std::uint64_t waited_for_room_ns = 0;   ///< total time that this rank waited for room in this
+                                          ///< server
+  std::uint64_t waited_for_files_ns = 0;  ///< total time waited for tickets, of any server
   template <class A>
   void fields(A& a) {
     a(step, bounds, waited_for_room_ns, waited_for_files_ns);
@@ -198,7 +204,8 @@ struct CloseFile {
   }
 };
 
-/// How many records did the file hold when it was opened? Answered by FileRecords once it is.
+/// Asks for the number of records in the file when it was opened. Answered by FileRecords when
+/// known.
 struct AskRecords {
   static constexpr Kind kind = FromModel::kind<AskRecords>();
   std::uint64_t file = 0;
@@ -211,19 +218,21 @@ struct AskRecords {
 struct Flush {
   static constexpr Kind kind = FromModel::kind<Flush>();
   std::uint64_t ticket = 0;
-  std::uint64_t strings = 0;  ///< puts of string variables by this rank, on this server, up to now
+  std::uint64_t strings = 0;  ///< number of puts of string variables by this rank on this server so
+                              ///< far
   template <class A>
   void fields(A& a) {
     a(ticket, strings);
   }
 };
 
-/// All that the rank put before is of this epoch. Answered by Done when it is durable on the server.
+/// Everything that the rank put before belongs to this epoch. Answered by Done when it is durable
+/// on the server.
 struct Epoch {
   static constexpr Kind kind = FromModel::kind<Epoch>();
   struct OpenFile {
     std::uint64_t file = 0;
-    std::uint64_t records = 0;  ///< highest that was put, plus one
+    std::uint64_t records = 0;  ///< the highest record that was put, plus one
     template <class A>
     void fields(A& a) {
       a(file, records);
@@ -240,7 +249,7 @@ struct Epoch {
   }
 };
 
-/// The rank now waits for a ticket; the server tells what is missing if nothing moves.
+/// The rank now waits for a ticket; the server reports the missing data if there is no progress.
 struct Waiting {
   static constexpr Kind kind = FromModel::kind<Waiting>();
   std::uint64_t ticket = 0;
@@ -260,18 +269,18 @@ struct Finalize {
 struct Abandon {
   static constexpr Kind kind = FromModel::kind<Abandon>();
   std::string reason;
-  std::optional<Error> cause;         ///< the error before it
-  bool session_failed = false;        ///< the cause is the session's, not only this rank's
-  bool reported = false;              ///< by a server or frontend, on stderr
-  std::vector<std::uint32_t> lost{};  ///< servers that this rank cannot reach any more, ascending
+  std::optional<Error> cause;         ///< the error that caused it
+  bool session_failed = false;        ///< the cause concerns the session, not only this rank
+  bool reported = false;              ///< a server or frontend has printed it on stderr
+  std::vector<std::uint32_t> lost{};  ///< servers that this rank can no longer reach, ascending
   template <class A>
   void fields(A& a) {
     a(reason, cause, session_failed, reported, lost);
   }
 };
 
-/// From a frontend, through the pair of its first rank: its process ends, and with it the session. It has
-/// been reported on stderr.
+/// From a frontend, on behalf of its first rank: the frontend's process ends, and with it the
+/// session. This has been printed on stderr.
 struct FrontendEnds {
   static constexpr Kind kind = FromModel::kind<FrontendEnds>();
   Error error;
@@ -286,18 +295,18 @@ struct FrontendEnds {
 /// To all servers.
 struct OpenInput {
   static constexpr Kind kind = FromModel::kind<OpenInput>();
-  std::uint64_t input = 0;  ///< the session's running number of inputs, equal on every rank
+  std::uint64_t input = 0;  ///< the session's running number of input files, equal on every rank
   std::string path;
-  bool answer = false;  ///< this server is to tell the rank by InputOpened
+  bool answer = false;  ///< this server is to answer the rank by InputOpened
   template <class A>
   void fields(A& a) {
     a(input, path, answer);
   }
 };
 
-/// The rank's part of a variable, for servers that have to pack it.
+/// The rank's part of a variable, for servers that must pack it.
 struct InputPart {
-  std::int32_t map = -1;  ///< a map decomposition's id; -1: the box
+  std::int32_t map = -1;  ///< id of a map decomposition; -1: the box
   std::vector<std::uint64_t> start;
   std::vector<std::uint64_t> count;
   template <class A>
@@ -306,23 +315,23 @@ struct InputPart {
   }
 };
 
-/// Pieces that the rank needs. Each is answered by InputPiece, unless it is only to be read ahead.
+/// Pieces that the rank needs. Each is answered by InputPiece, unless it is only prefetched.
 struct GetInput {
   static constexpr Kind kind = FromModel::kind<GetInput>();
   std::uint64_t request = 0;  ///< the rank's running number
   std::uint64_t input = 0;
-  std::uint32_t variable = 0;  ///< of the schema in InputOpened
+  std::uint32_t variable = 0;  ///< index in the schema of InputOpened
   std::uint64_t record = 0;
   bool ahead = false;                 ///< prefetch
   std::vector<std::uint64_t> pieces;  ///< ascending
-  std::optional<InputPart> part;      ///< for ranks that cannot look into the server's memory
+  std::optional<InputPart> part;      ///< for ranks without access to the server's memory
   template <class A>
   void fields(A& a) {
     a(request, input, variable, record, ahead, pieces, part);
   }
 };
 
-/// The rank has copied its part out of a piece in shared memory.
+/// The rank has copied its part of a piece from shared memory.
 struct InputTaken {
   static constexpr Kind kind = FromModel::kind<InputTaken>();
   std::uint64_t request = 0;

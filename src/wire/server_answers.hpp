@@ -12,7 +12,7 @@
 
 namespace afterbay::wire {
 
-/// All of them. The handlers are in client/message_handlers.cpp.
+/// All messages of this direction. The handlers are in client/message_handlers.cpp.
 using ToModel = MessageList<first_to_model, struct Defined, struct MapLosses, struct MapPacking,
                             struct Assigned, struct FileRecords, struct Done, struct Failed, struct Bye,
                             struct InputOpened, struct InputMemory, struct InputPiece, struct InputStrings>;
@@ -22,8 +22,7 @@ struct Defined {
   struct Base {
     std::uint32_t collection = 0;
     std::uint32_t first_frame = 0;
-    std::vector<std::uint8_t>
-        packed;  ///< one a variable; 1: ranks hand over its pieces packed, see MapPacking
+    std::vector<std::uint8_t> packed;  ///< one per variable; 1: ranks put its pieces packed, see MapPacking
     template <class A>
     void fields(A& a) {
       a(collection, first_frame, packed);
@@ -37,7 +36,8 @@ struct Defined {
   }
 };
 
-/// Points of a map that other ranks hold too, and win. Comes before Defined, from one server.
+/// Points of a map that another rank also holds and that this rank must not write. Sent before
+/// Defined, by one server.
 struct MapLosses {
   static constexpr Kind kind = ToModel::kind<MapLosses>();
   std::uint32_t id = 0;
@@ -49,14 +49,14 @@ struct MapLosses {
   }
 };
 
-/// Where a rank's values lie in pieces that are handed over packed: those of all ranks one after the other.
-/// Comes before Defined.
+/// Where a rank's values lie in pieces that are put packed: the values of all ranks one after the
+/// other. Sent before Defined.
 struct MapPacking {
   static constexpr Kind kind = ToModel::kind<MapPacking>();
-  std::uint32_t id = 0;               ///< of the map
+  std::uint32_t id = 0;               ///< id of the map
   std::vector<std::uint64_t> part;    ///< lengths of the cells
-  std::vector<std::uint32_t> cells;   ///< in which the rank has points, ascending
-  std::vector<std::uint64_t> before;  ///< points of lower ranks in each
+  std::vector<std::uint32_t> cells;   ///< cells in which the rank has points, ascending
+  std::vector<std::uint64_t> before;  ///< number of points of lower ranks in each cell
   template <class A>
   void fields(A& a) {
     a(id, part, cells, before);
@@ -94,18 +94,18 @@ struct Done {
   }
 };
 
-/// The session cannot go on: every later call fails with this.
+/// The session cannot continue: every later call fails with this error.
 struct Failed {
   static constexpr Kind kind = ToModel::kind<Failed>();
   Error error;
-  bool reported = false;  ///< by the sender or one that told it, on stderr
+  bool reported = false;  ///< printed on stderr by the sender or by the process that informed it
   template <class A>
   void fields(A& a) {
     a(error, reported);
   }
 };
 
-/// All is published; the server ends.
+/// Everything is published; the server ends.
 struct Bye {
   static constexpr Kind kind = ToModel::kind<Bye>();
   template <class A>
@@ -119,8 +119,8 @@ struct InputOpened {
   std::uint64_t input = 0;
   Schema schema;
   std::uint64_t records = 0;
-  std::vector<std::string> unreadable;  ///< names of variables that are not in the schema, and
-  std::vector<std::string> reasons;     ///< why
+  std::vector<std::string> unreadable;  ///< names of variables that are not in the schema
+  std::vector<std::string> reasons;     ///< the reasons
   std::optional<Error> error;
   template <class A>
   void fields(A& a) {
@@ -128,7 +128,8 @@ struct InputOpened {
   }
 };
 
-/// Where the server keeps what it has read, for ranks on its node. Comes before the first piece.
+/// Where the server keeps the data that it has read, for ranks on its node. Sent before the first
+/// piece.
 struct InputMemory {
   static constexpr Kind kind = ToModel::kind<InputMemory>();
   std::string address;  ///< for transport::SharedArea::open
@@ -139,8 +140,8 @@ struct InputMemory {
   }
 };
 
-/// A piece is there: at `offset` of the server's InputMemory until InputTaken, or the rank's part of it
-/// packed in `data`.
+/// A piece has been read: at `offset` of the server's InputMemory until InputTaken, or the rank's
+/// part of it packed in `data`.
 struct InputPiece {
   static constexpr Kind kind = ToModel::kind<InputPiece>();
   std::uint64_t request = 0;

@@ -14,13 +14,13 @@
 
 namespace afterbay::wire {
 
-/// All of them. The handlers are in server/message_handlers.cpp.
+/// All messages of this direction. The handlers are in server/message_handlers.cpp.
 using BetweenServers =
     MessageList<first_between_servers, struct FileShared, struct AskPlaces, struct Places, struct PartDone,
                 struct FilePublished, struct EpochPart, struct EpochComplete, struct ServerLoad,
                 struct ServerFailed, struct CollectionDropped, struct SpaceShort, struct Farewell>;
 
-/// Leader -> members: the file is there.
+/// Leader -> members: the file exists.
 struct FileShared {
   static constexpr Kind kind = BetweenServers::kind<FileShared>();
   std::uint64_t file = 0;
@@ -31,7 +31,8 @@ struct FileShared {
   }
 };
 
-/// Member -> leader: pieces that want their places; storage::PlaceRequest. Answered by Places.
+/// Member -> leader: pieces that need a place in the file; storage::PlaceRequest. Answered by
+/// Places.
 struct AskPlaces {
   static constexpr Kind kind = BetweenServers::kind<AskPlaces>();
   struct Request {
@@ -45,7 +46,7 @@ struct AskPlaces {
     }
   };
   std::uint64_t file = 0;
-  std::uint64_t serial = 0;  ///< the member's count of such questions
+  std::uint64_t serial = 0;  ///< the member's running number of these requests
   std::vector<Request> requests;
   template <class A>
   void fields(A& a) {
@@ -64,7 +65,7 @@ struct Places {
   }
 };
 
-/// Member -> leader: all that it will write is durable.
+/// Member -> leader: everything that it will write is durable.
 struct PartDone {
   static constexpr Kind kind = BetweenServers::kind<PartDone>();
   std::uint64_t file = 0;
@@ -85,7 +86,7 @@ struct FilePublished {
   }
 };
 
-/// What a member has written of an epoch of a file: storage::MemberEpoch.
+/// The data that a member has written for an epoch of a file: storage::MemberEpoch.
 struct MemberAccount {
   std::uint64_t server = 0;
   bool logged = false;
@@ -96,12 +97,12 @@ struct MemberAccount {
   }
 };
 
-/// Member -> leader: what it has of an epoch of the file is durable.
+/// Member -> leader: its part of an epoch of the file is durable.
 struct EpochPart {
   static constexpr Kind kind = BetweenServers::kind<EpochPart>();
   std::uint64_t file = 0;
   std::uint64_t epoch = 0;
-  std::optional<MemberAccount> part;  ///< none: it was handed over whole
+  std::optional<MemberAccount> part;  ///< none: the whole file was handed over
   template <class A>
   void fields(A& a) {
     a(file, epoch, part);
@@ -118,29 +119,29 @@ struct EpochComplete {
   }
 };
 
-/// To `choosing_server`, which gives files to those with the least to write.
+/// To `choosing_server`, which assigns files to the least loaded servers.
 struct ServerLoad {
   static constexpr Kind kind = BetweenServers::kind<ServerLoad>();
   std::uint64_t backlog_bytes = 0;
-  std::uint64_t files_ended = 0;  ///< of those given to the sender
+  std::uint64_t files_ended = 0;  ///< number of ended files among those assigned to the sender
   template <class A>
   void fields(A& a) {
     a(backlog_bytes, files_ended);
   }
 };
 
-/// To all others: the session cannot go on.
+/// To all others: the session cannot continue.
 struct ServerFailed {
   static constexpr Kind kind = BetweenServers::kind<ServerFailed>();
   Error error;
-  bool reported = false;  ///< by the sender, on stderr
+  bool reported = false;  ///< printed on stderr by the sender
   template <class A>
   void fields(A& a) {
     a(error, reported);
   }
 };
 
-/// To all others: the sender gives up a collection for want of space.
+/// To all others: the sender abandons a collection for lack of space.
 struct CollectionDropped {
   static constexpr Kind kind = BetweenServers::kind<CollectionDropped>();
   std::uint32_t collection = 0;
@@ -151,7 +152,7 @@ struct CollectionDropped {
   }
 };
 
-/// To all others: the sender waits for space on the disk, or no longer. Its answers take time.
+/// To all others: the sender waits for disk space, or no longer waits. Its answers are delayed.
 struct SpaceShort {
   static constexpr Kind kind = BetweenServers::kind<SpaceShort>();
   bool is_short = false;
@@ -161,7 +162,7 @@ struct SpaceShort {
   }
 };
 
-/// To all others: the sender ends in order.
+/// To all others: the sender leaves cleanly.
 struct Farewell {
   static constexpr Kind kind = BetweenServers::kind<Farewell>();
   template <class A>

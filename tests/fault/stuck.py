@@ -11,16 +11,16 @@ from _faults import DEADLINE_S, check, expect, play, run_scenarios, succeeds
 
 
 def stuck_server():
-    check("stuck_server", play("stop_server"), code="timed_out", cause=["I/O server", "progress|nothing moved"])
+    check("stuck_server", play("stop_server"), code="timed_out", cause=["I/O server", "progress"])
     check("stuck_server, over mpi", play("stop_server", settings=["transport=mpi"]), code="timed_out",
-          cause=["I/O server", "progress|nothing moved"])
+          cause=["I/O server", "progress"])
 
 
 def stuck_frontend():
     """Ranks behind it name it, and not only the server, which is well."""
     os.environ["AFTERBAY_TEST_FAULT_RANK"] = "4"
     check("stuck_frontend", play("stop_server", frontends=1, settings=["topology=tiered", "nodes=0,0,0,0,0,1", "isolate_nodes=off"]),
-          code="timed_out", cause=["the frontend at rank 4, which passes data on, does nothing"])
+          code="timed_out", cause=["the frontend at rank 4, which forwards data, makes no progress"])
     del os.environ["AFTERBAY_TEST_FAULT_RANK"]
 
 
@@ -50,7 +50,7 @@ def hung_disk():
     """Each write takes fifteen seconds; the servers too end soon, once the run has failed."""
     started = time.monotonic()
     check("hung_disk", play("plain", rules=["ops=write path=*.part from=8 ms=15000"]), code="timed_out",
-          cause=["I/O server 0", "progress|nothing moved"])
+          cause=["I/O server 0", "progress"])
     if time.monotonic() - started > 60:
         sys.exit(f"hung_disk: the run ended after {time.monotonic() - started:.0f} s")
 

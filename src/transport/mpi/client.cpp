@@ -10,12 +10,12 @@
 namespace afterbay::transport::network {
 namespace {
 
-constexpr std::uint64_t most_part_bytes = 64u << 10;        // of a message
-constexpr std::uint64_t least_allocated_bytes = 64u << 10;  // of a segment in use
+constexpr std::uint64_t most_part_bytes = 64u << 10;        // per message part
+constexpr std::uint64_t least_allocated_bytes = 64u << 10;  // per segment in use
 constexpr std::uint64_t ping_every_ns = 250'000'000;
 constexpr mpi::BackOff::Time shortest_pause{20};
 constexpr mpi::BackOff::Time longest_pause{10'000};
-constexpr Millis farewell{2000};  // for segments under way when the link is closed
+constexpr Millis farewell{2000};  // for segments in transit when the link is closed
 
 }  // namespace
 
@@ -96,7 +96,7 @@ Result<void> MpiClientLink::send_ready() {
 
 Result<void> MpiClientLink::send_segment(std::size_t index) {
   Segment& segment = segments_[index];
-  // Segments that are sent later may hold parts of an earlier order than the rank's latest.
+  // Segments that are sent later may contain parts of an earlier order than the rank's latest one.
   const std::uint64_t order = segment.stage == Stage::ready ? segment.order : order_;
   const SegmentHeader header{SegmentKind::data, 0, segment.used - alignment, order};
   std::memcpy(segment.data, &header, sizeof header);
@@ -116,7 +116,9 @@ Result<void> MpiClientLink::take_replies() {
   for (;;) {
     const bool receiving = carrier_->receiving();
     AFTERBAY_TRY_ASSIGN(const auto batch, carrier_->next_batch());
-    if (!receiving && carrier_->receiving()) quiet_.reset();  // from now on looking moves it on
+    if (!receiving && carrier_->receiving())
+      quiet_.reset();  // from now on each look makes it
+                       // progress
     if (!batch) return {};
     take_batch(*batch);
   }
@@ -127,7 +129,7 @@ void MpiClientLink::take_batch(std::span<const std::byte> batch) {
   const auto header = read_header<BatchHeader>(batch.data());
   credits_ += header.credits;
   progress_ = std::max(progress_, header.progress);
-  // Credits alone may come from a frontend.
+  // A frontend may send credits alone.
   heard_ = heard_ || header.progress != 0 || header.flags != 0 || header.bytes != 0;
   ping_answered_ = ping_answered_ || (header.flags & BatchHeader::pong) != 0;
   server_failed_ = server_failed_ || (header.flags & BatchHeader::failed) != 0;
@@ -143,7 +145,7 @@ void MpiClientLink::take_batch(std::span<const std::byte> batch) {
   }
 }
 
-/// What is staged is asked for first.
+/// Staged messages are sent first.
 Result<void> MpiClientLink::ping() {
   const std::uint64_t order = staged() ? order_sent_ : order_;
   AFTERBAY_TRY(carrier_->send_header({SegmentKind::ping, 0, 0, order}));
@@ -153,7 +155,7 @@ Result<void> MpiClientLink::ping() {
   return {};
 }
 
-/// While it waits, the rank asks the server now and then whether it lives and works.
+/// While the rank waits, it periodically asks the server whether it is alive and working.
 Result<void> MpiClientLink::ping_if_due() {
   if (!ping_answered_ || now_ns() - pinged_ns_ < ping_every_ns) return {};
   AFTERBAY_TRY_ASSIGN(const bool left, carrier_->header_sent());
@@ -173,7 +175,7 @@ void MpiClientLink::advance(std::uint64_t position, std::uint32_t frame) {
 
 bool MpiClientLink::catch_up(std::uint64_t position) {
   note_order(shm::order_of(position, 0));
-  return flush() && under_way();  // an error comes back with the link's own next call
+  return flush() && under_way();  // an error is returned by the link's own next call
 }
 
 Result<bool> MpiClientLink::make_item_room(std::uint64_t bytes) {
@@ -193,7 +195,7 @@ Result<bool> MpiClientLink::make_item_room(std::uint64_t bytes) {
   }
 }
 
-/// At least twice as much as before, so that it takes few calls.
+/// At least twice as much as before, so that few calls suffice.
 Result<void> MpiClientLink::allocate(std::size_t index, std::uint64_t bytes) {
   Segment& segment = segments_[index];
   if (bytes <= segment.allocated) return {};
@@ -204,7 +206,8 @@ Result<void> MpiClientLink::allocate(std::size_t index, std::uint64_t bytes) {
   return {};
 }
 
-/// All in use are full. The new one comes between the one that was filled last and the oldest, `filling_`.
+/// All segments in use are full. The new one is inserted between the one that was filled last and
+/// the oldest, `filling_`.
 bool MpiClientLink::add_segment() {
   if (in_use_ == segments_.size() || !allocate(in_use_, least_allocated_bytes)) return false;
   const std::size_t added = in_use_;
@@ -299,7 +302,7 @@ Result<void> MpiClientLink::flush() {
   Segment& segment = filling();
   if (segment.stage == Stage::filling && segment.used > alignment) segment.flush = true;
   AFTERBAY_TRY(poll());
-  // Ranks ahead of this one may wait to hear that it has moved on.
+  // Ranks ahead of this one may be waiting for its progress.
   if (staged() || order_ == order_sent_ || !ping_answered_) return {};
   AFTERBAY_TRY_ASSIGN(const bool left, carrier_->header_sent());
   return left ? ping() : Result<void>();
@@ -344,7 +347,7 @@ Result<bool> MpiClientLink::make_room(std::span<const FrameSlot> slots, std::uin
   if (usable && bytes > capacity_ - alignment && std::ranges::none_of(segments_, [](const Segment& s) {
         return s.stage == Stage::ready || s.stage == Stage::sending;
       }))
-    return true;  // larger than a segment: when nothing is under way
+    return true;  // larger than a segment: allowed if nothing is in transit
   AFTERBAY_TRY(check_server());
   return false;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model rank's end of a pair over MPI or through a frontend: messages and packed contributions are appended
-// to a few staging segments, in order, and handed to the carrier when a segment is full or at a flush. All
-// MPI calls are made in the caller's thread, none by `reserve` and `commit` as long as the segment has room.
+// A model rank's end of a pair over MPI or through a frontend. Messages and packed contributions
+// are appended in order to a few staging segments, which are passed to the carrier when full or at
+// a flush. All MPI calls are made in the caller's thread; `reserve` and `commit` make none while
+// the segment has room.
 #pragma once
 
 #include <algorithm>
@@ -22,28 +23,30 @@
 namespace afterbay::transport::network {
 
 struct MpiClientOptions {
-  std::string server = "the I/O server";  ///< as errors name it
+  std::string server = "the I/O server";  ///< as named in errors
   LinkSizes sizes;
   WaitPolicy policy;
-  ProcessId process;  ///< the server's, when it runs on this machine
+  ProcessId process;  ///< the server's process, if it runs on this machine
   std::shared_ptr<RankLinks> rank_links = std::make_shared<RankLinks>();  ///< all links of this rank
-  std::string dedicated = {};  ///< the processes for never_heard; empty: the server calls no serve
+  std::string dedicated = {};  ///< the processes for never_heard; empty: the server does not call
+                               ///< serve
 };
 
 class MpiClientLink final : public ClientLink, private RankLinks::Member {
  public:
   MpiClientLink(std::unique_ptr<Carrier> carrier, MpiClientOptions options);
-  /// Waits a short while for segments under way; what is not taken by then is lost.
+  /// Waits a short while for segments in transit; segments that are not received by then are lost.
   ~MpiClientLink() override;
 
   Result<void> send(std::span<const std::byte> message, Wake wake) override;
   Result<void> send_ahead(std::span<const std::byte> message) override;
-  /// Sends what is staged, at once if there is a credit, else with the next call that finds one.
+  /// Sends staged messages, at once if there is a credit, otherwise at the next call that finds
+  /// one.
   Result<void> flush() override;
   Result<Landing> reserve(const FrameSlot& slot, std::uint32_t piece, std::uint64_t packed_bytes,
                           bool may_wait) override;
   Result<bool> make_room(std::span<const FrameSlot> slots, std::uint64_t packed_bytes, RoomFor use) override;
-  /// What is larger than a segment goes when nothing is under way.
+  /// Parts that are larger than a segment are sent when nothing is in transit.
   [[nodiscard]] Result<void> check_fits(std::span<const FrameSlot> /*slots*/) const override { return {}; }
   Result<void> commit(const FrameSlot& slot, std::uint32_t piece) override;
   void set_position(std::uint64_t position) override;
@@ -68,13 +71,14 @@ class MpiClientLink final : public ClientLink, private RankLinks::Member {
   enum class Stage { empty, filling, ready, sending };
   struct Segment {
     std::byte* data = nullptr;
-    std::uint64_t used = alignment;  ///< the header's place counts
-    std::uint32_t open = 0;          ///< parts reserved and not yet committed
-    std::uint64_t order = 0;         ///< ready: what the rank reserved next, in another segment
-    std::uint64_t allocated = 0;     ///< bytes of it that may be used
-    std::size_t next = 0;            ///< that is filled after it
+    std::uint64_t used = alignment;  ///< including the header
+    std::uint32_t open = 0;          ///< parts reserved but not yet committed
+    std::uint64_t order = 0;         ///< when ready: the order of the rank's next reservation in
+                                     ///< another segment
+    std::uint64_t allocated = 0;     ///< bytes that may be used
+    std::size_t next = 0;            ///< the segment that is filled next
     Stage stage = Stage::empty;
-    bool flush = false;  ///< to be sent though not full
+    bool flush = false;  ///< to be sent although it is not full
   };
   struct OpenPart {
     std::uint32_t frame = 0;
@@ -83,7 +87,7 @@ class MpiClientLink final : public ClientLink, private RankLinks::Member {
     std::size_t segment = 0;
   };
 
-  /// Moves everything that can move: sends, replies, credits.
+  /// Makes progress on sends, replies and credits.
   Result<void> poll();
   Result<void> complete_sends();
   [[nodiscard]] bool sending() const;
@@ -97,14 +101,15 @@ class MpiClientLink final : public ClientLink, private RankLinks::Member {
   [[nodiscard]] Segment& filling() { return segments_[filling_]; }
   [[nodiscard]] Segment& after(const Segment& segment) { return segments_[segment.next]; }
   [[nodiscard]] std::uint64_t room_in(const Segment& segment) const { return capacity_ - segment.used; }
-  /// Something that was handed over has not left yet.
+  /// Whether data passed to the carrier have not been sent yet.
   [[nodiscard]] bool under_way();
-  /// Something is staged that has not been handed over.
+  /// Whether data are staged that have not been passed to the carrier.
   [[nodiscard]] bool staged() const;
-  /// A segment with room for an item of so many bytes is being filled; false: not now.
+  /// Whether a segment with room for an item of this size is being filled; false: not now.
   Result<bool> make_item_room(std::uint64_t bytes);
   Result<void> allocate(std::size_t index, std::uint64_t bytes);
-  /// Takes one more segment into use, to be filled next; false: all are, or there is no memory for more.
+  /// Takes one more segment into use, to be filled next; false: all are in use, or there is no
+  /// memory for more.
   bool add_segment();
   Result<void> wait_for_item_room(std::uint64_t bytes);
   Result<void> check_open_parts(std::uint64_t bytes) const;
@@ -116,7 +121,7 @@ class MpiClientLink final : public ClientLink, private RankLinks::Member {
   MpiClientOptions options_;
   std::uint64_t capacity_;
   std::vector<Segment> segments_;  ///< those in use are used in turn
-  std::size_t in_use_ = 1;         ///< the first so many; more when all of them are full
+  std::size_t in_use_ = 1;         ///< their number; increased when all of them are full
   std::size_t filling_ = 0;
   std::size_t next_to_send_ = 0;
   std::vector<OpenPart> open_;
@@ -129,7 +134,7 @@ class MpiClientLink final : public ClientLink, private RankLinks::Member {
 
   std::deque<Bytes> inbox_;
   std::uint64_t progress_ = 0;
-  bool heard_ = false;  ///< of the server
+  bool heard_ = false;  ///< the server has answered
   bool server_failed_ = false;
   bool server_ended_ = false;
   bool ended_ = false;
@@ -137,7 +142,7 @@ class MpiClientLink final : public ClientLink, private RankLinks::Member {
   ProcessWatch process_;
   std::function<bool()> idle_;
   mpi::BackOff quiet_;    ///< since the last segment or message
-  bool waiting_ = false;  ///< in wait_for_item_room: then transfers are pushed on
+  bool waiting_ = false;  ///< in wait_for_item_room: then transfers are actively progressed
   std::uint64_t waited_ns_ = 0;
   std::uint64_t segments_sent_ = 0;
 };

@@ -25,7 +25,7 @@ using network::Roster;
 
 using SetUpMessages = wire::MessageList<wire::first_set_up, struct StepReport>;
 
-/// What a rank says at the end of a step of the set-up: that it succeeded, or why not.
+/// A rank's report at the end of a set-up step: success, or an error.
 struct StepReport {
   static constexpr wire::Kind kind = SetUpMessages::kind<StepReport>();
   std::int32_t code = 0;
@@ -39,7 +39,7 @@ struct StepReport {
   }
 };
 
-/// One rank's way through the set-up.
+/// The set-up of one rank.
 class SetUp {
  public:
   SetUp(mpi::Communicator comm, const ConnectOptions& options)
@@ -47,13 +47,13 @@ class SetUp {
 
   Result<Connection> run() {
     AFTERBAY_TRY_ASSIGN(roster_, Roster::exchange(*comm_, options_));
-    if (options_.server_links) {  // pairs of servers must not be mixed up with those of model ranks
+    if (options_.server_links) {  // to distinguish pairs of servers from those of model ranks
       AFTERBAY_TRY_ASSIGN(
           auto comm, mpi::Communicator::duplicate_of(options_.ranks, comm_->get(), options_.policy.deadline));
       connection_.communicators.push_back(std::make_shared<mpi::Communicator>(std::move(comm)));
       server_comm_ = connection_.communicators.back();
     }
-    for (const int server : roster_.servers()) {  // the same on all ranks, and so is a failure
+    for (const int server : roster_.servers()) {  // the same on all ranks, and so are failures
       AFTERBAY_TRY_ASSIGN(const shm::Geometry geometry, make_geometry(server));
       if (server == rank()) geometry_ = geometry;
     }
@@ -86,12 +86,12 @@ class SetUp {
   [[nodiscard]] std::string server_label(std::size_t index) const {
     return fmt::format("I/O server {} (rank {})", index, called(roster_.servers()[index]));
   }
-  /// A rank as errors name it.
+  /// A rank as named in errors.
   [[nodiscard]] int called(int rank) const {
     return options_.ranks.empty() ? rank : options_.ranks[static_cast<std::size_t>(rank)];
   }
 
-  /// Of a server's memory, and of its like on any rank.
+  /// Checks of a server's memory and of the sizes on any rank.
   Result<shm::Geometry> make_geometry(int server) const {
     if (network::segment_capacity(options_.sizes) > INT_MAX)
       return fail(ErrorCode::invalid_argument, "segment_bytes and block_bytes must be less than 2 GiB");
@@ -101,7 +101,8 @@ class SetUp {
     return shm::make_geometry(sizes, roster_.models().size() + servers);
   }
 
-  /// Memory for this server's segment; shared, with an open door, when model ranks will map it.
+  /// Creates the memory for this server's segment; shared, with an open door, if model ranks will
+  /// map it.
   Result<shm::Mapping> make_memory() {
     const auto maps_it = [&](int other) { return other != rank() && roster_.shares_memory(other, rank()); };
     const auto puts_into_it = [&](int model) {
@@ -172,7 +173,8 @@ class SetUp {
 
   [[nodiscard]] bool talks_to_servers() const { return options_.server && options_.server_links; }
 
-  /// The other servers' ends, after those of the model ranks. They hold nobody up: they only send messages.
+  /// The other servers' ends, after those of the model ranks. They only send messages and never
+  /// delay other ranks.
   void add_servers() {
     auto net = std::make_unique<network::MpiNetwork>(server_comm_);
     bool polled = false;
@@ -251,7 +253,7 @@ class SetUp {
     return link_by(std::move(carrier), server, "", dedicated(server), links);
   }
 
-  /// The process of a server for ClientLink::never_heard; empty: it is a model rank's.
+  /// The process of a server for ClientLink::never_heard; empty: it belongs to a model rank.
   [[nodiscard]] std::string dedicated(std::size_t server) const {
     const int at = roster_.servers()[server];
     return roster_.card(at).model != 0 ? "" : server_label(server) + " on host " + roster_.host(at);
@@ -269,10 +271,10 @@ class SetUp {
 
   // ---- tiered: frontends between model ranks and servers
 
-  /// What a frontend has to do with; the same on all ranks.
+  /// The ranks and servers that a frontend connects; the same on all ranks.
   struct Behind {
     std::vector<std::size_t> clients;  ///< numbers of its model ranks
-    std::vector<std::size_t> near;     ///< of these, those that share memory with it
+    std::vector<std::size_t> near;     ///< those of its model ranks that share memory with it
     std::vector<std::size_t> servers;  ///< numbers of its servers
     [[nodiscard]] std::size_t pairs() const { return clients.size() * servers.size(); }
   };
@@ -338,7 +340,7 @@ class SetUp {
     return {};
   }
 
-  /// A server behind a frontend.
+  /// The link to a server behind a frontend.
   Result<std::unique_ptr<ClientLink>> reach(std::size_t server, int frontend) {
     const Behind it = behind(frontend);
     const std::string through = fmt::format(", through {},", frontend_label(frontend));
@@ -347,7 +349,7 @@ class SetUp {
       network::MpiRoute route{frontend, network::relay_tag(server), network::relay_tag(server),
                               segments, frontend_label(frontend),   roster_.watchable(frontend, rank())};
       AFTERBAY_TRY_ASSIGN(auto carrier, network::MpiCarrier::make(comm_, options_.sizes, std::move(route)));
-      // From here it cannot be told which of the two is silent.
+      // From here the two cannot be distinguished if one is silent.
       const std::string both = fmt::format("{}, or {} on host {} on the way there,", dedicated(server),
                                            frontend_label(frontend), roster_.host(frontend));
       return link_by(std::move(carrier), server, through, both, rank_links_);
@@ -375,7 +377,7 @@ class SetUp {
     return addresses_[static_cast<std::size_t>(rank)];
   }
 
-  /// Collective: fails on all ranks when `own` failed on one, naming the first that did.
+  /// Collective: fails on all ranks if `own` failed on one, naming the first such rank.
   Result<void> agree(const Result<void>& own) {
     StepReport report;
     if (!own)
@@ -398,15 +400,15 @@ class SetUp {
 
   std::shared_ptr<const mpi::Communicator> comm_;
   const ConnectOptions& options_;
-  std::shared_ptr<const mpi::Communicator> server_comm_;  ///< with server_links
+  std::shared_ptr<const mpi::Communicator> server_comm_;  ///< used with server_links
   Roster roster_;
   shm::Geometry geometry_;
   shm::Door door_;                      ///< to the memory of this rank's server, during the set-up
-  std::vector<std::string> addresses_;  ///< of all ranks' shared memory; empty: none
+  std::vector<std::string> addresses_;  ///< shared-memory addresses of all ranks; empty: none
   std::shared_ptr<shm::Segment> segment_;
   std::unique_ptr<shm::Port> port_;
-  network::RelayOptions relay_;                                 ///< of a frontend
-  std::map<int, std::shared_ptr<relay::ChannelEnd>> channels_;  ///< of a model rank, by frontend
+  network::RelayOptions relay_;                                 ///< for a frontend
+  std::map<int, std::shared_ptr<relay::ChannelEnd>> channels_;  ///< for a model rank, by frontend
   std::shared_ptr<RankLinks> rank_links_ = std::make_shared<RankLinks>();
   Connection connection_;
 };

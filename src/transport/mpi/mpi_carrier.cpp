@@ -108,7 +108,7 @@ void MpiCarrier::pause(mpi::BackOff& back_off, std::chrono::nanoseconds most, bo
   back_off.sleep(most, transferring);
 }
 
-/// A frontend passes on to the server that this rank is gone.
+/// A frontend informs the server that this rank is gone.
 void MpiCarrier::leave() {
   if (route_.frontend.empty()) return;
   mpi::BackOff back_off;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Segments by MPI, from this rank's own memory.
+// A carrier that sends segments by MPI from this rank's own memory.
 #pragma once
 
 #include <deque>
@@ -14,12 +14,12 @@
 namespace afterbay::transport::network {
 
 struct MpiRoute {
-  int rank = 0;  ///< that takes the segments: the server's, or a frontend's
+  int rank = 0;  ///< the rank that receives the segments: a server or a frontend
   int up_tag = network::up_tag;
   int down_tag = network::down_tag;
   std::uint32_t credits = 0;  ///< 0: as many as there are segments
-  std::string frontend = {};  ///< as errors name it; empty: none
-  ProcessId process = {};     ///< the frontend's, when it runs on this machine
+  std::string frontend = {};  ///< as named in errors; empty: none
+  ProcessId process = {};     ///< the frontend's process, if it runs on this machine
 };
 
 class MpiCarrier final : public Carrier {
@@ -58,13 +58,13 @@ class MpiCarrier final : public Carrier {
   std::uint64_t capacity_;
   shm::Mapping memory_;
   std::vector<mpi::Request> requests_;
-  std::unique_ptr<SegmentHeader> header_;  ///< its buffer
+  std::unique_ptr<SegmentHeader> header_;  ///< header being sent
   mpi::Request header_request_;
   struct Word {
     Bytes bytes;
     mpi::Request request;
   };
-  std::deque<Word> words_;  ///< on their way
+  std::deque<Word> words_;  ///< words in transit
   Bytes incoming_;
   mpi::Request incoming_request_;
   ProcessWatch frontend_;

@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint64_t relay_watch_ns = 250'000'000;
 constexpr std::chrono::nanoseconds relay_shortest_pause = std::chrono::microseconds(50);
 constexpr std::chrono::nanoseconds relay_longest_pause = std::chrono::milliseconds(10);
-constexpr Millis relay_farewell{500};  // for what is under way when it ends
+constexpr Millis relay_farewell{500};  // for data in transit when it ends
 
 std::uint64_t nanoseconds_of(Millis time) { return static_cast<std::uint64_t>(time.count()) * 1'000'000; }
 
@@ -62,7 +62,7 @@ Relay::~Relay() {
       if (client.slot) options_.channel->slot(*client.slot).bell.ring();
   }
   bool channel_in_use = false;
-  for (Lane& it : lanes_) {  // MPI may still read what is under way
+  for (Lane& it : lanes_) {  // MPI may still read data in transit
     for (Parcel& parcel : it.sending) {
       channel_in_use = channel_in_use || (parcel.request.active() && parcel.segment);
       if (parcel.request.active() && !parcel.segment) static_cast<void>(new Bytes(std::move(parcel.own)));
@@ -84,7 +84,7 @@ Relay::~Relay() {
 
 void Relay::fail(Error error) {
   if (failure_) return;
-  failure_ = std::move(error.add("while " + options_.label + " passed data on"));
+  failure_ = std::move(error.add("while " + options_.label + " forwarded data"));
   failed_ns_ = now_ns();
 }
 
@@ -112,7 +112,7 @@ bool Relay::take_notes() {
   return any;
 }
 
-/// Pings count as nothing done.
+/// Pings do not count as work.
 bool Relay::take_note(std::size_t client, const relay::Note& note, std::span<const std::byte> message) {
   if (note.server >= servers_.size()) return false;
   if (note.header.kind == SegmentKind::word && note.segment == relay::Note::header_only) {
@@ -151,7 +151,7 @@ void Relay::take_segment(std::size_t client, std::size_t server, Bytes bytes) {
   lane(client, server).waiting.push_back(std::move(parcel));
 }
 
-/// A ping overtakes what waits here, but does not promise what is in that.
+/// A ping overtakes segments that wait here, but does not confirm their contents.
 void Relay::take_header(std::size_t client, std::size_t server, const SegmentHeader& header) {
   Lane& it = lane(client, server);
   if (header.kind == SegmentKind::farewell) {
@@ -183,7 +183,8 @@ Result<bool> Relay::probe() {
     spare_.pop_back();
   }
   it.buffer.resize(static_cast<std::size_t>(bytes));
-  if (static_cast<std::size_t>(bytes) > sizeof(BatchHeader)) moved_ns_ = now_ns();  // looking moves it on
+  if (static_cast<std::size_t>(bytes) > sizeof(BatchHeader))
+    moved_ns_ = now_ns();  // each look makes it progress
   AFTERBAY_TRY(
       mpi::check(MPI_Imrecv(it.buffer.data(), bytes, MPI_BYTE, &message, it.request.handle()), "MPI_Imrecv"));
   return true;
@@ -224,8 +225,7 @@ void Relay::arrived(Incoming incoming) {
   const auto number = static_cast<std::size_t>(incoming.tag - first_relay_tag);
   const auto to = std::ranges::find(options_.servers, number, &RelayOptions::Server::number);
   if (client == options_.clients.end() || to == options_.servers.end()) {
-    fail(make_error(ErrorCode::internal, "rank {} sent a segment that is not to be passed on",
-                    incoming.source));
+    fail(make_error(ErrorCode::internal, "rank {} sent a segment that cannot be forwarded", incoming.source));
     return;
   }
   take_segment(static_cast<std::size_t>(client - options_.clients.begin()),
@@ -290,7 +290,7 @@ bool Relay::send_words(Lane& it, std::size_t client, std::size_t server) {
   return true;
 }
 
-/// What cannot get to its server any more. Its rank hears of that from its own pings.
+/// Discards data that can no longer reach the server. The rank learns this from its own pings.
 void Relay::drop(std::size_t client, std::size_t server) {
   Lane& it = lane(client, server);
   for (Parcel& parcel : it.waiting) {
@@ -366,7 +366,8 @@ bool Relay::answer_by_channel(std::size_t client) {
   if (it.kept.empty()) return false;
   relay::RankSlot& slot = options_.channel->slot(*options_.clients[client].slot);
   bool moved = false;
-  slot.down_is_full.store(1, std::memory_order_seq_cst);  // from here on the rank rings when it reads
+  slot.down_is_full.store(1, std::memory_order_seq_cst);  // from now on the rank rings when it has
+                                                          // read
   while (!it.kept.empty()) {
     const std::size_t before = std::exchange(it.kept_sent, it.down->write(it.kept.front(), it.kept_sent));
     moved = moved || it.kept_sent != before || it.down->message_done();
@@ -379,7 +380,8 @@ bool Relay::answer_by_channel(std::size_t client) {
   return moved;
 }
 
-/// With messages it is a synchronous send, so that the network buffers nothing for a rank that computes.
+/// With messages it is a synchronous send, so that the network does not buffer data for a rank that
+/// computes.
 bool Relay::answer_by_mpi(std::size_t client, std::size_t server) {
   Lane& it = lane(client, server);
   const Result<bool> done = it.batch_request.test_eagerly();
@@ -410,7 +412,8 @@ bool Relay::answer_by_mpi(std::size_t client, std::size_t server) {
 
 // ---- the loop
 
-/// Does a part of a step and tells of it, if anything was done. `bytes`: the figure that it raises.
+/// Runs one part of a step and reports it if it did any work. `bytes`: the counter that it
+/// increments.
 template <class Part>
 bool Relay::told(Work work, const std::uint64_t& bytes, Part part) {
   if (!listener_) return part();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Relay: a frontend's work. It takes segments in from its model ranks, from memory that they share or by MPI,
-// keeps them while the servers have no credit for them, sends them on, and brings back what servers say. It
-// knows nothing of what stands in them. Bounded by its memory (LinkSizes and the channel): a pair of rank and
-// server whose part is full waits. Used by one thread.
+// Relay: the work of a frontend. It receives segments from its model ranks, through shared memory
+// or MPI, keeps them while the servers have no credit for them, forwards them, and returns the
+// servers' answers. It does not interpret their contents. Bounded by its memory (LinkSizes and the
+// channel): a pair of rank and server whose share is full waits. Used by one thread.
 #pragma once
 
 #include <algorithm>
@@ -26,93 +26,94 @@ namespace afterbay::transport::network {
 
 struct RelayOptions {
   struct Client {
-    std::size_t peer = 0;             ///< its number among all model ranks
-    int rank = 0;                     ///< in the communicator
+    std::size_t peer = 0;             ///< number among all model ranks
+    int rank = 0;                     ///< rank in the communicator
     std::string label;                ///< "model rank 3 (rank 3)"
-    std::optional<std::size_t> slot;  ///< in the channel; none: by MPI
+    std::optional<std::size_t> slot;  ///< slot in the channel; none: by MPI
   };
   struct Server {
-    std::size_t number = 0;  ///< among all servers
+    std::size_t number = 0;  ///< number among all servers
     int rank = 0;
     std::string label;
-    ProcessId process;      ///< when it runs on this machine
-    std::string dedicated;  ///< as errors name its process if nothing was heard of it
+    ProcessId process;      ///< if it runs on this machine
+    std::string dedicated;  ///< the name of its process in errors if it has never answered
   };
   std::vector<Client> clients;
   std::vector<Server> servers;
   std::shared_ptr<relay::Channel> channel;  ///< null: no client on this node
   LinkSizes sizes;
-  std::uint32_t segments = 0;  ///< of a pair, that may wait here
+  std::uint32_t segments = 0;  ///< per pair, that may wait here
   WaitPolicy policy;
-  std::string label;  ///< this frontend as errors name it
+  std::string label;  ///< this frontend as named in errors
 };
 
 class Relay {
  public:
-  /// What it does in a step.
+  /// The parts of a step.
   enum class Work : std::uint8_t {
-    take_in,  ///< from its ranks, and what servers tell them
+    take_in,  ///< receives from its ranks, and what servers tell them
     send,     ///< to the servers
-    answer,   ///< to its ranks
+    answer,   ///< forwards answers to its ranks
   };
   static constexpr std::size_t works = 3;
-  /// What it waits for when there is nothing to do.
+  /// What an idle frontend waits for.
   enum class Awaited : std::uint8_t {
-    data,       ///< of its ranks: it holds nothing
-    credits,    ///< of servers: it holds data for which they have no room
-    transfers,  ///< to servers, under way
+    data,       ///< data of its ranks: it holds none
+    credits,    ///< credits of servers: it holds data for which they have no room
+    transfers,  ///< transfers to servers, in progress
   };
   static constexpr std::size_t awaited = 3;
-  /// Told in `step` of all work that was done there: when it began and ended, and the bytes that went by.
+  /// Receives all work of `step`: its begin and end, and the bytes transferred.
   using Listener =
       std::function<void(Work work, std::uint64_t start_ns, std::uint64_t end_ns, std::uint64_t bytes)>;
 
   struct Figures {
-    std::uint64_t bytes_in = 0;     ///< taken in
-    std::uint64_t bytes = 0;        ///< sent on
-    std::uint64_t segments = 0;     ///< likewise
+    std::uint64_t bytes_in = 0;     ///< received
+    std::uint64_t bytes = 0;        ///< forwarded
+    std::uint64_t segments = 0;     ///< segments forwarded
     std::uint64_t held_bytes = 0;   ///< of segments that wait here now
-    std::uint64_t peak_bytes = 0;   ///< the most
-    std::uint64_t limit_bytes = 0;  ///< what can wait here
-    std::size_t ranks = 0;          ///< that send through it
+    std::uint64_t peak_bytes = 0;   ///< the maximum so far
+    std::uint64_t limit_bytes = 0;  ///< the maximum that can wait here
+    std::size_t ranks = 0;          ///< number of ranks that send through it
     std::size_t ranks_ended = 0;
-    std::size_t ranks_full = 0;  ///< whose part for some server is full now
+    std::size_t ranks_full = 0;  ///< ranks whose share for some server is full now
   };
 
   Relay(std::shared_ptr<const mpi::Communicator> comm, RelayOptions options);
-  /// Tells the ranks that it has ended.
+  /// Informs the ranks that it has ended.
   ~Relay();
   Relay(const Relay&) = delete;
   Relay& operator=(const Relay&) = delete;
 
-  /// Does what there is to do now; false when there was nothing.
+  /// Does the pending work; false if there was none.
   bool step();
-  /// Sleeps until there may be something to do, at most `most`.
+  /// Sleeps until there may be work, for at most `most`.
   void wait(Millis most);
-  /// All its ranks have ended and what they sent is with the servers, or cannot get there any more.
+  /// All its ranks have ended, and their data are with the servers or cannot reach them any more.
   [[nodiscard]] bool finished() const noexcept { return finished_; }
-  /// The first thing that went wrong, if any.
+  /// The first error, if any.
   [[nodiscard]] const std::optional<Error>& failure() const noexcept { return failure_; }
   [[nodiscard]] Figures figures() const;
   [[nodiscard]] Awaited waits_for() const;
   void set_listener(Listener listener) { listener_ = std::move(listener); }
-  /// Whether a server has said that the session has failed.
+  /// Whether a server has reported that the session has failed.
   [[nodiscard]] bool server_failed() const { return std::ranges::any_of(servers_, &ServerState::failed); }
-  /// The same before the first step: takes in what has arrived, but passes nothing on. Takes 50 ms at most.
+  /// The same before the first step: receives available data, but forwards nothing. Takes 50 ms at
+  /// most.
   bool hear_failure();
 
-  /// A message of this frontend's own: to each server as if the first rank had sent it ahead, to each rank as
-  /// if its servers had. The session has failed.
+  /// Sends a message of this frontend itself: to each server as if the first rank had sent it
+  /// ahead, and to each rank as if its servers had sent it. The session has failed.
   void tell(std::span<const std::byte> to_servers, std::span<const std::byte> to_ranks);
-  /// Passes nothing on any more. The servers hear that the ranks that are still there have ended.
+  /// Stops forwarding. The servers are informed that the remaining ranks have ended.
   void let_go();
 
  private:
-  /// A segment that waits or is on its way.
+  /// A segment that is waiting or in transit.
   struct Parcel {
     const std::byte* data = nullptr;
     std::uint64_t bytes = 0;
-    std::optional<std::size_t> segment;  ///< of the channel; none: `own`
+    std::optional<std::size_t> segment;  ///< index in the channel; none: `own`
     Bytes own;
     mpi::Request request;
   };
@@ -120,13 +121,13 @@ class Relay {
   struct Lane {
     std::deque<Parcel> waiting;
     std::deque<Parcel> sending;
-    std::uint32_t credits = 0;  ///< of the server
+    std::uint32_t credits = 0;  ///< credits of the server
     std::uint64_t order_sent = 0;
-    std::deque<SegmentHeader> headers;  ///< pings and last words, on their way to the server
+    std::deque<SegmentHeader> headers;  ///< pings and last words, in transit to the server
     std::unique_ptr<SegmentHeader> header;
     mpi::Request header_request;
-    std::deque<Bytes> words;  ///< overtake what waits
-    Bytes word;               ///< on its way to the server
+    std::deque<Bytes> words;  ///< overtake waiting segments
+    Bytes word;               ///< in transit to the server
     mpi::Request word_request;
     // back to the rank
     std::deque<Bytes> batches;  ///< with messages
@@ -136,7 +137,7 @@ class Relay {
     Bytes batch;
     mpi::Request batch_request;
     bool left = false;      ///< the rank has closed this link
-    bool told_end = false;  ///< the server knows that the rank is gone
+    bool told_end = false;  ///< the server has been informed that the rank is gone
   };
   enum class Life { present, ended, died };
   struct ClientState {
@@ -202,7 +203,7 @@ class Relay {
   std::vector<ClientState> clients_;
   std::vector<ServerState> servers_;
   std::deque<Incoming> incoming_;
-  std::vector<Bytes> spare_;  ///< buffers that are free
+  std::vector<Bytes> spare_;  ///< free buffers
   Listener listener_;         ///< may be null
   Figures figures_;
   std::optional<Error> failure_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who a frontend still has to do with, how it stands, and its end.
+// The ranks and servers that a frontend still serves, their state, and its end.
 #include <algorithm>
 #include <span>
 
@@ -8,7 +8,8 @@
 namespace afterbay::transport::network {
 namespace {
 
-constexpr std::uint64_t longest_silence_ns = 1'000'000'000;  // of a frontend
+constexpr std::uint64_t longest_silence_ns = 1'000'000'000;  // without a sign of life from a
+                                                             // frontend
 constexpr std::uint64_t hear_ns = 50'000'000;
 
 std::uint64_t patience_ns(const WaitPolicy& policy, bool heard = true) {
@@ -42,7 +43,7 @@ Relay::Awaited Relay::waits_for() const {
   return holds ? Awaited::credits : Awaited::data;
 }
 
-/// What happened between the start of the session and serve() counts as no silence.
+/// The time between the start of the session and serve() does not count as silence.
 void Relay::begin(std::uint64_t now) {
   begun_ = true;
   moved_ns_ = now;
@@ -65,7 +66,7 @@ void Relay::watch_clients() {
   }
 }
 
-/// A server answers a ping at once, whatever it is busy with.
+/// A server answers a ping at once, even while it works.
 void Relay::watch_servers(std::uint64_t now) {
   const std::uint64_t limit = patience_ns(options_.policy);
   for (std::size_t s = 0; s < servers_.size(); ++s) {
@@ -105,7 +106,7 @@ bool Relay::drained() const {
   return true;
 }
 
-/// What servers sent long ago takes MPI several looks to receive.
+/// MPI may need several looks to receive messages that servers sent long ago.
 bool Relay::hear_failure() {
   const mpi::BackOff back_off;
   const std::uint64_t end = now_ns() + hear_ns;
@@ -159,7 +160,7 @@ void Relay::finish_if_done(std::uint64_t now) {
   if (stuck && !all)
     fail(make_error(ErrorCode::peer_lost, "{} did not end the session, while others did", missing_clients()));
   else if (stuck)
-    fail(make_error(ErrorCode::timed_out, "what ended model ranks sent could not be passed on"));
+    fail(make_error(ErrorCode::timed_out, "data from model ranks that have ended could not be forwarded"));
   finished_ = stuck || over;
 }
 

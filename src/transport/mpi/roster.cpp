@@ -95,7 +95,7 @@ Result<void> Roster::check() const {
     for (const int model : models_)
       if (!same_machine(model, frontend_of(model, server).value_or(server)))
         return fail(ErrorCode::invalid_argument,
-                    "shared memory was demanded for all pairs, but model rank {} and the I/O server at rank "
+                    "shared memory is set for all pairs, but model rank {} and the I/O server at rank "
                     "{} run on "
                     "different nodes (or in different containers); use the transport `auto`, or "
                     "place an I/O "

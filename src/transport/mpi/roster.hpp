@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who takes part in a session and which transport each pair uses: known to all ranks alike, after
-// one exchange.
+// The participants of a session and the transport of each pair: the same on all ranks after one
+// exchange.
 #pragma once
 
 #include <array>
@@ -15,28 +15,29 @@
 
 namespace afterbay::transport::network {
 
-/// What a rank tells all others.
+/// The information that each rank sends to all others.
 struct RankCard {
   std::uint8_t model = 0;
   std::uint8_t server = 0;
   std::uint8_t transport = 0;
   std::uint8_t frontend = 0;
-  std::int32_t pool = 0;            ///< of servers and frontends
+  std::int32_t pool = 0;            ///< servers and frontends only
   std::int32_t declared_node = -1;  ///< -1: not declared
-  std::uint64_t machine = 0;        ///< equal where processes can share memory
-  std::uint64_t settings = 0;       ///< digest of the sizes, but for the memory
-  std::uint64_t memory_bytes = 0;   ///< servers and frontends
+  std::uint64_t machine = 0;        ///< equal if processes can share memory
+  std::uint64_t settings = 0;       ///< digest of the sizes, except the memory
+  std::uint64_t memory_bytes = 0;   ///< servers and frontends only
   ProcessId process;
-  std::array<char, 64> host{};  ///< its name, cut if it is longer
+  std::array<char, 64> host{};  ///< host name, truncated if it is longer
 };
 
-/// A number that is equal on two processes exactly when they can share memory: of the host's name, the
-/// boot and the file system behind /dev/shm, so that containers and emulated nodes count as nodes.
+/// A number that is equal on two processes exactly if they can share memory. It is derived from the
+/// host name, the boot id and the file system of /dev/shm, so that containers and emulated nodes
+/// count as nodes.
 std::uint64_t machine_number();
 
 class Roster {
  public:
-  /// Collective. Fails alike on all ranks when what they say does not fit together.
+  /// Collective. Fails in the same way on all ranks if their data are inconsistent.
   static Result<Roster> exchange(const mpi::Communicator& comm, const ConnectOptions& options);
 
   [[nodiscard]] std::string host(int rank) const { return card(rank).host.data(); }
@@ -48,7 +49,7 @@ class Roster {
   [[nodiscard]] std::optional<int> frontend_of(int model, int server) const;
   /// Whether a pair of model rank and server, or frontend, uses shared memory (else MPI).
   [[nodiscard]] bool shares_memory(int model, int server) const;
-  /// The process, if it can be watched from a rank that runs on the same machine.
+  /// The process, if it can be watched from a rank on the same machine.
   [[nodiscard]] ProcessId watchable(int rank, int from) const;
 
  private:

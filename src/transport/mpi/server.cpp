@@ -11,7 +11,7 @@
 namespace afterbay::transport::network {
 namespace {
 
-constexpr Millis farewell{200};  // for the last batch
+constexpr Millis farewell{200};  // for sending the last batch
 
 bool passes(shm::Refusal refusal) {
   return refusal == shm::Refusal::older_instance || refusal == shm::Refusal::no_block ||
@@ -65,7 +65,7 @@ void MpiPeer::note_failure(Error error) {
 
 void MpiPeer::broken(const char* what, std::uint64_t value) {
   note_failure(
-      make_error(ErrorCode::internal, "{} sent {} {}, which cannot be", options_.label, what, value));
+      make_error(ErrorCode::internal, "{} sent {} {}, which is invalid", options_.label, what, value));
 }
 
 Bytes MpiPeer::spare_buffer() {
@@ -94,7 +94,7 @@ bool MpiPeer::complete_receives() {
     if (!done) note_failure(done.error());
     if (!done || !*done) continue;
     incoming.arrived = true;
-    if (incoming.bytes < sizeof(SegmentHeader)) continue;  // said when its turn comes
+    if (incoming.bytes < sizeof(SegmentHeader)) continue;  // reported in its turn
     const SegmentKind kind = read_header<SegmentHeader>(incoming.buffer.data()).kind;
     if (kind == SegmentKind::ping) flags_due_ |= BatchHeader::pong;
     died_ = died_ || kind == SegmentKind::died;
@@ -181,7 +181,8 @@ void MpiPeer::take_message(const ItemHeader& item, std::span<const std::byte> pa
 
 tl::expected<FrameView, shm::Refusal> MpiPeer::room_for(const FrameSlot& slot) {
   const std::uint64_t moved = progress_.load(std::memory_order_relaxed);
-  // As for ranks on this node: who is behind, but puts nothing for long, no longer keeps the last blocks.
+  // As for ranks on this node: a rank that is behind, but puts nothing for a long time, no longer
+  // reserves the last blocks.
   const bool last_too = parked_ && parked_->stalled_ns(moved) > parked_->limit_ns() / 2;
   auto view = port_.pool().try_acquire(slot, last_too ? shm::Blocks::all : shm::Blocks::by_order);
   if (view.has_value() == !parked_) return view;
@@ -276,15 +277,16 @@ void MpiPeer::fill_batch() {
   flags_due_ = 0;
 }
 
-/// Sends what is due, one batch at a time. With messages it is a synchronous send, under way until the rank
-/// takes it: a rank that computes for long does not make the network buffer without bound. Credits and signs
-/// of life are few and small, and may cross with the end of the rank, who then never takes them.
+/// Sends what is due, one batch at a time. With messages it is a synchronous send, pending until
+/// the rank receives it: a rank that computes for a long time does not make the network buffer
+/// without bound. Credits and signs of life are few and small, and may arrive after the end of the
+/// rank, which then never receives them.
 bool MpiPeer::flush_batch() {
   const bool had_messages = batch_has_messages_ && batch_request_.active();
   const Result<bool> done = had_messages ? batch_request_.test_eagerly() : batch_request_.test();
   if (!done) note_failure(done.error());
   if (!done || !*done) return false;
-  if (!batch_is_due()) return had_messages;  // whoever waits for it to leave may go on
+  if (!batch_is_due()) return had_messages;  // wakes callers that wait for it to be sent
   const bool only_a_pong = kept_.empty() && credits_due_ == 0;
   fill_batch();
   const auto start = batch_.size() > sizeof(BatchHeader) ? MPI_Issend : MPI_Isend;

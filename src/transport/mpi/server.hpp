@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A server's ends of its pairs over MPI. The network takes in what has arrived; each peer works
-// through its segments in order: session messages are handed out, contributions are scattered into
-// frames. When there is no room for a frame the peer is parked: its stream stops, its credits are
-// not given back, and the rank waits. Memory is bounded by the credits: peers x segments x
+// A server's ends of its pairs over MPI. The network receives arriving messages; each peer
+// processes its segments in order: session messages are handed out, contributions are scattered
+// into frames. If there is no room for a frame, the peer is parked: its stream stops, its credits
+// are not returned, and the rank waits. Memory is bounded by the credits: peers x segments x
 // segment capacity.
 #pragma once
 
@@ -24,37 +24,38 @@
 
 namespace afterbay::transport::network {
 
-/// A frontend through which model ranks send, as a server sees it. It says something now and then, whatever
-/// the ranks do.
+/// A frontend through which model ranks send, as seen by a server. It sends something regularly,
+/// independent of the ranks.
 struct Frontend {
   std::string label;  ///< "the frontend at rank 5"
   std::string host;
   ProcessWatch process;
   WaitPolicy policy;
   std::uint64_t heard_ns = 0;    ///< 0: never
-  std::uint64_t awaited_ns = 0;  ///< since this server began to serve; 0: it has not
+  std::uint64_t awaited_ns = 0;  ///< since this server began to serve; 0: not yet
 
-  /// Fails when it has died or not been heard of for too long.
+  /// Fails if the frontend has died or has not answered for too long.
   Result<void> check_alive();
 };
 
 struct MpiPeerOptions {
   std::size_t peer = 0;
   int rank = 0;                        ///< in the transport's communicator
-  std::string label = "a model rank";  ///< as errors name it
+  std::string label = "a model rank";  ///< as named in errors
   LinkSizes sizes;
   WaitPolicy policy;
-  ProcessId process;  ///< the rank's, when it runs on this machine
+  ProcessId process;  ///< the rank's process, if it runs on this machine
   int down_tag = network::down_tag;
-  std::shared_ptr<Frontend> frontend = nullptr;  ///< it sends through; then `rank` is the frontend's
+  std::shared_ptr<Frontend> frontend = nullptr;  ///< the frontend through which it sends; then
+                                                 ///< `rank` is the frontend's
 };
 
 class MpiPeer final : public PeerEnd {
  public:
-  /// `port` owns this end. `progress` is the server's counter of what it does.
+  /// `port` owns this end. `progress` counts the server's work.
   MpiPeer(std::shared_ptr<const mpi::Communicator> comm, shm::Port& port,
           std::atomic<std::uint64_t>& progress, MpiPeerOptions options);
-  /// Tells the rank that the server has ended, if it did not end before.
+  /// Informs the rank that the server has ended, if it has not ended before.
   ~MpiPeer() override;
 
   std::optional<std::span<const std::byte>> peek() override;
@@ -62,7 +63,7 @@ class MpiPeer final : public PeerEnd {
   void send(std::span<const std::byte> message) override;
   bool pump() override;
   [[nodiscard]] bool sending() const override {
-    // A batch of credits or an answer to a ping may never be taken: the rank may have all it needs.
+    // The rank may never receive a batch of credits or an answer to a ping: it may need neither.
     return !failure_ && !unreachable_ && !ended_ &&
            (!kept_.empty() || (batch_has_messages_ && batch_request_.active()));
   }
@@ -73,10 +74,10 @@ class MpiPeer final : public PeerEnd {
   [[nodiscard]] std::string transport() const override { return "mpi"; }
   [[nodiscard]] std::uint64_t messages() const override { return messages_; }
 
-  /// Begins to receive a message that was found for this rank.
+  /// Starts receiving a message from this rank.
   Result<void> begin_receive(MPI_Message message, std::size_t bytes);
   void note_failure(Error error);
-  /// Whether something is under way that moves on only when somebody looks.
+  /// Whether a transfer is in progress that only advances during a look.
   [[nodiscard]] bool transferring() const {
     const bool receiving = !incoming_.empty() && !incoming_.back().arrived;
     return !failure_ && (receiving || (batch_has_messages_ && batch_request_.active()));
@@ -85,15 +86,15 @@ class MpiPeer final : public PeerEnd {
  private:
   struct Incoming {
     Bytes buffer;             ///< only ever grows
-    std::uint64_t bytes = 0;  ///< of the message in it
+    std::uint64_t bytes = 0;  ///< of the message in the buffer
     mpi::Request request;
     bool arrived = false;
-    bool is_word = false;  ///< which is in `ahead_` by now
+    bool is_word = false;  ///< already moved to `ahead_`
   };
 
   bool complete_receives();
-  /// Pings count as nothing done, so that ranks that wait do not keep an idle server awake.
-  /// Works on until a message is to be handed out, room is missing or nothing is left; true: did something.
+  /// Works until a message can be handed out, room is missing or nothing is left; true: did
+  /// something. Pings do not count as work, so that waiting ranks do not keep an idle server awake.
   bool work();
   bool begin_segment();
   bool next_item();
@@ -115,16 +116,16 @@ class MpiPeer final : public PeerEnd {
   ProcessWatch process_;
 
   std::deque<Incoming> incoming_;  ///< in order of arrival
-  std::vector<Bytes> spare_;       ///< buffers that are free
-  bool in_segment_ = false;        ///< the first of `incoming_` is being worked through
+  std::vector<Bytes> spare_;       ///< free buffers
+  bool in_segment_ = false;        ///< the first of `incoming_` is being processed
   SegmentHeader segment_;
-  std::span<const std::byte> items_;  ///< what is left of it
+  std::span<const std::byte> items_;  ///< the unprocessed rest
   Bytes assembly_;                    ///< parts of a message so far
   bool assembling_ = false;
   Bytes own_message_;  ///< FrameReady
   std::optional<std::span<const std::byte>> current_;
   std::deque<Bytes> ahead_;  ///< words, with their headers
-  bool gave_ahead_ = false;  ///< the first of them is handed out
+  bool gave_ahead_ = false;  ///< the first of them has been handed out
   std::optional<StallClock> parked_;
 
   std::deque<Bytes> kept_;  ///< messages to the rank
@@ -136,18 +137,18 @@ class MpiPeer final : public PeerEnd {
 
   std::optional<Error> failure_;
   bool ended_ = false;        ///< it has closed its link
-  bool died_ = false;         ///< its frontend says so
+  bool died_ = false;         ///< reported by its frontend
   bool unreachable_ = false;  ///< its frontend is lost
   bool forgotten_ = false;
   std::uint64_t messages_ = 0;
 };
 
-/// Finds what has arrived from any model rank.
+/// Receives messages from any model rank.
 class MpiNetwork final : public Network {
  public:
   explicit MpiNetwork(std::shared_ptr<const mpi::Communicator> comm) : comm_(std::move(comm)) {}
   void add(int rank, MpiPeer& peer) { peers_.emplace(std::pair(rank, up_tag), &peer); }
-  /// Of model rank `number`, through a frontend at `rank`.
+  /// The end for model rank `number`, through a frontend at `rank`.
   void add(int rank, std::size_t number, MpiPeer& peer, std::shared_ptr<Frontend> frontend) {
     peers_.emplace(std::pair(rank, relay_tag(number)), &peer);
     frontends_[rank] = std::move(frontend);
@@ -162,7 +163,7 @@ class MpiNetwork final : public Network {
   std::shared_ptr<const mpi::Communicator> comm_;
   std::map<std::pair<int, int>, MpiPeer*> peers_;  ///< by rank and tag
   std::map<int, std::shared_ptr<Frontend>> frontends_;
-  bool moved_ = false;  ///< more than pings
+  bool moved_ = false;  ///< more than pings were received
 };
 
 }  // namespace afterbay::transport::network

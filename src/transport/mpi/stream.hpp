@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What goes over the network between a model rank and a server. To the server: segments, each a
+// The network protocol between a model rank and a server. To the server: segments, each a
 // SegmentHeader and items; back: batches, each a BatchHeader and messages. Both sides run on the
-// same kind of machine, so that structs go as they are.
+// same kind of machine, so structs are sent unchanged.
 //
-// A segment may be sent only with a credit; a rank begins with as many as it has staging segments,
-// and the server gives one back for each segment that it has consumed. A ping needs no credit, nor does a
-// word: a message that does not keep its place among the data.
+// A segment may be sent only with a credit. A rank begins with as many credits as it has staging
+// segments, and the server returns one for each segment that it has consumed. A ping needs no
+// credit, nor does a word: a message that does not keep its place among the data.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +19,8 @@ namespace afterbay::transport::network {
 
 inline constexpr int up_tag = 1;
 inline constexpr int down_tag = 2;
-/// What goes through a frontend: between it and a server the number of the model rank, between it and a rank
-/// that of the server.
+/// The peer of data that pass through a frontend: the number of the model rank between frontend and
+/// server, that of the server between rank and frontend.
 inline constexpr int first_relay_tag = 16;
 constexpr int relay_tag(std::size_t number) { return first_relay_tag + static_cast<int>(number); }
 
@@ -29,21 +29,22 @@ enum class SegmentKind : std::uint32_t {
   ping = 0x5EA2,
   farewell = 0x5EA3,  ///< through a frontend: the rank has closed its link
   died = 0x5EA4,      ///< from a frontend: the rank's process is gone
-  word = 0x5EA5,      ///< a message right behind the header; the server takes it as soon as it has come
+  word = 0x5EA5,      ///< a message directly after the header; the server takes it as soon as it
+                      ///< arrives
 };
-/// Longer messages keep their place.
+/// Longer messages keep their place in the stream.
 inline constexpr std::uint64_t most_word_bytes = std::uint64_t{16} << 10;
 
 struct SegmentHeader {
   SegmentKind kind = SegmentKind::data;
   std::uint32_t reserved = 0;
   std::uint64_t bytes = 0;  ///< of the items
-  std::uint64_t order = 0;  ///< after this segment the rank asks for nothing before this place
+  std::uint64_t order = 0;  ///< after this segment the rank requests nothing before this position
 };
 
 enum class ItemKind : std::uint32_t {
   message = 1,       ///< the end of a message, or all of it
-  part = 2,          ///< of a message that goes on in the next such item
+  part = 2,          ///< part of a message that continues in the next such item
   contribution = 3,  ///< a part of a piece
 };
 
@@ -63,7 +64,7 @@ constexpr std::uint64_t padded(std::uint64_t bytes) {
 }
 constexpr std::uint64_t item_bytes(std::uint64_t payload) { return alignment + padded(payload); }
 
-/// Bytes of a staging segment: at least one whole frame must fit.
+/// Capacity of a staging segment: at least one whole frame must fit.
 constexpr std::uint64_t segment_capacity(const LinkSizes& sizes) {
   const std::uint64_t payload =
       sizes.segment_bytes > sizes.block_bytes ? sizes.segment_bytes : sizes.block_bytes;
@@ -72,13 +73,13 @@ constexpr std::uint64_t segment_capacity(const LinkSizes& sizes) {
 
 struct BatchHeader {
   enum Flags : std::uint32_t { pong = 1, failed = 2, ended = 4 };
-  std::uint32_t credits = 0;  ///< given back
+  std::uint32_t credits = 0;  ///< number of credits returned
   std::uint32_t flags = 0;
-  std::uint64_t progress = 0;  ///< the server's counter of what it does
+  std::uint64_t progress = 0;  ///< counts the server's work
   std::uint64_t bytes = 0;     ///< of the messages: each a u64 length and its bytes
 };
 
-/// `order`: what the rank has promised so far.
+/// `order`: the rank's latest promise.
 inline Bytes make_word(std::span<const std::byte> message, std::uint64_t order) {
   const SegmentHeader header{SegmentKind::word, 0, message.size(), order};
   Bytes word(sizeof header + message.size());
@@ -87,7 +88,7 @@ inline Bytes make_word(std::span<const std::byte> message, std::uint64_t order) 
   return word;
 }
 
-/// With one message.
+/// A segment with one message.
 inline Bytes make_batch(BatchHeader header, std::span<const std::byte> message) {
   const std::uint64_t length = message.size();
   header.bytes = sizeof length + length;

@@ -14,9 +14,9 @@ namespace afterbay::transport::relay {
 namespace {
 
 constexpr std::uint64_t page = 4096;
-constexpr std::uint64_t most_note_bytes = 128;  // with the ring's own
+constexpr std::uint64_t most_note_bytes = 128;  // including the ring's own header
 constexpr std::uint64_t least_segments = 2;
-constexpr Millis longest_turn{1000};  // of a frontend that works
+constexpr Millis longest_turn{1000};  // for one turn of a working frontend
 constexpr Millis look_at_turns{10};
 
 constexpr std::uint64_t whole_pages(std::uint64_t bytes) { return (bytes + page - 1) / page * page; }
@@ -62,7 +62,7 @@ ChannelGeometry channel_geometry(std::size_t ranks, std::size_t servers, std::ui
   geometry.servers = static_cast<std::uint32_t>(servers);
   geometry.segments = segments;
   geometry.segment_bytes = whole_pages(network::segment_capacity(sizes));
-  // A note for every segment and one header a pair: there is always room.
+  // A note for every segment and one header per pair: there is always room.
   geometry.up_bytes =
       std::bit_ceil(std::max<std::uint64_t>(page, servers * (segments + 2) * most_note_bytes));
   geometry.down_bytes = std::bit_ceil(std::max<std::uint64_t>(page, sizes.reply_bytes));
@@ -138,9 +138,8 @@ Result<void> ChannelEnd::leave(const Note& note, std::span<const std::byte> mess
   while (!up_.message_done()) {
     AFTERBAY_TRY(check_alive());
     if (std::chrono::steady_clock::now() > end)
-      return fail(ErrorCode::timed_out,
-                  "{}: it has not looked at what this rank asks for {} ms; is it stuck?", frontend_,
-                  deadline_.count());
+      return fail(ErrorCode::timed_out, "{}: it has not read this rank's requests for {} ms; is it stuck?",
+                  frontend_, deadline_.count());
     std::this_thread::sleep_for(Millis(1));
     written = up_.write(note_, written);
     channel_->header().doorbell.ring();

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory that a frontend shares with the model ranks of its node: for each rank a ring of notes in either
-// direction, and for each pair of rank and server a few segments. The rank fills a segment and leaves a note;
-// the frontend sends it on from where it lies and then gives the segment back. No MPI on the rank's side.
+// The memory that a frontend shares with the model ranks of its node: per rank a ring of notes in
+// each direction, and per pair of rank and server a few segments. The rank fills a segment and
+// leaves a note; the frontend sends the segment from this memory and then returns it. No MPI on the
+// rank's side.
 #pragma once
 
 #include <atomic>
@@ -22,14 +23,14 @@
 
 namespace afterbay::transport::relay {
 
-/// Where everything lies; a pure function of its fields, equal on both sides.
+/// The layout of the memory; a pure function of its fields, equal on both sides.
 struct ChannelGeometry {
   std::uint32_t ranks = 0;     ///< that share the memory
   std::uint32_t servers = 0;   ///< behind the frontend
-  std::uint32_t segments = 0;  ///< of a pair
+  std::uint32_t segments = 0;  ///< per pair
   std::uint64_t segment_bytes = 0;
-  std::uint64_t up_bytes = 0;    ///< of a rank's ring of notes
-  std::uint64_t down_bytes = 0;  ///< of the ring of batches to a rank
+  std::uint64_t up_bytes = 0;    ///< per ring of notes from a rank
+  std::uint64_t down_bytes = 0;  ///< per ring of batches to a rank
 
   [[nodiscard]] std::uint64_t pairs_at() const noexcept;
   [[nodiscard]] std::uint64_t busy_at() const noexcept;
@@ -38,8 +39,8 @@ struct ChannelGeometry {
   [[nodiscard]] std::uint64_t total_bytes() const noexcept;
 };
 
-/// From the memory of one frontend, shared out over `pairs` of ranks and servers; fails (resources) with the
-/// arithmetic when a pair would get less than two segments.
+/// Distributes the memory of one frontend over `pairs` of ranks and servers; fails (resources),
+/// with the calculation, if a pair would get less than two segments.
 Result<std::uint32_t> segments_of_a_pair(std::uint64_t memory_bytes, std::size_t pairs,
                                          const LinkSizes& sizes);
 ChannelGeometry channel_geometry(std::size_t ranks, std::size_t servers, std::uint32_t segments,
@@ -48,7 +49,7 @@ ChannelGeometry channel_geometry(std::size_t ranks, std::size_t servers, std::ui
 struct ChannelHeader {
   ProcessId frontend;
   std::atomic<shm::Life> life{shm::Life::absent};
-  alignas(64) std::atomic<std::uint64_t> turns{0};  ///< of the frontend's loop, several a second
+  alignas(64) std::atomic<std::uint64_t> turns{0};  ///< of the frontend's loop, several per second
   alignas(64) EventCount doorbell;                  ///< wakes the frontend
 };
 
@@ -62,33 +63,34 @@ struct RankSlot {
   shm::RingCursor down;
 };
 
-/// What a rank is to know of a server at any time, besides the batches with messages.
+/// The state of a server that a rank can read at any time, besides batches with messages.
 struct PairState {
   std::atomic<std::uint64_t> progress{0};
-  std::atomic<std::uint32_t> flags{0};  ///< network::BatchHeader::Flags; the rank takes them away
+  std::atomic<std::uint32_t> flags{0};  ///< network::BatchHeader::Flags; the rank clears them
   std::atomic<std::uint32_t> changes{0};
 };
 
-/// What a rank leaves in its ring; behind a word its message.
+/// A rank's note in its ring; the message of a word follows it.
 struct Note {
   std::uint32_t server = 0;   ///< behind the frontend
   std::uint32_t segment = 0;  ///< header_only: none
   std::uint64_t bytes = 0;
-  network::SegmentHeader header;  ///< of a header_only
+  network::SegmentHeader header;  ///< for header_only
   static constexpr std::uint32_t header_only = ~std::uint32_t{0};
 };
 
 /// The memory as typed parts, for both sides.
 class Channel {
  public:
-  /// In a new mapping. Allocates all but the segments: ranks do that with those that they use.
+  /// In a new mapping. Allocates everything except the segments, which ranks allocate when they use
+  /// them.
   static Result<std::shared_ptr<Channel>> format(shm::Mapping mapping, const ChannelGeometry& geometry);
   static std::shared_ptr<Channel> attach(shm::Mapping mapping, const ChannelGeometry& geometry);
 
   [[nodiscard]] const ChannelGeometry& geometry() const noexcept { return geometry_; }
   [[nodiscard]] ChannelHeader& header() const noexcept { return *header_; }
   [[nodiscard]] RankSlot& slot(std::size_t rank) const noexcept { return slots_[rank]; }
-  /// 1 from the rank's note until the frontend has sent the segment on.
+  /// 1 from the rank's note until the frontend has sent the segment.
   [[nodiscard]] std::atomic<std::uint32_t>& busy(std::size_t rank, std::size_t server,
                                                  std::size_t segment) const noexcept {
     return busy_[number(rank, server, segment)];
@@ -100,7 +102,7 @@ class Channel {
     return mapping_.data() + geometry_.segments_at() +
            number(rank, server, segment) * geometry_.segment_bytes;
   }
-  /// The bytes from `from` up to `to` of a segment.
+  /// The bytes [from, to) of a segment.
   Result<void> allocate(std::size_t rank, std::size_t server, std::size_t segment, std::uint64_t from,
                         std::uint64_t to) {
     const std::uint64_t begin =
@@ -127,8 +129,8 @@ class Channel {
 /// A rank's end, shared by its links to the servers behind the frontend. Used by the rank's thread.
 class ChannelEnd {
  public:
-  /// Marks the rank as present. `frontend`: as errors name it; `host`: its; `deadline`: for its ring to be
-  /// read.
+  /// Marks the rank as present. `frontend`: as named in errors; `host`: its host; `deadline`: for
+  /// its ring to be read.
   ChannelEnd(std::shared_ptr<Channel> channel, std::size_t rank, std::string frontend, std::string host,
              Millis deadline);
   /// Marks the rank as ended.
@@ -147,9 +149,9 @@ class ChannelEnd {
   std::optional<Bytes> next(std::size_t server);
   void sleep(std::chrono::nanoseconds most);
   Result<void> check_alive();
-  /// The frontend's name if it does nothing for a second, but has done something before.
+  /// The frontend's name if it was active before but has made no progress for a second.
   [[nodiscard]] std::string stuck() const;
-  /// The frontend's name and host if it has never done anything.
+  /// The frontend's name and host if it has never been active.
   [[nodiscard]] std::string never_began() const;
   /// Marks the rank as ended.
   void end();

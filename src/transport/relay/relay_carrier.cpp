@@ -8,7 +8,7 @@
 namespace afterbay::transport::relay {
 namespace {
 
-constexpr std::chrono::milliseconds longest_sleep{20};  // then the other links of the rank are looked at
+constexpr std::chrono::milliseconds longest_sleep{20};  // then the rank's other links are served
 
 }  // namespace
 

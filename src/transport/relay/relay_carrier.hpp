@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Segments through the memory of this node's frontend, which sends them on.
+// A carrier that sends segments through the shared memory of this node's frontend.
 #pragma once
 
 #include <memory>
@@ -11,11 +11,11 @@ namespace afterbay::transport::relay {
 
 class RelayCarrier final : public network::Carrier {
  public:
-  /// `server`: among those behind the frontend.
+  /// `server`: index among those behind the frontend.
   RelayCarrier(std::shared_ptr<ChannelEnd> end, std::size_t server) : end_(std::move(end)), server_(server) {}
 
   [[nodiscard]] std::size_t segments() const override { return end_->channel().geometry().segments; }
-  /// The frontend takes all at once: what holds a segment back is its memory.
+  /// The frontend takes all segments at once; only its memory limits them.
   [[nodiscard]] std::uint32_t credits() const override { return 1u << 30; }
   [[nodiscard]] std::byte* segment(std::size_t index) const override {
     return end_->channel().segment(end_->rank(), server_, index);

@@ -12,13 +12,15 @@ namespace afterbay::transport::shm {
 namespace {
 
 using std::chrono::milliseconds;
-constexpr milliseconds slice{100};     // between two looks at whether the server lives
-constexpr milliseconds idle_slice{2};  // the same with a server inside this rank, which must run too
-constexpr std::uint64_t most_ready_bytes = 16u << 20;  // of complete frames before the server is woken
+constexpr milliseconds slice{100};     // between two checks whether the server is alive
+constexpr milliseconds idle_slice{2};  // the same with a server inside this rank, which must also
+                                       // run
+constexpr std::uint64_t most_ready_bytes = 16u << 20;  // of complete frames before the server is
+                                                       // woken
 constexpr std::uint64_t most_fault_in_ns = 500'000;    // before each sleep
-constexpr milliseconds moving_slice{1};  // the same when other links of this rank must be moved by polling
+constexpr milliseconds moving_slice{1};                // the same if other links of this rank must be polled
 
-/// Whether it helps to wait.
+/// Whether waiting can help.
 bool passes(Refusal refusal) {
   return refusal == Refusal::older_instance || refusal == Refusal::no_block ||
          refusal == Refusal::slower_rank;
@@ -52,7 +54,7 @@ ShmClientLink::~ShmClientLink() {
 template <class Attempt, class What>
 Result<void> ShmClientLink::wait_until(EventCount& event, Attempt attempt, What what) {
   const std::uint64_t begin = now_ns();
-  ring();  // other ranks may have left it asleep beside complete frames
+  ring();  // other ranks may have left it asleep although frames are complete
   const auto moved = [this] { return progress() + header_.space.count(); };
   const milliseconds patience = options_.policy.patience(never_heard().empty());
   StallClock stall(patience, moved());
@@ -73,7 +75,7 @@ Result<void> ShmClientLink::wait_until(EventCount& event, Attempt attempt, What 
     }
     result = check_server();
     if (result && stall.expired(moved()))
-      result = fail(ErrorCode::timed_out, "{}: nothing moved for {} ms while {}{}", options_.server,
+      result = fail(ErrorCode::timed_out, "{}: no progress for {} ms while {}{}", options_.server,
                     patience.count(), what(), note_of_silence(never_heard()));
   }
   waited_ns_ += now_ns() - begin;
@@ -159,10 +161,11 @@ Result<bool> ShmClientLink::make_room(std::span<const FrameSlot> slots, std::uin
                                       RoomFor use) {
   options_.rank_links->note(slots.empty() ? 0 : slots.front().position);
   const bool lent = use == RoomFor::slot;
-  bool room = !lent || table_.has_unreserved(slots);  // else most of them would be taken in vain
+  bool room = !lent || table_.has_unreserved(slots);  // otherwise most of them would be taken in
+                                                      // vain
   for (std::size_t i = 0; room && i < slots.size(); ++i) {
     const FrameSlot& slot = slots[i];
-    // The frames before it are there, and wait for this rank.
+    // The frames before it exist and wait for this rank.
     table_.publish(order_of(slot.position, slot.frame));
     const auto block = table_.acquire(slot, lent ? Blocks::unreserved : Blocks::by_order);
     if (!block && !passes(block.error())) return fail(refused(block.error(), slot));
@@ -174,7 +177,7 @@ Result<bool> ShmClientLink::make_room(std::span<const FrameSlot> slots, std::uin
   return false;
 }
 
-/// What needs more blocks at once than there are is never put without waiting.
+/// Parts that need more blocks at once than exist can never be put without waiting.
 Result<void> ShmClientLink::check_fits(std::span<const FrameSlot> slots) const {
   const Geometry& geometry = segment_->geometry();
   std::uint64_t frames = 0;
@@ -204,7 +207,8 @@ Result<std::uint32_t> ShmClientLink::wait_for_block(const FrameSlot& slot) {
   auto done = wait_until(
       header_.space,
       [&](std::uint64_t stalled_ns) -> Result<Step> {
-        // A rank that is behind, but puts nothing for half the deadline, no longer keeps the last blocks.
+        // A rank that is behind, but puts nothing for half the deadline, no longer reserves the
+        // last blocks.
         auto got = table_.acquire(slot, stalled_ns > patience_ns ? Blocks::all : Blocks::by_order);
         if (!got && got.error() == Refusal::slower_rank && !in_order_queue) {
           in_order_queue = true;
@@ -234,7 +238,7 @@ Result<void> ShmClientLink::commit(const FrameSlot& slot, std::uint32_t piece) {
   const Counted counted = table_.count(*block, piece);
   if (counted.too_many)
     return fail(ErrorCode::conflict,
-                "{}: piece {} of frame {} of record number {} was given more parts than the ranks hold; was "
+                "{}: piece {} of frame {} of record number {} received more parts than the ranks hold; was "
                 "a variable put "
                 "twice for one record?",
                 options_.server, piece, slot.frame, said_index(slot.seq));
@@ -325,7 +329,7 @@ std::string ShmClientLink::reason(Refusal refusal, const FrameSlot& slot) const 
     return fmt::format("frame {} of the record {} before number {} is not yet written", slot.frame,
                        segment_->frame(slot.frame).places, said_index(slot.seq));
   const std::string who = refusal == Refusal::slower_rank
-                              ? "the last of them are kept for ranks that are behind"
+                              ? "the last of them are reserved for ranks that are behind"
                               : "all of them are in use";
   const std::uint64_t configured = segment_->geometry().block_memory_bytes();
   const std::uint64_t capacity = table_.capacity_bytes();

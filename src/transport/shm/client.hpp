@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model rank's end of a shared segment: writes pieces straight into the server's blocks.
+// A model rank's end of a shared segment: writes pieces directly into the server's blocks.
 #pragma once
 
 #include <algorithm>
@@ -18,23 +18,24 @@
 namespace afterbay::transport::shm {
 
 struct ClientOptions {
-  std::size_t peer = 0;  ///< this rank's place among the server's model ranks
+  std::size_t peer = 0;  ///< this rank's index among the server's model ranks
   WaitPolicy policy;
   std::string transport = "shm";
-  std::string server = "the I/O server";  ///< as errors name it: "I/O server 0 (rank 4)"
+  std::string server = "the I/O server";  ///< as named in errors: "I/O server 0 (rank 4)"
   std::shared_ptr<RankLinks> rank_links = std::make_shared<RankLinks>();  ///< all links of this rank
-  std::string dedicated = {};  ///< the server's process for never_heard; empty: it calls no serve
+  std::string dedicated = {};  ///< the server's process for never_heard; empty: it does not call
+                               ///< serve
 };
 
 class ShmClientLink final : public ClientLink, private RankLinks::Member {
  public:
-  /// Marks the rank as present. The segment may be shared with other ends in this process.
+  /// Marks the rank as present. Other ends in this process may share the segment.
   ShmClientLink(std::shared_ptr<Segment> segment, ClientOptions options);
   /// Marks the rank as ended.
   ~ShmClientLink() override;
 
   Result<void> send(std::span<const std::byte> message, Wake wake) override;
-  /// Data go another way here.
+  /// Data are not sent through this link.
   Result<void> send_ahead(std::span<const std::byte> message) override { return send(message, Wake::now); }
   Result<void> flush() override;
   Result<Landing> reserve(const FrameSlot& slot, std::uint32_t piece, std::uint64_t packed_bytes,
@@ -61,18 +62,18 @@ class ShmClientLink final : public ClientLink, private RankLinks::Member {
   bool catch_up(std::uint64_t position) override;
 
   enum class Step { done, again };
-  /// Tries until `attempt` succeeds or fails; sleeps on `event` meanwhile. `attempt` gets the
-  /// nanoseconds for which nothing has moved; `what` tells what is waited for.
+  /// Tries until `attempt` succeeds or fails; sleeps on `event` meanwhile. `attempt` receives the
+  /// nanoseconds without progress; `what` describes what is waited for.
   template <class Attempt, class What>
   Result<void> wait_until(EventCount& event, Attempt attempt, What what);
   [[nodiscard]] Landing landing(std::uint32_t block, const FrameSlot& slot) const;
-  /// Fails when waiting makes no sense: the server failed, ended or died.
+  /// Fails if waiting is pointless: the server failed, ended or died.
   Result<void> check_server();
   void ring();
-  /// How long to sleep at most; lets the rank's other links move first.
+  /// The maximum time to sleep; lets the rank's other links make progress first.
   std::chrono::milliseconds slice_of_sleep();
-  /// While the rank waits: faults blocks that the server has allocated into this process, for some hundred
-  /// microseconds, so that puts need not.
+  /// While the rank waits: faults blocks that the server has allocated into this process, for some
+  /// hundred microseconds, so that puts need not.
   void fault_in_ahead();
   Result<std::uint32_t> wait_for_block(const FrameSlot& slot);
   [[nodiscard]] Error refused(Refusal refusal, const FrameSlot& slot) const;
@@ -87,12 +88,13 @@ class ShmClientLink final : public ClientLink, private RankLinks::Member {
   RingReader down_;
   ProcessWatch server_;
   bool shares_mapping_;                     ///< with the server, in one process
-  std::array<std::uint32_t, 2> faulted_{};  ///< blocks of each class, from the first on
+  std::array<std::uint32_t, 2> faulted_{};  ///< blocks per class, from the first on
   std::function<bool()> idle_;
   std::uint32_t bell_seen_ = 0;
   bool ring_on_flush_ = false;
   Bytes encoded_;
-  std::uint64_t ready_bytes_ = 0;  ///< of frames that the server has not been woken for
+  std::uint64_t ready_bytes_ = 0;  ///< bytes of complete frames for which the server has not been
+                                   ///< woken
   std::uint64_t waited_ns_ = 0;
   std::uint64_t messages_ = 0;
 };

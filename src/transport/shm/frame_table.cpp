@@ -57,10 +57,10 @@ tl::expected<std::uint32_t, Refusal> FrameTable::make(const FrameSlot& slot,
   if (entry.compare_exchange_strong(nothing, entry_of(slot.seq, *block), std::memory_order_acq_rel,
                                     std::memory_order_acquire)) {
     note_peak();
-    header_.space.notify();  // ranks that found no block for this instance wait for one
+    header_.space.notify();  // ranks that found no block for this instance are waiting for one
     return block;
   }
-  give_back(*block);  // another rank was first
+  give_back(*block);  // another rank created it first
   if (seq_plus_one(nothing) == slot.seq + 1) return block_in(nothing);
   return tl::unexpected(seq_plus_one(nothing) > slot.seq + 1 ? Refusal::newer_instance
                                                              : Refusal::older_instance);
@@ -99,7 +99,7 @@ tl::expected<std::uint32_t, Refusal> FrameTable::take(BlockClass kind, bool rese
   return take_counted(kind);
 }
 
-/// Ends: see FreeBlocks, for each count there is a block or a debt.
+/// Terminates: see FreeBlocks, for each count there is a block or a debt.
 tl::expected<std::uint32_t, Refusal> FrameTable::take_counted(BlockClass kind) noexcept {
   FreeBlocks& free = header_.free[kind];
   const BlockClassGeometry& blocks = segment_.geometry().classes[kind];

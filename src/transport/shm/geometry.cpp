@@ -40,7 +40,7 @@ Result<void> check(const LinkSizes& sizes, std::size_t peers) {
   return {};
 }
 
-/// How many pieces a block of `bytes` provides counters for: one for each 512 bytes.
+/// Number of piece counters in a block of `bytes`: one per 512 bytes.
 std::uint32_t pieces_in(std::uint64_t bytes) {
   return static_cast<std::uint32_t>(std::max<std::uint64_t>(bytes / 512, 64));
 }
@@ -71,7 +71,7 @@ Result<void> cut_memory(Geometry& geometry) {
   return {};
 }
 
-/// For all frames: the least that each one gets, and what memory allows beyond it.
+/// For all frames: the minimum per frame, and the number that memory allows beyond it.
 std::uint64_t places_in_table(const LinkSizes& sizes) {
   if (sizes.instances != 0) return std::uint64_t{sizes.max_frames} * sizes.instances;
   return std::uint64_t{sizes.max_frames} * LinkSizes::least_instances +

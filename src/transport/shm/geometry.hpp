@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Geometry: where everything lies in a server's segment. A pure function of the sizes and the
-// number of model ranks, so that the server and its ranks compute the same one.
+// Geometry: the layout of a server's segment. A pure function of the sizes and the number of model
+// ranks, so that the server and its ranks compute the same one.
 //
-//   header | a PeerSlot per rank | rings (up, down) per rank | frame records | expected counts |
-//   frame table|
-//   frame table | block metadata | counters of pieces | blocks (large, then small)
+// header | one PeerSlot per rank | rings (up, down) per rank | frame records | expected counts
+// | frame table | block metadata | piece counters | blocks (large, then small)
 #pragma once
 
 #include <array>
@@ -16,20 +15,21 @@ namespace afterbay::transport::shm {
 
 inline constexpr std::uint64_t page_bytes = 4096;
 
-/// Blocks come in two sizes, so that small frames do not each take a large block.
+/// Blocks have two sizes, so that small frames do not each take a large block.
 enum BlockClass : std::uint32_t { large_blocks = 0, small_blocks = 1 };
 
 struct BlockClassGeometry {
   std::uint32_t count = 0;
   std::uint32_t first = 0;        ///< number of the first block of this class
-  std::uint32_t reserve = 0;      ///< blocks kept for the rank that is behind all others
-  std::uint32_t pieces = 0;       ///< most pieces of a frame in such a block
+  std::uint32_t reserve = 0;      ///< blocks reserved for the rank that is behind all others
+  std::uint32_t pieces = 0;       ///< maximum number of pieces of a frame in such a block
   std::uint64_t bytes = 0;        ///< of a frame in one block
   std::uint64_t at = 0;           ///< offset of the first block in the segment
   std::uint64_t counters_at = 0;  ///< offset of the first block's counters
 
-  /// From block to block: a frame begins at its phase, which is less than a page, so that each block has a
-  /// page more than its bytes. Frames and chunks whose length is a power of two fill their block.
+  /// Distance between blocks. A frame begins at its phase, which is less than a page, so each block
+  /// has one page more than its bytes. Frames and chunks whose length is a power of two fill their
+  /// block.
   [[nodiscard]] std::uint64_t stride() const noexcept { return bytes + page_bytes; }
 };
 
@@ -53,7 +53,7 @@ struct Geometry {
   }
 };
 
-/// Fails (invalid_argument) naming the size that cannot be and what it must be.
+/// Fails (invalid_argument), naming the invalid size and its requirement.
 Result<Geometry> make_geometry(const LinkSizes& sizes, std::size_t peers);
 
 }  // namespace afterbay::transport::shm

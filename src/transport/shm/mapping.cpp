@@ -22,7 +22,8 @@ namespace {
 
 constexpr double mib = 1024.0 * 1024.0;
 
-constexpr std::uint64_t margin_bytes = 16u << 20;  // left to the processes of the node, the model among them
+constexpr std::uint64_t margin_bytes = 16u << 20;  // left to the node's processes, including the
+                                                   // model
 
 std::string free_here() {
   const auto free = free_memory();
@@ -32,7 +33,7 @@ std::string free_here() {
 Error no_room(std::uint64_t bytes, int code) {
   return make_error(
              ErrorCode::no_space,
-             "{:.1f} MiB of memory for an I/O server cannot be had: {}{}. Give the servers less memory "
+             "{:.1f} MiB of memory for an I/O server cannot be allocated: {}{}. Give the servers less memory "
              "(memory.server) or use fewer servers per node",
              static_cast<double>(bytes) / mib, std::strerror(code), free_here())
       .with_native(code);
@@ -62,7 +63,7 @@ Mapping& Mapping::operator=(Mapping&& other) noexcept {
   return *this;
 }
 
-/// The mapping keeps a descriptor of its own.
+/// The mapping keeps its own descriptor.
 Result<Mapping> Mapping::map(int fd, std::uint64_t bytes, const std::string& what) {
   const int kind = fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE : MAP_SHARED;
   void* at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, kind, fd, 0);
@@ -73,7 +74,8 @@ Result<Mapping> Mapping::map(int fd, std::uint64_t bytes, const std::string& wha
                            static_cast<double>(bytes) / mib, std::strerror(code))
                     .with_native(code));
   }
-  ::madvise(at, bytes, MADV_HUGEPAGE);  // a wish: many systems do not give huge pages to shared memory
+  ::madvise(at, bytes, MADV_HUGEPAGE);  // a hint: many systems do not use huge pages for shared
+                                        // memory
   Mapping mapping(static_cast<std::byte*>(at), bytes, fd < 0 ? -1 : ::fcntl(fd, F_DUPFD_CLOEXEC, 0));
   if (fd >= 0 && mapping.fd_ < 0) {
     const int code = errno;
@@ -90,7 +92,7 @@ Result<SharedMemory> Mapping::create(std::uint64_t bytes) {
   Door door(::memfd_create("afterbay", MFD_CLOEXEC));
   if (door.fd() < 0) {
     const int code = errno;
-    return fail(make_error(ErrorCode::resources, "shared memory cannot be made: {}", std::strerror(code))
+    return fail(make_error(ErrorCode::resources, "shared memory cannot be created: {}", std::strerror(code))
                     .with_native(code));
   }
   int code = 0;
@@ -154,7 +156,7 @@ int Mapping::fault_in(Extent part) noexcept {
   } while (result != 0 && (errno == EINTR || errno == EAGAIN));
   if (result == 0) return 0;
   if (errno != EINVAL) return errno == EFAULT ? ENOMEM : errno;
-  for (std::uint64_t at = from; at < to; at += page) {  // a kernel older than 5.14
+  for (std::uint64_t at = from; at < to; at += page) {  // for kernels older than 5.14
     __atomic_fetch_or(reinterpret_cast<std::uint8_t*>(data_ + at), std::uint8_t{0}, __ATOMIC_RELAXED);
   }
   return 0;

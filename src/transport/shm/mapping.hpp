@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mapping: a piece of memory, private to the process or shared with others, unmapped when it goes out of
-// scope. A new mapping is address space only; its parts are allocated as they are needed, by a call that
-// fails when there is no memory, so that too little of it is an error and not a signal. Shared memory has no
-// name in any file system: nothing is left behind by processes that die, and the size of /dev/shm, small in
-// many containers, does not matter.
+// Mapping: memory that is private to the process or shared with others, unmapped at the end of its
+// scope. A new mapping is address space only. Its parts are allocated when needed, by a call that
+// fails if there is no memory, so that a lack of memory is an error and not a signal. Shared memory
+// has no name in any file system: processes that die leave nothing behind, and the size of
+// /dev/shm, which is small in many containers, does not matter.
 #pragma once
 
 #include <cstddef>
@@ -35,17 +35,18 @@ class Mapping {
 
   /// Address space for zeroed memory of this process, not allocated yet.
   static Result<Mapping> anonymous(std::uint64_t bytes);
-  /// Address space for zeroed shared memory, not allocated yet. Fails with `no_space` when the node (or this
-  /// process's control groups) has less memory than that now.
+  /// Address space for zeroed shared memory, not allocated yet. Fails with `no_space` if the node
+  /// (or this process's control groups) currently has less memory than that.
   static Result<SharedMemory> create(std::uint64_t bytes);
-  /// Shared memory that another process of this user has made, by its door's address; fails when its size
-  /// is not `bytes`.
+  /// Shared memory that another process of this user has created, by its door's address; fails if
+  /// its size is not `bytes`.
   static Result<Mapping> open(const std::string& address, std::uint64_t bytes);
 
-  /// Allocates the pages of these parts and faults them into this process for writing, contents unchanged.
-  /// Fails with `no_space` when there is not enough memory; what was allocated by then stays. Any thread.
+  /// Allocates the pages of these parts and faults them into this process for writing; contents are
+  /// unchanged. Fails with `no_space` if there is not enough memory; parts that were already
+  /// allocated stay allocated. Any thread.
   Result<void> allocate(std::initializer_list<Extent> parts);
-  /// Faults a part that is allocated, by whatever process, into this one for writing. Any thread.
+  /// Faults a part that any process has allocated into this process for writing. Any thread.
   void populate(Extent part) noexcept;
 
   [[nodiscard]] std::byte* data() const noexcept { return data_; }
@@ -54,17 +55,18 @@ class Mapping {
  private:
   Mapping(std::byte* data, std::uint64_t bytes, int fd) noexcept : data_(data), bytes_(bytes), fd_(fd) {}
   static Result<Mapping> map(int fd, std::uint64_t bytes, const std::string& what);
-  /// 0, or the error number.
+  /// Returns 0 or errno.
   int allocate(Extent part) noexcept;
-  /// 0, or the error number.
+  /// Returns 0 or errno.
   int fault_in(Extent part) noexcept;
 
   std::byte* data_ = nullptr;
   std::uint64_t bytes_ = 0;
-  int fd_ = -1;  ///< of shared memory
+  int fd_ = -1;  ///< for shared memory
 };
 
-/// Others can map the memory behind a door while it is open; those who have done so keep the memory.
+/// While a door is open, others can map the memory behind it; processes that have mapped it keep
+/// the memory.
 class Door {
  public:
   Door() = default;
@@ -76,7 +78,7 @@ class Door {
   Door& operator=(const Door&) = delete;
 
   [[nodiscard]] int fd() const noexcept { return fd_; }
-  /// For Mapping::open in any process of this node with the same numbering of processes.
+  /// Address for Mapping::open in any process of this node in the same process namespace.
   [[nodiscard]] std::string address() const;
 
  private:

@@ -29,7 +29,8 @@ void ShmPeer::send(std::span<const std::byte> message) {
 bool ShmPeer::pump() {
   if (kept_.empty()) return false;
   bool moved = false;
-  slot_.down_is_full.store(1, std::memory_order_seq_cst);  // from here on the rank rings when it reads
+  slot_.down_is_full.store(1, std::memory_order_seq_cst);  // from now on the rank rings when it has
+                                                           // read
   while (!kept_.empty()) {
     const std::size_t before = std::exchange(kept_sent_, down_.write(kept_.front(), kept_sent_));
     moved = moved || kept_sent_ != before || down_.message_done();

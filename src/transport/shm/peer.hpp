@@ -15,7 +15,7 @@ namespace afterbay::transport::shm {
 
 class ShmPeer final : public PeerEnd {
  public:
-  /// `rank`: the model rank as errors name it.
+  /// `rank`: the model rank as named in errors.
   ShmPeer(std::shared_ptr<Segment> segment, std::size_t peer, std::string transport, std::string rank);
 
   std::optional<std::span<const std::byte>> peek() override { return up_.front(); }
@@ -26,7 +26,7 @@ class ShmPeer final : public PeerEnd {
   Result<void> check_alive() override;
   [[nodiscard]] bool has_ended() const override;
   void forget() override;
-  void fail() override {}  // the segment tells it
+  void fail() override {}  // the segment shows it
   [[nodiscard]] std::string transport() const override { return transport_; }
   [[nodiscard]] std::uint64_t messages() const override { return messages_; }
 
@@ -41,7 +41,7 @@ class ShmPeer final : public PeerEnd {
   RingReader up_;
   RingWriter down_;
   std::deque<std::vector<std::byte>> kept_;  ///< messages that did not fit into the ring
-  std::size_t kept_sent_ = 0;                ///< bytes of the first that are sent
+  std::size_t kept_sent_ = 0;                ///< bytes of the first message that have been sent
   std::optional<ProcessWatch> process_;
   bool forgotten_ = false;
   std::uint64_t messages_ = 0;

@@ -11,8 +11,9 @@
 namespace afterbay::transport::shm {
 namespace {
 
-constexpr std::uint64_t portion_bytes = 1u << 20;  // allocated ahead between two looks at the doorbell
-constexpr std::uint64_t try_again_after_ns = 1'000'000'000;  // when memory was refused
+constexpr std::uint64_t portion_bytes = 1u << 20;            // allocated ahead between two looks at the
+                                                             // doorbell
+constexpr std::uint64_t try_again_after_ns = 1'000'000'000;  // if memory was refused
 
 }  // namespace
 
@@ -34,14 +35,14 @@ Result<void> Pool::check(const FrameDeclaration& frame, std::size_t index) const
   return {};
 }
 
-/// What it gets while there are such blocks.
+/// The number of instances of a frame, while entries are available.
 BlockClass Pool::class_of(const FrameDeclaration& frame) const {
   const BlockClassGeometry& small = segment_->geometry().classes[small_blocks];
   return frame.bytes <= small.bytes && frame.expected.size() <= small.pieces ? small_blocks : large_blocks;
 }
 
-/// One for each block that the frame can lie in. Beyond the least, all frames together take no more than half
-/// of what is left of the table: those with the most get half as many, again and again.
+/// One instance per block that can hold the frame. Beyond the minimum, all frames together take at
+/// most half of the rest of the table: the frames with the most instances are halved repeatedly.
 std::vector<std::uint32_t> Pool::places_for(std::span<const FrameDeclaration> frames) const {
   const Geometry& geometry = segment_->geometry();
   if (const std::uint32_t given = geometry.sizes.instances; given != 0)
@@ -147,7 +148,7 @@ void Pool::release(const FrameView& view) { table_.release(view.block); }
 void Pool::begin_to_wait() noexcept {
   SegmentHeader& header = segment_->header();
   header.room_waiters.fetch_add(1, std::memory_order_seq_cst);
-  header.doorbell.ring();  // who completed a frame before has not seen the count
+  header.doorbell.ring();  // ranks that completed a frame before have not seen the count
 }
 
 void Pool::end_to_wait() noexcept { segment_->header().room_waiters.fetch_sub(1, std::memory_order_relaxed); }
@@ -160,8 +161,8 @@ int Pool::memory_error() const {
   return 0;
 }
 
-/// Blocks that should be allocated: for one record of everything that is declared, and twice as many as were
-/// ever in use at a time.
+/// Blocks that should be allocated: enough for one record of everything declared, and twice the
+/// maximum ever in use at once.
 std::uint32_t Pool::wanted(BlockClass kind) const {
   const FreeBlocks& free = segment_->header().free[kind];
   const std::uint32_t all = segment_->geometry().classes[kind].count;

@@ -34,16 +34,16 @@ class Pool final : public FramePool {
   [[nodiscard]] std::uint64_t older_refusals() const override;
   [[nodiscard]] std::uint64_t most_instances() const override;
 
-  /// As `acquire`, with the reason of a refusal.
+  /// Like `acquire`, with the reason for a refusal.
   tl::expected<FrameView, Refusal> try_acquire(const FrameSlot& slot, Blocks from = Blocks::by_order);
   [[nodiscard]] Error no_memory(const std::string& server) const { return table_.no_memory(server); }
   void publish(std::size_t peer, std::uint64_t order) { table_.publish(peer, order); }
-  /// A rank whose data come by messages begins to wait for room: ranks on this node then wake the server for
-  /// each frame that they complete, as for ranks that wait beside them. What they completed before is looked
-  /// at once more.
+  /// A rank whose data arrive in messages begins to wait for room: ranks on this node then wake the
+  /// server for each frame that they complete, as for waiting ranks on this node. Frames completed
+  /// before are checked once more.
   void begin_to_wait() noexcept;
   void end_to_wait() noexcept;
-  /// Whether frame and piece exist; a rank's bytes are not to be trusted with that.
+  /// Whether frame and piece exist; numbers from a rank are not trusted.
   [[nodiscard]] bool is_piece(std::uint32_t frame, std::uint32_t piece) const;
 
  private:
@@ -54,10 +54,10 @@ class Pool final : public FramePool {
   [[nodiscard]] std::uint32_t wanted(BlockClass kind) const;
   Result<void> allocate_portion(BlockClass kind);
 
-  /// How far blocks are allocated ahead, and faulted into this process.
+  /// How far blocks are allocated ahead and faulted into this process.
   struct Ahead {
     std::uint32_t declared = 0;        ///< blocks for one record of all collections
-    std::uint64_t bytes_of_block = 0;  ///< done of the next block
+    std::uint64_t bytes_of_block = 0;  ///< bytes of the next block that are done
   };
   std::shared_ptr<Segment> segment_;
   FrameTable table_;

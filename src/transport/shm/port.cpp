@@ -11,9 +11,9 @@ namespace {
 
 using std::chrono::microseconds;
 using std::chrono::nanoseconds;
-// Between two looks at the network: an eighth of the time it has been quiet, a 64th while data are under way.
-// To wake up costs some 30 us of processor time wherever it was measured, a look 1 us: only rare wake-ups
-// keep an idle server below 1 % of a core.
+// The time between two looks at the network: an eighth of the time it has been quiet, a 64th while
+// data are in transit. A wake-up costs about 30 us of processor time on all measured machines, a
+// look 1 us: only infrequent wake-ups keep an idle server below 1 % of a core.
 constexpr nanoseconds shortest_pause = microseconds(50);
 constexpr nanoseconds longest_pause = microseconds(10'000);
 
@@ -30,7 +30,7 @@ Port::~Port() {
   ring_all();
 }
 
-/// Wakes all ranks, whatever they wait for.
+/// Wakes all ranks, whatever they are waiting for.
 void Port::ring_all() {
   segment_->header().space.ring();
   for (std::uint32_t i = 0; i < segment_->header().peers; ++i) segment_->peer(i).bell.ring();

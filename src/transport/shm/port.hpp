@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A server's port: its segment, an end for each model rank (of any transport), and the sleep.
+// A server's port: its segment, one end per model rank (of any transport), and the sleep.
 #pragma once
 
 #include <functional>
@@ -16,10 +16,10 @@ namespace afterbay::transport::shm {
 class Port final : public ServerPort {
  public:
   explicit Port(std::shared_ptr<Segment> segment);
-  /// Tells the ranks that the server has ended.
+  /// Informs the ranks that the server has ended.
   ~Port() override;
 
-  /// Ends must be added in the order of the ranks, all before the first use.
+  /// Ends must be added in rank order, all before the first use.
   void add(std::unique_ptr<PeerEnd> peer) { peers_.push_back(std::move(peer)); }
   void add_network(std::unique_ptr<Network> network) { networks_.push_back(std::move(network)); }
   [[nodiscard]] Pool& pool() noexcept { return pool_; }
@@ -53,11 +53,11 @@ class Port final : public ServerPort {
   std::shared_ptr<Segment> segment_;
   Pool pool_;
   Scatter scatter_;
-  std::vector<std::unique_ptr<Network>> networks_;  ///< outlive the ends that use them
+  std::vector<std::unique_ptr<Network>> networks_;  ///< must outlive the ends that use them
   std::vector<std::unique_ptr<PeerEnd>> peers_;
   std::uint32_t bell_seen_ = 0;
-  std::uint64_t quiet_since_ns_;  ///< the network last moved
-  bool transferring_ = false;     ///< when it slept last
+  std::uint64_t quiet_since_ns_;  ///< the last progress of the network
+  bool transferring_ = false;     ///< at the last sleep
 };
 
 }  // namespace afterbay::transport::shm

@@ -8,7 +8,7 @@ namespace afterbay::transport::shm {
 namespace {
 
 constexpr std::uint32_t more_follows = 1;   // the next part belongs to the same message
-constexpr std::uint32_t skip_to_start = 2;  // nothing from here to the end of the ring
+constexpr std::uint32_t skip_to_start = 2;  // no data from here to the end of the ring
 constexpr std::size_t keep_assembly_bytes = 1u << 20;
 
 struct PartHeader {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A ring of messages in shared memory: one writer, one reader, no locks, no system calls. A
-// message larger than a quarter of the ring is split and put together again by the reader.
+// A ring of messages in shared memory: one writer, one reader, no locks, no system calls. Messages
+// larger than a quarter of the ring are split, and the reader joins them.
 #pragma once
 
 #include <cstddef>
@@ -18,10 +18,10 @@ class RingWriter {
  public:
   RingWriter(RingCursor& cursor, std::span<std::byte> ring);
 
-  /// Writes what fits of `message` from byte `from` on, and publishes it; returns where to go on.
-  /// The message is complete when message.size() is returned *and* `message_done()`.
+  /// Writes as much of `message` from byte `from` on as fits, and publishes it; returns where to
+  /// continue. The message is complete if message.size() is returned *and* `message_done()`.
   std::size_t write(std::span<const std::byte> message, std::size_t from);
-  /// True when the last `write` wrote the end of its message.
+  /// Whether the last `write` wrote the end of its message.
   [[nodiscard]] bool message_done() const noexcept { return done_; }
 
  private:
@@ -30,13 +30,13 @@ class RingWriter {
 
   RingCursor& cursor_;
   std::span<std::byte> ring_;
-  std::uint64_t most_part_;  ///< most bytes of a part
+  std::uint64_t most_part_;  ///< maximum bytes per part
   std::uint64_t written_ = 0;
-  std::uint64_t read_seen_ = 0;  ///< the reader has come at least this far
+  std::uint64_t read_seen_ = 0;  ///< the reader has read at least up to here
   bool done_ = false;
 };
 
-/// The reader's end. After a read it rings `bell` when the writer has set `is_full`.
+/// The reader's end. After a read it rings `bell` if the writer has set `is_full`.
 class RingReader {
  public:
   RingReader(RingCursor& cursor, std::span<std::byte> ring, std::atomic<std::uint32_t>& is_full,
@@ -48,7 +48,7 @@ class RingReader {
 
  private:
   void advance(std::uint64_t bytes);
-  /// Looks at the next part; true when `current_` is set or more can be looked at.
+  /// Reads the next part; true if `current_` is set or there is more to read.
   bool step();
 
   RingCursor& cursor_;
@@ -56,7 +56,7 @@ class RingReader {
   std::atomic<std::uint32_t>& is_full_;
   EventCount& bell_;
   std::uint64_t read_ = 0;
-  std::uint64_t pending_ = 0;  ///< ring bytes of the message that `front` gave out
+  std::uint64_t pending_ = 0;  ///< ring bytes of the message that `front` returned
   std::optional<std::span<const std::byte>> current_;
   std::vector<std::byte> assembly_;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Segment: the memory that a server shares with its model ranks, as typed parts. All parts that
-// more than one side writes are atomics; the rest is published by one of them (release/acquire).
+// Segment: the memory that a server shares with its model ranks, as typed parts. Parts that several
+// sides write are atomics; the rest is published through one of them (release/acquire).
 #pragma once
 
 #include <atomic>
@@ -18,20 +18,21 @@ namespace afterbay::transport::shm {
 
 enum class Life : std::uint32_t { absent = 0, present = 1, ended = 2 };
 
-/// The blocks of a class that are free: those that were in use before, as a stack (tag << 32 | block + 1),
-/// and behind them those that never were, from `fresh` on. Blocks that were never in use need not be
+/// The free blocks of a class: those that were in use before, as a stack (tag << 32 | block + 1),
+/// followed by those that were never used, from `fresh` on. Blocks that were never used need not be
 /// allocated yet: the process that takes one allocates it, unless the server has done so ahead.
 ///
-/// `count` is the number of both. It is taken from before a block is taken and added to after one was pushed,
-/// so that a block is left for each process that holds a count. When there is no memory for a fresh block,
-/// all that are left are withdrawn: `fresh` jumps to the end, and the same number of counts, the debt, is
-/// cancelled as processes come across it.
+/// `count` is the number of both. It is decremented before a block is taken and incremented after
+/// one was pushed, so that there is a block for each process that holds a count. If there is no
+/// memory for a fresh block, all remaining ones are withdrawn: `fresh` jumps to the end, and an
+/// equal number of counts, the debt, is cancelled when processes encounter it.
 struct FreeBlocks {
   alignas(64) std::atomic<std::uint64_t> head{0};
   alignas(64) std::atomic<std::uint32_t> count{0};
   alignas(64) std::atomic<std::uint64_t> fresh{0};  ///< debt << 32 | blocks that have been in use
-  std::atomic<std::uint32_t> allocated{0};          ///< the first so many blocks are allocated
-  std::atomic<std::uint32_t> withdrawn{0};          ///< the last so many blocks are
+  std::atomic<std::uint32_t> allocated{0};          ///< number of allocated blocks, from the first
+                                                    ///< on
+  std::atomic<std::uint32_t> withdrawn{0};          ///< number of withdrawn blocks, at the end
 };
 
 struct SegmentHeader {
@@ -41,33 +42,35 @@ struct SegmentHeader {
   std::uint64_t total_bytes = 0;
   ProcessId server;
   std::atomic<Life> life{Life::absent};
-  std::atomic<std::uint32_t> failed{0};  ///< waiting for room makes no sense any more
+  std::atomic<std::uint32_t> failed{0};  ///< waiting for room is pointless
 
-  alignas(64) std::atomic<std::uint64_t> progress{0};  ///< counts what the server does
+  alignas(64) std::atomic<std::uint64_t> progress{0};  ///< counts the server's work
   alignas(64) EventCount doorbell;                     ///< wakes the server
   alignas(64) EventCount space;                        ///< wakes ranks that wait for a block
-  std::atomic<std::uint32_t> order_waiters{0};         ///< of these, for slower ranks
+  std::atomic<std::uint32_t> order_waiters{0};         ///< those among them that wait for slower
+                                                       ///< ranks
   std::atomic<std::uint32_t> room_waiters{0};          ///< ranks that wait for a block, here or over MPI
   alignas(64) std::atomic<std::uint32_t> frames{0};    ///< declared so far
   std::atomic<std::uint64_t> peak_bytes{0};
   std::atomic<std::uint64_t> older_refusals{0};  ///< see FramePool
-  std::atomic<std::int32_t> memory_error{0};  ///< error number of the last block that could not be allocated
+  std::atomic<std::int32_t> memory_error{0};     ///< errno of the last block that could not be
+                                                 ///< allocated
   FreeBlocks free[2];
 };
 
-/// One direction's place in a ring: bytes ever written and ever read.
+/// One direction's position in a ring: total bytes written and read.
 struct RingCursor {
   alignas(64) std::atomic<std::uint64_t> written{0};
   alignas(64) std::atomic<std::uint64_t> read{0};
 };
 
 struct PeerSlot {
-  alignas(64) std::atomic<std::uint64_t> order{0};  ///< the rank will ask for nothing before this
+  alignas(64) std::atomic<std::uint64_t> order{0};  ///< the rank will request nothing before this
   std::atomic<Life> life{Life::absent};
   ProcessId process;
   EventCount bell;                             ///< wakes the rank: a message, or room in its ring
   std::atomic<std::uint32_t> up_is_full{0};    ///< the rank waits for room
-  std::atomic<std::uint32_t> down_is_full{0};  ///< the server keeps messages back
+  std::atomic<std::uint32_t> down_is_full{0};  ///< the server holds messages back
   RingCursor up;
   RingCursor down;
 };
@@ -75,9 +78,9 @@ struct PeerSlot {
 /// A declared frame.
 struct FrameRecord {
   std::uint64_t bytes = 0;
-  std::uint32_t first_piece = 0;  ///< place in the table of expected counts
+  std::uint32_t first_piece = 0;  ///< index in the table of expected counts
   std::uint32_t pieces = 0;
-  std::uint32_t goal = 0;         ///< pieces that somebody holds
+  std::uint32_t goal = 0;         ///< pieces that some rank holds
   std::uint32_t places = 1;       ///< instances at a time, a power of two
   std::uint64_t first_place = 0;  ///< in the frame table
 };
@@ -90,35 +93,35 @@ struct BlockMeta {
   std::uint64_t seq = 0;
   std::uint64_t bytes = 0;
   std::uint64_t phase = 0;
-  std::atomic<std::uint32_t> allocated{0};  ///< the block's memory and counters are
+  std::atomic<std::uint32_t> allocated{0};  ///< the block's memory and counters are allocated
 };
 
 class Segment {
  public:
-  /// Makes a segment in a new mapping of at least `geometry.total_bytes`. Allocates what all use; the rest
-  /// when it is used first: rings by `allocate_rings`, frames when they are declared, blocks when they are
-  /// taken.
+  /// Creates a segment in a new mapping of at least `geometry.total_bytes`. Allocates the common
+  /// parts; the others at their first use: rings by `allocate_rings`, frames when they are
+  /// declared, blocks when they are taken.
   static Result<Segment> format(Mapping mapping, const Geometry& geometry);
-  /// Takes a segment that its server formatted; fails when it is not of this geometry.
+  /// Uses a segment that its server has formatted; fails if its geometry differs.
   static Result<Segment> attach(Mapping mapping, const Geometry& geometry);
 
   [[nodiscard]] const Geometry& geometry() const noexcept { return geometry_; }
   [[nodiscard]] Mapping& mapping() noexcept { return mapping_; }
   /// The rings of a rank that maps the segment.
   Result<void> allocate_rings(std::size_t peer_index);
-  /// For `frames` frames from `first` on, `pieces` counts from `first_piece` on, and `places` of the frame
-  /// table from `first_place` on.
+  /// Allocates the entries of `frames` frames from `first`, of `pieces` counts from `first_piece`,
+  /// and of `places` in the frame table from `first_place`.
   Result<void> allocate_frames(std::uint32_t first, std::uint64_t frames, std::uint32_t first_piece,
                                std::uint64_t pieces, std::uint64_t first_place, std::uint64_t places);
-  /// A block and its counters, if they are not allocated.
+  /// Allocates a block and its counters, if they are not allocated.
   Result<void> allocate_block(std::uint32_t number);
-  /// Where blocks and their counters lie in the mapping.
+  /// The positions of blocks and their counters in the mapping.
   [[nodiscard]] Extent blocks_at(std::uint32_t first, std::uint32_t count) const noexcept;
   [[nodiscard]] Extent counters_at(std::uint32_t first, std::uint32_t count) const noexcept;
   [[nodiscard]] SegmentHeader& header() const noexcept { return *header_; }
   [[nodiscard]] PeerSlot& peer(std::size_t index) const noexcept { return peers_[index]; }
   [[nodiscard]] FrameRecord& frame(std::uint32_t number) const noexcept { return frames_[number]; }
-  /// How many contributions each piece needs.
+  /// The number of contributions that each piece needs.
   [[nodiscard]] std::uint32_t* expected(const FrameRecord& frame) const noexcept {
     return expected_ + frame.first_piece;
   }
@@ -140,7 +143,7 @@ class Segment {
     return reinterpret_cast<std::atomic<std::uint32_t>*>(base() + kind.counters_at) +
            static_cast<std::uint64_t>(block_number - kind.first) * kind.pieces;
   }
-  /// Bytes of the ring of a rank, to the server (up) and back.
+  /// The bytes of a rank's ring, to the server (up) and back.
   [[nodiscard]] std::span<std::byte> up_ring(std::size_t peer_index) const noexcept;
   [[nodiscard]] std::span<std::byte> down_ring(std::size_t peer_index) const noexcept;
 
