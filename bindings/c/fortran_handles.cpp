@@ -100,18 +100,22 @@ void end(Numbered<Object>& all, std::int64_t number) {
 
 // As in afterbay_c.f90.
 extern "C" {
-std::int64_t afterbay_fortran_keep_session(afterbay_session* session) { return sessions().keep(session); }
-std::int64_t afterbay_fortran_keep_file(afterbay_file* file) { return files().keep(file); }
-std::int64_t afterbay_fortran_keep_slot(afterbay_slot* slot) { return slots().keep(slot); }
-std::int64_t afterbay_fortran_keep_input(afterbay_input* input) { return inputs().keep(input); }
-afterbay_session* afterbay_fortran_session(std::int64_t number) { return sessions().find(number); }
-afterbay_file* afterbay_fortran_file(std::int64_t number) { return files().find(number); }
-afterbay_slot* afterbay_fortran_slot(std::int64_t number) { return slots().find(number); }
-afterbay_input* afterbay_fortran_input(std::int64_t number) { return inputs().find(number); }
-void afterbay_fortran_end_session(std::int64_t number) { end(sessions(), number); }
-void afterbay_fortran_end_file(std::int64_t number) { end(files(), number); }
-void afterbay_fortran_end_slot(std::int64_t number) { end(slots(), number); }
-void afterbay_fortran_drop_session(std::int64_t number) { sessions().drop(number); }
-void afterbay_fortran_drop_slot(std::int64_t number) { slots().drop(number); }
-void afterbay_fortran_drop_input(std::int64_t number) { inputs().drop(number); }
+AFTERBAY_API std::int64_t afterbay_fortran_keep_session(afterbay_session* session) {
+  return sessions().keep(session);
+}
+AFTERBAY_API std::int64_t afterbay_fortran_keep_file(afterbay_file* file) { return files().keep(file); }
+AFTERBAY_API std::int64_t afterbay_fortran_keep_slot(afterbay_slot* slot) { return slots().keep(slot); }
+AFTERBAY_API std::int64_t afterbay_fortran_keep_input(afterbay_input* input) { return inputs().keep(input); }
+AFTERBAY_API afterbay_session* afterbay_fortran_session(std::int64_t number) {
+  return sessions().find(number);
+}
+AFTERBAY_API afterbay_file* afterbay_fortran_file(std::int64_t number) { return files().find(number); }
+AFTERBAY_API afterbay_slot* afterbay_fortran_slot(std::int64_t number) { return slots().find(number); }
+AFTERBAY_API afterbay_input* afterbay_fortran_input(std::int64_t number) { return inputs().find(number); }
+AFTERBAY_API void afterbay_fortran_end_session(std::int64_t number) { end(sessions(), number); }
+AFTERBAY_API void afterbay_fortran_end_file(std::int64_t number) { end(files(), number); }
+AFTERBAY_API void afterbay_fortran_end_slot(std::int64_t number) { end(slots(), number); }
+AFTERBAY_API void afterbay_fortran_drop_session(std::int64_t number) { sessions().drop(number); }
+AFTERBAY_API void afterbay_fortran_drop_slot(std::int64_t number) { slots().drop(number); }
+AFTERBAY_API void afterbay_fortran_drop_input(std::int64_t number) { inputs().drop(number); }
 }

@@ -47,6 +47,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "afterbay/export.h"
 #include "afterbay/version.h"
 
 #ifdef __cplusplus
@@ -98,22 +99,22 @@ typedef struct afterbay_error_info {
 
 /** The text of this thread's last error; "" if no call has failed. Valid until the thread's next
    failing call. Successful calls do not change it. */
-const char* afterbay_last_error(void);
+AFTERBAY_API const char* afterbay_last_error(void);
 
 /** The same error in its fields, which are valid as long. `info` must not be NULL. */
-void afterbay_last_error_info(afterbay_error_info* info);
+AFTERBAY_API void afterbay_last_error_info(afterbay_error_info* info);
 
 /** "no_space", "peer_lost", ...; "unknown" for other numbers. Static storage. */
-const char* afterbay_error_name(int code);
+AFTERBAY_API const char* afterbay_error_name(int code);
 
 /** Ends the process with exit status 1 because of the thread's last error; does not return. The
    open sessions of this thread fail with this error as the reason. The error is printed on
    stderr once per job, not once per rank. Takes a few seconds at most. */
-void afterbay_stop(void);
+AFTERBAY_API void afterbay_stop(void);
 
 /** For bindings to other languages: sets this thread's last error and returns `code`. `variable`
    may be NULL. */
-int afterbay_error_set(int code, const char* message, const char* variable);
+AFTERBAY_API int afterbay_error_set(int code, const char* message, const char* variable);
 
 /* ---- Types and values --------------------------------------------------------------------- */
 
@@ -135,7 +136,7 @@ enum afterbay_type {
 };
 
 /** Bytes per element in memory; 0 for AFTERBAY_STRING and for other numbers. */
-size_t afterbay_type_bytes(int type);
+AFTERBAY_API size_t afterbay_type_bytes(int type);
 
 /* ---- Options ------------------------------------------------------------------------------ */
 
@@ -147,21 +148,21 @@ enum afterbay_role {
 };
 
 /** Creates options with the default values. */
-int afterbay_options_create(afterbay_options** options);
+AFTERBAY_API int afterbay_options_create(afterbay_options** options);
 /** Releases the options; a session that was opened with them does not need them. */
-void afterbay_options_free(afterbay_options* options);
+AFTERBAY_API void afterbay_options_free(afterbay_options* options);
 /** Sets a setting by its dotted name ("servers", "memory.server"). Precedence, lowest first:
    defaults, settings from code, the YAML file, the environment, the command line. Names and
    values are checked when the session is opened. */
-int afterbay_options_set(afterbay_options* options, const char* setting, const char* value);
+AFTERBAY_API int afterbay_options_set(afterbay_options* options, const char* setting, const char* value);
 /** Sets the session's name in messages, segments and reports; default "afterbay". */
-int afterbay_options_set_name(afterbay_options* options, const char* name);
+AFTERBAY_API int afterbay_options_set_name(afterbay_options* options, const char* name);
 /** Sets the role: one of enum afterbay_role. */
-int afterbay_options_set_role(afterbay_options* options, int role);
+AFTERBAY_API int afterbay_options_set_role(afterbay_options* options, int role);
 /** Sets the YAML file; default: the environment variable AFTERBAY_CONFIG, else none. */
-int afterbay_options_set_config_file(afterbay_options* options, const char* path);
+AFTERBAY_API int afterbay_options_set_config_file(afterbay_options* options, const char* path);
 /** Passes the arguments of main; only those that begin with --afterbay. are used. */
-int afterbay_options_set_arguments(afterbay_options* options, int argc, const char* const* argv);
+AFTERBAY_API int afterbay_options_set_arguments(afterbay_options* options, int argc, const char* const* argv);
 
 /* ---- Schema ------------------------------------------------------------------------------- */
 
@@ -170,44 +171,46 @@ int afterbay_options_set_arguments(afterbay_options* options, int argc, const ch
 
 /** Creates an empty schema. afterbay_collection_define checks it against the rules of netCDF and
    of the format, and reports all problems at once. */
-int afterbay_schema_create(afterbay_schema** schema);
+AFTERBAY_API int afterbay_schema_create(afterbay_schema** schema);
 /** Releases the schema; a collection that was defined with it has its own copy. */
-void afterbay_schema_free(afterbay_schema* schema);
+AFTERBAY_API void afterbay_schema_free(afterbay_schema* schema);
 
 /** Adds a dimension; AFTERBAY_UNLIMITED: it grows with the records. */
-int afterbay_schema_add_dimension(afterbay_schema* schema, const char* name, uint64_t length);
+AFTERBAY_API int afterbay_schema_add_dimension(afterbay_schema* schema, const char* name, uint64_t length);
 /** Adds a variable with `rank` dimensions, slowest first; the unlimited one, if any, comes
    first. */
-int afterbay_schema_add_variable(afterbay_schema* schema, const char* name, int type, int rank,
-                                 const char* const* dimensions);
+AFTERBAY_API int afterbay_schema_add_variable(afterbay_schema* schema, const char* name, int type, int rank,
+                                              const char* const* dimensions);
 
 /** Sets an attribute to `count` values of `type`. `variable` NULL: a global attribute. For
    AFTERBAY_TEXT `values` points to `count` characters, for AFTERBAY_STRING to `count` pointers.
    All functions below that take a `variable` return AFTERBAY_UNKNOWN_NAME, with a suggestion
    for a mistyped name, if it was not added. */
-int afterbay_schema_set_attribute(afterbay_schema* schema, const char* variable, const char* name, int type,
-                                  size_t count, const void* values);
+AFTERBAY_API int afterbay_schema_set_attribute(afterbay_schema* schema, const char* variable,
+                                               const char* name, int type, size_t count, const void* values);
 /** Sets an attribute to text that ends with NUL. */
-int afterbay_schema_set_text(afterbay_schema* schema, const char* variable, const char* name,
-                             const char* text);
+AFTERBAY_API int afterbay_schema_set_text(afterbay_schema* schema, const char* variable, const char* name,
+                                          const char* text);
 /** Sets the fill value: one value of `type`, converted to the type of the variable. Default:
    netCDF's fill value for that type. */
-int afterbay_schema_set_fill(afterbay_schema* schema, const char* variable, int type, const void* value);
+AFTERBAY_API int afterbay_schema_set_fill(afterbay_schema* schema, const char* variable, int type,
+                                          const void* value);
 /** Sets the chunk lengths, one per dimension; the unit of the unlimited dimension is records.
    netCDF-4 only. Default: chosen from the setting `access`, see docs/how-to/chunks.md. */
-int afterbay_schema_set_chunk(afterbay_schema* schema, const char* variable, int rank,
-                              const uint64_t* lengths);
+AFTERBAY_API int afterbay_schema_set_chunk(afterbay_schema* schema, const char* variable, int rank,
+                                           const uint64_t* lengths);
 /** Sets zlib level 0 (off) to 9, with or without byte shuffle; netCDF-4 only. */
-int afterbay_schema_set_deflate(afterbay_schema* schema, const char* variable, int level, int shuffle);
+AFTERBAY_API int afterbay_schema_set_deflate(afterbay_schema* schema, const char* variable, int level,
+                                             int shuffle);
 /** Sets the variable's decomposition. A block covers the trailing dimensions of the variable. A
    map covers the trailing dimensions if they have its lengths, else the only other dimensions
    that have them. Default: every rank holds the whole variable. */
-int afterbay_schema_set_decomposition(afterbay_schema* schema, const char* variable,
-                                      const char* decomposition);
+AFTERBAY_API int afterbay_schema_set_decomposition(afterbay_schema* schema, const char* variable,
+                                                   const char* decomposition);
 /** Sets values that are written once when a file is created (coordinates): `count` values of the
    variable's type. Such a variable is never put. */
-int afterbay_schema_set_constant(afterbay_schema* schema, const char* variable, int type, size_t count,
-                                 const void* values);
+AFTERBAY_API int afterbay_schema_set_constant(afterbay_schema* schema, const char* variable, int type,
+                                              size_t count, const void* values);
 
 /* ---- What is in a schema ------------------------------------------------------------------ */
 
@@ -216,81 +219,87 @@ int afterbay_schema_set_constant(afterbay_schema* schema, const char* variable, 
    If a function has several output arguments, those that are not needed may be NULL. */
 
 /** Returns the length of a dimension; AFTERBAY_UNLIMITED if it grows with the records. */
-int afterbay_schema_get_dimension(const afterbay_schema* schema, const char* dimension, uint64_t* length);
+AFTERBAY_API int afterbay_schema_get_dimension(const afterbay_schema* schema, const char* dimension,
+                                               uint64_t* length);
 /** Returns the number of variables. */
-int afterbay_schema_variable_count(const afterbay_schema* schema, size_t* count);
+AFTERBAY_API int afterbay_schema_variable_count(const afterbay_schema* schema, size_t* count);
 /** Returns the name of variable number `index`, counted from 0. */
-int afterbay_schema_get_variable_name(const afterbay_schema* schema, size_t index, const char** name);
+AFTERBAY_API int afterbay_schema_get_variable_name(const afterbay_schema* schema, size_t index,
+                                                   const char** name);
 /** *there = 1: the schema has this variable; 0: it does not, which is not an error. */
-int afterbay_schema_has_variable(const afterbay_schema* schema, const char* variable, int* there);
+AFTERBAY_API int afterbay_schema_has_variable(const afterbay_schema* schema, const char* variable,
+                                              int* there);
 /** `type`: one of enum afterbay_type. `rank`: the number of dimensions, including the unlimited
    one. */
-int afterbay_schema_get_variable(const afterbay_schema* schema, const char* variable, int* type, int* rank);
+AFTERBAY_API int afterbay_schema_get_variable(const afterbay_schema* schema, const char* variable, int* type,
+                                              int* rank);
 /** Returns dimension number `index` of the variable, counted from 0, slowest first. */
-int afterbay_schema_get_variable_dimension(const afterbay_schema* schema, const char* variable, int index,
-                                           const char** name, uint64_t* length);
+AFTERBAY_API int afterbay_schema_get_variable_dimension(const afterbay_schema* schema, const char* variable,
+                                                        int index, const char** name, uint64_t* length);
 
 /** *there = 1: the attribute exists; 0: it does not. `variable` NULL: a global attribute, also
    in the functions below. "_FillValue" is an attribute of the variables that have one. */
-int afterbay_schema_has_attribute(const afterbay_schema* schema, const char* variable, const char* name,
-                                  int* there);
+AFTERBAY_API int afterbay_schema_has_attribute(const afterbay_schema* schema, const char* variable,
+                                               const char* name, int* there);
 /** Returns the values in the form that afterbay_schema_set_attribute takes; text is also
    NUL-terminated. */
-int afterbay_schema_get_attribute(const afterbay_schema* schema, const char* variable, const char* name,
-                                  int* type, size_t* count, const void** values);
+AFTERBAY_API int afterbay_schema_get_attribute(const afterbay_schema* schema, const char* variable,
+                                               const char* name, int* type, size_t* count,
+                                               const void** values);
 /** Returns text: AFTERBAY_TEXT, or a single AFTERBAY_STRING. */
-int afterbay_schema_get_text(const afterbay_schema* schema, const char* variable, const char* name,
-                             const char** text);
+AFTERBAY_API int afterbay_schema_get_text(const afterbay_schema* schema, const char* variable,
+                                          const char* name, const char** text);
 /** Copies numbers of any numeric type into an array of `count` elements of `type`. `count` must
    be the number of the attribute's values. AFTERBAY_WRONG_TYPE for values that `type` cannot
    represent. */
-int afterbay_schema_get_numbers(const afterbay_schema* schema, const char* variable, const char* name,
-                                int type, size_t count, void* values);
+AFTERBAY_API int afterbay_schema_get_numbers(const afterbay_schema* schema, const char* variable,
+                                             const char* name, int type, size_t count, void* values);
 
 /* ---- Changes to a schema for one file ----------------------------------------------------- */
 
 /** Creates an empty list of changes. */
-int afterbay_changes_create(afterbay_changes** changes);
+AFTERBAY_API int afterbay_changes_create(afterbay_changes** changes);
 /** Releases the changes; a file that was opened with them does not need them. */
-void afterbay_changes_free(afterbay_changes* changes);
+AFTERBAY_API void afterbay_changes_free(afterbay_changes* changes);
 /** Sets or replaces an attribute in one file. `variable` NULL: a global attribute. */
-int afterbay_changes_set_attribute(afterbay_changes* changes, const char* variable, const char* name,
-                                   int type, size_t count, const void* values);
+AFTERBAY_API int afterbay_changes_set_attribute(afterbay_changes* changes, const char* variable,
+                                                const char* name, int type, size_t count, const void* values);
 /** Sets or replaces an attribute with text that ends with NUL. */
-int afterbay_changes_set_text(afterbay_changes* changes, const char* variable, const char* name,
-                              const char* text);
+AFTERBAY_API int afterbay_changes_set_text(afterbay_changes* changes, const char* variable, const char* name,
+                                           const char* text);
 /** Removes an attribute in one file. `variable` NULL: a global attribute. */
-int afterbay_changes_remove_attribute(afterbay_changes* changes, const char* variable, const char* name);
+AFTERBAY_API int afterbay_changes_remove_attribute(afterbay_changes* changes, const char* variable,
+                                                   const char* name);
 /** Replaces constant values: as many as in the schema, converted to the type of the variable. */
-int afterbay_changes_set_constant(afterbay_changes* changes, const char* variable, int type, size_t count,
-                                  const void* values);
+AFTERBAY_API int afterbay_changes_set_constant(afterbay_changes* changes, const char* variable, int type,
+                                               size_t count, const void* values);
 
 /* ---- Session ------------------------------------------------------------------------------ */
 
 /** Releases a session that afterbay_session_open (afterbay/mpi.h) opened. If it was not
    finalized, the servers are told that this rank gave up, and files stay unpublished.
    Collections and files may be freed before or after it. */
-void afterbay_session_free(afterbay_session* session);
+AFTERBAY_API void afterbay_session_free(afterbay_session* session);
 
 /** *server = 1: call afterbay_session_serve and nothing else. */
-int afterbay_session_is_server(const afterbay_session* session, int* server);
+AFTERBAY_API int afterbay_session_is_server(const afterbay_session* session, int* server);
 /** Serves until every model rank has finalized, then returns the first error of the session, if
    any. Sleeps while there is nothing to do. */
-int afterbay_session_serve(afterbay_session* session);
+AFTERBAY_API int afterbay_session_serve(afterbay_session* session);
 /** Serves several sessions of this process side by side until all their model ranks have
    finalized. */
-int afterbay_sessions_serve(afterbay_session* const* sessions, size_t count);
+AFTERBAY_API int afterbay_sessions_serve(afterbay_session* const* sessions, size_t count);
 /** Returns the number of this rank among the model ranks, from 0. AFTERBAY_BAD_STATE on a
    server. */
-int afterbay_session_model_rank(const afterbay_session* session, int* rank);
+AFTERBAY_API int afterbay_session_model_rank(const afterbay_session* session, int* rank);
 /** Returns the number of model ranks. AFTERBAY_BAD_STATE on a server. */
-int afterbay_session_model_size(const afterbay_session* session, int* size);
+AFTERBAY_API int afterbay_session_model_size(const afterbay_session* session, int* size);
 
 /** Collective. Sends new definitions to the servers and waits for their answer.
    AFTERBAY_CONFLICT for decompositions that overlap or have gaps, and for definitions that
    differ between ranks. Does nothing if there are no new definitions. Implied by the first
    afterbay_collection_open after a definition. */
-int afterbay_session_start(afterbay_session* session);
+AFTERBAY_API int afterbay_session_start(afterbay_session* session);
 
 /** A point in the order of the data that this rank has put; see afterbay_session_wait. */
 typedef struct afterbay_ticket {
@@ -300,30 +309,31 @@ typedef struct afterbay_ticket {
 /** Marks everything put since the last end_step as a complete step. With inline servers in
    synchronous mode it is collective and returns when the step is written; otherwise it does not
    wait. AFTERBAY_BAD_STATE while a slot is not committed. */
-int afterbay_session_end_step(afterbay_session* session);
+AFTERBAY_API int afterbay_session_end_step(afterbay_session* session);
 /** Returns a ticket that is complete when everything put before is durable or handed to the file
    system. Does not wait. AFTERBAY_BAD_STATE while a slot is not committed. */
-int afterbay_session_flush(afterbay_session* session, afterbay_ticket* ticket);
+AFTERBAY_API int afterbay_session_flush(afterbay_session* session, afterbay_ticket* ticket);
 /** Marks an epoch in the output. The ticket is complete when everything that all ranks put
    before, in all files, is durable and can be recovered after any later crash; files that are
    still open then are recovered by `afterbay recover FILE`. Every model rank calls it. Does not
    wait. AFTERBAY_BAD_STATE while a slot is not committed, AFTERBAY_INVALID_ARGUMENT for an
    empty name. */
-int afterbay_session_epoch(afterbay_session* session, const char* name, afterbay_ticket* ticket);
+AFTERBAY_API int afterbay_session_epoch(afterbay_session* session, const char* name, afterbay_ticket* ticket);
 /** Calls `function(context)` once, in this thread, when the ticket is complete: from within
    afterbay_session_end_step, _wait, _is_complete or _finalize. It may call the session. Does
    not wait. AFTERBAY_INVALID_ARGUMENT for a ticket that does not belong to this session. */
-int afterbay_session_on_complete(afterbay_session* session, afterbay_ticket ticket,
-                                 void (*function)(void* context), void* context);
+AFTERBAY_API int afterbay_session_on_complete(afterbay_session* session, afterbay_ticket ticket,
+                                              void (*function)(void* context), void* context);
 /** Waits until a ticket is complete and returns the error that prevented it, if any.
    AFTERBAY_INVALID_ARGUMENT for a ticket that does not belong to this session. */
-int afterbay_session_wait(afterbay_session* session, afterbay_ticket ticket);
+AFTERBAY_API int afterbay_session_wait(afterbay_session* session, afterbay_ticket ticket);
 /** Returns whether a ticket is complete. Does not wait. Errors as in afterbay_session_wait. */
-int afterbay_session_is_complete(afterbay_session* session, afterbay_ticket ticket, int* complete);
+AFTERBAY_API int afterbay_session_is_complete(afterbay_session* session, afterbay_ticket ticket,
+                                              int* complete);
 /** Collective. Closes all files, waits until everything is published and prints the report.
    AFTERBAY_BAD_STATE while a slot is not committed: nothing is closed then. Does nothing if
    called again. */
-int afterbay_session_finalize(afterbay_session* session);
+AFTERBAY_API int afterbay_session_finalize(afterbay_session* session);
 
 /* ---- Decomposition ------------------------------------------------------------------------ */
 
@@ -337,9 +347,9 @@ enum afterbay_gaps {
    lists of `rank` lengths. A count of 0 in any dimension: this rank holds nothing. Overlaps and
    gaps between ranks are reported by afterbay_session_start. Does not wait. AFTERBAY_CONFLICT
    if the name is taken, AFTERBAY_INVALID_ARGUMENT for an empty name or an invalid box. */
-int afterbay_decomposition_define(afterbay_session* session, const char* name, int rank,
-                                  const uint64_t* global, const uint64_t* start, const uint64_t* count,
-                                  int gaps);
+AFTERBAY_API int afterbay_decomposition_define(afterbay_session* session, const char* name, int rank,
+                                               const uint64_t* global, const uint64_t* start,
+                                               const uint64_t* count, int gaps);
 
 /** How a linear index counts the points of a global index space. */
 enum afterbay_order {
@@ -379,7 +389,8 @@ typedef struct afterbay_map {
    points held by several ranks and gaps are reported by afterbay_session_start. The lists are
    copied. Does not wait. AFTERBAY_CONFLICT if the name is taken, AFTERBAY_INVALID_ARGUMENT for
    an empty name or an invalid list. */
-int afterbay_decomposition_define_map(afterbay_session* session, const char* name, const afterbay_map* map);
+AFTERBAY_API int afterbay_decomposition_define_map(afterbay_session* session, const char* name,
+                                                   const afterbay_map* map);
 
 /* ---- Collection --------------------------------------------------------------------------- */
 
@@ -396,12 +407,14 @@ typedef struct afterbay_collection_options {
 /** Defines a kind of file. `where` NULL: all defaults. The schema is copied and checked; all its
    problems are reported at once. Does not wait. AFTERBAY_CONFLICT if the name is taken,
    AFTERBAY_INVALID_ARGUMENT for an invalid value in `where`. */
-int afterbay_collection_define(afterbay_session* session, const char* name, const afterbay_schema* schema,
-                               const afterbay_collection_options* where, afterbay_collection** collection);
+AFTERBAY_API int afterbay_collection_define(afterbay_session* session, const char* name,
+                                            const afterbay_schema* schema,
+                                            const afterbay_collection_options* where,
+                                            afterbay_collection** collection);
 /** Releases the handle only. */
-void afterbay_collection_free(afterbay_collection* collection);
+AFTERBAY_API void afterbay_collection_free(afterbay_collection* collection);
 /** Returns the collection's name, valid as long as the handle. */
-int afterbay_collection_name(const afterbay_collection* collection, const char** name);
+AFTERBAY_API int afterbay_collection_name(const afterbay_collection* collection, const char** name);
 
 /** The name of a file: `name` as it is, or (NULL) the template with step, member and date filled
    in. */
@@ -420,8 +433,8 @@ typedef struct afterbay_file_name {
    afterbay_session_start does if there are new definitions; with `placement: least`, until a
    server is chosen; and until an older file of the same path is published, if another server
    wrote it. AFTERBAY_CONFLICT if this session has the path open. */
-int afterbay_collection_open(afterbay_collection* collection, const afterbay_file_name* name,
-                             const afterbay_changes* changes, afterbay_file** file);
+AFTERBAY_API int afterbay_collection_open(afterbay_collection* collection, const afterbay_file_name* name,
+                                          const afterbay_changes* changes, afterbay_file** file);
 
 /* ---- File --------------------------------------------------------------------------------- */
 
@@ -446,36 +459,36 @@ typedef struct afterbay_memory {
    AFTERBAY_STRING. AFTERBAY_WRONG_TYPE if the type does not fit or a value is out of range of
    the type in the file, AFTERBAY_CONFLICT if the record was put before, AFTERBAY_BAD_STATE
    after close; in these cases no data were taken. */
-int afterbay_file_put(afterbay_file* file, const char* variable, uint64_t record, int type, const void* data,
-                      const afterbay_memory* memory);
+AFTERBAY_API int afterbay_file_put(afterbay_file* file, const char* variable, uint64_t record, int type,
+                                   const void* data, const afterbay_memory* memory);
 /** Like afterbay_file_put, but returns AFTERBAY_WOULD_BLOCK instead of waiting; no data were
    taken then. AFTERBAY_RESOURCES: the server's memory is too small for the rank's whole part at
    once; no data were taken, use afterbay_file_put. */
-int afterbay_file_try_put(afterbay_file* file, const char* variable, uint64_t record, int type,
-                          const void* data, const afterbay_memory* memory);
+AFTERBAY_API int afterbay_file_try_put(afterbay_file* file, const char* variable, uint64_t record, int type,
+                                       const void* data, const afterbay_memory* memory);
 /** Puts all values of a string variable. Every model rank calls it; the values of the lowest
    model rank are written. Waits only on that rank, and only while the server's memory for
    strings is full. */
-int afterbay_file_put_strings(afterbay_file* file, const char* variable, uint64_t record, size_t count,
-                              const char* const* values);
+AFTERBAY_API int afterbay_file_put_strings(afterbay_file* file, const char* variable, uint64_t record,
+                                           size_t count, const char* const* values);
 /** Lends a slot: memory in the server's own buffer for this rank's part, to be computed in
    place, or a private array; see afterbay_slot_is_direct. Does not wait for room. From then on
    the record counts as put. */
-int afterbay_file_acquire(afterbay_file* file, const char* variable, uint64_t record, int type,
-                          afterbay_slot** slot);
+AFTERBAY_API int afterbay_file_acquire(afterbay_file* file, const char* variable, uint64_t record, int type,
+                                       afterbay_slot** slot);
 /** Returns the number of records in the file when it was opened: 0, or with "append" the next
    record. Every model rank calls it. Waits until the server has opened the file. */
-int afterbay_file_records(afterbay_file* file, uint64_t* records);
+AFTERBAY_API int afterbay_file_records(afterbay_file* file, uint64_t* records);
 /** Ends this rank's output to the file; it is published when all ranks have closed it. `ticket`
    may be NULL; otherwise it is complete when the file is durable under its final name. If
    called again it returns the same ticket. Does not wait. AFTERBAY_BAD_STATE while a slot of
    the file is not committed: the file stays open. */
-int afterbay_file_close(afterbay_file* file, afterbay_ticket* ticket);
+AFTERBAY_API int afterbay_file_close(afterbay_file* file, afterbay_ticket* ticket);
 /** Returns the final path, valid as long as the handle. */
-int afterbay_file_path(const afterbay_file* file, const char** path);
+AFTERBAY_API int afterbay_file_path(const afterbay_file* file, const char** path);
 /** Releases the handle only; a file that is not closed stays open until
    afterbay_session_finalize. */
-void afterbay_file_free(afterbay_file* file);
+AFTERBAY_API void afterbay_file_free(afterbay_file* file);
 
 /* ---- Slot --------------------------------------------------------------------------------- */
 
@@ -491,20 +504,20 @@ typedef struct afterbay_slot_part {
 
 /** Returns the number of parts. Large fields are cut into several, which together cover this
    rank's part; 0 if the rank holds nothing. */
-int afterbay_slot_part_count(const afterbay_slot* slot, size_t* count);
+AFTERBAY_API int afterbay_slot_part_count(const afterbay_slot* slot, size_t* count);
 /** Returns part number `index`, counted from 0. */
-int afterbay_slot_get_part(const afterbay_slot* slot, size_t index, afterbay_slot_part* part);
+AFTERBAY_API int afterbay_slot_get_part(const afterbay_slot* slot, size_t index, afterbay_slot_part* part);
 /** *direct = 1: the parts lie in the server's buffer; 0: in a private array that commit copies
    (type or byte order differs from that in the file, the server is on another node, or its
    memory had no room for all parts at the time of afterbay_file_acquire). */
-int afterbay_slot_is_direct(const afterbay_slot* slot, int* direct);
+AFTERBAY_API int afterbay_slot_is_direct(const afterbay_slot* slot, int* direct);
 /** Puts the data in the slot. Its parts must not be accessed afterwards. A private array is
    copied, which waits as afterbay_file_put does; otherwise it does not wait.
    AFTERBAY_WRONG_TYPE if a value is out of range of the type in the file: the slot stays
    uncommitted and can be committed again. */
-int afterbay_slot_commit(afterbay_slot* slot);
+AFTERBAY_API int afterbay_slot_commit(afterbay_slot* slot);
 /** Releases the handle. Without a commit no data are put and the record stays incomplete. */
-void afterbay_slot_free(afterbay_slot* slot);
+AFTERBAY_API void afterbay_slot_free(afterbay_slot* slot);
 
 /* ---- Input -------------------------------------------------------------------------------- */
 
@@ -522,8 +535,8 @@ enum afterbay_as_of {
    exist or cannot be read, AFTERBAY_FORMAT if it is not a netCDF file; AFTERBAY_BAD_STATE with
    AFTERBAY_AS_OF_CLOSED if this session has it open for output, and with AFTERBAY_AS_OF_EPOCH
    if it is not readable or has no epoch yet. An error in reading leaves the session usable. */
-int afterbay_session_open_input(afterbay_session* session, const char* path, int as_of,
-                                afterbay_input** input);
+AFTERBAY_API int afterbay_session_open_input(afterbay_session* session, const char* path, int as_of,
+                                             afterbay_input** input);
 
 /** The part of a variable that a rank reads; it may differ between ranks. Set unused members to
    zero: then it is all of record 0, or of a variable without the unlimited dimension. A map
@@ -548,31 +561,33 @@ typedef struct afterbay_selection {
    servers in synchronous mode every model rank calls it. AFTERBAY_UNKNOWN_NAME (variable,
    decomposition), AFTERBAY_INVALID_ARGUMENT (record, box, NULL), AFTERBAY_WRONG_TYPE,
    AFTERBAY_BAD_STATE after close, AFTERBAY_FORMAT or AFTERBAY_IO if the file cannot be read. */
-int afterbay_input_get(afterbay_input* input, const char* variable, const afterbay_selection* what, int type,
-                       void* data, const afterbay_memory* memory);
+AFTERBAY_API int afterbay_input_get(afterbay_input* input, const char* variable,
+                                    const afterbay_selection* what, int type, void* data,
+                                    const afterbay_memory* memory);
 /** Reads all values of a string variable, for `record` if it has the unlimited dimension. Waits
    and fails as afterbay_input_get does. The texts are valid until the next call of this
    function with the same handle, or until the handle is freed. */
-int afterbay_input_get_strings(afterbay_input* input, const char* variable, uint64_t record, size_t* count,
-                               const char* const** values);
+AFTERBAY_API int afterbay_input_get_strings(afterbay_input* input, const char* variable, uint64_t record,
+                                            size_t* count, const char* const** values);
 /** Asks the servers to read and decode ahead; a later get of the same data, by any rank, costs
    one copy. The data are kept while the setting memory.input has room. Does not wait, except as
    afterbay_session_start does if a decomposition is named and there are new definitions. Fails
    as afterbay_input_get does for invalid requests; errors in reading are returned by
    afterbay_input_get. */
-int afterbay_input_prefetch(afterbay_input* input, const char* variable, const afterbay_selection* what);
+AFTERBAY_API int afterbay_input_prefetch(afterbay_input* input, const char* variable,
+                                         const afterbay_selection* what);
 /** Returns the dimensions, variables and attributes of the file. Groups and types that a schema
    cannot hold are left out. The schema belongs to the handle and is valid as long; it can be
    passed to afterbay_collection_define. */
-int afterbay_input_schema(const afterbay_input* input, const afterbay_schema** schema);
+AFTERBAY_API int afterbay_input_schema(const afterbay_input* input, const afterbay_schema** schema);
 /** Returns the number of records in the file. */
-int afterbay_input_records(const afterbay_input* input, uint64_t* records);
+AFTERBAY_API int afterbay_input_records(const afterbay_input* input, uint64_t* records);
 /** Returns the file's path, valid as long as the handle. */
-int afterbay_input_path(const afterbay_input* input, const char** path);
+AFTERBAY_API int afterbay_input_path(const afterbay_input* input, const char** path);
 /** Lets the servers close the file. Does not wait. Requests made before are still served. */
-int afterbay_input_close(afterbay_input* input);
+AFTERBAY_API int afterbay_input_close(afterbay_input* input);
 /** Closes the file if necessary, and releases the handle. */
-void afterbay_input_free(afterbay_input* input);
+AFTERBAY_API void afterbay_input_free(afterbay_input* input);
 
 #ifdef __cplusplus
 }

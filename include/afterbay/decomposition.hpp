@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "afterbay/export.h"
+
 namespace afterbay {
 
 inline constexpr std::size_t max_rank = 7;  ///< largest number of dimensions of a decomposition
@@ -24,7 +26,7 @@ concept CountingType = (std::is_integral_v<T> && !std::is_same_v<T, bool>) ||
 
 /// Lengths or indices, one per dimension, from integers of any type: a braced list or a container. Keeps
 /// signs, so that a negative value is refused instead of becoming a large positive one.
-class Integers {
+class AFTERBAY_API Integers {
  public:
   /// One integer of any type.
   struct Value {
@@ -53,7 +55,7 @@ class Integers {
 
 /// A rank's part of a global index space as a box: `start` and `count` per dimension, C order,
 /// 0-based. A rank that holds nothing gives a count of 0 in any dimension.
-struct Block {
+struct AFTERBAY_API Block {
   /// No dimensions.
   Block() = default;
   /// Integers of any type, signed or not; throws Failure (invalid_argument) if one is negative.
@@ -69,7 +71,7 @@ struct Block {
 };
 
 /// How a linear index counts the points of a global index space.
-enum class Order {
+enum class AFTERBAY_API Order {
   row_major,    ///< the last dimension runs fastest (C)
   column_major  ///< the first dimension runs fastest
 };
@@ -78,7 +80,7 @@ enum class Order {
 /// element k of the array is the point indices[k]. For unstructured grids, land points and PIO's
 /// degree-of-freedom lists. A rank that holds nothing has no indices. At most 2^32 - 1 elements per
 /// rank.
-struct Map {
+struct AFTERBAY_API Map {
   /// Consecutive points: linear indices [offset, offset + length).
   struct Run {
     std::int64_t offset = 0;   ///< linear index of the first point
@@ -113,14 +115,14 @@ struct Map {
 };
 
 /// What happens to a point that is listed more than once, by one rank or by several.
-enum class Repeats {
+enum class AFTERBAY_API Repeats {
   refuse,  ///< an error that names the point and the ranks
   first,   ///< the first value of the lowest rank is written
   last     ///< the last value of the highest rank is written
 };
 
 /// Whether points of a decomposition may be missing or held several times.
-struct Coverage {
+struct AFTERBAY_API Coverage {
   bool gaps_allowed = false;          ///< points that no rank holds get the fill value
   Repeats repeats = Repeats::refuse;  ///< maps only: blocks must not overlap
   friend bool operator==(const Coverage&, const Coverage&) = default;
@@ -130,7 +132,7 @@ struct Coverage {
 /// With `shape` and `offset`, the part starts at `offset` inside an array of `shape` (halos). With
 /// `strides` (elements between neighbours along each dimension), `shape` may be empty. For a
 /// variable on a Map, the dimensions of the map count as one: the list of points, including holes.
-struct MemoryLayout {
+struct AFTERBAY_API MemoryLayout {
   std::vector<std::uint64_t> shape;   ///< lengths of the whole array
   std::vector<std::uint64_t> offset;  ///< where the part begins in it
   std::vector<std::int64_t> strides;  ///< elements between neighbours, per dimension

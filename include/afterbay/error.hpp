@@ -9,10 +9,12 @@
 #include <utility>
 #include <vector>
 
+#include "afterbay/export.h"
+
 namespace afterbay {
 
 /// The kinds of errors; the same numbers in C and Fortran.
-enum class ErrorCode : int {
+enum class AFTERBAY_API ErrorCode : int {
   ok = 0,                ///< no error
   invalid_argument = 1,  ///< an invalid value: shape, index, option
   unknown_name = 2,      ///< no variable, dimension, setting, ... with that name
@@ -33,7 +35,7 @@ enum class ErrorCode : int {
 };
 
 /// An error in its fields. Plain data.
-struct Error {
+struct AFTERBAY_API Error {
   ErrorCode code = ErrorCode::internal;  ///< what kind of error
   std::string message;                   ///< one or more sentences: what happened, what to do
   std::vector<std::string> context;      ///< innermost first; each layer adds one line
@@ -78,10 +80,10 @@ struct Error {
 };
 
 /// The name of a code: "no_space", "peer_lost", ...
-const char* name_of(ErrorCode code) noexcept;
+AFTERBAY_API const char* name_of(ErrorCode code) noexcept;
 
 /// The exception that the C++ interface throws.
-class Failure : public std::runtime_error {
+class AFTERBAY_API Failure : public std::runtime_error {
  public:
   /// what() is the error's text.
   explicit Failure(Error error) : std::runtime_error(error.text()), error_(std::move(error)) {}

@@ -26,6 +26,7 @@
 #include <vector>
 
 #include "afterbay/decomposition.hpp"
+#include "afterbay/export.h"
 #include "afterbay/schema.hpp"
 #include "afterbay/types.hpp"
 
@@ -35,7 +36,7 @@ namespace afterbay {
 inline constexpr std::uint64_t no_record = ~std::uint64_t{0};
 
 /// Which state of a file that this session itself writes is read.
-enum class AsOf {
+enum class AFTERBAY_API AsOf {
   closed,     ///< after everything closed before under this name: open_input waits until it is
               ///< published
   published,  ///< the file under its final name as it is now; pending output is ignored
@@ -46,12 +47,12 @@ enum class AsOf {
 };
 
 /// How a file is opened for input.
-struct InputOptions {
+struct AFTERBAY_API InputOptions {
   AsOf as_of = AsOf::closed;  ///< which state of a file that this session writes
 };
 
 /// The part of a variable that a rank reads; it may differ between ranks.
-struct Selection {
+struct AFTERBAY_API Selection {
   std::uint64_t record = no_record;  ///< the first record, counted from 0
   std::uint64_t records = 1;         ///< the number of records, consecutive in the rank's array
   /// This rank's part of that decomposition, which may be registered after the file was opened.
@@ -69,7 +70,7 @@ struct Selection {
 };
 
 /// A file open for input on this rank. A handle; copies name the same file.
-class InputFile {
+class AFTERBAY_API InputFile {
  public:
   /// Reads into `data`, which points to the start of the rank's array with the layout `memory`
   /// (dense by default), and converts to T. Values that T cannot represent cause wrong_type, with

@@ -17,18 +17,20 @@ extern "C" {
    have been initialised with at least MPI_THREAD_FUNNELED (inline topology with a background
    thread over several nodes: MPI_THREAD_MULTIPLE). Fails on every rank if settings are invalid,
    differ between ranks, or cannot work on this machine. */
-int afterbay_session_open(MPI_Comm comm, const afterbay_options* options, afterbay_session** session);
+AFTERBAY_API int afterbay_session_open(MPI_Comm comm, const afterbay_options* options,
+                                       afterbay_session** session);
 
 /** Returns the model ranks' own communicator, owned by the session; MPI_COMM_NULL on servers.
    Does not wait. */
-int afterbay_session_model_comm(const afterbay_session* session, MPI_Comm* comm);
+AFTERBAY_API int afterbay_session_model_comm(const afterbay_session* session, MPI_Comm* comm);
 
 /** Like afterbay_session_open, with the communicator as a Fortran integer. Messages of such a
    session use Fortran's conventions: indices, dimensions and records from 1, the fastest
    dimension first. */
-int afterbay_session_open_fint(MPI_Fint comm, const afterbay_options* options, afterbay_session** session);
+AFTERBAY_API int afterbay_session_open_fint(MPI_Fint comm, const afterbay_options* options,
+                                            afterbay_session** session);
 /** Like afterbay_session_model_comm, with the communicator as a Fortran integer. */
-int afterbay_session_model_comm_fint(const afterbay_session* session, MPI_Fint* comm);
+AFTERBAY_API int afterbay_session_model_comm_fint(const afterbay_session* session, MPI_Fint* comm);
 
 #ifdef __cplusplus
 }

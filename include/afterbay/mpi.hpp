@@ -5,6 +5,7 @@
 
 #include <mpi.h>
 
+#include "afterbay/export.h"
 #include "afterbay/session.hpp"
 
 namespace afterbay {
@@ -15,10 +16,10 @@ namespace afterbay {
 /// MPI_THREAD_MULTIPLE). Waits for all ranks. Throws on every rank if settings are invalid, differ
 /// between ranks, or cannot work on this machine (invalid_argument, unknown_name, conflict,
 /// no_space, resources, ...).
-Session open_session(MPI_Comm comm, const SessionOptions& options = {});
+AFTERBAY_API Session open_session(MPI_Comm comm, const SessionOptions& options = {});
 
 /// The model ranks' own communicator, owned by the session; MPI_COMM_NULL on servers. Does not
 /// wait.
-MPI_Comm model_comm(const Session& session);
+AFTERBAY_API MPI_Comm model_comm(const Session& session);
 
 }  // namespace afterbay

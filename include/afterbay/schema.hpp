@@ -13,13 +13,14 @@
 #include <utility>
 #include <vector>
 
+#include "afterbay/export.h"
 #include "afterbay/types.hpp"
 
 namespace afterbay {
 
 /// A list of values of one netCDF type: an attribute's value, a fill value, coordinate values.
 /// Numbers and text are held as native-endian bytes; strings as strings.
-struct Values {
+struct AFTERBAY_API Values {
   Type type = Type::text;            ///< the type of all values
   std::vector<std::byte> bytes;      ///< size_of(type) * count() bytes; empty for Type::string
   std::vector<std::string> strings;  ///< only for Type::string
@@ -94,7 +95,7 @@ struct Values {
 };
 
 /// An attribute of a variable or of the file.
-struct Attribute {
+struct AFTERBAY_API Attribute {
   std::string name;  ///< as in the file
   Values values;     ///< all values have one type
   friend bool operator==(const Attribute&, const Attribute&) = default;
@@ -104,7 +105,7 @@ struct Attribute {
 inline constexpr std::uint64_t unlimited = 0;
 
 /// A dimension.
-struct Dimension {
+struct AFTERBAY_API Dimension {
   std::string name;                  ///< as in the file
   std::uint64_t length = unlimited;  ///< `unlimited`: it grows with the records
   /// Whether it grows with the records.
@@ -113,7 +114,7 @@ struct Dimension {
 };
 
 /// A variable. Dimensions are in C order (slowest first); the unlimited one, if any, comes first.
-struct Variable {
+struct AFTERBAY_API Variable {
   std::string name;                     ///< as in the file
   Type type = Type::float32;            ///< type in the file; `put` converts
   std::vector<std::string> dimensions;  ///< names; empty: a scalar
@@ -166,7 +167,7 @@ struct Variable {
 
 /// Dimensions, variables and global attributes by name, in the order in which they were added.
 /// Adding a name twice is an error that `validate` (and so the session) reports.
-struct Schema {
+struct AFTERBAY_API Schema {
   std::vector<Dimension> dimensions;  ///< in the order of the file
   std::vector<Variable> variables;    ///< in the order of the file
   std::vector<Attribute> attributes;  ///< global attributes
@@ -188,7 +189,7 @@ struct Schema {
 };
 
 /// Changes to a schema for one file only, applied before the file is created.
-struct SchemaChanges {
+struct AFTERBAY_API SchemaChanges {
   /// An attribute to set or remove.
   struct AttributeChange {
     std::string variable;  ///< empty: a global attribute

@@ -44,6 +44,7 @@
 
 #include "afterbay/decomposition.hpp"
 #include "afterbay/error.hpp"
+#include "afterbay/export.h"
 #include "afterbay/input.hpp"
 #include "afterbay/schema.hpp"
 #include "afterbay/types.hpp"
@@ -51,20 +52,20 @@
 namespace afterbay {
 
 /// The role of this process.
-enum class Role {
+enum class AFTERBAY_API Role {
   automatic,  ///< from the configuration: the last `servers` ranks serve
   model,      ///< a model rank
   server      ///< an I/O server
 };
 
 /// Whose conventions messages use: C (indices from 0, slowest dimension first) or Fortran.
-enum class Language {
+enum class AFTERBAY_API Language {
   c,       ///< C and C++
   fortran  ///< Fortran
 };
 
 /// How a session is opened.
-struct SessionOptions {
+struct AFTERBAY_API SessionOptions {
   std::string name = "afterbay";  ///< appears in messages, segments and reports
   Role role = Role::automatic;    ///< the role of this process
   /// Settings from code, by their dotted names ("servers", "memory.server", ...). Precedence,
@@ -88,7 +89,7 @@ struct SessionOptions {
 
 /// How a collection's files are stored; the configuration can override each option by collection
 /// name.
-struct CollectionOptions {
+struct AFTERBAY_API CollectionOptions {
   std::string file = {};            ///< name template; see `FileName`. Empty: "{collection}.nc"
   std::string directory = {};       ///< prepended to the name; empty: the working directory
   std::string store = "netcdf4";    ///< netcdf4, cdf5, cdf2, memory
@@ -97,7 +98,7 @@ struct CollectionOptions {
 
 /// The name of a file: `name` as it is, or the collection's template with {collection}, {step}
 /// ({step:06}), {member} ({member:03}) and {date:%Y%m%d_%H} filled in.
-struct FileName {
+struct AFTERBAY_API FileName {
   std::string name = {};                    ///< the whole name; empty: the template is filled in
   std::optional<std::int64_t> step = {};    ///< for {step}
   std::optional<std::int64_t> member = {};  ///< for {member}: the number of an ensemble member
@@ -106,14 +107,14 @@ struct FileName {
 };
 
 /// A point in the order of the data that this rank has put; see Session::wait.
-struct Ticket {
+struct AFTERBAY_API Ticket {
   std::uint64_t number = 0;  ///< tickets of this rank are numbered in order; 0: none
 };
 
 class Slot;
 
 /// A file of a collection, open for output on this rank. A handle; copies name the same file.
-class OutputFile {
+class AFTERBAY_API OutputFile {
  public:
   /// Puts this rank's part of `variable` for `record`. Returns when the data have been copied and
   /// converted to the type in the file. `data` points to the start of the rank's array with the
@@ -184,7 +185,7 @@ class OutputFile {
 /// boxes (large fields are cut into pieces), which together cover the rank's part. commit() puts
 /// the data. If a Slot is destroyed without a commit, no data are put and the record stays
 /// incomplete.
-class Slot {
+class AFTERBAY_API Slot {
  public:
   /// A box of the rank's part. Its element (i, j, ...) is at data + i*strides[0] + j*strides[1] +
   /// ... elements.
@@ -218,7 +219,7 @@ class Slot {
 };
 
 /// A kind of file: a schema with its naming and storage. Defined once, opened many times.
-class Collection {
+class AFTERBAY_API Collection {
  public:
   /// Opens a file of this collection. `changes` apply to this file only; those of the lowest model
   /// rank are applied. Every model rank calls it. The server creates the file in the background; a
@@ -249,7 +250,7 @@ class Collection {
 
 /// The use of Afterbay by one run, from open_session to finalize. Movable. A process may have
 /// several.
-class Session {
+class AFTERBAY_API Session {
  public:
   [[nodiscard]] bool is_server() const;  ///< true: call serve() and nothing else
   /// Serves until every model rank has finalized; then throws the first error of the session, if
@@ -338,12 +339,12 @@ class Session {
 /// ranks have finalized; then throws the first error, if any. For models that use several sessions
 /// with dedicated servers at the same time: if they were served one after the other, the second
 /// would wait for the first to end.
-void serve_all(std::span<Session* const> sessions);
+AFTERBAY_API void serve_all(std::span<Session* const> sessions);
 
 /// Ends the process with exit status 1 because of `error`. The sessions that the calling thread has
 /// opened and not finalized fail with this error as the reason, and all their ranks and servers
 /// learn it before the process ends. The error is printed on stderr once per job, with the ranks
 /// that stopped, instead of once per rank. Takes a few seconds at most.
-[[noreturn]] void stop(const Error& error);
+[[noreturn]] AFTERBAY_API void stop(const Error& error);
 
 }  // namespace afterbay

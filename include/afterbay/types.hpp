@@ -8,12 +8,14 @@
 #include <string>
 #include <string_view>
 
+#include "afterbay/export.h"
+
 namespace afterbay {
 
 /// The netCDF-4 atomic types. `text` is NC_CHAR (one byte per element), `string` is NC_STRING.
 /// Source: the netCDF User's Guide, "Data types". The numbers are Afterbay's own and are used in
 /// messages between processes.
-enum class Type : std::uint8_t {
+enum class AFTERBAY_API Type : std::uint8_t {
   int8 = 1,     ///< std::int8_t, NC_BYTE
   text = 2,     ///< char, NC_CHAR
   int16 = 3,    ///< std::int16_t, NC_SHORT

@@ -54,12 +54,26 @@ dev_test() {
 }
 
 dev_fuzz() {
+  local parser=${1:-}
+  if [ -n "$parser" ] && [ -d "tests/fuzz/corpus/$parser" ]; then fuzz_parser "$parser" "${2:-600}"; return; fi
   need_packages "${build_packages[@]}" "${test_packages[@]}"
   need_python
   build_preset dev apps/all
   build_preset asan-ubsan conformance_tests fuzz_commands
   mpi_environment
   AFTERBAY_BUILD=$root/build/dev exec bash tools/fuzz.sh "$@"
+}
+
+# fuzz_parser PARSER SECONDS: looks for inputs that reach new code, from the corpus and from what earlier calls found,
+# which stays in build/fuzz/PARSER, as does an input on which the parser fails.
+fuzz_parser() {
+  need_packages "${build_packages[@]}" "${test_packages[@]}" "${fuzz_packages[@]}"
+  need_python
+  build_preset libfuzzer "libfuzzer_$1"
+  local found=$root/build/fuzz/$1
+  mkdir -p "$found/inputs"
+  (cd "$found" && "$root/build/libfuzzer/tests/fuzz/libfuzzer_$1" -max_total_time="$2" -timeout=20 -rss_limit_mb=2048 \
+    -print_final_stats=1 inputs "$root/tests/fuzz/corpus/$1")
 }
 
 # gcc 12's thread sanitizer cannot live with more than 28 random bits in its addresses.

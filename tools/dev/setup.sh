@@ -11,6 +11,7 @@ reader_packages=(cdo "${baseline_packages[@]}") # more readers of the files that
 browser_packages=(chromium) # measures pages; Ubuntu has it as a snap only, which does not run in containers
 bench_packages=("${baseline_packages[@]}" "${python_packages[@]}")
 lint_packages=(clang clang-tidy "${python_packages[@]}")
+fuzz_packages=(clang libclang-rt-dev)
 docs_packages=(doxygen "${python_packages[@]}")
 
 is_debian() { [ "$(. /etc/os-release 2>/dev/null && echo "${ID:-}")" = debian ]; }

@@ -31,6 +31,9 @@ EXCLUDE_SYMBOLS = operator== TypeOf* *::State State
 STRIP_FROM_PATH = include
 STRIP_FROM_INC_PATH = include
 ENABLE_PREPROCESSING = YES
+MACRO_EXPANSION = YES
+EXPAND_ONLY_PREDEF = YES
+PREDEFINED = AFTERBAY_API=
 BUILTIN_STL_SUPPORT = YES
 """),
     "c": ("C", "include/afterbay", """
@@ -41,6 +44,7 @@ STRIP_FROM_INC_PATH = include
 ENABLE_PREPROCESSING = YES
 MACRO_EXPANSION = YES
 EXPAND_ONLY_PREDEF = YES
+PREDEFINED = AFTERBAY_API=
 """),
     "fortran": ("Fortran", "bindings/fortran/afterbay.f90", f"""
 INPUT_FILTER = "{sys.executable} tools/site/fortran_interface.py"

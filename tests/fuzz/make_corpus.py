@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Makes tests/fuzz/corpus anew, from real files: AFTERBAY_BUILD=build/dev tests/fuzz/make_corpus.py (MPI, netCDF4, numpy).
+
+Needed when a format has changed. Host and user names in journals and statistics pages are replaced."""
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+
+import netCDF4
+import numpy
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("AFTERBAY_BUILD", SOURCE / "build" / "dev")).resolve()
+COMMAND = BUILD / "apps" / "afterbay" / "afterbay"
+CORPUS = SOURCE / "tests" / "fuzz" / "corpus"
+LOG_BYTES = 24 << 10  # the beginning of a log: a reader stops where it is torn
+CONFIGURATION = """\
+afterbay:
+  topology: dedicated
+  servers: 2
+  memory.server: 256MiB
+  deadline: 5min
+  journal: {directory: journal, required: on}
+pools:
+  fast: {servers: 1}
+  slow: {servers: 1, memory.server: 1GiB}
+collections:
+  "history.*":
+    store: netcdf4
+    existing: append
+    file: "{collection}_{date}.nc"
+    deflate: 4
+    pool: [fast, slow]
+    variables:
+      T: {deflate: 1, shuffle: true, chunk: [1, 20, 30]}
+  restart: {store: cdf5, stripe: {count: 4, size: 1MiB}, priority: 2}
+triggers:
+  plot: {on: published, collection: restart, command: "plot {path}"}
+"""
+
+
+def directory(name):
+    path = CORPUS / name
+    shutil.rmtree(path, ignore_errors=True)
+    path.mkdir(parents=True)
+    return path
+
+
+def call(*words, **how):
+    subprocess.run([str(word) for word in words], check=True, stdout=subprocess.DEVNULL, timeout=120, **how)
+
+
+def anonymous(text, work):
+    text = re.sub(r'("host": ?)"[^"]*"', r'\1"node"', text).replace(str(work), "/scratch/run")
+    return re.sub(r"Z-[\w.]+-(\d+)", r"Z-node-\1", text)
+
+
+def classic_files():
+    to = directory("cdf_header")
+    for kind in ("NETCDF3_CLASSIC", "NETCDF3_64BIT_OFFSET", "NETCDF3_64BIT_DATA"):
+        with netCDF4.Dataset(to / f"{kind.lower()}.nc", "w", format=kind) as file:
+            for name, length in (("time", None), ("y", 2), ("x", 3)):
+                file.createDimension(name, length)
+            file.setncatts({"title": "a file", "levels": numpy.arange(3.0)})
+            file.createVariable("T", "f4", ("time", "y", "x")).units = "K"
+            file.createVariable("mask", "i2", ("y", "x"))[:] = 1
+            file["T"][:] = numpy.zeros((2, 2, 3))
+
+
+def maps(work):
+    to = directory("decomposition")
+    for name, kind in (("map.dat", "pio"), ("map.e3sm.nc", "e3sm"), ("map.nc", "afterbay")):
+        call(COMMAND, "decomp", "make", "mpas", work / name, "--cells", "40", "--ranks", "2", "--to", kind)
+    for path in (work / "map.1.dat", work / "map.e3sm.nc", work / "map.nc"):
+        shutil.copy(path, to)
+
+
+def run_that_is_killed(work):
+    """The journal, a page and a log of a run of two models and a server with epochs."""
+    model = BUILD / "tests" / "fault" / "epoch_model"
+    run = subprocess.Popen(["mpirun", "--oversubscribe", "-np", "3", model, work / "out", "3000", "--afterbay.servers=1",
+                            "--afterbay.memory.server=16MiB", f"--afterbay.journal.directory={work}/journal",
+                            f"--afterbay.statistics.directory={work}/statistics"], cwd=work, stdout=subprocess.DEVNULL,
+                           stderr=subprocess.DEVNULL)
+    time.sleep(4)
+    pages = {path.name: path.read_text(errors="replace") for path in (work / "statistics").glob("**/statistics-*.json")}
+    for mark in work.glob("pid.*.[0-9]"):
+        os.kill(int(mark.read_text()), signal.SIGKILL)
+    run.wait(timeout=60)
+    to = directory("statistics_page")
+    for name, text in pages.items():
+        (to / name).write_text(anonymous(text, work))
+    to = directory("journal")
+    for path in (work / "journal").glob("**/server-*.jsonl"):
+        lines = path.read_text().splitlines(keepends=True)
+        (to / path.name).write_text(anonymous("".join(lines[:24]), work))
+    to = directory("epoch_log")
+    for path in (work / "out").glob("*.part.epochs"):
+        (to / path.name.replace(".nc.part", "")).write_bytes(path.read_bytes()[:LOG_BYTES])
+
+
+def main():
+    with tempfile.TemporaryDirectory() as name:
+        work = pathlib.Path(name)
+        classic_files()
+        (directory("configuration") / "all.yaml").write_text(CONFIGURATION)
+        maps(work)
+        run_that_is_killed(work)
+        call(BUILD / "tests" / "fuzz" / "fuzz_parsers", "--write-messages", directory("messages"))
+    for path in sorted(CORPUS.iterdir()):
+        print(f"{path.name}: {len(list(path.iterdir()))} files, {sum(p.stat().st_size for p in path.iterdir())} bytes")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parsers: what Afterbay reads from files and messages that it did not write itself, one function per format.
+// Each takes any bytes and returns; a sanitizer, a signal or an exception ends the program.
+//
+// Built twice: into fuzz_parsers, which damages the files of a corpus (fuzz_parsers.cpp), and with clang's
+// libFuzzer, one program per parser (AFTERBAY_LIBFUZZER).
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <span>
+
+namespace afterbay::test {
+
+using Bytes = std::span<const std::byte>;
+
+void parse_cdf_header(Bytes bytes);       ///< classic netCDF formats
+void parse_configuration(Bytes bytes);    ///< YAML
+void parse_decomposition(Bytes bytes);    ///< PIO's text, E3SM-IO's and our own files
+void parse_epoch_log(Bytes bytes);        ///< beside a part file
+void parse_journal(Bytes bytes);          ///< of one server
+void parse_messages(Bytes bytes);         ///< of all directions
+void parse_statistics_page(Bytes bytes);  ///< of a running server
+
+/// Writes one encoded message of each kind: the corpus of parse_messages.
+void write_messages(const std::filesystem::path& directory);
+
+/// A file with these bytes in the working directory, for parsers that take a path. Its name is the same each
+/// time.
+std::filesystem::path file_with(Bytes bytes, const char* name);
+
+}  // namespace afterbay::test
+
+/// At the end of each parser's source. libFuzzer calls its entry point by this name.
+#ifdef AFTERBAY_LIBFUZZER
+#define AFTERBAY_FUZZ_ENTRY(parser)                                                   \
+  extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) { \
+    afterbay::test::parser({reinterpret_cast<const std::byte*>(data), size});         \
+    return 0;                                                                         \
+  }
+#else
+#define AFTERBAY_FUZZ_ENTRY(parser) static_assert(true)
+#endif
