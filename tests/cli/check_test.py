@@ -164,7 +164,7 @@ class RanksToStart(CommandTest):
 
     def test_isolated_servers_need_the_size_of_a_node(self):
         done = self.expect(WRONG, "check", "--model-ranks", "20", "--afterbay.isolate_nodes=on")
-        self.assertIn("say how many ranks a node has (--ranks-per-node)", done.stderr)
+        self.assertIn("give the number of ranks per node (--ranks-per-node)", done.stderr)
 
     def test_numbers_that_no_job_has_are_refused_at_once(self):
         for words in (("--model-ranks", "2000000000"), ("--ranks", "2000000000"), ("--model-ranks", "1048577"),

@@ -242,8 +242,9 @@ TEST(ConfigLayout, RefusesWithTheArithmetic) {
       "servers is 6, but the communicator has 6 ranks, which leaves 0 for the model; start at least 7");
   expect_refused({{"servers", "6"}, {"servers_per_node", "2"}, {"server_nodes", "2"}}, nodes_of(3, 4),
                  "servers is 6, but servers_per_node 2 x server_nodes 2 = 4");
-  expect_refused({{"servers", "5"}, {"servers_per_node", "2"}}, nodes_of(3, 4),
-                 "servers is 5, which is no multiple of servers_per_node 2: 2 nodes would hold 2 and one 1");
+  expect_refused(
+      {{"servers", "5"}, {"servers_per_node", "2"}}, nodes_of(3, 4),
+      "servers is 5, which is not a multiple of servers_per_node 2: 2 nodes would hold 2 and one 1");
   expect_refused({{"servers", "5"}, {"server_nodes", "2"}}, nodes_of(3, 4), "5 / 2 leaves 1");
   expect_refused({{"servers_per_node", "4"}}, nodes_of(2, 3),
                  "4 servers asked for on node 0, which has 3 ranks");
