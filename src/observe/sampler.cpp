@@ -93,7 +93,7 @@ void Sampler::add_rates(ServerState& state) {
 
 /// A failure of the display must not end a run.
 void Sampler::warn_once(const Error& error) {
-  if (!std::exchange(warned_, true)) logger_.warning("{}\noutput goes on without it", error.text());
+  if (!std::exchange(warned_, true)) logger_.warning("{}\noutput continues without it", error.text());
 }
 
 }  // namespace afterbay::observe

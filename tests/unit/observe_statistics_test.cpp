@@ -399,7 +399,7 @@ TEST(Sampler, a_page_that_cannot_be_written_is_warned_of_once) {
                     Logger({"test", "server", 0}, LogLevel::warning, said));
     sampler.offer(sample_state());
   }
-  EXPECT_THAT(said.str(), HasSubstr("output goes on without it"));
+  EXPECT_THAT(said.str(), HasSubstr("output continues without it"));
   EXPECT_EQ(said.str().find("output goes on"), said.str().rfind("output goes on"));
 }
 
