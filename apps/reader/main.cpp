@@ -12,7 +12,7 @@ int main() {
   int type = 0;
   socklen_t length = sizeof type;
   if (::getsockopt(STDIN_FILENO, SOL_SOCKET, SO_TYPE, &type, &length) != 0) {
-    std::fputs("afterbay-reader: is started by Afterbay itself\n", stderr);
+    std::fputs("afterbay-reader: Afterbay starts this program itself\n", stderr);
     return 2;
   }
   return afterbay::storage::serve_reader(STDIN_FILENO);

@@ -81,7 +81,7 @@ class PlanStorage(CommandTest):
 
     def test_stripes_are_told_as_the_files_had_them(self):
         _, text = self.plan_with(LFS)
-        had = text.split("# Stripes as they were asked for, and as the files had them:\n")[1].splitlines()
+        had = text.split("# Requested stripes, and the stripes of the files:\n")[1].splitlines()
         self.assertIn("# 1 x 4MiB    stripe count 1, size 4MiB, of 3 OSTs", had)
         self.assertIn("# 4 x 1MiB    stripe count 3, size 1MiB, of 3 OSTs", had)
         self.assertIn("# all x 8MiB  stripe count 3, size 8MiB, of 3 OSTs", had)

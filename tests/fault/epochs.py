@@ -112,16 +112,16 @@ def one(number, dice):
             records = int(last["name"])
             for name in {"packed.nc", "classic.nc"} - {pathlib.Path(path).name for path in last["to_recover"]}:
                 if not (work / "out" / name).exists():
-                    fail(f"{work}: {name} is neither published nor to be brought back: {last['to_recover']}")
+                    fail(f"{work}: {name} is neither published nor to be restored: {last['to_recover']}")
                 check(work / "out" / name, RECORDS)  # the model had ended
             said = command(work, "status", "--over", codes=(0, 1, 4))
-            for line in re.findall("to be brought back: afterbay (.*)", said):
+            for line in re.findall("to be restored: afterbay (.*)", said):
                 command(work, *shlex.split(line))  # to the letter
             for path in last["to_recover"]:
                 check(path, records)
             after = json.loads(command(work, "status", "--over", "--json", codes=(0, 1, 4)))["runs"][-1]
             if after["last_epoch"]["to_recover"] or {file["path"] for file in after["published"]} < set(last["to_recover"]):
-                fail(f"{work}: status does not know what was brought back: {after}")
+                fail(f"{work}: status does not show what was restored: {after}")
             command(work, "verify")
             recovered = records
     power_text = f", {lost} changes lost with the power" if power else ""
@@ -136,7 +136,7 @@ def said_epochs(work):
 
 
 def rank_died(number, dice):
-    """One model rank dies. The servers live on, fail and end their run: `status` says what is to be brought back."""
+    """One model rank dies. The servers live on, fail and end their run: `status` shows what is to be restored."""
     case = CASES[number]
     work = pathlib.Path(tempfile.mkdtemp(prefix=f"rank_died{number}_", dir=".")).resolve()
     run = start(work, case, options=["--enable-recovery"])
@@ -156,10 +156,10 @@ def rank_died(number, dice):
     last = status["last_epoch"]
     files = [str(disk / "out" / name) for name in ("classic.nc", "packed.nc")]
     if sorted(last["to_recover"]) != files or last["gone"]:
-        fail(f"{work}: to be brought back are {last['to_recover']}, gone {last['gone']}, expected {files}")
+        fail(f"{work}: to be restored are {last['to_recover']}, gone {last['gone']}, expected {files}")
     said = command(disk, "status", codes=(1,))
     for path in files:
-        advice = f"to be brought back: afterbay recover --number {last['epoch']} {path}\n"
+        advice = f"to be restored: afterbay recover --number {last['epoch']} {path}\n"
         if f"last complete epoch: {last['name']}  (number {last['epoch']}," not in said or advice not in said:
             fail(f"{work}: status does not say: {advice}{said}")
         command(disk, "recover", "--number", str(last["epoch"]), path)
