@@ -326,7 +326,7 @@ contains
     call session%map('bad', [nx, ny], [1, 2, 1], repeats=7, ierr=ierr)
     call fails(ierr, AFTERBAY_INVALID_ARGUMENT, 'for repeats')
     call session%map_runs('bad', [nx, ny], [1, 2], [1], ierr=ierr)
-    call fails(ierr, AFTERBAY_INVALID_ARGUMENT, 'one number a run')
+    call fails(ierr, AFTERBAY_INVALID_ARGUMENT, 'one number per run')
   end subroutine
 
   subroutine try_put_errors(file)

@@ -202,7 +202,7 @@ class JournalTest(ReplayTest):
                      lines("beside-it", 2, {"event": "run_ended", "ok": True, "sequence": 4}),
                      lines("later", 5, {"event": "run_ended", "ok": True, "sequence": 6}))
         said = self.expect(WRONG, "status").stdout
-        self.assertIn("no later run can be seen to be its repetition. Give each of them a name (setting session)", said)
+        self.assertIn("no later run can be identified as its repetition. Give each of them a name (setting session)", said)
 
     def test_an_epoch_whose_part_is_gone_is_not_called_durable(self):
         """Whatever the run's state: of one that runs, or may, nobody had looked."""
