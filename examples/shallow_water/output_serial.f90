@@ -146,7 +146,7 @@ contains
     self%surface_record = record + 1
   end subroutine
 
-  !> Nothing to do: what was written is with the file system.
+  !> Nothing to do: written data are already in the file system.
   subroutine end_step(self)
     class(serial_output), intent(inout) :: self
     if (size(self%work) < 0) return
