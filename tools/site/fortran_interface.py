@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Doxygen's input filter for the Fortran interface: fortran_interface.py bindings/fortran/afterbay.f90
 
-Doxygen cannot read generic bindings, or arguments that are declared in included files. This prints the public entities of the module `afterbay`
-as declarations that Doxygen reads as C++: a type becomes a class, its public bindings become methods, with the call as
-Fortran writes it and a table of the arguments as they are declared. The texts are the comments `!>` of the sources.
+Doxygen cannot read generic bindings, or arguments that are declared in included files. This prints the public entities
+of the module `afterbay` as declarations that Doxygen reads as C++: a type becomes a class, its public bindings become
+methods, with the call as Fortran writes it and a table of the arguments as they are declared. The texts are the comments
+`!>` of the sources.
 """
 import dataclasses
 import pathlib
