@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: Apache-2.0
-! A model without a single ierr that makes the mistake named by its first argument.
+! A model without any ierr that makes the mistake named by its first argument.
 program mistakes
   use mpi
   use afterbay

@@ -43,7 +43,7 @@ class Check(CommandTest):
             self.assertIn(part, done.stderr)
 
     def test_run_with_obstacles(self):
-        """Of this node, really: no disk has so much room, no node so much memory."""
+        """On the real node: no disk has that much room, no node that much memory."""
         path = self.write("run.yaml", """afterbay:
   memory:
     server: 8TiB

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""afterbay plan storage: settings that `afterbay check` accepts, nothing left behind, refusals."""
+"""afterbay plan storage: settings that `afterbay check` accepts, no remaining files, errors."""
 import os
 import pathlib
 import re
@@ -11,7 +11,7 @@ import unittest
 
 from _cli import COMMAND, IO, OK, USAGE, CommandTest, run
 
-#: Of a file system with 3 storage targets.
+#: For a file system with 3 storage targets.
 LFS = """#!/bin/sh
 tools=$(dirname "$0")
 for path; do :; done

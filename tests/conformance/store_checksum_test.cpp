@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The checksum of a published file: right whatever happened to the file, and not by reading it again. The
-// other tests of this folder check it for each file that they publish.
+// The checksum of a published file: correct in all cases, and computed without reading the file
+// again. The other tests of this folder check it for each file that they publish.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -68,7 +68,7 @@ TEST_P(StoreChecksum, of_a_file_of_several_servers_is_known_without_reading_what
   EXPECT_LT(disk_->bytes_read, std::filesystem::file_size(request.path) / 20);
 }
 
-/// The structure changes until the end: only it is read, not the data that lie behind it.
+/// The structure changes until the end: only the structure is read, not the data after it.
 TEST_P(StoreChecksum, of_a_file_with_much_structure_is_that_of_its_end) {
   constexpr std::size_t text_bytes = 200'000;
   auto request = large_request("out.nc");
