@@ -124,7 +124,7 @@ static void open_output(afterbay_session* session, const char* path, afterbay_fi
 
 /* What a rank holds of everything. */
 static struct {
-  double h[RECORDS][NY + 2 * used from the beginning, with the size of the part
+  double h[RECORDS][NY + 2 * HALO][NX + 2 * HALO]; /* used from the beginning, with the size of the part */
   float t[NLEV * NY * NX];
   double v[RECORDS][NLEV * 2 * NCELL];
   double clock[RECORDS];

@@ -65,7 +65,7 @@ Schema schema_of(const FileSpec& spec) {
   return it;
 }
 
-/// This rank's share of the grid: rows as a block, and every n-th point as a map.
+/// This rank's part of the grid: rows as a block, and every n-th point as a map.
 struct Share {
   std::uint64_t first_row, row_count, rank, ranks;
 
@@ -128,7 +128,7 @@ class Model {
     Collection collection;
     OutputFile file;
     std::uint64_t number;  ///< of the file in its series
-    std::uint64_t before;  ///< records that the file had when it was opened, or that were put since
+    std::uint64_t before;  ///< records that the file had when it was opened, or that were put later
   };
 
   Collection collection_of(const FileSpec& spec) {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Kills all processes (kill -9) of runs whose files stay open, at random moments, every second time with a loss of power, and brings the files back to the last epoch
-that `afterbay status` knows; and one model rank of further runs, whose servers live on. All values before it, and none after, read by netCDF.
+"""Kills all processes (kill -9) of runs whose files stay open, at random moments, every second time with a loss of power, and restores the files to the last epoch
+that `afterbay status` shows; and one model rank of further runs, whose servers survive. All values before it, and none after, read by netCDF.
 CRASH_KILLS: how many runs."""
 import json
 import os
@@ -47,7 +47,7 @@ def command(work, *words, codes=(0,)):
 
 
 def start(work, case, power=False, options=()):
-    """A run whose processes are all there; what a loss of power can take is in `work`/disk."""
+    """A run whose processes have all started; files that a loss of power affects are in `work`/disk."""
     beside, settings = case
     disk = work / "disk"
     disk.mkdir()
@@ -116,7 +116,7 @@ def one(number, dice):
                 check(work / "out" / name, RECORDS)  # the model had ended
             said = command(work, "status", "--over", codes=(0, 1, 4))
             for line in re.findall("to be restored: afterbay (.*)", said):
-                command(work, *shlex.split(line))  # to the letter
+                command(work, *shlex.split(line))  # exactly as printed
             for path in last["to_recover"]:
                 check(path, records)
             after = json.loads(command(work, "status", "--over", "--json", codes=(0, 1, 4)))["runs"][-1]
@@ -131,12 +131,12 @@ def one(number, dice):
 
 
 def said_epochs(work):
-    """How many servers have completed one."""
+    """The number of servers that have completed one."""
     return sum('"event":"epoch_completed"' in file.read_text() for file in (work / "disk/afterbay-journal").glob("server-*.jsonl"))
 
 
 def rank_died(number, dice):
-    """One model rank dies. The servers live on, fail and end their run: `status` shows what is to be restored."""
+    """One model rank dies. The servers survive, fail and end their run: `status` shows what is to be restored."""
     case = CASES[number]
     work = pathlib.Path(tempfile.mkdtemp(prefix=f"rank_died{number}_", dir=".")).resolve()
     run = start(work, case, options=["--enable-recovery"])
