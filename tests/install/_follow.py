@@ -12,7 +12,7 @@ BLOCK = re.compile(r"<!-- (test|run): (.+?) -->\n```\w+\n(.*?)```", re.S)
 
 
 class Newcomer:
-    """A user with an empty home directory, but for Afterbay in ~/afterbay."""
+    """A user with a home directory that contains only Afterbay, in ~/afterbay."""
 
     def __init__(self):
         self.home = pathlib.Path.cwd() / "home"

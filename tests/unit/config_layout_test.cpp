@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which ranks serve: every placement of servers, and the arithmetic in what is refused.
+// Which ranks serve: all placements of servers, and the calculation in errors.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,14 +24,14 @@ Config configured(const Settings& settings) {
   return config.value_or(Config());
 }
 
-/// `ranks` on each of `count` nodes, one node after the other.
+/// `ranks` ranks on each of `count` nodes, one node after the other.
 std::vector<int> nodes_of(int count, int ranks) {
   std::vector<int> nodes;
   for (int n = 0; n < count; ++n) nodes.insert(nodes.end(), static_cast<std::size_t>(ranks), n);
   return nodes;
 }
 
-/// A letter a rank: m model, s server, f frontend, - spare; upper case from the second pool on.
+/// One letter per rank: m model, s server, f frontend, - spare; upper case from the second pool on.
 std::string letters(const Result<std::vector<RankPlace>>& places) {
   if (!places) return places.error().text();
   std::string text;
@@ -56,7 +56,7 @@ TEST(ConfigLayout, ServersOnEveryNode) {
   EXPECT_EQ(placed({{"servers_per_node", "2"}}, {0, 1, 0, 1, 0, 1, 1}), "mmsmsss");
 }
 
-/// Ranks and ranks left over, found by trying all totals.
+/// Ranks and remaining ranks, found by trying all totals.
 std::optional<std::pair<int, int>> tried_out(const Config& config, const Settings& layout, int model,
                                              int per_node) {
   const bool whole = per_node > 0 && std::ranges::any_of(layout, [](const auto& it) {
