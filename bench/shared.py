@@ -24,7 +24,7 @@ RECORDS = 4
 #: what a server's memory holds, as docs/reference/configuration.md advises, and what it is at least (its default)
 STEPS_HELD = 2
 LEAST_MEMORY_MIB = 512
-#: worker threads of a server; `afterbay plan storage` tells which suit a file system
+#: worker threads of a server; `afterbay plan storage` determines them for a file system
 WRITERS = (2, 4)
 MPI_IO = ("ompio", "romio321")
 #: (what it is called, arguments): of each library the ways of writing that may be its fastest

@@ -178,7 +178,7 @@ class Placer {
     const std::string asked =
         wanted.nodes > 0 ? counted(wanted.nodes, "node") : counted(wanted.servers, "server");
     return fail(ErrorCode::conflict,
-                "{}: isolate_nodes is on, and {} of their own are asked for, but there are {}, of which {} "
+                "{}: isolate_nodes is on, and {} of their own are requested, but there are {}, of which {} "
                 "are taken by other pools and at least one must be left for the model: start the job on more "
                 "nodes, or set isolate_nodes to off",
                 it.origin("isolate_nodes").place, asked, layout_text(), taken);
@@ -210,7 +210,7 @@ class Placer {
     if (wanted.nodes > all)
       return fail(
           ErrorCode::conflict,
-          "{} servers on each of {} nodes are asked for, but there are {}{}: lower server_nodes",
+          "{} servers on each of {} nodes are requested, but there are {}{}: lower server_nodes",
           wanted.per_node, wanted.nodes, layout_text(),
           all == static_cast<int>(nodes_.size()) ? "" : fmt::format(", {} of them not isolated", all));
     const int first = wanted.nodes > 0 ? all - wanted.nodes : 0;
@@ -258,7 +258,7 @@ class Placer {
         if (usable(ranks[static_cast<std::size_t>(i)]))
           chosen.insert(chosen.begin(), ranks[static_cast<std::size_t>(i)]);
       if (static_cast<int>(chosen.size()) == count) return chosen;
-      return fail(ErrorCode::conflict, "{} asked for on {}, which has {}, {} of them free",
+      return fail(ErrorCode::conflict, "{} requested on {}, which has {}, {} of them free",
                   counted(count, "server"), where, counted(size, "rank"), chosen.size());
     }
     const int offset = std::max(it.layout.offset, 0);

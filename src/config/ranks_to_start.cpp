@@ -100,7 +100,7 @@ Result<RanksToStart> ranks_for(const Config& config, int model_ranks, int ranks_
   if (config.model_ranks != 0 && config.model_ranks != model_ranks)
     return fail(
         ErrorCode::conflict,
-        "{}: model_ranks is {}, but a number of ranks for {} model ranks is asked for: ask for {}, or "
+        "{}: model_ranks is {}, but a number of ranks for {} model ranks is requested: request {}, or "
         "leave the setting out",
         config.origin("model_ranks").place, config.model_ranks, model_ranks, config.model_ranks);
   if (config.topology == Topology::inline_) return RanksToStart{model_ranks, 0};

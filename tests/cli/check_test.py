@@ -159,7 +159,7 @@ class RanksToStart(CommandTest):
         path = self.write("run.yaml", "afterbay:\n  servers: 2\n  model_ranks: 10\n")
         done = self.expect(WRONG, "check", path, "--model-ranks", "20")
         self.assertEqual(done.stdout, "")
-        self.assertIn("run.yaml:3:16: model_ranks is 10, but a number of ranks for 20 model ranks is asked for", done.stderr)
+        self.assertIn("run.yaml:3:16: model_ranks is 10, but a number of ranks for 20 model ranks is requested", done.stderr)
         self.assertIn("start 12 ranks\n10 model ranks and 2 servers;", self.expect(OK, "check", path, "--model-ranks", "10").stdout)
 
     def test_isolated_servers_need_the_size_of_a_node(self):

@@ -72,7 +72,7 @@ class FromPfio(CommandTest):
     def test_what_cannot_work_is_refused_with_the_arithmetic(self):
         done = self.expect(WRONG, "check", "--ranks", "56", "--ranks-per-node", "28", "--afterbay.isolate_nodes=on",
                            "--afterbay.server_nodes=2")
-        self.assertIn("2 nodes of their own are asked for, but there are 56 ranks on 2 nodes (28 + 28)", done.stderr)
+        self.assertIn("2 nodes of their own are requested, but there are 56 ranks on 2 nodes (28 + 28)", done.stderr)
 
 
 if __name__ == "__main__":

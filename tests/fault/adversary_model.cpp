@@ -7,7 +7,7 @@
 // without further knowledge: RUN * 1'000'000 + record * 3072 + point.
 //
 // The first model rank appends to the file `told`: "complete PATH", "epoch NUMBER" and "finished" when the
-// session has told it so. Every process leaves its process number in pid.ROLE.RANK.
+// session reports it. Every process writes its process number to pid.ROLE.RANK.
 #include <unistd.h>
 
 #include <algorithm>

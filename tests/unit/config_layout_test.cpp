@@ -247,15 +247,15 @@ TEST(ConfigLayout, RefusesWithTheArithmetic) {
       "servers is 5, which is not a multiple of servers_per_node 2: 2 nodes would hold 2 and one 1");
   expect_refused({{"servers", "5"}, {"server_nodes", "2"}}, nodes_of(3, 4), "5 / 2 leaves 1");
   expect_refused({{"servers_per_node", "4"}}, nodes_of(2, 3),
-                 "4 servers asked for on node 0, which has 3 ranks");
+                 "4 servers requested on node 0, which has 3 ranks");
   expect_refused({{"server_nodes", "4"}}, nodes_of(3, 3),
-                 "1 servers on each of 4 nodes are asked for, but there are 9 ranks on 3 nodes (3 + 3 + 3)");
+                 "1 servers on each of 4 nodes are requested, but there are 9 ranks on 3 nodes (3 + 3 + 3)");
   expect_refused(
       {{"servers", "3"}, {"server_spacing", "4"}}, nodes_of(1, 8),
       "server 2 of 3 would be at server_offset 0 + 2 x server_spacing 4 = 8, but the communicator has the "
       "ranks 0 to 7 only");
   expect_refused({{"isolate_nodes", "on"}, {"server_nodes", "2"}}, nodes_of(2, 3),
-                 "2 nodes of their own are asked for, but there are 6 ranks on 2 nodes (3 + 3)");
+                 "2 nodes of their own are requested, but there are 6 ranks on 2 nodes (3 + 3)");
   expect_refused(
       {{"model_ranks", "8"}, {"servers", "2"}}, nodes_of(1, 8),
       "model_ranks is 8, but of 8 ranks on 1 node (8) only 6 do not serve: 8 - 2 = 6; start 2 more ranks");

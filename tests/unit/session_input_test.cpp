@@ -322,7 +322,7 @@ TEST(ThreadSessionInputMemory, one_rank_alone_may_read) {
   }));
 }
 
-// ---- errors: told to the rank that asked; the session goes on
+// ---- errors: returned to the rank that asked; the session continues
 
 TEST(ThreadSessionInputErrors, each_names_what_is_wrong_and_the_session_goes_on) {
   const Directory directory;

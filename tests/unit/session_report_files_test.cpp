@@ -133,7 +133,7 @@ TEST_F(SessionReportFiles, one_prometheus_file_per_session_at_a_time) {
   observe::PrometheusFile later(path);  // that session has ended
   ASSERT_TRUE(later.write(state));
   EXPECT_NE(contents("run.prom").find(" 333\n"), std::string::npos);
-  fs::remove(path);  // by somebody: it is made again
+  fs::remove(path);  // by another process: it is created again
   ASSERT_TRUE(later.write(state));
   EXPECT_NE(contents("run.prom").find(" 333\n"), std::string::npos);
   EXPECT_EQ(std::distance(fs::directory_iterator(directory), {}), 2);

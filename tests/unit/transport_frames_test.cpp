@@ -246,7 +246,7 @@ TEST(ThreadHubFrames, make_room_for_a_slot_leaves_the_reserved_blocks) {
   std::vector<FrameSlot> slots;
   for (std::uint32_t frame = 0; frame < 4; ++frame) slots.push_back({frame, 0, 200, 0, 1});
   EXPECT_FALSE(hub.clients[0]->make_room(slots, 800, RoomFor::slot).value());
-  EXPECT_EQ(pool.used_bytes(), 0U);  // nothing is taken in vain
+  EXPECT_EQ(pool.used_bytes(), 0U);  // no block is taken unnecessarily
   slots.pop_back();
   EXPECT_TRUE(hub.clients[0]->make_room(slots, 600, RoomFor::slot).value());
   EXPECT_EQ(pool.used_bytes(), 3 * pool.capacity_bytes() / 4);
@@ -268,7 +268,7 @@ TEST(ThreadHubFrames, check_fits_refuses_what_needs_more_blocks_than_there_are) 
 TEST(ThreadHubFrames, a_refused_rank_wakes_the_server_that_nobody_has_told) {
   ThreadHub hub = make_hub(1, sizes_of(1));
   ASSERT_TRUE(hub.port->frames().declare(std::vector<FrameDeclaration>{{100, {1}}}));
-  put(*hub.clients[0], {0, 0, 100, 0, 1}, 0);  // complete, to be told with the next flush
+  put(*hub.clients[0], {0, 0, 100, 0, 1}, 0);  // complete, to be announced with the next flush
   hub.port->wait(0ms);
   const FrameSlot next{0, 1, 100, 0, 2};
   EXPECT_FALSE(hub.clients[0]->make_room(std::span(&next, 1), 8, RoomFor::put).value());
