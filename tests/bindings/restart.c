@@ -88,8 +88,8 @@ static afterbay_schema* make_schema(void) {
   return schema;
 }
 
-/* Bands of rows and cells dealt out in turn, or bands of columns and cells in pieces; the last cell is
- * nobody's. */
+/* Bands of rows and cells distributed in turn, or bands of columns and cells in pieces; no rank
+   holds the last cell. */
 static void decompose(afterbay_session* session, int by_rows) {
   const uint64_t plane[] = {NY, NX}, all[] = {NCELL};
   x0 = by_rows ? 0 : rank * NX / size;
