@@ -20,7 +20,8 @@ using maps::cells, maps::levels, maps::rows, maps::columns, maps::records, maps:
 /// The value expected at points that were never written.
 inline constexpr double hole = -7;
 
-/// Writes the variables of maps::schema with netCDF-C: all of T and ocean, area, and two strings in netCDF-4.
+/// Writes the variables of maps::schema with netCDF-C: all of T and ocean, area, and two strings in
+/// netCDF-4.
 inline void write_file(const std::filesystem::path& path, int mode) {
   const auto good = [](int code) { ASSERT_EQ(code, NC_NOERR) << nc_strerror(code); };
   int nc = 0, time = 0, lev = 0, cell = 0, t = 0, ocean = 0, area = 0;

@@ -34,7 +34,8 @@ class SlabWalk {
   bool done_ = false;
 };
 
-/// The index of point `number` (C order) of the box that begins at `start` with `count` lengths: "[3, 10]".
+/// The index of point `number` (C order) of the box that begins at `start` with `count` lengths:
+/// "[3, 10]".
 std::string text_of_index(std::span<const std::uint64_t> start, std::span<const std::uint64_t> count,
                           std::uint64_t number);
 

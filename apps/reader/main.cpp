@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// afterbay-reader: opens HDF5 files for servers and for the command, so that a damaged file ends this process
-// and not theirs. Started by storage::ReaderProcess with a socket as its standard input.
+// afterbay-reader: opens HDF5 files for servers and for the command, so that a damaged file ends
+// this process and not theirs. Started by storage::ReaderProcess with a socket as its standard
+// input.
 #include <sys/socket.h>
 #include <unistd.h>
 

@@ -32,8 +32,8 @@ class ParallelWriter final : public Writer {
   }
 
   void open() override {
-    // With dimension scales attached, defining hundreds of variables in parallel fails in HDF5 (netcdf-c
-    // #2251).
+    // With dimension scales attached, defining hundreds of variables in parallel fails in HDF5
+    // (netcdf-c #2251).
     const int how = NC_NETCDF4 | NC_CLOBBER | NC_NODIMSCALE_ATTACH;
     check(nc_create_par(path_.c_str(), how, MPI_COMM_WORLD, MPI_INFO_NULL, &id_), "create");
     check(nc_set_fill(id_, NC_NOFILL, nullptr), "set fill mode");

@@ -1,9 +1,9 @@
 ! SPDX-License-Identifier: Apache-2.0
 ! A shallow-water model: one layer of fluid on a rotating, doubly periodic plane.
 !
-! Arakawa C grid with the potential-enstrophy conserving scheme of Sadourny (1975, J. Atmos. Sci. 32,
-! 680-689) and the three-stage Runge-Kutta scheme of Wicker and Skamarock (2002, Mon. Wea. Rev. 130,
-! 2088-2097). Decomposed in two dimensions, with a halo of one row, including corners.
+! Arakawa C grid with the potential-enstrophy conserving scheme of Sadourny (1975, J. Atmos. Sci.
+! 32, 680-689) and the three-stage Runge-Kutta scheme of Wicker and Skamarock (2002, Mon. Wea. Rev.
+! 130, 2088-2097). Decomposed in two dimensions, with a halo of one row, including corners.
 !
 ! Cell (i, j) has its depth h in the centre, u on its west edge, v on its south edge and the
 ! vorticity on its south-west corner. Every value is computed by the same operations in the same

@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: Apache-2.0
-! The same output without I/O servers: every field is gathered on the first rank, which writes it with
-! netCDF while the others wait. For comparison.
+! The same output without I/O servers: every field is gathered on the first rank, which writes it
+! with netCDF while the others wait. For comparison.
 module shallow_water_output_serial
   use, intrinsic :: iso_c_binding, only: c_char, c_double, c_float, c_int, c_null_char, c_null_ptr, c_ptr
   use, intrinsic :: iso_fortran_env, only: real32, real64

@@ -44,7 +44,8 @@ std::size_t start_of_setting(std::string_view name) {
   return last == std::string_view::npos || last == 0 || last + 1 == name.size() ? 0 : last + 1;
 }
 
-/// "collections.PATTERN.SETTING" or "collections.PATTERN.variables.PATTERN.SETTING"; patterns may have dots.
+/// "collections.PATTERN.SETTING" or "collections.PATTERN.variables.PATTERN.SETTING"; patterns may
+/// have dots.
 bool split_collection(std::string_view name, Assignment& assignment) {
   name.remove_prefix(collections_key.size() + 1);
   const std::size_t start = start_of_setting(name);

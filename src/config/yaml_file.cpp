@@ -75,7 +75,8 @@ void assign(Reader& reader, Assignment assignment, const YAML::Node& key, const 
   reader.found.push_back(std::move(assignment));
 }
 
-/// Settings of the session, or of a pool; `prefix` is the group that `mapping` belongs to, with its dot.
+/// Settings of the session, or of a pool; `prefix` is the group that `mapping` belongs to, with its
+/// dot.
 void read_session(Reader& reader, const YAML::Node& mapping, const std::string& prefix,
                   const std::string& pool = {}) {
   each(reader, mapping, [&](const std::string& key, const YAML::Node& key_node, const YAML::Node& value) {

@@ -28,7 +28,8 @@ inline std::pair<std::uint64_t, std::uint64_t> hilbert_point(std::uint64_t side,
   return {x, y};
 }
 
-/// Calls `visit(x, y)` for the cells of a square or rectangle along the curve over the next power of 2.
+/// Calls `visit(x, y)` for the cells of a square or rectangle along the curve over the next power
+/// of 2.
 template <class Visit>
 void along_hilbert_curve(std::uint64_t width, std::uint64_t height, Visit&& visit) {
   const std::uint64_t side = std::bit_ceil(width > height ? width : height);

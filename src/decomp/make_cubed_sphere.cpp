@@ -39,7 +39,8 @@ class Cube {
   }
 
  private:
-  /// Faces 0 to 3 follow the equator, each to the right of the previous one; 4 is the bottom, 5 the top.
+  /// Faces 0 to 3 follow the equator, each to the right of the previous one; 4 is the bottom, 5 the
+  /// top.
   [[nodiscard]] std::array<std::uint64_t, 3> in_space(std::uint64_t face, std::uint64_t i,
                                                       std::uint64_t j) const {
     switch (face) {

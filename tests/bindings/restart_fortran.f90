@@ -121,7 +121,8 @@ contains
     call schema%fill('t', -999.0)
   end subroutine
 
-  !> Bands of rows and cells distributed in turn, or bands of columns and cells in pieces; no rank holds the last cell.
+  !> Bands of rows and cells distributed in turn, or bands of columns and cells in pieces; no rank
+  !> holds the last cell.
   subroutine decompose(session, by_rows)
     type(afterbay_session), intent(in) :: session
     logical, intent(in) :: by_rows

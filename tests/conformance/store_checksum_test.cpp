@@ -99,7 +99,8 @@ TEST_P(StoreChecksum, is_kept_only_where_it_was_asked_for) {
 INSTANTIATE_TEST_SUITE_P(OnDisk, StoreChecksum, testing::Values(Format::netcdf4, Format::cdf5, Format::cdf2),
                          [](const auto& test) { return std::string(name_of(test.param)); });
 
-/// Chunks are stored, freed and stored again with another size where HDF5 puts structure and other chunks.
+/// Chunks are stored, freed and stored again with another size where HDF5 puts structure and other
+/// chunks.
 TEST(StoreChecksumNetcdf4, is_right_when_chunks_are_stored_again_and_their_places_are_used_for_others) {
   TemporaryDirectory directory;
   auto request = request_of(directory.file("out.nc"), filtered_schema(), Format::netcdf4,

@@ -91,7 +91,8 @@ struct ReadFile {
 ReadFile read_netcdf(const std::string& path);
 ReadFile read_memory(const storage::MemoryStore& store, const std::string& path);
 
-/// Expected values of a whole variable: `source` for the records in `written`, the fill value elsewhere.
+/// Expected values of a whole variable: `source` for the records in `written`, the fill value
+/// elsewhere.
 Values expected_values(const Schema& schema, const model::FileLayout& layout, std::uint32_t variable,
                        std::uint64_t records, const std::function<bool(std::uint64_t)>& written,
                        const Source& source);

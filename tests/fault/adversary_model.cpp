@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The model of adversary.py: adversary_model DIRECTORY RUN RECORDS EPOCH_EVERY PAUSE_MS FILE...
 //
-// FILE is NAME,STORE,SHAPE,EXISTING,CLOSE_AFTER: a file that is kept open to the end (CLOSE_AFTER 0), or a
-// series of files NAME_N.nc of CLOSE_AFTER records each. SHAPE is one of block, chunks, map, strings. Each
-// value tells which run wrote it, in which record and at which point, so that a reader can judge any file
-// without further knowledge: RUN * 1'000'000 + record * 3072 + point.
+// FILE is NAME,STORE,SHAPE,EXISTING,CLOSE_AFTER: a file that is kept open to the end (CLOSE_AFTER
+// 0), or a series of files NAME_N.nc of CLOSE_AFTER records each. SHAPE is one of block, chunks,
+// map, strings. Each value tells which run wrote it, in which record and at which point, so that a
+// reader can judge any file without further knowledge: RUN * 1'000'000 + record * 3072 + point.
 //
-// The first model rank appends to the file `told`: "complete PATH", "epoch NUMBER" and "finished" when the
-// session reports it. Every process writes its process number to pid.ROLE.RANK.
+// The first model rank appends to the file `told`: "complete PATH", "epoch NUMBER" and "finished"
+// when the session reports it. Every process writes its process number to pid.ROLE.RANK.
 #include <unistd.h>
 
 #include <algorithm>

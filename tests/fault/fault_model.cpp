@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model that fails on purpose: fault_model SCENARIO DIRECTORY STORE. Every process writes what it saw
-// to outcome.RANK ("ok", or the error's code, seconds since the fault and text) and waits until all that
-// are still alive have done so: a process that leaves early would make mpirun end the others.
+// A model that fails on purpose: fault_model SCENARIO DIRECTORY STORE. Every process writes what it
+// saw to outcome.RANK ("ok", or the error's code, seconds since the fault and text) and waits until
+// all that are still alive have done so: a process that leaves early would make mpirun end the
+// others.
 #include <signal.h>
 #include <unistd.h>
 

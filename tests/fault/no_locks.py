@@ -17,7 +17,8 @@ from _adversary import APART, COMMAND, FAILED, LOST, NO_LOCKS, OK, SHIM, FileSpe
 DEDICATED = Layout(3, {"servers": 1})
 INLINE = Layout(1, {"topology": "inline"})
 SLAB = Layout(4, {"servers": 2, "placement": "slab"})
-# Neither links (EPERM) nor renames that replace nothing (EINVAL), and the first reads fail (ESTALE).
+# Neither links (EPERM) nor renames that replace nothing (EINVAL), and the first reads fail
+# (ESTALE).
 NO_LINKS = ["ops=hard errno=1", "ops=rename path=*.owner*.new errno=22", "ops=open path=*.owner to=2 errno=116"]
 PATIENCE_S = 10  # of OwnerFile
 

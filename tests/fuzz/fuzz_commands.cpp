@@ -4,8 +4,9 @@
 //   fuzz_commands decomp|compare|replay MUTANTS SEED FILE...
 //   fuzz_commands status|top MUTANTS SEED DIRECTORY
 //
-// Works in the working directory. Ends with 1 at the first mutant that the command does not survive: an
-// exception, too much memory, too much time (or with a signal, or a sanitizer's report); the mutant stays.
+// Works in the working directory. Ends with 1 at the first mutant that the command does not
+// survive: an exception, too much memory, too much time (or with a signal, or a sanitizer's
+// report); the mutant stays.
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>

@@ -14,7 +14,8 @@ CLASSIC_TYPES = ["i1", "i2", "i4", "f4", "f8", "S1"]
 NETCDF4_TYPES = CLASSIC_TYPES + ["u1", "u2", "u4", "i8", "u8"]
 CDF5_TYPES = NETCDF4_TYPES
 
-# Real output: NEMO, the Met Office UM, analyses and observations; unlimited dimensions that are not time, none at all.
+# Real output: NEMO, the Met Office UM, analyses and observations; unlimited dimensions that are not
+# time, none at all.
 IRIS = ["NEMO/nemo_1m_20150101-20150201_grid-T", "A1B_north_america", "hybrid_height", "rotated_pole",
         "orca2_votemper", "ostia_monthly", "atlantic_profiles", "toa_brightness_stereographic",
         "mesh_C4_synthetic_float", "space_weather", "vlstr_type"]

@@ -147,7 +147,8 @@ inline void expect_files(int step, std::uint64_t length) {
   }
 }
 
-/// Files of two collections, written by several ranks, appended to, read back and compared value by value.
+/// Files of two collections, written by several ranks, appended to, read back and compared value by
+/// value.
 inline void run_everything(const SessionOptions& options) {
   run_session(options, [](Session& session) {
     Model model(session);

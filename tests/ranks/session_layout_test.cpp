@@ -117,7 +117,8 @@ RANK_TEST(SessionLayout, files_of_a_collection_go_to_the_least_loaded_of_several
 constexpr int dealt_files = 6;
 constexpr std::uint64_t dealt_points = 512;  ///< of each of two model ranks
 
-/// Rank 0 has written all its files before rank 1 opens the second (the first open needs all ranks).
+/// Rank 0 has written all its files before rank 1 opens the second (the first open needs all
+/// ranks).
 void write_files_one_rank_after_the_other(Session& session) {
   const auto rank = static_cast<std::uint64_t>(session.model_rank());
   session.decomposition("line", Block{{2 * dealt_points}, {rank * dealt_points}, {dealt_points}});

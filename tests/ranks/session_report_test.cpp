@@ -113,8 +113,8 @@ RANK_TEST(SessionReport, open_session_counts_as_afterbays_time, 3) {
   }
 }
 
-/// Steps of a synchronous inline server flush and wait, and finalize closes files: "116 % of the model's
-/// time".
+/// Steps of a synchronous inline server flush and wait, and finalize closes files: "116 % of the
+/// model's time".
 RANK_TEST(SessionReport, calls_that_other_calls_make_are_counted_once, 2) {
   SessionOptions options = small_session(0);
   options.set("inline.mode", "synchronous").set("report.json", "report.json");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blocks that the system has no memory for: a limit on the size of files (RLIMIT_FSIZE) makes the kernel
-// refuse the allocation of shared memory behind it.
+// Blocks that the system has no memory for: a limit on the size of files (RLIMIT_FSIZE) makes the
+// kernel refuse the allocation of shared memory behind it.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/resource.h>

@@ -24,7 +24,8 @@ dev_build() {
 }
 
 dev_demo() {
-  # The demo builds the preset that the tests use, so that the test packages are needed to configure it.
+  # The demo builds the preset that the tests use, so that the test packages are needed to configure
+  # it.
   need_packages "${build_packages[@]}" "${test_packages[@]}"
   need_python
   build_preset dev apps/all examples/all
@@ -151,7 +152,8 @@ dev_lint() {
   say "lint: nothing found"
 }
 
-# clang-tidy on the sources that differ from the upstream branch (without one: from the last commit).
+# clang-tidy on the sources that differ from the upstream branch (without one: from the last
+# commit).
 lint_changed() {
   local base changed
   [ -f build/clang/compile_commands.json ] || return 0
