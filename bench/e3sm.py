@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The E3SM benchmark: what the atmosphere (F case) and the ocean (G case) of E3SM write, by the decompositions
-that their runs had, by Afterbay and by what is used today.
+"""The E3SM benchmark: the output of E3SM's atmosphere (F case) and ocean (G case), with the decompositions
+of real runs, written by Afterbay and by the libraries in use today.
 
 Schemas and maps are read from captured files (see e3sm_case.py); without these files a small synthetic case is run.
 The 16 captured ranks are spread over the running model ranks in contiguous groups.
@@ -24,7 +24,7 @@ DESCRIPTION = "E3SM's F and G cases (unstructured maps): Afterbay, PnetCDF, para
 
 TITLES = {"f_h0": "F h0", "f_h1": "F h1", "g": "G", "synthetic": "synthetic"}
 CAPTURED = ("f_h0", "f_h1", "g")
-RANKS = 8  #: of the baselines, and of the Afterbay row that bounds are held for; --ranks says otherwise
+RANKS = 8  #: of the baselines, and of the Afterbay row that the bounds apply to; see --ranks
 MPI_IO = ("ompio", "romio321")
 FORMATS = {"cdf5": "CDF-5", "netcdf4": "netCDF-4"}
 DEDICATED = ((4, 1), (4, 2), (8, 1))
@@ -39,7 +39,7 @@ class Scenario:
     xtype: str = "double"
     records: int = 1
     variant: str = ""  #: "x8": 8 times the columns; "gaps": every 7th point is held by no rank
-    short: bool = False  #: only the rows that the bounds are about
+    short: bool = False  #: only the rows that the bounds apply to
     ranks: int = RANKS
     maps: pathlib.Path | None = None  #: instead of the captured ones
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The cases of the E3SM benchmark: what an E3SM component writes, read from files captured from its runs.
+"""The cases of the E3SM benchmark: the output of E3SM components, read from files captured from real runs.
 
 A case is the header of a file (`ncdump -h`), a table of its variables (which map each lies on) and the maps of
 all ranks (E3SM-IO's combined netCDF file). `write` puts it into one JSON file and one file of 64-bit indices,
@@ -95,7 +95,7 @@ class Case:
 
 
 def data_directory(given: str | None) -> pathlib.Path | None:
-    """Where the captured files are: `given`, $AFTERBAY_BENCH_DATA, or shared/data beside the source tree."""
+    """The directory of the captured files: `given`, $AFTERBAY_BENCH_DATA, or shared/data beside the source tree."""
     places = [given, os.environ.get("AFTERBAY_BENCH_DATA"), HERE.parent.parent / "shared" / "data"]
     for place in places:
         if place and (pathlib.Path(place) / SOURCES["f_h0"][0]).is_file():
@@ -253,7 +253,7 @@ def assign_maps(case: Case, table: pathlib.Path) -> None:
 
 
 def maps_in_table(case: Case, table: pathlib.Path) -> dict[str, str | None]:
-    """Sets the order of the case, too."""
+    """Also sets the order of the case."""
     with table.open(newline="") as rows:
         reader = csv.DictReader(rows)
         if missing := {"name", "order", "decomp"} - set(reader.fieldnames or ()):
@@ -266,7 +266,7 @@ def maps_in_table(case: Case, table: pathlib.Path) -> dict[str, str | None]:
 
 
 def maps_by_dimensions(case: Case) -> dict[str, str | None]:
-    """Sets the order of the case, too. A horizontal dimension that no map is known for is refused."""
+    """Also sets the order of the case. Fails for a horizontal dimension without a known map."""
     kind = case.name[0]
     known, by_name = MAPS_BY_DIMENSIONS[kind], MAPS_BY_NAME[kind]
     horizontal = {dimension for dimensions in known for dimension in dimensions} - {"lev", "nVertLevels", "nVertLevelsP1"}
@@ -308,7 +308,7 @@ def scaled(case: Case, factor: int) -> Case:
 
 
 def with_gaps(case: Case, every: int) -> Case:
-    """The case with every so-manyth point of each rank held by no one."""
+    """The case with every n-th point of each rank held by no rank."""
     def thinned(points: numpy.ndarray) -> numpy.ndarray:
         return points[numpy.arange(points.size) % every != every - 1]
     return replace(case, maps={name: Map(map.dims, [thinned(points) for points in map.ranks]) for name, map in case.maps.items()})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads a file of the E3SM benchmark with netCDF4 for Python and compares all of it with the case."""
+"""Reads a file of the E3SM benchmark with netCDF4 for Python and compares its whole contents with the case."""
 
 import pathlib
 
@@ -8,7 +8,7 @@ from e3sm_case import numpy
 
 
 def file(path: pathlib.Path, case: e3sm_case.Case, records: int) -> str:
-    """What is wrong with the file at `path`; "" when nothing is."""
+    """The first error in the file at `path`; "" if there is none."""
     import netCDF4
 
     with netCDF4.Dataset(path) as data:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What all benchmarks share: rows that are run in turn, repeats, medians, checks, JSON.
+"""The common part of all benchmarks: rows that are run in turn, repeats, medians, checks, JSON.
 
 A benchmark is a module with NAME, DESCRIPTION, `add_arguments(parser)` and `plan(options) -> Plan`; it may have
-`scenario_table(results, scenario) -> str` where the common table does not fit, else `disk_for_table`.
+`scenario_table(results, scenario) -> str` if the common table does not fit, otherwise `disk_for_table`.
 A row is one program run under mpirun that prints `BENCH {json}`. Rows of a scenario are interleaved in
-each repeat, in alternating order, so that the machine's noise hits all alike; ratios are taken
+each repeat, in alternating order, so that noise affects all alike; ratios are taken
 between runs of the same repeat, and their median and extremes are reported.
 """
 
@@ -22,7 +22,7 @@ from dataclasses import dataclass, field, replace
 
 
 class Skipped(Exception):
-    """A benchmark cannot be run here, for a reason that is no mistake; says what it would need."""
+    """A benchmark cannot run here although nothing is wrong; says what it would need."""
 
 
 @dataclass(frozen=True)
@@ -38,10 +38,10 @@ class Row:
     choice: str = ""  #: rows of the same choice are alternatives: the best one stays
     alternative: str = ""  #: what this alternative is called
     verify: bool = False  #: it leaves files that can be verified
-    verify_arguments: tuple[str, ...] = ()  #: if any, files are verified of a run of their own with these, which is not timed
+    verify_arguments: tuple[str, ...] = ()  #: if any, files are verified in a separate, untimed run with these arguments
     group: str = ""  #: rows of a group stand together in tables
     model: int = 0  #: model ranks
-    repeats: int = 0  #: only in the first so many repeats, for rows that take long; 0: in all
+    repeats: int = 0  #: number of repeats, for rows that take long; 0: all
 
 
 @dataclass
@@ -68,7 +68,7 @@ class Plan:
     runs: int
     checks: Callable[["Results"], list[Check]]
     panels: Callable[["Results"], list["Panel"]]
-    verify: Callable[[Row, pathlib.Path], str] | None = None  #: returns what is wrong, or ""
+    verify: Callable[[Row, pathlib.Path], str] | None = None  #: returns the error, or ""
     probe_runs: int = 2  #: repeats after which the worse alternatives of a choice are dropped
     notes: Callable[["Results"], list[str]] = lambda results: []
     context: dict = field(default_factory=dict)  #: goes into the JSON file
@@ -85,7 +85,7 @@ class Panel:
 
 
 def one_row_per_program(rows: list[Row]) -> list[Row]:
-    """The first row of each scenario that runs a program in a role: the least that runs all of a benchmark's code."""
+    """The first row of each scenario that runs a program in a role: the minimum that runs all of a benchmark's code."""
     chosen: dict[tuple, Row] = {}
     for row in rows:
         chosen.setdefault((row.scenario, row.program, row.kind), row)
@@ -97,7 +97,7 @@ MOST_SLOWER = 1.03  #: than the other version, in end-to-end or blocked time
 
 
 def with_other_build(rows: list[Row], programs: pathlib.Path) -> list[Row]:
-    """Each of Afterbay's rows twice: as it is, and with the same program of another build."""
+    """Each of Afterbay's rows twice: unchanged, and with the same program of another build."""
     both = []
     for row in rows:
         both.append(row)
@@ -108,7 +108,7 @@ def with_other_build(rows: list[Row], programs: pathlib.Path) -> list[Row]:
 
 
 def checks_against(results: "Results") -> list["Check"]:
-    """Of each row that both versions ran: end-to-end and blocked time over those of the other version."""
+    """For each row that both versions ran: end-to-end and blocked time divided by those of the other version."""
     found = []
     for key, row in results.rows.items():
         if not results.present(key) or not results.present(key + AGAINST):
@@ -121,18 +121,18 @@ def checks_against(results: "Results") -> list["Check"]:
 
 
 def argument(row: Row, name: str) -> str:
-    """What follows `name` among the row's arguments."""
+    """The row's argument that follows `name`."""
     return row.arguments[row.arguments.index(name) + 1]
 
 
 class Results:
-    """Metrics by row and repeat; None where a run failed or was not made."""
+    """Metrics by row and repeat; None if a run failed or did not take place."""
 
     def __init__(self, rows: list[Row], runs: int):
         self.rows = {row.key: row for row in rows}
         self.runs = runs
         self.metrics: dict[str, list[dict | None]] = {row.key: [None] * runs for row in rows}
-        self.failures: dict[str, str] = {}  #: row -> why it has no (complete) figures
+        self.failures: dict[str, str] = {}  #: row -> reason for missing figures
         self.dropped: set[str] = set()  #: alternatives that were not the best
         self.chosen: dict[str, str] = {}  #: choice -> row key
 
@@ -167,7 +167,7 @@ class Results:
         return [f"{', '.join(keys)}: {reason}" for reason, keys in reasons.items()]
 
     def ratios(self, key: str, path: str, other: str, other_path: str) -> list[float]:
-        """value / other of each repeat in which both were measured."""
+        """value / other for each repeat in which both were measured."""
         pairs = zip(self.series(key, path), self.series(other, other_path))
         return [a / b for a, b in pairs if a is not None and b]
 
@@ -191,7 +191,7 @@ def lookup(run: dict, path: str) -> float | None:
 
 
 def servers_s(report: dict, timer: str) -> float:
-    """From Afterbay's report: the time in `timer`, of all servers together."""
+    """From Afterbay's report: the time in `timer`, summed over all servers."""
     server = report.get("server", {})
     return sum(found["inclusive_s"] * server["ranks"] for found in server.get("timers", []) if found["name"] == timer)
 
@@ -204,7 +204,7 @@ def with_prepare(metrics: dict) -> dict:
 
 
 def waited_s(report: dict) -> float:
-    """From Afterbay's report: how long the model ranks (of each wait the longest) waited inside put."""
+    """From Afterbay's report: the time that model ranks waited inside put (for each wait, the longest)."""
     timers = report.get("model", {}).get("timers", [])
     return sum(timer["max_exclusive_s"] for timer in timers if timer["name"].startswith("wait: "))
 
@@ -249,7 +249,7 @@ class Runner:
                 print(f"  {row.key}: {error}", file=sys.stderr)
 
     def _drop_known_losers(self, rows: list[Row], results: Results) -> None:
-        """A choice that an earlier scenario made is kept."""
+        """Choices of earlier scenarios are kept."""
         for row in rows:
             chosen = results.chosen.get(row.choice) if row.choice else None
             if chosen and results.rows[chosen].alternative != row.alternative:
@@ -275,7 +275,7 @@ class Runner:
         directory = self.scratch / "files"
         shutil.rmtree(directory, ignore_errors=True)
         directory.mkdir(parents=True)
-        os.sync()  # the last row's deletions are not this row's cost
+        os.sync()  # so that the previous row's deletions do not count for this row
         command = ["mpirun", "--oversubscribe", "--bind-to", "none", *row.mpirun, "-np", str(row.ranks),
                    str(self.build / row.program), "--dir", str(directory),
                    *(argument.replace("{dir}", str(directory)) for argument in row.arguments)]
@@ -304,7 +304,7 @@ class Runner:
                                    start_new_session=True, cwd=directory)  # Afterbay's journal is left there
         try:
             output, errors = process.communicate(timeout=self.timeout_s)
-        except BaseException as reason:  # interrupted, too: no run outlives the driver
+        except BaseException as reason:  # also if interrupted: no run outlives the driver
             os.killpg(process.pid, signal.SIGKILL)
             process.communicate()
             if not isinstance(reason, subprocess.TimeoutExpired):

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The hiding benchmark: how much longer does a model run because it has output?
+"""The hiding benchmark: how much longer a model runs because of its output.
 
-The same fixed amount of arithmetic in each step (an amount of work, not of time: it takes longer where a server shares the
+The same fixed amount of arithmetic in each step (an amount of work, not of time: it takes longer if a server shares the
 core), with output after each step and without. The ratio of the two run times, over compute per step, for Afterbay inline, with a
 server, with a server behind a frontend, and for netCDF-4 written by the model itself. Run time: until all files are durable.
 
-Runs are paired: in every repeat each run with output has one of the arithmetic alone right beside it, before or after it in
-turn, and its ratio is taken to that one.
+Runs are paired: in every repeat each run with output is next to one of the arithmetic alone, alternately before and
+after it, and its ratio is taken to that one.
 """
 
 import argparse
@@ -24,8 +24,8 @@ GRID = "360x181x72"
 COMPUTE_MS = (10, 40, 160, 320)
 FILES, RECORDS = 5, 6
 REPORT = "--afterbay.report.json={dir}/report.json"
-RUNS, LONG_RUNS, LONG_MS = 5, 9, 160  #: repeats, and those from so much compute on: what is to be seen there is as small as the spread
-HOLDS = 1.02  #: where the drain fits beside the compute, and the copy that every put is does not take more by itself
+RUNS, LONG_RUNS, LONG_MS = 5, 9, 160  #: repeats, and those for long compute, where the effect is as small as the spread
+HOLDS = 1.02  #: if the drain fits beside the compute, and the copies of the puts do not exceed it by themselves
 WAYS = (  #: key, label, kind, program, processes, arguments
     ("dedicated/netcdf4", "Afterbay 1+1 netCDF-4", "afterbay", "afterbay_history", 2,
      (REPORT, "--warm-up", "--mode", "dedicated", "--servers", "1", "--format", "netcdf4")),
@@ -69,7 +69,7 @@ ROUNDS_PER_MS: list[float] = []
 
 
 def rounds_of(ms: float) -> int:
-    """Rounds of arithmetic that an idle core does in that time: measured once, by the benchmark's own program."""
+    """Rounds of arithmetic that an idle core does in that time, measured once by the benchmark's program."""
     if not ROUNDS_PER_MS:
         ROUNDS_PER_MS.append(1e3 / calibrate())
     return max(1, round(ms * ROUNDS_PER_MS[0]))
@@ -89,7 +89,7 @@ def calibrate() -> float:
 
 
 def alone(ms: float, key: str) -> str:
-    """The row of the arithmetic alone that is run beside the way `key`."""
+    """The row of the arithmetic alone that belongs to the variant `key`."""
     return f"{ms:g} ms/{key}/alone"
 
 
@@ -104,7 +104,7 @@ def model_cpu_ms(results: Results, ms: float, key: str) -> list[float]:
 
 
 def hidden_from(results: Results, compute, key: str) -> float | None:
-    """The least compute per step from which on the output is hidden."""
+    """The smallest compute per step from which the output is hidden."""
     found = None
     for ms in sorted(compute, reverse=True):
         values = ratios(results, ms, key)
@@ -119,7 +119,7 @@ def checks(results: Results, compute) -> list[Check]:
     for key, label, *_ in WAYS:
         if not key.startswith(("dedicated", "tiered")):
             continue
-        drain_s = results.median(f"{min(compute):g} ms/{key}", "end_s") or 0.0  # with hardly any compute: at most so long
+        drain_s = results.median(f"{min(compute):g} ms/{key}", "end_s") or 0.0  # with hardly any compute: an upper bound
         for ms in compute:
             model_s = results.median(alone(ms, key), "end_s")
             copy_s = results.median(f"{ms:g} ms/{key}", "blocked_s.max") or 0.0

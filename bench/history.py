@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The history benchmark: PFIO's published demo, written by Afterbay and by what is used today.
+"""The history benchmark: PFIO's published demo, written by Afterbay and by the libraries in use today.
 
 A 3-D and a 2-D float variable, 18 steps in 3 files of 6 records, cut over the model ranks in latitude and
 longitude. Without compute the end-to-end time counts; with compute the time that the model is blocked.
@@ -103,7 +103,7 @@ def scenario_of(grid: str, compute: bool) -> str:
 
 
 def disk_of(results: Results, grid: str) -> str | None:
-    """The row of the faster raw write."""
+    """The row of the fastest raw write."""
     timed = [(results.median(f"{grid}/{key}", "end_s"), f"{grid}/{key}") for key in RAW]
     timed = [entry for entry in timed if entry[0] is not None]
     return min(timed)[1] if timed else None
@@ -145,7 +145,7 @@ def blocked_against_copy(results: Results, grid: str, compute_ms: float) -> list
 
 
 def room_note(results: Results, grid: str, compute_ms: float) -> str:
-    """Says so when the disk needs longer for a step than the model computes."""
+    """Whether the disk needs longer for a step than the model computes."""
     disk = disk_of(results, grid)
     if disk is None:
         return "room to drain unknown: no raw write in this run"

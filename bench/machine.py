@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a benchmark ran on: goes into the JSON file and above the tables."""
+"""The machine of a benchmark: stored in the JSON file and printed above the tables."""
 
 import os
 import pathlib

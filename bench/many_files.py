@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The benchmark of many small files: 200 files of 8 KiB handed over at once, until all are durable under their names."""
+"""The benchmark of many small files: 200 files of 8 KiB written at once, until all are durable under their names."""
 
 import argparse
 

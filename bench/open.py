@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The benchmark of the start: what opening a session with the default settings adds to MPI's own start."""
+"""The start-up benchmark: the time that opening a session with the default settings adds to MPI's own start."""
 
 import argparse
 
@@ -14,7 +14,7 @@ BOUND_S = 0.050
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    del parser  # nothing to choose
+    del parser  # no options
 
 
 def plan(options: argparse.Namespace) -> Plan:
@@ -27,7 +27,7 @@ def plan(options: argparse.Namespace) -> Plan:
 
 
 def added(results: Results, layout: str) -> list[float]:
-    """How much longer a run with a session took to start than the one of MPI alone beside it, by repeat."""
+    """By how much a run with a session started later than the run of MPI alone beside it, by repeat."""
     pairs = zip(results.series(f"{layout}/session", "end_s"), results.series(f"{layout}/mpi", "end_s"))
     return [ours - alone for ours, alone in pairs if ours is not None and alone is not None]
 

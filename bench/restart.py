@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The restart benchmark: 4 GiB in 16 variables, written and read again by other ranks, against the raw disk."""
+"""The restart benchmark: 4 GiB in 16 variables, written, and read again by other ranks, compared with the raw disk."""
 
 import argparse
 
@@ -36,7 +36,7 @@ def checks(results: Results) -> list[Check]:
     found = []
     for row in results.in_scenario("restart"):
         if row.kind != "afterbay" or row.key.split("/")[1] in FAR:
-            continue  # what the network between them takes has no bound
+            continue  # the time of the network between them has no bound
         for what in ("write", "read"):
             found.append(results.median_check(f"{row.label}: bandwidth of the {what} / raw disk",
                                               results.ratios("raw", f"{what}_s", row.key, f"{what}_s"), ">=", 0.7))

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The shared benchmark: one shared file (SSF) or a file per process (FPP), the question of the ARCHER study.
+"""The shared benchmark: one shared file (SSF) or one file per process (FPP), as in the ARCHER study.
 
 Weak scaling: every process holds a block of a 3-D float array and writes the same number of MiB, in a few
-records. All ways end with durable data (fsync counted). The tables have the study's columns, with the least
-and the mean beside the largest bandwidth. On Lustre stripes are set as the study found best for less than 96 processes, or as asked for.
+records. All variants end with durable data (including fsync). The tables have the study's columns, with the minimum
+and the mean beside the maximum bandwidth. On Lustre the stripes are those that the study found best for less than 96 processes, or those of --stripes.
 """
 
 import argparse
@@ -24,7 +24,7 @@ RECORDS = 4
 #: what a server's memory holds, as docs/reference/configuration.md advises, and what it is at least (its default)
 STEPS_HELD = 2
 LEAST_MEMORY_MIB = 512
-#: worker threads of a server; `afterbay plan storage` tells which suit a file system
+#: worker threads of a server; `afterbay plan storage` determines them for a file system
 WRITERS = (2, 4)
 MPI_IO = ("ompio", "romio321")
 #: (what it is called, arguments): of each library the ways of writing that may be its fastest
@@ -72,7 +72,7 @@ def plan(options: argparse.Namespace) -> Plan:
 
 
 def stripe_cases(options: argparse.Namespace) -> list[tuple]:
-    """(of files per process, of the shared file): stripe count and size; None where there are no stripes."""
+    """(of files per process, of the shared file): stripe count and size; None without stripes."""
     place = options.dir or pathlib.Path(__file__).resolve().parent.parent / "build"
     on_lustre = machine.file_system(place).startswith("lustre")
     if options.stripes and not on_lustre:
@@ -110,7 +110,7 @@ def scenario_rows(processes: int, mib: int, own: tuple | None, shared: tuple | N
     add_alternatives("netcdf4", "parallel netCDF-4", "netcdf4_shared", LAYOUTS)
     for mode in ("synchronous", "thread"):
         add(f"afterbay-{mode}", f"SSF Afterbay inline, {mode}", "afterbay", "afterbay_shared", REPORT, "--mode", mode)
-    # Rows whose ratio counts stand together: the disk's moods change within minutes.
+    # Rows whose ratio is used are adjacent, because the disk's speed changes within minutes.
     for mode, text in (("buffered", "buffered"), ("direct", "O_DIRECT")):
         add(f"fpp/{mode}", f"FPP POSIX, {text}", "fpp", "file_per_process", "--mode", mode)
     memory = max(LEAST_MEMORY_MIB, STEPS_HELD * processes * mib // RECORDS)
@@ -134,7 +134,7 @@ def best(results: Results, rows: list[Row]) -> Row | None:
 
 
 def checks(results: Results) -> list[Check]:
-    """Of each scenario: the better of Afterbay's files against the best of each rival, in the same repeats."""
+    """For each scenario: the better of Afterbay's files compared with the best of each rival, in the same repeats."""
     found = []
     for scenario in scenarios(results):
         ours = best(results, of_group(results, scenario, "afterbay"))
@@ -203,7 +203,7 @@ def draw(results: Results, path: pathlib.Path, title: str) -> bool:
     axis.set_ylabel("write bandwidth, GiB/s (median, min and max)")
     axis.grid(linewidth=0.4)
     axis.legend(fontsize=8, loc="center left", bbox_to_anchor=(1.01, 0.5))
-    axis.set_title(title.split(",")[0], fontsize=11)  # the axis says the rest
+    axis.set_title(title.split(",")[0], fontsize=11)  # the axis shows the rest
     figure.tight_layout()
     figure.savefig(path, dpi=110)
     pyplot.close(figure)
@@ -211,7 +211,7 @@ def draw(results: Results, path: pathlib.Path, title: str) -> bool:
 
 
 def curves(results: Results) -> dict[str, tuple[str, list[tuple]]]:
-    """Scheme -> group and (processes, median, min, max); which alternative was best is left out of the name."""
+    """Scheme -> group and (processes, median, min, max); the name omits which alternative was best."""
     found: dict[str, tuple[str, list[tuple]]] = {}
     for scenario in scenarios(results):
         for row in results.in_scenario(scenario):

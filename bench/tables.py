@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Results for people: aligned tables and a PNG bar chart."""
+"""The output of results: aligned tables and a PNG bar chart."""
 
 import pathlib
 import statistics
@@ -13,7 +13,7 @@ GREYS = ("#4d4d4d", "#b8b8b8", "#e0e0e0")
 
 
 def table(header: list[str], lines: list[list[str]]) -> str:
-    """Columns as wide as needed; the first one to the left, the others to the right."""
+    """Columns as wide as needed; the first one left-aligned, the others right-aligned."""
     rows = [header, *lines]
     widths = [max(len(row[i]) for row in rows) for i in range(len(header))]
     def line(cells: list[str]) -> str:

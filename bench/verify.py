@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads what a benchmark wrote, with netCDF4 for Python, and compares every value."""
+"""Reads the files of a benchmark with netCDF4 for Python and compares every value."""
 
 import pathlib
 
 
 def history(directory: pathlib.Path, grid: str, files: int, records: int) -> str:
-    """What is wrong with the history files in `directory`; "" when nothing is (see workload.hpp: value_at)."""
+    """The first error in the history files in `directory`; "" if there is none (see workload.hpp: value_at)."""
     import netCDF4
     import numpy
 
@@ -33,7 +33,7 @@ def history(directory: pathlib.Path, grid: str, files: int, records: int) -> str
 
 
 def shared(directory: pathlib.Path, program: str, processes: int, mib: int, records: int) -> str:
-    """What is wrong with the files of the shared-file benchmark; "" when nothing is (see shared/block.hpp)."""
+    """The first error in the files of the shared-file benchmark; "" if there is none (see shared/block.hpp)."""
     import numpy
 
     side = 256
@@ -54,7 +54,7 @@ def shared(directory: pathlib.Path, program: str, processes: int, mib: int, reco
 
 
 def shared_record(directory: pathlib.Path, program: str, record: int, shape: tuple, side: int):
-    """One record, (level, lat, lon), from whatever files the program writes; a text when they are not as they should be."""
+    """One record, (level, lat, lon), from the files of any program; an error message if they are wrong."""
     import numpy
 
     levels, lat, lon = shape[1:]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What sessions read: a file that netCDF-C wrote, by every kind of selection. Every value is known
-// beforehand.
+// Tests of reading in sessions: a file that netCDF-C wrote, with every kind of selection. Every
+// value is known in advance.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -17,10 +17,11 @@ namespace afterbay::test::inputs {
 
 using maps::cells, maps::levels, maps::rows, maps::columns, maps::records, maps::value;
 
-/// As the reader must find them where nobody wrote.
+/// The value expected at points that were never written.
 inline constexpr double hole = -7;
 
-/// Writes the variables of maps::schema with netCDF-C: all of T and ocean, area, and two strings in netCDF-4.
+/// Writes the variables of maps::schema with netCDF-C: all of T and ocean, area, and two strings in
+/// netCDF-4.
 inline void write_file(const std::filesystem::path& path, int mode) {
   const auto good = [](int code) { ASSERT_EQ(code, NC_NOERR) << nc_strerror(code); };
   int nc = 0, time = 0, lev = 0, cell = 0, t = 0, ocean = 0, area = 0;
@@ -61,15 +62,16 @@ inline void write_file(const std::filesystem::path& path, int mode) {
   good(nc_close(nc));
 }
 
-/// This rank's cells: as maps::my_cells deals them, and its first five cells once more (a halo of itself).
+/// This rank's cells, as distributed by maps::my_cells, and its first five cells again (a halo of
+/// its own cells).
 inline std::vector<std::int64_t> listed_cells(int rank, int ranks) {
   auto list = maps::my_cells(rank, ranks);
   for (std::size_t i = 0; i < 5 && i < list.size(); ++i) list.push_back(list[i]);
-  for (std::int64_t c = 100; c < 103; ++c) list.push_back(c);  // cells that every rank wants
+  for (std::int64_t c = 100; c < 103; ++c) list.push_back(c);  // cells that every rank reads
   return list;
 }
 
-/// What the rank reads by; also after files have been opened and written.
+/// The decompositions for reading; defined also after files have been opened and written.
 inline void define(Session& session) {
   const auto rank = static_cast<std::uint64_t>(session.model_rank());
   const auto ranks = static_cast<std::uint64_t>(session.model_size());
@@ -97,7 +99,7 @@ inline void expect_mapped(Session& session, InputFile& input) {
       for (std::uint64_t k = 0; k < levels; ++k)
         ASSERT_EQ(ocean[i * levels + k], expected(r, k, i)) << r << i;
   }
-  // All records at once, into doubles, of a float variable.
+  // All records in one call, into doubles, for a float variable.
   std::vector<double> t(records * levels * n, hole);
   input.get("T", {.record = 0, .records = records, .decomposition = "halo"}, t.data());
   for (std::uint64_t r = 0; r < records; ++r)
@@ -108,7 +110,7 @@ inline void expect_mapped(Session& session, InputFile& input) {
       }
 }
 
-/// By block, with a halo around it in memory that must not be touched; and by a box of this rank's own.
+/// By block, with a halo around it in memory that must not change; and by a box of this rank.
 inline void expect_blocks(Session& session, InputFile& input) {
   const auto rank = static_cast<std::uint64_t>(session.model_rank());
   const auto ranks = static_cast<std::uint64_t>(session.model_size());
@@ -144,7 +146,7 @@ inline void expect_whole(InputFile& input, bool strings) {
   }
 }
 
-/// Reads `path`, which write_file wrote, in every way.
+/// Reads `path`, which write_file wrote, in all ways.
 inline void expect_right(Session& session, const std::filesystem::path& path, bool strings) {
   InputFile input = session.open_input(path.string());
   define(session);
@@ -154,8 +156,8 @@ inline void expect_right(Session& session, const std::filesystem::path& path, bo
   input.close();
 }
 
-/// Writes with this session, closes, and reads what was written by other decompositions than it was written.
-/// `define` must have been called.
+/// Writes with this session, closes, and reads with other decompositions. `define` must have been
+/// called.
 inline void write_and_read(Session& session, const std::string& store,
                            const std::filesystem::path& directory) {
   maps::write(session, store, directory);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A session whose fields lie on maps: an unstructured mesh with levels before or after the cells, land
-// points with gaps, lists with holes. Every value is known beforehand.
+// A session whose variables use maps: an unstructured mesh with levels before or after the cells,
+// land points with gaps, lists with holes. Every value is known in advance.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -18,7 +18,8 @@ namespace afterbay::test::maps {
 inline constexpr std::uint64_t cells = 613, levels = 40, rows = 23, columns = 31, records = 3;
 inline constexpr float fill = -999;
 
-/// Cells are dealt to the ranks in a scattered order; rank 1 of several holds none.
+/// Cells are distributed to the ranks in a scattered order; rank 1, if there are several, holds
+/// none.
 inline int owner_of_cell(std::uint64_t cell, int ranks) {
   const int owner = static_cast<int>(cell * 7919 % static_cast<std::uint64_t>(ranks));
   return owner == 1 && ranks > 1 ? 0 : owner;
@@ -36,7 +37,7 @@ inline std::vector<std::int64_t> my_cells(int rank, int ranks) {
   return list;
 }
 
-/// The mesh with its levels listed, as PIO wants them: 1-based, 0 for a hole, cells running fastest.
+/// The mesh with its levels listed in PIO's form: 1-based, 0 for a hole, cells running fastest.
 inline std::vector<std::int64_t> listed_levels(const std::vector<std::int64_t>& mine) {
   std::vector<std::int64_t> list;
   for (std::uint64_t level = 0; level < levels; ++level)
@@ -116,7 +117,7 @@ inline void write(Session& session, const std::string& store, const std::filesys
   file.close();
 }
 
-/// Compares every value of the file, as netCDF-C reads it.
+/// Compares every value of the file with netCDF-C.
 inline void expect_right(const std::filesystem::path& file) {
   const auto area = read<double>(file, "area");
   const auto t = read<double>(file, "T");

@@ -45,14 +45,14 @@ class Mutator {
  private:
   using Random = std::mt19937_64;
 
-  /// Structure mostly comes first in a file: half of the places are in its first 4 KiB.
+  /// Structure is mostly at the beginning of a file: half of the positions are in its first 4 KiB.
   static std::size_t place(const std::string& bytes, Random& random) {
     constexpr std::size_t structure_bytes = 4096;
     const std::size_t all = bytes.size();
     return all == 0 ? 0 : random() % (random() % 2 == 0 ? std::min(all, structure_bytes) : all);
   }
 
-  /// Numbers at which sizes, counts and signs go wrong.
+  /// Numbers at which sizes, counts and signs overflow.
   static std::uint64_t hostile_number(Random& random) {
     switch (random() % 8) {
       case 0: return 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What netCDF-C reads from a file that a test has had written.
+// The contents of a test's output file, as read by netCDF-C.
 #pragma once
 
 #include <gtest/gtest.h>

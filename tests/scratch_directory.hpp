@@ -7,7 +7,7 @@
 
 namespace afterbay::test {
 
-/// An empty directory of a test's own, removed with its contents at the end of the scope.
+/// An empty directory for one test, removed with its contents at the end of the scope.
 struct Directory {
   std::filesystem::path path;
   Directory() {

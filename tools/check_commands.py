@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Checks that ./dev installs what the tests, the demo, the benchmarks, its own scripts and the documentation run.
+"""Checks that ./dev installs the commands that the tests, the demo, the benchmarks, its scripts and the documentation run.
 
-Every command that they start must stand in PACKAGES with its Debian package, and that package in the lists of
-tools/dev/setup.sh that ./dev installs for them. Commands are found where they are first in a list of words given to
-`subprocess` (Python), in a text given to a shell (C++), or stand first in a command (shell; only names of programs that
-this machine has), and in pages (the blocks after `<!-- run: TITLE -->`; all names). What a command starts in its turn
-counts too: compilers, and `make` where CMake is given no generator. If a page with commands has a line `apt-get install`,
+Every command that they start must be listed in PACKAGES with its Debian package, and that package in the lists of
+tools/dev/setup.sh that ./dev installs for them. Commands are found if they come first in a list of words passed to
+`subprocess` (Python), in a text passed to a shell (C++), or first in a command (shell; only names of programs that
+this machine has), and in pages (the blocks after `<!-- run: TITLE -->`; all names). Commands that these start in turn
+count too: compilers, and `make` if CMake is given no generator. If a page with commands has a line `apt-get install`,
 that names the packages of all of them.
 """
 import pathlib
@@ -41,7 +41,7 @@ PACKAGES = {
     "clang-tidy": "clang-tidy",
     "doxygen": "doxygen",
 }
-#: what a command runs by itself
+#: commands that a command runs itself
 RUNS = {"mpicc": ("gcc",), "mpicxx": ("g++",), "mpifort": ("gfortran",), "mpif90": ("gfortran",)}
 #: words of the shell and the project's own command, in pages
 NO_PROGRAMS = {"cd", "export", "source", "afterbay"}
@@ -77,12 +77,12 @@ def lists_of_setup(root):
 
 
 def blanked(pattern, text, flags=0):
-    """The text without what matches; all else keeps its place and its line."""
+    """The text with matches blanked out; everything else keeps its position and line."""
     return re.sub(pattern, lambda match: re.sub(r"[^\n]", " ", match[0]), text, flags=flags)
 
 
 def started_by(name, words):
-    """Programs that a command starts by itself; `words` is the rest of it."""
+    """Programs that a command starts itself; `words` is the rest of the command."""
     yield from RUNS.get(name, ())
     option = r"(?<![\w-])-"
     if name == "cmake" and re.search(option + "[SB]", words) and not re.search(option + "(G|-preset)", words):
@@ -107,7 +107,7 @@ def of_cpp(text):
 
 
 def of_shell(text, is_program=shutil.which):
-    """First words of commands, where they are programs on this machine."""
+    """First words of commands, if they are programs on this machine."""
     text = blanked(r"<<-?\s*'?(\w+)'?.*?^\1$", text, re.MULTILINE | re.DOTALL)  # here-documents
     for match in re.finditer(r"(?:^|[;|&(`]|\$\()\s*(?:[A-Z]\w*=\S*\s+)*((?:[\w!{(]+\s+)*?)([a-z][\w.+-]*)(?=\s|$|\))", text, re.MULTILINE):
         line_start = text.rfind("\n", 0, match.start(2)) + 1
@@ -127,7 +127,7 @@ def of_page(text):
 
 
 def missing_in_page(text, known):
-    """(place, command, package) of those that the page's lines `apt-get install` do not name."""
+    """(place, command, package) for commands whose packages the page's `apt-get install` lines do not name."""
     lines = list(re.finditer(r"apt-get install((?: +[a-z0-9][a-z0-9.+-]*)+)", text))
     named = {package for line in lines for package in line[1].split()}
     if not lines:

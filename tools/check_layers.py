@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Checks that every folder of src/ includes only the folders it may depend on.
 
-The table is the one place where the layering is written down: a folder may include itself, what
-stands here, and what those may include in turn. mpi.h is allowed only where it is named below.
+The table is the only definition of the layers: a folder may include itself, the folders listed
+for it, and those that these may include in turn. mpi.h is allowed only where it is named below.
 """
 import pathlib
 import re

@@ -22,7 +22,7 @@ def prose(path):
 
 
 def anchors(path):
-    """The anchors of a page's headings, made as the usual renderers make them."""
+    """The anchors of a page's headings, formed as by the usual renderers."""
     found, seen = set(), {}
     for _, line in prose(path):
         match = HEADING.match(line)

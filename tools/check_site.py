@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks the links of a finished site: the files exist, and the places in them. check_site.py FOLDER"""
+"""Checks the links of a finished site: the files exist, and so do the anchors in them. check_site.py FOLDER"""
 import html.parser
 import pathlib
 import sys
@@ -7,7 +7,7 @@ import urllib.parse
 
 
 class Page(html.parser.HTMLParser):
-    """The links of a page, and the places that links may lead to."""
+    """The links of a page, and its anchors."""
 
     def __init__(self, text):
         super().__init__()
@@ -24,7 +24,7 @@ class Page(html.parser.HTMLParser):
 
 
 def broken_links(folder):
-    """"page:line: link: what is wrong" of each link within the site that leads nowhere."""
+    """"page:line: link: error" for each broken link within the site."""
     folder = folder.resolve()
     pages = {path: Page(path.read_text(errors="replace")) for path in sorted(folder.rglob("*.html"))}
     found = []

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks the lengths of source files (asks about more than 500 lines, fails above 800) and the sizes of C++
-classes: at most FIELDS data members and METHODS member functions, nested classes counted by themselves. A class
-above that has more than one responsibility. Those of CEILINGS are older than the limit; theirs may only fall."""
+classes: at most FIELDS data members and METHODS member functions, nested classes counted separately. A class
+above this limit has more than one responsibility. Classes in CEILINGS are older than the limit; their sizes may only fall."""
 import pathlib
 import re
 import subprocess
@@ -29,7 +29,7 @@ SKIPPED = re.compile(r"^(?:using|typedef|friend|enum|static_assert|public|privat
 
 
 def without_templates(text):
-    """Without what stands in <...>: a std::function<int()> is no member function."""
+    """Without the text in <...>: a std::function<int()> is not a member function."""
     while True:
         shorter = re.sub(r"<[^<>;{}]*>", "", text)
         if shorter == text:

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The demo: the same model with output through Afterbay and with serial netCDF, then a map of its result.
-# Called by ./dev demo with AFTERBAY_BUILD (a build folder) and AFTERBAY_PYTHON (with netCDF4, matplotlib).
-# More arguments go to the model: ./dev demo --grid 960x640
+# The demo: the same model with output through Afterbay and with serial netCDF, then draws a map of
+# its result. Called by ./dev demo with AFTERBAY_BUILD (a build folder) and AFTERBAY_PYTHON (with
+# netCDF4, matplotlib). More arguments go to the model: ./dev demo --grid 960x640
 set -euo pipefail
 
 root=$(dirname -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")")

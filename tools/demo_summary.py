@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The summary of the demo: what the output cost the model, both ways, and where everything is.
+"""The summary of the demo: the cost of the output for the model, both ways, and the locations of all files.
 
 demo_summary.py DIRECTORY   (with afterbay.log, synchronous.log, afterbay/, synchronous/, vorticity.png)
 """
@@ -24,7 +24,7 @@ def read_run(directory, name):
 
 
 def same_contents(directory):
-    """Are the files of both runs the same, variable by variable, bit for bit?"""
+    """Whether the files of both runs are equal, variable by variable, bit for bit."""
     for name in ("fields.nc", "surface.nc"):
         with netCDF4.Dataset(directory / "afterbay" / name) as a, netCDF4.Dataset(directory / "synchronous" / name) as b:
             if list(a.variables) != list(b.variables):

@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# tools/fuzz.sh COMMAND [MUTANTS [SEED]]: gives a command damaged copies of real files, as the tests do with some hundred.
+# tools/fuzz.sh COMMAND [MUTANTS [SEED]]: runs a command on damaged copies of real files, as the
+# tests do on a few hundred.
 #
 # AFTERBAY_TEST_FUZZ_BUILD   the build that reads them (build/asan-ubsan)
 # AFTERBAY_BUILD             the build whose command makes the originals (build/dev)
 #
-# Works in the fresh directory build/fuzz/COMMAND, which stays behind with the mutant if it does not survive one.
+# Works in the fresh directory build/fuzz/COMMAND, which remains, with the mutant, if the command
+# does not survive one.
 set -euo pipefail
 cd -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/.."
 root=$PWD

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// afterbay check: is a configuration right, and what does it amount to?
+// afterbay check: checks a configuration and shows what follows from it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -35,7 +35,7 @@ struct CheckOptions {
   bool no_environment = false;
 };
 
-/// Who serves, and the arithmetic of a server's memory.
+/// The roles of the ranks, and the blocks of a server's memory.
 std::string arithmetic(const config::Config& config, const config::Split& split) {
   const config::Memory& memory = config.memory;
   const std::string blocks =
@@ -52,7 +52,7 @@ std::string arithmetic(const config::Config& config, const config::Split& split)
                      blocks);
 }
 
-/// Which ranks serve.
+/// The ranks that serve.
 std::string who_is_what(const config::Config& config, int ranks) {
   if (config.topology == config::Topology::inline_) return "";
   const std::vector<int> one_node(static_cast<std::size_t>(ranks), 0);
@@ -60,7 +60,7 @@ std::string who_is_what(const config::Config& config, int ranks) {
   return places ? config::text_of(config, *places) : "";
 }
 
-/// The pools of collections for which the configuration names some.
+/// The pools of the collections for which the configuration names some.
 std::string pools_of_collections(const config::Config& config) {
   std::set<std::string> patterns;
   for (const config::CollectionOverride& item : config.overrides)
@@ -71,7 +71,7 @@ std::string pools_of_collections(const config::Config& config) {
     const std::vector<std::string>& pools = *settings.pools;
     const bool least = settings.pool_choice.value_or(config.pool_choice) == config::PoolChoice::least;
     const std::string how = pools.size() == 1 ? ""
-                            : least           ? ", each file to the one with the least to write"
+                            : least           ? ", each file to the least loaded one"
                                               : ", files in turn";
     text += fmt::format("collection '{}': pool{} '{}'{}\n", pattern, pools.size() == 1 ? "" : "s",
                         fmt::join(pools, "', '"), how);

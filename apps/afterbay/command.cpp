@@ -11,7 +11,7 @@ namespace afterbay::app {
 
 namespace {
 
-/// Filled while the program starts, before main; not changed afterwards.
+/// Filled during static initialization, before main; constant afterwards.
 std::vector<Command>& table() {
   static std::vector<Command> all;
   return all;

@@ -23,26 +23,27 @@ namespace afterbay::app {
 /// Exit codes, the same for every subcommand; `afterbay help exit-codes` explains them.
 enum class Exit : int {
   ok = 0,
-  wrong = 1,     ///< what was checked is wrong, what was compared differs
-  usage = 2,     ///< no such command or option, a value of the command line is wrong
+  wrong = 1,     ///< a check failed, or compared data differ
+  usage = 2,     ///< no such command or option, or an invalid value on the command line
   io = 3,        ///< a file cannot be read or written
   lost = 4,      ///< a process died, a deadline passed, MPI failed
   internal = 5,  ///< a defect of Afterbay
-  running = 6,   ///< what was asked about goes on, or cannot be seen to have ended
-  stopped = 7,   ///< the run was asked to stop by a signal, and has stopped in order
+  running = 6,   ///< the run has not ended, or this cannot be determined
+  stopped = 7,   ///< a signal asked the run to stop, and it stopped cleanly
 };
 
-/// The exit code for a failure of that kind.
+/// The exit code for this kind of failure.
 Exit exit_of(ErrorCode code) noexcept;
-/// The same for commands whose 1 is for something else: an input that is not what it should be, or too much,
-/// cannot be read (3), and what else would be wrong is the command line (2).
+/// The same for commands that use 1 for another purpose: an invalid or too large input cannot be
+/// read (3), and all other errors are in the command line (2).
 Exit exit_of_input(ErrorCode code) noexcept;
-/// "0  ok ..." and so on, a line each.
+/// One line per exit code: "0  ok ...".
 std::string exit_codes_text();
 
-/// How the command was called.
+/// The command line.
 struct Invocation {
-  std::vector<std::string> setting_flags;  ///< the --afterbay.* arguments, in order; taken out before parsing
+  std::vector<std::string> setting_flags;  ///< the --afterbay.* arguments, in order; removed before
+                                           ///< parsing
   CLI::App* root = nullptr;                ///< the whole command, with all subcommands
 };
 
@@ -51,12 +52,12 @@ using Action = std::function<Exit(const Invocation&)>;
 
 struct Command {
   std::string name;
-  std::string summary;                       ///< one line, begins with a small letter
+  std::string summary;                       ///< one line, starts with a lower-case letter
   std::function<Action(CLI::App&)> prepare;  ///< adds options to the subcommand; must not call MPI
   bool takes_settings = false;               ///< accepts --afterbay.* flags
 };
 
-/// Enters a command into the table; to be constructed once, as a constant of the command's file.
+/// Registers a command in the table; construct it once, as a constant in the command's file.
 struct Registration {
   explicit Registration(Command command);
 };

@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint64_t slab_bytes = std::uint64_t{8} << 20;
 constexpr std::uint64_t cache_bytes = std::uint64_t{64} << 20;
 
-/// "float32 (time, lat, lon)", lengths included.
+/// "float32 (time, lat, lon)", with lengths.
 std::string text_of_shape(const Contents& contents, const InputVariable& variable) {
   std::vector<std::string> dimensions;
   for (const std::size_t d : variable.dimensions)
@@ -54,7 +54,8 @@ class Comparer {
       result_.first.push_back(fmt::format(format, std::forward<Args>(args)...));
   }
 
-  /// The pairs of equal names, in the order of `a`. Reports names that only one has, and another order.
+  /// The pairs of equal names, in the order of `a`. Reports names that only one list has, and
+  /// differences in order.
   template <class Item>
   std::vector<std::pair<const Item*, const Item*>> matched(const std::string& what,
                                                            const std::vector<Item>& a,
@@ -175,7 +176,7 @@ class Comparer {
   const InputFile& b_;
   const CompareLimits& limits_;
   Comparison result_;
-  std::size_t reported_ = 0;  ///< values of the present variable
+  std::size_t reported_ = 0;  ///< differing values of the current variable reported so far
 };
 
 }  // namespace

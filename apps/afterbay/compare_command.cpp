@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// afterbay compare: have two netCDF files the same contents? Needs no MPI.
+// afterbay compare: compares the contents of two netCDF files. Needs no MPI.
 #include <memory>
 
 #include "command.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// afterbay completion: a script with which a shell completes commands, options and settings.
+// afterbay completion: a script for shell completion of commands, options and settings.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -31,7 +31,7 @@ _afterbay() {{
 complete -o default -F _afterbay afterbay
 )";
 
-/// Options of a command, and its own commands with theirs.
+/// The options of a command, and its subcommands with theirs.
 std::string options_of(const CLI::App& app) {
   std::string words;
   for (const CLI::App* inner : app.get_subcommands([](const CLI::App*) { return true; }))

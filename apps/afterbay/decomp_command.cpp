@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// afterbay decomp: files that say which rank holds which points. Needs no MPI.
+// afterbay decomp: files that store which rank holds which points. Needs no MPI.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace afterbay::app {
 
 namespace {
 
-/// The numbers of the maps that were chosen.
+/// The numbers of the chosen maps.
 Result<std::vector<std::size_t>> choose(const decomp::Source& source, const MapChoice& choice) {
   if (choice.map.empty()) {
     std::vector<std::size_t> all(choice.only_first ? std::min<std::size_t>(1, source.maps()) : source.maps());

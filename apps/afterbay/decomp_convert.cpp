@@ -19,7 +19,7 @@ struct ConvertOptions {
   bool overwrite = false;
 };
 
-/// Names of one file differ: the second "D1" becomes "D1_2".
+/// Names in one file must differ: the second "D1" becomes "D1_2".
 std::string unique(const std::string& name, std::set<std::string>& taken) {
   std::string tried = name;
   for (int i = 2; !taken.insert(tried).second; ++i) tried = fmt::format("{}_{}", name, i);
@@ -61,10 +61,8 @@ Result<> convert(const ConvertOptions& options) {
 Result<decomp::Format> output_format(const std::string& path, const std::string& to) {
   if (const auto named = decomp::format_of_name(to)) return *named;
   if (const auto by_ending = decomp::format_of_path(path)) return *by_ending;
-  return fail(
-      ErrorCode::invalid_argument,
-      "what kind of file \"{}\" is to be does not follow from its ending: say --to pio, e3sm or afterbay",
-      path);
+  return fail(ErrorCode::invalid_argument,
+              "the extension of \"{}\" does not determine its format: give --to pio, e3sm or afterbay", path);
 }
 
 void add_format_option(CLI::App& app, std::string& to) {

@@ -27,7 +27,7 @@ struct MakeOptions {
   bool overwrite = false;
 };
 
-/// What a kind needs, and what it takes besides --levels.
+/// The options that a kind needs, and those that it accepts besides --levels.
 struct Kind {
   const char* name;
   std::vector<std::string> needed;
@@ -48,7 +48,7 @@ bool has(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// Refuses an option that the kind has no use for, and asks for those that it needs.
+/// Fails for an option that the kind does not accept, and for missing options.
 Result<> check_options(const Kind& kind, const MakeOptions& options) {
   const std::pair<const char*, bool> given[] = {
       {"--ne", options.ne.has_value()},       {"--columns", options.columns.has_value()},
@@ -56,7 +56,7 @@ Result<> check_options(const Kind& kind, const MakeOptions& options) {
       {"--lon", options.lon.has_value()},     {"--land-percent", options.land_percent.has_value()}};
   for (const auto& [name, is_given] : given) {
     if (is_given && !has(kind.needed, name) && !has(kind.taken, name))
-      return fail(ErrorCode::invalid_argument, "{} has no use for {}", kind.name, name);
+      return fail(ErrorCode::invalid_argument, "{} does not accept {}", kind.name, name);
     if (!is_given && has(kind.needed, name))
       return fail(ErrorCode::invalid_argument, "{} needs {}", kind.name, fmt::join(kind.needed, " and "));
   }

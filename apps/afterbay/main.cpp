@@ -40,7 +40,7 @@ CommandLine split(int argc, const char* const* argv) {
   return line;
 }
 
-/// The first word that is neither an option nor a command, when it stands where a command should.
+/// The first word that is neither an option nor a command, if it stands in the place of a command.
 const std::string* mistyped_command(const std::vector<std::string>& words) {
   if (words.empty() || words.front().starts_with("-")) return nullptr;
   for (const Command& command : commands()) {
@@ -63,7 +63,7 @@ std::vector<std::string> subcommand_names(const CLI::App& app) {
   return names;
 }
 
-/// What to say of a word that is no subcommand of `app`, where one is needed.
+/// The message for a word that is not a subcommand of `app`, which needs one.
 std::string about_subcommand(const std::string& word, const CLI::App& app) {
   const std::vector<std::string> names = subcommand_names(app);
   const std::string hint = did_you_mean(word, names);
@@ -71,7 +71,7 @@ std::string about_subcommand(const std::string& word, const CLI::App& app) {
                      hint.empty() ? fmt::format("; subcommands: {}", fmt::join(names, ", ")) : hint);
 }
 
-/// What to say about words that nothing took.
+/// The message for words that no option accepted.
 std::string about_extra(const CLI::App& app) {
   for (std::string word : app.remaining(true)) {
     if (!word.starts_with("-"))
@@ -195,7 +195,7 @@ int main(int argc, char** argv) {
     exit = Program().run(split(argc, argv));
   } catch (const std::exception& error) {
     if (std::ferror(stdout) != 0)
-      exit = Exit::ok;  // fmt has thrown what is complained of below
+      exit = Exit::ok;  // fmt has thrown because of the error that is reported below
     else
       complain("", fmt::format("unexpected: {}", error.what()));
   }

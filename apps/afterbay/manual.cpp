@@ -10,7 +10,7 @@ namespace afterbay::app {
 
 namespace {
 
-/// Plain text for roff: backslashes, hyphens and lines that begin like a request are escaped.
+/// Plain text for roff: backslashes, hyphens and lines that look like requests are escaped.
 std::string escaped(std::string_view text) {
   std::string roff;
   bool line_begins = true;
@@ -27,7 +27,7 @@ std::string escaped(std::string_view text) {
   return roff;
 }
 
-/// Options, then subcommands with theirs. `path` is the command with the words before it.
+/// Options, then subcommands with theirs. `path` is the command including its parents.
 std::string section_of(const CLI::App& app, const std::string& path) {
   std::string page = fmt::format(".SS {}\n{}.\n", escaped(path), escaped(app.get_description()));
   for (const CLI::Option* option : app.get_options()) {
@@ -40,7 +40,7 @@ std::string section_of(const CLI::App& app, const std::string& path) {
   return page;
 }
 
-/// Lines that stay as they are.
+/// Preformatted lines.
 std::string preformatted(const std::string& text) { return ".nf\n" + escaped(text) + ".fi\n"; }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The manual page afterbay(1), made from the commands and their options.
+// The manual page afterbay(1), generated from the commands and their options.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// afterbay plan: finds settings by measuring.
+// afterbay plan: determines settings by measurement.
 #include "plan_storage.hpp"
 
 namespace afterbay::app {

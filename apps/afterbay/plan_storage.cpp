@@ -28,7 +28,7 @@ using namespace std::chrono_literals;
 
 constexpr int most_writers = 64;
 constexpr auto lfs_deadline = 10s;
-/// Of what is free, so that neither the sweep nor its neighbours run into a full disk.
+/// Share of the free space, so that neither the measurement nor other users run into a full disk.
 constexpr std::uint64_t usable_part = 4;
 constexpr std::uint64_t least_usable_bytes = 64 * MiB;
 
@@ -40,13 +40,13 @@ struct PlanOptions {
   bool lustre = false;
 };
 
-/// A value of the command line that is not what it should be.
+/// Reports an invalid value of a command-line option.
 Exit refuse(const std::string& option, const std::string& text) {
   complain("plan storage", fmt::format("{}: {}", option, text));
   return Exit::usage;
 }
 
-/// Bytes that may be on the disk at once.
+/// Maximum bytes on the disk at one time.
 Result<std::uint64_t> usable_bytes(const std::string& directory) {
   std::error_code error;
   if (!std::filesystem::is_directory(directory, error))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// afterbay plan storage: which settings suit a directory.
+// afterbay plan storage: determines suitable settings for a directory.
 #pragma once
 
 #include "command.hpp"

@@ -22,10 +22,10 @@ std::string stripes_text(const storage::Stripes& stripes) {
   return fmt::format("{} x {}", count_text(stripes.count), print_bytes(stripes.size_bytes));
 }
 
-/// What the file system made of what was asked for.
+/// The requested stripes and those that the file system applied.
 std::string found_stripes(const PlanContext& context) {
   if (context.targets.empty()) return {};
-  std::string text = "#\n# Stripes as they were asked for, and as the files had them:\n";
+  std::string text = "#\n# Requested stripes, and the stripes of the files:\n";
   for (const auto& [asked, found] : context.stripes)
     text += fmt::format("# {:<10}  {}, {}\n", stripes_text(asked), found, context.targets);
   return text;
@@ -52,7 +52,7 @@ std::string settings(const storage::StorageAdvice& advice) {
 
 constexpr std::size_t enough_runs = 3;
 
-/// Of a way that was tried at all.
+/// For a setup that was tried at least once.
 std::size_t fewest_runs(const storage::Sweep& sweep) {
   std::size_t fewest = enough_runs;
   for (const storage::SweepPart& part : sweep.parts())
@@ -84,14 +84,12 @@ std::string plan_text(const PlanContext& context, const storage::Sweep& sweep,
   text += settings(advice);
   if (fewest_runs(sweep) < enough_runs)
     text += fmt::format(
-        "# The time was short: some of the ways below were tried less than {} times, and another run may "
-        "find "
-        "another\n# way to be the fastest. Give more (--time).\n",
+        "# The time was short: some of the variants below were tried less than {} times, and another run "
+        "may\n# find another one to be the fastest. Increase --time.\n",
         enough_runs);
   text +=
-      "\n# The evidence: MiB/s with fsync, ways of writing measured in turn. Of those of a part that are "
-      "within 5 % "
-      "of\n# the fastest the least demanding one is taken on to the next part, and recommended in the end.\n";
+      "\n# The evidence: MiB/s with fsync, all variants measured in turn. In each part, the least demanding "
+      "variant\n# within 5 % of the fastest is used for the next part, and recommended at the end.\n";
   for (const storage::SweepPart& part : sweep.parts()) {
     text += fmt::format("#\n# {}; trials of {}:\n", part.what, print_bytes(part.trial_bytes >> 20 << 20));
     text += fmt::format("# {:>7}  {:<8}  {:>7}  {:<8}  {:<10}  {:>7}  {:>7}  {:>7}  {:>4}\n", "writers",

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `afterbay plan storage` prints: YAML that `afterbay check` accepts, the evidence as comments.
+// The output of `afterbay plan storage`: YAML that `afterbay check` accepts, with the measurements
+// as comments.
 #pragma once
 
 #include <string>
@@ -16,9 +17,10 @@ struct PlanContext {
   storage::FileSystem file_system;
   std::string host;
   std::string date;
-  double seconds = 0;   ///< that the measurement took
-  std::string targets;  ///< "of 6 OSTs", "number of OSTs not known"; empty: the file system has none
-  /// What was asked for, and what the trial files had.
+  double seconds = 0;   ///< duration of the measurement
+  std::string targets;  ///< "of 6 OSTs", "number of OSTs not known"; empty: the file system has no
+                        ///< OSTs
+  /// The requested stripes, and those of the trial files.
   std::vector<std::pair<storage::Stripes, std::string>> stripes;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// afterbay recover: gives files that a run left in the making their names, as they were at an epoch.
+// afterbay recover: gives part files of a killed run their final names, restored to an epoch.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -32,7 +32,7 @@ struct RecoverCommandOptions {
   bool json = false;
 };
 
-/// By number, or by the last one of that name.
+/// By number, or the last one with that name.
 std::optional<std::uint64_t> number_of(const RecoverCommandOptions& options,
                                        const storage::Recoverable& file) {
   if (!options.epoch && !options.number) return std::nullopt;
@@ -68,7 +68,8 @@ std::optional<journal::LeftFile> left_in(const journal::Journal& journal, const 
   return journal::find_left(journal, file.path, {file.made_for.inode, file.made_for.born_ns});
 }
 
-/// The journal that knows the file: the given one; else in the working directory, beside the file, or above.
+/// The journal that contains the file: the given one; otherwise in the working directory, beside
+/// the file, or above.
 std::optional<journal::Journal> journal_of(const storage::Recoverable& file, const std::string& given) {
   if (!given.empty()) {
     auto journal = journal::read_journal(given);
@@ -80,7 +81,7 @@ std::optional<journal::Journal> journal_of(const storage::Recoverable& file, con
   for (const auto& directory : {std::filesystem::path("."), beside, beside.parent_path()}) {
     auto journal = journal::read_journal(directory.string());
     if (journal && left_in(*journal, file)) return std::move(*journal);
-    // One that is there and cannot be read may know the file, and would not hear of its recovery.
+    // A journal that exists but cannot be read may contain the file, and would lack its recovery.
     const std::string at_fault =
         journal ? "" : std::filesystem::path(journal.error().file).filename().string();
     if (journal::is_journal_name(at_fault)) throw Failure(journal.error().add("nothing was changed"));
@@ -98,12 +99,12 @@ void recover(const storage::Recoverable& file, const RecoverCommandOptions& opti
   if (!left)
     fmt::print(
         stderr,
-        "{}: no journal{} knows this file: `afterbay status` and `afterbay verify` will not hear of its "
+        "{}: no journal{} contains this file: `afterbay status` and `afterbay verify` will not show its "
         "recovery (--journal DIR)\n",
         printable(file.path), journal ? fmt::format(" in {}", printable(journal->directory)) : "");
   storage::RecoverOptions how{number_of(options, file), options.replace};
   if (left) {
-    // An entry that cannot be written is reported before anything is changed.
+    // If an entry cannot be written, this is reported before anything is changed.
     if (auto writable = journal::check_writable(*journal, *left); !writable)
       throw Failure(writable.error().in_file(file.path).add("nothing was changed"));
     how.before_name = [&](const storage::Recovered& it) {
@@ -113,7 +114,8 @@ void recover(const storage::Recoverable& file, const RecoverCommandOptions& opti
   const auto recovered = storage::recover_file(file, how);
   if (!recovered) throw Failure(recovered.error());
   if (left) {
-    // It is as it should be, and the journal has said so before: this line is for readers of its lines.
+    // The file is correct, and the journal already says that it is about to be renamed: only this
+    // last line is missing.
     journal::FileRecovered entry{published_as(*recovered), recovered->epoch.number, recovered->epoch.name};
     if (auto noted = journal::note_recovered(*journal, *left, std::move(entry)); !noted)
       fmt::print(stderr, "{}: recovered, but {}\n", printable(file.path),
@@ -140,7 +142,7 @@ Exit recover_all(const RecoverCommandOptions& options) {
   for (const std::string& path : options.files) {
     auto file = storage::find_recoverable(path, options.copied);
     if (!file) throw Failure(file.error());
-    static_cast<void>(number_of(options, *file));  // before any file is touched
+    static_cast<void>(number_of(options, *file));  // before any file is changed
     files.push_back(std::move(*file));
   }
   Json json = Json::array();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// afterbay replay: plays a netCDF file through the I/O servers, as a model would write it.
+// afterbay replay: writes a netCDF file through the I/O servers, like a model.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 
 struct ReplayOptions {
   ReplayRequest request;
-  int servers = 0;  ///< 0: as the settings say
+  int servers = 0;  ///< 0: from the settings
   bool verify = false;
 };
 
@@ -33,8 +33,7 @@ Exit replay(const ReplayOptions& options, const Invocation& invocation) {
   const auto config =
       config::load({.settings = {}, .config_file = {}, .environment = {}, .arguments = request.arguments});
   ReplayJob job(config ? *config : config::Config{});
-  if (!config) {  // on all processes alike: one says it, and none ends (which would end the job) before it
-                  // has
+  if (!config) {  // equal on all processes: one reports it; none ends before, which would end the job
     const Exit code = exit_of_input(config.error().code);
     if (job.rank() == 0) complain("replay", config.error().text());
     job.leave(static_cast<int>(code));
@@ -47,7 +46,8 @@ Exit replay(const ReplayOptions& options, const Invocation& invocation) {
     job.leave(static_cast<int>(code));
     return code;
   }
-  // After this the job's other processes are gone, and nobody waits in MPI while files are compared.
+  // After this the other processes of the job are gone, and none waits in MPI while files are
+  // compared.
   job.leave(static_cast<int>(Exit::ok));
   return options.verify ? verify(request, *playback) : Exit::ok;
 }

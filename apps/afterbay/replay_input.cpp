@@ -13,7 +13,7 @@
 namespace afterbay::app {
 namespace {
 
-/// Nothing: more than can be counted.
+/// Nothing: the number is too large to be represented.
 std::optional<std::uint64_t> bytes_of(std::span<const std::uint64_t> count, std::size_t element_bytes) {
   std::uint64_t bytes = element_bytes;
   for (const std::uint64_t length : count)
@@ -50,9 +50,9 @@ Result<> InputFile::refuse_what_is_not_atomic() const {
           .in_file(path_));
 }
 
-/// A damaged length is not played or compared record by record for years. A value may take next to no room:
-/// deflate makes 1032 bytes of one, and what was never written is not in the file; but each record leaves
-/// some trace.
+/// Rejects damaged lengths, which would take years to replay or compare. A value may take almost no
+/// space: deflate compresses up to 1032 bytes into one, and values that were never written are not
+/// in the file; but each record leaves some trace.
 Result<> InputFile::refuse_absurd_lengths() const {
   constexpr std::uint64_t most_expansion = 1040;
   std::error_code ignored;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// InputFile: any netCDF file of the classic data model or of netCDF-4's atomic types. Each process opens the
-// file for itself and reads only what it asks for.
+// InputFile: any netCDF file of the classic data model or with netCDF-4's atomic types. Each
+// process opens the file and reads only what is requested.
 #pragma once
 
 #include <cstddef>
@@ -23,23 +23,25 @@ using Contents = storage::ArrayContents;
 
 class InputFile {
  public:
-  /// Fails with io (cannot be opened or read), or format: damaged (more values or
-  /// records than a file of its size can hold), or groups and user-defined types, named.
+  /// Fails with io (cannot be opened or read), or format: damaged (more values or records than a
+  /// file of its size can hold), or with groups and user-defined types, which are named.
   static Result<InputFile> open(const std::string& path);
   [[nodiscard]] const Contents& contents() const { return file_->contents(); }
   [[nodiscard]] const std::string& path() const { return path_; }
 
-  /// The box (start, count) of a variable of numbers or text, dense, C order, the machine's byte order.
-  /// `values` has the box's points times the size of the type. A box of no points reads nothing.
+  /// Reads the box (start, count) of a variable of numbers or text, dense, C order, in native byte
+  /// order. `values` has the number of points times the size of the type. A box without points
+  /// reads nothing.
   Result<> read(const InputVariable& variable, std::span<const std::uint64_t> start,
                 std::span<const std::uint64_t> count, std::span<std::byte> values) const;
   /// The same for strings; a missing string reads as an empty one.
   Result<std::vector<std::string>> read_strings(const InputVariable& variable,
                                                 std::span<const std::uint64_t> start,
                                                 std::span<const std::uint64_t> count) const;
-  /// All values of a variable. Fails with resources if they do not fit into memory.
+  /// Reads all values of a variable. Fails with resources if they do not fit into memory.
   Result<Values> read_all(const InputVariable& variable) const;
-  /// Room for decoded chunks, so that reading a variable piece by piece decodes each chunk once.
+  /// Sets the cache for decoded chunks, so that each chunk is decoded once when a variable is read
+  /// piece by piece.
   void cache_chunks(const InputVariable& variable, std::uint64_t bytes) const;
 
  private:

@@ -21,17 +21,17 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Once something failed nobody can expect the others to come; they get this long to say why.
+/// After a failure the other processes may never come; they get this long to report the reason.
 constexpr std::chrono::seconds patience_after_failure{10};
 
-/// The session's server thread calls MPI beside the model's own when it must reach other nodes.
+/// The session's server thread calls MPI concurrently with the model if it must reach other nodes.
 int thread_level(const config::Config& config) {
   const bool background =
       config.topology == config::Topology::inline_ && config.inline_mode == config::InlineMode::thread;
   return background ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED;
 }
 
-/// The model ranks' total of what each handed over.
+/// The total over the model ranks.
 std::uint64_t sum(std::uint64_t mine, MPI_Comm comm) {
   std::uint64_t all = 0;
   MPI_Reduce(&mine, &all, 1, MPI_UINT64_T, MPI_SUM, 0, comm);
@@ -64,8 +64,8 @@ PlanRequest ReplayJob::plan_request(const ReplayRequest& request, int model_rank
 }
 
 Result<Playback> ReplayJob::run(const ReplayRequest& request) try {
-  // Every process looks at the input first: nobody is left alone in a session that cannot be. What a session
-  // is refused for, all of them learn.
+  // Every process checks the input first, so that none is left alone in a session. If the session
+  // is refused, all of them learn the reason.
   found_by_all_ = true;
   AFTERBAY_TRY_ASSIGN(const InputFile input, InputFile::open(request.input));
   AFTERBAY_TRY(make_plan(input, plan_request(request, 1)));
@@ -90,7 +90,7 @@ Result<Playback> ReplayJob::play_as_model(Session& session, const InputFile& inp
   const int ranks = session.model_size();
   const bool first = session.model_rank() == 0;
   MPI_Comm comm = MPI_COMM_NULL;
-  MPI_Comm_dup(model_comm(session), &comm);  // the session's own ends with finalize
+  MPI_Comm_dup(model_comm(session), &comm);  // the session's communicator ends with finalize
   AFTERBAY_TRY_ASSIGN(Plan plan, make_plan(input, plan_request(request, ranks)));
   const Clock::time_point start = Clock::now();
   Playback playback = play(session, input, plan, request);

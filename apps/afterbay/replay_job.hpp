@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ReplayJob: the processes of an MPI job that play a file, from MPI_Init to MPI_Finalize.
+// ReplayJob: the processes of an MPI job that replay a file, from MPI_Init to MPI_Finalize.
 #pragma once
 
 #include <string>
@@ -12,19 +12,19 @@ namespace afterbay::app {
 
 class ReplayJob {
  public:
-  /// Starts MPI at the thread level that the configuration needs.
+  /// Initializes MPI with the thread level that the configuration needs.
   explicit ReplayJob(const config::Config& config);
 
-  /// Plays, or serves while others play. On model rank 0 the result names the files written, after a
-  /// summary was printed. Errors come out on every process that they concern.
+  /// Replays, or serves while others replay. On model rank 0 the result names the files written,
+  /// after a summary was printed. Errors are returned on every process that they concern.
   Result<Playback> run(const ReplayRequest& request);
 
   [[nodiscard]] int rank() const { return world_rank_; }
-  /// Whether this process should report the error of `run`: not if all have found the same one.
+  /// Whether this process should report the error of `run`: not if all processes have the same one.
   [[nodiscard]] bool speaks() const { return !found_by_all_ || world_rank_ == 0; }
 
-  /// Ends MPI when all processes have come here; those that do not come within the deadline are
-  /// ended with `code`.
+  /// Finalizes MPI when all processes have come here; if some do not come within the deadline, ends
+  /// the job with `code`.
   void leave(int code);
 
  private:

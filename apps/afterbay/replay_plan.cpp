@@ -30,7 +30,7 @@ bool holds(Format store, Type type) {
   }
 }
 
-/// Attributes that netCDF-4 keeps for itself: netCDF-C refuses to write them, or hides what was written.
+/// Attributes that netCDF-4 reserves: netCDF-C refuses to write them, or hides them.
 bool is_reserved(std::string_view name) {
   constexpr std::array<std::string_view, 11> reserved{
       "CLASS",      "NAME",          "DIMENSION_LIST",     "REFERENCE_LIST",      "_Format",
@@ -160,8 +160,8 @@ class Planner {
                d + 1);
   }
 
-  /// Filters and chunks as in the input. Servers assemble one record at a time, in blocks: chunks of
-  /// several records, or larger than a block, are left to the library.
+  /// Filters and chunks as in the input. Servers assemble one record at a time, in blocks: chunks
+  /// of several records, or larger than a block, are replaced by automatic ones.
   void copy_storage(const InputVariable& input, Variable& variable) const {
     if (input.chunk.empty() || input.type == Type::string) return;
     variable.deflate = input.deflate;
@@ -177,12 +177,13 @@ class Planner {
                             contents_.dimensions[input.dimensions[0]].name == input.name;
     if (coordinate) return Played::constant;
     if (input.type == Type::string) return Played::strings;
-    // Models hold short fixed vectors and scalars on every rank, and share out the rest.
+    // Models hold short fixed vectors and scalars on every rank, and distribute the rest.
     const std::size_t fixed = input.dimensions.size() - (record ? 1 : 0);
     return fixed == 0 || (fixed == 1 && !record) ? Played::whole : Played::decomposed;
   }
 
-  /// The grid over the last two dimensions, or over as many more as it takes to give every rank a part.
+  /// The grid over the last two dimensions, or over as many more as are needed to give every rank a
+  /// part.
   std::size_t grid_for(const InputVariable& input, bool record) {
     const std::size_t first = record ? 1 : 0;
     const std::vector<std::uint64_t> shape = contents_.shape(input);

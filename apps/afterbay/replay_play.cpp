@@ -36,7 +36,7 @@ class Timed {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-/// One variable as this rank plays it: its part (the record dimension included) and room to read it.
+/// One variable as this rank replays it: its part (including the record dimension) and a buffer.
 struct Part {
   const InputVariable* input = nullptr;
   Played how = Played::whole;
@@ -94,7 +94,7 @@ class Player {
     return part;
   }
 
-  /// A chunk may hold many records: it stays decoded while they are played.
+  /// A chunk may hold many records: it stays decoded while they are replayed.
   void share_out_cache() const {
     const auto chunked = [](const Part& part) { return part.record && !part.input->chunk.empty(); };
     const auto sharing = std::count_if(parts_.begin(), parts_.end(), chunked);
@@ -110,7 +110,7 @@ class Player {
     file.close();
   }
 
-  /// All fixed variables, or one record of the others: what a model would hand over in one step.
+  /// All fixed variables, or one record of the others: the data that a model would put in one step.
   void play_parts(OutputFile& file, bool records, std::uint64_t record) {
     for (Part& part : parts_) {
       if (part.record != records) continue;
@@ -135,7 +135,7 @@ class Player {
     result_.bytes += buffer_.size();
   }
 
-  /// Every rank has all strings, as a model would.
+  /// Every rank holds all strings, as in a model.
   void play_strings(OutputFile& file, const Part& part, std::uint64_t record) {
     std::vector<std::string> strings;
     {
@@ -151,7 +151,7 @@ class Player {
   const InputFile& input_;
   Plan plan_;
   const ReplayRequest& request_;
-  std::vector<Block> blocks_;  ///< as Plan::grids
+  std::vector<Block> blocks_;  ///< in the order of Plan::grids
   std::vector<Part> parts_;
   std::vector<std::byte> buffer_;
   Playback result_;

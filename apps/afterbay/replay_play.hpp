@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Playing a file through a session, on every process of an MPI job.
+// Replays a file through a session, on every process of an MPI job.
 #pragma once
 
 #include <cstdint>
@@ -15,22 +15,23 @@ struct ReplayRequest {
   std::string input;
   std::string output;
   std::string store = "netcdf4";
-  int repeat = 1;                      ///< how often the input is played, each time into a file of its own
+  int repeat = 1;                      ///< number of repetitions, each into its own file
   std::vector<std::string> arguments;  ///< --afterbay.*
 };
 
-/// The name of the file of turn `turn`: OUTPUT itself for the first, then with the number before the suffix.
+/// The name of the file for repetition `turn`: OUTPUT itself for the first, then with the number
+/// before the extension.
 std::string output_name(const std::string& output, int turn);
 
 struct Playback {
   std::vector<std::string> paths;  ///< of the files written; filled on model rank 0
-  std::uint64_t records = 0;       ///< in all files together
-  std::uint64_t bytes = 0;         ///< that this rank handed over
+  std::uint64_t records = 0;       ///< total over all files
+  std::uint64_t bytes = 0;         ///< put by this rank
   double read_s = 0;
   double put_s = 0;
 };
 
-/// This model rank's part of the job, from definitions to finalize. Throws Failure.
+/// This model rank's part of the job, from the definitions to finalize. Throws Failure.
 Playback play(Session& session, const InputFile& input, Plan plan, const ReplayRequest& request);
 
 }  // namespace afterbay::app

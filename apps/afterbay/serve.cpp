@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// afterbay serve: the I/O servers of a run as programs of their own,
+// afterbay serve: the I/O servers of a run as separate programs,
 //   mpirun -np 4 model : -np 2 afterbay serve
 #include <fmt/format.h>
 #include <mpi.h>
@@ -51,7 +51,7 @@ class MpiProcess {
 
   void finalize() { MPI_Finalize(); }
 
-  /// Where nothing is wrong with anybody, who all come to MPI_Finalize, but perhaps late: then without them.
+  /// After a success all ranks reach MPI_Finalize, but possibly late: wait at most this long.
   void finalize_or_exit(Exit code) {
     std::jthread watchdog([code](const std::stop_token& stop) {
       std::mutex mutex;
@@ -63,13 +63,13 @@ class MpiProcess {
     MPI_Finalize();
   }
 
-  /// Ends the job after a failure, when the model's ranks have had time to say what they know of it and to
-  /// end by themselves. MPI_Finalize instead would wait for ranks that may never come to it, and Open
-  /// MPI 4.1's mpirun can crash or hang when other ranks abort meanwhile.
+  /// Ends the job after a failure, when the model's ranks have had time to report their errors and
+  /// to end by themselves. MPI_Finalize instead would wait for ranks that may never reach it, and
+  /// Open MPI 4.1's mpirun can crash or hang if other ranks abort meanwhile.
   [[noreturn]] void abort(Exit code) {
     const auto end = std::chrono::steady_clock::now() + time_for_others;
     while (std::chrono::steady_clock::now() < end) {
-      int found = 0;  // whatever: MPI moves on what was sent
+      int found = 0;  // the result does not matter: the call makes MPI progress
       MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }

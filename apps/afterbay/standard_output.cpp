@@ -14,8 +14,8 @@ namespace afterbay::app {
 void occupy_closed_streams() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (::fcntl(stream, F_GETFD) >= 0) continue;
-    // The lowest free number is the stream's. Opened the other way round it refuses to be used, as a closed
-    // one.
+    // The lowest free number is the stream's. Opened in the opposite direction it cannot be used,
+    // like a closed stream.
     (void)::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
   }
 }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a command prints either arrives or the command fails.
+// Ensures that a command fails if its output is lost.
 #pragma once
 
 #include "command.hpp"
 
 namespace afterbay::app {
 
-/// Puts something that cannot be used in place of standard streams that are closed, so that no file that is
-/// opened later takes their numbers and gets what is printed. To be called before anything is opened.
+/// Replaces closed standard streams by unusable ones, so that no file that is opened later gets
+/// their numbers and the printed text. Call it before anything is opened.
 void occupy_closed_streams();
 
-/// Flushes standard output. `exit`, or io with a complaint when something of what was printed is lost.
+/// Flushes standard output. Returns `exit`, or io with an error message if some output was lost.
 Exit finish_output(Exit exit);
 
 }  // namespace afterbay::app

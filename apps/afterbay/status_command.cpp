@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// afterbay status: what ran, what is published, what is not.
+// afterbay status: shows runs, published files and incomplete files.
 #include <fmt/format.h>
 
 #include <unistd.h>
@@ -33,7 +33,7 @@ struct StatusOptions {
   std::size_t most_runs = 10;
 };
 
-/// "1.5 GiB": for people, not exact.
+/// "1.5 GiB": rounded, for display.
 std::string about(std::uint64_t bytes) {
   constexpr const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
   auto amount = static_cast<double>(bytes);
@@ -59,7 +59,7 @@ std::string readable(std::string at) {
   return at;
 }
 
-/// A message of several lines, each where it can be seen whose it is.
+/// A message of several lines, indented below its heading.
 std::string indented(std::string_view text) {
   std::string lines;
   while (!text.empty()) {
@@ -78,7 +78,7 @@ std::string labels(const journal::FileFacts& file) {
   return text;
 }
 
-/// Since when, and who: for a run that has not ended.
+/// Start and servers of a run that has not ended.
 std::string who(const journal::Run& run) {
   std::string text;
   for (const auto& [number, server] : run.servers)
@@ -99,24 +99,25 @@ std::string line_of(const journal::Run& run, RunState state) {
 }
 
 const char* fate_of(const journal::OpenedFile& file, RunState state) {
-  if (state == RunState::running) return file.given_up.empty() ? "in the making" : "given up";
+  if (state == RunState::running) return file.given_up.empty() ? "in progress" : "given up";
   if (journal::published_after_all(file)) return "complete, though killed before the journal said so";
   return file.given_up.empty() ? "not published" : "given up";
 }
 
-/// What has become of an epoch's output that its run left in files in the making.
+/// The state of an epoch's output in part files that its run left.
 struct LeftOfEpoch {
-  std::vector<std::string> to_recover;  ///< it comes back with `afterbay recover`
-  std::vector<std::string> gone;        ///< it does not: removed, damaged, or made anew by a later run
+  std::vector<std::string> to_recover;  ///< can be restored with `afterbay recover`
+  std::vector<std::string> gone;        ///< cannot be restored: removed, damaged, or created anew
+                                        ///< by a later run
 };
 
-/// Whether the log that was found is of a file that this run made, not another one.
+/// Whether the log belongs to a file that this run created, not to another file.
 bool is_of_run(const storage::Recoverable& found, const journal::Journal& journal, const journal::Run& run) {
   const auto left = journal::find_left(journal, found.path, {found.made_for.inode, found.made_for.born_ns});
   if (left) return left->run == &run;
   const auto opened =
       std::ranges::find(run.unpublished, found.path, [](const auto& it) { return it.file.path; });
-  return opened == run.unpublished.end();  // the line may have been lost with the power
+  return opened == run.unpublished.end();  // a power failure may have removed the line
 }
 
 bool has_final_name(const journal::Run& run, const std::string& path) {
@@ -126,7 +127,7 @@ bool has_final_name(const journal::Run& run, const std::string& path) {
          });
 }
 
-/// Files that have got their names since the journal was read. Their part files are not there for that.
+/// Files that got their names after the journal was read, and whose part files are therefore gone.
 void forget_published(std::vector<std::string>& paths, const journal::Journal& journal,
                       const journal::Run& run) {
   const auto now = journal::read_journal(journal.directory);
@@ -154,11 +155,12 @@ LeftOfEpoch left_of(const journal::Journal& journal, const journal::Run& run, Ru
     (has_epoch ? left.to_recover : left.gone).push_back(path);
   }
   if (!is_over(state) && !left.gone.empty()) forget_published(left.gone, journal, run);
-  if (state == RunState::running) left.to_recover.clear();  // the run goes on to write them
+  if (state == RunState::running) left.to_recover.clear();  // the run will continue to write them
   return left;
 }
 
-/// What a shell takes as one word; if the text is not printable, shells that know $'...', such as bash.
+/// Quotes text as one shell word; if it is not printable, for shells that support $'...', such as
+/// bash.
 std::string quoted(const std::string& text) {
   const bool plain = !text.empty() && std::ranges::all_of(text, [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
@@ -185,23 +187,23 @@ std::string epoch_of(const journal::Journal& journal, const journal::Run& run, R
                   left.gone.empty() ? "is durable" : "was durable");
   for (const std::string& path : left.gone)
     text += fmt::format(
-        "        no longer there: {}: its file in the making was removed or cut off, or made anew by a later "
+        "        no longer there: {}: its part file was removed or truncated, or created anew by a later "
         "run\n",
         printable(path));
   for (const std::string& path : last->epoch.lost)
     text += fmt::format("        but not {}: it was given up before\n", printable(path));
   for (const journal::PublishedFile& it : run.published)
     if (it.epoch)
-      text += fmt::format("        brought back to epoch {}: {}\n", printable(*it.epoch),
+      text += fmt::format("        restored to epoch {}: {}\n", printable(*it.epoch),
                           printable(it.file.file.path));
   for (const std::string& path : left.to_recover)
-    text += fmt::format("        {}to be brought back: afterbay recover --number {}{} {}\n",
+    text += fmt::format("        {}to be restored: afterbay recover --number {}{} {}\n",
                         is_over(state) ? "" : "if the run is over, ", last->epoch.epoch,
                         ::access(path.c_str(), F_OK) == 0 ? " --replace" : "", quoted(path));
   return text;
 }
 
-/// Of the session's run that came to an epoch last, where `run` did not yet.
+/// The latest epoch of the session's other runs, if `run` has none yet.
 std::string earlier_epoch_of(const journal::Journal& journal, const journal::Run& run,
                              const journal::Asker& asker) {
   if (run.last_epoch() != nullptr) return "";
@@ -215,17 +217,15 @@ std::string earlier_epoch_of(const journal::Journal& journal, const journal::Run
          epoch_of(journal, *found, journal::state_of(*found, asker));
 }
 
-/// Why a run counts although later ones of its session began after its end.
+/// Why a run counts although later runs of its session began after its end.
 std::string why_it_counts(const journal::Journal& journal, const journal::Run& run) {
   constexpr std::size_t most_paths = 5;
   const journal::Standing standing = journal::standing_of(journal, run);
   if (!standing.followed) return "";
   if (standing.awaited.empty())
-    return "    counts, though later runs followed: it ran beside others of its session, and no later run "
-           "can be "
-           "seen to be its repetition. Give each of them a name (setting session). Once this is settled, "
-           "move "
-           "the journal away\n";
+    return "    counts, though later runs followed: it ran at the same time as others of its session, and no "
+           "later run can be identified as its repetition. Give each of them a name (setting session). Once "
+           "this is resolved, move the journal away\n";
   std::string paths;
   for (std::size_t i = 0; i < standing.awaited.size() && i < most_paths; ++i)
     paths += (i > 0 ? ", " : "") + printable(standing.awaited[i]);
@@ -233,7 +233,7 @@ std::string why_it_counts(const journal::Journal& journal, const journal::Run& r
     paths += fmt::format(" and {} more", standing.awaited.size() - most_paths);
   return fmt::format(
       "    counts, though later runs followed: none of them wrote {}. It counts until one does, `afterbay "
-      "recover` brings that back, or the journal is moved away\n",
+      "recover` restores the file, or the journal is moved away\n",
       paths);
 }
 
@@ -263,7 +263,7 @@ std::string details_of(const journal::Journal& journal, const journal::Run& run,
   return text;
 }
 
-/// Records that the files lack since the servers' memory was full.
+/// Records missing in the files because the servers' memory was full.
 std::string gaps_of(const journal::Journal& journal) {
   std::string text;
   for (const auto& [path, it] : journal::newest_files(journal))
@@ -273,8 +273,8 @@ std::string gaps_of(const journal::Journal& journal) {
   return text;
 }
 
-/// As short as they can be: a session's name is said where there are several, a run's where several ran at
-/// once.
+/// The shortest unambiguous names: with the session if there are several, with the run if several
+/// ran at the same time.
 std::vector<std::string> names_of(const std::map<journal::SeriesName, journal::PublishedFile>& files) {
   std::set<std::string> sessions;
   for (const auto& [series, it] : files) sessions.insert(series.session);

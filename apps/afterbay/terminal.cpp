@@ -65,7 +65,7 @@ Terminal::~Terminal() {
   ::tcsetattr(STDIN_FILENO, TCSANOW, &before_);
 }
 
-/// Line by line over what stands there: a cleared screen would flicker.
+/// Overwrites line by line: clearing the screen would flicker.
 void Terminal::show(const std::string& text) {
   std::string out = "\x1b[H";
   for (const char c : text) out += c == '\n' ? std::string("\x1b[K\n") : std::string(1, c);
@@ -80,7 +80,7 @@ char Terminal::key(std::chrono::milliseconds most) {
   if (told_to_end != 0) return 'q';
   char pressed = 0;
   if (ready <= 0) return 0;
-  return ::read(STDIN_FILENO, &pressed, 1) == 1 ? pressed : 'q';  // the terminal is gone
+  return ::read(STDIN_FILENO, &pressed, 1) == 1 ? pressed : 'q';  // the terminal has been closed
 }
 
 }  // namespace afterbay::app

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A full-screen view on a terminal, in plain ANSI sequences, that leaves the terminal as it was.
+// A full-screen view on a terminal, with plain ANSI sequences. Restores the terminal at the end.
 #pragma once
 
 #include <termios.h>
@@ -10,7 +10,7 @@
 
 namespace afterbay::app {
 
-/// Takes the terminal over while it lives. One at a time.
+/// Uses the terminal during its lifetime. One at a time.
 class Terminal {
  public:
   Terminal();
@@ -18,19 +18,20 @@ class Terminal {
   Terminal(const Terminal&) = delete;
   Terminal& operator=(const Terminal&) = delete;
 
-  /// Whether standard input and output are one.
+  /// Whether standard input and output are terminals.
   static bool there();
   static bool has_colours();
   struct Size {
     std::size_t width = 80;
     std::size_t height = 24;
   };
-  /// Of the terminal, or what COLUMNS and LINES say.
+  /// The size of the terminal, or COLUMNS and LINES.
   static Size size();
 
-  /// Puts `text` in the place of what is shown.
+  /// Replaces the displayed text.
   void show(const std::string& text);
-  /// Waits for a key, at most so long; 0: none came. Ctrl-C and signals that end programs count as 'q'.
+  /// Waits for a key, at most this long; 0: none. Ctrl-C and signals that end programs count as
+  /// 'q'.
   char key(std::chrono::milliseconds most);
 
  private:

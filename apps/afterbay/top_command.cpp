@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// afterbay top: what a running session's servers do now.
+// afterbay top: shows the current state of a running session's servers.
 #include <fmt/format.h>
 #include <signal.h>
 
@@ -58,7 +58,7 @@ Exit once(const TopOptions& options) {
   return Exit::ok;
 }
 
-/// Lines that do not fit on the screen would scroll it.
+/// Lines beyond the screen size would scroll it.
 std::string first_lines(const std::string& text, std::size_t count) {
   std::size_t end = 0;
   for (std::size_t line = 0; line < count && end < text.size(); ++line) {

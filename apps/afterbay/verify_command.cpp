@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// afterbay verify: are the files what the journal says?
+// afterbay verify: checks whether the files match the journal.
 #include <fmt/format.h>
 
 #include <cstdio>

@@ -17,7 +17,7 @@ namespace afterbay::app {
 
 namespace {
 
-/// The first line of what MPI says of itself; allowed before MPI_Init.
+/// The first line of MPI's version text; allowed before MPI_Init.
 std::string mpi_version() {
   std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
   int length = 0;

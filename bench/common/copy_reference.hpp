@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The yardstick for blocked time: a plain memcpy of the model's arrays to a rotating set of buffers that
-// were touched beforehand.
+// The reference for blocked time: a plain memcpy of the model's arrays to a rotating set of buffers
+// that were touched before.
 #pragma once
 
 #include <cstddef>
@@ -11,10 +11,10 @@ namespace bench {
 
 class CopyReference {
  public:
-  /// For steps of `bytes` on this rank. Buffers for `ranks` ranks together hold at least 128 MiB and at least
-  /// four steps, so that a destination has left the caches before it is used again.
+  /// For steps of `bytes` on this rank. The buffers of all `ranks` together hold at least 128 MiB
+  /// and at least four steps, so that a destination has left the caches before it is reused.
   CopyReference(std::size_t bytes, int ranks);
-  /// Copies the arrays of one step, together at most `bytes`, one behind the other.
+  /// Copies the arrays of one step, in total at most `bytes`, one after the other.
   void copy(std::span<const std::span<const std::byte>> arrays);
 
  private:

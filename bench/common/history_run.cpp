@@ -41,8 +41,8 @@ nlohmann::json across_ranks(const ThreadUse& use, MPI_Comm model) {
           {"cpu_s_max", reduced(use.cpu_s, MPI_MAX, model)}};
 }
 
-/// max: the slowest rank's total; mean: over ranks; step max: what a model that waits for its
-/// slowest rank in every step loses; longest: the worst single step of any rank.
+/// max: the slowest rank's total; mean: over ranks; step max: the time that a model loses if it
+/// waits for its slowest rank in every step; longest: the worst single step of any rank.
 nlohmann::json across_ranks(const std::vector<double>& steps, MPI_Comm model) {
   int ranks = 0;
   MPI_Comm_size(model, &ranks);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The step loop of the history benchmark and what it measures, the same for every way of writing.
+// The step loop of the history benchmark and its measurements, the same for every writer.
 #pragma once
 
 #include <mpi.h>
@@ -15,7 +15,7 @@
 
 namespace bench {
 
-/// One way of writing the history. All calls are collective over the model ranks. Errors are
+/// A way of writing the history. All calls are collective over the model ranks. Errors are
 /// exceptions that name file and operation.
 class HistoryWriter {
  public:
@@ -27,24 +27,25 @@ class HistoryWriter {
   virtual void finish() = 0;
 };
 
-/// What one rank measured.
+/// The measurements of one rank.
 struct Timings {
-  ThreadUse blocked_use;          ///< what the calling thread did in the time of blocked_s
-  ThreadUse copy_use;             ///< and of copy_s
+  ThreadUse blocked_use;          ///< resource use of the calling thread during blocked_s
+  ThreadUse copy_use;             ///< and during copy_s
   double setup_s = 0;             ///< before the clock of the run starts: session, buffers
   double end_s = 0;               ///< first open to durable files
-  double finish_s = 0;            ///< of that: the last part, waiting for durable files
-  double cpu_s = 0;               ///< of this process in that time
-  long work_rounds = 0;           ///< of fixed work, each step
-  std::vector<double> blocked_s;  ///< each step: time inside open, put and close
-  std::vector<double> copy_s;     ///< each step: the plain copy (only with compute)
+  double finish_s = 0;            ///< the last part of it: waiting for durable files
+  double cpu_s = 0;               ///< of this process during end_s
+  long work_rounds = 0;           ///< of fixed work, per step
+  std::vector<double> blocked_s;  ///< per step: time inside open, put and close
+  std::vector<double> copy_s;     ///< per step: the plain copy (only with compute)
 };
 
 /// Runs the workload. With compute, each step is: compute, output, compute, plain copy of the same
-/// arrays; output and copy begin together on all ranks and find the machine in the same state.
+/// arrays. Output and copy begin at the same time on all ranks, with the machine in the same state.
 Timings run_history(const Options& options, MPI_Comm model, Fields& fields, HistoryWriter& writer);
 
-/// Combines the ranks' timings and prints one line `BENCH {json}` on rank 0 of `model`. `extra` is added.
+/// Combines the ranks' timings and prints one line `BENCH {json}`, including `extra`, on rank 0 of
+/// `model`.
 void report(const Options& options, MPI_Comm model, const Timings& timings, const nlohmann::json& extra);
 
 /// The workload on all ranks of MPI_COMM_WORLD, reported with `about`.

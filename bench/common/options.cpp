@@ -43,7 +43,7 @@ Options parse_options(int argc, char** argv, const std::string& description) {
   app.add_option("--idle-s", options.idle_s, "seconds of the idle check (afterbay)")
       ->check(CLI::PositiveNumber);
   std::vector<std::string> own;
-  for (int i = argc - 1; i > 0; --i) {  // CLI11 takes a vector from its end
+  for (int i = argc - 1; i > 0; --i) {  // CLI11 takes a vector in reverse order
     const std::string argument = argv[i];
     if (argument.starts_with("--afterbay.")) {
       options.settings.insert(options.settings.begin(), argument);

@@ -10,11 +10,11 @@ double now_s();
 /// User and system time of this process and all its threads, in seconds.
 double process_cpu_s();
 
-/// The same of another process of this node, with its threads that have ended. Throws if there is none.
+/// The same for another process of this node, including its ended threads. Throws if there is none.
 double process_cpu_s(int pid);
 
-/// How often the calling thread left its core, by itself (waiting) and not (another was given the core), and
-/// how long it ran. Tells a call that waits from one that is merely not scheduled.
+/// How often the calling thread left its core voluntarily (waiting) and involuntarily (preempted),
+/// and how long it ran. Distinguishes a call that waits from one that is not scheduled.
 struct ThreadUse {
   long waits = 0;
   long preemptions = 0;
@@ -27,12 +27,13 @@ ThreadUse thread_use();
 /// Keeps the calling thread computing for `ms` of wall time.
 void compute_for(double ms);
 
-/// A fixed amount of arithmetic, which takes longer when the core is shared.
+/// A fixed amount of arithmetic, which takes longer if the core is shared.
 class FixedWork {
  public:
-  /// As much as a core that nobody else uses does in `ms`: measured now, the fastest of some trials.
+  /// The amount that an otherwise unused core does in `ms`: measured now, the fastest of several
+  /// trials.
   explicit FixedWork(double ms);
-  /// Of so many rounds, as another process measured them.
+  /// The given number of rounds, as measured by another process.
   static FixedWork of_rounds(long rounds) { return FixedWork(Rounds{rounds}); }
   [[nodiscard]] long rounds() const { return rounds_; }
   void run() const;

@@ -14,7 +14,8 @@ float base_value(std::size_t level, std::size_t lat, std::size_t lon) {
   return static_cast<float>((level * 73 + lat * 37 + lon * 11) & 4095) * 0.0625F;
 }
 
-/// Start and length of part `index` of `parts` of `length` points; the first parts get the rest.
+/// Start and length of part `index` of `parts` of `length` points; the first parts get the
+/// remainder.
 void cut(std::size_t length, std::size_t parts, std::size_t index, std::size_t& start, std::size_t& count) {
   const std::size_t share = length / parts;
   const std::size_t rest = length % parts;

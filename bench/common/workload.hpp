@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The workload of the history benchmark: a 3-D and a 2-D float variable on a regular grid, cut
-// in two dimensions (lat, lon) over the model ranks, with values that are cheap to make and that
-// a reader can compute again for any point and step (bench/history_verify.py does).
+// The workload of the history benchmark: a 3-D and a 2-D float variable on a regular grid, cut in
+// two dimensions (lat, lon) over the model ranks, with values that are cheap to compute and that a
+// reader can recompute for any point and step (bench/verify.py does).
 #pragma once
 
 #include <array>
@@ -42,8 +42,8 @@ class Fields {
  public:
   Fields(const Grid& grid, const Tile& tile);
 
-  /// Makes the values those of `step`: only every 32nd point of each direction changes, so that
-  /// the cost of making data does not hide the cost of writing them.
+  /// Sets the values for `step`. Only every 32nd point in each direction changes, so that the cost
+  /// of computing data does not hide the cost of writing them.
   void stamp(int step);
 
   [[nodiscard]] const Grid& grid() const { return grid_; }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// E3SM's output by Afterbay: every map of the case is a decomposition, registered once; a put a variable and
-// record. --mode dedicated (the last --servers ranks serve), synchronous or thread (inline).
+// E3SM's output by Afterbay: every map of the case is a decomposition, registered once; one put per
+// variable and record. --mode dedicated (the last --servers ranks serve), synchronous or thread
+// (inline).
 #include <mpi.h>
 
 #include <algorithm>
@@ -107,7 +108,7 @@ class AfterbayWriter final : public Writer {
   afterbay::Ticket ticket_;
 };
 
-/// Peak memory of the servers together; collective over all processes.
+/// Total peak memory of the servers; collective over all processes.
 double servers_memory(bool serves, double own_mib) {
   const double mine = serves ? own_mib : 0;
   double sum = 0;

@@ -68,7 +68,8 @@ Group group_of(int captured, int rank, int ranks) {
   return {first, first + share + (rank < rest ? 1 : 0)};
 }
 
-/// Reads this rank's part of the file of points, which holds all ranks of all maps one after another.
+/// Reads this rank's part of the file of points, which holds all ranks of all maps one after
+/// another.
 void read_points(std::ifstream& file, Map& map, const std::vector<std::size_t>& counts, Group group,
                  std::size_t& position) {
   const auto sum = [&](int from, int to) {

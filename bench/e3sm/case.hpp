@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A case of the E3SM benchmark as bench/e3sm_case.py writes it: the schema of a file, and which global points
-// this rank holds.
+// A case of the E3SM benchmark in the form written by bench/e3sm_case.py: the schema of a file, and
+// the global points that this rank holds.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,8 @@ std::size_t size_of(Type type);
 struct Attribute {
   std::string name;
   Type type = Type::text;
-  std::string text;             ///< of Type::text
-  std::vector<double> numbers;  ///< of the others; an int32 is exact
+  std::string text;             ///< for Type::text
+  std::vector<double> numbers;  ///< for the other types; an int32 is exact
 };
 
 struct Dimension {
@@ -32,7 +32,7 @@ struct Variable {
   std::vector<Attribute> attributes;
   int map = -1;  ///< position in Case::maps; -1: not decomposed
   bool record = false;
-  std::size_t points = 1;  ///< of one record, of all ranks
+  std::size_t points = 1;  ///< per record, over all ranks
 };
 
 /// Consecutive points within one row (the last dimension) of a map.
@@ -51,24 +51,24 @@ struct Case {
   std::string name;
   std::vector<Dimension> dimensions;
   std::vector<Variable> variables;  ///< in the order of the file
-  std::vector<int> order;           ///< in which the model writes them
+  std::vector<int> order;           ///< the order in which the model writes them
   std::vector<Attribute> attributes;
   std::vector<Map> maps;
   [[nodiscard]] std::vector<std::string> names_of(const std::vector<int>& positions) const;
 };
 
-/// How a rank's points lie in its arrays.
+/// The order of a rank's points in its arrays.
 enum class ArrayOrder {
-  captured,  ///< as the model had them: a map gives the places
-  ascending  ///< as they lie in the file: the baselines' best case, with the fewest requests
+  captured,  ///< as in the model: a map gives the positions
+  ascending  ///< as in the file: the baselines' best case, with the fewest requests
 };
 
-/// The captured ranks are spread over `ranks` in contiguous groups, the remainder to the lowest; a rank's
-/// points are those of its group, one after another. Ranks without a group hold nothing. Throws
-/// std::runtime_error.
+/// The captured ranks are distributed over `ranks` in contiguous groups, with the remainder on the
+/// lowest; a rank's points are those of its group, one after another. Ranks without a group hold
+/// nothing. Throws std::runtime_error.
 Case load_case(const std::string& path, int rank, int ranks, ArrayOrder order);
 
-/// Points in ascending order as the fewest pieces that do not cross a row.
+/// The points in ascending order, as the smallest number of pieces that do not cross a row.
 std::vector<Piece> pieces_of(const Map& map);
 
 }  // namespace bench::e3sm

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A rank's arrays, with values that a reader can compute again for any variable, record and global point
-// (bench/e3sm_case.py: expected).
+// A rank's arrays, with values that a reader can recompute for any variable, record and global
+// point (bench/e3sm_case.py: expected).
 #pragma once
 
 #include <cstddef>
@@ -16,25 +16,26 @@ namespace bench::e3sm {
 
 class Fields {
  public:
-  /// Arrays for every variable: of those on a map this rank's points; of the others all points, on every
-  /// rank.
+  /// Arrays for every variable: this rank's points if it is on a map, otherwise all points, on
+  /// every rank.
   Fields(const Case& source, int rank);
 
-  /// Makes the values those of `record`. With `every_point` unset only every 32nd point of decomposed
-  /// variables, so that the cost of making data does not hide the cost of writing them.
+  /// Sets the values for `record`. If `every_point` is unset, only every 32nd point of decomposed
+  /// variables changes, so that the cost of computing data does not hide the cost of writing them.
   void stamp(int record, bool every_point);
 
   [[nodiscard]] const std::byte* data(int variable) const {
     return memory_.get() + offsets_[static_cast<std::size_t>(variable)];
   }
   [[nodiscard]] std::size_t count(int variable) const { return counts_[static_cast<std::size_t>(variable)]; }
-  /// Whether this rank writes the variable when each value is written once: a variable that is not decomposed
-  /// is written by rank 0.
+  /// Whether this rank writes the variable if each value is written once: rank 0 writes variables
+  /// that are not decomposed.
   [[nodiscard]] bool writes(int variable) const {
     return rank_ == 0 || source_.variables[static_cast<std::size_t>(variable)].map >= 0;
   }
   [[nodiscard]] int rank() const { return rank_; }
-  /// What `record` adds to the file, of every variable that this rank writes; fixed ones with record 0.
+  /// The bytes that `record` adds to the file, for all variables that this rank writes; fixed ones
+  /// with record 0.
   [[nodiscard]] std::vector<std::span<const std::byte>> parts(int record) const;
   [[nodiscard]] std::size_t bytes(int record) const;
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Baseline: parallel HDF5 in the "blob" layout: what a rank holds of all variables lies in one contiguous
-// block of one dataset, in the rank's own order. The least that a library can do; the file must be converted
-// before anyone can read it (neither schema nor maps are in it, which a real blob file has, too). post copies
-// the arrays into the block, since the model may change them; close writes all blocks at once.
-// --mode collective or independent: how the blocks are written.
+// Baseline: parallel HDF5 in the "blob" layout. The data of all variables of a rank lie in one
+// contiguous block of one dataset, in the rank's own order. This is the minimum for a library; the
+// file must be converted before it can be read (it contains neither schema nor maps, unlike a real
+// blob file). post copies the arrays into the block, because the model may change them; close
+// writes all blocks at once. --mode collective or independent: how the blocks are written.
 #include <hdf5.h>
 #include <mpi.h>
 
@@ -69,7 +69,7 @@ class BlobWriter final : public Writer {
   void finish() override { finish_on_rank_0(options_, path_, MPI_COMM_WORLD); }
 
  private:
-  /// This rank's maps; on rank 0 the schema, too.
+  /// This rank's maps; on rank 0 also the schema.
   void describe(const Case& source) {
     const auto append = [&](const void* data, std::size_t bytes) {
       const auto* first = static_cast<const std::byte*>(data);

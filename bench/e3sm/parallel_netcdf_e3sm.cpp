@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Baseline: all ranks write one netCDF-4 file together by the parallel build of netCDF and HDF5. The library
-// takes one request at a time, so that every piece is a call of its own; the pieces are written
-// independently, since collectively all ranks would have to make the same number of calls. A variable's first
-// request is collective: it makes room for the record.
+// Baseline: all ranks write one netCDF-4 file together with the parallel builds of netCDF and HDF5.
+// The library takes one request at a time, so every piece needs a call. The pieces are written
+// independently, because collective calls would need the same number on all ranks. The first
+// request of a variable is collective: it allocates the record.
 #include <mpi.h>
 #include <netcdf.h>
 #include <netcdf_par.h>
@@ -32,8 +32,8 @@ class ParallelWriter final : public Writer {
   }
 
   void open() override {
-    // With dimension scales attached, defining hundreds of variables in parallel fails in HDF5 (netcdf-c
-    // #2251).
+    // With dimension scales attached, defining hundreds of variables in parallel fails in HDF5
+    // (netcdf-c #2251).
     const int how = NC_NETCDF4 | NC_CLOBBER | NC_NODIMSCALE_ATTACH;
     check(nc_create_par(path_.c_str(), how, MPI_COMM_WORLD, MPI_INFO_NULL, &id_), "create");
     check(nc_set_fill(id_, NC_NOFILL, nullptr), "set fill mode");
@@ -55,7 +55,7 @@ class ParallelWriter final : public Writer {
   void finish() override { finish_on_rank_0(options_, path_, MPI_COMM_WORLD); }
 
  private:
-  /// The first piece is written by all ranks together, if with nothing.
+  /// All ranks write the first piece together, possibly an empty one.
   void put(int position, const Variable& variable, const std::vector<Piece>& pieces, int record) {
     const std::size_t mine = fields_.writes(position) ? pieces.size() : 0;
     const int id = ids_[static_cast<std::size_t>(position)];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Baseline: all ranks write one CDF-5 file together by PnetCDF. --mode nonblocking: iput_varn for every
-// variable and one wait_all per record; --mode blocking: put_varn_all for every variable; --mode vard:
-// put_vard_all with one file type for all decomposed variables of a type. Hints and order as E3SM-IO has
-// them.
+// Baseline: all ranks write one CDF-5 file together with PnetCDF. --mode nonblocking: iput_varn for
+// every variable and one wait_all per record; --mode blocking: put_varn_all for every variable;
+// --mode vard: put_vard_all with one file type for all decomposed variables of a type. Hints and
+// order as in E3SM-IO.
 #include <mpi.h>
 #include <pnetcdf.h>
 
@@ -34,7 +34,7 @@ MPI_Datatype mpi_type_of(Type type) {
   return MPI_DATATYPE_NULL;
 }
 
-/// Start and count of every request of a variable, and the pointers to them that varn wants.
+/// Start and count of every request of a variable, and pointers to them in the form of varn.
 class Requests {
  public:
   Requests(std::size_t requests, std::size_t dimensions)
@@ -56,7 +56,7 @@ class Requests {
   std::vector<MPI_Offset*> pointers_;
 };
 
-/// For a variable on `map`: its pieces; the record dimension, if any, is added in front.
+/// For a variable on `map`: its pieces, preceded by the record dimension, if any.
 Requests requests_of(const Map& map, bool record) {
   const std::vector<Piece> pieces = pieces_of(map);
   const std::size_t front = record ? 1 : 0;
@@ -153,7 +153,8 @@ class PnetcdfWriter final : public Writer {
   void close() override { check(ncmpi_close(id_), "close"); }
   void finish() override { finish_on_rank_0(options_, path_, MPI_COMM_WORLD); }
 
-  /// The most that PnetCDF had allocated itself on one rank: 0 where it was built without counting that.
+  /// The maximum memory that PnetCDF allocated on one rank; 0 if it was built without this
+  /// statistic.
   [[nodiscard]] double library_mib() const override { return static_cast<double>(heap_bytes_) / (1 << 20); }
 
  private:
@@ -167,7 +168,8 @@ class PnetcdfWriter final : public Writer {
     put(position, variable, requests.size(), requests.starts(), requests.counts());
   }
 
-  /// One call for all decomposed variables of one type: records, or those without the record dimension.
+  /// One call for all decomposed variables of one type: records, or those without the record
+  /// dimension.
   void put_together(Type type, bool records, int record) {
     std::vector<int> members;
     for (std::size_t i = 0; i < case_.variables.size(); ++i)
@@ -184,7 +186,8 @@ class PnetcdfWriter final : public Writer {
     Blocks in_file;
     Blocks in_memory;
     const auto bytes = static_cast<MPI_Aint>(size_of(type));
-    for (std::size_t m = 0; m < members.size(); ++m) {  // variables lie in the file in the order of the case
+    for (std::size_t m = 0; m < members.size(); ++m) {  // variables lie in the file in the order of
+                                                        // the case
       const int position = members[m];
       const Variable& variable = variable_at(position);
       const MPI_Offset begin = begins[m] - first + (records ? record * record_bytes : 0);
@@ -213,7 +216,7 @@ class PnetcdfWriter final : public Writer {
   /// Rank 0 writes it.
   void put_whole(int position, const Variable& variable, int record) {
     std::vector<MPI_Offset> start(variable.dimensions.size() + 1, 0);
-    std::vector<MPI_Offset> count(1, 1);  // of a scalar nothing is looked at
+    std::vector<MPI_Offset> count(1, 1);  // for a scalar nothing is read
     if (!variable.dimensions.empty()) count.clear();
     for (const int dimension : variable.dimensions) {
       const std::size_t length = case_.dimensions[static_cast<std::size_t>(dimension)].length;
@@ -231,8 +234,8 @@ class PnetcdfWriter final : public Writer {
     const auto elements = static_cast<MPI_Offset>(requests == 0 ? 0 : fields_.count(position));
     const MPI_Datatype type = mpi_type_of(variable.type);
     const int id = ids_[static_cast<std::size_t>(position)];
-    if (blocking_ &&
-        variable.dimensions.empty()) {  // varn without requests would hang; all have the same value
+    if (blocking_ && variable.dimensions.empty()) {  // varn without requests would hang; all ranks have the
+                                                     // same value
       check(ncmpi_put_var_all(id_, id, data, 1, type), variable.name);
     } else if (blocking_) {
       check(ncmpi_put_varn_all(id_, id, requests, starts, counts, data, elements, type), variable.name);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Yardstick: every rank writes the bytes of its arrays to a place of its own in one file, unformatted, and
-// the file is flushed. --mode buffered: through the page cache; --mode direct: O_DIRECT from a buffer that
-// the arrays are copied to.
+// Reference: every rank writes the bytes of its arrays to its own place in one file, unformatted,
+// and the file is flushed. --mode buffered: through the page cache; --mode direct: O_DIRECT from a
+// buffer to which the arrays are copied.
 #include <fcntl.h>
 #include <mpi.h>
 #include <unistd.h>
@@ -69,7 +69,7 @@ class RawWriter final : public Writer {
     return rank;
   }
 
-  /// Where this rank's part of the first record (kind 0) or of a later one begins, from `base`.
+  /// The position of this rank's part of the first record (kind 0) or of a later one, from `base`.
   void place(int kind, std::size_t base) {
     const unsigned long own = whole_pages(fields_.bytes(kind));
     unsigned long before = 0;

@@ -71,7 +71,7 @@ Options parse_options(int argc, char** argv, const std::string& description) {
   app.add_option("--servers", options.servers, "I/O servers (afterbay)")->check(CLI::NonNegativeNumber);
   app.add_option("--store", options.store, "store (afterbay)");
   std::vector<std::string> own;
-  for (int i = argc - 1; i > 0; --i) {  // CLI11 takes a vector from its end
+  for (int i = argc - 1; i > 0; --i) {  // CLI11 takes a vector in reverse order
     const std::string argument = argv[i];
     if (argument.starts_with("--afterbay.")) {
       options.settings.insert(options.settings.begin(), argument);
@@ -91,7 +91,7 @@ Options parse_options(int argc, char** argv, const std::string& description) {
 
 MemoryWatch::MemoryWatch() {
   std::ofstream("/proc/self/clear_refs")
-      << "5";  // the peak begins anew; where that is refused it is the whole run's
+      << "5";  // resets the peak; if this is refused, the peak is that of the whole run
   before_mib_ = status_mib("VmRSS");
   shared_before_mib_ = status_mib("RssShmem");
 }
@@ -101,7 +101,7 @@ MemoryUse MemoryWatch::grown() const {
   return {std::max(0.0, status_mib("VmHWM") - before_mib_ - shared_mib), shared_mib};
 }
 
-/// How long the ranks' own stretches [begin, end] took together.
+/// The time that the ranks' intervals [begin, end] took together.
 double together(double begin, double end, MPI_Comm model) {
   return reduced(end, MPI_MAX, model) - reduced(begin, MPI_MIN, model);
 }
@@ -126,7 +126,8 @@ CopyTime copy_time(MPI_Comm model, const Fields& fields, int records) {
   return {slowest[copy_repeats / 2] * records, all[copy_repeats / 2] * records};
 }
 
-/// Libraries take memory and connections when they first write; a model writes thousands of files.
+/// Libraries allocate memory and connections at their first write; a model writes thousands of
+/// files.
 void warm_up(const Options& options, MPI_Comm model, Writer& writer) {
   writer.open();
   writer.post(0);
@@ -180,7 +181,7 @@ void report(const Options& options, const Case& source, MPI_Comm model, const Fi
   MPI_Comm_rank(model, &rank);
   MPI_Comm_size(model, &ranks);
   const double memory_mib =
-      memory.own_mib + memory.shared_mib / ranks;  // a segment is there once for all ranks
+      memory.own_mib + memory.shared_mib / ranks;  // a segment exists once for all ranks
   const double blocked_s = timings.open_s + timings.post_s + timings.flush_s + timings.close_s;
   const auto own_bytes = static_cast<double>(fields.bytes(0) + (options.records - 1) * fields.bytes(1));
   const auto pieces = static_cast<double>(pieces_on_this_rank(source, fields, options.records));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loop of the E3SM benchmark and what it measures, the same for every way of writing.
+// The loop of the E3SM benchmark and its measurements, the same for every writer.
 #pragma once
 
 #include <mpi.h>
@@ -21,57 +21,62 @@ struct Options {
   std::string directory = ".";
   std::string mode;  ///< the program's own variants, see its --help
   int records = 1;
-  bool warm_up = false;        ///< write the first record once before, to a file that does not count
-  bool every_point = false;    ///< all points change with the record, for files that are to be verified
-  bool copy = true;            ///< measure memcpy of the same bytes, too
-  int servers = 1;             ///< afterbay: I/O servers, taken from the end of the ranks
-  std::string store = "cdf5";  ///< afterbay
-  std::vector<std::string> settings;  ///< afterbay: arguments that begin with --afterbay., as they are
+  bool warm_up = false;               ///< write the first record once before, to a file that is not
+                                      ///< measured
+  bool every_point = false;           ///< all points change with the record, for files that are verified
+  bool copy = true;                   ///< also measure memcpy of the same bytes
+  int servers = 1;                    ///< afterbay: I/O servers, the last ranks
+  std::string store = "cdf5";         ///< afterbay
+  std::vector<std::string> settings;  ///< afterbay: arguments that begin with --afterbay.,
+                                      ///< unchanged
 };
 
-/// One way of writing a case into one file. All calls are collective over the model ranks. Errors are
+/// A way of writing a case into one file. All calls are collective over the model ranks. Errors are
 /// exceptions that name file and operation.
 class Writer {
  public:
   virtual ~Writer() = default;
   virtual void open() = 0;             ///< creates and defines the file
-  virtual void post(int record) = 0;   ///< hands over the record; with the first one the fixed variables
+  virtual void post(int record) = 0;   ///< passes the record on; the first one with the fixed
+                                       ///< variables
   virtual void flush(int record) = 0;  ///< returns when the arrays may change
   virtual void close() = 0;
   virtual void finish() = 0;  ///< returns when the file is durable
-  /// The most memory that the library says to have allocated on this rank; 0: it does not say.
+  /// The maximum memory that the library reports for this rank; 0: not reported.
   [[nodiscard]] virtual double library_mib() const { return 0; }
 };
 
-/// What one rank measured, in seconds.
+/// The measurements of one rank, in seconds.
 struct Timings {
-  double setup_s = 0;  ///< once a run: decompositions described, buffers, session
+  double setup_s = 0;  ///< once per run: decompositions, buffers, session
   double open_s = 0;
   double post_s = 0;
   double flush_s = 0;
   double close_s = 0;
   double finish_s = 0;
   double end_s = 0;  ///< from open to the end of finish
-  /// From the first rank's begin of open, post, flush and close to the last rank's end, without what lies
-  /// between records. The ranks are on one machine, with one clock.
+  /// From the first rank's begin of open, post, flush and close to the last rank's end, without the
+  /// time between records. The ranks run on one machine, with one clock.
   double blocked_together_s = 0;
-  double copy_s = 0;       ///< memcpy of the same bytes, the slowest rank's: median of several, times records
-  double library_mib = 0;  ///< Writer::library_mib
+  double copy_s = 0;           ///< memcpy of the same bytes on the slowest rank: median of several,
+                               ///< times records
+  double library_mib = 0;      ///< Writer::library_mib
   double copy_together_s = 0;  ///< the same from the first rank's begin to the last rank's end
   double cpu_s = 0;            ///< of this process from open to the end of finish
-  ThreadUse blocked_use;       ///< what the calling thread did in open, post, flush and close
+  ThreadUse blocked_use;       ///< resource use of the calling thread in open, post, flush and
+                               ///< close
 };
 
 struct MemoryUse {
-  double own_mib = 0;     ///< peak that is this process's alone
-  double shared_mib = 0;  ///< in segments that processes share, as far as this one touched them
+  double own_mib = 0;     ///< peak of memory private to this process
+  double shared_mib = 0;  ///< in shared segments, as far as this process touched them
 };
 
-/// Memory of this process above what it had when the object was made (the model's own arrays).
+/// Memory of this process beyond that at construction (the model's own arrays).
 class MemoryWatch {
  public:
   MemoryWatch();
-  /// To be asked while the segments are still attached.
+  /// Call it while the segments are still attached.
   [[nodiscard]] MemoryUse grown() const;
 
  private:
@@ -79,26 +84,28 @@ class MemoryWatch {
   double shared_before_mib_;
 };
 
-/// Seconds that memcpy of the arrays of all records takes the slowest rank; all ranks begin together, as they
-/// do with their output. Collective.
+/// Time of memcpy of the arrays of all records; all ranks begin at the same time, as with their
+/// output. Collective.
 struct CopyTime {
   double slowest_s = 0;   ///< of the slowest rank
   double together_s = 0;  ///< from the first rank's begin to the last rank's end
 };
 CopyTime copy_time(MPI_Comm model, const Fields& fields, int records);
 
-/// Writes all records and takes the times. Collective over `model`.
+/// Writes all records and measures the times. Collective over `model`.
 Timings run_case(const Options& options, MPI_Comm model, Fields& fields, Writer& writer);
 
-/// Combines the ranks' figures and prints one line `BENCH {json}` on rank 0 of `model`. `about` is added.
+/// Combines the ranks' figures and prints one line `BENCH {json}`, including `about`, on rank 0 of
+/// `model`.
 void report(const Options& options, const Case& source, MPI_Comm model, const Fields& fields,
             const Timings& timings, const MemoryUse& memory, const nlohmann::json& about);
 
-/// A baseline: makes a writer, measuring its making as set-up, and runs the case on MPI_COMM_WORLD.
+/// A baseline: creates a writer, which counts as set-up, and runs the case on MPI_COMM_WORLD.
 void run_baseline(const Options& options, ArrayOrder order, const nlohmann::json& about,
                   const std::function<std::unique_ptr<Writer>(const Case&, const Fields&)>& make);
 
-/// The end of a baseline that wrote one file: rank 0 makes it and its directory durable, the others wait.
+/// The end of a baseline that wrote one file: rank 0 makes it and its directory durable while the
+/// others wait.
 void finish_on_rank_0(const Options& options, const std::string& path, MPI_Comm model);
 
 /// main() of a program; an exception is printed with the rank and aborts the job with status 1.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The history written by Afterbay. --mode dedicated (the last --servers ranks serve), tiered (with a frontend
-// more), synchronous or thread (inline), none (no output at all). --mode idle: dedicated, writes one record,
-// then sleeps, and tells how much of a core the servers and the model ranks used meanwhile.
+// The history written by Afterbay. --mode dedicated (the last --servers ranks serve), tiered (with
+// one more rank as frontend), synchronous or thread (inline), none (no output). --mode idle:
+// dedicated, writes one record, then sleeps and reports how much of a core the servers and the
+// model ranks used meanwhile.
 #include <mpi.h>
 #include <unistd.h>
 
@@ -82,8 +83,8 @@ class AfterbayWriter final : public HistoryWriter {
     for (const afterbay::Ticket ticket : tickets_) session_.wait(ticket);
   }
 
-  /// Writes files that do not count, as many as later: servers and model ranks then have the memory that they
-  /// need.
+  /// Writes as many files as later, without measuring them: afterwards servers and model ranks have
+  /// allocated the memory that they need.
   void warm_up(const Options& options, const Fields& fields, MPI_Comm model) {
     for (int file = -options.files; file < 0; ++file) {
       open(file);
@@ -104,7 +105,7 @@ class AfterbayWriter final : public HistoryWriter {
   std::vector<afterbay::Ticket> tickets_;
 };
 
-/// Computes only: what a run takes without output.
+/// Computes only: the run time without output.
 class NoOutput final : public HistoryWriter {
  public:
   void open(int /*file*/) override {}
@@ -113,7 +114,7 @@ class NoOutput final : public HistoryWriter {
   void finish() override {}
 };
 
-/// The processes of this job that serve, frontends among them.
+/// The server processes of this job, including frontends.
 std::vector<int> server_pids_of(const afterbay::Session& session) {
   int ranks = 0;
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);

@@ -95,7 +95,7 @@ class GatherWriter final : public HistoryWriter {
   int ranks_ = 1;
   NetcdfFile file_;
   std::vector<float> global_;                 ///< volume, then surface
-  std::vector<std::vector<float>> incoming_;  ///< one a rank from 1
+  std::vector<std::vector<float>> incoming_;  ///< one per rank from 1
 };
 
 void run(const Options& options) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A history file written by netCDF-4, for the serial and for the parallel build of the library.
-// Header-only: the two builds of netCDF have the same symbols and must not meet in one program.
+// Header-only, because the two builds of netCDF have the same symbols and must not be linked into
+// one program.
 #pragma once
 
 #include <netcdf.h>
@@ -22,7 +23,7 @@ class NetcdfFile {
     define(grid, chunk);
   }
 
-  /// Takes over a file that `nc_create_par` opened, and defines it.
+  /// Takes a file that `nc_create_par` opened, and defines it.
   void adopt(int id, const std::string& path, const Grid& grid, const Tile& chunk) {
     id_ = id;
     path_ = path;
@@ -50,8 +51,9 @@ class NetcdfFile {
   }
 
  private:
-  /// No fill, and chunks of all levels of a box, one record deep: of the shapes tried (a level, 4 MiB of
-  /// levels, a record, a rank's tile) the whole box was the fastest for both builds of the library.
+  /// No fill, and chunks of all levels of a box, one record deep: among the shapes tried (a level,
+  /// 4 MiB of levels, a record, a rank's tile) the whole box was the fastest for both builds of the
+  /// library.
   void define(const Grid& grid, const Tile& chunk) {
     int time = 0;
     int level = 0;

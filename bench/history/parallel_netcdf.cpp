@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Baseline: all ranks write one netCDF-4 file together, collectively, by the parallel build of
+// Baseline: all ranks write one netCDF-4 file together, collectively, with the parallel builds of
 // netCDF and HDF5.
 #include <mpi.h>
 #include <netcdf.h>
@@ -42,7 +42,7 @@ class ParallelWriter final : public HistoryWriter {
  private:
   const Options& options_;
   MPI_Comm model_;
-  Tile chunk_;  ///< of rank 0, the largest; with up to 2 x 2 ranks each tile is one chunk
+  Tile chunk_;  ///< rank 0's, the largest; with up to 2 x 2 ranks each tile is one chunk
   NetcdfFile file_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Yardstick: all ranks copy their fields to a rotating set of touched buffers, and nothing else.
+// Reference: all ranks copy their fields to a rotating set of touched buffers, and do nothing else.
 #include <mpi.h>
 
 #include "common/copy_reference.hpp"

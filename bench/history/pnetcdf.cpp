@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Baseline: all ranks write one CDF-5 file together by PnetCDF. --mode blocking: put_vara_all for
-// each field; --mode nonblocking: iput for both fields and one wait_all a step (the model changes
-// its arrays in the next step, so that requests cannot stay open for longer).
+// Baseline: all ranks write one CDF-5 file together with PnetCDF. --mode blocking: put_vara_all for
+// each field; --mode nonblocking: iput for both fields and one wait_all per step (the model changes
+// its arrays in the next step, so requests cannot stay open for longer).
 #include <mpi.h>
 #include <pnetcdf.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Yardstick: one process writes the bytes of the history with O_DIRECT in 4 MiB blocks, with
-// --outstanding writes in flight, and flushes. What the disk gives; nothing is formatted.
+// Reference: one process writes the bytes of the history with O_DIRECT in 4 MiB blocks, with
+// --outstanding writes in flight, and flushes. The speed of the disk; nothing is formatted.
 #include <fcntl.h>
 #include <mpi.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Many small files at once: the model opens them all, hands over one variable each and closes them. Timed
-// from the first open until all are published.
+// Many small files at once: the model opens them all, puts one variable into each and closes them.
+// Timed from the first open until all are published.
 #include <mpi.h>
 
 #include <CLI/CLI.hpp>
@@ -28,7 +28,7 @@ struct ManyFiles {
 
 struct Times {
   double end_s = 0;      ///< until the last file is published
-  double blocked_s = 0;  ///< of it in open, put and close
+  double blocked_s = 0;  ///< the part of it in open, put and close
 };
 
 double value_at(std::uint64_t file, std::uint64_t point) {
@@ -87,7 +87,7 @@ ManyFiles parse(int argc, char** argv) {
   app.add_option("--format", many.format, "store");
   app.add_option("--dir", many.directory, "directory for the files");
   std::vector<std::string> own;
-  for (int i = argc - 1; i > 0; --i) {  // CLI11 takes a vector from its end
+  for (int i = argc - 1; i > 0; --i) {  // CLI11 takes a vector in reverse order
     const std::string argument = argv[i];
     if (argument.starts_with("--afterbay."))
       many.settings.push_back(argument);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Yardstick: as many small files, each written, made durable (fsync), named and its name made durable (fsync
-// of the directory) before the next, as a careful program does by itself.
+// Reference: the same number of small files, each written, made durable (fsync), renamed and its
+// name made durable (fsync of the directory) before the next, as a careful program does.
 #include <fcntl.h>
 #include <unistd.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long a process takes until it can work: --mode mpi (MPI alone) or --mode session (a session with the
-// default settings besides). Times of the slowest rank, in seconds.
+// The time until a process can work: --mode mpi (MPI alone) or --mode session (also a session with
+// the default settings). Times of the slowest rank, in seconds.
 #include <mpi.h>
 
 #include <CLI/CLI.hpp>
@@ -28,7 +28,7 @@ Opening parse(int argc, char** argv) {
   app.add_option("--mode", opening.mode)->check(CLI::IsMember({"mpi", "session"}));
   app.add_option("--dir", opening.directory, "directory for files: there are none");
   std::vector<std::string> own;
-  for (int i = argc - 1; i > 0; --i) {  // CLI11 takes a vector from its end
+  for (int i = argc - 1; i > 0; --i) {  // CLI11 takes a vector in reverse order
     const std::string argument = argv[i];
     (argument.starts_with("--afterbay.") ? opening.settings : own).push_back(argument);
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A restart written and read again by Afterbay: variables (level, cell) in double, cut in cells over the
-// model ranks. The second session reads with another division of the cells, so that nobody reads what it
-// wrote.
+// A restart written and read again by Afterbay: variables (level, cell) in double, cut in cells
+// over the model ranks. The second session reads with another division of the cells, so that no
+// rank reads the data that it wrote.
 #include <mpi.h>
 
 #include <CLI/CLI.hpp>
@@ -44,7 +44,8 @@ double value_at(std::uint64_t variable, std::uint64_t level, std::uint64_t cell)
   return static_cast<double>(variable * 1'000'003 + level * 10'007 + cell);
 }
 
-/// A rank's arrays, all of them at once: nothing else is to happen between the calls that are timed.
+/// All arrays of a rank, allocated in advance, so that only the timed calls run between the
+/// measurements.
 using Fields = std::vector<std::vector<double>>;
 
 Fields fields_of(const Restart& restart, const Part& mine) {
@@ -140,7 +141,7 @@ Restart parse(int argc, char** argv) {
   app.add_option("--format", restart.format, "store");
   app.add_option("--dir", restart.directory, "directory for the file");
   std::vector<std::string> own;
-  for (int i = argc - 1; i > 0; --i) {  // CLI11 takes a vector from its end
+  for (int i = argc - 1; i > 0; --i) {  // CLI11 takes a vector in reverse order
     const std::string argument = argv[i];
     if (argument.starts_with("--afterbay."))
       restart.settings.push_back(argument);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Yardstick: so many bytes written past the page cache (O_DIRECT, fsync) and read again the same way, by two
-// threads with pieces of 4 MiB.
+// Reference: the same number of bytes written with O_DIRECT and fsync and read again in the same
+// way, by two threads in pieces of 4 MiB.
 #include <fcntl.h>
 #include <unistd.h>
 

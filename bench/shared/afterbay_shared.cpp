@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One shared netCDF-4 file by Afterbay. --mode dedicated (the last --servers processes serve, besides those
-// that hold data), synchronous or thread (inline).
+// One shared netCDF-4 file by Afterbay. --mode dedicated (the last --servers processes serve, in
+// addition to those that hold data), synchronous or thread (inline).
 #include <mpi.h>
 
 #include <filesystem>
@@ -49,7 +49,8 @@ class AfterbayFile final : public Writer {
     session.start();
   }
 
-  /// Writes a file that does not count, so that servers and processes have the memory that they need later.
+  /// Writes a file that is not measured, so that servers and processes have allocated the memory
+  /// that they need later.
   void prepare(const Block& block) override {
     file_ = warm_up_.open();
     for (int record = 0; record < options_.records; ++record) write(block, record);

@@ -13,7 +13,7 @@ constexpr std::size_t stamp_spacing = 32;
 }  // namespace
 
 Grid grid_for(int ranks, std::size_t levels) {
-  int columns = 1;  // as tile_of cuts it
+  int columns = 1;  // the cut of tile_of
   for (int candidate = 1; candidate * candidate <= ranks; ++candidate) {
     if (ranks % candidate == 0) columns = candidate;
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The workload of the shared-file benchmark: every process holds a block of a 3-D float array and writes some
-// records of it; more processes make the array larger (weak scaling).
+// The workload of the shared-file benchmark: every process holds a block of a 3-D float array and
+// writes some records of it; the array grows with the number of processes (weak scaling).
 #pragma once
 
 #include <cstddef>
@@ -12,19 +12,19 @@
 
 namespace bench::shared {
 
-/// Points of a process's block in latitude and in longitude; a level of it is 256 KiB.
+/// Points of a process's block in latitude and in longitude; one level of a block is 256 KiB.
 inline constexpr std::size_t side = 256;
 
 /// The whole array for `ranks` processes with blocks of `levels` levels.
 Grid grid_for(int ranks, std::size_t levels);
 
-/// A process's part of the array in memory: page aligned (so that O_DIRECT can take it as it is), touched,
-/// dense as (level, lat, lon). Values are those of value_at.
+/// A process's part of the array in memory: page-aligned (so that O_DIRECT can use it directly),
+/// touched, dense as (level, lat, lon). Values are those of value_at.
 class Block {
  public:
   Block(const Grid& grid, const Tile& tile);
 
-  /// Makes the values those of a record; only every 32nd point of each direction changes.
+  /// Sets the values for a record; only every 32nd point in each direction changes.
   void stamp(int record);
 
   [[nodiscard]] const Grid& grid() const { return grid_; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Baseline: every process writes a binary file of its own (FPP), in 4 MiB writes, and flushes it. --mode
-// buffered or direct (O_DIRECT, from memory that is aligned already).
+// Baseline: every process writes its own binary file (FPP), in 4 MiB writes, and flushes it. --mode
+// buffered or direct (O_DIRECT, from memory that is already aligned).
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -59,7 +59,7 @@ class OwnFile final : public Writer {
   }
 
  private:
-  /// On Lustre, as the ARCHER study does: the directory's files get that striping.
+  /// On Lustre, as in the ARCHER study: sets the striping for the files of the directory.
   void stripe() {
     std::string command = "lfs setstripe -c " + std::to_string(options_.stripe_count);
     if (options_.stripe_mib != 0) command += " -S " + std::to_string(options_.stripe_mib) + "M";

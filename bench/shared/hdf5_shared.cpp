@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Baseline: all processes write one HDF5 file by parallel HDF5, one dataset (record, level, lat, lon) without
-// fill values. --mode collective or independent; contiguous, or --chunked.
+// Baseline: all processes write one HDF5 file with parallel HDF5, one dataset (record, level, lat,
+// lon) without fill values. --mode collective or independent; contiguous, or --chunked.
 #include <hdf5.h>
 #include <mpi.h>
 
@@ -11,7 +11,7 @@
 namespace bench::shared {
 namespace {
 
-/// Passes identifiers and statuses on that are no failures.
+/// Returns valid identifiers and statuses unchanged.
 template <class T>
 T checked(T result, const char* operation) {
   if (result < 0) throw std::runtime_error(std::string("HDF5: ") + operation + " failed");
@@ -42,8 +42,8 @@ class Hdf5File final : public Writer {
     const bool collective = options_.mode == "collective";
     checked(H5Pset_dxpl_mpio(transfer_, collective ? H5FD_MPIO_COLLECTIVE : H5FD_MPIO_INDEPENDENT),
             "choose the mode");
-    // Of the same shape as the selection in the file: with another HDF5 maps chunks point by point (20 x
-    // slower).
+    // With the same shape as the selection in the file: otherwise HDF5 maps chunks point by point
+    // (20 times slower).
     const hsize_t counts[] = {1, grid.levels, block.tile().lat_count, block.tile().lon_count};
     memory_ = checked(H5Screate_simple(4, counts, nullptr), "make the memory space");
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Baseline: all processes write one binary file, (record, level, lat, lon), by MPI-IO. --mode collective or
-// independent.
+// Baseline: all processes write one binary file, (record, level, lat, lon), with MPI-IO. --mode
+// collective or independent.
 #include <mpi.h>
 
 #include <stdexcept>

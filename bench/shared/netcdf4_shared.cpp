@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Baseline: all processes write one netCDF-4 file by the parallel build of netCDF, without fill values.
-// --mode collective or independent; contiguous, or --chunked.
+// Baseline: all processes write one netCDF-4 file with the parallel build of netCDF, without fill
+// values. --mode collective or independent; contiguous, or --chunked.
 #include <mpi.h>
 #include <netcdf.h>
 #include <netcdf_par.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Baseline: all processes write one CDF-5 file by PnetCDF, collectively.
+// Baseline: all processes write one CDF-5 file with PnetCDF, collectively.
 #include <mpi.h>
 #include <pnetcdf.h>
 

@@ -33,7 +33,7 @@ Options parse(int argc, char** argv, const std::string& description) {
                  "hint to MPI-IO, `lfs` for files per process; -1: all");
   app.add_option("--stripe-mib", options.stripe_mib, "stripe size, likewise");
   std::vector<std::string> own;
-  for (int i = argc - 1; i > 0; --i) {  // CLI11 takes a vector from its end
+  for (int i = argc - 1; i > 0; --i) {  // CLI11 takes a vector in reverse order
     const std::string argument = argv[i];
     if (argument.starts_with("--afterbay.")) {
       options.settings.insert(options.settings.begin(), argument);

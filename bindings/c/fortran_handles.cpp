@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fortran's handles are plain numbers, which a program copies as it likes: a copy of one that was closed
-// leads to an empty object, whose functions fail with bad_state, not to memory that was freed.
+// Fortran's handles are plain numbers, which a program may copy freely: a copy of a closed handle
+// refers to an empty object, whose functions fail with bad_state, not to freed memory.
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -14,13 +14,13 @@ namespace {
 
 using namespace afterbay;
 
-/// The objects of one kind that are open. Numbers are not used twice. Any thread.
+/// The open objects of one kind. Numbers are never reused. Any thread.
 template <class Object>
 class Numbered {
  public:
   explicit Numbered(Object closed) : closed_(std::move(closed)) {}
 
-  /// Owns `object` from now on; 0 for none.
+  /// Takes ownership of `object`; returns 0 if there is none.
   std::int64_t keep(Object* object) {
     if (object == nullptr) return 0;
     const std::lock_guard lock(mutex_);
@@ -67,7 +67,7 @@ Numbered<afterbay_input>& inputs() {
   return all;
 }
 
-/// Whether the call that failed was refused only: the session goes on, and the call may be made again.
+/// Whether the failed call was only refused: the session continues, and the call may be repeated.
 bool goes_on(const std::weak_ptr<client::ModelSession>& session) {
   const auto held = session.lock();
   return held != nullptr && held->is_usable();
@@ -86,7 +86,7 @@ bool may_end_again(const afterbay_slot& it) {
   return !state.committed && goes_on(state.session) && state.session.lock()->is_out(*state.acquired);
 }
 
-/// After the call that ends an object.
+/// Releases the handle after the call that ends an object.
 template <class Object>
 void end(Numbered<Object>& all, std::int64_t number) {
   try {
@@ -98,7 +98,7 @@ void end(Numbered<Object>& all, std::int64_t number) {
 
 }  // namespace
 
-// As in afterbay_c.f90.
+// Declared in afterbay_c.f90.
 extern "C" {
 AFTERBAY_API std::int64_t afterbay_fortran_keep_session(afterbay_session* session) {
   return sessions().keep(session);

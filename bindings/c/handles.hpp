@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the handles of the C interface hold, and how its functions turn exceptions into codes.
+// The contents of the handles of the C interface, and the conversion of exceptions to codes.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,8 @@ struct afterbay_session {
 };
 struct afterbay_schema {
   afterbay::Schema schema;
-  /// Texts as they are lent: ended by NUL, with a list of pointers; by variable and attribute.
+  /// Text that the C interface returns: NUL-terminated, with a list of pointers; by variable and
+  /// attribute.
   struct Lent {
     std::string text;
     std::vector<const char*> pointers;
@@ -43,16 +44,16 @@ struct afterbay_slot {
 struct afterbay_input {
   afterbay::InputFile input;
   afterbay_schema schema;
-  std::vector<std::string> strings = {};  ///< lent by the last get_strings
+  std::vector<std::string> strings = {};  ///< returned by the last get_strings
   std::vector<const char*> pointers = {};
 };
 
 namespace afterbay::c {
 
-/// Keeps the exception being handled as this thread's last error and returns its code.
+/// Stores the exception being handled as this thread's last error and returns its code.
 int keep_exception() noexcept;
 
-/// Runs a function's body; what it throws becomes the return code.
+/// Runs a function's body; an exception becomes the return code.
 template <class Body>
 int guarded(Body&& body) noexcept {
   try {
@@ -66,7 +67,8 @@ int guarded(Body&& body) noexcept {
 [[noreturn]] void refuse(ErrorCode code, std::string message);
 [[noreturn]] void refuse_null(const char* name);
 
-/// The object behind a pointer argument, which must not be NULL; `name` is the parameter's.
+/// The object behind a pointer argument, which must not be NULL; `name` is the name of the
+/// parameter.
 template <class T>
 T& need(T* pointer, const char* name) {
   if (pointer == nullptr) refuse_null(name);
@@ -90,12 +92,12 @@ std::vector<std::string> strings(const char* const* values, std::size_t count, c
 std::size_t rank_of(int rank);
 /// One of enum afterbay_type.
 Type type_from(int type);
-/// `count` values of `type` as the C interface passes them.
+/// `count` values of `type` in the form of the C interface.
 Values values_from(int type, std::size_t count, const void* values);
-/// Pointers to texts that stay where they are.
+/// Pointers to texts, which must outlive them.
 std::vector<const char*> pointers_to(const std::vector<std::string>& texts);
-/// The layout in this thread's own copy, whose memory is kept: a put allocates nothing. Holds until the next
-/// call.
+/// The layout in this thread's own copy, whose memory is reused: a put allocates nothing. Valid
+/// until the next call.
 const MemoryLayout& layout_from(const afterbay_memory* memory);
 
 }  // namespace afterbay::c

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is in a schema.
+// Access to the contents of a schema.
 #include <algorithm>
 #include <string>
 #include <string_view>
@@ -29,8 +29,8 @@ const Variable& find_variable(const afterbay_schema* handle, const char* name) {
   refuse_name("variable", wanted, schema.variables);
 }
 
-/// The values of an attribute, `variable` NULL: of the file; null when there is none. Fill values are kept
-/// apart from attributes in a schema, but are one in a file.
+/// The values of an attribute; `variable` NULL: a global attribute. Null if there is none. A schema
+/// stores fill values separately, but in a file they are attributes.
 const Values* find_attribute(const afterbay_schema* schema, const char* variable, std::string_view name) {
   const Variable* of = variable == nullptr ? nullptr : &find_variable(schema, variable);
   const auto& attributes = of == nullptr ? need(schema, "schema").schema.attributes : of->attributes;
@@ -48,7 +48,7 @@ const Values& need_attribute(const afterbay_schema* schema, const char* variable
   refuse_name(what.c_str(), wanted, find_variable(schema, variable).attributes);
 }
 
-/// Text ended by NUL, in the schema's own copy.
+/// Text with a terminating NUL, in the schema's own copy.
 const char* lend_text(const afterbay_schema* schema, const char* variable, const char* name,
                       const Values& values) {
   std::string& copy = schema->lent[{std::string(text_or_empty(variable)), name}].text;
@@ -74,11 +74,11 @@ void copy_numbers(const Values& values, const char* name, Type type, std::size_t
   if (count != values.count())
     refuse(ErrorCode::invalid_argument, std::string("the attribute \"") + name + "\" has " +
                                             std::to_string(values.count()) + " values, " +
-                                            std::to_string(count) + " are asked for");
+                                            std::to_string(count) + " were requested");
   const model::Kernel kernel = model::kernel(values.type, type, false);
   if (!kernel || type == Type::text)
     refuse(ErrorCode::wrong_type, std::string("the attribute \"") + name + "\" is of type " +
-                                      std::string(name_of(values.type)) + ", which is no number of type " +
+                                      std::string(name_of(values.type)) + ", which is not a number of type " +
                                       std::string(name_of(type)));
   if (to == nullptr && count != 0) refuse_null("values");
   const auto bytes = [](Type of) { return static_cast<std::ptrdiff_t>(size_of(of)); };
@@ -174,7 +174,7 @@ int afterbay_schema_get_text(const afterbay_schema* schema, const char* variable
     } else if (found.type == Type::string && found.count() == 1) {
       lent = found.strings.front().c_str();
     } else {
-      refuse(ErrorCode::wrong_type, std::string("the attribute \"") + name + "\" is no text: it has " +
+      refuse(ErrorCode::wrong_type, std::string("the attribute \"") + name + "\" is not text: it has " +
                                         std::to_string(found.count()) + " values of type " +
                                         std::string(name_of(found.type)));
     }

@@ -99,7 +99,8 @@ Map map_from(const afterbay_map& from) {
   const auto lengths = list(from.run_lengths, from.run_count, "run_lengths");
   for (std::size_t i = 0; i < offsets.size(); ++i) map.runs.push_back({offsets[i], lengths[i]});
   map.base = from.base;
-  map.hole = from.base == 0 && from.hole == 0 ? -1 : from.hole;  // 0 is a point then: not given
+  map.hole = from.base == 0 && from.hole == 0 ? -1 : from.hole;  // 0 is a point then: the hole was
+                                                                 // not set
   if (from.order != AFTERBAY_ROW_MAJOR && from.order != AFTERBAY_COLUMN_MAJOR)
     refuse(ErrorCode::invalid_argument,
            "there is no order number " + std::to_string(from.order) + "; use one of enum afterbay_order");

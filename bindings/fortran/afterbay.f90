@@ -1,22 +1,25 @@
 ! SPDX-License-Identifier: Apache-2.0
 !> @file
-!> Afterbay for Fortran. The same nouns as in C++, with these differences:
+!> Afterbay for Fortran. The same terms as in C++, with these differences:
 !> - Dimensions, indices and shapes are in Fortran's order (fastest first, as in netCDF-Fortran);
 !>   starts, records and part numbers count from 1.
-!> - Every procedure that can fail has an optional last argument ierr: AFTERBAY_OK or an error code;
-!>   afterbay_last_error() tells more. Without it an error stops the program with its message.
-!> - Trailing blanks of names and texts do not count.
+!> - Every procedure that can fail has an optional last argument ierr, which is set to AFTERBAY_OK
+!>   or an error code; afterbay_last_error() returns the details. Without ierr an error stops the
+!>   program with its message.
+!> - Trailing blanks of names and texts are ignored.
 !> Needs a compiler with Fortran 2018's assumed rank and C descriptors (TS 29113): all current ones.
 !>
 !> Rules for every procedure:
-!> - Errors: a call that is refused because of its arguments or its order leaves the session usable. An error
-!>   that a server or another rank reports ends the session: from then on every call gives that error.
-!> - Order: every model rank makes the same calls in the same order (definitions, open, put, end_step, close).
-!> - Waits: a procedure waits only if its description says so, and gives AFTERBAY_TIMED_OUT if what it waits for
-!>   makes no progress within the setting `deadline`. With inline servers in synchronous mode start, open,
-!>   end_step, records, open_input, get and get_strings also wait for all model ranks.
-!> - Threads: a session, and what comes from it, is used by one thread at a time, which must be one that may call
-!>   MPI: with MPI_THREAD_FUNNELED the main thread.
+!> - Errors: a call that is refused because of its arguments or its order leaves the session usable.
+!>   An error that a server or another rank reports ends the session: every later call returns that
+!>   error.
+!> - Order: every model rank makes the same calls in the same order (definitions, open, put,
+!>   end_step, close).
+!> - Waits: a procedure waits only if its description says so, and returns AFTERBAY_TIMED_OUT if it
+!>   makes no progress within the setting `deadline`. With inline servers in synchronous mode start,
+!>   open, end_step, records, open_input, get and get_strings also wait for all model ranks.
+!> - Threads: a session and the objects obtained from it must be used by one thread at a time, which
+!>   must be allowed to call MPI: the main thread with MPI_THREAD_FUNNELED.
 !>
 !> @code
 !> type(afterbay_session) :: session

@@ -10,7 +10,7 @@ module afterbay_base
   public :: afterbay_error, afterbay_last_error, afterbay_error_name, afterbay_version
   public :: afterbay_stop, check, c_text, f_text, c_texts, record_from_one
 
-  !> An error code: what `ierr` is set to.
+  !> An error code, returned in `ierr`.
   integer, parameter, public :: AFTERBAY_OK = 0, AFTERBAY_INVALID_ARGUMENT = 1, AFTERBAY_UNKNOWN_NAME = 2, &
       AFTERBAY_WRONG_TYPE = 3, AFTERBAY_CONFLICT = 4, AFTERBAY_BAD_STATE = 5, AFTERBAY_WOULD_BLOCK = 6, &
       AFTERBAY_TIMED_OUT = 7, AFTERBAY_PEER_LOST = 8, AFTERBAY_EXISTS = 9, AFTERBAY_NO_SPACE = 10, &
@@ -20,29 +20,29 @@ module afterbay_base
   integer, parameter, public :: AFTERBAY_INT8 = 1, AFTERBAY_TEXT = 2, AFTERBAY_INT16 = 3, AFTERBAY_INT32 = 4, &
       AFTERBAY_FLOAT32 = 5, AFTERBAY_FLOAT64 = 6, AFTERBAY_UINT8 = 7, AFTERBAY_UINT16 = 8, AFTERBAY_UINT32 = 9, &
       AFTERBAY_INT64 = 10, AFTERBAY_UINT64 = 11, AFTERBAY_STRING = 12
-  !> What this process is: options%set_role.
+  !> The role of this process: options%set_role.
   integer, parameter, public :: AFTERBAY_ROLE_AUTOMATIC = 0, AFTERBAY_ROLE_MODEL = 1, AFTERBAY_ROLE_SERVER = 2
-  !> What becomes of a point of a map that is listed more than once.
+  !> What happens to a point of a map that is listed more than once.
   integer, parameter, public :: AFTERBAY_REPEATS_REFUSED = 0, AFTERBAY_REPEATS_FIRST = 1, AFTERBAY_REPEATS_LAST = 2
-  !> Which state of a file is read that this session itself writes: after all that was closed before under this name,
-  !> as it is under its final name now, or as of the last epoch.
+  !> Which state of a file that this session itself writes is read: after everything closed before
+  !> under this name, the file under its final name as it is now, or as of the last epoch.
   integer, parameter, public :: AFTERBAY_AS_OF_CLOSED = 0, AFTERBAY_AS_OF_PUBLISHED = 1, AFTERBAY_AS_OF_EPOCH = 2
-  !> The length of a dimension that grows by records.
+  !> The length of a dimension that grows with the records.
   integer, parameter, public :: AFTERBAY_UNLIMITED = 0
 
-  !> All that is known of an error. Text is empty if nothing is known.
+  !> An error in its fields. Text is empty if it is unknown.
   type :: afterbay_error
     integer :: code = AFTERBAY_OK  !< AFTERBAY_NO_SPACE, ...
-    integer :: rank = -1   !< rank in the session's communicator; -1: not known
+    integer :: rank = -1   !< rank in the session's communicator; -1: unknown
     integer :: native = 0  !< errno, or the code of MPI, netCDF or HDF5; 0: none
     character(:), allocatable :: message   !< what happened and what to do
-    character(:), allocatable :: file      !< empty: not known
-    character(:), allocatable :: variable  !< empty: not known
-    character(:), allocatable :: text      !< all in one
+    character(:), allocatable :: file      !< empty: unknown
+    character(:), allocatable :: variable  !< empty: unknown
+    character(:), allocatable :: text      !< complete text
   end type
 
-  !> Texts as C wants them: pointers(i) points to the i-th, without trailing blanks. Holds as long as
-  !> this object (a target) stays where it is.
+  !> Texts in C form: pointers(i) points to the i-th, without trailing blanks. Valid as long as this
+  !> object (a target) is not moved.
   type :: c_texts
     character(kind=c_char), allocatable :: characters(:)
     type(c_ptr), allocatable :: pointers(:)
@@ -52,7 +52,7 @@ module afterbay_base
 
 contains
 
-  !> The last error of this thread: the one that `ierr` was set to.
+  !> The last error of this thread, whose code `ierr` contains.
   function afterbay_last_error() result(error)
     type(afterbay_error) :: error
     type(c_error_info) :: info
@@ -79,7 +79,8 @@ contains
     version = f_text(c_version())
   end function
 
-  !> Gives `code` to `ierr`; without ierr an error stops the program. One rank, or a server, prints the message.
+  !> Assigns `code` to `ierr`; without ierr an error stops the program. One rank, or a server,
+  !> prints the message.
   subroutine check(code, ierr)
     integer(c_int), intent(in) :: code
     integer, intent(out), optional :: ierr
@@ -90,7 +91,7 @@ contains
     end if
   end subroutine
 
-  !> Without trailing blanks, ended by NUL.
+  !> Without trailing blanks, NUL-terminated.
   pure function c_text(text) result(ended)
     character(*), intent(in) :: text
     character(len=len_trim(text) + 1, kind=c_char) :: ended
@@ -130,8 +131,8 @@ contains
     end do
   end subroutine
 
-  !> An optional record number, counted from 1, as C counts: from 0; absent: none. `valid` is false, and `ierr` or the
-  !> end of the program tells why, when it is below 1.
+  !> An optional record number, counted from 1, converted to C's, counted from 0; absent: none. If
+  !> it is below 1, `valid` is false, and the error is returned in `ierr` or stops the program.
   subroutine record_from_one(variable, record, from_zero, valid, ierr)
     character(*), intent(in) :: variable
     integer, intent(in), optional :: record

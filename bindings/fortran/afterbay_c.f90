@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: Apache-2.0
-! The C interface as Fortran sees it (afterbay/afterbay.h, afterbay/mpi.h, descriptors.c). Not for
-! users: the module `afterbay` is.
+! Fortran interfaces of the C functions (afterbay/afterbay.h, afterbay/mpi.h, descriptors.c). Not
+! for users: use the module `afterbay`.
 module afterbay_c
   use, intrinsic :: iso_c_binding, only: c_char, c_funptr, c_int, c_int64_t, c_ptr, c_size_t, c_null_ptr
   implicit none
@@ -38,12 +38,12 @@ module afterbay_c
     type(c_ptr) :: start = c_null_ptr, count = c_null_ptr, global = c_null_ptr
   end type
 
-  !> A point in the order of what this rank handed over; see session%wait.
+  !> A point in the order of the data that this rank has put; see session%wait.
   type, bind(C) :: afterbay_ticket
-    integer(c_int64_t) :: number = 0  !< in the order in which this rank got its tickets; 0: none
+    integer(c_int64_t) :: number = 0  !< tickets of this rank are numbered in order; 0: none
   end type
 
-  ! Handles as numbers: see bindings/c/fortran_handles.cpp. Objects are never null.
+  ! Handles are numbers: see bindings/c/fortran_handles.cpp. Objects are never null.
   interface
     integer(c_int64_t) function afterbay_fortran_keep_session(object) bind(C)
       import :: c_int64_t, c_ptr
@@ -494,7 +494,7 @@ module afterbay_c
       type(c_ptr), intent(out) :: text
     end function
 
-    ! What takes arrays of any type and rank: descriptors.c.
+    ! Procedures for arrays of any type and rank: descriptors.c.
     integer(c_int) function get_described(input, variable, what, offset_rank, offset, data) &
         bind(C, name='afterbay_fortran_get')
       import :: c_int, c_ptr, c_char, c_int64_t, c_selection

@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: Apache-2.0
-! Collections, files and slots; bodies that are the same for all types are in *.inc.
+! Collections, files and slots. Bodies that are the same for all types are in *.inc.
 module afterbay_files
   use, intrinsic :: iso_c_binding, only: c_double, c_float, c_int, c_int8_t, c_int16_t, c_int32_t, c_int64_t, c_loc, &
       c_null_char, c_null_ptr, c_ptr, c_size_t
@@ -10,8 +10,8 @@ module afterbay_files
   private
   public :: afterbay_collection, afterbay_file, afterbay_slot
 
-  !> Room in the server's own buffer for this rank's part of a field, to be computed in place. It has one
-  !> or more parts (large fields are cut); together they cover what the rank holds.
+  !> Memory in the server's own buffer for this rank's part of a variable, to be computed in place.
+  !> It has one or more parts (large fields are cut), which together cover the rank's part.
   type :: afterbay_slot
     integer(c_int64_t), private :: id = 0
     integer(c_int), private :: type = 0
@@ -20,9 +20,9 @@ module afterbay_files
     procedure, private :: &
         part_int8, part_int16, part_int32, part_int64, &
         part_float32, part_float64
-    !> part(number, data [, ierr]): `data`, a pointer of the slot's type and the variable's rank (without
-    !> the record dimension), is put on part `number` (from 1). Its bounds are the global indices of
-    !> the points, from 1. Not to be used after commit.
+    !> part(number, data [, ierr]): associates the pointer `data`, of the slot's type and the
+    !> variable's rank (without the record dimension), with part `number` (from 1). Its bounds are
+    !> the global indices of the points, from 1. Must not be used after commit.
     generic :: part => &
         part_int8, part_int16, part_int32, part_int64, &
         part_float32, part_float64
@@ -38,30 +38,31 @@ module afterbay_files
     procedure, private :: &
         put_int8, put_int16, put_int32, put_int64, &
         put_float32, put_float64, put_text
-    !> put(variable, data [, record, offset, ierr]): hands over this rank's part of a variable for a
-    !> record (from 1; leave it out for a variable without the unlimited dimension). `data`: array of
-    !> any rank 0 to 7, kind and layout, sections too, taken where it lies without a copy; its shape
-    !> is that of the rank's part. With `offset`, the part begins behind offset(i) elements along
-    !> dimension i (halos) and `data` may be larger. Text of length n > 1 adds a fastest dimension n.
-    !> Returns when the data have been copied; waits only while the server has no room. Errors:
-    !> AFTERBAY_WRONG_TYPE (the type does not fit, or a value is out of range of the file's type),
-    !> AFTERBAY_CONFLICT (the record was put before), AFTERBAY_BAD_STATE (after close); nothing was taken then.
+    !> put(variable, data [, record, offset, ierr]): puts this rank's part of a variable for a
+    !> record (from 1; omit it for a variable without the unlimited dimension). `data`: array of any
+    !> rank 0 to 7, kind and layout, including sections, used without a copy; its shape is that of
+    !> the rank's part. With `offset`, the part begins after offset(i) elements along dimension i
+    !> (halos) and `data` may be larger. Text of length n > 1 adds a fastest dimension n. Returns
+    !> when the data have been copied; waits only while the server has no room. Errors:
+    !> AFTERBAY_WRONG_TYPE (the type does not fit, or a value is out of range of the type in the
+    !> file), AFTERBAY_CONFLICT (the record was put before), AFTERBAY_BAD_STATE (after close); in
+    !> these cases no data were taken.
     generic :: put => &
         put_int8, put_int16, put_int32, put_int64, &
         put_float32, put_float64, put_text
     procedure, private :: &
         try_put_int8, try_put_int16, try_put_int32, try_put_int64, &
         try_put_float32, try_put_float64, try_put_text
-    !> try_put(variable, data, taken [, record, offset, ierr]): as put, but `taken` is false instead of
-    !> waiting if there is no room now; nothing was taken then. Needs room for the rank's whole part at once:
-    !> AFTERBAY_RESOURCES if the server's memory is smaller. If the same try_put has had no room for half the
-    !> deadline, it waits as put does.
+    !> try_put(variable, data, taken [, record, offset, ierr]): like put, but sets `taken` to false
+    !> instead of waiting if there is no room; no data were taken then. Needs room for the rank's
+    !> whole part at once: AFTERBAY_RESOURCES if the server's memory is smaller. If the same try_put
+    !> has found no room for half the deadline, it waits as put does.
     generic :: try_put => &
         try_put_int8, try_put_int16, try_put_int32, try_put_int64, &
         try_put_float32, try_put_float64, try_put_text
     procedure, private :: put_string, put_string_list
-    !> put_strings(variable, values [, record, ierr]): all values of a string variable, without their
-    !> trailing blanks.
+    !> put_strings(variable, values [, record, ierr]): puts all values of a string variable, without
+    !> their trailing blanks.
     generic :: put_strings => put_string, put_string_list
     procedure :: acquire
     procedure :: path
@@ -119,10 +120,12 @@ module afterbay_files
 
 contains
 
-  !> Opens a file: `name` as it is, or the collection's template with step, member and date (ISO 8601)
-  !> filled in. `changes` hold for this file; those of the lowest model rank count. Every model rank calls it. The
-  !> server creates the file in the background: that it exists, or cannot be created, is reported by a later call.
-  !> Waits as session%start if something was defined since.
+  !> Opens a file: `name` as it is, or the collection's template with step, member and date (ISO
+  !> 8601) filled in. `changes` apply to this file only; those of the lowest model rank are applied.
+  !> Every model rank calls it. The server creates the file in the background; a later call reports
+  !> that the file exists already or cannot be created. Waits as session%start does if there are new
+  !> definitions; with `placement: least`, until a server is chosen; and until an older file of the
+  !> same path is published, if another server wrote it.
   subroutine open_file(self, file, name, step, member, date, changes, ierr)
     class(afterbay_collection), intent(in) :: self
     type(afterbay_file), intent(out) :: file
@@ -193,8 +196,8 @@ contains
     text = f_text(pointer)
   end function
 
-  !> How many records the file held when it was opened: 0, or with existing='append' the number of the last
-  !> one. Every model rank calls it; waits until the server has opened the file.
+  !> The number of records in the file when it was opened: 0, or with existing='append' the number
+  !> of the last one. Every model rank calls it; waits until the server has opened the file.
   integer function records_of_file(self, ierr)
     class(afterbay_file), intent(in) :: self
     integer, intent(out), optional :: ierr
@@ -205,8 +208,8 @@ contains
   end function
 
   !> Ends this rank's output to the file; it is published when all ranks have closed it. The ticket
-  !> is complete when it is durable under its final name. Does not wait. Refused while a slot is out: the file
-  !> stays open.
+  !> is complete when the file is durable under its final name. Does not wait. Refused while a slot
+  !> is not committed: the file stays open.
   subroutine close_file(self, ticket, ierr)
     class(afterbay_file), intent(inout) :: self
     type(afterbay_ticket), intent(out), optional :: ticket
@@ -242,8 +245,8 @@ contains
         size(values, kind=c_size_t), texts%pointers), ierr)
   end subroutine
 
-  !> Room for this rank's part of a variable, filled through slot%part with values of `type`
-  !> (AFTERBAY_FLOAT64, ...) and handed over by slot%commit. Does not wait for room.
+  !> Lends memory for this rank's part of a variable, filled through slot%part with values of `type`
+  !> (AFTERBAY_FLOAT64, ...) and put by slot%commit. Does not wait for room.
   subroutine acquire(self, variable, slot, type, record, ierr)
     class(afterbay_file), intent(in) :: self
     character(*), intent(in) :: variable
@@ -264,7 +267,7 @@ contains
     call check(code, ierr)
   end subroutine
 
-  !> How many parts the slot has; 0 if this rank holds nothing.
+  !> The number of parts; 0 if this rank holds nothing.
   integer function part_count(self, ierr)
     class(afterbay_slot), intent(in) :: self
     integer, intent(out), optional :: ierr
@@ -274,7 +277,7 @@ contains
     part_count = int(count)
   end function
 
-  !> True: the parts lie in the server's buffer; false: in a private one that commit copies.
+  !> True: the parts lie in the server's buffer; false: in a private array that commit copies.
   logical function is_direct(self, ierr)
     class(afterbay_slot), intent(in) :: self
     integer, intent(out), optional :: ierr
@@ -284,7 +287,8 @@ contains
     is_direct = direct /= 0
   end function
 
-  !> Hands the slot over. A private array is copied, which waits as put does. Refused if it holds values out of range of the file's type: the slot stays out.
+  !> Puts the data in the slot. A private array is copied, which waits as put does. Refused if it
+  !> contains values out of range of the type in the file: the slot stays uncommitted.
   subroutine commit(self, ierr)
     class(afterbay_slot), intent(inout) :: self
     integer, intent(out), optional :: ierr
@@ -294,7 +298,7 @@ contains
     call check(code, ierr)
   end subroutine
 
-  !> Gives the slot up without a commit: the record stays incomplete.
+  !> Releases the slot without a commit: the record stays incomplete.
   subroutine abandon(self)
     class(afterbay_slot), intent(inout) :: self
     call afterbay_fortran_drop_slot(self%id)

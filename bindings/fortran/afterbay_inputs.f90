@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: Apache-2.0
-! Files that are read; bodies that are the same for all types are in *.inc.
+! Input files. Bodies that are the same for all types are in *.inc.
 module afterbay_inputs
   use, intrinsic :: iso_c_binding, only: c_double, c_f_pointer, c_float, c_int, c_int8_t, c_int16_t, c_int32_t, &
       c_int64_t, c_loc, c_null_ptr, c_ptr, c_size_t
@@ -10,21 +10,23 @@ module afterbay_inputs
   private
   public :: afterbay_input
 
-  !> A file open for input on this rank; session%open_input makes it. Copies are the same file.
+  !> A file open for input on this rank, opened by session%open_input. Copies are the same file.
   type :: afterbay_input
     integer(c_int64_t) :: id = 0
   contains
     procedure, private :: &
         get_int8, get_int16, get_int32, get_int64, &
         get_float32, get_float64, get_text
-    !> get(variable, data [, record, records, decomposition, start, count, offset, ierr]): reads a record (from 1;
-    !> leave it out for a variable without the unlimited dimension) of this rank's part of a decomposition, or of
-    !> any box of `count` values from `start` (from 1, fastest first, the record dimension left out), or (none of
-    !> these given) all of it. `data`: array of any rank 0 to 7, kind and layout, sections too, filled where it
-    !> lies; its shape is that of what is read. With `records` it has one more dimension, the last, for so many
-    !> records. With `offset`, what is read begins behind offset(i) elements along dimension i (halos) and `data`
-    !> may be larger. Elements of holes keep their values. Waits until the servers have read it. With inline
-    !> servers in synchronous mode every model rank calls it, for as many records.
+    !> get(variable, data [, record, records, decomposition, start, count, offset, ierr]): reads a
+    !> record (from 1; omit it for a variable without the unlimited dimension): this rank's part of
+    !> a decomposition, or any box of `count` values from `start` (from 1, fastest first, without
+    !> the record dimension), or, with none of these, the whole record. `data`: array of any rank 0
+    !> to 7, kind and layout, including sections, filled without a copy; its shape is that of the
+    !> part read. With `records` it has one more dimension, the last, of that length. With `offset`,
+    !> the part begins after offset(i) elements along dimension i (halos) and `data` may be larger.
+    !> Elements of holes keep their values. Waits until the servers have read the data, and as
+    !> session%start does if a decomposition is named and there are new definitions. With inline
+    !> servers in synchronous mode every model rank calls it, for the same number of records.
     generic :: get => &
         get_int8, get_int16, get_int32, get_int64, &
         get_float32, get_float64, get_text
@@ -48,9 +50,10 @@ module afterbay_inputs
     procedure, private :: &
         attribute_int8, attribute_int16, attribute_int32, attribute_int64, &
         attribute_float32, attribute_float64, attribute_text, attribute_strings
-    !> get_attribute(name, values [, variable, ierr]): an attribute of a variable, or of the file. Numbers of any
-    !> type become those of `values`, an array (or scalar) of as many, if they fit. Text goes to a
-    !> character(:), allocatable; a list of strings to an array of these.
+    !> get_attribute(name, values [, variable, ierr]): an attribute of a variable, or a global
+    !> attribute. Numbers of any type are converted to that of `values`, an array (or scalar) with
+    !> the same number of elements, if they fit. Text is returned in a character(:), allocatable; a
+    !> list of strings in an array of these.
     generic :: get_attribute => &
         attribute_int8, attribute_int16, attribute_int32, attribute_int64, &
         attribute_float32, attribute_float64, attribute_text, attribute_strings
@@ -58,8 +61,9 @@ module afterbay_inputs
 
 contains
 
-  !> Has the servers read and decode ahead, and returns at once; a later get of the same, by any rank, costs one
-  !> copy. It is kept while the setting memory.input has room.
+  !> Asks the servers to read and decode ahead; a later get of the same data, by any rank, costs one
+  !> copy. The data are kept while the setting memory.input has room. Does not wait, except as
+  !> session%start does if a decomposition is named and there are new definitions.
   subroutine prefetch(self, variable, record, records, decomposition, start, count, ierr)
     class(afterbay_input), intent(in) :: self
     character(*), intent(in) :: variable
@@ -72,7 +76,8 @@ contains
     call check(what%code, ierr)
   end subroutine
 
-  !> All values of a string variable, as long as the longest, of `record` if it has the unlimited dimension.
+  !> All values of a string variable, with the length of the longest, for `record` if it has the
+  !> unlimited dimension. Waits as get does.
   subroutine get_strings(self, variable, values, record, ierr)
     class(afterbay_input), intent(in) :: self
     character(*), intent(in) :: variable
@@ -110,7 +115,7 @@ contains
     end do
   end subroutine
 
-  !> How many records the file has.
+  !> The number of records in the file.
   integer function records_of_input(self, ierr)
     class(afterbay_input), intent(in) :: self
     integer, intent(out), optional :: ierr
@@ -131,7 +136,7 @@ contains
     text = f_text(pointer)
   end function
 
-  !> Lets the servers close the file.
+  !> Lets the servers close the file. Does not wait.
   subroutine close_input(self, ierr)
     class(afterbay_input), intent(inout) :: self
     integer, intent(out), optional :: ierr
@@ -141,7 +146,7 @@ contains
     call check(code, ierr)
   end subroutine
 
-  ! ---- What is in the file
+  ! ---- The contents of the file
 
   !> The file's schema, or null with the error's code.
   integer(c_int) function find_schema(self, schema)
@@ -151,7 +156,7 @@ contains
     find_schema = afterbay_input_schema(afterbay_fortran_input(self%id), schema)
   end function
 
-  !> The length of a dimension; AFTERBAY_UNLIMITED if it grows by records.
+  !> The length of a dimension; AFTERBAY_UNLIMITED if it grows with the records.
   integer(c_int64_t) function dimension_length(self, name, ierr)
     class(afterbay_input), intent(in) :: self
     character(*), intent(in) :: name
@@ -164,7 +169,7 @@ contains
     call check(code, ierr)
   end function
 
-  !> How many variables the file has.
+  !> The number of variables in the file.
   integer function variable_count(self, ierr)
     class(afterbay_input), intent(in) :: self
     integer, intent(out), optional :: ierr
@@ -236,7 +241,7 @@ contains
     variable_type = type
   end function
 
-  !> How many dimensions a variable has, including the unlimited one.
+  !> The number of dimensions of a variable, including the unlimited one.
   integer function variable_rank(self, variable, ierr)
     class(afterbay_input), intent(in) :: self
     character(*), intent(in) :: variable
@@ -247,7 +252,7 @@ contains
     variable_rank = rank
   end function
 
-  !> The dimension `number` of a variable with `rank` of them, in Fortran's order from 1.
+  !> Dimension `number` of a variable with `rank` dimensions, in Fortran's order from 1.
   subroutine find_dimension(schema, variable, rank, number, name, length)
     type(c_ptr), intent(in) :: schema
     character(*), intent(in) :: variable
@@ -278,7 +283,8 @@ contains
     call copy_texts(c_loc(texts), int(rank), names)
   end function
 
-  !> The lengths of a variable's dimensions, fastest first; AFTERBAY_UNLIMITED for the one that grows by records.
+  !> The lengths of a variable's dimensions, fastest first; AFTERBAY_UNLIMITED for the one that
+  !> grows with the records.
   function variable_lengths(self, variable, ierr) result(lengths)
     class(afterbay_input), intent(in) :: self
     character(*), intent(in) :: variable
@@ -294,9 +300,9 @@ contains
     end do
   end function
 
-  ! ---- Attributes, of a variable or of the file
+  ! ---- Attributes of a variable, or global attributes
 
-  !> As C names the thing that has an attribute: null for the file.
+  !> The variable's name in C form; null for global attributes.
   type(c_ptr) function owner(texts, variable)
     type(c_texts), intent(inout), target :: texts
     character(*), intent(in), optional :: variable
@@ -343,7 +349,7 @@ contains
     call check(code, ierr)
   end subroutine
 
-  !> AFTERBAY_TEXT, AFTERBAY_FLOAT64, ...
+  !> The type of an attribute: AFTERBAY_TEXT, AFTERBAY_FLOAT64, ...
   integer function attribute_type(self, name, variable, ierr)
     class(afterbay_input), intent(in) :: self
     character(*), intent(in) :: name
@@ -356,7 +362,7 @@ contains
     attribute_type = type
   end function
 
-  !> How many values it has; of text, characters.
+  !> The number of values of an attribute; for text, of characters.
   integer function attribute_count(self, name, variable, ierr)
     class(afterbay_input), intent(in) :: self
     character(*), intent(in) :: name
@@ -385,7 +391,7 @@ contains
     value = f_text(text)
   end subroutine
 
-  !> A list of strings; text is a list of one.
+  !> An attribute as a list of strings; text is a list with one element.
   subroutine attribute_strings(self, name, values, variable, ierr)
     class(afterbay_input), intent(in) :: self
     character(*), intent(in) :: name

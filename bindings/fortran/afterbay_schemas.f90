@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: Apache-2.0
-! Type-bound procedures of the schema that take values of any type; the bodies are in *.inc.
+! Type-bound procedures of the schema that accept values of any type; the bodies are in *.inc.
 module afterbay_schemas
   use, intrinsic :: iso_c_binding, only: c_associated, c_double, c_float, c_int, c_int8_t, c_int16_t, c_int32_t, &
       c_int64_t, c_null_char, c_null_ptr, c_ptr
@@ -9,7 +9,7 @@ module afterbay_schemas
   private
   public :: afterbay_schema, afterbay_changes
 
-  ! What set_described sets; as in descriptors.c.
+  ! The targets of set_described, as in descriptors.c.
   integer(c_int), parameter :: SCHEMA_ATTRIBUTE = 0, SCHEMA_FILL = 1, SCHEMA_CONSTANT = 2, CHANGES_ATTRIBUTE = 3, &
       CHANGES_CONSTANT = 4
 
@@ -19,33 +19,36 @@ module afterbay_schemas
     type(c_ptr) :: handle = c_null_ptr
   contains
     procedure, private :: dimension_int32, dimension_int64, variable_list, variable_text
-    !> dimension(name, length [, ierr]): adds a dimension; length AFTERBAY_UNLIMITED: it grows by records.
+    !> dimension(name, length [, ierr]): adds a dimension; length AFTERBAY_UNLIMITED: it grows with
+    !> the records.
     generic :: dimension => dimension_int32, dimension_int64
-    !> variable(name, type, dimensions [, decomposition, chunk, deflate, shuffle, ierr]): adds a variable.
-    !> Dimensions are an array of names or one text with blanks between them ('x y time'), fastest first,
-    !> the unlimited one last; '' for a scalar.
+    !> variable(name, type, dimensions [, decomposition, chunk, deflate, shuffle, ierr]): adds a
+    !> variable. Dimensions are an array of names or one text with blanks between them ('x y time'),
+    !> fastest first, the unlimited one last; '' for a scalar.
     generic :: variable => variable_list, variable_text
     procedure, private :: &
         attribute_int8, attribute_int16, attribute_int32, attribute_int64, &
         attribute_float32, attribute_float64, attribute_text
-    !> attribute(name, values [, variable, type, ierr]): sets an attribute of a variable, or of the
-    !> file. A character scalar is text (without trailing blanks), a character array a list of
-    !> NC_STRINGs. `type`: the numbers become this type, e.g. AFTERBAY_UINT8, which Fortran lacks.
+    !> attribute(name, values [, variable, type, ierr]): sets an attribute of a variable, or a
+    !> global attribute. A character scalar is text (without trailing blanks), a character array a
+    !> list of NC_STRINGs. `type`: numbers are converted to this type, e.g. AFTERBAY_UINT8, which
+    !> Fortran lacks.
     generic :: attribute => &
         attribute_int8, attribute_int16, attribute_int32, attribute_int64, &
         attribute_float32, attribute_float64, attribute_text
     procedure, private :: &
         fill_int8, fill_int16, fill_int32, fill_int64, &
         fill_float32, fill_float64, fill_text
-    !> fill(variable, value [, type, ierr]): the fill value, of the variable's type.
+    !> fill(variable, value [, type, ierr]): sets the fill value, converted to the variable's type.
     generic :: fill => &
         fill_int8, fill_int16, fill_int32, fill_int64, &
         fill_float32, fill_float64, fill_text
     procedure, private :: &
         constant_int8, constant_int16, constant_int32, constant_int64, &
         constant_float32, constant_float64, constant_text
-    !> constant(variable, values [, type, ierr]): values written once (coordinates), as many as the
-    !> variable has, in Fortran's order. Characters are text; for NC_STRINGs: type=AFTERBAY_STRING.
+    !> constant(variable, values [, type, ierr]): sets values that are written once (coordinates),
+    !> as many as the variable has, in Fortran's order. Characters are text; for NC_STRINGs:
+    !> type=AFTERBAY_STRING.
     generic :: constant => &
         constant_int8, constant_int16, constant_int32, constant_int64, &
         constant_float32, constant_float64, constant_text
@@ -59,14 +62,16 @@ module afterbay_schemas
     procedure, private :: &
         change_int8, change_int16, change_int32, change_int64, &
         change_float32, change_float64, change_text
-    !> attribute(name, values [, variable, type, ierr]): sets or replaces an attribute of a variable, or of the file.
+    !> attribute(name, values [, variable, type, ierr]): sets or replaces an attribute of a
+    !> variable, or a global attribute.
     generic :: attribute => &
         change_int8, change_int16, change_int32, change_int64, &
         change_float32, change_float64, change_text
     procedure, private :: &
         change_constant_int8, change_constant_int16, change_constant_int32, change_constant_int64, &
         change_constant_float32, change_constant_float64, change_constant_text
-    !> constant(variable, values [, type, ierr]): replaces constant values: as many as the schema gave.
+    !> constant(variable, values [, type, ierr]): replaces constant values: as many as in the
+    !> schema.
     generic :: constant => &
         change_constant_int8, change_constant_int16, change_constant_int32, change_constant_int64, &
         change_constant_float32, change_constant_float64, change_constant_text
@@ -211,7 +216,7 @@ contains
     end do
   end function
 
-  !> Removes an attribute of a variable, or of the file.
+  !> Removes an attribute of a variable, or a global attribute.
   subroutine remove_attribute(self, name, variable, ierr)
     class(afterbay_changes), intent(inout) :: self
     character(*), intent(in) :: name

@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: Apache-2.0
-! What of a variable is read, from Fortran's optional arguments to C's struct.
+! Converts Fortran's optional arguments for reading to C's struct.
 module afterbay_selections
   use, intrinsic :: iso_c_binding, only: c_int, c_int64_t, c_loc
   use afterbay_base
@@ -8,7 +8,8 @@ module afterbay_selections
   private
   public :: selection
 
-  !> A selection as C wants it, with what it points to. Holds as long as this object (a target) stays.
+  !> A selection in C form, with the data that it points to. Valid as long as this object (a target)
+  !> is not moved.
   type :: selection
     type(c_selection) :: c
     integer :: code = AFTERBAY_OK
@@ -40,7 +41,7 @@ contains
     if (present(start) .neqv. present(count)) call refuse(self, variable, '`start` and `count` are given together')
     if (.not. (present(start) .and. present(count))) return
     if (size(start) /= size(count) .or. any(start < 1) .or. any(count < 0)) then
-      call refuse(self, variable, '`start` and `count` must have one number a dimension; start counts from 1, no '// &
+      call refuse(self, variable, '`start` and `count` must have one number per dimension; start counts from 1, no '// &
           'count is negative')
       return
     end if

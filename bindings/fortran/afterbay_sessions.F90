@@ -24,13 +24,14 @@ module afterbay_sessions
     procedure :: set_role
     procedure :: set_config_file
     procedure, private :: set_own_arguments, set_given_arguments
-    !> set_arguments([arguments, ierr]): the program's own command line, or the words given; only those
-    !> that begin with --afterbay. are looked at.
+    !> set_arguments([arguments, ierr]): passes the program's command line, or the given words; only
+    !> those that begin with --afterbay. are used.
     generic :: set_arguments => set_own_arguments, set_given_arguments
     procedure :: free => free_options
   end type
 
-  !> A run's output and input, from open to finalize. Copies are the same session: when one is finalized, all are.
+  !> The use of Afterbay by one run, from open to finalize. Copies are the same session: when one is
+  !> finalized, all are.
   type :: afterbay_session
     integer(c_int64_t), private :: id = 0
   contains
@@ -38,7 +39,7 @@ module afterbay_sessions
 #ifdef AFTERBAY_HAVE_MPI_F08
     procedure, private :: open_f08
     !> open(comm [, options, ierr]): collective over comm, an integer or a type(MPI_Comm), which is
-    !> duplicated: all its ranks call it, model ranks and I/O servers. MPI must be initialised.
+    !> duplicated; all its ranks call it, model ranks and I/O servers. MPI must be initialised.
     generic :: open => open_integer, open_f08
 #else
     generic :: open => open_integer
@@ -49,19 +50,20 @@ module afterbay_sessions
     procedure :: model_rank
     procedure :: model_size
     procedure, private :: decomposition_int32, decomposition_int64
-    !> decomposition(name, global, start, count [, gaps_allowed, ierr]): this rank's part of a global
-    !> index space: a length per dimension, fastest first, start counted from 1. A count of 0: this rank holds
-    !> nothing. Points that no rank holds are an error unless gaps_allowed. Does not wait.
+    !> decomposition(name, global, start, count [, gaps_allowed, ierr]): registers this rank's part
+    !> of a global index space: a length per dimension, fastest first, start counted from 1. A count
+    !> of 0: this rank holds nothing. Points that no rank holds are an error unless gaps_allowed.
+    !> Does not wait.
     generic :: decomposition => decomposition_int32, decomposition_int64
     procedure, private :: map_int32, map_int64, map_runs_int32, map_runs_int64
-    !> map(name, global, indices [, base, hole, last_fastest, gaps_allowed, repeats, ierr]): this rank's part
-    !> as a list of points in the order of its array: element k is the point indices(k), counted over
-    !> `global` with the first dimension running fastest (last_fastest: the last). `base`: index of the first
-    !> point, 1 unless given, or 0. `hole`: marks elements that belong to no point; base - 1 unless given.
-    !> Points that no rank holds get the fill value unless gaps_allowed=.false.; `repeats`:
-    !> AFTERBAY_REPEATS_...
+    !> map(name, global, indices [, base, hole, last_fastest, gaps_allowed, repeats, ierr]):
+    !> registers this rank's part as a list of points in the order of its array: element k is the
+    !> point indices(k), counted over `global` with the first dimension running fastest
+    !> (last_fastest: the last). `base`: index of the first point, 1 (default) or 0. `hole`: marks
+    !> elements that belong to no point; default: base - 1. Points that no rank holds get the fill
+    !> value unless gaps_allowed=.false.; `repeats`: AFTERBAY_REPEATS_... Does not wait.
     generic :: map => map_int32, map_int64
-    !> map_runs(name, global, offsets, lengths [, ...]): the same as runs of consecutive points.
+    !> map_runs(name, global, offsets, lengths [, ...]): the same with runs of consecutive points.
     generic :: map_runs => map_runs_int32, map_runs_int64
     procedure :: collection => define_collection
     procedure :: start
@@ -91,8 +93,9 @@ contains
     self%handle = c_null_ptr
   end subroutine
 
-  !> A setting by its dotted name: call options%set('memory.server', '1GiB'). Code has the lowest
-  !> precedence; then the YAML file, the environment, the command line. Checked by session%open.
+  !> Sets a setting by its dotted name: call options%set('memory.server', '1GiB'). Precedence,
+  !> lowest first: defaults, settings from code, the YAML file, the environment, the command line.
+  !> Checked by session%open.
   subroutine set(self, setting, value, ierr)
     class(afterbay_options), intent(inout) :: self
     character(*), intent(in) :: setting, value
@@ -103,7 +106,7 @@ contains
     call check(code, ierr)
   end subroutine
 
-  !> The session's name in messages and reports.
+  !> Sets the session's name in messages and reports.
   subroutine set_name(self, name, ierr)
     class(afterbay_options), intent(inout) :: self
     character(*), intent(in) :: name
@@ -114,7 +117,7 @@ contains
     call check(code, ierr)
   end subroutine
 
-  !> AFTERBAY_ROLE_AUTOMATIC, _MODEL or _SERVER.
+  !> Sets the role: AFTERBAY_ROLE_AUTOMATIC, _MODEL or _SERVER.
   subroutine set_role(self, role, ierr)
     class(afterbay_options), intent(inout) :: self
     integer, intent(in) :: role
@@ -125,7 +128,7 @@ contains
     call check(code, ierr)
   end subroutine
 
-  !> A YAML file with settings.
+  !> Sets the YAML file with settings.
   subroutine set_config_file(self, path, ierr)
     class(afterbay_options), intent(inout) :: self
     character(*), intent(in) :: path
@@ -204,7 +207,8 @@ contains
     is_server = server /= 0
   end function
 
-  !> Serves until every model rank has finalized, and closes the session.
+  !> Serves until every model rank has finalized, and closes the session. Returns the first error of
+  !> the session, if any.
   subroutine serve(self, ierr)
     class(afterbay_session), intent(inout) :: self
     integer, intent(out), optional :: ierr
@@ -214,8 +218,8 @@ contains
     call afterbay_fortran_end_session(self%id)
   end subroutine
 
-  !> Serves several sessions of this process side by side, until all their model ranks have finalized, and
-  !> closes them. For models that use several sessions at the same time.
+  !> Serves several sessions of this process side by side until all their model ranks have
+  !> finalized, and closes them. For models that use several sessions at the same time.
   subroutine afterbay_serve_all(sessions, ierr)
     type(afterbay_session), intent(inout) :: sessions(:)
     integer, intent(out), optional :: ierr
@@ -240,7 +244,7 @@ contains
     model_comm = comm
   end function
 
-  !> This rank among the model ranks, from 0 as in MPI.
+  !> The number of this rank among the model ranks, from 0 as in MPI.
   integer function model_rank(self, ierr)
     class(afterbay_session), intent(in) :: self
     integer, intent(out), optional :: ierr
@@ -281,7 +285,7 @@ contains
     n = size(global)
     if (size(start) /= n .or. size(count) /= n .or. any(global < 0) .or. any(start < 1) .or. any(count < 0)) then
       call check(afterbay_error_set(int(AFTERBAY_INVALID_ARGUMENT, c_int), c_text('the decomposition "'//trim(name)// &
-          '": global, start and count must have one number a dimension; start counts from 1, no count is negative'), &
+          '": global, start and count must have one number per dimension; start counts from 1, no count is negative'), &
           c_text('')), ierr)
       return
     end if
@@ -291,7 +295,7 @@ contains
         start(n:1:-1) - 1, count(n:1:-1), gaps), ierr)
   end subroutine
 
-  !> What all forms of a map have in common.
+  !> The part that all forms of a map have in common.
   type(c_map) function map_of(lengths, base, hole, last_fastest, gaps_allowed, repeats)
     integer(c_int64_t), intent(in), target, contiguous :: lengths(:)  !> C order
     integer, intent(in), optional :: base, hole, repeats
@@ -362,7 +366,7 @@ contains
     type(c_map) :: map
     if (size(offsets) /= size(lengths) .or. any(lengths < 0)) then
       call check(afterbay_error_set(int(AFTERBAY_INVALID_ARGUMENT, c_int), c_text('the map "'//trim(name)// &
-          '": offsets and lengths must have one number a run, no length is negative'), c_text('')), ierr)
+          '": offsets and lengths must have one number per run, no length is negative'), c_text('')), ierr)
       return
     end if
     all_lengths = global(size(global):1:-1)
@@ -377,9 +381,9 @@ contains
     call check(afterbay_decomposition_define_map(afterbay_fortran_session(self%id), c_text(name), map), ierr)
   end subroutine
 
-  !> A kind of file: its schema, which is copied, with name template ({collection}, {step:06},
-  !> {member:03}, {date:%Y%m%d_%H}), directory, store ('netcdf4', 'cdf5', 'cdf2', 'memory') and what
-  !> happens when a file exists ('refuse', 'replace', 'append').
+  !> Defines a kind of file: its schema, which is copied, with name template ({collection},
+  !> {step:06}, {member:03}, {date:%Y%m%d_%H}), directory, store ('netcdf4', 'cdf5', 'cdf2',
+  !> 'memory') and the action if a file exists ('refuse', 'replace', 'append'). Does not wait.
   subroutine define_collection(self, name, schema, collection, file, directory, store, existing, ierr)
     class(afterbay_session), intent(in) :: self
     character(*), intent(in) :: name
@@ -406,7 +410,7 @@ contains
     pointer = texts%pointers(1)
   end subroutine
 
-  !> Collective. Sends what has been defined to the servers and waits for their answer. Implied by the
+  !> Collective. Sends new definitions to the servers and waits for their answer. Implied by the
   !> first collection%open after a definition.
   subroutine start(self, ierr)
     class(afterbay_session), intent(in) :: self
@@ -414,10 +418,11 @@ contains
     call check(afterbay_session_start(afterbay_fortran_session(self%id)), ierr)
   end subroutine
 
-  !> Opens any netCDF file for input, whoever wrote it. Every model rank calls it. `as_of` tells which state is
-  !> read of a file that this session writes: AFTERBAY_AS_OF_CLOSED (unless given) waits until all that was
-  !> closed before under this name is published; AFTERBAY_AS_OF_PUBLISHED: as it is now; AFTERBAY_AS_OF_EPOCH: as of
-  !> the last epoch, for a file that is still open in a collection with `readable: on`.
+  !> Opens any netCDF file for input, whichever program wrote it. Every model rank calls it. Waits
+  !> until the servers have opened it. `as_of` selects the state of a file that this session writes:
+  !> AFTERBAY_AS_OF_CLOSED (default) waits until everything closed before under this name is
+  !> published; AFTERBAY_AS_OF_PUBLISHED: as it is now; AFTERBAY_AS_OF_EPOCH: as of the last epoch,
+  !> for which it waits, for a file that is still open in a collection with `readable: on`.
   subroutine open_input(self, path, input, as_of, ierr)
     class(afterbay_session), intent(in) :: self
     character(*), intent(in) :: path
@@ -434,16 +439,17 @@ contains
     call check(code, ierr)
   end subroutine
 
-  !> Everything put since the last end_step is a complete step. With inline servers in synchronous mode it
-  !> returns when the step is written; otherwise it does not wait. Refused while a slot is out.
+  !> Marks everything put since the last end_step as a complete step. With inline servers in
+  !> synchronous mode it returns when the step is written; otherwise it does not wait. Refused while
+  !> a slot is not committed.
   subroutine end_step(self, ierr)
     class(afterbay_session), intent(in) :: self
     integer, intent(out), optional :: ierr
     call check(afterbay_session_end_step(afterbay_fortran_session(self%id)), ierr)
   end subroutine
 
-  !> A ticket that is complete when everything put before is durable or handed to the file system. Does not
-  !> wait. Refused while a slot is out.
+  !> Returns a ticket that is complete when everything put before is durable or handed to the file
+  !> system. Does not wait. Refused while a slot is not committed.
   subroutine flush_session(self, ticket, ierr)
     class(afterbay_session), intent(in) :: self
     type(afterbay_ticket), intent(out) :: ticket
@@ -451,9 +457,10 @@ contains
     call check(afterbay_session_flush(afterbay_fortran_session(self%id), ticket), ierr)
   end subroutine
 
-  !> Marks a point in the output. The ticket is complete when everything that all ranks put before, in all
-  !> files, is durable and can be recovered after a crash at any later time: files that are still open then by
-  !> `afterbay recover FILE`. Every model rank calls it. Does not wait. Refused while a slot is out.
+  !> Marks an epoch in the output. The ticket is complete when everything that all ranks put before,
+  !> in all files, is durable and can be recovered after any later crash; files that are still open
+  !> then are recovered by `afterbay recover FILE`. Every model rank calls it. Does not wait.
+  !> Refused while a slot is not committed.
   subroutine epoch(self, name, ticket, ierr)
     class(afterbay_session), intent(in) :: self
     character(*), intent(in) :: name
@@ -462,8 +469,8 @@ contains
     call check(afterbay_session_epoch(afterbay_fortran_session(self%id), c_text(name), ticket), ierr)
   end subroutine
 
-  !> Calls `callback(context)` once when the ticket is complete, from within end_step, wait, is_complete or
-  !> finalize. It may call the session.
+  !> Calls `callback(context)` once when the ticket is complete, from within end_step, wait,
+  !> is_complete or finalize. It may call the session. Does not wait.
   subroutine on_complete(self, ticket, callback, context, ierr)
     class(afterbay_session), intent(in) :: self
     type(afterbay_ticket), intent(in) :: ticket
@@ -481,7 +488,7 @@ contains
     call check(afterbay_session_on_complete(afterbay_fortran_session(self%id), ticket, c_funloc(callback), passed), ierr)
   end subroutine
 
-  !> Waits until a ticket is complete; the error is what prevented it.
+  !> Waits until a ticket is complete; returns the error that prevented it, if any.
   subroutine wait(self, ticket, ierr)
     class(afterbay_session), intent(in) :: self
     type(afterbay_ticket), intent(in) :: ticket
@@ -501,7 +508,7 @@ contains
   end function
 
   !> Collective. Closes all files, waits until everything is published, prints the report and closes
-  !> the session. Refused while a slot is out: nothing is closed then.
+  !> the session. Refused while a slot is not committed: nothing is closed then.
   subroutine finalize(self, ierr)
     class(afterbay_session), intent(inout) :: self
     integer, intent(out), optional :: ierr
@@ -511,7 +518,7 @@ contains
     call afterbay_fortran_end_session(self%id)
   end subroutine
 
-  !> Gives the session up: without finalize before, files stay unpublished.
+  !> Abandons the session: unless it was finalized before, files stay unpublished.
   subroutine abandon(self)
     class(afterbay_session), intent(inout) :: self
     call afterbay_fortran_drop_session(self%id)

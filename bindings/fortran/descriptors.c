@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Fortran's arrays of any type, rank and layout, as their descriptors (ISO_Fortran_binding.h) tell
-   of them, handed to the C interface. Fortran's order is reversed here: C's slowest dimension is
-   Fortran's last. The Fortran side of these functions stands in afterbay_c.f90. */
+   Passes Fortran's arrays of any type, rank and layout, described by ISO_Fortran_binding.h
+   descriptors, to the C interface. Fortran's order is reversed here: C's slowest dimension is
+   Fortran's last. The Fortran side of these functions is in afterbay_c.f90. */
 #include <ISO_Fortran_binding.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,9 +10,9 @@
 
 #include "afterbay/afterbay.h"
 
-enum { max_rank = CFI_MAX_RANK + 1 }; /* text has a dimension more than its array */
+enum { max_rank = CFI_MAX_RANK + 1 }; /* text has one dimension more than its array */
 
-/* What is set by afterbay_fortran_set; as in afterbay_schemas.f90. */
+/* The targets of afterbay_fortran_set, as in afterbay_schemas.f90. */
 enum {
   schema_attribute = 0,
   schema_fill = 1,
@@ -47,7 +47,7 @@ static int type_of(const CFI_cdesc_t* array) {
 
 static int refuse_type(const char* variable) {
   return afterbay_error_set(AFTERBAY_WRONG_TYPE,
-                            "arrays of this type and kind cannot be handed over; use integer(1, 2, 4, 8), "
+                            "arrays of this type and kind are not supported; use integer(1, 2, 4, 8), "
                             "real(4, 8) or default character",
                             variable);
 }
@@ -65,7 +65,8 @@ struct layout {
   int64_t strides[max_rank];
 };
 
-/* Strides in elements and lengths, slowest first; false when they are no whole number of elements. */
+/* Strides in elements and lengths, slowest first; false if they are not whole numbers of
+   elements. */
 static int describe(const CFI_cdesc_t* data, int type, struct layout* layout) {
   const int text = type == AFTERBAY_TEXT && data->elem_len > 1;
   const CFI_index_t element = text ? 1 : (CFI_index_t)data->elem_len;
@@ -99,9 +100,10 @@ static int add_offset(struct layout* layout, int rank, const int64_t* offset) {
 }
 
 static int refuse_shape(const char* variable) {
-  return refuse(AFTERBAY_INVALID_ARGUMENT, variable,
-                "the array has no known shape (assumed size) or its elements are not at whole distances; "
-                "pass a section with upper bounds, or a copy");
+  return refuse(
+      AFTERBAY_INVALID_ARGUMENT, variable,
+      "the array has no known shape (assumed size) or its strides are not whole numbers of elements; "
+      "pass a section with upper bounds, or a copy");
 }
 
 static int refuse_offset(const char* variable) {
@@ -120,14 +122,15 @@ int afterbay_fortran_put(afterbay_file* file, const char* variable, int64_t reco
                                                                 data->base_addr, &layout.memory);
 }
 
-/* Takes the slowest dimension, that of records, out of a layout. */
+/* Removes the slowest dimension, that of records, from a layout. */
 static void drop_slowest(struct layout* layout) {
   ++layout->memory.shape;
   ++layout->memory.strides;
   --layout->memory.rank;
 }
 
-/* One by one, so that the array may lie as it will; the servers are told a few records ahead. */
+/* One record at a time, so that the array may have any layout; the servers prefetch a few
+   records ahead. */
 static int get_records(afterbay_input* input, const char* variable, const afterbay_selection* what, int type,
                        const CFI_cdesc_t* data, const afterbay_memory* memory) {
   enum { most_ahead = 4 };
@@ -149,7 +152,7 @@ static int get_records(afterbay_input* input, const char* variable, const afterb
   return AFTERBAY_OK;
 }
 
-/* what->records of 0: the array is one record's; else it has a dimension of records, its last. */
+/* what->records is 0: the array has one record; otherwise records are its last dimension. */
 int afterbay_fortran_get(afterbay_input* input, const char* variable, const afterbay_selection* what,
                          int offset_rank, const int64_t* offset, const CFI_cdesc_t* data) {
   struct layout layout;
@@ -175,7 +178,7 @@ static size_t element_count(const CFI_cdesc_t* array) {
   return count;
 }
 
-/* The address of element `index`, counted in Fortran's order. */
+/* The address of element `index`, in Fortran's order. */
 static char* element(const CFI_cdesc_t* array, size_t index) {
   char* address = array->base_addr;
   for (int i = 0; i < array->rank; ++i) {
@@ -218,7 +221,7 @@ static double real_at(int type, const void* address) {
 
 static int is_real(int type) { return type == AFTERBAY_FLOAT32 || type == AFTERBAY_FLOAT64; }
 
-/* Does `value` fit the integer `type`? */
+/* Whether `value` fits the integer `type`. */
 static int fits(int64_t value, int type) {
   const size_t bytes = afterbay_type_bytes(type);
   switch (type) {
@@ -231,7 +234,7 @@ static int fits(int64_t value, int type) {
   }
 }
 
-/* One value as another numeric type, into `to`; false when it does not fit. */
+/* Converts one value to another numeric type, into `to`; false if it does not fit. */
 static int convert(int from, const void* address, int type, void* to) {
   if (is_real(type)) {
     const double value = real_at(from, address);
@@ -260,7 +263,7 @@ struct values {
   void* data;
 };
 
-/* Texts one after another, each ended by NUL, behind the pointers to them. */
+/* Texts one after another, each NUL-terminated, after the pointers to them. */
 static int collect_strings(const CFI_cdesc_t* array, struct values* values) {
   values->type = AFTERBAY_STRING;
   values->count = element_count(array);
@@ -304,8 +307,8 @@ static int collect_numbers(const CFI_cdesc_t* array, int from, int as_type, stru
   return AFTERBAY_OK;
 }
 
-/* An attribute's array of text is a list of strings and its scalar is text; constants and fill
-   values are text unless the type says otherwise. */
+/* A character array as an attribute is a list of strings, and a character scalar is text;
+   constants and fill values are text unless the type is given. */
 static int collect(const CFI_cdesc_t* array, int what, int as_type, struct values* values) {
   const int type = type_of(array);
   const int attribute = what == schema_attribute || what == changes_attribute;
@@ -345,8 +348,7 @@ int afterbay_fortran_set(void* handle, int what, const char* variable, const cha
   } else if (code == AFTERBAY_RESOURCES) {
     code = refuse(code, variable, "no memory");
   } else {
-    code =
-        refuse(code, variable, "the values cannot become values of the type that was asked for without loss");
+    code = refuse(code, variable, "the values cannot be converted to the requested type without loss");
   }
   free(values.data);
   return code;

@@ -7,13 +7,13 @@
 #define PI 3.14159265358979323846
 #define PER_CELL (1.0 / CELL)
 
-/* The initial state: a jet to the east and one to the west that meander. */
+/* The initial state: an eastward and a westward jet that meander. */
 static const double jet_speed = 2.0;   /* m s-1 */
-static const double jet_widths = 32.0; /* of which the domain is high */
+static const double jet_widths = 32.0; /* height of the domain */
 static const int waves[4] = {2, 3, 5, 7};
 static const double wave_height[4] = {1.2, 0.8, 0.9, 0.4}; /* jet widths */
 
-/* The stream function (m2 s-1) at a place given in cells from the south-west corner. */
+/* The stream function (m2 s-1) at a position given in cells from the south-west corner. */
 static double stream_function(const struct model* m, double x, double y) {
   const double width = fmax(3.0, m->ny / jet_widths);
   double south = (y - 0.28 * m->ny) / width;
@@ -122,7 +122,7 @@ static void fluxes(struct model* m, const double* h, const double* u, const doub
     }
 }
 
-/* h1, u1, v1 = the state + dt * the tendencies that follow from the fluxes. */
+/* h1, u1, v1 = the state + dt * the tendencies computed from the fluxes. */
 static void advance(struct model* m, double dt) {
   const int row = m->ni + 2;
   const double *fx = m->fx, *fy = m->fy, *q = m->q, *b = m->b;

@@ -36,7 +36,7 @@ void model_step(struct model* m);
 void model_vorticity(const struct model* m, double* vorticity);
 void model_speed(const struct model* m, double* speed);
 
-/* Place of (i, j), both from 0 for the halo, in an array of the model. */
+/* Index of (i, j), both from 0 for the halo, in an array of the model. */
 static inline int at(const struct model* m, int i, int j) { return j * (m->ni + 2) + i; }
 
 #endif

@@ -21,7 +21,7 @@ struct output {
   double* work;
 };
 
-/* Ends the program with Afterbay's message when a call failed. */
+/* Ends the program with Afterbay's message if a call has failed. */
 static void check(int code) {
   if (code == AFTERBAY_OK) return;
   fprintf(stderr, "shallow_water_c: %s\n", afterbay_last_error());
@@ -74,7 +74,7 @@ static void add_field(afterbay_schema* schema, const char* name, const char* y, 
   check(afterbay_schema_set_text(schema, name, "long_name", long_name));
 }
 
-/* Dimensions, coordinates, time and the attributes of the file. */
+/* Dimensions, coordinates, time and the global attributes. */
 static afterbay_schema* describe_grid(const struct model* m, const char* title) {
   afterbay_schema* schema;
   const int32_t grid[2] = {m->nx, m->ny};
@@ -135,7 +135,7 @@ static void put_time(afterbay_file* file, const struct model* m, uint64_t record
   check(afterbay_file_put(file, "step", record, AFTERBAY_INT32, &step, NULL));
 }
 
-/* The model's arrays have a halo of one point: described by the layout, not copied away. */
+/* The model's arrays have a halo of one point: described by the layout, not removed by a copy. */
 static void write_fields(struct output* out, const struct model* m) {
   const uint64_t shape[2] = {(uint64_t)m->nj + 2, (uint64_t)m->ni + 2}, offset[2] = {1, 1};
   const afterbay_memory inside = {.rank = 2, .shape = shape, .offset = offset};

@@ -12,9 +12,9 @@ namespace {
 constexpr double per_cell = 1.0 / cell;
 constexpr double pi = std::numbers::pi;
 
-// The initial state: a jet to the east and one to the west that meander.
+// The initial state: an eastward and a westward jet that meander.
 constexpr double jet_speed = 2.0;    // m s-1
-constexpr double jet_widths = 32.0;  // of which the domain is high
+constexpr double jet_widths = 32.0;  // height of the domain
 constexpr std::array<int, 4> waves{2, 3, 5, 7};
 constexpr std::array<double, 4> wave_height{1.2, 0.8, 0.9, 0.4};  // jet widths
 
@@ -49,7 +49,7 @@ Model::Model(MPI_Comm comm, int nx_in, int ny_in) : nx(nx_in), ny(ny_in) {
 
 Model::~Model() { MPI_Comm_free(&comm_); }
 
-/// The stream function (m2 s-1) at a place given in cells from the south-west corner.
+/// The stream function (m2 s-1) at a position given in cells from the south-west corner.
 double Model::stream_function(double x, double y) const {
   const double width = std::max(3.0, ny / jet_widths);
   double south = (y - 0.28 * ny) / width;
@@ -114,7 +114,7 @@ void Model::fluxes(const State& state) {
     for (std::size_t p = at(0, j); p <= at(ni, j); ++p) fy_[p] = 0.5 * (h[p] + h[p - row]) * v[p];
 }
 
-/// next = now + dt * the tendencies that follow from the fluxes.
+/// next = now + dt * the tendencies computed from the fluxes.
 void Model::advance(double dt) {
   const auto row = static_cast<std::size_t>(ni + 2);
   const Field &fx = fx_, &fy = fy_, &q = q_, &b = b_;

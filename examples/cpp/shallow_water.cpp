@@ -71,7 +71,7 @@ void add_field(Schema& schema, const char* name, const char* y, const char* x, c
       .attribute("long_name", long_name);
 }
 
-/// Dimensions, coordinates, time and the attributes of the file.
+/// Dimensions, coordinates, time and the global attributes.
 Schema describe_grid(const Model& model, const char* title) {
   Schema schema;
   schema.attribute("Conventions", "CF-1.10")
@@ -109,7 +109,7 @@ class Output {
   }
 
   void write_fields() {
-    // The model's arrays have a halo of one point: described by the layout, not copied away.
+    // The model's arrays have a halo of one point: described by the layout, not removed by a copy.
     const MemoryLayout inside{{length(model_.nj + 2), length(model_.ni + 2)}, {1, 1}, {}};
     put_time(fields_, fields_record_);
     fields_.put("h", fields_record_, model_.h(), inside);
@@ -162,7 +162,7 @@ class Output {
     file.put("step", record, &step);
   }
 
-  /// Straight into the server's buffer: no array of the model's own, no copy.
+  /// Computed directly in the server's buffer: the model needs no array and no copy.
   void compute_vorticity() {
     Slot slot = fields_.acquire("vorticity", fields_record_, Type::float32);
     for (const Slot::Part& part : slot.parts()) {

@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: Apache-2.0
 ! A shallow-water model with output: mpirun -np 6 shallow_water --afterbay.servers=2
-! Exit code 1 when mass, energy or enstrophy are not conserved.
+! Exit code 1 if mass, energy or enstrophy are not conserved.
 program shallow_water
   use, intrinsic :: iso_c_binding, only: c_int
   use mpi
@@ -29,7 +29,7 @@ program shallow_water
 
 contains
 
-  !> Divides the ranks; servers serve, model ranks run.
+  !> Divides the ranks: servers serve, model ranks run the model.
   subroutine start(s, status)
     type(settings), intent(in) :: s
     integer, intent(out) :: status

@@ -1,9 +1,9 @@
 ! SPDX-License-Identifier: Apache-2.0
-! A shallow-water model: one layer of fluid on a doubly periodic plane that rotates.
+! A shallow-water model: one layer of fluid on a rotating, doubly periodic plane.
 !
-! Arakawa C grid with the potential-enstrophy conserving scheme of Sadourny (1975, J. Atmos. Sci. 32,
-! 680-689) and the three-stage Runge-Kutta scheme of Wicker and Skamarock (2002, Mon. Wea. Rev. 130,
-! 2088-2097). Decomposed in two dimensions; one row of halo, corners included.
+! Arakawa C grid with the potential-enstrophy conserving scheme of Sadourny (1975, J. Atmos. Sci.
+! 32, 680-689) and the three-stage Runge-Kutta scheme of Wicker and Skamarock (2002, Mon. Wea. Rev.
+! 130, 2088-2097). Decomposed in two dimensions, with a halo of one row, including corners.
 !
 ! Cell (i, j) has its depth h in the centre, u on its west edge, v on its south edge and the
 ! vorticity on its south-west corner. Every value is computed by the same operations in the same
@@ -22,10 +22,10 @@ module shallow_water_model
   real(real64), parameter :: per_cell = 1.0_real64 / cell
   real(real64), parameter, public :: time_step = 200.0_real64  !< s
 
-  ! The initial state: a jet to the east and one to the west that meander, and so roll up into eddies.
+  ! The initial state: an eastward and a westward jet that meander, and so roll up into eddies.
   real(real64), parameter :: jet_speed = 2.0_real64     !< m s-1
-  real(real64), parameter :: jet_widths = 32.0_real64   !< of which the domain is high
-  integer, parameter :: waves(4) = [2, 3, 5, 7] !< of the meanders, in the domain
+  real(real64), parameter :: jet_widths = 32.0_real64   !< height of the domain
+  integer, parameter :: waves(4) = [2, 3, 5, 7] !< number of meanders in the domain
   real(real64), parameter :: wave_height(4) = [1.2_real64, 0.8_real64, 0.9_real64, 0.4_real64]  !< jet widths
   real(real64), parameter :: pi = 3.14159265358979323846_real64
 
@@ -45,7 +45,7 @@ module shallow_water_model
 
 contains
 
-  !> The model on the ranks of `comm` (collective), at rest but for its vortices.
+  !> The model on the ranks of `comm` (collective), in its initial state.
   subroutine create_model(m, comm, nx, ny)
     type(model), intent(out) :: m
     integer, intent(in) :: comm, nx, ny
@@ -84,7 +84,7 @@ contains
     allocate (m%to(longest), m%from(longest))
   end subroutine
 
-  !> The stream function (m2 s-1) at a place given in cells from the south-west corner.
+  !> The stream function (m2 s-1) at a position given in cells from the south-west corner.
   function stream_function(m, x, y) result(psi)
     type(model), intent(in) :: m
     real(real64), intent(in) :: x, y
@@ -168,7 +168,7 @@ contains
     end do
   end subroutine
 
-  !> h1, u1, v1 = the state + dt * the tendencies that follow from the fluxes.
+  !> h1, u1, v1 = the state + dt * the tendencies computed from the fluxes.
   subroutine advance(m, dt)
     type(model), intent(inout) :: m
     real(real64), intent(in) :: dt
@@ -248,7 +248,7 @@ contains
     end do
   end subroutine
 
-  !> Collective. What the equations conserve, as means over the domain: mass (m), energy (kinetic and
+  !> Collective. The conserved quantities, as means over the domain: mass (m), energy (kinetic and
   !> available potential, m3 s-2), potential enstrophy (m-1 s-2).
   function conserved(m) result(means)
     type(model), intent(in) :: m

@@ -1,6 +1,7 @@
 ! SPDX-License-Identifier: Apache-2.0
-! What the model writes, whatever the way: two collections, `fields` (the state and its vorticity) and
-! `surface` (elevation and speed). output_afterbay and output_serial say how.
+! The output of the model, independent of how it is written: two collections, `fields` (the state
+! and its vorticity) and `surface` (elevation and speed). output_afterbay and output_serial
+! implement it.
 module shallow_water_output
   use shallow_water_model, only: model
   implicit none

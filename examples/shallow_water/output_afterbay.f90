@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: Apache-2.0
-! Output through Afterbay: the model ranks hand their parts over and go on.
+! Output through Afterbay: the model ranks put their parts and continue.
 module shallow_water_output_afterbay
   use, intrinsic :: iso_fortran_env, only: real64
   use afterbay
@@ -70,7 +70,7 @@ contains
     call schema%attribute('long_name', long_name, variable=name)
   end subroutine
 
-  !> Dimensions, coordinates, time and the attributes of the file.
+  !> Dimensions, coordinates, time and the global attributes.
   subroutine describe_grid(schema, m, title)
     type(afterbay_schema), intent(inout) :: schema
     type(model), intent(in) :: m
@@ -112,7 +112,7 @@ contains
     self%fields_record = self%fields_record + 1
     associate (file => self%fields_file, record => self%fields_record, ni => m%ni, nj => m%nj)
       call put_time(file, m, record)
-      call file%put('h', m%h(1:ni, 1:nj), record)  ! sections without the halo: taken where they lie
+      call file%put('h', m%h(1:ni, 1:nj), record)  ! sections without the halo, used without a copy
       call file%put('u', m%u(1:ni, 1:nj), record)
       call file%put('v', m%v(1:ni, 1:nj), record)
       call relative_vorticity(m, self%work)

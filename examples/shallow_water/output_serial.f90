@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: Apache-2.0
-! The same output without I/O servers: every field is gathered on the first rank, which writes it with
-! netCDF while the others wait. For comparison.
+! The same output without I/O servers: every field is gathered on the first rank, which writes it
+! with netCDF while the others wait. For comparison.
 module shallow_water_output_serial
   use, intrinsic :: iso_c_binding, only: c_char, c_double, c_float, c_int, c_null_char, c_null_ptr, c_ptr
   use, intrinsic :: iso_fortran_env, only: real32, real64
@@ -146,7 +146,7 @@ contains
     self%surface_record = record + 1
   end subroutine
 
-  !> Nothing to do: what was written is with the file system.
+  !> Nothing to do: written data are already in the file system.
   subroutine end_step(self)
     class(serial_output), intent(inout) :: self
     if (size(self%work) < 0) return

@@ -1,5 +1,6 @@
 ! SPDX-License-Identifier: Apache-2.0
-! Runs the model with its output, measures what the output costs it and checks what it conserves.
+! Runs the model with its output, measures the cost of the output and checks the conserved
+! quantities.
 module shallow_water_run
   use, intrinsic :: iso_fortran_env, only: error_unit, output_unit, real64
   use mpi
@@ -34,7 +35,7 @@ contains
     end select
   end function
 
-  !> Collective over `comm`. `session` is open when the output goes through Afterbay, and is then
+  !> Collective over `comm`. `session` is open if the output goes through Afterbay, and is then
   !> finalized here. status 1: a conserved quantity drifted.
   subroutine run(s, comm, session, status)
     type(settings), intent(in) :: s
@@ -64,7 +65,7 @@ contains
     call judge(m, before, after, status)
   end subroutine
 
-  !> The records of this step; adds the time that the model could not compute.
+  !> Writes the records of this step and adds the time during which the model could not compute.
   subroutine write_step(s, m, out, blocked)
     type(settings), intent(in) :: s
     type(model), intent(in) :: m
@@ -78,7 +79,7 @@ contains
     blocked = blocked + (MPI_Wtime() - began)
   end subroutine
 
-  !> Closes the files and tells how long the model was blocked: the slowest rank counts.
+  !> Closes the files and reports how long the model was blocked, for the slowest rank.
   subroutine finish(s, m, out, blocked, began, ended)
     type(settings), intent(in) :: s
     type(model), intent(in) :: m

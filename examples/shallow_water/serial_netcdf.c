@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Serial netCDF for output_serial.f90: the same dimensions, variables and attributes as the Afterbay
-   output has. Any error ends the program: this is a comparison, not a library. */
+   Serial netCDF for output_serial.f90: the same dimensions, variables and attributes as in the
+   Afterbay output. Any error ends the program: this is a comparison, not a library. */
 #include <mpi.h>
 #include <netcdf.h>
 #include <stdio.h>

@@ -523,11 +523,13 @@ AFTERBAY_API void afterbay_slot_free(afterbay_slot* slot);
 
 /** Which state of a file that this session itself writes is read. */
 enum afterbay_as_of {
-  AFTERBAY_AS_OF_CLOSED =
-      0, /**< after all that was closed before under this name: waits until it is published */
-  AFTERBAY_AS_OF_PUBLISHED = 1, /**< as it is under its final name now, whatever is on its way */
-  AFTERBAY_AS_OF_EPOCH = 2 /**< of a file that is still open for output, in a collection with `readable: on`:
-                              the state of the session's last epoch, or a later one, which is waited for */
+  /** After everything closed before under this name: waits until it is published. */
+  AFTERBAY_AS_OF_CLOSED = 0,
+  AFTERBAY_AS_OF_PUBLISHED = 1, /**< the file under its final name as it is now */
+  /** For a file that is still open for output, in a collection with `readable: on`: the state of the
+     session's last epoch, or a later one; waits until that epoch is complete. Other files: as
+     AFTERBAY_AS_OF_CLOSED. */
+  AFTERBAY_AS_OF_EPOCH = 2
 };
 
 /** Opens any netCDF file for input, whichever program wrote it. Every model rank calls it. Waits

@@ -24,8 +24,8 @@ template <typename T>
 concept CountingType = (std::is_integral_v<T> && !std::is_same_v<T, bool>) ||
                        (std::is_enum_v<T> && std::is_convertible_v<T, long long>);
 
-/// Lengths or indices, one per dimension, from integers of any type: a braced list or a container. Keeps
-/// signs, so that a negative value is refused instead of becoming a large positive one.
+/// Lengths or indices, one per dimension, from integers of any type: a braced list or a container.
+/// Keeps signs, so that a negative value is refused instead of becoming a large positive one.
 class AFTERBAY_API Integers {
  public:
   /// One integer of any type.
@@ -46,7 +46,8 @@ class AFTERBAY_API Integers {
     requires CountingType<typename Container::value_type>
   Integers(const Container& values) : values_(std::begin(values), std::end(values)) {}  // NOLINT: implicit
 
-  /// The values; throws Failure (invalid_argument) if one is negative. `what` names them in the message.
+  /// The values; throws Failure (invalid_argument) if one is negative. `what` names them in the
+  /// message.
   [[nodiscard]] std::vector<std::uint64_t> counts(const char* what) const;
 
  private:

@@ -3,8 +3,8 @@
 /// Session, Collection, OutputFile: how a model writes its fields.
 ///
 /// @code
-/// Session session = open_session(MPI_COMM_WORLD, options);      // afterbay/mpi.hpp
-/// if (session.is_server()) { session.serve(); return 0; }       // returns when the model has finished
+/// Session session = open_session(MPI_COMM_WORLD, options);   // afterbay/mpi.hpp
+/// if (session.is_server()) { session.serve(); return 0; }    // returns when the model has finished
 /// session.decomposition("grid", Block{global, start, count});
 /// Collection history = session.collection("history", schema, {.file = "hist_{step:04}.nc"});
 /// for (...) {

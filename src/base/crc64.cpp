@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Polynomials over GF(2) modulo the generator, as 64-bit numbers whose highest bit is the constant term.
-// Sources: ECMA-182 (1992), annex B, for the generator; V. Gopal et al., "Fast CRC Computation for Generic
-// Polynomials Using PCLMULQDQ Instruction", Intel 2009, for the folding; M. E. Kounavis and F. L. Berry,
-// "A Systematic Approach to Building High Performance Software-Based CRC Generators", 2005, for the tables.
+// Polynomials over GF(2) modulo the generator, as 64-bit numbers whose highest bit is the constant
+// term. Sources: ECMA-182 (1992), annex B, for the generator; V. Gopal et al., "Fast CRC
+// Computation for Generic Polynomials Using PCLMULQDQ Instruction", Intel 2009, for the folding; M.
+// E. Kounavis and F. L. Berry, "A Systematic Approach to Building High Performance Software-Based
+// CRC Generators", 2005, for the tables.
 #include "base/crc64.hpp"
 
 #include <array>

@@ -34,7 +34,7 @@ Result<std::vector<OwnerLink>> owner_chain(const std::string& name);
 
 /// Creates the file `path` exclusively. Returns 0 or errno; EEXIST: the name is taken. No other
 /// process sees a partial file, except on file systems with neither links nor RENAME_NOREPLACE.
-/// `temporary`: a name that nobody else uses.
+/// `temporary`: a name that no other process uses.
 int make_owner_link(const std::string& path, const std::string& text, const std::string& temporary);
 /// The same as a hard link to the file `of`, which has that text, if the file system has links.
 int repeat_owner_link(const std::string& path, const std::string& of, const std::string& text,

@@ -28,7 +28,8 @@ constexpr int most_windows = 3;
 /// A process touches all its files within this time of each other, or within half the patience.
 constexpr milliseconds same_beat{5000};
 
-/// Its thread is detached, and its state is never destroyed, so that a process may exit at any time.
+/// Its thread is detached, and its state is never destroyed, so that a process may exit at any
+/// time.
 class Heart {
  public:
   static Heart& only() {

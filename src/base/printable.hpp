@@ -16,8 +16,8 @@ std::string printable(std::string_view name);
 /// unchanged.
 std::string printable_message(std::string_view text);
 
-/// A name in JSON, which can express control characters itself: bytes that are not well-formed UTF-8 are
-/// written as \xNN, and every backslash is doubled.
+/// A name in JSON, which can express control characters itself: bytes that are not well-formed
+/// UTF-8 are written as \xNN, and every backslash is doubled.
 std::string utf8_name(std::string_view name);
 
 /// The name that `utf8_name` encoded. A backslash that begins no escape sequence stands for itself.

@@ -10,7 +10,7 @@
 namespace afterbay::config {
 namespace {
 
-/// The last value counts: a setting of a collection may come from several sources.
+/// The last value counts: several sources may set the same option of a collection.
 const std::string* find(const std::vector<AgreedSetting>& settings, const std::string& name) {
   const auto found = std::find_if(settings.rbegin(), settings.rend(),
                                   [&](const AgreedSetting& it) { return it.name == name; });

@@ -15,12 +15,12 @@ struct AgreedSetting {
   friend bool operator==(const AgreedSetting&, const AgreedSetting&) = default;
 };
 
-/// All of `config`: those flagged in the table of settings, those of pools, the pools of collections, and
-/// what follows from other settings.
+/// The settings in `config` that must agree: those flagged in the table of settings, those of
+/// pools, the pools of collections, and values derived from other settings.
 std::vector<AgreedSetting> agreed_settings(const Config& config);
 
-/// "memory.server is 512MiB on rank 0 and 1GiB on rank 3" for the first setting that differs; empty: none
-/// does.
+/// "memory.server is 512MiB on rank 0 and 1GiB on rank 3" for the first setting that differs;
+/// empty: none differs.
 std::string first_difference(const std::vector<AgreedSetting>& a, int rank_of_a,
                              const std::vector<AgreedSetting>& b, int rank_of_b);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the sources of the configuration yield before it is checked: assignments and problems.
+// Assignments and problems that the configuration sources produce before values are checked.
 #pragma once
 
 #include <set>
@@ -23,25 +23,25 @@ struct Assignment {
   std::string name;        ///< "memory.server", "store", ...
   std::string value;       ///< lists: separated by commas
   Shape shape = Shape::scalar;
-  Origin origin;           ///< of the value
-  std::string name_place;  ///< of the name, where it differs
+  Origin origin;           ///< source of the value
+  std::string name_place;  ///< place of the name, if it differs
 
   /// "memory.server", "collections.history.store".
   [[nodiscard]] std::string full_name() const;
 };
 
-/// All that is wrong, in the order in which it was found.
+/// All problems, in the order in which they were found.
 class Problems {
  public:
   void add(ErrorCode code, std::string_view place, std::string_view text);
-  /// As add; `setting` is left out when contradictions are looked for.
+  /// The same; `setting` is ignored when contradictions are searched for.
   void add(ErrorCode code, std::string_view place, std::string_view setting, std::string_view text);
 
   [[nodiscard]] bool empty() const noexcept { return lines_.empty(); }
   [[nodiscard]] bool concerns(std::string_view setting) const {
     return settings_.find(setting) != settings_.end();
   }
-  /// One error with a line for each; its code is that of the first.
+  /// One error with a line per problem; its code is that of the first.
   [[nodiscard]] Error error() const;
 
  private:

@@ -100,7 +100,7 @@ Result<Split> Config::check_against(int ranks) const {
   if (!nodes.empty() && nodes.size() != static_cast<std::size_t>(ranks)) {
     return fail(
         ErrorCode::conflict,
-        "{}: nodes declares the nodes of {} ranks, but the communicator has {}; give one number a rank",
+        "{}: nodes declares the nodes of {} ranks, but the communicator has {}; give one number per rank",
         origin("nodes").place, nodes.size(), ranks);
   }
   if (topology == Topology::inline_) return Split{ranks, 0};

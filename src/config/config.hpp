@@ -33,18 +33,18 @@ using afterbay::DirectIo;
 enum class Placement { collection, file, slab, variable, least };
 enum class PoolChoice { turn, least };
 using afterbay::Existing;
-/// What a server does when its memory is full and more comes.
+/// What a server does if its memory is full and more data arrive.
 enum class WhenFull {
   wait,   ///< model ranks wait in put
-  spill,  ///< frames are put aside in a file on the node
-  drop,   ///< records of collections that are declared droppable are left out
+  spill,  ///< frames are moved to a file on the node
+  drop,   ///< records of droppable collections are left out
 };
 enum class ReportTable { automatic, on, off };
-enum class Checks { refuse, warn, off };  ///< before a run
+enum class Checks { refuse, warn, off };  ///< preflight checks
 enum class StopSignals { off, term, usr1, both };
 enum class StripeApply { automatic, always, never };  ///< run `lfs`: on Lustre, everywhere, nowhere
 
-/// Where a value comes from, in order of precedence.
+/// The source of a value, in order of precedence.
 enum class Source { fallback, code, file, environment, flag };
 
 struct Origin {
@@ -52,28 +52,31 @@ struct Origin {
   std::string place;  ///< "run.yaml:3:12", "AFTERBAY_SERVERS", "--afterbay.servers", "set in code", "default"
 };
 
-/// Where servers run among the ranks, besides their number; see place_ranks.
+/// The placement of servers among the ranks, in addition to their number; see place_ranks.
 struct ServerLayout {
-  int per_node = 0;  ///< 0: not by node
-  int nodes = 0;     ///< that hold servers; 0: follows
-  int offset = -1;   ///< of the first server among the ranks of a node, or of all; -1: the last ranks serve
-  int spacing = 0;   ///< between two servers; 0: 1
+  int per_node = 0;            ///< servers per node; 0: not by node
+  int nodes = 0;               ///< nodes with servers; 0: derived
+  int offset = -1;             ///< of the first server among the ranks of a node, or among all ranks; -1: the
+                               ///< last ranks serve
+  int spacing = 0;             ///< distance between two servers; 0: 1
   int frontends_per_node = 0;  ///< tiered; 0: 1
-  bool isolate = false;        ///< nodes with servers hold no model ranks
+  bool isolate = false;        ///< nodes with servers have no model ranks
 };
 
-/// All bytes, each per server process unless it says otherwise.
+/// All sizes in bytes, per server process unless stated otherwise.
 struct Memory {
   std::uint64_t server_bytes = std::uint64_t{512} << 20;
   std::uint64_t block_bytes = std::uint64_t{4} << 20;
   std::uint64_t small_block_bytes = std::uint64_t{256} << 10;
-  std::uint64_t input_bytes = std::uint64_t{64} << 20;      ///< of what is read
+  std::uint64_t input_bytes = std::uint64_t{64} << 20;      ///< for input data
   double small_share = 0.125;                               ///< part of server_bytes cut into small blocks
-  int frames = 1 << 16;                                     ///< that a server can know
-  std::uint64_t chunks_bytes = std::uint64_t{64} << 20;     ///< packed chunks that wait for more records
+  int frames = 1 << 16;                                     ///< that a server can register
+  std::uint64_t chunks_bytes = std::uint64_t{64} << 20;     ///< for compressed chunks that wait for
+                                                            ///< more records
   std::uint64_t link_bytes = std::uint64_t{8} << 20;        ///< MPI staging per pair of ranks
-  std::uint64_t ring_bytes = std::uint64_t{256} << 10;      ///< control ring of a model rank, each direction
-  std::uint64_t frontend_bytes = std::uint64_t{512} << 20;  ///< of one frontend, for data on their way
+  std::uint64_t ring_bytes = std::uint64_t{256} << 10;      ///< control ring of a model rank, per
+                                                            ///< direction
+  std::uint64_t frontend_bytes = std::uint64_t{512} << 20;  ///< per frontend, for data in transit
 
   [[nodiscard]] std::uint64_t small_class_bytes() const noexcept {
     return static_cast<std::uint64_t>(static_cast<double>(server_bytes) * small_share);
@@ -81,23 +84,23 @@ struct Memory {
   [[nodiscard]] std::uint64_t small_blocks() const noexcept {
     return small_class_bytes() / small_block_bytes;
   }
-  /// How what is read is cut into pieces: several fit into the memory at a time.
+  /// How input data are cut into pieces: several must fit into the memory at a time.
   [[nodiscard]] model::InputSizes input_sizes() const noexcept {
     return {std::min(std::uint64_t{4} << 20, input_bytes / 8), input_bytes / 4};
   }
   [[nodiscard]] std::uint64_t blocks() const noexcept {
     return (server_bytes - small_blocks() * small_block_bytes) / block_bytes;
   }
-  /// Beside server_bytes: the page of each block in which a frame begins somewhere.
+  /// Memory in addition to server_bytes: one page per block, in which the frame's phase lies.
   [[nodiscard]] std::uint64_t phase_bytes() const noexcept {
     return (blocks() + small_blocks()) * model::page_bytes;
   }
 };
 
-/// Where frames are put aside.
+/// Where frames are spilled to.
 struct Spill {
   std::string directory = "/tmp";
-  std::uint64_t quota_bytes = std::uint64_t{8} << 30;  ///< of one server
+  std::uint64_t quota_bytes = std::uint64_t{8} << 30;  ///< per server
 };
 
 struct Report {
@@ -109,38 +112,38 @@ struct Report {
   std::string prometheus;                    ///< path; empty: none
 };
 
-/// The pages that `afterbay top` reads.
+/// The statistics pages that `afterbay top` reads.
 struct Statistics {
-  std::string directory = "auto";  ///< "auto": the journal's; empty: none are kept
+  std::string directory = "auto";  ///< "auto": the journal's; empty: no pages
   std::chrono::milliseconds interval{1000};
-  int frontends = 64;  ///< the first so many of the session keep pages, too
+  int frontends = 64;  ///< the number of frontends, from the first, that keep pages too
 };
 
-/// The record of runs and files, see docs/reference/journal.md.
+/// The journal of runs and files, see docs/reference/journal.md.
 struct Journal {
-  std::string directory = "afterbay-journal";  ///< empty: none is kept
-  bool required = false;                       ///< the run fails where it cannot be written
+  std::string directory = "afterbay-journal";  ///< empty: no journal
+  bool required = false;                       ///< the run fails if it cannot be written
 };
 
-/// What servers do when a signal asks them to stop.
+/// What servers do if a signal asks them to stop.
 struct Stop {
   StopSignals signals = StopSignals::both;
   std::chrono::milliseconds grace{30'000};
-  bool inline_too = false;  ///< also in model ranks that write themselves
+  bool inline_too = false;  ///< also in model ranks that write themselves (inline)
 };
 
 inline constexpr int stripes_automatic = 0;
-inline constexpr int stripes_all = -1;  ///< one on every storage target
+inline constexpr int stripes_all = -1;  ///< one stripe per storage target
 inline constexpr std::uint64_t stripe_size_automatic = 0;
 
-/// How new files are laid out on Lustre.
+/// The layout of new files on Lustre.
 struct Stripe {
   int count = stripes_automatic;
   std::uint64_t size_bytes = stripe_size_automatic;
   StripeApply apply = StripeApply::automatic;
 };
 
-/// What the configuration says about one variable of a collection; unset: as the schema says.
+/// The configuration of one variable of a collection; unset: from the schema.
 struct VariableSettings {
   std::optional<int> deflate;
   std::optional<bool> shuffle;
@@ -148,7 +151,7 @@ struct VariableSettings {
   std::optional<model::Access> access;
 };
 
-/// What the configuration says about a collection; unset: as the code says (CollectionOptions, Variable).
+/// The configuration of a collection; unset: from the code (CollectionOptions, Variable).
 struct CollectionSettings {
   std::optional<Format> store;
   std::optional<Existing> existing;
@@ -157,27 +160,28 @@ struct CollectionSettings {
   std::optional<Placement> placement;
   std::optional<bool> droppable;
   std::optional<bool> readable;
-  std::optional<std::vector<std::string>> pools;  ///< that share the files out between them
-  std::optional<PoolChoice> pool_choice;          ///< how they do
+  std::optional<std::vector<std::string>> pools;  ///< pools among which the files are distributed
+  std::optional<PoolChoice> pool_choice;          ///< how they are distributed
   std::optional<int> deflate;
   std::optional<bool> shuffle;
   std::optional<model::Access> access;
   std::optional<int> stripe_count;
   std::optional<std::uint64_t> stripe_size_bytes;
-  std::optional<std::uint64_t> expected_bytes;   ///< of a whole file
+  std::optional<std::uint64_t> expected_bytes;   ///< of one file
   std::optional<std::uint64_t> expected_volume;  ///< of all files of a run
-  std::optional<int> expected_files;             ///< of a run
-  std::optional<bool> optional;                  ///< given up where space is short
+  std::optional<int> expected_files;             ///< in a run
+  std::optional<bool> optional;                  ///< may be given up if space is short
   std::optional<int> priority;                   ///< higher: published first when the run is stopped
   /// By variable name or glob, in the order in which they apply; `settings_for` joins them.
   std::vector<std::pair<std::string, VariableSettings>> variables;
 
-  /// For `variable`, with the collection's own deflate, shuffle and access where nothing is said about it.
+  /// For `variable`, with the collection's own deflate, shuffle and access for options that are
+  /// unset there.
   [[nodiscard]] VariableSettings settings_for(std::string_view variable) const;
 };
 
-/// One `collections.PATTERN.SETTING = value` (or `collections.PATTERN.variables.NAME.SETTING`),
-/// as it was found. Values have been checked.
+/// One `collections.PATTERN.SETTING = value` (or `collections.PATTERN.variables.NAME.SETTING`), as
+/// found. Values have been checked.
 struct CollectionOverride {
   std::string pattern;   ///< collection name, or glob with * and ?
   std::string variable;  ///< variable name or glob; empty: for the collection
@@ -189,7 +193,7 @@ struct CollectionOverride {
   [[nodiscard]] std::string full_name() const;
 };
 
-/// One `pools.NAME.SETTING = value`, as it was found. Values have been checked.
+/// One `pools.NAME.SETTING = value`, as found. Values have been checked.
 struct PoolOverride {
   std::string pool;
   std::string setting;
@@ -200,23 +204,23 @@ struct PoolOverride {
   [[nodiscard]] std::string full_name() const;
 };
 
-/// How the ranks of a communicator divide.
+/// How the ranks of a communicator are divided.
 struct Split {
   int model_ranks = 0;
-  int servers = 0;  ///< dedicated ones; 0 with inline
+  int servers = 0;  ///< dedicated servers; 0 with inline
   int frontends = 0;
   int spare = 0;
 };
 
 struct Config {
-  std::string session;  ///< its name; empty: nobody has set it, and `name_session` was not called
+  std::string session;  ///< the session's name; empty: not set, and `name_session` was not called
   Topology topology = Topology::dedicated;
   int servers = 1;
   ServerLayout layout;
   int model_ranks = 0;  ///< 0: all ranks that do not serve
   InlineMode inline_mode = InlineMode::synchronous;
   Transport transport = Transport::automatic;
-  std::vector<int> nodes;  ///< declared node of each rank of the communicator; empty: the real ones
+  std::vector<int> nodes;  ///< declared node per rank of the communicator; empty: the real nodes
   Memory memory;
   std::chrono::milliseconds deadline{60'000};
   std::chrono::milliseconds space_retry{300'000};
@@ -227,8 +231,9 @@ struct Config {
   std::uint64_t chunk_bytes = std::uint64_t{4} << 20;
   Placement placement = Placement::collection;
   PoolChoice pool_choice = PoolChoice::turn;
-  std::uint64_t collections_from_bytes = 0;  ///< of a pool: expected size of the files that it takes
-  std::string input_pool;                    ///< whose servers read files; empty: all
+  std::uint64_t collections_from_bytes = 0;  ///< of a pool: minimum expected size of the files that
+                                             ///< it takes
+  std::string input_pool;                    ///< the pool whose servers read files; empty: all
   Stripe stripe;
   WhenFull when_full = WhenFull::wait;
   Spill spill;
@@ -244,46 +249,48 @@ struct Config {
   std::vector<CollectionOverride> overrides;
   /// In the order in which they apply: later ones win.
   std::vector<PoolOverride> pool_overrides;
-  /// By dotted name; settings that nobody set are missing.
+  /// By dotted name; settings that are not set are missing.
   std::map<std::string, Origin, std::less<>> origins;
 
-  /// How long a rank waits that hears nothing: servers notice first what is missing, and say it better.
+  /// How long a rank waits without a sign of life: longer than `deadline`, because servers notice
+  /// missing data first and report them in more detail.
   [[nodiscard]] std::chrono::milliseconds patience() const { return deadline + deadline / 4; }
 
-  /// Everything that is said about `collection`. Flags win over the environment and so on; from one
-  /// source an exact name wins over a pattern, and the later of two over the earlier.
+  /// The effective options for `collection`. Flags take precedence over the environment and so on;
+  /// within one source, an exact name takes precedence over a pattern, and a later entry over an
+  /// earlier one.
   [[nodiscard]] CollectionSettings settings_for(std::string_view collection) const;
 
-  /// Names of the pools of servers, in the order in which they were found; one without a name where none is
-  /// configured.
+  /// Names of the pools of servers, in the order in which they were found; one without a name if
+  /// none is configured.
   [[nodiscard]] std::vector<std::string> pools() const;
-  /// This configuration as it is for the servers of a pool: what is said about the pool comes before what is
-  /// said about the session. The pool without a name: the configuration itself.
+  /// This configuration for the servers of a pool: settings of the pool take precedence over those
+  /// of the session. For the pool without a name: the configuration itself.
   [[nodiscard]] Config of_pool(std::string_view name) const;
 
-  /// The origin of the setting of that dotted name ("memory.server").
+  /// The origin of the setting with this dotted name ("memory.server").
   [[nodiscard]] const Origin& origin(std::string_view name) const;
 
-  /// Whether the checksum of files is computed: it is for the journal.
+  /// Whether checksums of files are computed, for the journal.
   [[nodiscard]] bool sums_files() const noexcept { return checksum && !journal.directory.empty(); }
 
-  /// Where statistics pages are kept; empty: none are.
+  /// The directory of the statistics pages; empty: none.
   [[nodiscard]] const std::string& statistics_directory() const noexcept {
     return statistics.directory == "auto" ? journal.directory : statistics.directory;
   }
 
-  /// Whether servers talk to each other: some collection may be written by several at once (placement slab
-  /// or variable), or go to the least loaded one.
+  /// Whether servers exchange messages: a collection may be written by several servers (placement
+  /// slab or variable), or its files go to the least loaded one.
   [[nodiscard]] bool servers_talk() const;
   /// Whether there is a trigger on epochs.
   [[nodiscard]] bool waits_for_epochs() const;
 
-  /// What only the communicator's size can tell: servers < ranks, one declared node a rank; without declared
-  /// nodes as if all ranks were on one.
+  /// Checks that need the communicator's size: servers < ranks, one declared node per rank; without
+  /// declared nodes as if all ranks were on one.
   [[nodiscard]] Result<Split> check_against(int ranks) const;
 };
 
-/// What `load` reads. Only `AFTERBAY_*` variables and `--afterbay.*` arguments are looked at.
+/// The sources of `load`. Only `AFTERBAY_*` variables and `--afterbay.*` arguments are used.
 struct Sources {
   std::vector<std::pair<std::string, std::string>> settings;  ///< from code
   std::string config_file;                                    ///< YAML; empty: AFTERBAY_CONFIG, else none
@@ -293,8 +300,8 @@ struct Sources {
 };
 
 /// Reads, checks and joins all sources. The error (unknown_name, wrong_type, invalid_argument,
-/// conflict or io) lists all problems, one a line, with place, finding, accepted values and
-/// the nearest name.
+/// conflict or io) lists all problems, one per line, with place, finding, accepted values and the
+/// closest name.
 Result<Config> load(const Sources& sources);
 
 }  // namespace afterbay::config

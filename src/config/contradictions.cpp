@@ -99,7 +99,7 @@ class Finder {
                       print_bytes(least)));
   }
 
-  /// With nodes of their own, the rest of a node's ranks are its frontends.
+  /// With nodes reserved for servers, the other ranks of these nodes are frontends.
   void frontends() {
     if (config_.layout.frontends_per_node == 0 || config_.topology == Topology::inline_) return;
     if (config_.topology != Topology::tiered)
@@ -138,7 +138,7 @@ class Finder {
                    fmt::format("{} and {}: both would write the same file", said(name), said(other)));
   }
 
-  /// Triggers that do nothing.
+  /// Triggers without an effect.
   void triggers() {
     for (const triggers::Trigger& it : config_.triggers) {
       const std::string name = "triggers." + it.name;
@@ -148,11 +148,11 @@ class Finder {
       const auto origin = config_.origins.lower_bound(name + ".");
       const bool known = origin != config_.origins.end() && origin->first.starts_with(name + ".");
       problems_.add(ErrorCode::conflict, known ? origin->second.place : name,
-                    fmt::format("{} does nothing; give it a command or touch", name));
+                    fmt::format("{} has no effect; set its command or touch", name));
     }
   }
 
-  /// Compression that the store does not have.
+  /// Compression that the store does not support.
   void collections() {
     for (const CollectionOverride& store : config_.overrides) {
       if (store.setting != "store" || !is_classic(*format_of(store.value))) continue;
@@ -162,7 +162,7 @@ class Finder {
     }
   }
 
-  /// What files that several servers write cannot be.
+  /// Options that files written by several servers cannot have.
   void shared_files() {
     for (const CollectionOverride& item : config_.overrides) {
       if ((item.setting != "readable" && item.setting != "droppable") || item.value != "on") continue;
@@ -184,7 +184,7 @@ class Finder {
   }
 
  private:
-  /// The pools that `collections.PATTERN.pool` names: all exist, each once.
+  /// The pools that `collections.PATTERN.pool` names must all exist, and each must be named once.
   void collection_pools(const CollectionOverride& item, const std::vector<std::string>& names) {
     CollectionSettings given;
     (void)find_setting(collection_settings(), item.setting)->assign(given, item.value);
@@ -223,7 +223,7 @@ class Finder {
     return item.setting == "shuffle" && item.value == "on";
   }
 
-  /// True when some collection or pattern that is named gets both.
+  /// Whether some named collection or pattern gets both settings.
   [[nodiscard]] bool both_hold(const CollectionOverride& store, const CollectionOverride& filter) const {
     return std::any_of(config_.overrides.begin(), config_.overrides.end(),
                        [&](const CollectionOverride& named) {
@@ -231,7 +231,7 @@ class Finder {
                        });
   }
 
-  /// True when `item` is the last word on its setting for `collection`.
+  /// Whether `item` is the effective value of its setting for `collection`.
   [[nodiscard]] bool effective(const std::string& collection, const CollectionOverride& item) const {
     const CollectionOverride* last = nullptr;
     for (const CollectionOverride& other : config_.overrides) {
@@ -254,8 +254,9 @@ class Finder {
                     store.origin.place, filter.setting));
   }
 
-  /// `name` has no effect: a contradiction unless what makes it so comes from a source of higher precedence
-  /// (a flag may turn to the inline topology what a file has said about servers).
+  /// `name` has no effect: a contradiction, unless the setting that disables it comes from a source
+  /// of higher precedence (a flag may select the inline topology although a file configures
+  /// servers).
   void unused(std::string_view name, std::string_view why) {
     const Origin& origin = config_.origin(name);
     if (origin.source == Source::fallback || origin.source < config_.origin("topology").source) return;
@@ -276,7 +277,7 @@ class Finder {
     return (bytes / unit + 1) * unit;
   }
 
-  /// Placed at the setting with the highest precedence: most likely the one to change.
+  /// Located at the setting with the highest precedence, which is most likely the one to change.
   void conflict(std::initializer_list<std::string_view> names, const std::string& text) {
     const Origin* last = nullptr;
     for (const std::string_view name : names) {

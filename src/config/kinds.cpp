@@ -14,7 +14,7 @@ namespace afterbay::config {
 
 namespace {
 
-/// The number that is all of `text`.
+/// The number that makes up the whole text.
 template <class T>
 Result<T> whole_number(std::string_view text) {
   T value{};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kinds of values that settings take: how each is read, checked, written and described.
+// Kinds of values that settings take: how they are read, checked, written and described.
 #pragma once
 
 #include <chrono>
@@ -24,7 +24,7 @@ struct Kind {
   std::function<std::string(const T&)> print;
 };
 
-/// Refusals read "expected ..., found ...": what stands behind "NAME: ".
+/// Errors read "expected ..., found ...": the part after "NAME: ".
 tl::unexpected<Error> refuse(ErrorCode code, std::string_view accepted, std::string_view found,
                              std::string_view hint = {});
 
@@ -42,17 +42,17 @@ Kind<double> number_in(double low, double high);
 Kind<std::vector<int>> integers_from_zero();
 /// Chunk lengths: one or more positive integers.
 Kind<std::vector<std::uint64_t>> lengths();
-/// on or off; true and false, as YAML writers print them, are the same.
+/// on or off; also true and false, which YAML writers print.
 Kind<bool> toggle();
-/// One or more, separated by commas.
+/// One or more words, separated by commas.
 Kind<std::vector<std::string>> words(std::string accepted);
-/// Any text but an empty one.
+/// Any non-empty text.
 Kind<std::string> text(std::string type, std::string accepted);
 
 template <class T>
 using Choices = std::vector<std::pair<std::string, T>>;
 
-/// As `kind`, or one of `words` ("auto"), each of which stands for a value.
+/// Like `kind`, but also accepts `words` ("auto"), each of which stands for a value.
 template <class T>
 Kind<T> or_words(Kind<T> kind, Choices<T> words) {
   Kind<T> wider = kind;
@@ -79,7 +79,7 @@ Kind<T> or_words(Kind<T> kind, Choices<T> words) {
   return wider;
 }
 
-/// `text`, or on for true and off for false where on and off are accepted.
+/// `text`; true becomes on and false becomes off if these are accepted.
 std::string_view canonical_choice(std::string_view text, const std::vector<std::string>& names);
 
 template <class T>

@@ -29,14 +29,14 @@ std::string counted(int number, std::string_view what) {
   return fmt::format("{} {}{}", number, what, number == 1 ? "" : "s");
 }
 
-/// What a pool asks for, with the number that follows from the others filled in.
+/// The servers that a pool requests, with the missing number derived from the other two.
 struct Demand {
   int servers = 0;
-  int per_node = 0;  ///< 0: not by node
-  int nodes = 0;     ///< 0: as many as it takes
+  int per_node = 0;  ///< servers per node; 0: not by node
+  int nodes = 0;     ///< 0: as many as necessary
 };
 
-/// Places the pools' servers one pool after the other.
+/// Places the servers of all pools, one pool after the other.
 class Placer {
  public:
   Placer(const Config& config, std::span<const int> nodes) : config_(config), places_(nodes.size()) {
@@ -50,8 +50,8 @@ class Placer {
     for (const std::string& name : config.pools()) pools_.push_back(config.of_pool(name));
   }
 
-  /// The last ranks go to the last pool, so that servers are numbered in the order of their pools where
-  /// nothing else is asked for; whole nodes are taken first.
+  /// The last ranks go to the last pool, so that by default servers are numbered in the order of
+  /// their pools; whole nodes are taken first.
   Result<std::vector<RankPlace>> run() {
     for (const bool isolated : {true, false})
       for (std::size_t p = pools_.size(); p-- > 0;)
@@ -97,7 +97,7 @@ class Placer {
     return text + (nodes_.size() > 8 ? " + ...)" : ")");
   }
 
-  /// Of servers, servers per node and nodes two give the third.
+  /// Two of servers, servers per node and nodes determine the third.
   Result<Demand> demand(const Config& it) const {
     Demand demand{it.servers, it.layout.per_node, it.layout.nodes};
     const bool fixed = said(it, "servers");
@@ -111,14 +111,14 @@ class Placer {
     } else if (demand.per_node > 0 && fixed) {
       if (demand.servers % demand.per_node != 0)
         return fail(ErrorCode::conflict,
-                    "{}, which is no multiple of servers_per_node {}: {} nodes would hold {} and one {}",
+                    "{}, which is not a multiple of servers_per_node {}: {} nodes would hold {} and one {}",
                     quoted(it, "servers", demand.servers), demand.per_node, demand.servers / demand.per_node,
                     demand.per_node, demand.servers % demand.per_node);
       demand.nodes = demand.servers / demand.per_node;
     } else if (demand.nodes > 0 && fixed) {
       if (demand.servers % demand.nodes != 0)
         return fail(ErrorCode::conflict,
-                    "{}, which cannot be shared out evenly over server_nodes {}: {} / {} "
+                    "{}, which cannot be distributed evenly over server_nodes {}: {} / {} "
                     "leaves {}",
                     quoted(it, "servers", demand.servers), demand.nodes, demand.servers, demand.nodes,
                     demand.servers % demand.nodes);
@@ -139,7 +139,7 @@ class Placer {
     return place_by_rank(p, wanted.servers);
   }
 
-  // ---- nodes that hold servers and no model ranks
+  // ---- nodes with servers and without model ranks
 
   Result<> place_on_own_nodes(int p, const Demand& wanted) {
     const Config& it = pool(p);
@@ -178,7 +178,7 @@ class Placer {
     const std::string asked =
         wanted.nodes > 0 ? counted(wanted.nodes, "node") : counted(wanted.servers, "server");
     return fail(ErrorCode::conflict,
-                "{}: isolate_nodes is on, and {} of their own are asked for, but there are {}, of which {} "
+                "{}: isolate_nodes is on, and {} of their own are requested, but there are {}, of which {} "
                 "are taken by other pools and at least one must be left for the model: start the job on more "
                 "nodes, or set isolate_nodes to off",
                 it.origin("isolate_nodes").place, asked, layout_text(), taken);
@@ -199,7 +199,7 @@ class Placer {
                 n, counted(static_cast<int>(nodes_[n].ranks.size()), "rank"));
   }
 
-  // ---- beside model ranks
+  // ---- servers beside model ranks
 
   Result<> place_by_node(int p, const Demand& wanted) {
     const Config& it = pool(p);
@@ -210,7 +210,7 @@ class Placer {
     if (wanted.nodes > all)
       return fail(
           ErrorCode::conflict,
-          "{} servers on each of {} nodes are asked for, but there are {}{}: lower server_nodes",
+          "{} servers on each of {} nodes are requested, but there are {}{}: lower server_nodes",
           wanted.per_node, wanted.nodes, layout_text(),
           all == static_cast<int>(nodes_.size()) ? "" : fmt::format(", {} of them not isolated", all));
     const int first = wanted.nodes > 0 ? all - wanted.nodes : 0;
@@ -243,7 +243,8 @@ class Placer {
     return {};
   }
 
-  /// `count` of `ranks`, the ranks of `where`: by offset and spacing, or the last that are free.
+  /// Chooses `count` of `ranks`, the ranks of `where`: by offset and spacing, or the last that are
+  /// free.
   Result<std::vector<int>> choose(const Config& it, const std::vector<int>& ranks, int count,
                                   const std::string& where, RankKind free_kind) const {
     const auto usable = [&](int rank) {
@@ -257,7 +258,7 @@ class Placer {
         if (usable(ranks[static_cast<std::size_t>(i)]))
           chosen.insert(chosen.begin(), ranks[static_cast<std::size_t>(i)]);
       if (static_cast<int>(chosen.size()) == count) return chosen;
-      return fail(ErrorCode::conflict, "{} asked for on {}, which has {}, {} of them free",
+      return fail(ErrorCode::conflict, "{} requested on {}, which has {}, {} of them free",
                   counted(count, "server"), where, counted(size, "rank"), chosen.size());
     }
     const int offset = std::max(it.layout.offset, 0);
@@ -280,9 +281,9 @@ class Placer {
     return chosen;
   }
 
-  // ---- the rest
+  // ---- the remaining ranks
 
-  /// On every node that has model ranks, or would have.
+  /// On every node that has or would have model ranks.
   Result<> place_frontends(int p) {
     const Config& it = pool(p);
     const int wanted = std::max(it.layout.frontends_per_node, 1);
@@ -307,7 +308,7 @@ class Placer {
     return {};
   }
 
-  /// What is left are model ranks, or the first so many of it.
+  /// The remaining ranks are model ranks, or the first `model_ranks` of them.
   Result<> count_models() {
     std::vector<int> left;
     for (int r = 0; r < ranks(); ++r)
@@ -337,7 +338,7 @@ class Placer {
   std::vector<RankPlace> places_;
 };
 
-/// Where servers were started as such, the launcher has placed them.
+/// If servers were started as server processes, the launcher has placed them.
 Result<> check_nothing_is_placed(const Config& pool) {
   for (const char* name : {"servers_per_node", "server_nodes", "server_offset", "server_spacing",
                            "isolate_nodes", "frontends_per_node", "model_ranks"})
@@ -350,7 +351,7 @@ Result<> check_nothing_is_placed(const Config& pool) {
   return {};
 }
 
-/// Frontends to which no model rank comes are spare.
+/// Frontends without model ranks are spare.
 void leave_idle_frontends_out(const Config& config, std::vector<RankPlace>& places,
                               std::span<const int> nodes) {
   std::set<int> used;
@@ -388,7 +389,7 @@ std::vector<std::vector<int>> frontends_of_ranks(const Config& config, std::span
       near[nodes[r]].push_back(static_cast<int>(r));
     }
     std::vector<int>& of_pool = routes.emplace_back(places.size(), -1);
-    std::map<int, std::size_t> turns;  // by node; of those without a frontend together
+    std::map<int, std::size_t> turns;  // by node; one common entry for nodes without a frontend
     constexpr int elsewhere = -1;
     for (std::size_t r = 0; r < places.size() && !all.empty(); ++r) {
       if (places[r].kind != RankKind::model) continue;

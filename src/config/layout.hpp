@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which ranks of a communicator serve: from the configuration and the node of every rank. A pure function,
-// so that every rank comes to the same result without a message, and `afterbay check` without a run.
+// Which ranks of a communicator serve, from the configuration and the node of every rank. A pure
+// function, so that every rank gets the same result without a message, and `afterbay check` without
+// a run.
 #pragma once
 
 #include <cstdint>
@@ -26,23 +27,23 @@ struct RankPlace {
   bool operator==(const RankPlace&) const = default;
 };
 
-/// What every rank becomes, with the dedicated and the tiered topology. `nodes`: one entry a rank, any
-/// numbers, equal on the same node; nodes count in the order of their lowest ranks. Fails (conflict) with the
-/// arithmetic when it cannot work.
+/// The kind of every rank, with the dedicated and the tiered topology. `nodes`: one entry per rank,
+/// arbitrary numbers, equal on the same node; nodes are ordered by their lowest ranks. Fails
+/// (conflict), with the calculation, if the layout is impossible.
 Result<std::vector<RankPlace>> place_ranks(const Config& config, std::span<const int> nodes);
 
-/// By pool, then by rank: the frontend through which a model rank sends to the servers of that pool; -1:
-/// none, it sends to them itself. One on the rank's node if the pool has any there, else any; of several in
-/// turn.
+/// By pool, then by rank: the frontend through which a model rank sends to the servers of that
+/// pool; -1: none, it sends directly. A frontend on the rank's node if the pool has any there,
+/// otherwise any; several are used in turn.
 std::vector<std::vector<int>> frontends_of_ranks(const Config& config, std::span<const RankPlace> places,
                                                  std::span<const int> nodes);
 
-/// The same where `serves[r]` says which ranks are server processes that were started as such: they are
-/// dealt to the pools in the order of ranks; of a tiered pool the last ones are the servers.
+/// The same if server processes were started separately (`serves[r]`): they are assigned to the
+/// pools in rank order; the last ones of a tiered pool are its servers.
 Result<std::vector<RankPlace>> place_started_servers(const Config& config, const std::vector<bool>& serves,
                                                      std::span<const int> nodes);
 
-/// The node of each of `ranks` ranks, so many on each one after the other; 0: all on one.
+/// The node of each of `ranks` ranks, with `ranks_per_node` ranks on each node; 0: all on one node.
 std::vector<int> nodes_in_turn(int ranks, int ranks_per_node);
 
 /// One line per kind, for `afterbay check`: "model: ranks 0-2, 4-6".

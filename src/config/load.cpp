@@ -30,7 +30,7 @@ void unknown(const Assignment& assignment, const std::vector<Setting<Target>>& t
                fmt::format("unknown setting \"{}\"{}", assignment.full_name(), hint));
 }
 
-/// Refuses lists, mappings and nothing where the setting takes a single value.
+/// Refuses lists, mappings and empty values if the setting takes a single value.
 template <class Target>
 bool shape_fits(const Assignment& assignment, const Setting<Target>& setting, Problems& problems) {
   if (assignment.shape == Shape::scalar || (assignment.shape == Shape::list && setting.list)) return true;
@@ -42,7 +42,7 @@ bool shape_fits(const Assignment& assignment, const Setting<Target>& setting, Pr
   return false;
 }
 
-/// Assigns to `target`; true when the setting exists and the value is right.
+/// Assigns to `target`; true if the setting exists and the value is valid.
 template <class Target>
 bool assign(const Assignment& assignment, const std::vector<Setting<Target>>& table, Target& target,
             Problems& problems) {
@@ -112,7 +112,8 @@ void sort_overrides(std::vector<CollectionOverride>& overrides) {
                    [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
 }
 
-/// Forgets a setting that means nothing with the topology, which a higher source has chosen.
+/// Removes a setting that has no meaning with the topology that a source of higher precedence has
+/// chosen.
 void leave_out(Config& config, const std::string& name) {
   if (config.origin(name).source == Source::fallback) return;
   const auto* setting = find_setting(session_settings(), name);
@@ -120,7 +121,7 @@ void leave_out(Config& config, const std::string& name) {
   config.origins.erase(name);
 }
 
-/// Defaults that depend on other settings: they must not contradict what somebody has set.
+/// Defaults that depend on other settings: they must not contradict values that were set.
 void follow_block_size(Config& config) {
   const std::uint64_t block = config.memory.block_bytes;
   if (config.origin("chunk").source == Source::fallback)
@@ -132,8 +133,8 @@ void follow_block_size(Config& config) {
   }
 }
 
-/// The path of the YAML file: --afterbay.config, else the one from code, else AFTERBAY_CONFIG. Takes the
-/// flag out of `flags`.
+/// The path of the YAML file: --afterbay.config, else the one from code, else AFTERBAY_CONFIG.
+/// Removes the flag from `flags`.
 std::string file_path(const Sources& sources, const std::map<std::string, std::string>& environment,
                       std::vector<Assignment>& flags) {
   std::string path;

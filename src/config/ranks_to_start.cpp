@@ -16,27 +16,26 @@ namespace {
 
 constexpr std::int64_t divided_up(std::int64_t number, std::int64_t by) { return (number + by - 1) / by; }
 
-/// Tries totals, from one that no layout can do without on. One rank more is at most one model rank more (of
-/// whole nodes: a node), so that a total which is short of some can be raised by as many at once.
+/// Tries totals, starting with a lower bound. One more rank adds at most one model rank (with whole
+/// nodes: a node), so a total that is too low by some can be raised by that number at once.
 class Search {
  public:
   Search(const Config& config, int model_ranks, int ranks_per_node)
       : config_(config), wanted_(model_ranks), per_node_(ranks_per_node) {
-    config_.model_ranks = 0;  // or all but so many would be spare
+    config_.model_ranks = 0;  // otherwise all other ranks would be spare
     for (const std::string& name : config.pools()) pools_.push_back(config.of_pool(name));
   }
 
   Result<RanksToStart> run() {
     const auto isolating = std::ranges::find_if(pools_, [](const Config& it) { return it.layout.isolate; });
     if (isolating != pools_.end() && per_node_ == 0)
-      return fail(
-          ErrorCode::conflict,
-          "{}: isolate_nodes is on, so that it matters which ranks share a node: say how many ranks a "
-          "node has (--ranks-per-node)",
-          isolating->origin("isolate_nodes").place);
+      return fail(ErrorCode::conflict,
+                  "{}: isolate_nodes is on, so the node of each rank matters: give the number of ranks per "
+                  "node (--ranks-per-node)",
+                  isolating->origin("isolate_nodes").place);
     const std::int64_t step = isolating != pools_.end() ? per_node_ : 1;
     std::int64_t ranks = divided_up(least(), step) * step;
-    // The last node may have no room for its servers until it is filled: a node and another one are enough.
+    // The last node may have no room for its servers until it is full: up to two more nodes.
     const int patience = std::min(2 * per_node_ + 2, 4096);
     for (int refused = 0;;) {
       if (ranks > most_ranks)
@@ -62,7 +61,7 @@ class Search {
     return static_cast<int>(std::ranges::count(places, RankKind::model, &RankPlace::kind));
   }
 
-  /// No layout works with fewer ranks.
+  /// A lower bound: no layout works with fewer ranks.
   [[nodiscard]] std::int64_t least() const {
     std::int64_t own_nodes = 0, servers = 0, others = 0;
     for (const Config& it : pools_) {
@@ -101,7 +100,7 @@ Result<RanksToStart> ranks_for(const Config& config, int model_ranks, int ranks_
   if (config.model_ranks != 0 && config.model_ranks != model_ranks)
     return fail(
         ErrorCode::conflict,
-        "{}: model_ranks is {}, but a number of ranks for {} model ranks is asked for: ask for {}, or "
+        "{}: model_ranks is {}, but a number of ranks for {} model ranks is requested: request {}, or "
         "leave the setting out",
         config.origin("model_ranks").place, config.model_ranks, model_ranks, config.model_ranks);
   if (config.topology == Topology::inline_) return RanksToStart{model_ranks, 0};

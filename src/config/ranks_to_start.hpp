@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many ranks to start so that the model gets the number it needs: the layout read backwards.
+// How many ranks to start so that the model gets the number it needs: the inverse of the layout.
 #pragma once
 
 #include "base/result.hpp"
@@ -17,10 +17,10 @@ inline constexpr int most_model_ranks = 1 << 20;
 inline constexpr int most_ranks = 1 << 24;
 inline constexpr int most_ranks_per_node = 1 << 16;
 
-/// The least number of ranks with which the layout works and leaves `model_ranks` for the model. If no number
-/// leaves just so many, some are left over. Nodes of `ranks_per_node` ranks (0: all ranks on one) are whole
-/// if a pool isolates its nodes. Fails (conflict) with what is wrong with the layout when no number will do,
-/// and when the setting model_ranks says another number.
+/// The smallest number of ranks for which the layout works and leaves `model_ranks` for the model.
+/// If no number leaves exactly that many, some are left over. Nodes of `ranks_per_node` ranks (0:
+/// all ranks on one) are whole if a pool isolates its nodes. Fails (conflict) with the problem of
+/// the layout if no number works, and if the setting model_ranks has a different value.
 Result<RanksToStart> ranks_for(const Config& config, int model_ranks, int ranks_per_node);
 
 }  // namespace afterbay::config

@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t longest_name = 100;  ///< leaves room in a file name
 constexpr std::string_view mark = "{session}";
 
-/// What is wrong with the name; empty: nothing.
+/// The problem with the name; empty: none.
 std::string problem(std::string_view name) {
   if (name.empty()) return "it is empty";
   if (name.size() > longest_name)
@@ -48,7 +48,7 @@ Kind<std::string> session_name_kind() {
 Result<> name_session(Config& config, const std::string& name) {
   if (const std::string wrong = problem(name); !wrong.empty())
     return fail(ErrorCode::invalid_argument,
-                "the program calls the session \"{}\", which cannot be its name: {}; expected {}",
+                "the program calls the session \"{}\", which is not a valid name: {}; expected {}",
                 printable(name), wrong, session_name_kind().accepted);
   config.session = name;
   for (std::string* const path :

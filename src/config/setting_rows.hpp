@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tables of settings are written with: a row is a name, a kind, a field and a paragraph.
+// Helpers for the tables of settings: a row is a name, a kind, a field and a paragraph.
 #pragma once
 
 #include <optional>
@@ -18,7 +18,7 @@ struct IsOptional : std::false_type {};
 template <class T>
 struct IsOptional<std::optional<T>> : std::true_type {};
 
-/// A row: `access` takes a Target (const or not) to the T, or optional T, that the setting fills.
+/// A row: `access` maps a Target (const or not) to the T, or optional T, that the setting fills.
 template <class Target, class T, class Access>
 Setting<Target> row(std::string name, Kind<T> kind, Access access, std::string documentation) {
   Setting<Target> setting{
@@ -72,7 +72,7 @@ Setting<VariableSettings> variable(std::string name, Kind<T> kind, Access access
 Kind<Placement> placement_kind();
 Kind<PoolChoice> pool_choice_kind();
 
-/// Where servers are and what files they get.
+/// Settings for the placement of servers and the distribution of files.
 void add_servers(std::vector<Setting<Config>>& table);
 
 }  // namespace afterbay::config

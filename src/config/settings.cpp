@@ -37,7 +37,7 @@ Kind<std::uint64_t> stripe_size_kind() {
                   {{"auto", stripe_size_automatic}});
 }
 
-/// A file name template, checked as far as it can be without a step or date.
+/// A file name template, checked as far as possible without a step or date.
 Kind<std::string> template_kind() {
   auto kind = text("template", "a file name with {collection}, {step}, {member} and {date:FORMAT}");
   kind.parse = [accepted = kind.accepted](std::string_view found) -> Result<std::string> {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of settings: the one place that knows names, kinds, defaults and documentation. Reading
-// of YAML, environment, flags and code, `afterbay settings`, `afterbay check --show` and the
-// reference page all come from it.
+// The table of settings, the only definition of names, kinds, defaults and documentation. The
+// readers of YAML, environment, flags and code, `afterbay settings`, `afterbay check --show` and
+// the reference page all use it.
 #pragma once
 
 #include <functional>
@@ -25,19 +25,20 @@ struct Setting {
   bool list = false;          ///< a YAML sequence is accepted
   bool agreed = false;        ///< must be equal on all ranks; see agreed_settings
   std::function<Result<void>(Target&, std::string_view)> assign;  ///< error: "expected ..., found ..."
-  std::function<std::string(const Target&)> print;                ///< as it could be assigned; empty: unset
+  std::function<std::string(const Target&)> print;                ///< in a form that can be
+                                                                  ///< assigned; empty: unset
 };
 
-/// Of the session, in the order of the reference page.
+/// The settings of the session, in the order of the reference page.
 const std::vector<Setting<Config>>& session_settings();
-/// Of `pools.NAME`: what of the session's settings a pool may have for itself, and its own.
+/// The settings of `pools.NAME`: session settings that a pool may override, and its own.
 const std::vector<Setting<Config>>& pool_settings();
-/// Of `collections.NAME`.
+/// The settings of `collections.NAME`.
 const std::vector<Setting<CollectionSettings>>& collection_settings();
-/// Of `collections.NAME.variables.NAME`.
+/// The settings of `collections.NAME.variables.NAME`.
 const std::vector<Setting<VariableSettings>>& variable_settings();
 
-/// Of `triggers.NAME`.
+/// The settings of `triggers.NAME`.
 const std::vector<Setting<triggers::Trigger>>& trigger_settings();
 
 template <class Target>
@@ -55,7 +56,7 @@ std::vector<std::string> names_of(const std::vector<Setting<Target>>& table) {
   return names;
 }
 
-/// The settings of the group `name` ("memory"), if it is one.
+/// The settings of the group `name` ("memory"), if it is a group.
 template <class Target>
 std::vector<std::string> members_of(const std::vector<Setting<Target>>& table, std::string_view name) {
   std::vector<std::string> members;

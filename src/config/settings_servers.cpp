@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Settings that say where servers are, and what a pool of them may have for itself.
+// Settings for the placement of servers, and settings that a pool may override.
 #include <array>
 
 #include "base/units.hpp"
@@ -92,7 +92,7 @@ void add_placement(std::vector<Setting<Config>>& table) {
                           "The pool whose servers read files for the model. By default all servers do."));
 }
 
-/// What a pool may have for itself of the session's settings.
+/// Session settings that a pool may override.
 constexpr std::array<std::string_view, 16> for_pools{
     "topology",      "servers",        "servers_per_node", "server_nodes",
     "server_offset", "server_spacing", "isolate_nodes",    "frontends_per_node",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Readers of the four sources. Each appends what it finds, in order, and what it cannot make sense of.
+// Readers of the four sources. Each appends its assignments in order, and its problems.
 #pragma once
 
 #include <map>
@@ -25,12 +25,12 @@ inline constexpr std::string_view pools_key = "pools";
 /// The YAML file with the keys `afterbay`, `pools` and `collections`.
 void read_file(const std::string& path, std::vector<Assignment>& found, Problems& problems);
 
-/// The mapping below `collections`, `triggers` or `pools` as YAML text; `origin.place` is where the text
-/// comes from.
+/// The mapping below `collections`, `triggers` or `pools` as YAML text; `origin.place` is the
+/// source of the text.
 void read_section(std::string_view section, std::string_view text, const Origin& origin,
                   std::vector<Assignment>& found, Problems& problems);
 
-/// AFTERBAY_*, but for those that say where the installation and the tests are.
+/// AFTERBAY_*, except the variables for the installation and the tests.
 void read_environment(const std::map<std::string, std::string>& environment, std::vector<Assignment>& found,
                       Problems& problems);
 

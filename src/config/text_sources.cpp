@@ -16,7 +16,8 @@ namespace {
 constexpr std::string_view variable_prefix = "AFTERBAY_";
 constexpr std::string_view flag_prefix = "--afterbay.";
 
-/// Variables that have other uses: where build systems and modules find the installation, the tests' own.
+/// Variables with other uses: paths of the installation for build systems and modules, and those of
+/// the tests.
 constexpr std::array<std::string_view, 13> other_variables{
     "AFTERBAY_ROOT",    "AFTERBAY_DIR",    "AFTERBAY_HOME",   "AFTERBAY_PREFIX", "AFTERBAY_VERSION",
     "AFTERBAY_LIB",     "AFTERBAY_BUILD",  "AFTERBAY_SOURCE", "AFTERBAY_PYTHON", "AFTERBAY_INC",
@@ -30,8 +31,8 @@ bool has_other_use(std::string_view variable) {
                      [&](std::string_view prefix) { return variable.starts_with(prefix); });
 }
 
-/// Where the setting's name begins in "PATTERN.SETTING": settings of a group have a dot of their own. 0:
-/// nowhere.
+/// The position of the setting's name in "PATTERN.SETTING"; settings of a group contain a dot. 0:
+/// not found.
 std::size_t start_of_setting(std::string_view name) {
   for (const auto& setting : collection_settings()) {
     if (setting.name.find('.') != std::string::npos && name.size() > setting.name.size() + 1 &&
@@ -43,7 +44,8 @@ std::size_t start_of_setting(std::string_view name) {
   return last == std::string_view::npos || last == 0 || last + 1 == name.size() ? 0 : last + 1;
 }
 
-/// "collections.PATTERN.SETTING" or "collections.PATTERN.variables.PATTERN.SETTING"; patterns may have dots.
+/// "collections.PATTERN.SETTING" or "collections.PATTERN.variables.PATTERN.SETTING"; patterns may
+/// have dots.
 bool split_collection(std::string_view name, Assignment& assignment) {
   name.remove_prefix(collections_key.size() + 1);
   const std::size_t start = start_of_setting(name);

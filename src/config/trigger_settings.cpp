@@ -8,7 +8,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Where {file} and the like must be ones that there are.
+/// Checks that {file} and the other placeholders exist.
 Kind<std::string> touch_kind() {
   auto kind = text("template", "a path with {file}, {name}, {collection}, {step}, {epoch} and the like");
   kind.parse = [accepted = kind.accepted](std::string_view found) -> Result<std::string> {

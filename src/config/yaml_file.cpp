@@ -16,7 +16,7 @@ namespace afterbay::config {
 namespace {
 
 struct Reader {
-  std::string place;  ///< of the text: a path or a variable's name
+  std::string place;  ///< source of the text: a path or a variable's name
   Source source;
   std::vector<Assignment>& found;
   Problems& problems;
@@ -29,8 +29,8 @@ struct Reader {
 
 bool is_group(std::string_view name) { return !members_of(session_settings(), name).empty(); }
 
-/// Calls visit(key text, key, value) for each pair, after refusing keys that are no text or come twice
-/// (of which YAML libraries take one silently).
+/// Calls visit(key text, key, value) for each pair, after refusing keys that are not text or occur
+/// twice (of which YAML libraries silently use one).
 template <class Visit>
 void each(Reader& reader, const YAML::Node& mapping, Visit visit) {
   std::map<std::string, std::string> seen;
@@ -51,7 +51,7 @@ void each(Reader& reader, const YAML::Node& mapping, Visit visit) {
   }
 }
 
-/// Scalars joined by commas; false when an element is none.
+/// Scalars joined by commas; false if an element is not a scalar.
 bool join(const YAML::Node& sequence, std::string& text) {
   for (const auto& element : sequence) {
     if (!element.IsScalar()) return false;
@@ -75,7 +75,8 @@ void assign(Reader& reader, Assignment assignment, const YAML::Node& key, const 
   reader.found.push_back(std::move(assignment));
 }
 
-/// Settings of the session, or of a pool; `prefix` is the group that `mapping` belongs to, with its dot.
+/// Settings of the session, or of a pool; `prefix` is the group that `mapping` belongs to, with its
+/// dot.
 void read_session(Reader& reader, const YAML::Node& mapping, const std::string& prefix,
                   const std::string& pool = {}) {
   each(reader, mapping, [&](const std::string& key, const YAML::Node& key_node, const YAML::Node& value) {
@@ -91,7 +92,7 @@ void read_session(Reader& reader, const YAML::Node& mapping, const std::string& 
   });
 }
 
-/// Refuses what is neither a mapping nor empty.
+/// Refuses values that are neither a mapping nor empty.
 bool expect_mapping(Reader& reader, const YAML::Node& node, const YAML::Node& key, std::string_view of) {
   if (node.IsMap()) return true;
   if (!node.IsNull()) {
@@ -193,7 +194,7 @@ void unknown_section(Reader& reader, const std::string& key, const YAML::Node& n
                   key, hint));
 }
 
-/// One that names what its settings are of; false: there is none of that name.
+/// A section whose entries have names; false: there is no such section.
 bool read_one_section(Reader& reader, const std::string& section, const YAML::Node& key,
                       const YAML::Node& value) {
   void (*read)(Reader&, const YAML::Node&) = section == collections_key ? read_all_collections
@@ -234,7 +235,7 @@ int line_indented_with_tab(std::string_view text) {
   return -1;
 }
 
-/// The text's one document; problems are noted.
+/// The text's only document; problems are recorded.
 bool parse(Reader& reader, const std::string& text, YAML::Node& root) {
   try {
     const std::vector<YAML::Node> documents = YAML::LoadAll(text);
@@ -271,12 +272,12 @@ Result<std::string> contents(int descriptor) {
     if (got > 0) text.append(buffer, static_cast<std::size_t>(got));
     if (got < 0 && errno != EINTR) return fail(cannot_read(errno, std::generic_category().message(errno)));
   }
-  return fail(ErrorCode::format, "it has more than {} MiB: this is no file of settings",
+  return fail(ErrorCode::format, "it has more than {} MiB: this is not a configuration file",
               most_file_bytes >> 20);
 }
 
-/// A pipe without a writer, under the name that every session looks for, would stop it. What is read through
-/// /dev (/dev/null, /dev/stdin, `<(command)` of a shell) is there because the user named it.
+/// A pipe without a writer, under the name that every session reads, would block it. A path below
+/// /dev (/dev/null, /dev/stdin, `<(command)` of a shell) was chosen by the user.
 Result<std::string> contents(const std::string& path) {
   RegularFile file(path);
   if (file.open()) return contents(file.descriptor());

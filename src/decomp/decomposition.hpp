@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decomposition: which points of a global index space each rank holds, of all ranks, kept compactly. What a
-// decomposition file has of one map (docs/reference/decomposition-files.md). Points are row-major, 0-based.
+// Decomposition: the points of a global index space that each rank holds, for all ranks, in compact
+// form: the contents of one map of a decomposition file (docs/reference/decomposition-files.md).
+// Points are row-major, 0-based.
 #pragma once
 
 #include <cstddef>
@@ -18,10 +19,10 @@ namespace afterbay::decomp {
 using Run = Map::Run;
 
 inline constexpr std::int64_t hole = -1;  ///< the offset of a run of holes
-/// A rank's list has at most so many elements, as an afterbay::Map.
+/// Maximum number of elements of a rank's list, as for afterbay::Map.
 inline constexpr std::uint64_t most_elements = (std::uint64_t{1} << 32) - 1;
 
-/// `runs` runs of a list that are there `repeats` times, with offsets greater by `step` each time.
+/// `runs` runs of a list that occur `repeats` times, with offsets that grow by `step` each time.
 struct Segment {
   std::uint64_t runs = 0;
   std::uint64_t repeats = 1;
@@ -29,13 +30,14 @@ struct Segment {
   friend bool operator==(const Segment&, const Segment&) = default;
 };
 
-/// Whether `next` continues `run`, so that both are one run.
+/// Whether `next` continues `run`, so that both form one run.
 inline bool continues(const Run& run, std::int64_t next_offset) {
   return run.offset == hole ? next_offset == hole
                             : next_offset == run.offset + static_cast<std::int64_t>(run.length);
 }
 
-/// Hands on runs with neighbours that continue each other joined. `flush` hands on the last one.
+/// Passes runs on after joining neighbours that continue each other. `flush` passes on the last
+/// one.
 template <class Visit>
 class Joiner {
  public:
@@ -58,7 +60,7 @@ class Joiner {
   Run pending_;
 };
 
-/// A rank's list while it is being made: runs that no neighbour continues.
+/// A rank's list while it is built: runs that no neighbour continues.
 class RunList {
  public:
   void add(std::int64_t offset, std::uint64_t length = 1) {
@@ -80,7 +82,7 @@ class RunList {
 class Decomposition {
  public:
   Decomposition() = default;
-  /// `global`: 1 to 7 lengths of at least 1 whose product is below 2^63, as check_global has found.
+  /// `global`: 1 to 7 lengths of at least 1 with a product below 2^63, as verified by check_global.
   Decomposition(std::string name_in, std::vector<std::uint64_t> global)
       : name(std::move(name_in)), global_(std::move(global)) {}
 
@@ -90,25 +92,25 @@ class Decomposition {
   [[nodiscard]] std::uint64_t points() const noexcept;  ///< of the index space
   [[nodiscard]] std::size_t ranks() const noexcept { return first_segment_.size() - 1; }
 
-  /// The list of the next rank, whose runs must be right. Repetition is found and kept once; `runs` is used
-  /// up.
+  /// Adds the list of the next rank, whose runs must be valid. Repetition is detected and stored
+  /// once; `runs` is consumed.
   void add_rank(RunList list);
-  /// The same from segments that are known to the caller.
+  /// The same from segments that the caller knows.
   void add_rank(std::span<const Segment> segments, std::span<const Run> runs);
 
   [[nodiscard]] std::span<const Segment> segments(std::size_t rank) const;  ///< of a rank
-  [[nodiscard]] std::span<const Run> runs(std::size_t rank) const;          ///< those of its segments
+  [[nodiscard]] std::span<const Run> runs(std::size_t rank) const;          ///< the runs of its segments
   [[nodiscard]] std::span<const Segment> segments() const noexcept { return segments_; }
   [[nodiscard]] std::span<const Run> runs() const noexcept { return runs_; }
 
   struct Count {
-    std::uint64_t elements = 0;  ///< of the list, holes included
+    std::uint64_t elements = 0;  ///< number of elements in the list, including holes
     std::uint64_t holes = 0;
   };
-  /// The greatest number there is stands for all beyond it: lists that are made may be that absurd.
+  /// The largest number stands for all larger ones: requested lists may be that large.
   [[nodiscard]] Count count(std::size_t rank) const;
 
-  /// Calls `visit(Run)` for the rank's runs in the order of its list; none continues the one before.
+  /// Calls `visit(Run)` for the rank's runs in list order; no run continues the previous one.
   template <class Visit>
   void for_each_run(std::size_t rank, Visit&& visit) const {
     Joiner<Visit> joiner(visit);
@@ -133,11 +135,12 @@ class Decomposition {
   std::vector<std::uint64_t> global_;
   std::vector<Segment> segments_;
   std::vector<Run> runs_;
-  std::vector<std::size_t> first_segment_{0};  ///< of each rank, and the end
-  std::vector<std::size_t> first_run_{0};      ///< of each rank, and the end
+  std::vector<std::size_t> first_segment_{0};  ///< per rank, and the end
+  std::vector<std::size_t> first_run_{0};      ///< per rank, and the end
 };
 
-/// Refuses what cannot be an index space: no or more than 7 dimensions, a length below 1, 2^63 points.
+/// Refuses lengths that form no index space: no or more than 7 dimensions, a length below 1, 2^63
+/// points.
 Result<> check_global(std::span<const std::int64_t> lengths);
 
 /// "72 x 866", "1 point", "12 points".

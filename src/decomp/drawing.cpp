@@ -10,11 +10,14 @@
 namespace afterbay::decomp {
 namespace {
 
-constexpr std::uint64_t most_drawn = 2048;     ///< across, and down
-constexpr std::uint64_t wanted_pixels = 1024;  ///< across or down, where small maps are scaled up
-constexpr std::uint64_t widest = 4;            ///< width over height; what is flatter is stretched
+constexpr std::uint64_t most_drawn = 2048;     ///< horizontally and vertically
+constexpr std::uint64_t wanted_pixels = 1024;  ///< to which small maps are scaled up, horizontally
+                                               ///< or vertically
+constexpr std::uint64_t widest = 4;            ///< maximum ratio of width to height; flatter
+                                               ///< drawings are stretched
 
-/// `drawn` of the `all` indices of an axis, evenly: cell c shows index (2 c + 1) all / (2 drawn).
+/// `drawn` of the `all` indices of an axis, evenly spaced: cell c shows index (2 c + 1) all / (2
+/// drawn).
 struct Axis {
   std::uint64_t all = 1;
   std::uint64_t drawn = 1;
@@ -23,7 +26,7 @@ struct Axis {
   [[nodiscard]] std::uint64_t index_of(std::uint64_t cell) const noexcept {
     return multiply_divide(2 * cell + 1, all, 2 * drawn);
   }
-  /// The first cell that shows `index` or one behind it.
+  /// The first cell that shows `index` or a later one.
   [[nodiscard]] std::uint64_t first_cell(std::uint64_t index) const noexcept {
     std::uint64_t cell = multiply_divide(index, drawn, all);
     while (cell > 0 && index_of(cell - 1) >= index) --cell;
@@ -32,12 +35,12 @@ struct Axis {
   }
 };
 
-/// What of the index space is drawn: points `fixed` + i x down.stride + j x right.stride.
+/// The drawn part of the index space: points `fixed` + i x down.stride + j x right.stride.
 struct View {
   Axis down;
   Axis right;
   std::uint64_t fixed = 0;
-  bool wrapped = false;  ///< one axis, `right`, in lines one below the other
+  bool wrapped = false;  ///< a single axis, `right`, in lines below each other
 };
 
 Error level_error(const Decomposition& map, std::uint64_t level, std::uint64_t levels) {
@@ -99,7 +102,7 @@ class Cells {
   [[nodiscard]] std::int64_t owner(std::uint64_t cell) const { return owners_[cell]; }
 
  private:
-  /// The one drawn axis has the points fixed, fixed + stride, fixed + 2 stride, ...
+  /// The single drawn axis has the points fixed, fixed + stride, fixed + 2 stride, ...
   void mark_strided(std::uint64_t first, std::uint64_t end, std::int64_t rank) {
     const std::uint64_t stride = view_.right.stride;
     const std::uint64_t from = first <= view_.fixed ? 0 : (first - view_.fixed + stride - 1) / stride;
@@ -118,7 +121,7 @@ std::uint64_t scale(std::uint64_t cells) { return std::max<std::uint64_t>(1, wan
 }  // namespace
 
 Colour colour_of(std::uint64_t rank) noexcept {
-  // Hues a golden section apart, and three degrees of saturation and brightness in turn.
+  // Hues a golden section apart, alternating between three levels of saturation and brightness.
   constexpr double golden = 0.61803398874989484820;
   const double hue = std::fmod(static_cast<double>(rank % 1000003) * golden, 1.0) * 6.0;
   const double value = 0.95 - 0.2 * static_cast<double>(rank % 3);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A picture of who owns what: a colour for each rank, grey for points that nobody holds.
+// A picture of a decomposition: one colour per rank, grey for points that no rank holds.
 #pragma once
 
 #include <cstdint>
@@ -21,23 +21,23 @@ struct Colour {
 struct Picture {
   std::uint32_t width = 0;
   std::uint32_t height = 0;
-  std::vector<Colour> pixels;  ///< rows from the top
+  std::vector<Colour> pixels;  ///< row by row from the top
 };
 
 inline constexpr Colour unowned{200, 200, 200};
-inline constexpr Colour outside{255, 255, 255};  ///< what is left of the last line of a wrapped map
+inline constexpr Colour outside{255, 255, 255};  ///< the rest of the last line of a wrapped map
 
-/// Neighbouring ranks get colours that differ much.
+/// Neighbouring ranks get clearly different colours.
 Colour colour_of(std::uint64_t rank) noexcept;
 
-/// One dimension is wrapped to about a square, row by row. Of two, the last runs to the right and the first
-/// downwards. Of three and more the last two are drawn, of the others (taken as one) the `level`, or the
-/// first. With a `level` two dimensions are drawn as one: the longer, at that index of the shorter. Small
-/// maps are scaled up; of large ones every nth point is drawn. Of a point that several ranks hold the highest
-/// rank is seen.
+/// A map with one dimension is wrapped row by row to about a square. With two dimensions, the last
+/// is drawn to the right and the first downwards. With three or more, the last two are drawn for
+/// the given `level`, or the first one, of the others taken as one. With a `level`, two dimensions
+/// are drawn as one: the longer, at that index of the shorter. Small maps are scaled up; of large
+/// ones every nth point is drawn. If several ranks hold a point, the highest rank is shown.
 Result<Picture> draw(const Decomposition& map, std::optional<std::uint64_t> level);
 
-/// Writes it over a file that exists, which stays as it is when that fails.
+/// Replaces an existing file, which stays unchanged if this fails.
 Result<> write_png(const std::string& path, const Picture& picture);
 
 }  // namespace afterbay::decomp

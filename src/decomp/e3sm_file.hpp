@@ -6,7 +6,7 @@
 //
 //   D<k>.nreqs(decomp_nprocs)        (offset, length) pairs of each rank; they follow each other rank by rank
 //   D<k>.fill_starts(decomp_nprocs)  how many of a rank's pairs it holds; the others are points that nobody
-//                                    holds, shared out to be written with fill values
+//                                    holds, distributed to be written with fill values
 //   D<k>.offsets, D<k>.lengths       0-based, row-major; no pair goes beyond an end of the last dimension
 //   D<k>.raw_nreqs, D<k>.raw_offsets the list that the pairs were made from, point by point, 1-based, without
 //                                    the holes; may be missing
@@ -20,9 +20,11 @@
 // 2018 ("padded"), the layout of the published 866x72_16p.nc, of the F case only:
 //
 //   D<k>.nreqs(num_procs)                    points of each rank
-//   D<k>.offsets(num_procs, D<k>.max_nreqs)  a row for each rank: its points, 0-based, row-major, then
-//   padding attributes dim_len_Y, dim_len_X          D1 and D2 lie on (dim_len_X), D3 on (dim_len_Y,
-//   dim_len_X) attributes D<k>.max_nreqs, .min_nreqs
+//   D<k>.offsets(num_procs, D<k>.max_nreqs)  a row per rank: its points, 0-based, row-major, then
+//                                            padding
+//   attributes dim_len_Y, dim_len_X          D1 and D2 lie on (dim_len_X), D3 on
+//                                            (dim_len_Y, dim_len_X)
+//   attributes D<k>.max_nreqs, .min_nreqs
 #pragma once
 
 #include <string>
@@ -44,9 +46,9 @@ class E3smReader {
   static Result<E3smReader> open(NetcdfFile file);
 
   [[nodiscard]] std::size_t maps() const noexcept { return maps_; }
-  /// Map `index` from 0, called D1, D2, ... Its lists are the raw ones, or the pairs where those are missing;
-  /// holes were lost when the file was made. What the file states twice is compared, which takes a bit of
-  /// memory for each point.
+  /// Map `index` from 0, named D1, D2, ... Its lists are the raw ones, or the pairs if those are
+  /// missing; holes were lost when the file was created. Redundant information is compared, which
+  /// takes one bit of memory per point.
   Result<Decomposition> read(std::size_t index) const;
 
  private:
@@ -59,8 +61,9 @@ class E3smReader {
   std::size_t ranks_;
 };
 
-/// Writes a CDF-5 file, int where the values allow it and int64 otherwise. Names and holes are lost. Points
-/// that nobody holds are shared out evenly, in ascending order, as pairs to be filled.
+/// Writes a CDF-5 file, with int if the values allow it and int64 otherwise. Names and holes are
+/// lost. Points that no rank holds are distributed evenly, in ascending order, as pairs to be
+/// filled.
 class E3smWriter {
  public:
   static Result<E3smWriter> create(const std::string& path, std::size_t maps, std::size_t ranks,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The layout of E3SM-IO's files of 2018: a row of points for each rank, padded to the longest.
+// The layout of E3SM-IO's files of 2018: one row of points per rank, padded to the longest.
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ Result<std::vector<std::uint64_t>> read_global(const NetcdfFile& file, std::size
   return std::vector<std::uint64_t>(lengths.begin(), lengths.end());
 }
 
-/// How many points each rank has; `width`: how many there is room for.
+/// The number of points of each rank; `width`: the maximum.
 Result<std::vector<std::int64_t>> read_counts(const NetcdfFile& file, const std::string& name,
                                               std::size_t ranks, std::uint64_t width) {
   AFTERBAY_TRY_ASSIGN(std::vector<std::int64_t> counts, file.read(name));

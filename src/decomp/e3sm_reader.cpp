@@ -11,7 +11,7 @@
 namespace afterbay::decomp {
 namespace {
 
-/// A sum over points that does not depend on their order, and depends on each of them.
+/// A sum over points that is independent of their order but depends on each of them.
 class Checksum {
  public:
   void add(std::int64_t point) {
@@ -26,7 +26,7 @@ class Checksum {
   std::uint64_t sum_ = 0;
 };
 
-/// What the pairs of all ranks say together, for what the file says of it elsewhere.
+/// Totals over the pairs of all ranks, to be compared with other information in the file.
 struct Pairs {
   explicit Pairs(std::uint64_t points) : held(points) {}
 
@@ -35,7 +35,7 @@ struct Pairs {
     std::size_t rank = 0;
   };
   PointSet held;
-  std::vector<Fill> fills;  ///< those to be filled
+  std::vector<Fill> fills;  ///< pairs to be filled
   std::int64_t longest = 0;
   std::int64_t shortest = std::numeric_limits<std::int64_t>::max();
 
@@ -101,7 +101,7 @@ class E3smMapReader {
     return {};
   }
 
-  /// A number for each rank, none below 0; of fill_starts: none above nreqs.
+  /// One number per rank, not negative; for fill_starts: not above nreqs.
   Result<std::vector<std::int64_t>> read_counts(const std::string& what) const {
     AFTERBAY_TRY_ASSIGN(std::vector<std::int64_t> counts, file_.read(prefix_ + what));
     if (counts.size() != ranks_)
@@ -132,7 +132,7 @@ class E3smMapReader {
     return {};
   }
 
-  /// The pairs that the rank holds; those to be filled are checked as well.
+  /// The pairs that the rank holds; those to be filled are checked too.
   Result<RunList> read_pairs(std::size_t rank, std::uint64_t first, Pairs& all) const {
     const auto many = static_cast<std::uint64_t>(pairs_[rank]);
     AFTERBAY_TRY_ASSIGN(const std::vector<std::int64_t> offsets,
@@ -160,7 +160,7 @@ class E3smMapReader {
     return list;
   }
 
-  /// A bit for each point, and the lists.
+  /// Checks the memory for one bit per point and for the lists.
   Result<> check_room(const Decomposition& map) const {
     double bytes = static_cast<double>(map.points()) / 8;
     for (const std::int64_t pairs : pairs_) bytes += sizeof(Run) * static_cast<double>(pairs);
@@ -169,7 +169,7 @@ class E3smMapReader {
     return {};
   }
 
-  /// An attribute that may be missing; it must be in least ... most where it is there.
+  /// An optional attribute; if present, it must be in least ... most.
   Result<> check_attribute(const std::string& variable, const std::string& name, std::int64_t least,
                            std::int64_t most, const char* of) const {
     if (!file_.has_attribute(variable, name)) return {};
@@ -183,8 +183,8 @@ class E3smMapReader {
     const auto [fewest, most] = std::minmax_element(pairs_.begin(), pairs_.end());
     AFTERBAY_TRY(check_attribute("", prefix_ + "max_nreqs", *most, *most, "the most pairs of a rank"));
     AFTERBAY_TRY(check_attribute("", prefix_ + "min_nreqs", *fewest, *fewest, "the fewest pairs of a rank"));
-    // E3SM-IO's converter takes the lengths before it adds pairs to be filled and may sort these in among the
-    // others; it leaves them to chance where rank 0 holds nothing.
+    // E3SM-IO's converter determines the lengths before it adds pairs to be filled, and may sort
+    // these among the others; the attributes are undefined if rank 0 holds nothing.
     if (held_[0] > 0) {
       const bool exact = all.fills.empty();
       const std::string lengths = prefix_ + "lengths";
@@ -203,7 +203,8 @@ class E3smMapReader {
         gap < all.held.points() ? fmt::format("nobody holds the point at {}", gap) : "every point is held");
   }
 
-  /// Pairs to be filled are the gaps, each once, if there are any: E3SM-IO's converter makes them on request.
+  /// Pairs to be filled are the gaps, each once, if there are any: E3SM-IO's converter creates them
+  /// on request.
   Result<> check_fills(Pairs& all) const {
     for (const Pairs::Fill& fill : all.fills) {
       const auto first = static_cast<std::uint64_t>(fill.run.offset);
@@ -221,7 +222,8 @@ class E3smMapReader {
                      "the point at {} is in no pair, neither held nor to be filled, as other gaps are", gap);
   }
 
-  /// The rank's list. Some versions of E3SM-IO's converter count raw offsets from 0: which, tells the least.
+  /// The rank's list. Some versions of E3SM-IO's converter count raw offsets from 0; the smallest
+  /// offset shows which.
   Result<RunList> read_raw(std::size_t rank, std::uint64_t first, RunList& pairs) const {
     const std::string name = prefix_ + "raw_offsets";
     AFTERBAY_TRY_ASSIGN(const std::vector<std::int64_t> raw,

@@ -21,7 +21,7 @@ void cut(const Run& run, std::uint64_t row, Visit&& visit) {
   }
 }
 
-/// The pairs of a rank in the order of its list: holes dropped, what then continues joined.
+/// The pairs of a rank in list order: holes are dropped, then adjacent pairs are joined.
 template <class Visit>
 void for_each_pair(const Decomposition& map, std::size_t rank, Visit&& visit) {
   const std::uint64_t row = map.global().back();
@@ -33,7 +33,7 @@ void for_each_pair(const Decomposition& map, std::size_t rank, Visit&& visit) {
   joiner.flush();
 }
 
-/// What the file says of a map before its lists.
+/// The information about a map that precedes its lists.
 struct Summary {
   std::vector<std::int64_t> pairs;   ///< nreqs
   std::vector<std::int64_t> held;    ///< fill_starts
@@ -53,7 +53,7 @@ std::int64_t sum(const std::vector<std::int64_t>& values) {
   return total;
 }
 
-/// Calls `visit(Run)` for the points that are not held.
+/// Calls `visit(Run)` for the points that no rank holds.
 template <class Visit>
 void for_each_gap(const PointSet& held, Visit&& visit) {
   for (std::uint64_t at = held.next(0, false); at < held.points();) {
@@ -63,7 +63,7 @@ void for_each_gap(const PointSet& held, Visit&& visit) {
   }
 }
 
-/// A bit for each point, and the pairs and points of one rank.
+/// Checks the memory for one bit per point and for the pairs and points of one rank.
 Result<> check_room_to_write(const Decomposition& map) {
   std::uint64_t most = 0;
   for (std::size_t rank = 0; rank < map.ranks(); ++rank) most = std::max(most, map.count(rank).elements);
@@ -135,7 +135,7 @@ class E3smMapWriter {
   }
 
  private:
-  /// int, unless points or counts are beyond it.
+  /// int, unless points or counts exceed it.
   [[nodiscard]] nc_type type() const {
     const std::uint64_t most = std::max({map_.points(), static_cast<std::uint64_t>(sum(summary_.pairs)),
                                          static_cast<std::uint64_t>(sum(summary_.listed))});
@@ -152,7 +152,7 @@ class E3smMapWriter {
   }
 
   Result<> define() {
-    // A dimension of netCDF has at least one element.
+    // A netCDF dimension has at least one element.
     const auto at_least_one = [](std::int64_t n) {
       return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(n));
     };

@@ -58,7 +58,7 @@ class MapFileSource : public Source {
   MapFileReader reader_;
 };
 
-/// What went wrong with the part went wrong with the file that it was to become.
+/// Replaces the name of the part file in an error by that of the final file.
 Result<> named_finally(Result<> result, const PartFile& part) {
   if (!result && (result.error().file.empty() || result.error().file == part.name()))
     result.error().file = part.path();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hilbert's curve, which keeps what is near in the plane near along the curve.
+// Hilbert's curve, along which points that are close in the plane stay close.
 #pragma once
 
 #include <bit>
@@ -8,7 +8,7 @@
 
 namespace afterbay::decomp {
 
-/// Where position `at` of the curve over a square of `side` cells (a power of 2) is: x, y.
+/// The coordinates x, y of position `at` of the curve over a square of `side` cells (a power of 2).
 inline std::pair<std::uint64_t, std::uint64_t> hilbert_point(std::uint64_t side, std::uint64_t at) noexcept {
   std::uint64_t x = 0;
   std::uint64_t y = 0;
@@ -28,7 +28,8 @@ inline std::pair<std::uint64_t, std::uint64_t> hilbert_point(std::uint64_t side,
   return {x, y};
 }
 
-/// Calls `visit(x, y)` for the cells of a square or rectangle along the curve over the next power of 2.
+/// Calls `visit(x, y)` for the cells of a square or rectangle along the curve over the next power
+/// of 2.
 template <class Visit>
 void along_hilbert_curve(std::uint64_t width, std::uint64_t height, Visit&& visit) {
   const std::uint64_t side = std::bit_ceil(width > height ? width : height);

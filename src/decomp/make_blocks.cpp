@@ -12,11 +12,11 @@ struct Grid {
   std::uint64_t across = 1;
 };
 
-/// Boxes that are a little larger are worth it when they are squarer: shorter edges, longer rows.
+/// Slightly larger boxes are accepted if they are closer to squares: shorter edges, longer rows.
 constexpr std::uint64_t tolerance_percent = 5;
 
-/// Of all grids of at most `ranks` boxes those whose largest box is about the smallest, and of these the one
-/// with the shortest edges, and the longest rows of two like that.
+/// Among all grids of at most `ranks` boxes whose largest box is close to the minimum: the one with
+/// the shortest edges and, among equals, the longest rows.
 Grid best_grid(std::uint64_t ranks, std::uint64_t lat, std::uint64_t lon) {
   const auto box = [&](std::uint64_t down) {
     const std::uint64_t across = std::min(ranks / down, lon);

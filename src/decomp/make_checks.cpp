@@ -37,8 +37,8 @@ Result<> check_lists(const Decomposition& map) {
 }
 
 Result<> check_room(const std::string& what, std::uint64_t ranks, double runs, double others_bytes) {
-  // A rank has a place in two lists and at least a segment. Lists that grow are there twice while they do,
-  // and the longest rank's once more.
+  // A rank has an entry in two lists and at least one segment. Lists that grow exist twice
+  // meanwhile, and the longest rank's list once more.
   constexpr double bytes_of_rank = 2 * (2 * sizeof(std::size_t) + sizeof(Segment));
   constexpr double bytes_of_run = 3 * sizeof(Run);
   return check_memory(bytes_of_rank * static_cast<double>(ranks) + bytes_of_run * runs + others_bytes,

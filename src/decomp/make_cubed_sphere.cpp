@@ -14,8 +14,8 @@ constexpr std::uint64_t element_points = 16;  ///< np x np, np = 4
 constexpr std::uint64_t chunk_columns = 16;   ///< E3SM's pcols
 constexpr std::uint64_t largest_ne = 8192;    ///< 3.6e9 columns
 
-/// The surface of a cube with 3 ne intervals an edge: a point (i, j) of a face in space, so that points of
-/// edges and corners are the same seen from each of their faces.
+/// The surface of a cube with 3 ne intervals per edge: the position in space of a point (i, j) of a
+/// face, so that points on edges and corners are identical for all their faces.
 class Cube {
  public:
   explicit Cube(std::uint64_t ne) : ne_(ne), n_(3 * ne) {}
@@ -23,14 +23,14 @@ class Cube {
   [[nodiscard]] std::uint64_t elements() const { return 6 * ne_ * ne_; }
   [[nodiscard]] std::uint64_t slots() const { return 6 * (n_ + 1) * (n_ + 1); }
 
-  /// A number for point `node` (0 to 15, the first index fastest) of an element, the same in all elements and
-  /// faces that share it.
+  /// A number for point `node` (0 to 15, first index fastest) of an element, the same for all
+  /// elements and faces that share it.
   [[nodiscard]] std::uint64_t slot(std::uint64_t element, std::uint64_t node) const {
     const std::uint64_t face = element / (ne_ * ne_);
     const std::uint64_t i = element % ne_ * 3 + node % 4;
     const std::uint64_t j = element / ne_ % ne_ * 3 + node / 4;
     const auto [x, y, z] = in_space(face, i, j);
-    // Of the faces that have the point, the first in this order.
+    // The first in this order of the faces that have the point.
     if (x == 0) return (0 * (n_ + 1) + y) * (n_ + 1) + z;
     if (x == n_) return (1 * (n_ + 1) + y) * (n_ + 1) + z;
     if (y == 0) return (2 * (n_ + 1) + x) * (n_ + 1) + z;
@@ -39,7 +39,8 @@ class Cube {
   }
 
  private:
-  /// Faces 0 to 3 go round the equator, each to the right of the one before; 4 is the bottom, 5 the top.
+  /// Faces 0 to 3 follow the equator, each to the right of the previous one; 4 is the bottom, 5 the
+  /// top.
   [[nodiscard]] std::array<std::uint64_t, 3> in_space(std::uint64_t face, std::uint64_t i,
                                                       std::uint64_t j) const {
     switch (face) {
@@ -56,13 +57,13 @@ class Cube {
   std::uint64_t n_;
 };
 
-/// The points that an element has first, numbered from `first` in their order.
+/// The points that first occur in an element, numbered from `first` in order.
 struct Owned {
   std::uint64_t first = 0;
-  std::uint16_t nodes = 0;  ///< a bit for each of its 16 points
+  std::uint16_t nodes = 0;  ///< one bit for each of its 16 points
 };
 
-/// Points get their numbers in the order in which elements 0, 1, 2, ... come upon them.
+/// Points are numbered in the order in which elements 0, 1, 2, ... first contain them.
 std::vector<Owned> number_points(const Cube& cube) {
   std::vector<Owned> all(cube.elements());
   PointSet seen(cube.slots());
@@ -117,7 +118,7 @@ Decomposition elements_of_columns(std::uint64_t ranks, std::uint64_t columns) {
   return map;
 }
 
-/// levels 0: the map of one level, without that dimension.
+/// levels 0: the map for one level, without that dimension.
 Decomposition physics(std::uint64_t ranks, std::uint64_t columns, std::uint64_t levels) {
   Decomposition map =
       levels == 0 ? Decomposition("columns", {columns}) : Decomposition("columns_levels", {levels, columns});
@@ -143,8 +144,8 @@ Decomposition physics(std::uint64_t ranks, std::uint64_t columns, std::uint64_t 
   return map;
 }
 
-/// A column of the physics is a run of its own, and a chunk a segment; elements have their points noted
-/// (Owned), their place on the curve, and a bit for each point of the cube.
+/// A physics column is a run, and a chunk a segment. Elements need their points (Owned), their
+/// place on the curve, and one bit per point of the cube.
 Result<> check_sphere(const CubedSphereRequest& request, std::uint64_t columns) {
   const double elements = 6.0 * static_cast<double>(request.ne) * static_cast<double>(request.ne);
   const double chunks = static_cast<double>(columns) / chunk_columns;
@@ -158,7 +159,7 @@ Result<> check_sphere(const CubedSphereRequest& request, std::uint64_t columns) 
 Result<> make_cubed_sphere(const CubedSphereRequest& request, const Receive& receive) {
   AFTERBAY_TRY(check_ranks(request.ranks));
   if ((request.ne == 0) == (request.columns == 0))
-    return fail(ErrorCode::invalid_argument, "say either --ne or --columns");
+    return fail(ErrorCode::invalid_argument, "give either --ne or --columns");
   if (request.ne > largest_ne)
     return fail(ErrorCode::invalid_argument, "ne is {}: it must be 1 ... {}", request.ne, largest_ne);
   const std::uint64_t columns = request.ne > 0 ? 54 * request.ne * request.ne + 2 : request.columns;

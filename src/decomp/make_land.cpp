@@ -10,15 +10,15 @@
 namespace afterbay::decomp {
 namespace {
 
-/// A rank's land comes in about so many pieces, from all over the grid.
+/// The approximate number of pieces of a rank's land, distributed over the whole grid.
 constexpr std::uint64_t pieces_of_rank = 20;
 constexpr std::uint64_t most_samples = std::uint64_t{1} << 20;
 
-/// As many points as are looked at in about a minute.
+/// About the number of points that can be examined in a minute.
 constexpr std::uint64_t most_grid_points = std::uint64_t{1} << 33;
 
-/// A smooth height on the sphere: some continents, some islands. A sum of products of what depends on the
-/// latitude and what depends on the longitude:
+/// A smooth height on the sphere with some continents and islands: a sum of products of functions
+/// of the latitude and of the longitude:
 ///
 ///   sin(2 l + 0.5) cos(p) + 0.8 cos(3 l - 1) sin(2 p + 0.3) + 0.5 sin(5 l + 3 p) cos(p)
 ///   + 0.3 cos(11 l) sin(9 p) + 0.4 sin(p)
@@ -97,7 +97,7 @@ class LandMask {
   double sea_level_ = 0.0;
 };
 
-/// Runs by the number that their points have among all land points.
+/// Runs by the numbers of their points among all land points.
 class Land {
  public:
   explicit Land(std::vector<Run> runs) : runs_(std::move(runs)) {
@@ -125,7 +125,7 @@ class Land {
   std::uint64_t points_ = 0;
 };
 
-/// The list of a rank on one level: every ranks-th piece, and holes up to `length`.
+/// The list of a rank on one level: every ranks-th piece, padded with holes to `length`.
 std::vector<Run> list_of(const Land& land, std::uint64_t rank, std::uint64_t ranks, std::uint64_t piece,
                          std::uint64_t length) {
   RunList list;
@@ -139,7 +139,7 @@ std::vector<Run> list_of(const Land& land, std::uint64_t rank, std::uint64_t ran
   return std::move(list.runs());
 }
 
-/// A row crosses coasts some 20 times at most; a piece of a rank ends in a coast or where the piece ends.
+/// A row crosses at most about 20 coasts; a rank's piece ends at a coast or at its own end.
 Result<> check_grid(const LandRequest& request) {
   const std::uint64_t points = request.lat * request.lon;
   if (points > most_grid_points)
@@ -150,7 +150,7 @@ Result<> check_grid(const LandRequest& request) {
   const double land_runs = std::min(coasts * static_cast<double>(request.lat), static_cast<double>(points));
   const double pieces =
       std::min(static_cast<double>(request.ranks * pieces_of_rank), static_cast<double>(points));
-  const double runs = land_runs + pieces + static_cast<double>(request.ranks);  // and each rank's holes
+  const double runs = land_runs + pieces + static_cast<double>(request.ranks);  // plus each rank's holes
   const double others = static_cast<double>(request.lon) * sizeof(Height::Terms) +
                         land_runs * (2 * sizeof(Run) + 2 * sizeof(std::uint64_t));
   return check_room(fmt::format("{} x {} points", request.lat, request.lon), request.ranks, runs, others);
@@ -169,7 +169,7 @@ Result<> make_land(const LandRequest& request, const Receive& receive) {
   const Land land(LandMask(request).runs());
   const std::uint64_t piece =
       std::max<std::uint64_t>(1, (land.points() + ranks * pieces_of_rank - 1) / (ranks * pieces_of_rank));
-  // Rank 0 has as many pieces as any, and all of them whole but perhaps the last one of all.
+  // Rank 0 has the maximum number of pieces, all complete except possibly the last of all.
   const std::uint64_t rounds = (land.points() + ranks * piece - 1) / (ranks * piece);
   const std::uint64_t length = std::min(rounds * piece, land.points());
   for (const bool with_levels : {false, true}) {

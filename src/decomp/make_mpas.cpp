@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::uint64_t most_cells = std::uint64_t{1} << 31;
 
-/// Numbers items 0 ... all - 1 anew: strips of consecutive ones stay together, the strips are scattered.
+/// Renumbers items 0 ... all - 1: strips of consecutive items stay together, the strips are
+/// scattered.
 class Scatter {
  public:
   Scatter(std::uint64_t all, std::uint64_t strip) : strip_(strip), strips_(all / strip) {
@@ -19,7 +20,7 @@ class Scatter {
     factor_ = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(static_cast<double>(strips_) * golden));
     while (strips_ > 0 && std::gcd(factor_, strips_) != 1) ++factor_;
   }
-  /// The last, shorter strip stays where it is.
+  /// The last, shorter strip keeps its place.
   [[nodiscard]] std::uint64_t operator()(std::uint64_t item) const noexcept {
     const std::uint64_t strip = item / strip_;
     if (strip >= strips_) return item;
@@ -49,7 +50,7 @@ std::vector<std::uint32_t> patches(std::uint64_t ranks, std::uint64_t cells) {
   return order;
 }
 
-/// What lies on a mesh: so many for each cell, numbered in strips of that length.
+/// A kind of item of the mesh: a fixed number per cell, numbered in strips of that length.
 struct Kind {
   const char* name;
   const char* name_with_levels;
@@ -96,7 +97,7 @@ Result<> make_mpas(const MpasRequest& request, const Receive& receive) {
   if (request.cells < 1 || request.cells > most_cells)
     return fail(ErrorCode::invalid_argument, "{} cells: it must be 1 ... {}", request.cells, most_cells);
   AFTERBAY_TRY(check_sizes({request.cells * 3, std::max<std::uint64_t>(request.levels, 1)}));
-  // Strips of edges have two at most, and every cell a place on the curve.
+  // Strips of edges have at most two edges, and every cell has a place on the curve.
   AFTERBAY_TRY(check_room(fmt::format("{} cells", request.cells), request.ranks,
                           static_cast<double>(request.cells * edges_kind.of_cell),
                           static_cast<double>(request.cells * sizeof(std::uint32_t))));

@@ -48,7 +48,7 @@ class MapReader {
     return Decomposition(std::move(name), {lengths.begin(), lengths.end()});
   }
 
-  /// The arrays of the file, and the map made of them, fit into memory together.
+  /// Checks that the arrays of the file and the map built from them fit into memory together.
   Result<> check_room() const {
     AFTERBAY_TRY_ASSIGN(const std::uint64_t ranks, file_.length(prefix_ + "_rank_segments"));
     AFTERBAY_TRY_ASSIGN(const std::uint64_t segments, file_.length(prefix_ + "_segment_runs"));
@@ -65,7 +65,8 @@ class MapReader {
     return {};
   }
 
-  /// The counts add up to the length of `of`, or to 0 where that has the one element it cannot do without.
+  /// Checks that the counts add up to the length of `of`, or to 0 if it has only the mandatory
+  /// element.
   Result<> check_sum(const std::string& what, std::span<const std::int64_t> counts, std::int64_t least,
                      const std::string& of) {
     AFTERBAY_TRY_ASSIGN(const std::uint64_t there, file_.length(prefix_ + of));
@@ -117,7 +118,7 @@ class MapReader {
     return {};
   }
 
-  /// The run is inside the index space, the first time and the last.
+  /// Checks that the run lies inside the index space, in its first and last repetition.
   Result<> check_run(const Segment& segment, std::size_t i, std::int64_t offset, std::int64_t length) const {
     if (length < 1 || length > static_cast<std::int64_t>(most_elements))
       return malformed(file_, prefix_ + "_run_length", "value {} is {}, which is not in 1 ... {}", i, length,
@@ -185,12 +186,12 @@ class MapReader {
   const NetcdfFile& file_;
   std::string prefix_;
   std::int64_t points_ = 0;
-  std::uint64_t sum_ = 0;  ///< of the counts checked last
+  std::uint64_t sum_ = 0;  ///< of the counts that were checked last
   std::vector<Segment> segments_;
   std::vector<Run> runs_;
 };
 
-/// A field of each item, as netCDF wants it, with one element where there is no item.
+/// One field of each item, in netCDF's form, with one element if there are no items.
 template <class Item, class Field>
 std::vector<std::int64_t> column(std::span<const Item> items, const Item& none, Field&& field) {
   std::vector<std::int64_t> values;

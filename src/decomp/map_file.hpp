@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Afterbay's decomposition files: docs/reference/decomposition-files.md is the definition.
+// Afterbay's decomposition files, as defined in docs/reference/decomposition-files.md.
 #pragma once
 
 #include <set>
@@ -14,7 +14,7 @@ class MapFileReader {
  public:
   static Result<MapFileReader> open(NetcdfFile file);
   [[nodiscard]] std::size_t maps() const noexcept { return maps_; }
-  /// Map `index` from 0. Refuses what the definition does not allow.
+  /// Map `index` from 0. Refuses contents that the definition does not allow.
   Result<Decomposition> read(std::size_t index) const;
   /// Only its name.
   Result<std::string> name(std::size_t index) const;
@@ -25,11 +25,11 @@ class MapFileReader {
   std::size_t maps_;
 };
 
-/// Whether the file says that it is one of these.
+/// Whether the file declares this format.
 bool is_map_file(const NetcdfFile& file);
 
-/// Makes a compressed netCDF-4 file, map by map: only one needs to be in memory, beside the file itself,
-/// which is written when it is complete.
+/// Writes a compressed netCDF-4 file, map by map. Only one map needs to be in memory, in addition
+/// to the file, which is written when it is complete.
 class MapFileWriter {
  public:
   /// `path`: for messages.

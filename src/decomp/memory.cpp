@@ -22,7 +22,7 @@ std::uint64_t memory_limit_bytes() {
   const long pages = ::sysconf(_SC_PHYS_PAGES);
   const long page = ::sysconf(_SC_PAGESIZE);
   if (pages > 0 && page > 0) least = static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page);
-  std::ifstream group("/sys/fs/cgroup/memory.max");  // "max" where there is no limit
+  std::ifstream group("/sys/fs/cgroup/memory.max");  // "max" if there is no limit
   if (std::uint64_t bytes = 0; group >> bytes) least = std::min(least, bytes);
   rlimit limit{};
   if (::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)

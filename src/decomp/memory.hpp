@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a map may need of memory: sizes that cannot be had are refused before anything is allocated.
+// Memory needs of maps: sizes for which there is no memory are refused before anything is
+// allocated.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +10,12 @@
 
 namespace afterbay::decomp {
 
-/// Bytes of memory that this process may have in all: the least of the machine's, its control group's and
-/// `ulimit -v`.
+/// Total bytes of memory that this process may use: the minimum of the machine's memory, its
+/// control group's limit and `ulimit -v`.
 std::uint64_t memory_limit_bytes();
 
-/// Refuses (resources) what needs more than that: "`what` need 32.0 GiB of memory; this process may have
-/// ...". `bytes` may be an estimate.
+/// Fails (resources) if more than that is needed: "`what` need 32.0 GiB of memory; this process may
+/// have ...". `bytes` may be an estimate.
 Result<> check_memory(double bytes, const std::string& what);
 
 }  // namespace afterbay::decomp

@@ -26,7 +26,8 @@ bool is_integer(Type type) {
 
 template <class T>
 bool widen_from(std::span<const std::byte> stored, std::span<std::int64_t> values) {
-  for (std::size_t i = 0; i < values.size(); ++i) {  // never overtakes what is read
+  for (std::size_t i = 0; i < values.size(); ++i) {  // the writing position never passes the
+                                                     // reading position
     T value{};
     std::memcpy(&value, stored.data() + i * sizeof(T), sizeof(T));
     if (!std::in_range<std::int64_t>(value)) return false;
@@ -35,8 +36,8 @@ bool widen_from(std::span<const std::byte> stored, std::span<std::int64_t> value
   return true;
 }
 
-/// Integers of any type as int64; `stored` may be the last part of the memory of `values`. False: one does
-/// not fit.
+/// Converts integers of any type to int64; `stored` may be the end of the memory of `values`.
+/// False: a value does not fit.
 bool widen(Type type, std::span<const std::byte> stored, std::span<std::int64_t> values) {
   switch (type) {
     case Type::int8: return widen_from<std::int8_t>(stored, values);
@@ -50,18 +51,19 @@ bool widen(Type type, std::span<const std::byte> stored, std::span<std::int64_t>
   }
 }
 
-/// System errors are positive, netCDF's own negative: when reading those say that the file is not one.
+/// System errors are positive, netCDF's own negative: when reading, those mean that it is not a
+/// netCDF file.
 ErrorCode code_of(int status, bool writing) {
   if (status > 0) return storage::code_of_errno(status);
   if (status == NC_ENOMEM) return ErrorCode::resources;
   return writing ? ErrorCode::io : ErrorCode::format;
 }
 
-/// One past the last byte of a variable; 2^64 - 1 where a damaged header says more than that.
+/// One past the last byte of a variable; 2^64 - 1 if a damaged header gives a larger value.
 std::uint64_t end_of(const storage::CdfVariable& variable, const storage::CdfHeader& header) {
   constexpr std::uint64_t too_many = std::numeric_limits<std::uint64_t>::max();
   if (variable.record && header.records == 0) return 0;
-  std::uint64_t before = 0;  // bytes of records before its last one
+  std::uint64_t before = 0;  // bytes of all records but the last
   std::uint64_t end = 0;
   if (variable.record && __builtin_mul_overflow(header.records - 1, header.record_bytes, &before))
     return too_many;
@@ -71,7 +73,7 @@ std::uint64_t end_of(const storage::CdfVariable& variable, const storage::CdfHea
   return end;
 }
 
-/// netCDF-C reads zeros where a classic file has been cut off.
+/// netCDF-C reads zeros if a classic file is truncated.
 Result<> check_size(const storage::CdfHeader& header, const std::string& path) {
   std::error_code ignored;
   const std::uint64_t size = std::filesystem::file_size(path, ignored);
@@ -132,7 +134,8 @@ Result<NetcdfFile> NetcdfFile::create_classic(const std::string& path) {
 
 Result<NetcdfFile> NetcdfFile::create_in_memory(const std::string& path) {
   NetcdfFile file(std::make_unique<Handle>(path, true));
-  // Not nc_create_mem: its files do not keep the order of their variables, and cannot be opened for writing.
+  // Not nc_create_mem: its files do not preserve the order of variables, and cannot be opened for
+  // writing.
   const std::string name = fmt::format("{} in memory at {}", path, fmt::ptr(file.handle_.get()));
   AFTERBAY_TRY(file.create(name, NC_NETCDF4 | NC_DISKLESS));
   return file;
@@ -232,9 +235,10 @@ Result<std::vector<std::int64_t>> NetcdfFile::read_row(const std::string& variab
   return read_box(variable, std::array{row, std::uint64_t{0}}, std::array{std::uint64_t{1}, count});
 }
 
-/// Values that no file of this size can hold, even compressed, or that do not fit into memory.
+/// Refuses numbers of values that no file of this size can hold, even compressed, or that do not
+/// fit into memory.
 Result<> NetcdfFile::check_values(const std::string& variable, std::uint64_t count) const {
-  constexpr std::uint64_t most_expansion = 1040;  // deflate makes at most 1032 bytes of one
+  constexpr std::uint64_t most_expansion = 1040;  // deflate expands one byte to at most 1032
   constexpr std::uint64_t always = std::uint64_t{1} << 16;
   std::error_code ignored;
   const std::uint64_t size = std::filesystem::file_size(path(), ignored);
@@ -265,7 +269,7 @@ Result<std::vector<std::int64_t>> NetcdfFile::read_box(const std::string& variab
   AFTERBAY_TRY(check_values(variable, many));
   std::vector<std::int64_t> values(many);
   if (many == 0) return values;
-  // Elements as they are stored lie at the end of the same memory until they are widened.
+  // Stored elements lie at the end of the same memory until they are widened.
   const std::span<std::byte> memory = std::as_writable_bytes(std::span(values));
   const std::span<std::byte> stored = memory.last(many * size_of(one->type));
   if (auto done = handle_->source->read(one->id, start, count, stored); !done)

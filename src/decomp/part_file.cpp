@@ -22,9 +22,9 @@ Error output_error(int number, const char* what, const std::string& path) {
       .with_native(number);
 }
 
-/// Where a file of that path lies: that to which a symbolic link leads, be it there or not.
+/// The location of a file with that path: the target of a symbolic link, whether it exists or not.
 Result<std::string> place_of(const std::string& path) {
-  constexpr int most_links = 40;  // as the kernel follows
+  constexpr int most_links = 40;  // the kernel's limit
   std::filesystem::path place = path;
   std::error_code problem;
   for (int i = 0; i < most_links; ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// PartFile: an output that appears under its name when it is complete, and not at all otherwise.
+// PartFile: an output file that gets its name when it is complete, and does not exist otherwise.
 #pragma once
 
 #include <cstddef>
@@ -11,13 +11,13 @@
 
 namespace afterbay::decomp {
 
-/// Until it is published the file has a name of its own beside the final one, PATH.PID.part, which no other
-/// file had; where PATH is a symbolic link, beside that to which it leads. Errors name the final path.
+/// Until it is published the file has a unique name next to the final one, PATH.PID.part; if PATH
+/// is a symbolic link, next to its target. Errors name the final path.
 class PartFile {
  public:
-  /// Makes it, empty.
+  /// Creates the empty file.
   static Result<std::unique_ptr<PartFile>> create(const std::string& path);
-  /// Removes it, unless it has been published.
+  /// Removes the file unless it has been published.
   ~PartFile();
   PartFile(const PartFile&) = delete;
   PartFile& operator=(const PartFile&) = delete;
@@ -26,7 +26,7 @@ class PartFile {
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
   Result<> write(std::span<const std::byte> contents);
-  /// Flushes it to the disk and renames it, over a file that exists.
+  /// Flushes it to the disk and renames it, replacing an existing file.
   Result<> publish();
 
  private:
@@ -35,13 +35,13 @@ class PartFile {
   [[nodiscard]] Error error(int number, const char* what) const;
 
   std::string path_;
-  std::string place_;  ///< behind symbolic links
+  std::string place_;  ///< after following symbolic links
   std::string name_;
   bool published_ = false;
 };
 
-/// Refuses a path at which no file can be made because of its directory, and one where something lies that is
-/// no file (a device, a pipe). Symbolic links are followed. Makes nothing.
+/// Fails if no file can be created at the path because of its directory, or if the path is not a
+/// regular file (a device, a pipe). Follows symbolic links. Creates nothing.
 Result<> check_place(const std::string& path);
 
 }  // namespace afterbay::decomp

@@ -5,7 +5,7 @@
 //   the N lengths, the dimension that runs fastest first
 //   then per rank: a line `rank length`, a line of `length` indices, 1-based, 0 = hole
 //
-// A stack trace may follow ("Obtained 10 stack frames." and lines of any kind).
+// A stack trace may follow ("Obtained 10 stack frames." and arbitrary lines).
 #pragma once
 
 #include <string>
@@ -14,12 +14,12 @@
 
 namespace afterbay::decomp {
 
-/// Reads a map and calls it as the file without directory and ending. Strict: all ranks in order, as many
-/// indices as announced, each in range and followed by a blank or the end of the line, nothing behind them
-/// but a stack trace. Errors name line and value.
+/// Reads a map and names it after the file, without directory and extension. Strict: all ranks in
+/// order, exactly the announced number of indices, each in range and followed by a blank or the end
+/// of the line, and nothing after them except a stack trace. Errors name line and value.
 Result<Decomposition> read_pio_text(const std::string& path);
 
-/// Writes what read_pio_text reads back as the same lists, over a file that exists.
+/// Writes text from which read_pio_text reads the same lists, replacing an existing file.
 Result<> write_pio_text(const std::string& path, const Decomposition& map);
 
 }  // namespace afterbay::decomp

@@ -34,7 +34,7 @@ class Reader {
   }
 
  private:
-  /// "the end of the file", "the end of the line" or the word: what was found instead.
+  /// "the end of the file", "the end of the line" or the word that was found instead.
   [[nodiscard]] std::string found(Next next) const {
     if (next == Next::word) return fmt::format("\"{}\"", lines_.word());
     return next == Next::end_of_line ? "the end of the line" : "the end of the file (truncated?)";
@@ -92,7 +92,7 @@ class Reader {
     return {};
   }
 
-  /// Passes over empty lines.
+  /// Skips empty lines.
   Next next_line() {
     Next next = lines_.next();
     while (next == Next::end_of_line) next = lines_.next();

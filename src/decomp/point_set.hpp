@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// PointSet: one bit for each point of an index space.
+// PointSet: one bit per point of an index space.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,8 @@ class PointSet {
     return sum;
   }
 
-  /// Adds `length` points from `offset`; those that were there already go into `again`, if there is one.
+  /// Adds `length` points from `offset`; those already in the set are added to `again`, if it is
+  /// given.
   void add(std::uint64_t offset, std::uint64_t length, PointSet* again = nullptr) noexcept {
     for (std::uint64_t end = offset + length; offset < end;) {
       const std::uint64_t first = offset % 64;
@@ -42,7 +43,8 @@ class PointSet {
     for (std::size_t i = 0; i < words_.size(); ++i) words_[i] |= other.words_[i];
   }
 
-  /// Moves those of the `length` points from `offset` that are here; those that `to` had go into `again`.
+  /// Moves those of the `length` points from `offset` that are in this set; those already in `to`
+  /// are added to `again`.
   void move_to(PointSet& to, std::uint64_t offset, std::uint64_t length, PointSet& again) noexcept {
     for (std::uint64_t i = offset / 64; i <= (offset + length - 1) / 64; ++i) {
       again.words_[i] |= to.words_[i] & words_[i];
@@ -50,7 +52,7 @@ class PointSet {
     }
   }
 
-  /// The first point from `from` on that is (or is not) in the set; points() when there is none.
+  /// The first point from `from` on that is (or is not) in the set; points() if there is none.
   [[nodiscard]] std::uint64_t next(std::uint64_t from, bool in) const noexcept {
     while (from < points_) {
       const std::uint64_t word = (in ? words_[from / 64] : ~words_[from / 64]) >> (from % 64);

@@ -6,7 +6,7 @@
 namespace afterbay::decomp {
 namespace {
 
-/// A segment costs as much as one or two runs, and may cut another in two.
+/// A segment costs as much as one or two runs, and may split another segment.
 constexpr std::size_t least_saving = 4;
 
 class Search {
@@ -22,7 +22,7 @@ class Search {
   std::vector<Segment> run() {
     const bool many = runs_.size() > least_saving;
     if (many && !steps_.empty()) sort();
-    std::size_t kept = 0;  // runs that stay, moved to the front
+    std::size_t kept = 0;  // runs that remain, moved to the front
     for (std::size_t i = 0; i < runs_.size();) {
       const Found found = many ? best(i) : Found{};
       if (found.saving() < least_saving) {
@@ -49,7 +49,8 @@ class Search {
     [[nodiscard]] std::size_t saving() const { return period * (repeats - 1); }
   };
 
-  /// A distance at which to look, and why it was last of no use: runs[failed] has no like at + period.
+  /// A distance to try, and the reason for its last failure: runs[failed] differs from the run at +
+  /// period.
   struct Step {
     std::int64_t distance = 0;
     std::size_t period = 0;
@@ -63,8 +64,8 @@ class Search {
     std::sort(sorted_.begin(), sorted_.end());
   }
 
-  /// The first run behind `i` with that offset, or 0. Nothing in front of `i` is asked for, so that runs_ may
-  /// be overwritten there.
+  /// The first run after `i` with that offset, or 0. Runs before `i` are never requested, so that
+  /// runs_ may be overwritten there.
   [[nodiscard]] std::size_t next(std::int64_t offset, std::size_t i) const {
     const auto found =
         std::upper_bound(sorted_.begin(), sorted_.end(), std::pair{offset, static_cast<std::uint32_t>(i)});
@@ -91,7 +92,7 @@ class Search {
     return best;
   }
 
-  /// Runs of one length that follow each other at one distance. Few are compared in vain.
+  /// Runs of equal length that follow each other at an equal distance. Few comparisons fail.
   [[nodiscard]] Found in_a_row(std::size_t i) const {
     if (i + 1 >= runs_.size() || runs_[i + 1].offset == hole) return {};
     const std::int64_t distance = runs_[i + 1].offset - runs_[i].offset;
@@ -100,8 +101,8 @@ class Search {
     return {1, 1 + last - i, distance};
   }
 
-  /// How often the `period` runs at `i` stand there. What has been compared in vain is not compared again, so
-  /// that the work stays linear.
+  /// The number of repetitions of the `period` runs at `i`. Failed comparisons are not repeated, so
+  /// the work stays linear.
   Found extend(std::size_t i, std::size_t period, Step& step) {
     if (i + 2 * period > runs_.size()) return {};
     if (step.period == period && i <= step.failed && step.failed < i + period) return {};
@@ -118,9 +119,10 @@ class Search {
 
   std::vector<Run>& runs_;
   std::vector<Step> steps_;
-  std::vector<std::pair<std::int64_t, std::uint32_t>> sorted_;  ///< offsets of runs, and which they are
+  std::vector<std::pair<std::int64_t, std::uint32_t>> sorted_;  ///< offsets of runs, and their
+                                                                ///< indices
   std::vector<Segment> segments_;
-  bool plain_ = false;  ///< the last segment takes more runs
+  bool plain_ = false;  ///< the last segment can take more runs
 };
 
 }  // namespace

@@ -14,21 +14,22 @@ struct Statistics {
   std::string name;
   std::vector<std::uint64_t> global;  ///< C order
   std::uint64_t ranks = 0;
-  std::uint64_t empty_ranks = 0;  ///< that list no point
-  std::uint64_t points = 0;       ///< of the index space
-  std::uint64_t listed = 0;       ///< elements of all lists, holes included
-  std::uint64_t holes = 0;        ///< among them
-  std::uint64_t runs = 0;         ///< of points, as long as they can be in the order of the lists
-  std::uint64_t fewest_runs = 0;  ///< on a rank
-  std::uint64_t most_runs = 0;    ///< on a rank
-  std::uint64_t kept_runs = 0;    ///< what a decomposition file keeps, repetition and holes considered
+  std::uint64_t empty_ranks = 0;  ///< ranks that list no point
+  std::uint64_t points = 0;       ///< in the index space
+  std::uint64_t listed = 0;       ///< elements of all lists, including holes
+  std::uint64_t holes = 0;        ///< holes in all lists
+  std::uint64_t runs = 0;         ///< maximal runs of points in list order
+  std::uint64_t fewest_runs = 0;  ///< per rank
+  std::uint64_t most_runs = 0;    ///< per rank
+  std::uint64_t kept_runs = 0;    ///< stored in a decomposition file, including repetition and
+                                  ///< holes
   std::uint64_t kept_segments = 0;
-  std::uint64_t held = 0;             ///< points that somebody lists
+  std::uint64_t held = 0;             ///< points that some rank lists
   std::uint64_t held_again = 0;       ///< points that are listed more than once
-  std::uint64_t held_by_several = 0;  ///< of them: by more than one rank
-  std::uint64_t repeated = 0;         ///< of them: more than once by the same rank
-  std::uint64_t fewest_points = 0;    ///< on a rank, repeats counted
-  std::uint64_t most_points = 0;      ///< on a rank
+  std::uint64_t held_by_several = 0;  ///< the part of them listed by more than one rank
+  std::uint64_t repeated = 0;         ///< the part of them listed more than once by the same rank
+  std::uint64_t fewest_points = 0;    ///< per rank, including repeats
+  std::uint64_t most_points = 0;      ///< per rank
 
   [[nodiscard]] std::uint64_t never_held() const noexcept { return points - held; }
   [[nodiscard]] double coverage_percent() const noexcept {
@@ -37,7 +38,8 @@ struct Statistics {
   [[nodiscard]] double mean_runs() const noexcept {
     return static_cast<double>(runs) / static_cast<double>(ranks);
   }
-  /// Most points of a rank over the mean of all ranks; 1 is perfect, 0 where nobody lists anything.
+  /// Maximum points per rank divided by the mean over all ranks; 1 is perfect, 0 if no rank lists
+  /// any point.
   [[nodiscard]] double balance() const noexcept {
     return listed == holes ? 0.0
                            : static_cast<double>(most_points) * static_cast<double>(ranks) /
@@ -45,7 +47,7 @@ struct Statistics {
   }
 };
 
-/// Takes 4 bits of memory a point, and refuses (resources) maps for which there is not enough.
+/// Takes 4 bits of memory per point, and fails (resources) if there is not enough.
 Result<Statistics> statistics_of(const Decomposition& map);
 
 }  // namespace afterbay::decomp

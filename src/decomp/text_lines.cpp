@@ -61,7 +61,7 @@ TextLines::Next TextLines::next() {
     }
     const char letter = buffer_[at_];
     if (is_space(letter) || letter == '\n') {
-      if (letters_ > 0) return Next::word;  // what ends the word is looked at again
+      if (letters_ > 0) return Next::word;  // the character that ends the word is read again
       ++at_;
       if (letter != '\n') continue;
       line_ended_ = true;

@@ -14,7 +14,7 @@
 namespace afterbay::journal {
 namespace {
 
-/// 0, or why the system does not tell about locks of the file.
+/// 0, or the reason why the system gives no information about locks on the file.
 int lock_error(int descriptor) noexcept {
   struct flock all {};
   all.l_type = F_RDLCK;
@@ -22,7 +22,7 @@ int lock_error(int descriptor) noexcept {
   return ::fcntl(descriptor, F_OFD_GETLK, &all) == 0 ? 0 : errno;
 }
 
-/// 0 if the file can be read, or why not. A file server may need some tries (ESTALE).
+/// 0 if the file can be read, or the reason. A file server may need several attempts (ESTALE).
 int read_error(const std::string& path) noexcept {
   constexpr int tries = 5;
   int number = 0;
@@ -39,10 +39,10 @@ bool means_no_locks(int number) noexcept {
   return number == ENOSYS || number == EOPNOTSUPP || number == EINVAL;
 }
 
-/// What can be said without waiting.
+/// The result that is known without waiting.
 struct Look {
   Holder holder = Holder::nobody;
-  bool owner_may_live = false;  ///< to be asked for
+  bool owner_may_live = false;  ///< the owner must be watched
 };
 
 Look look_at(int descriptor, const std::string& path) {
@@ -50,7 +50,8 @@ Look look_at(int descriptor, const std::string& path) {
   const int owner = read_error(owner_path(path));
   if (owner != 0 && owner != ENOENT) return {Holder::unknown, false};
   const int lock = lock_error(descriptor);
-  // ENOLCK: no locks, or none for the moment. The owner file of a run that is dead says that there are none.
+  // ENOLCK: no locks, or none at the moment. The owner file of a dead run shows that there are
+  // none.
   const bool answered = lock == 0 || means_no_locks(lock) || (lock == ENOLCK && owner == 0);
   return {answered ? Holder::nobody : Holder::unknown, owner == 0 && is_unfinished(descriptor)};
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether the session that writes a journal file lives.
+// Whether the session that writes a journal file is alive.
 #pragma once
 
 #include <span>
@@ -10,14 +10,15 @@ namespace afterbay::journal {
 
 enum class Holder {
   nobody,
-  somebody,  ///< a session that lives
-  unknown,   ///< the system did not answer
+  somebody,  ///< a live session
+  unknown,   ///< the system gave no answer
 };
 
-/// Of each journal file, by its lock or, if the file system has none, its OwnerFile. There this waits for
-/// signs of life, once for all files, and only of those whose last run has not ended.
+/// The holder of each journal file, by its lock or, if the file system has none, its OwnerFile. In
+/// the latter case this waits for signs of life, once for all files, and only for those whose last
+/// run has not ended.
 std::vector<Holder> holders_of(std::span<const std::string> paths);
-/// Of the open journal file of that name.
+/// The same for the open journal file of that name.
 Holder holder_of(int descriptor, const std::string& path);
 
 }  // namespace afterbay::journal

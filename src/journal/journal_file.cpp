@@ -22,9 +22,10 @@ namespace {
 
 constexpr std::string_view name_start = "server-";
 constexpr std::string_view name_end = ".jsonl";
-constexpr int most_turns = 1000;                     ///< sessions at a time in one directory
-constexpr std::int64_t looked_at_bytes = 256 << 10;  ///< from the end, for the last line
-constexpr std::int64_t usual_tail_bytes = 4 << 10;   ///< most often that is enough
+constexpr int most_turns = 1000;                     ///< concurrent sessions in one directory
+constexpr std::int64_t looked_at_bytes = 256 << 10;  ///< from the end, when searching for the last
+                                                     ///< line
+constexpr std::int64_t usual_tail_bytes = 4 << 10;   ///< usually enough
 
 Error journal_error(int number, const char* doing, const std::string& path) {
   return make_error(number == ENOSPC || number == EDQUOT ? ErrorCode::no_space : ErrorCode::io,
@@ -33,11 +34,11 @@ Error journal_error(int number, const char* doing, const std::string& path) {
       .in_file(path);
 }
 
-/// How a journal file ends.
+/// The state at the end of a journal file.
 struct End {
-  bool known = false;                     ///< there is a line of a run
+  bool known = false;                     ///< the file has a line of a run
   bool torn = false;                      ///< the last line has no newline
-  std::optional<std::string> unfinished;  ///< the last run, if it has not ended
+  std::optional<std::string> unfinished;  ///< the last run, if it has no end
   std::uint64_t sequence = 0;             ///< of the last line
 };
 
@@ -58,7 +59,7 @@ tl::expected<std::string, int> tail_of(int descriptor, std::int64_t size, std::i
   return text;
 }
 
-/// The last line of a run in the text, if there is one; `end` learns of those after it.
+/// The last line of a run in the text, if there is one; later lines update `end`.
 bool find_last_line(std::string text, End& end) {
   while (!text.empty()) {
     const std::size_t newline = text.size() > 1 ? text.rfind('\n', text.size() - 2) : std::string::npos;
@@ -107,8 +108,9 @@ std::vector<std::string> journal_paths(const std::string& directory) {
   return paths;
 }
 
-/// Waits for signs of life of all owners that matter to the server, at once; OwnerFile remembers what it saw.
-/// These are owners of files that it may use itself and, for server 0, of files whose last run has not ended.
+/// Waits for signs of life of all owners that matter to the server, at the same time; OwnerFile
+/// remembers the results. These are owners of files that it may use itself and, for server 0, of
+/// files whose last run has not ended.
 void meet_owners(const std::string& directory, std::int64_t server, const std::string& run,
                  std::chrono::milliseconds patience) {
   std::vector<std::string> names;
@@ -153,7 +155,7 @@ Result<std::unique_ptr<JournalFile>> JournalFile::open(const std::string& direct
                                                        std::chrono::milliseconds patience) {
   if (const int number = make_directories(directory))
     return fail(journal_error(number, "make the directory of", directory));
-  // Another process may have made it, and not have come to this yet.
+  // Another process may have created it, and not have synchronized it yet.
   const auto whole = std::filesystem::absolute(directory + "/").lexically_normal().parent_path();
   if (const int number = sync_directory(whole.parent_path().string()); number != 0 && number != EACCES)
     return fail(journal_error(number, "make durable (fsync) the directory of", directory));
@@ -171,12 +173,12 @@ Result<std::unique_ptr<JournalFile>> JournalFile::open(const std::string& direct
     struct stat status {};
     if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
       ::close(descriptor);
-      return fail(make_error(ErrorCode::io, "{} is no regular file: remove it", path).in_file(path));
+      return fail(make_error(ErrorCode::io, "{} is not a regular file: remove it", path).in_file(path));
     }
     const FileLock held = take_file_lock(descriptor);
     std::optional<OwnerFile> owner;
     bool others = held == FileLock::others;
-    // Nodes may have mounted it differently: with a lock an owner counts as well.
+    // Nodes may have mounted it differently: even with a lock, an owner must be respected.
     if (held == FileLock::none || (held == FileLock::ours && exists(owner_path(path)))) {
       auto claimed = OwnerFile::claim(owner_path(path), OwnerFile::no_patience);
       others = !claimed && claimed.error().code == ErrorCode::conflict;
@@ -206,7 +208,7 @@ JournalFile::~JournalFile() { ::close(descriptor_); }
 
 Error JournalFile::error(int number, const char* doing) const { return journal_error(number, doing, path_); }
 
-/// Did the last run end, and its last line?
+/// Whether the last run has an end, and its last line.
 Result<> JournalFile::look_at_end() {
   const auto end = end_of(descriptor_);
   if (!end) return fail(error(end.error(), "read"));
@@ -217,13 +219,14 @@ Result<> JournalFile::look_at_end() {
   return {};
 }
 
-/// Files of other sessions, and of servers that this run may not have: who holds no lock on them is dead.
+/// Files of other sessions, and of servers that this run may not have: an owner without a lock on
+/// them is dead.
 void JournalFile::look_at_others(const std::string& directory, const std::string& run) {
   for (const std::string& path : journal_paths(directory)) {
     if (path == path_) continue;
     const int descriptor = open_to_read(path);
     if (descriptor < 0) continue;
-    // First the lock: who ends its run while this looks has written its end before it lets go.
+    // First the lock: a run that ends meanwhile has written its end before it releases the lock.
     const std::string owner = owner_path(path);
     const bool owned = exists(owner);
     const bool held =
@@ -233,8 +236,8 @@ void JournalFile::look_at_others(const std::string& directory, const std::string
       if (!held && end->unfinished && *end->unfinished != run) runs_without_end_.push_back(*end->unfinished);
     }
     ::close(descriptor);
-    // What a killed server left is claimed for a moment, which removes it; a server that wants it just then
-    // takes another turn.
+    // The file of a killed server is claimed for a moment, which removes it; a server that needs it
+    // at that moment uses another number.
     if (owned && !held) static_cast<void>(OwnerFile::claim(owner, OwnerFile::no_patience));
   }
 }
@@ -245,7 +248,7 @@ std::uint64_t JournalFile::next_sequence() {
   return sequence_;
 }
 
-/// Writes the line and gives its number.
+/// Writes the line and returns its number.
 Result<std::uint64_t> JournalFile::put(std::string_view line) {
   const MutexLock lock(write_mutex_);
   const std::string text = fmt::format("{}{}\n", torn_ ? "\n" : "", line);
@@ -277,7 +280,7 @@ Result<> JournalFile::append_durably(std::span<const std::string> lines) {
   if (numbers.empty()) return {};
   AFTERBAY_TRY(sync(numbers.back()));
   for (const std::uint64_t number : numbers)
-    AFTERBAY_TRY(sync(number));  // another thread's sync may have lost some
+    AFTERBAY_TRY(sync(number));  // a failed sync of another thread may have lost some lines
   struct stat status {};
   if (::fstat(descriptor_, &status) != 0) return fail(error(errno, "look at"));
   if (status.st_nlink > 0) return {};
@@ -300,7 +303,7 @@ Result<> JournalFile::sync(std::uint64_t number) {
     synced_ = all;
     return {};
   }
-  // The kernel says so once, and may take the pages for written.
+  // The kernel reports this once, and may consider the pages written.
   const int cause = errno;
   if (!lost_.empty() && lost_.back().last == synced_)
     lost_.back().last = all;

@@ -23,7 +23,7 @@ RunState state_of_server(const ServerOfRun& server, const Asker& asker) {
   if (server.ended) return server.ended->ok ? RunState::complete : RunState::failed;
   if (server.abandoned || asker.over) return RunState::killed;
   if (server.holder == Holder::somebody) return RunState::running;
-  // Another host may not show this one its locks.
+  // Locks of another host may not be visible here.
   const bool is_sure = server.holder == Holder::nobody && server.started.host == asker.host;
   return is_sure ? RunState::killed : RunState::unclear;
 }
@@ -99,7 +99,8 @@ RunState state_of(const Run& run, const Asker& asker) {
     worst = std::max(worst, state);
   }
   if (running) return RunState::running;
-  // Killed before its first line, or it is still to come: a server that ends in order has written one.
+  // Killed before its first line, or the line is still to come: a server that ends cleanly has
+  // written one.
   if (run.servers_without_lines() > 0)
     worst = std::max(worst, asker.over ? RunState::killed : RunState::unclear);
   return worst;
@@ -107,7 +108,7 @@ RunState state_of(const Run& run, const Asker& asker) {
 
 namespace {
 
-/// Whether both ran, or may have run, at the same time. `a` comes before `b` in the journal.
+/// Whether both ran, or may have run, at the same time. `a` precedes `b` in the journal.
 bool overlap(const Run& a, const Run& b) { return a.session() == b.session() && !a.was_over_before(b); }
 
 const std::string& directory_of(const Run& run) {
@@ -123,7 +124,8 @@ bool ended_well(const Run& run) {
          });
 }
 
-/// Whether the run's file has its name, or a later one of the run that was written under it.
+/// Whether the run's file has its name, or a later file of the same run that was written under that
+/// name.
 bool became_complete(const Run& run, const OpenedFile& file) {
   const auto is_later = [&](const PublishedFile& it) {
     return it.file.file.path == file.file.path && it.file.file.number > file.file.number;
@@ -131,7 +133,7 @@ bool became_complete(const Run& run, const OpenedFile& file) {
   return std::ranges::any_of(run.published, is_later) || published_after_all(file);
 }
 
-/// A run among those of its session.
+/// A run and the other runs of its session.
 class Neighbours {
  public:
   Neighbours(const Journal& journal, const Run& run) : run_(run) {
@@ -165,8 +167,8 @@ class Neighbours {
     return std::ranges::any_of(followers_, [&](const Run* it) { return it->has_path(path); });
   }
 
-  /// A run without company that could not make a file has lost nothing: most often the path was wrong. The
-  /// members of an ensemble are told apart by such files too.
+  /// A run without concurrent runs that could not create a file has lost nothing: usually the path
+  /// was wrong. Such files also distinguish the members of an ensemble.
   [[nodiscard]] std::vector<std::string> awaited() const {
     std::vector<std::string> paths;
     for (const OpenedFile& it : run_.unpublished)
@@ -178,8 +180,8 @@ class Neighbours {
     return paths;
   }
 
-  /// Whether a follower is the same member of an ensemble, by the files that both write; or if there are
-  /// none, by its working directory.
+  /// Whether a follower is the same member of an ensemble: by the files that both write or, if
+  /// there are none, by its working directory.
   [[nodiscard]] bool is_repeated() const {
     if (!has_no_path(run_)) {
       const auto again = [this](const std::string& path) { return is_written_again(path); };
@@ -192,11 +194,11 @@ class Neighbours {
   }
 
   const Run& run_;
-  std::vector<const Run*> followers_;  ///< of its session, begun after its end
-  std::vector<const Run*> company_;    ///< of its session, at the same time
+  std::vector<const Run*> followers_;  ///< runs of its session that began after its end
+  std::vector<const Run*> company_;    ///< concurrent runs of its session
 };
 
-/// For each run, whether another one of its session ran, or may have run, at the same time.
+/// For each run, whether another run of its session ran, or may have run, at the same time.
 std::vector<bool> accompanied(const Journal& journal) {
   std::vector<bool> found(journal.runs.size(), false);
   for (std::size_t a = 0; a < journal.runs.size(); ++a)

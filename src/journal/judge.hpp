@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a journal says about its runs, and whether the files are what it says.
+// Evaluates a journal: the state of its runs, and whether the files match their entries.
 #pragma once
 
 #include <compare>
@@ -15,52 +15,53 @@
 namespace afterbay::journal {
 
 enum class RunState {
-  complete,  ///< every server ended in order
-  running,   ///< a server has not ended, and lives
-  unclear,   ///< a server has not ended, and whether it lives cannot be seen from here
+  complete,  ///< every server ended cleanly
+  running,   ///< a server has not ended, and is alive
+  unclear,   ///< a server has not ended, and this host cannot see whether it is alive
   failed,    ///< ended with an error
-  killed,    ///< a server did not end, and lives no more
+  killed,    ///< a server did not end, and is dead
 };
 const char* name_of(RunState state) noexcept;
 
-/// Where the question is asked from.
+/// The process that asks.
 struct Asker {
-  std::string host;   ///< this one
-  bool over = false;  ///< the asker knows that nothing runs any more
+  std::string host;   ///< its host
+  bool over = false;  ///< the caller knows that nothing is running any more
 };
 Asker this_host();
 
-/// A run's state. A server that has not ended lives if it holds its journal file; it is dead if the file
-/// system says, on the server's host, that it does not.
+/// The state of a run. A server that has not ended is alive if it holds its journal file; it is
+/// dead if the file system, on the server's host, shows that it does not.
 RunState state_of(const Run& run, const Asker& asker);
 
-/// What becomes of a run once later ones of its session have begun after its end.
+/// The standing of a run after later runs of its session have begun.
 struct Standing {
   bool followed = false;             ///< there are such runs
-  bool replaced = false;             ///< they take its place: it does not count any more
-  std::vector<std::string> awaited;  ///< files that it left incomplete, and that none of them wrote
+  bool replaced = false;             ///< they replace it: it no longer counts
+  std::vector<std::string> awaited;  ///< files that it left incomplete and that none of them wrote
 };
 /// The rules are in docs/reference/journal.md, "Which runs count".
 Standing standing_of(const Journal& journal, const Run& run);
 
-/// Runs that no later one has taken the place of.
+/// Runs that no later run has replaced.
 std::vector<const Run*> last_runs(const Journal& journal);
 
-/// The worst state of the last runs, in the order killed, failed, unclear, running, complete.
+/// The worst state of the latest runs, in the order killed, failed, unclear, running, complete.
 RunState state_of(const Journal& journal, const Asker& asker);
 
-/// Whose the last complete file is. Empty and zero where there is nothing to tell apart.
+/// What the last complete file belongs to. Fields are empty or zero if there is nothing to
+/// distinguish.
 struct SeriesName {
   std::string session;
-  std::string run;  ///< id, if another one of the session ran at the same time
+  std::string run;  ///< id, if another run of the session ran at the same time
   std::optional<std::int64_t> member;
   std::string collection;
 
   auto operator<=>(const SeriesName&) const = default;
 };
 
-/// Of each session, member and collection, from the last run that published any: the file that was opened
-/// last. Several may be published at a time, in any order.
+/// Per session, member and collection, from the last run that published any: the file that was
+/// opened last. Several may be published at the same time, in any order.
 std::map<SeriesName, PublishedFile> last_files(const Journal& journal);
 
 enum class Finding { right, missing, shorter, longer, changed, unreadable };
@@ -76,15 +77,17 @@ struct Verification {
   std::vector<CheckedFile> wrong;
   std::uint64_t right = 0;
   std::uint64_t bytes_read = 0;
-  std::uint64_t without_checksum = 0;  ///< of the right ones: only their size could be compared
-  std::uint64_t replaced = 0;          ///< entries of files whose names other files have now
+  std::uint64_t without_checksum = 0;  ///< number of matching files of which only the size could be
+                                       ///< compared
+  std::uint64_t replaced = 0;          ///< entries whose file names belong to other files now
 };
 
-/// Compares size and (unless `quick`) checksum of one file with its entry. Reads the file, at its own pace.
+/// Compares size and (unless `quick`) checksum of one file with its entry. Reads the whole file.
 CheckedFile check_file(const PublishedFile& entry, bool quick);
 
-/// All files of the journal, the newest entry of each path (newest_files). A file that is wrong is looked at
-/// once more with the journal as it then is: a run that goes on may have replaced it meanwhile.
+/// Verifies all files of the journal, by the newest entry of each path (newest_files). A file that
+/// does not match is checked once more with the current journal: a running session may have
+/// replaced it meanwhile.
 Result<Verification> verify(const Journal& journal, bool quick);
 
 }  // namespace afterbay::journal

@@ -19,17 +19,17 @@ using Json = nlohmann::ordered_json;
 constexpr int format_version = 1;
 constexpr std::string_view checksum_start = "crc64-xz:";
 
-/// A checksum in its place in a line.
+/// A checksum as a field of a line.
 struct ChecksumField {
   std::optional<std::uint64_t>& value;
 };
 
-/// Left out where there are none.
+/// Left out if there are none.
 struct TriggersField {
   std::vector<std::string>& names;
 };
 
-/// A path, whose bytes need not be UTF-8.
+/// A path, which need not be UTF-8.
 template <class T>
 struct PathField {
   T& value;
@@ -184,7 +184,7 @@ class JsonWriter {
   Json& json_;
 };
 
-/// What is missing keeps its initial value; what has another type makes the line unreadable.
+/// Missing fields keep their initial values; a field of another type makes the line unreadable.
 class JsonReader {
  public:
   explicit JsonReader(const Json& json) : json_(json) {}

@@ -12,22 +12,22 @@
 
 namespace afterbay::journal {
 
-/// A server's first line of a run.
+/// The first line of a server in a run.
 struct RunStarted {
   std::string session;
   std::string version;
   std::string host;
   std::int64_t pid = 0;
-  std::string directory;  ///< in which the server runs, absolute
+  std::string directory;  ///< the server's working directory, absolute
   std::int64_t model_ranks = 0;
   std::int64_t servers = 0;
-  std::map<std::string, std::string> settings;  ///< those that somebody gave
+  std::map<std::string, std::string> settings;  ///< those that were set
 };
 
-/// What is known of a file from its opening on.
+/// The information about a file from its opening on.
 struct FileFacts {
   std::string path;          ///< final name, absolute
-  std::uint64_t number = 0;  ///< of its opening, in the order of the session's
+  std::uint64_t number = 0;  ///< of its opening, in the order of the session
   std::string collection;
   std::string format;
   std::optional<std::int64_t> step;
@@ -37,9 +37,9 @@ struct FileFacts {
 
 struct FileOpened {
   FileFacts file;
-  std::uint64_t inode =
-      0;  ///< of the file in the making, which stays the same when it gets its name; 0: not known
-  std::uint64_t born_ns = 0;  ///< when the inode was created; 0: the file system does not say
+  std::uint64_t inode = 0;    ///< inode of the part file, which keeps it when it is renamed; 0: unknown
+  std::uint64_t born_ns = 0;  ///< when the inode was created; 0: the file system does not provide
+                              ///< it
 };
 
 /// Written only when the file and its name are durable.
@@ -47,39 +47,44 @@ struct FilePublished {
   FileFacts file;
   std::uint64_t bytes = 0;
   std::uint64_t records = 0;
-  std::optional<std::uint64_t> checksum;  ///< CRC-64/XZ of all its bytes
-  std::optional<std::uint64_t>
-      dropped{};                        ///< records that were left out because the server's memory was full
-  std::vector<std::string> triggers{};  ///< names of those that are to run for it
+  std::optional<std::uint64_t> checksum;   ///< CRC-64/XZ of all its bytes
+  std::optional<std::uint64_t> dropped{};  ///< records that were left out because the server's memory
+                                           ///< was full
+  std::vector<std::string> triggers{};     ///< names of the triggers that are to run for it
 };
 
-/// All of the file is durable, and it is about to get its final name. If the line after that is missing,
-/// inode and size tell whether it got it.
+/// The whole file is durable, and it is about to get its final name. If the next line is missing,
+/// inode and size show whether it got the name.
 struct FileReady {
   FilePublished file;
   std::uint64_t inode = 0;
-  std::uint64_t born_ns = 0;          ///< when the inode was created; 0: the file system does not say
-  std::optional<std::string> name{};  ///< of the epoch that `afterbay recover` has brought it back to
+  std::uint64_t born_ns = 0;          ///< when the inode was created; 0: the file system does not
+                                      ///< provide it
+  std::optional<std::string> name{};  ///< name of the epoch to which `afterbay recover` has
+                                      ///< restored it
 };
 
-/// Brought back to an epoch after its run was killed, by `afterbay recover`: the file and its name are
-/// durable.
+/// `afterbay recover` has restored the file to an epoch after its run was killed: the file and its
+/// name are durable.
 struct FileRecovered {
   FilePublished file;
   std::uint64_t epoch = 0;
   std::string name;  ///< of the epoch
 };
 
-/// Everything that the model put before the epoch and that goes to this server is durable.
+/// Everything that the model put before the epoch on this server is durable.
 struct EpochCompleted {
   std::uint64_t epoch = 0;  ///< number: 1, 2, ... in a session
   std::string name;
-  std::vector<std::string> unpublished;  ///< files in the making that hold a part of it: `afterbay recover`
-  std::vector<std::string> lost{};       ///< files of optional collections that were given up before
-  std::vector<std::string> triggers{};   ///< to run when it is complete on all servers; of server 0
+  std::vector<std::string> unpublished;  ///< part files that contain a part of it: `afterbay
+                                         ///< recover`
+  std::vector<std::string> lost{};       ///< files of optional collections that were given up
+                                         ///< before
+  std::vector<std::string> triggers{};   ///< to run when it is complete on all servers; from server
+                                         ///< 0 only
 };
 
-/// Will not be published: the run was stopped, failed, or does without it.
+/// The file will not be published: the run was stopped, failed, or continues without it.
 struct FileGivenUp {
   FileFacts file;
   std::string why;
@@ -96,7 +101,7 @@ struct Failed {
   std::optional<std::string> variable;
 };
 
-/// A trigger has run, or failed to.
+/// A trigger has run, or failed to run.
 struct TriggerRan {
   std::string trigger;
   std::string on;  ///< "published", "epoch"
@@ -104,16 +109,16 @@ struct TriggerRan {
   std::optional<std::string> epoch;
   bool ok = false;
   double seconds = 0;
-  std::optional<std::string> text;  ///< why it failed
+  std::optional<std::string> text;  ///< the reason if it failed
 };
 
-/// A server's last line of a run.
+/// The last line of a server in a run.
 struct RunEnded {
   bool ok = false;
-  std::uint64_t files = 0;  ///< that it has published
+  std::uint64_t files = 0;  ///< number of files that it has published
 };
 
-/// By the next run that found no end of an older one in its file: that one was killed.
+/// Written by the next run that found no end of an older run in its file: the older run was killed.
 struct RunAbandoned {
   std::string abandoned;  ///< its id
 };
@@ -123,23 +128,24 @@ using Event = std::variant<std::monostate, RunStarted, FileOpened, FileReady, Fi
                            FileGivenUp, EpochCompleted, Warned, Failed, TriggerRan, RunEnded, RunAbandoned>;
 
 struct Line {
-  std::string at;  ///< UTC, "2026-11-22T07:15:03.123Z": ordered as text
+  std::string at;  ///< UTC, "2026-11-22T07:15:03.123Z": sorts as text
   std::string run;
   std::int64_t server = 0;
-  /// Grows from run to run in a directory, whatever the clock does; 0: written by an older version.
+  /// Grows from run to run in a directory, independent of the clock; 0: written by an older
+  /// version.
   std::uint64_t sequence = 0;
   Event event;
 };
 
-/// Whether `afterbay recover` wrote it, under the id of the run whose file it was, long after that run.
+/// Whether `afterbay recover` wrote it, under the id of the file's run, after the end of that run.
 bool is_of_command(const Line& line) noexcept;
 
 /// One line of JSON without its newline.
 std::string text_of(const Line& line);
-/// Nothing when the text is no line of a journal, or only a part of one.
+/// Nothing if the text is not a journal line, or only a part of one.
 std::optional<Line> parse_line(std::string_view text);
 
-/// Now, as in Line::at.
+/// The current time, in the form of Line::at.
 std::string utc_now();
 
 /// "crc64-xz:995dc9bbdf1939fa".

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which entry of a journal is that of the file that has a name now.
+// Finds the journal entry of the file that currently has a name.
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -13,13 +13,13 @@
 namespace afterbay::journal {
 namespace {
 
-/// What has a name now.
+/// The file that has the name now.
 struct FoundFile {
   FileIdentity identity;
   std::uint64_t bytes = 0;
 };
 
-/// Nothing: no file of that name can be seen.
+/// Nothing: no file of that name is visible.
 std::optional<FoundFile> find_file(const std::string& path) {
   struct statx found {};
   if (::statx(AT_FDCWD, path.c_str(), AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS | STATX_BTIME, &found) != 0 ||
@@ -32,7 +32,7 @@ std::optional<FoundFile> find_file(const std::string& path) {
   return FoundFile{{found.stx_ino, born_ns}, found.stx_size};
 }
 
-/// The entry that is missing if the file got its name after its last line.
+/// The missing entry if the file got its name after its last line.
 std::optional<PublishedFile> entry_of_named(const OpenedFile& file, const std::optional<FoundFile>& found) {
   if (!file.ready || !found) return std::nullopt;
   const FileIdentity identity{file.ready->inode, file.ready->born_ns};
@@ -41,10 +41,10 @@ std::optional<PublishedFile> entry_of_named(const OpenedFile& file, const std::o
                        file.ready->name, file.ready_sequence, identity};
 }
 
-/// An entry and its place in the order of runs.
+/// An entry and its position in the order of runs.
 struct Entry {
   PublishedFile file;
-  std::uint64_t over = 0;  ///< when its run was, in that order
+  std::uint64_t over = 0;  ///< position of the end of its run
 };
 
 std::uint64_t end_of(const Run& run) {
@@ -60,7 +60,7 @@ bool is_as_new_as(const PublishedFile& a, const PublishedFile& b) {
   return std::tie(a.sequence, a.file.file.number) >= std::tie(b.sequence, b.file.file.number);
 }
 
-/// All entries of one path, as they come.
+/// All entries of one path, in the order in which they are added.
 class EntriesOfPath {
  public:
   explicit EntriesOfPath(const std::string& path) : now_(find_file(path)) {}
@@ -80,7 +80,7 @@ class EntriesOfPath {
   /// Nothing: no entry was added.
   [[nodiscard]] std::optional<NewestFile> newest() const {
     if (!last_) return std::nullopt;
-    // An inode may have been used again by a run that began after the entry's run was over.
+    // A run that began after the end of the entry's run may have reused the inode.
     const bool is_present = present_ && (sameness_ == SameFile::yes || present_->over > last_->file.sequence);
     return NewestFile{is_present ? present_->file : last_->file, count_ - 1};
   }
@@ -88,7 +88,7 @@ class EntriesOfPath {
  private:
   std::optional<FoundFile> now_;
   std::optional<Entry> last_;     ///< in the order of runs
-  std::optional<Entry> present_;  ///< of the file that has the name
+  std::optional<Entry> present_;  ///< entry of the file that has the name
   SameFile sameness_ = SameFile::no;
   std::uint64_t count_ = 0;
 };
@@ -117,7 +117,7 @@ std::map<std::string, NewestFile> newest_files(const Journal& journal) {
       if (!it.ready) continue;
       EntriesOfPath& entries = paths.try_emplace(it.file.path, it.file.path).first->second;
       auto entry = entry_of_named(it, entries.now());
-      // The file may have been changed since; if only its inode is the same, it may be another one.
+      // The file may have been modified since; if only its inode matches, it may be another file.
       const bool sure = entry && compare(entry->identity, entries.now()->identity) == SameFile::yes;
       if (!entry || (!sure && entries.now()->bytes != entry->file.bytes)) continue;
       if (entry->sequence == 0) entry->sequence = run.sequence;

@@ -21,7 +21,8 @@ namespace {
 
 constexpr const char* usual_directory = "afterbay-journal";
 constexpr int most_attempts = 3;
-/// Longer lines are unreadable. One of an epoch names all files that are open: room for 60,000 long paths.
+/// Longer lines are unreadable. The line of an epoch lists all open files: room for 60,000 long
+/// paths.
 constexpr std::size_t most_line_bytes = std::size_t{16} << 20;
 
 Error cannot_read(const std::string& path, int number, const std::string& problem) {
@@ -52,7 +53,7 @@ std::vector<std::uintmax_t> sizes_of(const std::vector<std::string>& files) {
   return sizes;
 }
 
-/// Whether a session began to write to a file after nobody was found to hold it.
+/// Whether a session began to write to a file after the file was found to have no holder.
 bool has_grown(const std::vector<std::string>& files, const std::vector<Holder>& holders,
                const std::vector<std::uintmax_t>& sizes) {
   const std::vector<std::uintmax_t> now = sizes_of(files);
@@ -61,10 +62,10 @@ bool has_grown(const std::vector<std::string>& files, const std::vector<Holder>&
   return false;
 }
 
-/// Puts the lines of all files together.
+/// Joins the lines of all files.
 class Collector {
  public:
-  /// `holder` was asked for before the lines are read: who ends its run while they are read has written its
+  /// `holder` was determined before the lines are read: a run that ends meanwhile has written its
   /// end to them.
   Result<> add(const std::string& path, Holder holder) {
     const RegularFile file(path);
@@ -72,14 +73,14 @@ class Collector {
     BoundedLines lines(file.descriptor(), most_line_bytes);
     Run* last = nullptr;
     std::int64_t server = 0;
-    std::vector<std::string> before;  // runs in this file
+    std::vector<std::string> before;  // earlier runs in this file
     while (const auto text = lines.next()) {
-      // Without its newline a line may still be in the making.
+      // A line without a newline may still be incomplete.
       const auto line = text->ended && text->readable ? parse_line(text->text) : std::nullopt;
       if (line) {
         last = &add(*line);
         server = line->server;
-        // Who begins in the file has found nobody else who held it.
+        // A run that begins in the file has found no other holder.
         const bool starts = std::holds_alternative<RunStarted>(line->event);
         if (starts)
           for (const std::string& older : before)
@@ -162,7 +163,7 @@ class Collector {
     return run;
   }
 
-  /// A run that found another one dead began after that one's end.
+  /// A run that found another one dead began after that run's end.
   void settle_ends() {
     for (const auto& [dead, finder] : abandoned_) {
       const auto at = runs_.find(dead);
@@ -182,7 +183,7 @@ class Collector {
         if (it.sequence == 0) it.sequence = run.sequence;
   }
 
-  /// An inode that a later run uses for a file of that name says nothing of the older one any more.
+  /// If a later run uses the inode for a file of that name, it no longer identifies the older file.
   static void forget_reused(std::vector<Run>& runs) {
     std::map<std::string, std::set<std::uint64_t>> later;
     for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
@@ -207,7 +208,7 @@ class Collector {
     same->ready_sequence = ready.name ? line.sequence : 0;
   }
 
-  /// Another thread of the server may have said before that the file is given up.
+  /// Another thread of the server may have reported before that the file was given up.
   static void open(Run& run, OpenedFile opened) {
     const auto same = std::ranges::find_if(run.unpublished, [&](const OpenedFile& other) {
       return other.file.number == opened.file.number && other.inode == 0 && !other.given_up.empty();
@@ -223,7 +224,7 @@ class Collector {
     *same = std::move(opened);
   }
 
-  /// A file may be given up before it was made.
+  /// A file may be given up before it was created.
   static void give_up(Run& run, const FileGivenUp& given_up, const Line& line) {
     const auto same = std::ranges::find_if(
         run.unpublished, [&](const OpenedFile& other) { return other.file.number == given_up.file.number; });
@@ -233,7 +234,7 @@ class Collector {
       run.unpublished.push_back({given_up.file, 0, 0, given_up.why, line.at, line.server});
   }
 
-  /// Each server tells of the files that it makes.
+  /// Each server reports the files that it creates.
   static void add(CompletedEpoch& epoch, const EpochCompleted& completed, const Line& line) {
     epoch.epoch.epoch = completed.epoch;
     epoch.epoch.name = completed.name;
@@ -246,8 +247,8 @@ class Collector {
     epoch.at = std::max(epoch.at, line.at);
   }
 
-  /// A path may be opened and published several times in a run. Lines of publication do not tell which file
-  /// it was; those before them do.
+  /// A path may be opened and published several times in a run. Publication lines do not identify
+  /// the file; the lines before them do.
   static void drop_published(Run& run) {
     for (PublishedFile& it : run.published) {
       const auto same = std::ranges::find_if(
@@ -259,7 +260,7 @@ class Collector {
     }
   }
 
-  /// How often a trigger has run, by its name and for what.
+  /// How often a trigger has run, by its name and by what it ran for.
   using TriggersRan = std::map<std::pair<std::string, std::string>, std::uint64_t>;
 
   static std::string epoch_label(const std::string& name) { return "epoch " + name; }
@@ -281,7 +282,7 @@ class Collector {
 
   std::map<std::string, Run> runs_;
   std::map<std::string, TriggersRan> ran_;                      ///< by run
-  std::vector<std::pair<std::string, std::string>> abandoned_;  ///< who, and by whom it was found
+  std::vector<std::pair<std::string, std::string>> abandoned_;  ///< run, and the run that found it
   std::uint64_t unreadable_ = 0;
 };
 
@@ -312,8 +313,8 @@ bool Run::is_complete(const CompletedEpoch& epoch) const {
          epoch.servers.size() >= static_cast<std::size_t>(servers.begin()->second.started.servers);
 }
 
-// Numbers are given in order. Two equal ones, which should not be, tell nothing, unless the later run says
-// that it found the other one dead.
+// Numbers are assigned in order. Equal numbers, which should not occur, give no order unless the
+// later run says that it found the other one dead.
 bool Run::was_over_before(const Run& later) const {
   if (sequence == 0 || later.sequence == 0) return last_at <= later.started_at;
   return std::ranges::all_of(servers, [&](const auto& entry) {

@@ -17,7 +17,7 @@ std::string working_directory() {
   return std::filesystem::current_path(gone).string();
 }
 
-/// Of a server's own working directory: files stay where they were opened.
+/// Relative to the server's own working directory: files stay where they were opened.
 std::string absolute(const std::string& path) {
   std::error_code gone;
   const std::filesystem::path made = std::filesystem::absolute(path, gone);
@@ -49,14 +49,14 @@ std::string Recorder::line(std::string at, Event event, std::uint64_t sequence) 
   return text_of({std::move(at), identity_.run, identity_.server, sequence, std::move(event)});
 }
 
-/// The open file, with all lines that waited for it.
+/// The open file, after all lines that waited for it.
 Result<JournalFile*> Recorder::file() {
   const MutexLock lock(mutex_);
   AFTERBAY_TRY(write_waiting());
   return file_.get();
 }
 
-/// Opens the file and writes which run this is, and which runs did not end.
+/// Opens the file and writes which run this is and which runs did not end.
 Result<JournalFile*> Recorder::file_at_hand(std::chrono::milliseconds patience) {
   if (file_) return file_.get();
   AFTERBAY_TRY_ASSIGN(auto opened,
@@ -64,7 +64,8 @@ Result<JournalFile*> Recorder::file_at_hand(std::chrono::milliseconds patience) 
   AFTERBAY_TRY(opened->append_durably(
       text_of({started_at_, identity_.run, identity_.server, opened->sequence(), identity_.started})));
   for (const std::string& killed : opened->runs_without_end())
-    if (killed != identity_.run) AFTERBAY_TRY(opened->append(line(utc_now(), RunAbandoned{killed}, opened->sequence())));
+    if (killed != identity_.run)
+      AFTERBAY_TRY(opened->append(line(utc_now(), RunAbandoned{killed}, opened->sequence())));
   file_ = std::move(opened);
   is_open_ = true;
   return file_.get();
@@ -86,7 +87,7 @@ Result<> Recorder::write(std::vector<Event> events, bool durable) {
   AFTERBAY_TRY_ASSIGN(JournalFile* const to, file());
   std::vector<std::string> lines;
   for (Event& event : events) {
-    // What begins from now on is later than this run's end.
+    // Everything that begins from now on is later than this run's end.
     const bool last = std::holds_alternative<RunEnded>(event);
     lines.push_back(line(utc_now(), std::move(event), last ? to->next_sequence() : to->sequence()));
   }
@@ -136,13 +137,13 @@ Result<> Recorder::note_durably(std::vector<Event> events) {
   return keeps() && !events.empty() ? bear(write(std::move(events), true)) : Result<>();
 }
 
-/// What a journal does that cannot be written.
+/// Handles a journal that cannot be written.
 Result<> Recorder::bear(Result<> written) {
   if (written) return {};
   if (where_.required)
-    return fail(std::move(written).error().add("the setting 'journal.required' lets the run fail for it"));
+    return fail(std::move(written).error().add("the run fails because the setting 'journal.required' is on"));
   if (!warned_of_failure_.exchange(true))
-    logger_.warning("{}\noutput goes on without it, and `afterbay status` will not know all of it",
+    logger_.warning("{}\noutput continues without it, and `afterbay status` will be incomplete",
                     written.error().text());
   return {};
 }
@@ -195,16 +196,16 @@ void Recorder::failed(const Error& error) {
   note_soon(std::move(failed));
 }
 
-/// A run without output and without errors leaves nothing.
+/// A run without output and without errors leaves no file.
 Result<> Recorder::ended(bool ok) {
   if (!keeps()) return {};
   RunEnded end{ok, 0};
   {
     const MutexLock lock(mutex_);
     over_ = true;
-    // A server without a line could have been killed before its first. If the line cannot be written, no
-    // file is lost, and servers that have files report the journal's error. This is the server's own thread:
-    // it waits for nobody's sign of life.
+    // A server without a line could have been killed before its first line. If the line cannot be
+    // written, no file is lost, and servers that have files report the journal's error. This is the
+    // server's own thread: it never waits for signs of life.
     if (!file_ && (!output_expected_ || !file_at_hand(OwnerFile::no_patience))) return {};
     end.files = files_;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recorder: what one I/O server tells its journal in the course of a run.
+// Recorder: writes the events of one I/O server to its journal during a run.
 #pragma once
 
 #include <atomic>
@@ -18,51 +18,52 @@
 namespace afterbay::journal {
 
 struct Where {
-  std::string directory;  ///< empty: no journal is kept
-  bool required = false;  ///< a line that cannot be written fails; else it is warned of, once
+  std::string directory;  ///< empty: no journal
+  bool required = false;  ///< a line that cannot be written is an error; otherwise one warning is
+                          ///< logged
 };
 
-/// Who writes. Of `started` version, host, pid and directory are filled in here.
+/// The writer. In `started`, version, host, pid and directory are filled in here.
 struct Identity {
   std::string run;  ///< equal on all servers of the run; see new_run_id
   std::int64_t server = 0;
   RunStarted started;
 };
 
-/// "20261122T071503.123Z-node17-4711": of this moment and process.
+/// "20261122T071503.123Z-node17-4711": from the current time and process.
 std::string new_run_id();
 
-/// Opens the file when there is something to say, or to come, so that a run without output leaves none. Any
-/// thread may call it; a call that promises durability returns when the line is on the disk.
+/// Opens the file when there is something to write, or soon will be, so that a run without output
+/// leaves none. Any thread; a call that promises durability returns when the line is on the disk.
 class Recorder {
  public:
   Recorder(Where where, Identity identity, Logger logger);
 
   [[nodiscard]] bool keeps() const noexcept { return !where_.directory.empty(); }
 
-  /// The run has output, perhaps of other servers only: `ended` writes a line in any case. Never waits.
+  /// The run has output, possibly only on other servers: `ended` writes a line in any case. Never
+  /// waits.
   void expect_output();
 
-  // Each fails only where the journal is required.
-  /// Files are to come: takes the time for the first line now. After `ended` it does nothing.
+  // Each fails only if the journal is required.
+  /// Files will follow: spends the time for the first line now. After `ended` it does nothing.
   Result<> begin();
   Result<> opened(FileFacts file, std::uint64_t inode = 0, std::uint64_t born_ns = 0);
-  /// Durable. The files are durable too, and get their final names next.
+  /// Durable. The files must be durable, and get their final names next.
   Result<> ready(std::vector<FileReady> files);
   Result<> ready(FileReady file) { return ready(std::vector<FileReady>{std::move(file)}); }
   /// Durable. The files must have their final names, durably.
   Result<> published(std::vector<FilePublished> files);
   Result<> published(FilePublished file) { return published(std::vector<FilePublished>{std::move(file)}); }
-  // The following four never wait for another thread that opens the journal: whoever opens it writes their
-  // lines.
-  /// Will not be published in this run.
+  // The following four never wait for another thread that opens the journal, which then writes their lines.
+  /// The file will not be published in this run.
   void given_up(FileFacts file, std::string why);
   void warned(std::string text);
   void failed(const Error& error);
   void triggered(TriggerRan ran);
-  /// Durable. So must be what it is about.
+  /// Durable. The subject of the line must be durable too.
   Result<> epoch_completed(EpochCompleted epoch);
-  /// Durable. Nothing may follow.
+  /// Durable. The last line.
   Result<> ended(bool ok);
 
  private:
@@ -87,7 +88,7 @@ class Recorder {
   Identity identity_;
   Logger logger_;
   std::string started_at_;
-  /// Not guarded: whoever expects output must not wait for the disk that `begin` may wait for.
+  /// Not guarded: callers that announce output must not wait for the disk, as `begin` may.
   std::atomic<bool> output_expected_{false};
   Mutex mutex_;
   std::unique_ptr<JournalFile> file_ AFTERBAY_GUARDED_BY(mutex_);

@@ -15,7 +15,7 @@ std::optional<LeftFile> find_left(const Journal& journal, const std::string& pat
   for (auto run = journal.runs.rbegin(); run != journal.runs.rend(); ++run) {
     for (auto at = run->unpublished.rbegin(); at != run->unpublished.rend(); ++at) {
       const OpenedFile& it = *at;
-      // A run that was refused the file gave it up before it made one.
+      // A run that was refused the file gave it up before creating one.
       if (it.file.path != whole || !it.was_made()) continue;
       const SameFile same = compare(it.identity(), log);
       const bool may_be = same != SameFile::no || it.inode == 0 || log.inode == 0;

@@ -36,7 +36,7 @@ std::string claim_path(const std::string& directory, std::uint64_t number) {
   return path_in(directory, fmt::format("{}{}", claim_start, number));
 }
 
-/// Whether the lock was got: not if there is none, or its owner is stuck.
+/// Whether the lock was acquired; not if there are no locks, or its owner is stuck.
 bool lock_for_a_moment(int descriptor) {
   const auto until = std::chrono::steady_clock::now() + most_wait;
   for (;;) {
@@ -64,7 +64,7 @@ std::uint64_t counted_in(const std::string& directory) {
   return number;
 }
 
-/// Numbers that were given without locks and are still to be seen.
+/// Numbers that were assigned without locks and are still visible.
 std::vector<std::uint64_t> claims_in(const std::string& directory) {
   std::vector<std::uint64_t> numbers;
   std::error_code wrong;
@@ -94,16 +94,16 @@ std::uint64_t next_sequence(const std::string& directory, std::uint64_t known) {
     return next_sequence_without_locks(directory, known);
   }
   const std::uint64_t next = std::max({known, counted(descriptor), largest(claims_in(directory))}) + 1;
-  const std::string text = fmt::format("{:020}\n", next);  // always as long: never torn
+  const std::string text = fmt::format("{:020}\n", next);  // constant length: never incomplete
   static_cast<void>(!::pwrite(descriptor, text.data(), text.size(), 0));
   ::fdatasync(descriptor);
   ::close(descriptor);
   return next;
 }
 
-// The largest claim is never removed. Whoever finds its own to be the largest after making it has a number
-// that is larger than all that were given before; a claim that a slow process makes anew after it was removed
-// is found to be too small.
+// The largest claim is never removed. A process whose own claim is the largest after creating it
+// has a number that is larger than all assigned before; a claim that a slow process creates again
+// after its removal is found to be too small.
 std::uint64_t next_sequence_without_locks(const std::string& directory, std::uint64_t known) {
   for (int attempt = 0; attempt < most_claims; ++attempt) {
     const std::uint64_t next = std::max({known, counted_in(directory), largest(claims_in(directory))}) + 1;

@@ -11,14 +11,17 @@ namespace afterbay::observe {
 namespace {
 
 constexpr double shortest_window_s = 1;
-constexpr double longest_window_s = 30;      ///< for models that never say end_step
-constexpr std::size_t windows_judged = 3;    ///< in a row the least backlog must have risen
-constexpr double least_share = 0.1;          ///< of the limit: below, a backlog is nobody's concern
-constexpr double empty_share = 0.05;         ///< of the limit: below, the server has nothing left to do
-constexpr double room_share = 0.5;           ///< of the limit: below, there is room in the server
-constexpr double idle_share = 0.25;          ///< of a window without work: memory is short, not speed
-constexpr double most_wait_share = 0.05;     ///< of a window that ranks may wait for room
-constexpr double longest_prospect_s = 3600;  ///< what is farther away may change until then
+constexpr double longest_window_s = 30;      ///< for models that never call end_step
+constexpr std::size_t windows_judged = 3;    ///< consecutive windows in which the lowest backlog
+                                             ///< must have risen
+constexpr double least_share = 0.1;          ///< of the limit: smaller backlogs are ignored
+constexpr double empty_share = 0.05;         ///< of the limit: below it, the server has nothing
+                                             ///< left to do
+constexpr double room_share = 0.5;           ///< of the limit: below it, the server has room
+constexpr double idle_share = 0.25;          ///< of a window without work: the memory is too small,
+                                             ///< not the speed
+constexpr double most_wait_share = 0.05;     ///< of a window in which ranks may wait for room
+constexpr double longest_prospect_s = 3600;  ///< predictions further ahead are unreliable
 
 std::string bytes_text(std::uint64_t bytes) { return text_of_bytes(static_cast<double>(bytes)); }
 
@@ -89,7 +92,7 @@ std::optional<std::string> BacklogWatch::maybe_over() {
                      least < 0.5 * static_cast<double>(said_least_bytes_);
   if (!said_ || !small) return std::nullopt;
   said_ = false;
-  return fmt::format("the backlog is worked off: {} of {} wait to be written, {} after it was said to grow",
+  return fmt::format("the backlog is worked off: {} of {} wait to be written, {} after the warning",
                      bytes_text(it.least_bytes), bytes_text(it.last.limit_bytes),
                      about(it.last.at_s - said_at_s_));
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// BacklogWatch: notices that a server cannot keep up before the model does. A model puts in bursts, so what
-// counts is the least backlog between two bursts: when it rises step after step, the memory will be full one
-// day.
+// BacklogWatch: notices that a server cannot keep up before the model has to wait. A model writes
+// in bursts, so it looks at the lowest backlog between two bursts: if it rises step after step, the
+// memory will eventually be full.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace afterbay::observe {
 
-/// A server at one moment; bytes are totals since the start.
+/// The state of a server at one moment; bytes are totals since the start.
 struct BacklogSample {
   double at_s = 0;
   std::uint64_t backlog_bytes = 0;
@@ -19,27 +19,29 @@ struct BacklogSample {
   std::uint64_t bytes_in = 0;
   std::uint64_t bytes_out = 0;
   std::uint64_t steps = 0;
-  double waited_s = 0;  ///< by all model ranks for room, together
+  double waited_s = 0;  ///< total time that model ranks waited for room
   std::uint64_t ranks = 1;
-  std::uint64_t records_refused = 0;  ///< so often, for want not of room but of places for records of a frame
-  std::uint64_t most_records = 0;     ///< of a frame that may be in memory
+  std::uint64_t records_refused = 0;  ///< refusals because of too many unwritten records of a
+                                      ///< frame, not for lack of room
+  std::uint64_t most_records = 0;     ///< maximum records of a frame in memory
 };
 
 class BacklogWatch {
  public:
-  /// What is to be said, once when the backlog begins to grow and once when that is over; mostly nothing.
+  /// At most one warning per episode, when the backlog begins to grow, and one message when it is
+  /// over; usually nullopt.
   std::optional<std::string> look(const BacklogSample& sample);
-  /// Where it grows: seconds until the memory is full, 0 when it is; else nothing.
+  /// If the backlog grows: seconds until the memory is full, 0 if it is; otherwise nothing.
   [[nodiscard]] std::optional<double> model_waits_in_s() const noexcept { return model_waits_in_s_; }
 
  private:
-  /// From one end of a step to another, at least a second.
+  /// The time between two ends of a step, at least a second.
   struct Window {
     BacklogSample first;
     BacklogSample last;
     std::uint64_t least_bytes = 0;
     std::uint64_t most_bytes = 0;
-    double idle_s = 0;  ///< with next to nothing to write
+    double idle_s = 0;  ///< time with almost nothing to write
   };
   [[nodiscard]] bool ends_window(const BacklogSample& sample) const;
   std::optional<std::string> judge();
@@ -49,12 +51,12 @@ class BacklogWatch {
   std::optional<std::string> maybe_over();
 
   std::optional<Window> open_;
-  std::vector<Window> windows_;  ///< the last ones, oldest first
+  std::vector<Window> windows_;  ///< the latest windows, oldest first
   std::optional<double> model_waits_in_s_;
-  bool said_ = false;  ///< and not yet that it is over
+  bool said_ = false;  ///< warned, and the episode is not over yet
   std::uint64_t said_least_bytes_ = 0;
   double said_at_s_ = 0;
-  double silent_until_s_ = 0;  ///< a backlog that comes and goes is not told of each time
+  double silent_until_s_ = 0;  ///< avoids repeated warnings about a backlog that comes and goes
   double next_silence_s_ = 60;
 };
 

@@ -16,11 +16,14 @@ namespace afterbay::observe {
 namespace {
 
 constexpr std::size_t timeline_bins = 300;
-constexpr std::size_t most_rows = 32;  ///< of model ranks, and of servers: beyond, neighbours share a row
-constexpr std::size_t most_lines = 8;  ///< servers drawn by themselves
-constexpr double headroom = 1.08;      ///< of an axis above what is drawn
-constexpr double memory_shown = 3;     ///< times the largest backlog: more memory is named, not drawn
-constexpr double rate_window_share = 1.0 / 100;  ///< of the run, over which a bandwidth is the mean
+constexpr std::size_t most_rows = 32;            ///< per role; if there are more processes, neighbours share
+                                                 ///< a row
+constexpr std::size_t most_lines = 8;            ///< servers with their own line
+constexpr double headroom = 1.08;                ///< space on an axis above the data, as a factor
+constexpr double memory_shown = 3;               ///< multiple of the largest backlog: more memory is stated,
+                                                 ///< not drawn
+constexpr double rate_window_share = 1.0 / 100;  ///< part of the run over which a bandwidth is
+                                                 ///< averaged
 
 constexpr const char* page_style =
 #include "observe/html_style.inc"
@@ -42,7 +45,7 @@ std::string key_of(const std::vector<std::pair<std::string, std::string>>& entri
 
 std::string style_of(std::size_t number) { return fmt::format("s{}", number % most_lines); }
 
-/// When any rank waited for room in any of them.
+/// The times at which any rank waited for room in any of them.
 std::vector<std::pair<double, double>> held_up(const std::vector<ServerHistory>& all,
                                                const RunFigures& figures) {
   std::vector<std::pair<double, double>> spans;
@@ -65,13 +68,13 @@ std::vector<std::pair<double, double>> held_up(const std::vector<ServerHistory>&
   return joined;
 }
 
-/// How full the memory of servers, or of frontends, was.
+/// How full the memory of servers, or frontends, was.
 struct BacklogPlot {
   const char* one;   ///< "I/O server"
   const char* many;  ///< "servers"
   const char* head;
   const char* text;
-  const char* full;  ///< what it means that the memory is full
+  const char* full;  ///< the consequence of full memory
 };
 
 std::string backlog_section(const std::vector<ServerHistory>& all, const BacklogPlot& words,
@@ -131,7 +134,7 @@ std::string backlog_sections(const RunPage& page, const RunFigures& figures) {
 
 using Total = std::uint64_t SeriesPoint::*;
 
-/// All servers' total at a time, between their points.
+/// The total over all servers at a time, interpolated between their points.
 double total_at(const RunPage& page, const RunFigures& figures, Total total, double at_s) {
   double sum = 0;
   for (const ServerHistory& it : page.servers) {
@@ -190,7 +193,7 @@ std::int32_t server_at(const RunPage& page, std::int32_t rank) {
   return at == page.servers.end() ? rank : at->server;
 }
 
-/// One row for each process of a role, or for neighbours together where they are many.
+/// One row per process of a role; if there are many, neighbours share a row.
 void add_rows(std::vector<TimelineRow>& rows, const RunPage& page, const RunFigures& figures,
               const std::string& role) {
   std::vector<const TimelineRecord*> all;
@@ -249,7 +252,7 @@ std::string timeline_section(const RunPage& page, const RunFigures& figures) {
   out += key_of({{lane(Lane::open), "open_session"},
                  {lane(Lane::write), "workers write"},
                  {lane(Lane::publish), "make files complete"},
-                 {lane(Lane::create), "make new files"},
+                 {lane(Lane::create), "create new files"},
                  {lane(Lane::read), "read"},
                  {lane(Lane::ingest), "takes in"}},
                 false);
@@ -284,7 +287,7 @@ std::string failure_box(const RunPage& page) {
   }
   return out +
          fmt::format(
-             "<p>This page is what I/O server {} knew of it, without the model ranks. `afterbay status` "
+             "<p>This page shows the data of I/O server {} only, without the model ranks. `afterbay status` "
              "says what is complete.</p></div>\n",
              page.servers.empty() ? 0 : page.servers.front().server);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page about a run (report.html): one file that needs nothing else, drawn as SVG.
+// The HTML report of a run (report.html): one self-contained file with SVG drawings.
 #pragma once
 
 #include <map>
@@ -17,11 +17,11 @@ struct RunPage {
   Report report;
   std::vector<TimelineRecord> timelines;
   std::vector<ServerHistory> servers;
-  std::map<std::string, std::string> settings{};  ///< those that somebody gave
-  std::uint32_t writers = 1;                      ///< worker threads of a server
-  std::vector<ServerHistory> frontends{};         ///< their backlog is what they held
-  std::vector<std::string> hints{};               ///< what would use the servers better
-  std::string failure{};  ///< why the run failed: the page is what one server knew of it
+  std::map<std::string, std::string> settings{};  ///< those that were set
+  std::uint32_t writers = 1;                      ///< worker threads per server
+  std::vector<ServerHistory> frontends{};         ///< their backlog is the data that they held
+  std::vector<std::string> hints{};               ///< how the servers could be used better
+  std::string failure{};  ///< why the run failed: the page then contains the data of one server
 };
 
 /// The whole document.

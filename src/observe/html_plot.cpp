@@ -13,14 +13,15 @@
 namespace afterbay::observe {
 namespace {
 
-// Of the drawings, in their own units; the page stretches them.
+// Sizes of the drawings in their own units; the page scales them.
 constexpr double width = 1000, plot_height = 200;
-constexpr double row_height = 15, row_pitch = 18;  ///< pixels too: rows are not stretched upwards
+constexpr double row_height = 15, row_pitch = 18;  ///< also in pixels: rows are not scaled
+                                                   ///< vertically
 
 constexpr std::size_t plot_tips = 100;  ///< columns that show values when pointed at
 constexpr std::size_t most_row_tips = 50, most_timeline_tips = 1200;
 
-/// 1, 2 or 5 times a power of ten: `range` in at most `most` parts.
+/// 1, 2 or 5 times a power of ten that divides `range` into at most `most` parts.
 double nice_step(double range, int most) {
   const double rough = std::max(range, 1e-9) / most;
   const double power = std::pow(10, std::floor(std::log10(rough)));
@@ -29,7 +30,7 @@ double nice_step(double range, int most) {
   return 10 * power;
 }
 
-/// Seconds by people's clock: 15 s, 30 s, minutes.
+/// The same for seconds, in steps of time: 15 s, 30 s, minutes.
 double nice_time_step(double range, int most) {
   for (const double step : {15.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1800.0, 3600.0, 7200.0, 21600.0, 86400.0})
     if (range > 60 && range / step <= most) return step;
@@ -44,7 +45,7 @@ std::string time_text(double s, double step) {
   return fmt::format("{}:{:02} h", whole / 3600, whole / 60 % 60);
 }
 
-/// Bytes in the unit of the largest: step and unit fit it.
+/// The same for bytes, in the unit of the largest value.
 double nice_bytes_step(double range, int most) {
   double unit = 1;
   while (range / unit >= 1024) unit *= 1024;
@@ -58,7 +59,7 @@ struct TimeAxis {
   std::string labels;  ///< HTML
 };
 
-/// Labels of every second line are left out on narrow screens.
+/// Every second label is left out on narrow screens.
 TimeAxis time_axis(double x_end, double height) {
   TimeAxis axis;
   const double step = nice_time_step(x_end, 10);
@@ -84,7 +85,7 @@ std::string line_path(const PlotLine& line, const Plot& plot) {
   return path;
 }
 
-/// The largest value within a span of time; without one, what the points around it say of its middle.
+/// The largest value within a time span; if there is none, the value interpolated at its middle.
 std::optional<double> value_in(const PlotLine& line, double from, double to) {
   using Point = std::pair<double, double>;
   const auto begin = std::ranges::lower_bound(line.points, from, {}, &Point::first);
@@ -128,11 +129,11 @@ constexpr const char* lane_words[lane_count] = {"put",
                                                 "takes in",
                                                 "writes",
                                                 "makes files complete",
-                                                "makes new files"};
+                                                "creates new files"};
 constexpr const char* lane_classes[lane_count] = {"put",  "room",   "files", "end",     "read",  "define",
                                                   "open", "ingest", "write", "publish", "create"};
 
-/// Columns of a row of the timeline, each with the shares of its time in words.
+/// The columns of a timeline row, each with a text of the shares of its time.
 std::string row_tips(const TimelineRow& row, double y, double x_end, std::size_t columns) {
   std::string out;
   const std::size_t bins = row.shares.size();

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts of the page about a run: plots over time and rows of a timeline. Curves and areas are SVG that is
-// stretched to the width of the window; labels are HTML, so that they have the same size on every screen.
-// Colours are classes of the page's style sheet, so that they follow light, dark and print.
+// Parts of the HTML report: plots over time and timeline rows. Curves and areas are SVG that is
+// scaled to the width of the window; labels are HTML, so that they have the same size on every
+// screen. Colours are classes of the page's style sheet, so that they follow light mode, dark mode
+// and print.
 #pragma once
 
 #include <array>
@@ -13,24 +14,24 @@
 
 namespace afterbay::observe {
 
-/// `text` as it can stand in HTML and in attributes; control characters become visible.
+/// `text` escaped for HTML and attributes; control characters become visible.
 std::string html_text(const std::string& text);
 
 struct PlotLine {
   std::string label;
   std::string style;                              ///< CSS class: "s0" ...
-  std::vector<std::pair<double, double>> points;  ///< by time
+  std::vector<std::pair<double, double>> points;  ///< (time, value)
   bool area = false;                              ///< filled down to the axis
 };
 
 struct Plot {
-  std::string label;  ///< for those who do not see it
+  std::string label;  ///< for screen readers
   double x_end = 1;   ///< seconds
   double y_end = 1;
   std::vector<PlotLine> lines;
-  std::vector<std::pair<double, double>> shaded{};      ///< spans of time
-  std::vector<std::pair<double, std::string>> marks{};  ///< horizontal lines: where, and what they are
-  std::string unit{};                                   ///< after bytes: "/s"
+  std::vector<std::pair<double, double>> shaded{};      ///< time spans
+  std::vector<std::pair<double, std::string>> marks{};  ///< horizontal lines: position and label
+  std::string unit{};                                   ///< appended to bytes: "/s"
 };
 
 /// The plot with its axes. Pointing at it shows the values at that time.
@@ -39,10 +40,10 @@ std::string html_of(const Plot& plot);
 struct TimelineRow {
   std::string label;
   std::string title;                                   ///< shown when pointed at, before the shares
-  std::vector<std::array<double, lane_count>> shares;  ///< of each interval's time, by lane
+  std::vector<std::array<double, lane_count>> shares;  ///< of the time of each interval, by lane
 };
 
-/// Rows one below the other over `x_end` seconds.
+/// Rows below each other over `x_end` seconds.
 std::string html_of(const std::vector<TimelineRow>& rows, double x_end);
 
 /// CSS class of a lane: "l-put".

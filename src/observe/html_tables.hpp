@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables of the page about a run.
+// The tables of the HTML report.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace afterbay::observe {
 
-/// What model ranks waited for, how long, and which the longest.
+/// What model ranks waited for, for how long, and which waited longest.
 std::string waits_table(const RunPage& page, const RunFigures& figures);
-/// Collections, then the latest files.
+/// Collections, followed by the latest files.
 std::string files_tables(const RunPage& page, const RunFigures& figures);
-/// What was set, one line each.
+/// The settings that were set, one per line.
 std::string settings_table(const RunPage& page);
 
 }  // namespace afterbay::observe

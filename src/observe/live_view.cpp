@@ -16,7 +16,7 @@ namespace afterbay::observe {
 namespace {
 
 constexpr double believed_s =
-    10;  ///< a page from another host that is no older than this is of a live server
+    10;  ///< a page from another host that is not older than this counts as that of a live server
 constexpr double noticed_share = 0.01;  ///< of the model's time
 
 ServerLife life_of(const FoundPage& page, const LiveAsker& asker) {
@@ -29,13 +29,13 @@ ServerLife life_of(const FoundPage& page, const LiveAsker& asker) {
   return asker.is_alive(page.state.pid) ? ServerLife::running : ServerLife::dead;
 }
 
-/// All servers of a session together.
+/// Sums over all servers of a session.
 struct Sums {
   double elapsed_s = 0, in_per_s = 0, out_per_s = 0, room_s = 0, files_s = 0;
-  double waits_in_s = -1;  ///< the soonest
+  double waits_in_s = -1;  ///< the earliest; -1: none
   std::uint64_t steps = 0, in = 0, out = 0;
   std::uint64_t model_ranks = 0;
-  std::uint64_t waiting_now = 0;  ///< of them, for room
+  std::uint64_t waiting_now = 0;  ///< number of them that wait for room
 };
 
 Sums sums_of(const LiveSession& session) {
@@ -45,7 +45,8 @@ Sums sums_of(const LiveSession& session) {
     sums.elapsed_s = std::max(sums.elapsed_s, it.elapsed_s);
     sums.in_per_s += it.in_bytes_per_s;
     sums.out_per_s += it.out_bytes_per_s;
-    sums.room_s += it.waited_for_room_s;  // room in each server; waits for files are of the session
+    sums.room_s += it.waited_for_room_s;  // room is counted per server; waits for files belong to
+                                          // the session
     sums.files_s = std::max(sums.files_s, it.waited_for_files_s);
     sums.steps = std::max(sums.steps, it.steps);
     sums.in += it.bytes_in;
@@ -157,7 +158,7 @@ std::string frontends_table(const LiveSession& session, std::size_t columns_show
   return text;
 }
 
-/// What several servers say of a collection: they share its files, or have files of their own.
+/// The data of several servers about a collection: they share its files, or have their own.
 std::map<std::string, CollectionState> joined_collections(const LiveSession& session) {
   std::map<std::string, CollectionState> all;
   for (const LiveServer& one : session.servers)
@@ -170,7 +171,7 @@ std::map<std::string, CollectionState> joined_collections(const LiveSession& ses
       sum.bytes_published += it.bytes_published;
       sum.files_published += it.files_published;
       sum.records_published += it.records_published;
-      if (it.shared) {  // the one that is behind holds the others up
+      if (it.shared) {  // the slowest one delays the others
         sum.records_taken = std::max(sum.records_taken, it.records_taken);
         sum.records_written = std::min(sum.records_written, it.records_written);
         sum.files_open = std::max(sum.files_open, it.files_open);
@@ -262,7 +263,8 @@ const char* name_of(ServerLife life) noexcept {
 }
 
 std::vector<LiveSession> live_sessions(std::vector<FoundPage> pages, const LiveAsker& asker) {
-  std::map<std::string, std::pair<double, std::string>> newest;  // by session: when its last run began, which
+  std::map<std::string, std::pair<double, std::string>> newest;  // by session: the start of its
+                                                                 // latest run, and the run
   for (const FoundPage& page : pages) {
     auto& [begun, run] = newest[page.state.session];
     if (run.empty() || page.state.started_at_s > begun)
@@ -282,7 +284,7 @@ std::vector<LiveSession> live_sessions(std::vector<FoundPage> pages, const LiveA
   for (auto& [name, session] : sessions) {
     for (auto* const all : {&session.servers, &session.frontends})
       std::ranges::sort(*all, {}, [](const LiveServer& it) { return it.page.state.server; });
-    if (session.servers.empty()) continue;  // frontends have something to tell a moment earlier
+    if (session.servers.empty()) continue;  // frontends have pages slightly earlier
     list.push_back(std::move(session));
   }
   return list;
@@ -302,7 +304,7 @@ LiveVerdict verdict_on(const LiveSession& session) {
   if (all_are(session, ServerLife::ended))
     return {Pace::over, fmt::format("ended after {}: {}", duration_text(sums.elapsed_s), waited)};
   if (const LiveServer* lost = first_that_is(session, ServerLife::unclear))
-    return {Pace::over, fmt::format("unclear: nothing was heard of {} on {} for a while", label_of(*lost),
+    return {Pace::over, fmt::format("unclear: {} on {} has not updated its page for a while", label_of(*lost),
                                     printable(lost->page.state.host))};
   if (sums.waits_in_s == 0)
     return {Pace::holds_up_model, "too slow: the model waits for the I/O servers now; " + waited + " so far"};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `afterbay top` shows: the statistics pages of a session's servers, put together.
+// The output of `afterbay top`: the statistics pages of a session's servers, combined.
 #pragma once
 
 #include <functional>
@@ -14,8 +14,8 @@ enum class ServerLife {
   running,
   ended,
   failed,
-  dead,     ///< it did not end, and lives no more
-  unclear,  ///< it runs elsewhere, and has said nothing for a while
+  dead,     ///< it did not end, and its process is gone
+  unclear,  ///< it runs on another host and has not updated its page for a while
 };
 const char* name_of(ServerLife life) noexcept;
 
@@ -24,7 +24,7 @@ struct LiveServer {
   ServerLife life = ServerLife::running;
 };
 
-/// The newest run of a session.
+/// The latest run of a session.
 struct LiveSession {
   std::string name;
   std::string run;
@@ -32,17 +32,17 @@ struct LiveSession {
   std::vector<LiveServer> frontends = {};  ///< likewise
 };
 
-/// Where the question is asked from.
+/// The process that asks.
 struct LiveAsker {
   std::string host;
-  std::function<bool(std::int64_t)> is_alive;  ///< whether a process of that id is on this host
+  std::function<bool(std::int64_t)> is_alive;  ///< whether a process with this id runs on this host
   double now_s = 0;                            ///< time of day
 };
 
-/// Pages of older runs are left out.
+/// Pages of older runs are ignored.
 std::vector<LiveSession> live_sessions(std::vector<FoundPage> pages, const LiveAsker& asker);
 
-/// How the session fares, in a sentence; the first words say whether the servers keep up.
+/// The state of the session in one sentence; the first words say whether the servers keep up.
 enum class Pace { keeps_up, falls_behind, holds_up_model, over };
 struct LiveVerdict {
   Pace pace = Pace::keeps_up;

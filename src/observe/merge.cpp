@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Many ranks' timers and counters joined by name.
+// Joins the timers and counters of many ranks by name.
 #include <algorithm>
 #include <limits>
 
@@ -11,7 +11,7 @@ namespace {
 constexpr double seconds_of(std::uint64_t ns) { return static_cast<double>(ns) * 1e-9; }
 constexpr std::string_view wait_prefix = "wait: ";
 
-/// One rank's inclusive and exclusive times, derived from what was measured.
+/// The inclusive and exclusive times of one rank, derived from the measurements.
 struct Times {
   std::vector<std::uint64_t> inclusive_ns;
   std::vector<std::uint64_t> children_ns;
@@ -21,7 +21,8 @@ struct Times {
       : inclusive_ns(profile.timers.size()), children_ns(inclusive_ns) {
     for (std::size_t i = profile.timers.size(); i-- > 0;) {  // children come after their parents
       const TimerRecord& timer = profile.timers[i];
-      // Never run itself: its children's sum. A wait there is part of what its neighbours measured.
+      // Never run itself: the sum of its children. A wait in it is part of its siblings'
+      // measurements.
       inclusive_ns[i] = timer.count > 0 ? timer.inclusive_ns : children_ns[i];
       if (timer.parent < 0) {
         roots_ns += inclusive_ns[i] / std::max<std::uint32_t>(timer.threads, 1);
@@ -32,13 +33,14 @@ struct Times {
       }
     }
   }
-  /// Threads below a timer may together take longer than it.
+  /// Threads below a timer may together take longer than the timer.
   [[nodiscard]] std::uint64_t exclusive_ns(std::size_t i) const {
     return inclusive_ns[i] > children_ns[i] ? inclusive_ns[i] - children_ns[i] : 0;
   }
 };
 
-/// A row while ranks are added to it; `children` are indices of nodes in the order of first sight.
+/// A row while ranks are added to it; `children` are indices of nodes in the order in which they
+/// were first seen.
 struct Node {
   Row row;
   std::uint64_t inclusive_ns = 0;

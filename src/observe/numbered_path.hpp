@@ -5,11 +5,13 @@
 
 namespace afterbay::observe {
 
-/// The path of one of several processes that write a file each: {server} in it is `whose`; a path without it
-/// gets that before its ending, "run.1.prom", unless this one is `plain`.
+/// The path for one of several processes that each write a file: {server} in it is replaced by
+/// `whose`. A path without it gets `whose` before its extension, "run.1.prom", unless `plain` is
+/// set.
 std::string numbered_path(const std::string& path, const std::string& whose, bool plain);
 
-/// The path of one of several sessions at a time that write the same: `path` for turn 1, then "run-2.json".
+/// The path for one of several concurrent sessions that write the same file: `path` for turn 1,
+/// then "run-2.json".
 std::string path_of_turn(const std::string& path, int turn);
 
 }  // namespace afterbay::observe

@@ -85,7 +85,7 @@ RankTrace Profile::trace(int rank, std::string role) const {
   if (trace_ == nullptr) return trace;
   trace_->copy_to(trace);
   const MutexLock lock(mutex_);
-  for (const Timer& timer : timers_) {  // "put history": a collection's name alone says too little
+  for (const Timer& timer : timers_) {  // the name of a collection alone is ambiguous
     const bool part = timer.parent_ >= 0;
     trace.names.push_back(part ? timers_[static_cast<std::size_t>(timer.parent_)].name_ + " " + timer.name_
                                : timer.name_);

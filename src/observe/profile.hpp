@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Profile: what one process did and how long it took. Timers form a tree (a collection is a child of
-// the operation: "put" > "history"); counters are sums or peaks. Asking for a timer takes a lock and
-// is done once, at set-up; timing costs two clock reads and three relaxed additions, from any thread.
-// Switched off, every timer and counter is null and costs a branch.
+// Profile: what one process did and how long it took. Timers form a tree (a collection is a child
+// of the operation: "put" > "history"); counters are sums or peaks. Looking up a timer takes a lock
+// and is done once, at set-up; timing costs two clock reads and three relaxed additions, from any
+// thread. If the profile is off, every timer and counter is null and costs a branch.
 #pragma once
 
 #include <atomic>
@@ -21,7 +21,7 @@
 
 namespace afterbay::observe {
 
-/// One node of the tree. Owned by its Profile, whose address it keeps for life.
+/// One node of the tree. Owned by its Profile; its address never changes.
 class Timer {
  public:
   void add(std::uint64_t start_ns, std::uint64_t end_ns, std::uint64_t bytes = 0) noexcept {
@@ -45,14 +45,15 @@ class Timer {
   std::uint32_t index_ = 0;
   bool of_workers_ = false;
   Trace* trace_ = nullptr;
-  Timeline* timeline_ = nullptr;  ///< null also for timers that have no lane
+  Timeline* timeline_ = nullptr;  ///< null also for timers without a lane
   Lane lane_ = no_lane;
   std::atomic<std::uint64_t> inclusive_ns_{0};
   std::atomic<std::uint64_t> count_{0};
   std::atomic<std::uint64_t> bytes_{0};
 };
 
-/// Adds the time from its construction to its end to a timer; does nothing for a null timer.
+/// Adds the time from its construction to its destruction to a timer; does nothing for a null
+/// timer.
 class Timed {
  public:
   explicit Timed(Timer* timer) noexcept : timer_(timer), start_ns_(timer != nullptr ? now_ns() : 0) {}
@@ -71,11 +72,11 @@ class Timed {
   std::uint64_t bytes_ = 0;
 };
 
-/// Times a call of a model. What such a call calls in turn counts as its own time: times of calls can be
-/// added up. One thread.
+/// Times a call of the model. Nested calls count as part of the outer call, so the times of calls
+/// can be added up. One thread.
 class TimedCall {
  public:
-  /// `inside`: whether a call is being timed; false at first.
+  /// `inside`: whether a call is being timed; false initially.
   TimedCall(bool& inside, Timer* timer) noexcept
       : inside_(inside), outer_(!std::exchange(inside, true)), timed_(outer_ ? timer : nullptr) {}
   TimedCall(const TimedCall&) = delete;
@@ -93,7 +94,7 @@ class TimedCall {
 class Counter {
  public:
   void add(std::uint64_t amount) noexcept { value_.fetch_add(amount, std::memory_order_relaxed); }
-  /// Keeps the largest value seen.
+  /// Keeps the largest value.
   void peak(std::uint64_t value) noexcept {
     std::uint64_t seen = value_.load(std::memory_order_relaxed);
     while (seen < value && !value_.compare_exchange_weak(seen, value, std::memory_order_relaxed)) {
@@ -116,38 +117,40 @@ inline void peak(Counter* counter, std::uint64_t value) noexcept {
   if (counter != nullptr) counter->peak(value);
 }
 
-/// Names of counters that the report gives a place of their own; others are listed by name.
+/// Names of counters that have their own place in the report; others are listed by name.
 namespace counters {
-inline constexpr std::string_view bytes = "bytes";                  ///< sum: payload put / taken in
-inline constexpr std::string_view written_bytes = "written bytes";  ///< sum: on files
-inline constexpr std::string_view direct_bytes = "direct bytes";    ///< sum: of these, by O_DIRECT
+inline constexpr std::string_view bytes = "bytes";                  ///< sum: payload put or taken in
+inline constexpr std::string_view written_bytes = "written bytes";  ///< sum: written to files
+inline constexpr std::string_view direct_bytes = "direct bytes";    ///< sum: the part of them written
+                                                                    ///< with O_DIRECT
 inline constexpr std::string_view messages = "messages";            ///< sum: sent
 inline constexpr std::string_view backlog = "peak backlog";         ///< peak, bytes
 }  // namespace counters
 
 class Profile {
  public:
-  /// `trace_events` > 0: also keeps that many of the latest timings for a trace.
-  /// `timeline`: also what the time went to over the run; null: none is kept.
-  /// `start_ns`: the beginning of the run, now or before.
+  /// `trace_events` > 0: also keeps that many of the latest timings for a trace. `timeline`: also
+  /// records what the time was spent on during the run; null: no timeline. `start_ns`: the
+  /// beginning of the run, now or earlier.
   explicit Profile(bool on = true, std::size_t trace_events = 0, std::unique_ptr<Timeline> timeline = nullptr,
                    std::uint64_t start_ns = now_ns());
 
   [[nodiscard]] bool on() const noexcept { return on_; }
-  /// The timer `name` below `parent` (null: a root); the same one each time. Null when off.
-  /// A timer that is never run itself but has children shows their sum.
+  /// The timer `name` below `parent` (null: a root); the same one for each call. Null if the
+  /// profile is off. A timer that is never run itself but has children shows their sum.
   Timer* timer(std::string_view name, const Timer* parent = nullptr);
-  /// A root timer that the worker threads run, several at once: percentages are of the time of all workers.
+  /// A root timer for worker threads, several at once: percentages refer to the time of all
+  /// workers.
   Timer* worker_timer(std::string_view name);
-  /// How many workers there are; 0 or 1: the process has no more than one thread that works.
+  /// The number of workers; 0 or 1: the process has only one working thread.
   void set_workers(std::size_t count) noexcept { workers_.store(count, std::memory_order_relaxed); }
   /// For a wait: a timer below `parent` named "wait: REASON".
   Timer* wait(std::string_view reason, const Timer* parent = nullptr);
   Counter* counter(std::string_view name, CounterKind kind = CounterKind::sum);
 
-  /// What was counted until now; `role` ("model", "server") groups ranks in the report.
+  /// The data collected so far; `role` ("model", "server") groups ranks in the report.
   [[nodiscard]] RankProfile snapshot(int rank, std::string role) const;
-  /// The trace; empty when none is kept.
+  /// The trace; empty if there is none.
   [[nodiscard]] RankTrace trace(int rank, std::string role) const;
   [[nodiscard]] const Timeline* timeline() const noexcept { return timeline_.get(); }
 
@@ -164,7 +167,7 @@ class Profile {
   std::deque<Counter> counters_ AFTERBAY_GUARDED_BY(mutex_);
 };
 
-/// Most memory this process ever had in use (VmHWM), bytes; 0 where /proc does not tell.
+/// The peak memory of this process (VmHWM), bytes; 0 if /proc does not provide it.
 std::uint64_t memory_high_water_bytes();
 
 }  // namespace afterbay::observe

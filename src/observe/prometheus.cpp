@@ -10,7 +10,7 @@
 namespace afterbay::observe {
 namespace {
 
-/// As a label's value: backslash, quote and newline are escaped.
+/// Escaped for a label's value: backslash, quote and newline.
 std::string escaped(const std::string& text) {
   std::string out;
   for (const char c : text) {
@@ -77,7 +77,7 @@ void add_server(Metrics& to, const ServerState& it) {
   to.counter("read_bytes_total", "Bytes of input files handed to model ranks.", number(it.bytes_read));
   to.counter("steps_total", "Steps that the model has ended.", number(it.steps));
   to.gauge("queued_tasks", "Tasks that no worker has begun.", number(it.tasks_queued));
-  to.gauge("open_files", "Files in the making.", number(it.files_open));
+  to.gauge("open_files", "Files open for output.", number(it.files_open));
   to.counter("published_files_total", "Files complete under their final names.", number(it.files_published));
   to.begin("waiting_model_ranks", "gauge", "Model ranks that wait now, by reason.");
   to.value(number(it.ranks_waiting_for_room), "reason=\"room\"");
@@ -88,7 +88,7 @@ void add_server(Metrics& to, const ServerState& it) {
   to.value(it.waited_for_files_s, "reason=\"files\"");
 }
 
-/// Under names of their own: what servers take in has come through frontends.
+/// With their own names, because data that servers take in have also passed through frontends.
 void add_frontend(Metrics& to, const ServerState& it) {
   to.gauge("frontend_running", "Whether the frontend passes data on (1) or has ended (0).",
            it.phase == "running" ? 1 : 0);

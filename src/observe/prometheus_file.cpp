@@ -18,10 +18,10 @@
 namespace afterbay::observe {
 namespace {
 
-constexpr int most_turns = 1000;  ///< sessions at a time that write one path
+constexpr int most_turns = 1000;  ///< concurrent sessions that write one path
 constexpr int most_looks = 20;    ///< the file may change owners meanwhile
 
-/// A descriptor that is closed at the end of its life.
+/// A descriptor that is closed by the destructor.
 class Opened {
  public:
   explicit Opened(const std::string& path)
@@ -59,7 +59,8 @@ void PrometheusFile::let_go() {
   owned_ = -1;
 }
 
-/// Gives the file `beside` the name. 0, EEXIST if another one got it meanwhile, or an errno.
+/// Renames the file `beside` to the name. Returns 0, EEXIST if another session got the name
+/// meanwhile, or errno.
 int PrometheusFile::replace(const std::string& name, const std::string& beside, bool is_new) {
   Opened made(beside);
   if (made.get() >= 0) (void)take_file_lock(made.get());
@@ -87,8 +88,8 @@ int PrometheusFile::try_write(const std::string& name, const std::string& text) 
     } else if (is_missing(name)) {
       number = replace(name, beside, true);
     } else {
-      const Opened older(
-          name);  // locked while it is replaced: no third session takes it for one without owner
+      const Opened older(name);  // locked while it is replaced: otherwise a third session would find it
+                                 // without an owner
       if (older.get() >= 0 && take_file_lock(older.get()) == FileLock::others) break;
       if (older.get() < 0 || is_at(older.get(), name)) number = replace(name, beside, false);
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// PrometheusFile: the file of one server for Prometheus, which no other session writes at the same time.
+// PrometheusFile: the Prometheus file of one server, which no other session writes at the same
+// time.
 #pragma once
 
 #include <string>
@@ -9,9 +10,9 @@
 
 namespace afterbay::observe {
 
-/// The file that has the name is always one that its session holds a lock on. Where another session holds it,
-/// this one writes to the next name, "run-2.prom". Files of sessions that have ended are replaced. On file
-/// systems without locks every session writes to the first name. For one thread.
+/// A session always holds a lock on the file that has the name. If another session holds it, this
+/// one uses the next name, "run-2.prom". Files of sessions that have ended are replaced. On file
+/// systems without locks every session uses the first name. For one thread.
 class PrometheusFile {
  public:
   explicit PrometheusFile(std::string path) : path_(std::move(path)) {}
@@ -19,11 +20,11 @@ class PrometheusFile {
   PrometheusFile(const PrometheusFile&) = delete;
   PrometheusFile& operator=(const PrometheusFile&) = delete;
 
-  /// Puts the state in the place of the one before, whole or not at all (by rename).
+  /// Replaces the previous state atomically (by rename).
   Result<> write(const ServerState& state);
 
  private:
-  /// 0, EEXIST if another session writes there, or an errno.
+  /// Returns 0, EEXIST if another session writes there, or errno.
   int try_write(const std::string& name, const std::string& text);
   int replace(const std::string& name, const std::string& beside, bool is_new);
   [[nodiscard]] bool is_ours(const std::string& name) const;
@@ -31,7 +32,7 @@ class PrometheusFile {
 
   std::string path_;
   int turn_ = 1;
-  int owned_ = -1;  ///< what was written last, locked; -1: nothing yet
+  int owned_ = -1;  ///< the latest file, locked; -1: none yet
 };
 
 }  // namespace afterbay::observe

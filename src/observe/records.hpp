@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What profiles and traces look like on their way from a rank to the report: plain data.
+// Plain data in which profiles and traces are sent from a rank to the report.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,11 @@ enum class CounterKind : std::uint8_t { sum, peak };
 
 struct TimerRecord {
   std::string name;
-  std::int32_t parent = -1;  ///< index in RankProfile::timers, smaller than the own one; -1: a root
+  std::int32_t parent = -1;  ///< index in RankProfile::timers, smaller than its own; -1: a root
   std::uint64_t inclusive_ns = 0;
   std::uint64_t count = 0;
   std::uint64_t bytes = 0;
-  std::uint32_t threads = 1;  ///< that may run it at once
+  std::uint32_t threads = 1;  ///< that may run it at the same time
   template <class A>
   void fields(A& a) {
     a(name, parent, inclusive_ns, count, bytes, threads);
@@ -48,11 +48,11 @@ struct RankProfile {
   }
 };
 
-/// How a variable is stored in chunks.
+/// How a variable is chunked.
 struct ChunkRecord {
   std::string variable;
   std::vector<std::uint64_t> lengths;  ///< slowest first; empty: contiguous
-  std::uint64_t bytes = 0;             ///< of a chunk, without filters
+  std::uint64_t bytes = 0;             ///< per chunk, without filters
   std::string why;                     ///< "schema", "setting chunk", "access map"
   template <class A>
   void fields(A& a) {
@@ -63,7 +63,8 @@ struct ChunkRecord {
 struct CollectionRecord {
   std::string name;
   std::string store;
-  std::vector<ChunkRecord> chunks;  ///< one a variable but for strings; empty for stores without chunks
+  std::vector<ChunkRecord> chunks;  ///< one per variable except strings; empty for stores without
+                                    ///< chunks
   template <class A>
   void fields(A& a) {
     a(name, store, chunks);
@@ -78,14 +79,14 @@ struct FileRecord {
   double opened_s = 0;
   double published_s = 0;
   std::uint64_t bytes = 0;
-  std::uint64_t records = 0;  ///< that this run put
+  std::uint64_t records = 0;  ///< put by this run
   template <class A>
   void fields(A& a) {
     a(path, collection, server, opened_s, published_s, bytes, records);
   }
 };
 
-/// How one server fared.
+/// The history of one server.
 struct ServerHistory {
   std::int32_t server = 0;
   std::int32_t rank = 0;  ///< in the session's communicator
@@ -94,9 +95,9 @@ struct ServerHistory {
   double started_at_s = 0;  ///< time of day
   std::vector<SeriesPoint> points;
   std::vector<FileRecord> files;  ///< the latest
-  std::uint64_t older_files = 0;  ///< that are not in the list
+  std::uint64_t older_files = 0;  ///< not in the list
   std::uint64_t records_refused =
-      0;  ///< so often, because too many records of a variable were not yet written
+      0;  ///< refusals because too many records of a variable were not yet written
   template <class A>
   void fields(A& a) {
     a(server, rank, host, backlog_limit_bytes, started_at_s, points, files, older_files, records_refused);
@@ -120,7 +121,8 @@ struct RankTrace {
   std::string role;
   std::uint64_t dropped = 0;  ///< older events that the ring had no room for
   std::vector<std::string> names;
-  std::vector<TraceEvent> events;  ///< oldest first; start_ns is time of day, so that nodes agree
+  std::vector<TraceEvent> events;  ///< oldest first; start_ns is time of day, so that nodes are
+                                   ///< comparable
   template <class A>
   void fields(A& a) {
     a(rank, role, dropped, names, events);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Report: many ranks' profiles in one table, as text for people and JSON for scripts.
+// Report: the profiles of many ranks in one table, as text and as JSON.
 #pragma once
 
 #include <cstdint>
@@ -11,16 +11,17 @@
 
 namespace afterbay::observe {
 
-/// A timer over all ranks of a role. Times are seconds, of all threads of a rank together; means are over all
-/// of the role's ranks, so that rows add up, least and most over those ranks that have the timer. The first
-/// row is the role itself: its inclusive time is the elapsed time, its exclusive time what passed outside all
-/// timers.
+/// A timer over all ranks of a role. Times are in seconds, summed over the threads of a rank. Means
+/// are over all ranks of the role, so that rows add up; minimum and maximum are over the ranks that
+/// have the timer. The first row is the role itself: its inclusive time is the elapsed time, its
+/// exclusive time the time outside all timers.
 struct Row {
   std::string name;
   std::uint32_t depth = 0;
   double inclusive = 0;          ///< mean over the role's ranks
-  double inclusive_percent = 0;  ///< of the elapsed time of all threads that may run it; at most 100
-  double exclusive = 0;          ///< inclusive without the children's, mean
+  double inclusive_percent = 0;  ///< of the elapsed time of all threads that may run it; at most
+                                 ///< 100
+  double exclusive = 0;          ///< inclusive minus the children's, mean
   double exclusive_percent = 0;
   double max_exclusive = 0;
   double min_exclusive = 0;
@@ -28,10 +29,10 @@ struct Row {
   std::int32_t min_rank = 0;
   std::uint64_t count = 0;    ///< sum over ranks
   std::uint64_t bytes = 0;    ///< sum over ranks
-  std::uint32_t threads = 1;  ///< of a rank that may run it at once
+  std::uint32_t threads = 1;  ///< of a rank that may run it at the same time
 };
 
-/// A counter over all ranks of a role: total is the sum, or for a peak the largest.
+/// A counter over all ranks of a role: total is the sum or, for a peak, the maximum.
 struct CounterRow {
   std::string name;
   CounterKind kind = CounterKind::sum;
@@ -43,9 +44,9 @@ struct CounterRow {
 struct RoleReport {
   std::string role;
   std::uint32_t ranks = 0;
-  double elapsed = 0;                         ///< longest of the ranks
+  double elapsed = 0;                         ///< maximum over the ranks
   double inside = 0;                          ///< in timers without a parent, mean
-  std::uint64_t memory_high_water_bytes = 0;  ///< of one process, the largest
+  std::uint64_t memory_high_water_bytes = 0;  ///< of one process, the maximum
   std::int32_t memory_high_water_rank = 0;
   std::vector<Row> rows;  ///< depth first
   std::vector<CounterRow> counters;
@@ -59,12 +60,12 @@ struct Report {
 
 Report merge(std::span<const RankProfile> profiles);
 
-/// How many threads of a server work for it; 1 if there is no server.
+/// The number of workers per server; 1 if there is no server.
 std::uint32_t workers_of(const RoleReport& role);
 
 /// The table: per role the timers (Name, Inclusive, % Incl, Exclusive, % Excl, Max Excl, Min Excl,
-/// Max PE, Min PE), then bytes, bandwidth, peak backlog, memory high water, messages; then the shapes of
-/// chunks, shortened. Ends with a newline.
+/// Max PE, Min PE), then bytes, bandwidth, peak backlog, memory high water, messages; then the
+/// chunk shapes, shortened. Ends with a newline.
 std::string table(const Report& report);
 
 /// The same as one JSON object, indented.

@@ -9,7 +9,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// `path` holds the names down to the row before, and is brought to this row's.
+/// `path` holds the names up to the previous row, and is updated to this row's.
 Json timer_json(const Row& row, std::vector<std::string>& path) {
   path.resize(row.depth);
   path.push_back(row.name);

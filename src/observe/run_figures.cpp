@@ -11,11 +11,13 @@
 namespace afterbay::observe {
 namespace {
 
-// Shares of the run from which on waits are more than noise, and more than a model should bear.
+// Shares of the run above which waits are more than noise, and too much for a model.
 constexpr double noticed = 0.01;
 constexpr double serious = 0.05;
-constexpr double room_share = 0.5;  ///< of a server's memory: when less was in use at most, it was not short
-constexpr double most_times = 8;    ///< beyond, an estimate of servers is only a number
+constexpr double room_share = 0.5;  ///< of a server's memory: if the peak was lower, memory was not
+                                    ///< short
+constexpr double most_times = 8;    ///< above this, an estimate of the number of servers is
+                                    ///< meaningless
 
 std::string seconds(double s) { return s < 0.1 ? fmt::format("{:.2f} s", s) : fmt::format("{:.1f} s", s); }
 std::string percent(double share) { return fmt::format("{:.{}f} %", 100 * share, share < 0.0995 ? 1 : 0); }
@@ -60,7 +62,7 @@ void add_servers(RunFigures& to, const RunPage& page) {
   }
 }
 
-/// How busy the servers' workers were, and with what.
+/// How busy the servers' workers were, and what they did.
 void add_work(RunFigures& to, const RunPage& page) {
   double busy_s = 0, elapsed_s = 0;
   for (const TimelineRecord& it : page.timelines) {
@@ -100,20 +102,20 @@ std::string advice(const RunFigures& it) {
         percent(it.peak_share));
   if (it.peak_share < room_share)
     return fmt::format(
-        "There was room in the servers' memory: no more than {} of it was in use. What stands between model "
+        "There was room in the servers' memory: no more than {} of it was in use. The buffers between model "
         "and "
-        "servers was full: raise memory.link (of each rank, over the network) or memory.frontend.",
+        "servers were full: raise memory.link (of each rank, over the network) or memory.frontend.",
         percent(it.peak_share));
   if (it.busy_share < 0.6)
     return fmt::format(
-        "The servers' workers were busy for {} of the time only: their memory is too small for the "
+        "The servers' workers were busy for {} of the time: their memory is too small for the "
         "model's bursts. Raise memory.server.",
         percent(it.busy_share));
   std::string limit;
   if (it.disk_share > 0.5)
     limit = fmt::format(
         "{} of it at the disk: that is the limit. More servers help where the file system takes "
-        "more at once; else put out less, or compress",
+        "more at once; otherwise write less, or compress",
         percent(it.disk_share));
   else if (it.pack_share > 0.5)
     limit = fmt::format("{} of it compressing: more servers, more writers or a lower deflate level help",
@@ -123,7 +125,7 @@ std::string advice(const RunFigures& it) {
   return fmt::format("The servers' workers were busy for {} of the time, {}.", percent(it.busy_share), limit);
 }
 
-/// How many servers would have done, if each did what these did.
+/// How many servers of this speed would have been enough.
 std::string estimate(const RunFigures& it) {
   const double free_s = it.elapsed_s - it.room_s - it.files_s - it.end_s;
   const double one_rate = static_cast<double>(it.bytes_in) / it.elapsed_s / static_cast<double>(it.servers) /
@@ -135,10 +137,9 @@ std::string estimate(const RunFigures& it) {
   const std::string rates =
       fmt::format("Without waits the model would put out {}/s, and a busy server wrote {}/s",
                   amount_text(wanted), amount_text(one_rate));
-  if (times > most_times) return fmt::format("{}: {:.0f} times what there is.", rates, times);
-  return fmt::format("{}: about {:.0f} servers of this kind would keep up, where there {} {}.", rates,
-                     std::ceil(times * static_cast<double>(it.servers)), it.servers == 1 ? "was" : "were",
-                     it.servers);
+  if (times > most_times) return fmt::format("{}: this takes {:.0f} times as many servers.", rates, times);
+  return fmt::format("{}: about {:.0f} servers of this kind would keep up; the run had {}.", rates,
+                     std::ceil(times * static_cast<double>(it.servers)), it.servers);
 }
 
 }  // namespace
@@ -173,11 +174,11 @@ RunVerdict verdict_of(const RunFigures& it) {
     if (const std::string more = estimate(it); !more.empty() && it.busy_share >= 0.6)
       verdict.details.push_back(more);
   } else if (verdict.grade != RunGrade::kept_up && it.files_s > 0) {
-    verdict.details.push_back(
-        fmt::format("It waited by its own wish, {} in wait, flush or end_step for what it had put to be "
-                    "written: with the inline "
-                    "topology and its mode synchronous every step does so; else wait later, or not at all.",
-                    seconds(it.files_s)));
+    verdict.details.push_back(fmt::format(
+        "It waited in its own calls: {} in wait, flush or end_step until its data were written. With "
+        "the inline topology in synchronous mode this happens in every step; otherwise wait "
+        "later, or not at all.",
+        seconds(it.files_s)));
   }
   if (it.limit_bytes > 0)
     verdict.details.push_back(fmt::format(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the page about a run says in words, and the figures that it follows from.
+// The sentences of the HTML report, and the figures from which they are derived.
 #pragma once
 
 #include <cstdint>
@@ -26,17 +26,17 @@ struct RunFigures {
   std::uint64_t bytes_in = 0;
   std::uint64_t bytes_written = 0;
   std::uint64_t files = 0;
-  double peak_share = 0;              ///< of a server's memory: the fullest
+  double peak_share = 0;              ///< of a server's memory: the maximum over servers
   std::uint64_t records_refused = 0;  ///< see ServerHistory
   std::uint64_t peak_bytes = 0;
   std::uint64_t limit_bytes = 0;
   std::int32_t peak_server = 0;
   double peak_at_s = 0;
   double busy_share = 0;  ///< of the servers' workers
-  double disk_share = 0;  ///< of their writing: at the disk
-  double pack_share = 0;  ///< of their writing: compressing
+  double disk_share = 0;  ///< share of their writing time spent on disk I/O
+  double pack_share = 0;  ///< share of their writing time spent compressing
 
-  /// All that a model rank spent in Afterbay.
+  /// The total time that a model rank spent in Afterbay.
   [[nodiscard]] double inside_s() const {
     return put_s + room_s + files_s + end_s + read_s + define_s + open_s;
   }

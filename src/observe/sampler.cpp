@@ -79,7 +79,7 @@ void Sampler::write(ServerState state, bool last) {
   if (auto written = page_->write(std::move(state)); !written) warn_once(written.error());
 }
 
-/// Over the last seconds, so that bursts do not make them jump.
+/// Averaged over the last seconds, so that bursts do not make them jump.
 void Sampler::add_rates(ServerState& state) {
   recent_.push_back({state.elapsed_s, state.bytes_in, state.bytes_out, state.bytes_written});
   while (recent_.size() > 2 && recent_[1].at_s <= state.elapsed_s - rate_window_s) recent_.pop_front();
@@ -91,9 +91,9 @@ void Sampler::add_rates(ServerState& state) {
   state.written_bytes_per_s = static_cast<double>(state.bytes_written - from.written) / passed;
 }
 
-/// What is shown is not worth a run.
+/// A failure of the display must not end a run.
 void Sampler::warn_once(const Error& error) {
-  if (!std::exchange(warned_, true)) logger_.warning("{}\noutput goes on without it", error.text());
+  if (!std::exchange(warned_, true)) logger_.warning("{}\noutput continues without it", error.text());
 }
 
 }  // namespace afterbay::observe

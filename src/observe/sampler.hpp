@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sampler: what becomes of the moments that a server tells of: the statistics page, the Prometheus file, the
-// series for the report. The files are written by a thread of its own: a disk that hangs holds up no server.
+// Sampler: processes the states that a server reports: the statistics page, the Prometheus file and
+// the series for the report. A separate thread writes the files, so that a disk that hangs does not
+// delay the server.
 #pragma once
 
 #include <chrono>
@@ -31,14 +32,14 @@ class Sampler {
   };
 
   Sampler(Options options, Logger logger);
-  /// Writes what was offered last.
+  /// Writes the latest state.
   ~Sampler();
   Sampler(const Sampler&) = delete;
   Sampler& operator=(const Sampler&) = delete;
 
-  /// From the server's ingest thread, as often as it likes; cheap, never waits for a disk. Files are begun
-  /// when there is something to tell, so that a session without any work leaves none; `model_has_defined`:
-  /// then that this server is idle is something to tell.
+  /// Called by the server's ingest thread, at any rate; cheap, never waits for a disk. Files are
+  /// created when there is something to report, so that a session without any work leaves none.
+  /// `model_has_defined`: an idle server is reported too.
   void offer(ServerState state, bool model_has_defined = false);
   [[nodiscard]] std::vector<SeriesPoint> series() const;
 
@@ -60,13 +61,13 @@ class Sampler {
   std::uint64_t offered_ns_ AFTERBAY_GUARDED_BY(mutex_) = 0;
   Series series_ AFTERBAY_GUARDED_BY(mutex_);
 
-  // Of the thread.
+  // ---- used by the thread
   std::unique_ptr<StatisticsPage> page_;
   std::deque<Totals> recent_;
   PrometheusFile prometheus_;
   std::uint64_t next_prometheus_ns_ = 0;
   bool warned_ = false;
-  std::jthread thread_;  ///< last: uses all of the above; begun with the first work
+  std::jthread thread_;  ///< last: uses all members above; started with the first work
 };
 
 }  // namespace afterbay::observe

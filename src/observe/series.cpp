@@ -6,7 +6,7 @@
 namespace afterbay::observe {
 namespace {
 
-/// `later` with what was most in either.
+/// `later` with the maximum of both points.
 SeriesPoint joined(const SeriesPoint& earlier, SeriesPoint later) {
   later.backlog_bytes = std::max(earlier.backlog_bytes, later.backlog_bytes);
   later.ranks_waiting = std::max(earlier.ranks_waiting, later.ranks_waiting);
@@ -25,7 +25,7 @@ void Series::add(const SeriesPoint& point) {
   last_began_s_ = point.at_s;
 }
 
-/// Half as many points, each for two.
+/// Joins pairs of points, which halves their number.
 void Series::thin() {
   std::size_t kept = 0;
   for (std::size_t i = 0; i < points_.size(); i += 2)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Series: how a server fared over time, in bounded memory: the longer the run, the farther apart its points.
+// Series: the state of a server over time, in bounded memory: the longer the run, the longer the
+// interval between points.
 #pragma once
 
 #include <cstdint>
@@ -7,14 +8,14 @@
 
 namespace afterbay::observe {
 
-/// What is true at a moment, or since the point before it.
+/// The state at a moment, or since the previous point.
 struct SeriesPoint {
   double at_s = 0;                  ///< since the start
-  std::uint64_t backlog_bytes = 0;  ///< the most since the point before
+  std::uint64_t backlog_bytes = 0;  ///< the maximum since the previous point
   std::uint64_t bytes_in = 0;       ///< totals
   std::uint64_t bytes_out = 0;
   std::uint64_t bytes_written = 0;
-  std::uint64_t ranks_waiting = 0;  ///< the most since the point before
+  std::uint64_t ranks_waiting = 0;  ///< the maximum since the previous point
   template <class A>
   void fields(A& a) {
     a(at_s, backlog_bytes, bytes_in, bytes_out, bytes_written, ranks_waiting);
@@ -27,7 +28,7 @@ class Series {
       : most_points_(most_points), gap_s_(shortest_gap_s) {
     points_.reserve(most_points);
   }
-  /// Points that come too soon after the one before are joined with it.
+  /// A point that follows too soon is joined with the previous one.
   void add(const SeriesPoint& point);
   [[nodiscard]] const std::vector<SeriesPoint>& points() const noexcept { return points_; }
 
@@ -36,7 +37,7 @@ class Series {
 
   std::size_t most_points_;
   double gap_s_;
-  double last_began_s_ = 0;  ///< of the last point: when the first that was joined to it came
+  double last_began_s_ = 0;  ///< time of the first sample in the last point
   std::vector<SeriesPoint> points_;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// ServerState: what an I/O server, or a frontend, can say of itself at one moment: what its statistics page
-// holds, and what `afterbay top`, the Prometheus file and the report draw from.
+// ServerState: the state of an I/O server, or a frontend, at one moment: the contents of its
+// statistics page, and the data from which `afterbay top`, the Prometheus file and the report are
+// made.
 #pragma once
 
 #include <cstdint>
@@ -13,16 +14,16 @@ namespace afterbay::observe {
 struct CollectionState {
   std::string name;
   bool shared = false;                  ///< several servers write each of its files
-  std::uint64_t records_taken = 0;      ///< every rank has handed over its part
-  std::uint64_t records_written = 0;    ///< of these, in their files
-  std::uint64_t records_published = 0;  ///< of these, in files that are complete and durable
-  double lag_s = 0;  ///< how long the oldest record that is taken in has waited to be written
+  std::uint64_t records_taken = 0;      ///< every rank has put its part
+  std::uint64_t records_written = 0;    ///< the part of them written to their files
+  std::uint64_t records_published = 0;  ///< the part of them in files that are complete and durable
+  double lag_s = 0;  ///< how long the oldest record taken in has been waiting to be written
   std::uint64_t files_open = 0;
   std::uint64_t files_published = 0;
   std::uint64_t bytes_in = 0;
   std::uint64_t bytes_published = 0;
 
-  /// The one definition for the page: a(name, field).
+  /// The only definition of the page's contents: a(name, field).
   template <class A>
   void named_fields(A& a) {
     a("name", name);
@@ -38,50 +39,52 @@ struct CollectionState {
   }
 };
 
-/// Totals are since the start. Of a frontend: its backlog is what it holds, its steps, files, tasks and
-/// collections are none, and what it has passed on counts as written.
+/// Totals are since the start. For a frontend: its backlog is the data that it holds, it has no
+/// steps, files, tasks and collections, and forwarded data count as written.
 struct ServerState {
-  // Who.
+  // Identity.
   std::string role = "server";  ///< or "frontend"
   std::string session;
   std::string run;
   std::string host;
   std::string topology;
-  std::int64_t server = 0;   ///< its number; of a frontend: among all frontends
-  std::int64_t servers = 0;  ///< of the session; of a frontend: all frontends
+  std::int64_t server = 0;   ///< its number; for a frontend: among all frontends
+  std::int64_t servers = 0;  ///< of the session; for a frontend: number of all frontends
   std::int64_t rank = 0;     ///< of its process, in the session's communicator
   std::int64_t pid = 0;
   std::int64_t model_ranks = 0;
   double started_at_s = 0;  ///< time of day, seconds since 1970
 
-  // How far.
+  // Progress.
   std::string phase = "running";  ///< "running", "ended", "failed"
   double elapsed_s = 0;
   std::uint64_t steps = 0;
   std::uint64_t backlog_bytes = 0;
   std::uint64_t backlog_limit_bytes = 0;
   std::uint64_t backlog_peak_bytes = 0;
-  std::uint64_t memory_allocated_bytes = 0;  ///< for such data, used or not; a frontend does not say
+  std::uint64_t memory_allocated_bytes = 0;  ///< for data, used or not; unset for a frontend
   std::uint64_t bytes_in = 0;                ///< payload taken in
-  std::uint64_t bytes_out = 0;               ///< of it, on its way no more: written
-  std::uint64_t bytes_written = 0;           ///< to files, as it is there (packed)
-  std::uint64_t bytes_read = 0;              ///< of input files, handed to ranks
-  std::uint64_t tasks_queued = 0;            ///< writes and the like that no worker has begun
+  std::uint64_t bytes_out = 0;               ///< the part of it that has been written
+  std::uint64_t bytes_written = 0;           ///< to files, compressed
+  std::uint64_t bytes_read = 0;              ///< from input files, handed to ranks
+  std::uint64_t tasks_queued = 0;            ///< tasks such as writes that no worker has begun
   std::uint64_t files_open = 0;
   std::uint64_t files_published = 0;
   std::uint64_t ranks_ended = 0;
   std::uint64_t ranks_waiting_for_room = 0;   ///< now
-  std::uint64_t ranks_waiting_for_files = 0;  ///< now: in wait() for what they put to be on the disk
-  double waited_for_room_s = 0;               ///< all model ranks together, up to the last step of each
+  std::uint64_t ranks_waiting_for_files = 0;  ///< now: in wait() until their data are on the disk
+  double waited_for_room_s = 0;               ///< total over all model ranks, up to the last step
+                                              ///< of each
   double waited_for_files_s = 0;
   std::vector<CollectionState> collections;
 
-  // What follows from several moments; see Sampler.
+  // Derived from several states; see Sampler.
   double in_bytes_per_s = 0;
   double out_bytes_per_s = 0;
   double written_bytes_per_s = 0;
-  double model_waits_in_s = -1;  ///< where the backlog grows: until the memory is full; -1: it does not
-  double silent_s = 0;           ///< since the server last said anything of itself
+  double model_waits_in_s = -1;  ///< if the backlog grows: time until the memory is full; -1: it
+                                 ///< does not grow
+  double silent_s = 0;           ///< since the last update by the server
 
   [[nodiscard]] bool is_frontend() const noexcept { return role == "frontend"; }
 

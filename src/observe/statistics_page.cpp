@@ -30,10 +30,10 @@ using PageJson = nlohmann::ordered_json;
 constexpr int page_version = 1;
 constexpr std::string_view page_start = "statistics-";
 constexpr std::string_view page_end = ".json";
-constexpr int most_page_turns = 1000;  ///< sessions at a time in one directory
+constexpr int most_page_turns = 1000;  ///< concurrent sessions in one directory
 constexpr const char* usual_directory = "afterbay-journal";
 constexpr long nfs_magic = 0x6969;
-/// Of a page that is read: one of 30,000 collections has less.
+/// Limit for a page that is read: a page with 30,000 collections is smaller.
 constexpr std::uint64_t most_page_bytes = std::uint64_t{16} << 20;
 
 std::string page_name(std::int64_t number, bool is_frontend, int turn) {
@@ -67,7 +67,7 @@ class PageWriter {
   PageJson& json_;
 };
 
-/// What is missing keeps its initial value.
+/// Missing fields keep their initial values.
 class PageReader {
  public:
   explicit PageReader(const PageJson& json) : json_(json) {}
@@ -108,21 +108,21 @@ std::string sum_of(std::string_view text) {
   return fmt::format("{:016x}", crc64(std::as_bytes(std::span(text))));
 }
 
-/// The object with the checksum of all text before it as its last field.
+/// The object with a checksum of all preceding text as its last field.
 std::string sealed(std::string text) {
   text.pop_back();
   const std::string sum = sum_of(text);
   return text.append(sum_field).append(sum).append("\"}");
 }
 
-/// Whether the text is what one `write` wrote, not parts of two.
+/// Whether the text was written by one `write`, not by parts of two.
 bool is_sealed(const std::string& text) {
   const std::size_t at = text.rfind(sum_field);
   return at != std::string::npos &&
          text.compare(at + sum_field.size(), 16, sum_of(std::string_view(text).substr(0, at))) == 0;
 }
 
-/// Nothing where the text is not whole, or no page.
+/// Nothing if the text is incomplete or not a page.
 std::optional<FoundPage> parse_page(const std::string& text) {
   if (!is_sealed(text)) return std::nullopt;
   const PageJson json = PageJson::parse(text, nullptr, false);
@@ -178,7 +178,7 @@ double time_of_day_s() {
 
 Result<std::unique_ptr<StatisticsPage>> StatisticsPage::open(const std::string& directory,
                                                              std::int64_t number, bool is_frontend) {
-  // Durably: the journal may come to the same directory next.
+  // Durable, because the journal may use the same directory next.
   if (const int code = make_directories(directory))
     return fail(page_error(code, "make the directory of", directory));
   for (int turn = 0; turn < most_page_turns; ++turn) {
@@ -189,7 +189,7 @@ Result<std::unique_ptr<StatisticsPage>> StatisticsPage::open(const std::string& 
     struct stat status {};
     if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
       ::close(descriptor);
-      return fail(page_error(EINVAL, "open (no regular file)", path));
+      return fail(page_error(EINVAL, "open (not a regular file)", path));
     }
     const FileLock held = take_file_lock(descriptor);
     if (held == FileLock::others) {
@@ -242,7 +242,7 @@ Result<FoundPage> read_page(const std::string& path) {
   }
   const bool held = file_lock_is_held(file.descriptor());
   if (!page)
-    return fail(make_error(ErrorCode::format, "{} is no statistics page that this version can read", path)
+    return fail(make_error(ErrorCode::format, "{} is not a statistics page that this version can read", path)
                     .in_file(path));
   page->path = path;
   page->held = held;
@@ -259,16 +259,17 @@ Result<std::vector<FoundPage>> read_pages(const std::string& directory) {
     auto page = read_page(path);
     if (page)
       pages.push_back(std::move(*page));
-    else if (page.error().code == ErrorCode::io)  // others may be torn for a moment
+    else if (page.error().code == ErrorCode::io)  // other files may be incomplete for a moment
       refused = std::move(page).error();
   }
   if (pages.empty() && refused) return fail(std::move(*refused));
   if (pages.empty())
     return fail(
-        make_error(ErrorCode::io,
-                   "there is no statistics page in {} or {}: servers write them from their first second "
-                   "with output on, unless the setting 'statistics.directory' says off or elsewhere",
-                   directory, inside)
+        make_error(
+            ErrorCode::io,
+            "there is no statistics page in {} or {}: servers write them from their first second "
+            "with output on, unless the setting 'statistics.directory' is off or names another directory",
+            directory, inside)
             .in_file(directory));
   std::ranges::sort(pages, {}, [](const FoundPage& it) {
     return std::tuple(it.state.session, it.state.run, it.state.is_frontend(), it.state.server);

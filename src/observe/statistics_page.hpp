@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The statistics page of one I/O server: a small file, one JSON object, written over and over in place while
-// the run lasts. Its last field is a checksum of all text before it, so that a reader that comes in the
-// middle of a write notices and reads again. It is written and not mapped: a full disk or a file that
-// somebody cuts short is an error then, and no signal that ends the server.
+// The statistics page of one I/O server: a small file with one JSON object, rewritten in place
+// during the run. Its last field is a checksum of all preceding text, so that a reader detects a
+// concurrent write and reads again. It is written and not mapped, so that a full disk or a
+// truncated file causes an error and not a signal that ends the server.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +16,12 @@
 
 namespace afterbay::observe {
 
-/// The writer's end. Holds a lock on the file, by which others see that it lives. Used by one thread.
+/// The writer's end. Holds a lock on the file, by which others see that it is alive. Used by one
+/// thread.
 class StatisticsPage {
  public:
-  /// Makes the directory where it is missing. A second session there gets a file of its own.
-  /// `number`: of the server, or of the frontend.
+  /// Creates the directory if it is missing. A second session in the same directory gets its own
+  /// file. `number`: that of the server or frontend.
   static Result<std::unique_ptr<StatisticsPage>> open(const std::string& directory, std::int64_t number,
                                                       bool is_frontend = false);
   StatisticsPage(const StatisticsPage&) = delete;
@@ -36,29 +37,30 @@ class StatisticsPage {
   int descriptor_;
   std::string path_;
   bool locked_;
-  bool far_;  ///< on a file system that keeps what is written to itself until it is synchronised
+  bool far_;  ///< on a file system that delays written data until they are synchronised
   std::uint64_t serial_ = 0;
-  std::size_t length_ = 0;  ///< of the longest so far: shorter ones are filled up
+  std::size_t length_ = 0;  ///< maximum so far: shorter texts are padded
 };
 
-/// A page as it is found.
+/// A page as found.
 struct FoundPage {
   std::string path;
   ServerState state;
   std::uint64_t serial = 0;
   double updated_at_s = 0;  ///< time of day
-  bool locked = false;      ///< the writer could take the lock
-  bool held = false;        ///< and holds it: it lives
+  bool locked = false;      ///< the writer was able to take the lock
+  bool held = false;        ///< the writer holds the lock: it is alive
 };
 
-/// Looks again, for up to a tenth of a second, where it comes upon a write.
+/// Reads a page; retries for up to a tenth of a second during a concurrent write.
 Result<FoundPage> read_page(const std::string& path);
 
-/// All pages in the directory, or in the one that the default setting makes inside it; by session and server.
-/// Files that are no pages, or of a format to come, are left out. Fails with io when there is none.
+/// All pages in the directory, or in the subdirectory that the default setting creates; by session
+/// and server. Files that are not pages, or have a newer format, are left out. Fails with io if
+/// there are none.
 Result<std::vector<FoundPage>> read_pages(const std::string& directory);
 
-/// The page as JSON again, for scripts.
+/// The page as JSON, for scripts.
 std::string page_json(const FoundPage& page);
 
 /// Time of day in seconds since 1970.

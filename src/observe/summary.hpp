@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run prints at its end: three lines, and hints on how to use idle servers.
+// The output at the end of a run: three lines, and hints how to use idle servers.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,12 @@
 
 namespace afterbay::observe {
 
-/// Numbers of the servers (by their ranks' order) that took nothing in, read nothing and wrote no file, if
+/// Numbers of the servers (in rank order) that took no data in, read nothing and wrote no file, if
 /// others did.
 std::vector<int> idle_servers(std::span<const RankProfile> profiles);
 
-/// One sentence or two for servers that had nothing to do, with the setting to change; empty if all worked.
-/// `placement`: the setting's value; `pools`: whether there are several.
+/// One or two sentences about servers that had nothing to do, with the setting to change; empty if
+/// all worked. `placement`: the setting's value; `pools`: whether there are several.
 std::string hint_on_idle(const std::vector<int>& idle, std::size_t servers, const std::string& placement,
                          bool pools);
 
@@ -27,7 +27,7 @@ struct SummaryLines {
   std::vector<std::string> hints;
 };
 
-/// Files and bytes; the share of the model's time; where the report is; then a line per hint.
+/// Files and bytes; the share of the model's time; the report's location; then one line per hint.
 std::string summary(const Report& report, const SummaryLines& lines);
 
 }  // namespace afterbay::observe

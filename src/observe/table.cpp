@@ -68,7 +68,7 @@ std::string heading(const RoleReport& role) {
                              role.inside, percent);
 }
 
-/// Variables whose chunks are alike.
+/// Variables with equal chunks.
 struct AlikeChunks {
   const ChunkRecord* first = nullptr;
   std::vector<std::string_view> variables;

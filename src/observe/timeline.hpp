@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Timeline: what a process was busy with, in bounded memory: the run is cut into a few hundred intervals,
-// which grow with it, and each says how much of it went where.
+// Timeline: what a process spent its time on, in bounded memory. The run is divided into a few
+// hundred intervals, which grow with it; each records the time per activity.
 #pragma once
 
 #include <array>
@@ -16,13 +16,13 @@ namespace afterbay::observe {
 
 enum class Lane : std::uint8_t {
   // model ranks
-  put,     ///< copying what is put
+  put,     ///< copying in put
   room,    ///< waiting for room in a server
-  files,   ///< waiting for what was put to be written: wait, flush, end_step
+  files,   ///< waiting until data are written: wait, flush, end_step
   end,     ///< finalize
-  read,    ///< get and the like; on a server: reading
+  read,    ///< get and similar calls; on a server: reading
   define,  ///< definitions at the start
-  open,    ///< open_session; of servers too
+  open,    ///< open_session; also on servers
   // servers
   ingest,
   write,
@@ -32,7 +32,7 @@ enum class Lane : std::uint8_t {
 inline constexpr std::size_t lane_count = 11;
 inline constexpr Lane no_lane{255};
 
-/// The lane of a timer, by its name and that of the root above it; no_lane for parts of others.
+/// The lane of a timer, from its name and that of its root; no_lane for parts of other timers.
 Lane lane_of(std::string_view root, std::string_view name, std::size_t depth);
 
 struct TimelineRecord {
@@ -41,7 +41,7 @@ struct TimelineRecord {
   double started_at_s = 0;  ///< time of day
   double elapsed_s = 0;
   double bin_s = 0;           ///< length of an interval
-  std::vector<float> busy_s;  ///< lane_count numbers an interval; of several threads together
+  std::vector<float> busy_s;  ///< lane_count numbers per interval; sum over threads
   template <class A>
   void fields(A& a) {
     a(rank, role, started_at_s, elapsed_s, bin_s, busy_s);
@@ -52,13 +52,13 @@ struct TimelineRecord {
 
 class Timeline {
  public:
-  /// `exclusive`: spans of one thread that lie one within the other: the inner one's time is its own and no
-  /// longer the outer one's. Else spans of any threads are added up as they come.
-  /// `start_ns`: the beginning of the run, now or before.
+  /// `exclusive`: nested spans of one thread; the time of an inner span is not part of the outer
+  /// one. Otherwise spans of any threads are added up. `start_ns`: the beginning of the run, now or
+  /// earlier.
   explicit Timeline(bool exclusive, double first_bin_s = 0.02, std::size_t most_bins = 400,
                     std::uint64_t start_ns = now_ns());
 
-  /// A span that ended now or before; with `exclusive` in the order of their ends. Any thread.
+  /// A span that ended now or earlier; with `exclusive` in the order of their ends. Any thread.
   void add(Lane lane, std::uint64_t start_ns, std::uint64_t end_ns) noexcept;
   [[nodiscard]] TimelineRecord record(std::int32_t rank, std::string role) const;
 
@@ -76,10 +76,11 @@ class Timeline {
   mutable Mutex mutex_;
   std::uint64_t bin_ns_ AFTERBAY_GUARDED_BY(mutex_);
   std::vector<std::array<float, lane_count>> bins_ AFTERBAY_GUARDED_BY(mutex_);
-  std::vector<Span> recent_ AFTERBAY_GUARDED_BY(mutex_);  ///< outermost so far, oldest first
+  std::vector<Span> recent_ AFTERBAY_GUARDED_BY(mutex_);  ///< outermost spans so far, oldest first
 };
 
-/// The same over another time axis: `bins` intervals of `bin_s` from `from_s` (time of day) on.
+/// The same over another time axis: `bins` intervals of `bin_s`, starting at `from_s` (time of
+/// day).
 std::vector<std::array<double, lane_count>> resampled(const TimelineRecord& record, double from_s,
                                                       double bin_s, std::size_t bins);
 

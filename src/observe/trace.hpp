@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trace: the latest timings of a process, for Chrome's and Perfetto's trace viewers.
+// Trace: the latest timings of a process, for the trace viewers of Chrome and Perfetto.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace afterbay::observe {
 
-/// A ring of the latest events, bounded. Thread-safe by a lock that is held for one store: a trace
-/// is on only when it was asked for.
+/// A bounded ring of the latest events. Thread-safe by a lock that is held for one store; tracing
+/// is only on if it was requested.
 class Trace {
  public:
   explicit Trace(std::size_t capacity);
@@ -31,7 +31,8 @@ class Trace {
   std::vector<std::thread::id> threads_ AFTERBAY_GUARDED_BY(mutex_);
 };
 
-/// One JSON document ("traceEvents") of all ranks' traces: pid is the rank, named by its role.
+/// One JSON document ("traceEvents") with the traces of all ranks: pid is the rank, named by its
+/// role.
 std::string trace_json(std::span<const RankTrace> traces, const std::string& session = {});
 
 }  // namespace afterbay::observe

@@ -290,7 +290,8 @@ struct FrontendEnds {
   }
 };
 
-// ---- input. A variable's record is read in pieces (model::InputCut); every server reads some of them.
+// ---- input. A variable's record is read in pieces (model::InputCut); every server reads some of
+// them.
 
 /// To all servers.
 struct OpenInput {

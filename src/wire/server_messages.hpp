@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Messages between the I/O servers of a session, mostly about files that several of them write: the
-// *leader* creates and publishes such a file, the *members* write their frames of it. Messages of one
-// server to another arrive in order.
+// *leader* creates and publishes such a file, the *members* write their frames of it. Messages of
+// one server to another arrive in order.
 #pragma once
 
 #include <cstdint>

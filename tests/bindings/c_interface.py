@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Every function of the C interface, its errors included, and the file that comes out."""
+"""Every function of the C interface, including its errors, and the resulting file."""
 from lib_everything import run_and_check
 
 run_and_check("everything_c")

@@ -21,7 +21,7 @@ static void fail(const char* what, int line) {
   } while (0)
 #define OK(call) HOLDS((call) == AFTERBAY_OK)
 
-/* The call fails with `code`, and the error's text contains `part`. */
+/* Expects that the call fails with `code`, and that the error's text contains `part`. */
 #define FAILS(call, expected, part)                                        \
   do {                                                                     \
     HOLDS((call) == (expected));                                           \
@@ -358,7 +358,7 @@ static void try_option_errors(MPI_Comm comm) {
 
 static void count_call(void* context) { ++*(int*)context; }
 
-/* A point that files in the making can be brought back to, and what is called when it is complete. */
+/* An epoch, to which files that are not complete can be restored, and its callback. */
 static void mark_epoch(afterbay_session* session) {
   afterbay_ticket epoch;
   int calls = 0;

@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: Apache-2.0
-! Calls every procedure of the Fortran module on 2 model ranks and 1 server, as everything.c does in C;
-! everything.py checks that the same file comes out.
+! Calls every procedure of the Fortran module on 2 model ranks and 1 server, as everything.c does in
+! C; fortran_interface.py checks that the resulting files are equal.
 module everything_checks
   use, intrinsic :: iso_c_binding, only: c_int8_t, c_int16_t, c_int32_t, c_int64_t, c_float, c_double
   use, intrinsic :: iso_fortran_env, only: error_unit
@@ -31,7 +31,7 @@ contains
     call MPI_Abort(MPI_COMM_WORLD, 1, error)
   end subroutine
 
-  !> `code` is `expected` and the last error's text contains `part`.
+  !> Expects that `code` is `expected` and that the last error's text contains `part`.
   subroutine fails(code, expected, part)
     integer, intent(in) :: code, expected
     character(*), intent(in) :: part
@@ -296,7 +296,8 @@ contains
     call put_maps(file)
   end subroutine
 
-  !> Every second point of the plane, counted from 1, without every fifth; 0, a hole, after each.
+  !> Every second point of the plane, counted from 1, without every fifth; each is followed by 0, a
+  !> hole.
   function my_points() result(indices)
     integer, allocatable :: indices(:)
     integer :: p
@@ -326,7 +327,7 @@ contains
     call session%map('bad', [nx, ny], [1, 2, 1], repeats=7, ierr=ierr)
     call fails(ierr, AFTERBAY_INVALID_ARGUMENT, 'for repeats')
     call session%map_runs('bad', [nx, ny], [1, 2], [1], ierr=ierr)
-    call fails(ierr, AFTERBAY_INVALID_ARGUMENT, 'one number a run')
+    call fails(ierr, AFTERBAY_INVALID_ARGUMENT, 'one number per run')
   end subroutine
 
   subroutine try_put_errors(file)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Every procedure of the Fortran module, its errors included; the same file as in C comes out."""
+"""Every procedure of the Fortran module, including its errors; the resulting file is the same as in C."""
 import pathlib
 
 import netCDF4
@@ -14,15 +14,16 @@ PATH.parent.rmdir()
 run_and_check("everything_fortran")
 same_files(from_c, PATH)
 
-# finalize, close and commit that are refused while a slot is out leave session, file and slot as they are: memory that
-# was lent to the model once went away with the session.
+# If finalize, close and commit are refused while a slot is not committed, session, file and slot
+# stay unchanged. Before, memory that was lent to the model disappeared with the session.
 mpirun(3, program("refused_fortran"))
 for name, first in (("closed.nc", 1), ("finalized.nc", 101)):
     with netCDF4.Dataset(name) as data:
         assert data["v"][...].tolist() == [[first + i for i in range(8)]], data["v"][...]
         assert data["narrow"][...].tolist() == [[5] * 8], data["narrow"][...]
 
-# Without ierr an error stops the program, with its message once: a directory below a plain file.
+# Without ierr an error stops the program and prints its message once: a directory below a plain
+# file.
 pathlib.Path("plain").write_text("not a directory")
 directory = str(pathlib.Path("plain", "below").absolute())
 said = mpirun(2, program("shallow_water"), "--grid", "64x64", "--steps", "0", "--directory", directory, expect=1)

@@ -1,4 +1,4 @@
-"""What the tests of the bindings share: running a program under mpirun, comparing netCDF files."""
+"""Common functions of the tests of the bindings: running a program under mpirun, comparing netCDF files."""
 import os
 import pathlib
 import subprocess
@@ -11,7 +11,7 @@ BUILD = pathlib.Path(os.environ["AFTERBAY_BUILD"])
 
 
 def program(name):
-    """The built program; a test whose program was not built is skipped (no Fortran, say)."""
+    """The built program; a test whose program was not built is skipped (for example, without Fortran)."""
     for folder in ("tests/bindings", "examples"):
         path = BUILD / folder / name
         if path.exists():
@@ -21,7 +21,7 @@ def program(name):
 
 
 def mpirun(ranks, *command, seconds=100, expect=0):
-    """Runs a program; shows what it printed when its exit code is another than expected."""
+    """Runs a program; shows its output if its exit code is not the expected one."""
     done = subprocess.run(["timeout", "-k", "5", str(seconds), "mpirun", "--oversubscribe", "-np", str(ranks), *command],
                           capture_output=True, text=True)
     if (done.returncode == 0) != (expect == 0):
@@ -31,7 +31,7 @@ def mpirun(ranks, *command, seconds=100, expect=0):
 
 
 def same_values(a, b):
-    """Bit for bit, so that NaN equals NaN and 0 is not -0."""
+    """Compares bit for bit, so that NaN equals NaN and 0 differs from -0."""
     if a.dtype == object or a.dtype.kind in "US":
         return a.tolist() == b.tolist()
     return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()

@@ -1,5 +1,5 @@
-"""What the tests of messages share: a program that makes the mistake named by its first argument, on two model ranks and one I/O
-server, prints one error per job, and the journal has the reason."""
+"""Common functions of the tests of messages: a program makes the mistake named by its first argument, on two model ranks and one I/O
+server, prints one error per job, and the journal contains the reason."""
 import pathlib
 import re
 

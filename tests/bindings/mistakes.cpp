@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model without a single `catch` that makes the mistake named by its first argument.
+// A model without any `catch` that makes the mistake named by its first argument.
 #include <mpi.h>
 
 #include <string>

@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: Apache-2.0
-! A model that makes the mistake named by its first argument. It has no ierr but for 'stop'.
+! A model without any ierr, except for 'stop', that makes the mistake named by its first argument.
 program mistakes
   use mpi
   use afterbay

@@ -8,7 +8,7 @@ import numpy as np
 
 from lib_bindings import mpirun, program, same_files
 
-# model ranks and what else: none of it matters
+# model ranks and servers: the results do not depend on them
 WRITERS = {"c": 3, "fortran": 2}
 READERS = [("c", 4, "--afterbay.servers=1"), ("fortran", 2, "--afterbay.servers=2"),
            ("c", 2, "--afterbay.transport=mpi"), ("fortran", 3, "--afterbay.servers=1"),
@@ -17,7 +17,7 @@ PROGRAMS = {"c": "restart_c", "fortran": "restart_fortran"}
 
 
 def run(language, ranks, *arguments):
-    """A little memory, so that a run is over as soon as it has begun."""
+    """Little memory, so that runs are short."""
     mpirun(ranks, program(PROGRAMS[language]), *arguments, "--afterbay.memory.server=16MiB", "--afterbay.report.table=off")
 
 
@@ -28,7 +28,7 @@ def ranks_of(model_ranks, setting):
 
 
 def rewrite(source, target):
-    """The same contents as nobody here would write them."""
+    """The same contents in a form that Afterbay would not write."""
     with netCDF4.Dataset(source) as a, netCDF4.Dataset(target, "w") as b:
         a.set_auto_maskandscale(False)
         b.set_auto_maskandscale(False)
@@ -48,7 +48,7 @@ def rewrite(source, target):
 
 
 def check_contents(path):
-    """The files are what they should be, judged without any program of ours."""
+    """The files are correct, checked without any of the project's programs."""
     with netCDF4.Dataset(path) as data:
         data.set_auto_mask(False)
         data.set_auto_chartostring(False)

@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: Apache-2.0
-! On 2 model ranks and 1 server: finalize and close while a slot is out, and a commit of values out of range, are
-! refused; the program commits and calls them again.
+! On 2 model ranks and 1 server: finalize and close with an uncommitted slot, and a commit of values
+! out of range, are refused; the program then commits and calls them again.
 module refused_checks
   use, intrinsic :: iso_c_binding, only: c_int32_t, c_double
   use, intrinsic :: iso_fortran_env, only: error_unit

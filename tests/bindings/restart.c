@@ -26,14 +26,14 @@ static void fail(const char* what, int line) {
   } while (0)
 #define OK(call) HOLDS((call) == AFTERBAY_OK)
 
-/* The call fails with `code`, and the error's text contains `part`. */
+/* Expects that the call fails with `code`, and that the error's text contains `part`. */
 #define FAILS(call, expected, part)                                        \
   do {                                                                     \
     HOLDS((call) == (expected));                                           \
     if (strstr(afterbay_last_error(), part) == NULL) fail(part, __LINE__); \
   } while (0)
 
-/* All bits of a number count: kinds of fields, records and points give different roots. */
+/* All bits of a number matter: kinds of fields, records and points have different roots. */
 static double value(int kind, int record, int point) {
   return sqrt(1.0 + kind * 1000 + record * 200 + point);
 }
@@ -88,8 +88,8 @@ static afterbay_schema* make_schema(void) {
   return schema;
 }
 
-/* Bands of rows and cells dealt out in turn, or bands of columns and cells in pieces; the last cell is
- * nobody's. */
+/* Bands of rows and cells distributed in turn, or bands of columns and cells in pieces; no rank
+   holds the last cell. */
 static void decompose(afterbay_session* session, int by_rows) {
   const uint64_t plane[] = {NY, NX}, all[] = {NCELL};
   x0 = by_rows ? 0 : rank * NX / size;
@@ -124,7 +124,7 @@ static void open_output(afterbay_session* session, const char* path, afterbay_fi
 
 /* What a rank holds of everything. */
 static struct {
-  double h[RECORDS][NY + 2 * HALO][NX + 2 * HALO]; /* used from the beginning, as large as the part needs */
+  double h[RECORDS][NY + 2 * HALO][NX + 2 * HALO]; /* used from the beginning, with the size of the part */
   float t[NLEV * NY * NX];
   double v[RECORDS][NLEV * 2 * NCELL];
   double clock[RECORDS];
@@ -187,7 +187,7 @@ static void write_file(afterbay_session* session, const char* path) {
   afterbay_file_free(file);
 }
 
-/* ---- What is in it ---- */
+/* ---- The contents of the file ---- */
 
 static void check_attributes(const afterbay_schema* schema) {
   int type = 0, there = -1;
@@ -264,7 +264,7 @@ static void get_h(afterbay_input* input) {
       }
 }
 
-/* All of a record on every rank, and a box of two, as other types. */
+/* A whole record on every rank, and a box of two records, as other types. */
 static void get_whole_and_box(afterbay_input* input) {
   static double whole[NY * NX];
   float box[2][2][3];
@@ -415,7 +415,7 @@ static void try_schema(const afterbay_schema* schema) {
         AFTERBAY_WRONG_TYPE, "out of range");
 }
 
-/* The session writes the file anew that it reads. */
+/* The session replaces the file that it is reading. */
 static void try_rewriting(afterbay_session* session, const char* path) {
   const afterbay_selection first = {0};
   afterbay_input *before = NULL, *after = NULL;
@@ -463,7 +463,7 @@ static void try_errors(afterbay_session* session, const char* path) {
   OK(afterbay_input_schema(input, &schema));
   try_gets(input);
   try_schema(schema);
-  OK(afterbay_input_get(input, "mask", NULL, AFTERBAY_INT8, mask, NULL)); /* all goes on */
+  OK(afterbay_input_get(input, "mask", NULL, AFTERBAY_INT8, mask, NULL)); /* everything continues */
   HOLDS(mask[4] == 0 && mask[5] == 1);
   OK(afterbay_input_close(input));
   OK(afterbay_input_close(input));

@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: Apache-2.0
-! The same as restart.c, in Fortran: the same file, the same checks, the same refusals.
+! The same as restart.c, in Fortran: the same file, the same checks, the same errors.
 module restart_checks
   use, intrinsic :: iso_c_binding, only: c_int8_t, c_int16_t, c_int64_t, c_float, c_double
   use, intrinsic :: iso_fortran_env, only: error_unit
@@ -25,7 +25,7 @@ contains
     call MPI_Abort(MPI_COMM_WORLD, 1, error)
   end subroutine
 
-  !> `code` is `expected` and the last error's text contains `part`.
+  !> Expects that `code` is `expected` and that the last error's text contains `part`.
   subroutine fails(code, expected, part)
     integer, intent(in) :: code, expected
     character(*), intent(in) :: part
@@ -121,7 +121,8 @@ contains
     call schema%fill('t', -999.0)
   end subroutine
 
-  !> Bands of rows and cells dealt out in turn, or bands of columns and cells in pieces; the last cell is nobody's.
+  !> Bands of rows and cells distributed in turn, or bands of columns and cells in pieces; no rank
+  !> holds the last cell.
   subroutine decompose(session, by_rows)
     type(afterbay_session), intent(in) :: session
     logical, intent(in) :: by_rows
@@ -254,7 +255,7 @@ contains
     call check_attributes(input)
   end subroutine
 
-  !> By records, as a section within halos and with an offset; all the same.
+  !> Record by record, as a section within halos and with an offset; the results are equal.
   subroutine get_h(input, held)
     type(afterbay_input), intent(in) :: input
     type(state), intent(inout) :: held
@@ -279,7 +280,7 @@ contains
     call holds(count(strided == untouched) == size(strided) - 2 * nx * ny, 'what is between keeps its values')
   end subroutine
 
-  !> All of a record on every rank, and a box of two, as another type.
+  !> A whole record on every rank, and a box of two records, as another type.
   subroutine get_whole_and_box(input)
     type(afterbay_input), intent(in) :: input
     real(c_double) :: whole(nx_all, ny_all)
@@ -425,7 +426,7 @@ contains
     call fails(ierr, AFTERBAY_UNKNOWN_NAME, '"units"')
   end subroutine
 
-  !> The session writes the file anew that it reads.
+  !> The session replaces the file that it is reading.
   subroutine try_rewriting(session, path)
     type(afterbay_session), intent(in) :: session
     character(*), intent(in) :: path
@@ -469,7 +470,7 @@ contains
     call session%open_input(path, input)
     call try_gets(input)
     call try_schema(input)
-    call input%get('mask', mask)  ! all goes on
+    call input%get('mask', mask)  ! everything continues
     call holds(mask(5, 1) == 0 .and. mask(6, 1) == 1, 'mask')
     call input%close()
     call input%get('mask', mask, ierr=ierr)

@@ -9,7 +9,7 @@ import subprocess
 from lib_bindings import mpirun, program, same_files
 
 MODEL = ("--grid", "161x103", "--steps", "24", "--fields-every", "8", "--surface-every", "3")
-# program, model ranks, servers: the contents depend on none of them
+# program, model ranks, servers: the contents do not depend on them
 RUNS = {"fortran": ("shallow_water", 4, 2), "c": ("shallow_water_c", 3, 1), "cpp": ("shallow_water_cpp", 2, 1)}
 
 
@@ -33,7 +33,7 @@ def run_synchronous():
 
 
 def check_with_tools(first, second):
-    """The same judged by tools of others, where they are installed."""
+    """The same, checked by third-party tools, if they are installed."""
     if shutil.which("ncmpidiff"):
         done = subprocess.run(["mpirun", "--oversubscribe", "-np", "1", "ncmpidiff", "-b", str(first), str(second)],
                               capture_output=True, text=True, timeout=60)
@@ -54,7 +54,7 @@ def main():
             assert filecmp.cmp(cdf5["fortran"] / name, cdf5[language] / name, shallow=False), f"{language}/{name}"
             check_with_tools(cdf5["fortran"] / name, cdf5[language] / name)
         same_files(netcdf4["fortran"] / name, synchronous / name)
-    # The comparison sees differences.
+    # The comparison detects differences.
     try:
         same_files(netcdf4["c"] / "fields.nc", netcdf4["c"] / "surface.nc")
     except AssertionError:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the command `afterbay` of the build in AFTERBAY_BUILD and looks at what it says."""
+"""Runs the command `afterbay` of the build in AFTERBAY_BUILD and checks its output."""
 import os
 import pathlib
 import subprocess
@@ -13,7 +13,7 @@ OK, WRONG, USAGE, IO, LOST, INTERNAL, RUNNING = range(7)
 
 
 def run(*arguments, settings=None, launcher=()):
-    """The finished process; `settings` are all the AFTERBAY_* variables it sees."""
+    """The finished process; `settings` are the only AFTERBAY_* variables in its environment."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("AFTERBAY_")}
     environment.update(settings or {})
     return subprocess.run([*launcher, COMMAND, *arguments], env=environment, capture_output=True, text=True,
@@ -22,7 +22,7 @@ def run(*arguments, settings=None, launcher=()):
 
 class CommandTest(unittest.TestCase):
     def expect(self, code, *arguments, **options):
-        """Runs the command, checks its exit code and returns what it wrote."""
+        """Runs the command, checks its exit code and returns its output."""
         done = run(*arguments, **options)
         self.assertEqual(done.returncode, code, f"\nstdout: {done.stdout}\nstderr: {done.stderr}")
         return done

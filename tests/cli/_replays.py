@@ -10,7 +10,7 @@ from _cli import CommandTest
 
 
 class ReplayTest(CommandTest):
-    """Each test in a directory of its own, with `../in.nc`: RECORDS of POINTS numbers that count up."""
+    """Each test runs in its own directory, with `../in.nc`: RECORDS of POINTS consecutive numbers."""
 
     POINTS, RECORDS = 5000, 4
 

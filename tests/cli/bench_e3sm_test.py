@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The E3SM benchmark's cases: what is read from headers, tables and maps, and that the programs write all of it.
+"""The E3SM benchmark's cases: reading headers, tables and maps, and that the programs write all of them.
 
-With the captured files (AFTERBAY_BENCH_DATA, see bench/README.md) these are checked too, their headers against what
-ncgen makes of them. Programs are run where they are built ($AFTERBAY_BENCH_PROGRAMS, or bench in the build directory)."""
+With the captured files (AFTERBAY_BENCH_DATA, see bench/README.md) these are checked too, their headers against the
+output of ncgen. Programs are run if they are built ($AFTERBAY_BENCH_PROGRAMS, or bench in the build directory)."""
 import ctypes
 import ctypes.util
 import json
@@ -66,7 +66,7 @@ TABLE = """order,name,xtype,dims,kind,decomp
 
 
 def small_case():
-    """Two captured ranks on 3 x 40 points, of which some are held by no one."""
+    """Two captured ranks on 3 x 40 points, some of which no rank holds."""
     pathlib.Path("small.txt").write_text(HEADER)
     pathlib.Path("small.csv").write_text(TABLE)
     case = e3sm_case.parse_header(pathlib.Path("small.txt"))
@@ -268,7 +268,7 @@ class Captured(unittest.TestCase):
 
 
 def requests_of(case, ranks, records):
-    """Pieces of each running rank that lie apart in the file, counted anew: a row of a map ends a piece."""
+    """The pieces of each running rank that are separate in the file, counted independently: a row of a map ends a piece."""
     counts = []
     for group in numpy.array_split(numpy.arange(2), ranks):  # of the captured ranks, contiguous, the remainder to the lowest
         total = 0
@@ -286,7 +286,7 @@ def requests_of(case, ranks, records):
 
 
 def pnetcdf_counts_its_memory():
-    """Whether this machine's PnetCDF was built to say what it allocates."""
+    """Whether this machine's PnetCDF was built to report its allocations."""
     library = ctypes.CDLL(ctypes.util.find_library("pnetcdf"))
     return library.ncmpi_inq_malloc_max_size(ctypes.byref(ctypes.c_longlong())) == 0
 
@@ -303,7 +303,7 @@ def run(program, ranks, path, *arguments):
 
 
 class Programs(unittest.TestCase):
-    """One and two ranks hold both or one captured rank; of four, two hold nothing."""
+    """One running rank holds both captured ranks, two hold one each; two of four hold nothing."""
 
     def check(self, case, program, ranks, *arguments):
         figures = run(program, ranks, e3sm_case.write(case, pathlib.Path("case.json")), "--records", "2", "--every-point", *arguments)
@@ -340,7 +340,7 @@ class Programs(unittest.TestCase):
 
     @unittest.skipUnless(any((PROGRAMS / name).is_file() for name in BASELINES), "no baseline is built")
     def test_baselines_write_every_point(self):
-        """Of cases without gaps: they write no fill values."""
+        """For cases without gaps, which write no fill values."""
         case = small_case()
         for found in case.maps.values():
             everything = numpy.arange(numpy.prod(found.dims))

@@ -23,7 +23,7 @@ def plan(**options):
 
 
 class Order(harness.Runner):
-    """Notes what would be run."""
+    """Records the commands instead of running them."""
 
     def __init__(self):
         super().__init__(pathlib.Path("."), pathlib.Path("."), 1, False)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Every benchmark runs through to its files: each program once with next to no data. Says nothing about speed.
+"""Every benchmark runs to its end: each program once with minimal data. Does not test speed.
 
 Rows whose libraries are missing (tools/dev/setup.sh: bench_packages) are left out."""
 import json
@@ -40,7 +40,7 @@ class Benchmarks(unittest.TestCase):
             print(f"{name}: without {', '.join(missing)}: their libraries are missing (./dev bench installs them)")
 
     def look_at(self, name, result, said):
-        """What only this benchmark has."""
+        """The checks for this benchmark only."""
         figures = {row["key"]: row["repeats"][0] for row in result["rows"] if row["repeats"][0]}
         if name == "open":
             self.assertEqual([check["value"] for check in result["checks"]], [figures[f"{layout}/session"]["open_s"] for layout in ("1+1", "4+1")])

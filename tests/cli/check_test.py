@@ -43,7 +43,7 @@ class Check(CommandTest):
             self.assertIn(part, done.stderr)
 
     def test_run_with_obstacles(self):
-        """Of this node, really: no disk has so much room, no node so much memory."""
+        """On the real node: no disk has that much room, no node that much memory."""
         path = self.write("run.yaml", """afterbay:
   memory:
     server: 8TiB
@@ -159,12 +159,12 @@ class RanksToStart(CommandTest):
         path = self.write("run.yaml", "afterbay:\n  servers: 2\n  model_ranks: 10\n")
         done = self.expect(WRONG, "check", path, "--model-ranks", "20")
         self.assertEqual(done.stdout, "")
-        self.assertIn("run.yaml:3:16: model_ranks is 10, but a number of ranks for 20 model ranks is asked for", done.stderr)
+        self.assertIn("run.yaml:3:16: model_ranks is 10, but a number of ranks for 20 model ranks is requested", done.stderr)
         self.assertIn("start 12 ranks\n10 model ranks and 2 servers;", self.expect(OK, "check", path, "--model-ranks", "10").stdout)
 
     def test_isolated_servers_need_the_size_of_a_node(self):
         done = self.expect(WRONG, "check", "--model-ranks", "20", "--afterbay.isolate_nodes=on")
-        self.assertIn("say how many ranks a node has (--ranks-per-node)", done.stderr)
+        self.assertIn("give the number of ranks per node (--ranks-per-node)", done.stderr)
 
     def test_numbers_that_no_job_has_are_refused_at_once(self):
         for words in (("--model-ranks", "2000000000"), ("--ranks", "2000000000"), ("--model-ranks", "1048577"),

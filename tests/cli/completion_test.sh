@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The completion script, used as bash uses it.
+# The completion script, called as bash calls it.
 set -eu
 afterbay=$AFTERBAY_BUILD/apps/afterbay/afterbay
 "$afterbay" completion bash > completion.bash
@@ -12,7 +12,7 @@ expect() {  # expect "typed words" "completions"
   case $1 in *" ") COMP_WORDS+=("") ;; esac
   COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
   COMPREPLY=()
-  _afterbay || true  # nothing found is no error
+  _afterbay || true  # an empty result is not an error
   [ "${COMPREPLY[*]-}" = "$2" ] || { echo "$1 -> ${COMPREPLY[*]-}, expected $2" >&2; exit 1; }
 }
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Decompositions captured from E3SM runs (in $AFTERBAY_BENCH_DATA, or shared/data beside the source) are read and written
-as E3SM-IO's own converter has them, in every value."""
+exactly as by E3SM-IO's own converter."""
 import pathlib
 import sys
 import unittest
@@ -24,7 +24,7 @@ TEXTS = [str(DATA / f"piodecomp16tasks16io0{name}.dat") for name in ("1dims_ioid
 
 
 def contents(path):
-    """Everything in a classic netCDF file but the command line that made it."""
+    """Everything in a classic netCDF file except the command line that created it."""
     with netCDF4.Dataset(path) as file:
         file.set_auto_mask(False)
         listed = lambda of: {name: numpy.asarray(of.getncattr(name)).tolist() for name in of.ncattrs()}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""afterbay decomp where it cannot do what it is asked to: full disks, too little memory, absurd numbers, names that must
-not be printed as they are. Nothing that is there is lost, nothing is left behind."""
+"""afterbay decomp when it must fail: full disks, too little memory, absurd numbers, names that must
+not be printed unchanged. Existing files are not lost, and no temporary files remain."""
 import contextlib
 import pathlib
 import shutil
@@ -77,7 +77,8 @@ class Limits(CommandTest):
 
     def test_memory_that_is_exhausted_all_the_same_is_an_error_of_the_file(self):
         self.expect(OK, "decomp", "make", "mpas", "mesh.nc", "--cells", "3000000", "--ranks", "4")
-        for limit in range(100, 600, 25):  # MiB: somewhere in between the program starts and the map does not fit
+        for limit in range(100, 600, 25):  # MiB: within this range the program starts but the map
+                                           # does not fit
             done = subprocess.run(["prlimit", f"--as={limit << 20}", COMMAND, "decomp", "stats", "mesh.nc"],
                                   capture_output=True, text=True, check=False)
             if "mesh.nc" in done.stderr and "more memory than" in done.stderr:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""afterbay decomp: what its files say when others read them, what it prints and what it refuses."""
+"""afterbay decomp: its files in independent readers, its output and its errors."""
 import json
 import os
 import pathlib

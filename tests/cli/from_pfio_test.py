@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/how-to/from-pfio.md: every row of its table gives the ranks that PFIO's option gives; its example prints what it
-says."""
+"""docs/how-to/from-pfio.md: every row of its table gives the ranks that PFIO's option gives; its example prints the text on
+the page."""
 import os
 import pathlib
 import re
@@ -9,7 +9,7 @@ import unittest
 from _cli import OK, WRONG, CommandTest
 
 PAGE = pathlib.Path(os.environ["AFTERBAY_SOURCE"], "docs", "how-to", "from-pfio.md")
-# PFIO's option as the table writes it: settings, ranks, ranks a node, what must be printed.
+# PFIO's option as in the table: settings, ranks, ranks per node, expected output.
 ROWS = {
     "no option (MpiServer on the model's own processes)": (["topology=inline"], 4, 2, ["4 model ranks that write themselves"]),
     "`--npes_model n1`": (["model_ranks=3", "servers=1"], 6, 6, ["model: ranks 0-2\n", "servers: rank 5\n", "spare: ranks 3-4\n"]),
@@ -26,7 +26,8 @@ ROWS = {
                                  ["model: ranks 0-1\nservers of the pool 'a': ranks 2-3\nservers of the pool 'b': ranks 4-5\n"]),
     "`--npes_output_server n2 n3 n4`": (["pools.a.servers=1", "pools.b.servers=2", "pools.c.servers=1"], 6, 6,
                                         ["pool 'a': rank 2\n", "pool 'b': ranks 3-4\n", "pool 'c': rank 5\n"]),
-    "`--fast_oclient true`": ([], 2, 2, []),  # nothing to set: tests/unit/session_put_cost_test.cpp holds put to one copy
+    "`--fast_oclient true`": ([], 2, 2, []),  # no setting: tests/unit/session_put_cost_test.cpp
+                                              # verifies that put makes one copy
     "`--with_io_profiler`": (["report.table=on"], 2, 2, []),
 }
 
@@ -71,7 +72,7 @@ class FromPfio(CommandTest):
     def test_what_cannot_work_is_refused_with_the_arithmetic(self):
         done = self.expect(WRONG, "check", "--ranks", "56", "--ranks-per-node", "28", "--afterbay.isolate_nodes=on",
                            "--afterbay.server_nodes=2")
-        self.assertIn("2 nodes of their own are asked for, but there are 56 ranks on 2 nodes (28 + 28)", done.stderr)
+        self.assertIn("2 nodes of their own are requested, but there are 56 ranks on 2 nodes (28 + 28)", done.stderr)
 
 
 if __name__ == "__main__":

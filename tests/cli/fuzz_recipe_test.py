@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The fuzz recipe of CONTRIBUTING.md reaches every command that reads files: what `./dev fuzz COMMAND` runs (tools/fuzz.sh),
+"""The fuzz recipe of CONTRIBUTING.md covers every command that reads files: `./dev fuzz COMMAND` is run (tools/fuzz.sh),
 with this build and a few mutants."""
 import os
 import pathlib
@@ -29,7 +29,7 @@ class FuzzRecipe(unittest.TestCase):
             said = f"{command}: {done.stdout}{done.stderr}"
             self.assertEqual(done.returncode, 0, said)
             self.assertIn(f"{command} survived 12 mutants", done.stdout)
-            if command == "recover":  # the programs of the tests would be content with a filter that fits nothing
+            if command == "recover":  # the test programs would accept a filter that matches nothing
                 self.assertEqual(re.findall(r"^(\d+) mutants, [1-9]", done.stdout, re.M), ["6", "6"], said)
             else:
                 self.assertIn("Ran 1 test", done.stderr, said)

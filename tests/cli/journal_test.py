@@ -21,7 +21,7 @@ def replay(*arguments, ranks=3):
 
 
 def lines(run_id, sequence, *events, host=None, directory="/m"):
-    """Of a run with one server, which writes its end itself, or has none."""
+    """A run with one server, with or without an end."""
     common = {"journal": 1, "at": "2026-11-22T07:15:03.123Z", "run": run_id, "server": 0, "sequence": sequence}
     started = {"event": "run_started", "session": "afterbay", "host": host or socket.gethostname(), "pid": 1, "directory": directory,
                "model_ranks": 1, "servers": 1}
@@ -38,7 +38,7 @@ def epoch(path):
 
 class JournalTest(ReplayTest):
     def journal(self, *runs):
-        """Written by hand, each run in a file of its own."""
+        """Written by hand, each run in its own file."""
         pathlib.Path("afterbay-journal").mkdir(exist_ok=True)
         for number, text in enumerate(runs):
             pathlib.Path(f"afterbay-journal/server-0{f'.{number + 1}' if number else ''}.jsonl").write_text(text)
@@ -71,11 +71,11 @@ class JournalTest(ReplayTest):
         listed = subprocess.run(["xz", "--robot", "--list", "-vv", "copy.nc.xz"], capture_output=True, text=True, check=True)
         blocks = [line.split("\t") for line in listed.stdout.splitlines() if line.startswith("block")]
         self.assertEqual(len(blocks), 1)
-        stored = bytes.fromhex(blocks[0][10])  # as the bytes stand in the file: little-endian
+        stored = bytes.fromhex(blocks[0][10])  # the bytes as in the file: little-endian
         self.assertIn(entry["checksum"], (f"crc64-xz:{blocks[0][10]}", f"crc64-xz:{stored[::-1].hex()}"))
 
     def test_file_names_that_are_not_utf8(self):
-        """They were kept with replacement characters in the journal: status and verify did not find the files."""
+        """Before, the journal contained replacement characters, and status and verify did not find the files."""
         names = [b"copy\xff.nc", b"copy\\xff.nc"]
         shown = [r"copy\xff.nc", r"copy\\xff.nc"]
         for name in names:
@@ -124,7 +124,7 @@ class JournalTest(ReplayTest):
         self.assertIn("1 older ones were replaced", self.expect(OK, "verify").stdout)
 
     def test_a_run_that_lasts_and_is_killed(self):
-        # One model rank stops in the middle: the server waits for it, and is killed then.
+        # One model rank stops in the middle: the server waits for it and is then killed.
         job = subprocess.Popen(["mpirun", "--oversubscribe", "-np", "2", COMMAND, "replay", "../in.nc", "copy.nc", "--servers", "1",
                                 "--repeat", "100000", "--afterbay.deadline=60s"], stdout=subprocess.DEVNULL,
                                stderr=subprocess.DEVNULL)
@@ -146,7 +146,7 @@ class JournalTest(ReplayTest):
         self.expect(OK, "verify")
 
     def test_what_is_no_regular_file_is_named_and_not_waited_for(self):
-        """status and verify waited for the writer of a pipe for ever."""
+        """Before, status and verify waited for the writer of a pipe for ever."""
         self.played("--repeat", "2")
         entry = pathlib.Path("afterbay-journal/server-1.jsonl")
         for make, word in ((lambda: os.mkfifo(entry), "named pipe"), (entry.mkdir, "directory"),
@@ -169,7 +169,7 @@ class JournalTest(ReplayTest):
         self.assertIn("copy.nc: it is a named pipe", self.expect(WRONG, "status").stdout)
 
     def test_a_journal_of_any_size_is_read_in_bounded_memory(self):
-        """20 GiB of nothing behind the last line ended in bad_alloc, exit code 5."""
+        """Before, a hole of 20 GiB after the last line caused bad_alloc, exit code 5."""
         self.played()
         path = pathlib.Path("afterbay-journal/server-0.jsonl")
         lines = path.read_bytes().splitlines(keepends=True)
@@ -184,7 +184,7 @@ class JournalTest(ReplayTest):
         self.assertIn("1 of 1 files are what the journal says", self.expect(OK, "verify").stdout)
 
     def test_a_failed_member_counts_though_a_later_one_is_complete(self):
-        """Both have the default name: the exit code was 0."""
+        """Both have the default name. Before, the exit code was 0."""
         failed = lines("member-1", 1, opened("/m/1.nc"), {"event": "run_ended", "ok": False, "sequence": 2})
         later = {"event": "run_ended", "ok": True, "sequence": 4}
         self.journal(failed, lines("member-2", 3, opened("/m/2.nc"), later))
@@ -202,10 +202,10 @@ class JournalTest(ReplayTest):
                      lines("beside-it", 2, {"event": "run_ended", "ok": True, "sequence": 4}),
                      lines("later", 5, {"event": "run_ended", "ok": True, "sequence": 6}))
         said = self.expect(WRONG, "status").stdout
-        self.assertIn("no later run can be seen to be its repetition. Give each of them a name (setting session)", said)
+        self.assertIn("no later run can be identified as its repetition. Give each of them a name (setting session)", said)
 
     def test_an_epoch_whose_part_is_gone_is_not_called_durable(self):
-        """Whatever the run's state: of one that runs, or may, nobody had looked."""
+        """In every state of the run. Before, files of runs that might be running were not checked."""
         path = str(pathlib.Path("x.nc").resolve())
         ended = {"event": "run_ended", "ok": False, "sequence": 2}
         for state, code, run_lines in (("failed", WRONG, lines("r", 1, opened(path), epoch(path), ended)),
@@ -231,7 +231,7 @@ class JournalTest(ReplayTest):
         self.assertIn("all output before it is durable", self.expect(RUNNING, "status").stdout)
 
     def test_an_empty_name_of_an_epoch_is_refused(self):
-        """It was taken for no name, and the last epoch was recovered."""
+        """Before, it was treated as no name, and the last epoch was recovered."""
         pathlib.Path("x.nc.part").write_text("x")
         done = self.expect(WRONG, "recover", "--epoch", "", "x.nc")
         self.assertIn("--epoch: the name of an epoch is expected, found an empty one", done.stderr)

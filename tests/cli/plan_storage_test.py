@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""afterbay plan storage: settings that `afterbay check` accepts, nothing left behind, refusals."""
+"""afterbay plan storage: settings that `afterbay check` accepts, no remaining files, errors."""
 import os
 import pathlib
 import re
@@ -11,7 +11,7 @@ import unittest
 
 from _cli import COMMAND, IO, OK, USAGE, CommandTest, run
 
-#: Of a file system with 3 storage targets.
+#: For a file system with 3 storage targets.
 LFS = """#!/bin/sh
 tools=$(dirname "$0")
 for path; do :; done
@@ -81,7 +81,7 @@ class PlanStorage(CommandTest):
 
     def test_stripes_are_told_as_the_files_had_them(self):
         _, text = self.plan_with(LFS)
-        had = text.split("# Stripes as they were asked for, and as the files had them:\n")[1].splitlines()
+        had = text.split("# Requested stripes, and the stripes of the files:\n")[1].splitlines()
         self.assertIn("# 1 x 4MiB    stripe count 1, size 4MiB, of 3 OSTs", had)
         self.assertIn("# 4 x 1MiB    stripe count 3, size 1MiB, of 3 OSTs", had)
         self.assertIn("# all x 8MiB  stripe count 3, size 8MiB, of 3 OSTs", had)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""report.html of a real run, read by parsers that are not ours: well-formed, complete, its figures right."""
+"""report.html of a real run, read by third-party parsers: well-formed, complete, with correct figures."""
 import html
 import html.parser
 import json
@@ -20,7 +20,7 @@ CHROMIUM = shutil.which("chromium")
 OS_RELEASE = pathlib.Path("/etc/os-release")
 DEBIAN = OS_RELEASE.is_file() and "ID=debian" in OS_RELEASE.read_text().splitlines()
 VOID = {"meta", "link", "br"}
-LEFT_OPEN = {"td", "th", "tr", "p"}  # HTML lets their ends be left out
+LEFT_OPEN = {"td", "th", "tr", "p"}  # HTML allows their end tags to be omitted
 
 
 class Balance(html.parser.HTMLParser):
@@ -82,13 +82,13 @@ class ReportHtmlTest(CommandTest):
         text = pathlib.Path("narrow.html").read_text()
         for width in (420, 1200):
             measured = self.measure(text, width)
-            self.assertLessEqual(measured["page"], width)  # tables that are wider scroll by themselves
+            self.assertLessEqual(measured["page"], width)  # wider tables scroll by themselves
             self.assertGreaterEqual(measured["drawing"], 0.7 * width)
             self.assertGreaterEqual(measured["label"], 10)
             self.assertEqual(measured["overlaps"], 0)
 
     def measure(self, text, width):
-        """What a browser makes of the page in a window of that width, in pixels."""
+        """Measurements of the page in a browser window of that width, in pixels."""
         script = """<script>addEventListener("load", () => {
           const page = document.getElementById("page").contentDocument, labels = [...page.querySelectorAll(".x")].map(
             axis => [...axis.children].map(it => it.getBoundingClientRect()).filter(it => it.width > 0));

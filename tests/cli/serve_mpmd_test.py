@@ -31,8 +31,8 @@ class ServeBesideModel(CommandTest):
         return done
 
     def refused(self, done, *parts):
-        """The job failed within its time. Open MPI's mpirun may itself crash when several ranks abort, so that
-        its exit code says no more than that."""
+        """The job failed in time. Open MPI's mpirun may itself crash if several ranks abort, so
+        its exit code is not checked further."""
         self.assertNotIn(done.returncode, (OK, TIMED_OUT), done.stderr)
         for part in parts:
             self.assertIn(part, done.stderr)

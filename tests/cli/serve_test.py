@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""afterbay serve without a model: what is wrong is said at once."""
+"""afterbay serve without a model: errors are reported at once."""
 import unittest
 
 from _cli import IO, OK, USAGE, WRONG, CommandTest, run

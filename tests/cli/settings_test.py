@@ -20,7 +20,8 @@ class Settings(CommandTest):
         flags = []
         for line in self.expect(OK, "settings").stdout.splitlines()[1:]:
             name, default = line.split()[:2]
-            # inline.mode contradicts the dedicated topology, a trigger's `on` alone does nothing
+            # inline.mode contradicts the dedicated topology, and a trigger's `on` alone has no
+            # effect
             if default != "-" and name != "inline.mode" and not name.startswith("triggers."):
                 flags.append(f"--afterbay.{name}={default}")
         self.assertGreater(len(flags), 15)

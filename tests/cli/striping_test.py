@@ -15,7 +15,7 @@ except ImportError:
     print("netCDF4 for Python is not installed; skipped")
     sys.exit(77)
 
-#: Notes what it is to set, with the size of the file, and makes the file, as the real one does. It gives no more stripes than the file
+#: Records its arguments and the size of the file, and creates the file, like the real command. It sets no more stripes than the file
 #: system has storage targets: 6.
 LFS = """#!/bin/sh
 tools=$(dirname "$0")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""afterbay top and the Prometheus file, on real runs: one that lasts, one that has ended, one that was killed."""
+"""afterbay top and the Prometheus file, on real runs: one that is running, one that has ended, one that was killed."""
 import ctypes
 import ctypes.util
 import json
@@ -44,7 +44,7 @@ class TopTest(ReplayTest):
         return job
 
     def seen(self, condition, *arguments):
-        """What top says as JSON of the only session, as soon as `condition` holds."""
+        """The JSON output of top for the only session, as soon as `condition` holds."""
         until = time.monotonic() + 90
         while True:
             done = run("top", "--json", *arguments)
@@ -154,7 +154,7 @@ class TopTest(ReplayTest):
         self.assertIn("ended", self.expect(OK, "top", "--once", "elsewhere").stdout)
 
     def test_a_page_that_is_no_regular_file_is_named_and_not_waited_for(self):
-        """top waited for the writer of a pipe for ever."""
+        """Before, top waited for the writer of a pipe for ever."""
         os.mkfifo("statistics-0.json")
         said = self.expect(IO, "top", "--once").stderr
         self.assertIn("statistics-0.json", said)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Triggers of real runs: begun when a file is complete, recorded, and harmless whatever they do."""
+"""Triggers of real runs: started when a file is complete, recorded, and harmless whatever they do."""
 import json
 import os
 import pathlib
@@ -28,7 +28,7 @@ class TriggersTest(ReplayTest):
         return [line for line in lines if line["event"] == "trigger_ran"], lines
 
     def test_a_command_sees_the_complete_file(self):
-        # It reads the file with the ordinary netCDF tools, and the journal already has it.
+        # It reads the file with the ordinary netCDF tools, and the journal already contains it.
         command = ('ncdump -v T "$AFTERBAY_TRIGGER_FILE" | tail -2 > "$AFTERBAY_TRIGGER_FILE.seen" && '
                    'stat -c %s "$AFTERBAY_TRIGGER_FILE" >> "$AFTERBAY_TRIGGER_FILE.seen" && '
                    'echo $AFTERBAY_TRIGGER_SIZE >> "$AFTERBAY_TRIGGER_FILE.seen" && '

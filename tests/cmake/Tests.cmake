@@ -1,5 +1,5 @@
-# How test sources and scripts become ctest tests. Every test gets a fresh directory of its own
-# under <build>/scratch, the environment below, and a timeout.
+# Converts test sources and scripts to ctest tests. Every test gets its own fresh directory under
+# <build>/scratch, the environment below, and a timeout.
 
 set(scratch_root "${CMAKE_BINARY_DIR}/scratch")
 set(in_scratch bash "${CMAKE_CURRENT_SOURCE_DIR}/cmake/in_scratch.sh")
@@ -13,8 +13,9 @@ set(test_environment
   "AFTERBAY_BUILD=${CMAKE_BINARY_DIR}" "AFTERBAY_SOURCE=${PROJECT_SOURCE_DIR}"
   "AFTERBAY_PYTHON=${AFTERBAY_PYTHON}")
 if(AFTERBAY_SANITIZE)
-  # gcc 12's leak checker looks for the thread-local blocks of plugins by a header that glibc no longer
-  # writes, and crashes on what stands there instead: intercept_tls_get_addr=0 stops that search.
+  # gcc 12's leak checker finds the thread-local blocks of plugins by a header that glibc no longer
+  # writes, and crashes on the data that it finds instead: intercept_tls_get_addr=0 disables that
+  # search.
   set(asan_options detect_leaks=1:detect_stack_use_after_return=1:strict_string_checks=1)
   list(APPEND test_environment
     "ASAN_OPTIONS=${asan_options}:intercept_tls_get_addr=0"
@@ -32,7 +33,7 @@ function(afterbay_suite_wanted result)
   endforeach()
 endfunction()
 
-# Test sources of a folder, and the sources they share (any other .cpp there).
+# The test sources of a folder, and the sources that they share (all other .cpp files there).
 function(afterbay_test_sources result folder)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.cpp")
   if(AFTERBAY_TEST_FILTER)
@@ -67,7 +68,7 @@ function(afterbay_link_inside target)
     set(links afterbay_internal afterbay_decomp)
   endif()
   target_link_libraries(${target} PRIVATE afterbay_options ${links})
-  # Test code is compiled for a short build; what it tests has the flags of the preset.
+  # Test code is compiled for a fast build; the code under test has the flags of the preset.
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU,Clang>:-O0>)
   target_precompile_headers(${target} PRIVATE <gmock/gmock.h> <gtest/gtest.h>)
   target_include_directories(${target} PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/include"
@@ -82,7 +83,7 @@ function(afterbay_gtest_executable target)
   endif()
 endfunction()
 
-# One ctest for each GoogleTest; suites whose name begins with Thread are those TSan runs.
+# One ctest for each GoogleTest; TSan runs the suites whose names begin with Thread.
 function(afterbay_add_unit_tests target)
   afterbay_suite_wanted(all_wanted unit)
   afterbay_suite_wanted(thread_wanted unit thread)
@@ -107,7 +108,7 @@ endfunction()
 # after the list of tests sets them.
 function(afterbay_discover target kind filter labels)
   string(MAKE_C_IDENTIFIER "${target}_${labels}" list)
-  # Sanitizers slow threads that exchange many small messages down most of all.
+  # Threads that exchange many small messages are slowed down most by sanitizers.
   set(timeout_s 60)
   if(AFTERBAY_SANITIZE)
     set(timeout_s 240)

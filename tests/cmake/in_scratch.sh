@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# in_scratch.sh DIR COMMAND...: runs COMMAND in the fresh directory DIR; a failure leaves it behind.
+# in_scratch.sh DIR COMMAND...: runs COMMAND in the fresh directory DIR, which is kept after a
+# failure.
 set -u
 dir=$1; shift
 rm -rf -- "$dir" && mkdir -p -- "$dir" && cd -- "$dir" || exit 1

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is particular to the classic formats: same bytes whatever the order, limits, foreign files.
+// Tests specific to the classic formats: same bytes in any order of writing, limits, foreign files.
 #include <gtest/gtest.h>
 #include <netcdf.h>
 
@@ -115,7 +115,7 @@ TEST_P(CdfStoreTest, appends_to_a_file_whose_offsets_are_not_ours) {
   const auto ours = request_of(path("ours.nc"), mixed_schema(), GetParam());
   const Source source = sample_data(ours.schema, *ours.layout);
   write(ours, all_jobs(ours, 0, 3), source);
-  // nccopy packs the sections right behind the header.
+  // nccopy packs the sections directly after the header.
   output_of("nccopy -k " + std::string(GetParam() == Format::cdf5 ? "cdf5" : "'64-bit offset'") + " " +
             path("ours.nc") + " " + path());
   ASSERT_LT(file_bytes(path()).size(), file_bytes(path("ours.nc")).size());
@@ -179,7 +179,8 @@ TEST_P(CdfStoreTest, refuses_a_damaged_header) {
     ASSERT_FALSE(cut) << length;
     EXPECT_EQ(cut.error().code, ErrorCode::would_block) << length;
   }
-  for (std::size_t at = 0; at < 400; ++at) {  // any damage gives an error or a header, never a crash
+  for (std::size_t at = 0; at < 400; ++at) {  // any damage causes an error or a valid header, never
+                                              // a crash
     std::vector<std::byte> damaged(bytes.begin(), bytes.begin() + 2000);
     damaged[at] = std::byte{0xff};
     const auto parsed = storage::parse_cdf_header(damaged);
@@ -197,11 +198,12 @@ TEST_P(CdfStoreTest, refuses_a_damaged_header) {
   EXPECT_EQ(magic.error().code, ErrorCode::format);
 }
 
-/// Zeros are no endless list of nameless things, for which a reader would take memory.
+/// Zeros must not be read as an endless list of nameless items, which would take memory.
 TEST_P(CdfStoreTest, zeros_are_no_header) {
   std::vector<std::byte> zeros(1u << 20);
   std::memcpy(zeros.data(), GetParam() == Format::cdf5 ? "CDF\5" : "CDF\2", 4);
-  const std::size_t tag = GetParam() == Format::cdf5 ? 15 : 11;  // of dimensions, behind the count of records
+  const std::size_t tag = GetParam() == Format::cdf5 ? 15 : 11;  // of dimensions, after the number
+                                                                 // of records
   zeros[tag] = std::byte{10};
   zeros[tag + 1] = std::byte{0x01};  // 2^24 of them, in CDF-5 2^56
   const auto parsed = storage::parse_cdf_header(zeros);
@@ -209,7 +211,7 @@ TEST_P(CdfStoreTest, zeros_are_no_header) {
   EXPECT_EQ(parsed.error().code, ErrorCode::format) << parsed.error().text();
 }
 
-/// A bit that turned round in the count of records must not become the length of what is published.
+/// A flipped bit in the number of records must not become the length of the published file.
 TEST_P(CdfStoreTest, appends_to_no_file_that_lacks_records) {
   auto request = request_of(path(), mixed_schema(), GetParam());
   write(request, all_jobs(request, 0, 2), sample_data(request.schema, *request.layout));
@@ -229,7 +231,7 @@ TEST_P(CdfStoreTest, appends_to_no_file_that_lacks_records) {
   }
 }
 
-/// Zeros must not take the place of values that were cut off; padding is no value.
+/// Zeros must not replace values that were truncated; padding is not data.
 TEST_P(CdfStoreTest, appends_to_no_file_that_was_cut_off_inside_its_last_record) {
   Schema padded;
   padded.dimension("time", unlimited);

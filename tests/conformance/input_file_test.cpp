@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that can be read: every format and way of storage, written by others and by us.
+// Readable files: every format and kind of storage, written by other programs and by Afterbay.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -313,7 +313,7 @@ f.close()
   EXPECT_EQ(read_whole<std::int64_t>(*file, "late"), std::vector<std::int64_t>(600, 0));
   EXPECT_EQ(read_whole<int>(*file, "scaled")[444], 444);
   EXPECT_EQ(read_whole<float>(*file, "scalar"), std::vector<float>{2.5f});
-  const Error unknown = read_error(*file, "lzf");  // the one filter here that is not HDF5's own
+  const Error unknown = read_error(*file, "lzf");  // the only filter here that is not part of HDF5
   EXPECT_EQ(unknown.variable, "lzf");
 }
 
@@ -338,7 +338,7 @@ TEST(InputNetcdf4, szip_and_a_user_block_before_the_file_are_read) {
   expect_as_netcdf(*user);
 }
 
-/// One variable in chunks of four records, compressed, big enough to be worth its decoding.
+/// One variable in chunks of four records, compressed, large enough for decoding to take time.
 std::string spanning_file(const TemporaryDirectory& directory) {
   const std::string path = directory.file("spans.nc");
   make_from_cdl(
@@ -373,7 +373,7 @@ TEST(ThreadInput, reads_do_not_wait_for_the_library_once_places_are_known) {
   auto rest = std::async(std::launch::async, [&] { return read_box(*file, 1, 2, whole_of(*file, 1)); });
   if (rest.wait_for(std::chrono::seconds(20)) != std::future_status::ready) {
     ADD_FAILURE() << "waits for the library lock";
-    std::_Exit(1);  // the thread that waits cannot be ended
+    std::_Exit(1);  // the waiting thread cannot be ended
   }
   EXPECT_TRUE(std::equal(first.begin(), first.end(), rest.get().begin()));
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What cannot be read: it fails with the file, the variable and the reason, never with wrong values.
+// Unreadable files: reading fails with the file, the variable and the reason, and never returns
+// wrong values.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <hdf5.h>
@@ -39,7 +40,7 @@ class InputRefusal : public testing::Test {
     std::ofstream(path, std::ios::binary) << bytes;
   }
 
-  /// Two variables of 4000 values a record; value = number of the element.
+  /// Two variables of 4000 values per record; value = number of the element.
   void make_file(const std::string& kind, const std::string& attributes = "") const {
     std::string cdl = "netcdf f { dimensions: time = UNLIMITED ; x = 4000 ; variables: int a(time, x) ; " +
                       attributes + " int b(time, x) ; data: ";
@@ -51,7 +52,7 @@ class InputRefusal : public testing::Test {
     make_from_cdl(cdl + "}", path_, kind);
   }
 
-  /// Turns some bits in the middle of the chunk (1, 4000) of a record.
+  /// Flips some bits in the middle of the chunk (1, 4000) of a record.
   void damage_chunk(const std::string& variable, std::uint64_t record) const {
     const hid_t file = H5Fopen(path_.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
     const hid_t dataset = H5Dopen2(file, variable.c_str(), H5P_DEFAULT);
@@ -207,7 +208,7 @@ TEST_F(InputRefusal, a_file_that_shrinks_while_it_is_open_gives_an_error) {
   EXPECT_NE(error.text().find("truncated"), std::string::npos) << error.text();
 }
 
-/// Reads that fail, or give little at a time.
+/// Reads that fail, or return few bytes at a time.
 class BadDisk : public storage::Disk {
  public:
   int open(const char* path, int flags, mode_t mode) override {

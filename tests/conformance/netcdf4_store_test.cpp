@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is particular to netCDF-4 files: chunks, filters, conventions, files made by others.
+// Tests specific to netCDF-4 files: chunks, filters, conventions, files made by other programs.
 #include <gtest/gtest.h>
 #include <netcdf.h>
 
@@ -112,7 +112,7 @@ TEST_F(Netcdf4StoreTest, appends_inside_chunks_of_several_records) {
   expect_contents(read_netcdf(path()), more, 13, source);
 }
 
-/// As `source`, but other values in one record.
+/// Like `source`, but with other values in one record.
 Source changed_in(const Source& source, std::uint64_t changed) {
   return [source, changed](std::uint32_t v, std::uint64_t record) {
     return source(v, record == changed ? record + 40 : record);
@@ -157,7 +157,7 @@ TEST_F(Netcdf4StoreTest, keeps_all_records_of_packed_chunks_when_memory_for_them
        {sample_data(request.schema, *request.layout), noise_data(request.schema, *request.layout)}) {
     auto file = store_->create(request);
     ASSERT_TRUE(file) << file.error().text();
-    std::vector<std::uint64_t> order;  // each chunk is left and come back to
+    std::vector<std::uint64_t> order;  // each chunk is left and revisited
     for (std::uint64_t record = 0; record < 48; ++record) order.push_back(record * 29 % 48);
     const std::size_t frames = request.layout->frames.size();
     std::atomic<std::size_t> next{0};
@@ -207,7 +207,8 @@ TEST_F(Netcdf4StoreTest, hdf5_prints_nothing_when_a_file_is_opened_for_append) {
   write(request, 3, source);
   const auto more = request_of(path(), filtered_schema(), Format::netcdf4, Existing::append);
   testing::internal::CaptureStderr();
-  std::jthread([&] { write(more, 5, source); }).join();  // as in a server: not the thread that began
+  std::jthread([&] { write(more, 5, source); }).join();  // as in a server: not by the thread that
+                                                         // began
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
   expect_contents(read_netcdf(path()), more, 5, source);
 }
@@ -255,7 +256,7 @@ TEST_F(Netcdf4StoreTest, records_far_ahead_cost_nothing_for_those_left_out) {
   nc_close(id);
 }
 
-/// Makes with netCDF-C what the schema says, storage left to its defaults or big-endian.
+/// Creates the schema with netCDF-C, with default or big-endian storage.
 void make_by_netcdf(const std::string& path, const Schema& schema, int endian, std::uint64_t records,
                     const model::FileLayout& layout, const Source& source) {
   int id = -1;
@@ -315,7 +316,8 @@ TEST_F(Netcdf4StoreTest, says_and_looks_as_what_netcdf_would_have_written) {
       .with_chunk({512})
       .attribute("units", "days since 2000-01-01");
   schema.variable("y", Type::float32, {"y"});
-  schema.variable("x", Type::float32, {"y", "x"});  // has a dimension's name but is not its coordinate
+  schema.variable("x", Type::float32, {"y", "x"});  // has the name of a dimension but is not its
+                                                    // coordinate
   schema.variable("t", Type::float32, {"time", "y", "x"}).with_chunk({1, 12, 10}).attribute("units", "K");
   const auto request = request_of(path("ours/f.nc"), schema, Format::netcdf4);
   const Source source = sample_data(request.schema, *request.layout);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reader processes: what becomes of an input file whose reader crashes, hangs or is not there, and what a
-// reader may use.
+// Reader processes: the result for an input file whose reader crashes, hangs or is missing, and the
+// restrictions of a reader.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -37,7 +37,7 @@ std::string text_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// Child processes of this one that are readers.
+/// Child processes of this process that are readers.
 std::set<pid_t> readers() {
   std::set<pid_t> found;
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
@@ -60,7 +60,7 @@ class ReaderProcess : public testing::Test {
         "string names(two) ; data: a = 1, 2, 3 ; names = \"Elbe\", \"Weser\" ; }",
         path_);
   }
-  /// The one reader that serves a file that is open.
+  /// The only reader that serves an open file.
   static pid_t the_reader() {
     const std::set<pid_t> found = readers();
     EXPECT_EQ(found.size(), 1u);
@@ -140,7 +140,7 @@ TEST_F(ReaderProcess, it_has_no_descriptors_signals_or_mpi_of_its_starter_and_bo
 #endif
 }
 
-/// Sets an environment variable until it goes.
+/// Sets an environment variable during its lifetime.
 class Environment {
  public:
   Environment(const char* name, const std::string& value) : name_(name) {
@@ -192,7 +192,7 @@ TEST_F(ReaderProcess, large_arrays_come_in_parts) {
   for (std::size_t i = 0; i < values.size(); ++i) ASSERT_EQ(values[i], static_cast<double>(i));
 }
 
-/// AFTERBAY_TEST_MUTANTS: how many.
+/// AFTERBAY_TEST_MUTANTS: number of mutants.
 std::uint64_t mutants(std::uint64_t otherwise) {
   const char* const wanted = std::getenv("AFTERBAY_TEST_MUTANTS");
   return wanted == nullptr ? otherwise : std::stoull(wanted);
@@ -252,8 +252,8 @@ TEST_F(ReaderProcess, mutants_of_a_netcdf4_file_are_read_or_refused) {
   RecordProperty("crashes", static_cast<int>(crashes));
 }
 
-/// Appends records to a file as a server does, in a process that then ends as programs do, HDF5 included.
-/// What it told in its exit status.
+/// Appends records to a file like a server, in a process that then ends normally, including HDF5.
+/// Returns the result as its exit status.
 enum class Appended { done = 0, refused, refused_without_variable, failed_later, otherwise };
 
 Appended append_records(const storage::FileRequest& request, const Source& source) {
@@ -271,7 +271,7 @@ Appended append_records(const storage::FileRequest& request, const Source& sourc
   return (*file)->publish() ? Appended::done : Appended::failed_later;
 }
 
-/// The exit status of a process that does it; a signal's number below 0.
+/// The exit status of a process that runs it; negative: the number of a signal.
 int status_of_append(const storage::FileRequest& request, const Source& source) {
   std::fflush(nullptr);
   const pid_t child = ::fork();
@@ -284,7 +284,7 @@ int status_of_append(const storage::FileRequest& request, const Source& source) 
   return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
-/// Copies of a file in whose chunk indexes, of version 1, one node is damaged.
+/// Copies of a file with one damaged node in a chunk index of version 1.
 class IndexMutator {
  public:
   explicit IndexMutator(std::string original) : original_(std::move(original)) {
@@ -311,8 +311,8 @@ class IndexMutator {
   std::vector<std::size_t> nodes_;
 };
 
-// HDF5 failed to close a dataset, which was ignored, and crashed when the process ended: the file was
-// published, and the run had died.
+// Before, HDF5 failed to close a dataset, which was ignored, and crashed at the end of the process:
+// the file was published, but the run had died.
 TEST_F(ReaderProcess, appending_to_mutants_of_chunk_indexes_ends_no_process) {
   const std::string path = directory_.file("appended.nc");
   Schema schema = filtered_schema();
@@ -344,7 +344,7 @@ TEST_F(ReaderProcess, appending_to_mutants_of_chunk_indexes_ends_no_process) {
   for (const auto& [status, times] : seen) RecordProperty("status_" + std::to_string(status), times);
 }
 
-// The chunks of an index of three levels, put in at random places.
+// The chunks of a three-level index, inserted in random order.
 TEST_F(ReaderProcess, files_with_large_indexes_of_other_programs_can_be_appended_to) {
   const std::string path = directory_.file("foreign.nc");
   run_python(

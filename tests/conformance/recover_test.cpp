@@ -66,7 +66,7 @@ class Recover : public testing::TestWithParam<Format> {
     file->abandon();
   }
 
-  /// What a run publishes that ends after `count` records.
+  /// The file published by a run that ends after `count` records.
   ReadFile reference(std::uint64_t count) const {
     const std::string path = directory_.file("reference.nc");
     fs::remove(path);
@@ -117,7 +117,7 @@ TEST_P(Recover, a_log_of_another_run_is_refused_and_replaces_no_complete_file) {
   auto next = begin();
   write_record(*next, asked, 0, source);
   next->abandon();
-  fs::copy(stale, log_);  // as a version of this library left it that did not remove it
+  fs::copy(stale, log_);  // as left by a version of this library that did not remove it
   const auto found = storage::find_recoverable(path_);
   ASSERT_FALSE(found);
   EXPECT_EQ(found.error().code, ErrorCode::conflict) << found.error().text();
@@ -150,8 +150,8 @@ TEST_P(Recover, a_file_that_is_shorter_than_at_the_epoch_is_refused) {
   EXPECT_FALSE(fs::exists(path_));
 }
 
-/// As `a_file_that_is_shorter...`, but a recovery has begun before: what it left says how short it may have
-/// made the file.
+/// Like `a_file_that_is_shorter...`, but a recovery has begun before: its remains show how short it
+/// may have made the file.
 TEST_P(Recover, a_file_that_is_cut_off_after_a_failed_recovery_is_refused) {
   leave_part();
   const auto found = storage::find_recoverable(path_);
@@ -171,7 +171,7 @@ TEST_P(Recover, a_file_that_is_cut_off_after_a_failed_recovery_is_refused) {
   EXPECT_EQ(fs::file_size(part_), left / 2) << "nothing was changed";
 }
 
-/// Somebody removed the part file; another run made one of the same name, with an epoch of its own.
+/// The part file was removed; another run created one of the same name, with its own epoch.
 TEST_P(Recover, an_epoch_of_a_file_without_a_name_is_not_complete_and_leaves_the_log_of_another_run) {
   for (const bool logged_before : {false, true}) {
     SCOPED_TRACE(logged_before);
@@ -206,7 +206,7 @@ TEST_P(Recover, an_epoch_whose_log_was_removed_is_not_complete) {
   file->abandon();
 }
 
-/// Killed after the file got its name, before the part name and the logs were gone.
+/// Killed after the file got its name, before the part name and the logs were removed.
 TEST_P(Recover, a_published_file_that_kept_its_part_name_is_not_changed) {
   const auto asked = request();
   const Source source = sample_data(asked.schema, *asked.layout);
@@ -271,7 +271,7 @@ TEST_P(Recover, a_failure_on_the_way_to_any_epoch_leaves_the_others) {
     }
 }
 
-/// The index of chunks of the older file is written over for the first time between two epochs.
+/// The index of chunks of the older file is overwritten for the first time between two epochs.
 TEST_P(Recover, any_epoch_of_a_file_that_is_appended_to_comes_back) {
   constexpr std::uint64_t after = 6;
   Schema schema;
@@ -298,7 +298,7 @@ TEST_P(Recover, any_epoch_of_a_file_that_is_appended_to_comes_back) {
     ASSERT_TRUE((*file)->publish());
   };
   const std::string older = directory_.file("older.nc");
-  // A new chunk first, and one that has records already and is encoded anew.
+  // First a new chunk, then one that contains records already and is encoded again.
   for (std::uint64_t turn = 0; turn < 2 * after; ++turn) {
     const std::uint64_t before = turn < after ? 12 : 14, wanted = turn % after + 1;
     SCOPED_TRACE(fmt::format("{} records, epoch {}", before, wanted));
@@ -318,7 +318,7 @@ TEST_P(Recover, any_epoch_of_a_file_that_is_appended_to_comes_back) {
 
 TEST_P(Recover, files_that_were_moved_or_copied_together_come_back) {
   leave_part();
-  // Another inode without attributes: what `cp` makes.
+  // Another inode without attributes: the result of `cp`.
   fs::copy(part_, directory_.file("copy"));
   fs::rename(directory_.file("copy"), part_);
   const auto refused = storage::find_recoverable(path_);
@@ -348,7 +348,7 @@ TEST_P(Recover, symbolic_links_are_not_followed) {
   EXPECT_FALSE(storage::find_recoverable(path_));
 }
 
-// It waited for the writer of the pipe.
+// Before, it waited for the writer of the pipe.
 TEST_P(Recover, a_pipe_in_the_place_of_the_log_is_refused) {
   const std::string pipe = directory_.file("pipe");
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
@@ -358,7 +358,7 @@ TEST_P(Recover, a_pipe_in_the_place_of_the_log_is_refused) {
   EXPECT_NE(log.error().text().find("no regular file"), std::string::npos);
 }
 
-/// Gives the records of a damaged log checksums that fit, so that what they say is looked at.
+/// Gives the records of a damaged log valid checksums, so that their contents are read.
 void seal(std::string& log) {
   constexpr std::size_t magic_bytes = 18;
   constexpr std::size_t identity_bytes = 32;
@@ -379,8 +379,8 @@ void seal(std::string& log) {
   }
 }
 
-/// AFTERBAY_TEST_MUTANTS: how many, AFTERBAY_TEST_SEED: which; a damaged file may come back with wrong
-/// values, and nothing worse.
+/// AFTERBAY_TEST_MUTANTS: number of mutants, AFTERBAY_TEST_SEED: seed. A damaged file may be
+/// restored with wrong values, but nothing worse may happen.
 TEST_P(Recover, damaged_files_and_logs_end_nothing) {
   const char* const asked = std::getenv("AFTERBAY_TEST_MUTANTS");
   const std::uint64_t mutants = asked != nullptr ? std::strtoull(asked, nullptr, 10) : 120;
@@ -394,7 +394,7 @@ TEST_P(Recover, damaged_files_and_logs_end_nothing) {
   rlimit limit{};
   ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &limit), 0);
   const rlimit before = limit;
-  limit.rlim_cur = 64u << 20;  // for damaged numbers, not for the disk of the test
+  limit.rlim_cur = 64u << 20;  // because of damaged numbers, not because of the test's disk
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &limit), 0);
   const auto handler = std::signal(SIGXFSZ, SIG_IGN);
   std::uint64_t recovered = 0;

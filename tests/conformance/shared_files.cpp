@@ -35,7 +35,7 @@ bool receive_all(int pipe, void* bytes, std::size_t count) {
 
 enum class Kind : std::uint64_t { places, account, failure };
 
-/// What goes up a pipe: the kind, the number of bytes, the bytes.
+/// The contents of the pipe to the parent: the kind, the number of bytes, the bytes.
 void send_message(int pipe, Kind kind, const void* bytes, std::uint64_t count) {
   send_all(pipe, &kind, sizeof kind);
   send_all(pipe, &count, sizeof count);
@@ -133,7 +133,7 @@ MemberProcess::MemberProcess(storage::Store& store, const storage::FileRequest& 
       const std::string text = account.error().text();
       send_message(up[1], Kind::failure, text.data(), text.size());
     }
-    ::_exit(0);  // nothing of the parent's is to be undone here
+    ::_exit(0);  // the parent's objects must not be destroyed here
   }
   ::close(up[1]);
   ::close(down[0]);

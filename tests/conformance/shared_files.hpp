@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files with a leader and members, for tests: in one process, and in processes of their own.
+// Files with a leader and members, for tests: in one process, and in separate processes.
 #pragma once
 
 #include <sys/types.h>
@@ -20,7 +20,7 @@ struct FrameJob {
   std::uint64_t record = 0;
 };
 
-/// All frames of so many records, and those of fixed variables once.
+/// All frames of this number of records, and those of fixed variables once.
 std::vector<FrameJob> all_frames(const model::FileLayout& layout, std::uint64_t records);
 
 /// Asks a leader in the same process.
@@ -35,14 +35,14 @@ class LeaderPlacer : public storage::Placer {
   storage::File& leader_;
 };
 
-/// A leader and members in this process. Frames are dealt to them in turns.
+/// A leader and members in this process, to which frames are assigned in turn.
 class SharedFile {
  public:
   SharedFile(storage::Store& store, const storage::FileRequest& request, std::size_t members);
   [[nodiscard]] storage::File& leader() { return *writers_.front(); }
   [[nodiscard]] storage::File& member(std::size_t number) { return *writers_[1 + number]; }
   [[nodiscard]] storage::File& of(const FrameJob& job) { return *writers_[job.frame % writers_.size()]; }
-  /// Writes all at once from so many threads.
+  /// Writes everything with this number of concurrent threads.
   void write(const std::vector<FrameJob>& jobs, const Source& source, int threads);
   void lose_member(std::size_t number) { writers_.erase(writers_.begin() + 1 + static_cast<long>(number)); }
   /// All members hand over, the leader publishes.
@@ -53,7 +53,7 @@ class SharedFile {
   std::vector<std::unique_ptr<storage::File>> writers_;  ///< the leader first
 };
 
-/// A member in a process of its own, which does its jobs and asks for places by pipes.
+/// A member in a separate process, which does its jobs and asks for places through pipes.
 class MemberProcess {
  public:
   MemberProcess(storage::Store& store, const storage::FileRequest& request, std::span<const std::byte> share,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The checksum of a published file: right whatever happened to the file, and not by reading it again. The
-// other tests of this folder check it for each file that they publish.
+// The checksum of a published file: correct in all cases, and computed without reading the file
+// again. The other tests of this folder check it for each file that they publish.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -68,7 +68,7 @@ TEST_P(StoreChecksum, of_a_file_of_several_servers_is_known_without_reading_what
   EXPECT_LT(disk_->bytes_read, std::filesystem::file_size(request.path) / 20);
 }
 
-/// The structure changes until the end: only it is read, not the data that lie behind it.
+/// The structure changes until the end: only the structure is read, not the data after it.
 TEST_P(StoreChecksum, of_a_file_with_much_structure_is_that_of_its_end) {
   constexpr std::size_t text_bytes = 200'000;
   auto request = large_request("out.nc");
@@ -99,7 +99,8 @@ TEST_P(StoreChecksum, is_kept_only_where_it_was_asked_for) {
 INSTANTIATE_TEST_SUITE_P(OnDisk, StoreChecksum, testing::Values(Format::netcdf4, Format::cdf5, Format::cdf2),
                          [](const auto& test) { return std::string(name_of(test.param)); });
 
-/// Chunks are stored, freed and stored again with another size where HDF5 puts structure and other chunks.
+/// Chunks are stored, freed and stored again with another size where HDF5 puts structure and other
+/// chunks.
 TEST(StoreChecksumNetcdf4, is_right_when_chunks_are_stored_again_and_their_places_are_used_for_others) {
   TemporaryDirectory directory;
   auto request = request_of(directory.file("out.nc"), filtered_schema(), Format::netcdf4,

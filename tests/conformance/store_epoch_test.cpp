@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Epochs inside files in the making: whatever the moment of a crash, the file comes back as it was.
+// Epochs inside part files: at whichever moment a crash occurs, the file is restored as it was.
 #include <gtest/gtest.h>
 
 #include <fcntl.h>
@@ -23,8 +23,8 @@ namespace {
 namespace fs = std::filesystem;
 using storage::Existing;
 
-/// Copies the file in the making and its logs just before some of the writes to them, as a crash then would
-/// leave them; sometimes with the first half of the write.
+/// Copies the part file and its logs just before some of the writes to them, as a crash would leave
+/// them at that moment; sometimes with the first half of the write.
 class SnapshotDisk : public storage::Disk {
  public:
   SnapshotDisk(fs::path from, fs::path to, double share, unsigned seed)
@@ -113,7 +113,7 @@ constexpr std::uint64_t steps = 14;
 
 class StoreEpoch : public testing::TestWithParam<EpochCase> {
  protected:
-  /// What the test does, in order: a frame or a string to write, or an epoch.
+  /// The actions of the test, in order: writing a frame or a string, or an epoch.
   struct Action {
     std::optional<FrameJob> frame;
     std::optional<std::uint64_t> label;  ///< record
@@ -121,7 +121,8 @@ class StoreEpoch : public testing::TestWithParam<EpochCase> {
     std::uint64_t records = 0;  ///< of the epoch
   };
 
-  /// Frames of some steps, shuffled within a step and with some put off to later; an epoch every third step.
+  /// Frames of some steps, shuffled within a step and some of them postponed; an epoch every third
+  /// step.
   std::vector<Action> plan(const model::FileLayout& layout, std::uint64_t first, unsigned seed) {
     std::mt19937 random(seed);
     std::vector<Action> actions;
@@ -167,7 +168,7 @@ class StoreEpoch : public testing::TestWithParam<EpochCase> {
     return static_cast<std::uint32_t>(request.schema.variables.size() - 1);
   }
 
-  /// A file of the actions up to an epoch, made by one writer and published.
+  /// A file with the actions up to an epoch, created by one writer and published.
   ReadFile reference(const std::vector<Action>& actions, std::uint64_t epoch, const Source& source) {
     const std::string path = directory_.file(fmt::format("reference_{}.nc", epoch));
     if (GetParam().append) fs::copy(directory_.file("before.nc"), path);
@@ -185,7 +186,7 @@ class StoreEpoch : public testing::TestWithParam<EpochCase> {
     return read_netcdf(path);
   }
 
-  /// A few records that are there before.
+  /// A few records that existed before.
   void make_before(const Source& source) {
     auto asked = request_of(directory_.file("before.nc"), epoch_schema(GetParam().format), GetParam().format,
                             Existing::refuse, {64u << 10, 64u << 10});
@@ -196,7 +197,7 @@ class StoreEpoch : public testing::TestWithParam<EpochCase> {
     ASSERT_TRUE((*file)->publish());
   }
 
-  /// Brings every snapshot back, to its last epoch and to an older one.
+  /// Restores every snapshot, to its last epoch and to an older one.
   void expect_recovered(const SnapshotDisk& disk, const std::map<std::uint64_t, ReadFile>& references) {
     std::set<std::uint64_t> seen;
     for (const auto& snapshot : disk.snapshots) {
@@ -233,7 +234,7 @@ class StoreEpoch : public testing::TestWithParam<EpochCase> {
 TEST_P(StoreEpoch, a_crash_at_any_write_leaves_a_file_that_comes_back) {
   constexpr unsigned seed = 20261122;
   const double crash_share =
-      GetParam().format == Format::netcdf4 ? (GetParam().append ? 0.03 : 0.002) : 0.25;  // some 30 crashes
+      GetParam().format == Format::netcdf4 ? (GetParam().append ? 0.03 : 0.002) : 0.25;  // about 30 crashes
   fs::create_directories(directory_.path() / "run");
   auto disk = std::make_shared<SnapshotDisk>(directory_.path() / "run", directory_.path() / "crashes",
                                              crash_share, seed);
@@ -263,7 +264,7 @@ TEST_P(StoreEpoch, a_crash_at_any_write_leaves_a_file_that_comes_back) {
   }
   std::set<std::size_t> done;  // ahead of their turn
   const auto write_ahead = [&](std::size_t from, std::uint64_t records) {
-    // Servers need not stand where the epoch is: later records may be on the disk already.
+    // Servers need not be at the epoch: later records may already be on the disk.
     for (std::size_t i = from; i < actions.size() && i < from + 25; ++i) {
       if (actions[i].epoch > 0) break;
       if (!actions[i].frame || actions[i].frame->record < records || done.contains(i)) continue;
@@ -305,7 +306,7 @@ TEST_P(StoreEpoch, a_crash_at_any_write_leaves_a_file_that_comes_back) {
   EXPECT_LT(disk->snapshots.size(), 90U) << "this takes long";
   EXPECT_FALSE(file_exists(asked.path + ".part.epochs")) << "of no use any more";
   expect_recovered(*disk, references);
-  // What was published is what one writer makes without epochs.
+  // The published file equals the one that one writer creates without epochs.
   std::vector<Action> all(actions);
   all.push_back({{}, {}, 99, 0});
   const ReadFile whole = reference(all, 99, source);
@@ -363,7 +364,7 @@ TEST_F(StoreEpochRefusal, a_new_file_of_the_name_takes_older_logs_away) {
 
 class StoreReadable : public testing::TestWithParam<Format> {
  protected:
-  /// What another process sees: the values of `c`, one a record.
+  /// The values of `c` that another process sees, one per record.
   [[nodiscard]] std::vector<int> seen(const std::string& path) const {
     const std::string text = output_of("ncdump -v c " + path);
     std::vector<int> values;
@@ -412,7 +413,7 @@ TEST_P(StoreReadable, others_see_the_last_epoch_while_output_goes_on) {
   ASSERT_TRUE((*file)->mark_epoch({2, "eight", "", 8}, {}));
   EXPECT_EQ(seen(part).size(), 8U);
   if (GetParam() == Format::netcdf4) {
-    // Somebody has it open, as HDF5 opens it: what he has found stays true.
+    // Another process has it open, like HDF5: the data that it has found stay valid.
     const int reader = ::open(part.c_str(), O_RDONLY);
     ASSERT_EQ(::flock(reader, LOCK_SH | LOCK_NB), 0) << "the writer keeps readers out";
     write_record(**file, asked, 8, source);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can go wrong under a store: full and unwritable disks, failing devices, interrupted and short writes.
+// Failures below a store: full and unwritable disks, failing devices, interrupted and short writes.
 #include <gtest/gtest.h>
 
 #include <fcntl.h>
@@ -24,7 +24,7 @@ namespace {
 
 using storage::Existing;
 
-/// Fails calls as told; all others are real.
+/// Fails calls as configured; all others are real.
 class FaultyDisk : public storage::Disk {
  public:
   std::atomic<int> write_error{0};  ///< errno of every write from number `writes_before` on
@@ -103,7 +103,7 @@ class StoreFaults : public testing::TestWithParam<Format> {
     return made;
   }
 
-  /// Writes three records; the first error that comes, of creating, writing or publishing.
+  /// Writes three records; returns the first error of creating, writing or publishing.
   Result<> write(const storage::FileRequest& request) {
     const Source source = sample_data(request.schema, *request.layout);
     auto file = store_->create(request);
@@ -171,7 +171,7 @@ TEST_P(StoreFaults, writes_without_direct_io_when_told_to) {
   expect_whole(made);
 }
 
-/// Whichever write is the first to fail: an error with the right code, and no file under its name.
+/// Whichever write fails first: an error with the right code, and no file under its name.
 TEST_P(StoreFaults, every_failing_write_is_reported) {
   for (const auto& [number, code] : {std::pair{ENOSPC, ErrorCode::no_space},
                                      std::pair{EDQUOT, ErrorCode::no_space}, std::pair{EIO, ErrorCode::io}}) {
@@ -180,7 +180,8 @@ TEST_P(StoreFaults, every_failing_write_is_reported) {
     std::filesystem::remove(path());
     const int writes = disk_->writes;
     ASSERT_GT(writes, 4);
-    const int step = number == EIO ? 1 : writes / 3;  // all of them once; the other codes here and there
+    const int step = number == EIO ? 1 : writes / 3;  // all of them for one code; some for the
+                                                      // other codes
     for (int before = 0; before < writes; before += step) {
       disk_ = std::make_shared<FaultyDisk>();
       disk_->write_error = number;
@@ -284,7 +285,8 @@ TEST_P(StoreFaults, records_left_out_that_the_disk_has_no_room_for_are_refused_w
   std::size_t frame = 0;
   while (!made.layout->frames[frame].record) ++frame;
   const auto far = write_frame(**file, made, frame, 1000, source);  // 0.25 MiB a record
-  if (GetParam() == Format::netcdf4) {                              // whose absent records take no room
+  if (GetParam() == Format::netcdf4) {                              // whose missing records take no
+                                                                    // space
     EXPECT_TRUE(far) << far.error().text();
     return;
   }
@@ -304,7 +306,7 @@ TEST_P(StoreFaults, a_writer_in_another_process_blocks_until_it_dies) {
   ASSERT_EQ(::pipe(ready), 0);
   const std::string part = path() + ".part";
   const pid_t child = ::fork();
-  if (child == 0) {  // holds the lock as another run's server would
+  if (child == 0) {  // holds the lock like the server of another run
     const int descriptor = ::open(part.c_str(), O_RDWR | O_CREAT, 0644);
     ::flock(descriptor, LOCK_EX);
     if (::write(descriptor, "stale", 5) != 5 || ::write(ready[1], "x", 1) != 1) ::_exit(1);
@@ -322,7 +324,7 @@ TEST_P(StoreFaults, a_writer_in_another_process_blocks_until_it_dies) {
   EXPECT_EQ(blocked.error().code, ErrorCode::conflict);
   EXPECT_NE(blocked.error().text().find("another writer"), std::string::npos);
   const auto made = request();
-  const auto written = write(made);  // what the killed run left is replaced
+  const auto written = write(made);  // the remains of the killed run are replaced
   ASSERT_TRUE(written) << written.error().text();
   expect_whole(made);
 }

@@ -43,7 +43,7 @@ void put_number(std::byte* to, double value) {
   std::memcpy(to, &converted, sizeof converted);
 }
 
-/// Small whole numbers that every type holds.
+/// Small integers that every type can hold.
 void put_value(Type type, std::byte* to, double value) {
   switch (type) {
     case Type::int8: return put_number<std::int8_t>(to, value - 60);
@@ -377,7 +377,8 @@ std::vector<std::byte> file_bytes(const std::string& path) {
 
 namespace {
 
-/// As the catalogue of parametrised CRC algorithms defines CRC-64/XZ; nothing of the library's.
+/// CRC-64/XZ as defined by the catalogue of parametrised CRC algorithms; independent of the
+/// library.
 std::uint64_t plain_crc64(const std::vector<std::byte>& bytes) {
   std::uint64_t table[256];
   for (std::uint64_t i = 0; i < 256; ++i) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the storage tests share: data to write, frames made from them as a server would, and a reader
-// that is not ours (netCDF-C).
+// Common parts of the storage tests: data to write, frames made from them as by a server, and an
+// independent reader (netCDF-C).
 #pragma once
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@
 
 namespace afterbay::test {
 
-/// A directory of its own for one test, removed afterwards.
+/// A temporary directory for one test, removed afterwards.
 class TemporaryDirectory {
  public:
   TemporaryDirectory();
@@ -35,11 +35,12 @@ class TemporaryDirectory {
   std::filesystem::path path_;
 };
 
-/// The number types and text, as far as the format has them.
+/// The numeric types and text, as far as the format supports them.
 std::vector<Type> number_types(Format format);
-/// One fixed, one record, one scalar and one record scalar variable of each type, on odd lengths.
+/// One fixed, one record, one scalar and one record scalar variable of each type, with odd lengths.
 Schema schema_of_types(Format format);
-/// Variables of netCDF-4, chunked in all ways: plain and encoded, of one record and of several, fixed.
+/// NetCDF-4 variables with all kinds of chunks: plain and encoded, of one and of several records,
+/// fixed.
 Schema filtered_schema();
 
 /// Dense native-endian bytes of one record of a variable (record 0 for fixed ones).
@@ -58,7 +59,7 @@ storage::FileRequest request_of(const std::string& path, const Schema& schema, F
                                 storage::Existing existing = storage::Existing::refuse,
                                 const model::LayoutSizes& sizes = {});
 
-/// Assembles a frame as a server does (page-aligned, with the layout's phase, garbage between pieces)
+/// Assembles a frame like a server (page-aligned, with the layout's phase, garbage between pieces)
 /// and writes it.
 Result<storage::WriteCost> write_frame(storage::File& file, const storage::FileRequest& request,
                                        std::size_t frame, std::uint64_t record, const Source& source);
@@ -86,28 +87,29 @@ struct ReadFile {
   std::map<std::string, Values> attributes;
 };
 
-/// Reads all of a netCDF file with netCDF-C, or of a file in a memory store.
+/// Reads a whole netCDF file with netCDF-C, or a file in a memory store.
 ReadFile read_netcdf(const std::string& path);
 ReadFile read_memory(const storage::MemoryStore& store, const std::string& path);
 
-/// Expected values of a whole variable: `source` for the records in `written`, the fill value elsewhere.
+/// Expected values of a whole variable: `source` for the records in `written`, the fill value
+/// elsewhere.
 Values expected_values(const Schema& schema, const model::FileLayout& layout, std::uint32_t variable,
                        std::uint64_t records, const std::function<bool(std::uint64_t)>& written,
                        const Source& source);
 
-/// Compares every number variable with what the source gives for `records` records.
+/// Compares every numeric variable with the values of the source for `records` records.
 void expect_contents(const ReadFile& file, const storage::FileRequest& request, std::uint64_t records,
                      const Source& source);
 
 std::vector<std::byte> file_bytes(const std::string& path);
 bool file_exists(const std::string& path);
 
-/// The checksum that publishing gave is that of the file: CRC-64/XZ, computed here bit by bit (none in
-/// memory).
+/// Expects that the checksum returned by publishing is that of the file: CRC-64/XZ, computed here
+/// bit by bit (none in memory).
 void expect_checksum(const storage::FileRequest& request, const storage::Published& published);
 void expect_checksum(const std::string& path, const storage::Published& published);
 
-/// The output of a shell command; fails the test when its exit status is not 0.
+/// The output of a shell command; fails the test if its exit status is not 0.
 std::string output_of(const std::string& command);
 
 }  // namespace afterbay::test

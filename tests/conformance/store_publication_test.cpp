@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Only the file that was written gets the final name, whatever others do to names meanwhile.
+// Only the file that was written gets the final name, whatever other processes do to names
+// meanwhile.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -63,7 +64,7 @@ TEST_P(StorePublication, a_file_made_anew_under_the_part_name_is_not_published_f
   const auto ours = written();
   ASSERT_NE(ours, nullptr);
   fs::remove(part());
-  const auto theirs = written();  // another run, which is not ready yet
+  const auto theirs = written();  // another run, which is not complete yet
   ASSERT_NE(theirs, nullptr);
   expect_conflict(*ours);
   EXPECT_FALSE(fs::exists(path()));
@@ -81,7 +82,7 @@ TEST_P(StorePublication, a_part_file_that_was_removed_is_said_and_the_older_file
   EXPECT_EQ(fs::file_size(path()), 5U);
 }
 
-/// In the moment between the look and the rename.
+/// Between the check and the rename.
 TEST_P(StorePublication, a_part_name_that_is_taken_in_the_last_moment_is_seen) {
   const auto ours = written();
   ASSERT_NE(ours, nullptr);
@@ -98,7 +99,7 @@ TEST_P(StorePublication, a_part_name_that_is_taken_in_the_last_moment_is_seen) {
   EXPECT_EQ(fs::file_size(part()), 6U);
 }
 
-/// Does something of another run just before or after the file gets its name.
+/// Runs an action of another run just before or after the file gets its name.
 class InterferingDisk : public storage::Disk {
  public:
   std::function<void()> before = [] {}, after = [] {};
@@ -119,8 +120,8 @@ class InterferingDisk : public storage::Disk {
   }
 };
 
-/// The older file under the final name was once lost in such a moment, and another run's unfinished one
-/// published.
+/// Before, the older file under the final name was lost at such a moment, and the unfinished file
+/// of another run was published.
 TEST_P(StorePublication, a_part_name_that_is_taken_just_before_the_name_is_given_costs_nobody_a_file) {
   for (const bool older : {false, true}) {
     SCOPED_TRACE(older);
@@ -143,7 +144,8 @@ TEST_P(StorePublication, a_part_name_that_is_taken_just_before_the_name_is_given
   }
 }
 
-/// A run that was stopped right after its file got the name; meanwhile another one published the same path.
+/// A run that was stopped directly after its file got the name; meanwhile another run published the
+/// same path.
 TEST_P(StorePublication, a_file_that_another_run_published_since_stays) {
   const auto disk = std::make_shared<InterferingDisk>();
   const auto ours = written("out.nc", disk);
@@ -166,7 +168,8 @@ TEST_P(StorePublication, a_file_that_another_run_published_since_stays) {
   EXPECT_FALSE(fs::exists(part()));
 }
 
-/// What a kill between two steps leaves is removed by the next run, and so are names that only we give.
+/// The remains of a kill between two steps are removed by the next run, including names that only
+/// Afterbay uses.
 TEST_P(StorePublication, further_names_that_a_killed_run_left_are_removed) {
   const auto killed = written();
   ASSERT_NE(killed, nullptr);
@@ -182,7 +185,7 @@ TEST_P(StorePublication, further_names_that_a_killed_run_left_are_removed) {
   EXPECT_TRUE(next->publish());
 }
 
-/// FAT, some FUSE file systems.
+/// For example FAT and some FUSE file systems.
 TEST_P(StorePublication, without_hard_links_files_are_renamed) {
   class LinklessDisk : public storage::Disk {
    public:
@@ -209,7 +212,7 @@ TEST_P(StorePublication, what_fails_before_the_name_prevents_it) {
   EXPECT_FALSE(fs::exists(path()));
 }
 
-/// Counts what makes directories durable.
+/// Counts the calls that make directories durable.
 class CountingDisk : public storage::Disk {
  public:
   std::atomic<int> directories{0};
@@ -287,7 +290,7 @@ TEST_P(StorePublication, space_is_given_back_only_of_the_own_file) {
   EXPECT_FALSE(fs::exists(part()));
 }
 
-/// In a directory that others can write to.
+/// In a directory that other users can write to.
 TEST_P(StorePublication, a_symbolic_link_in_place_of_the_part_file_is_not_followed) {
   std::ofstream(directory_.file("victim")) << "untouched";
   const auto request = request_of(path(), schema_of_types(GetParam()), GetParam(), Existing::replace);
@@ -305,7 +308,7 @@ TEST_P(StorePublication, a_symbolic_link_in_place_of_the_part_file_is_not_follow
   EXPECT_FALSE(store_->create(request)) << "and nobody waits for the other end";
 }
 
-/// Somebody else's empty file, to be read while it is written or changed afterwards.
+/// An empty file of another user, which is read while it is written, or changed afterwards.
 TEST_P(StorePublication, a_file_that_is_there_is_not_taken_over) {
   std::ofstream(part()).close();
   const int theirs = ::open(part().c_str(), O_RDWR);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that several servers write at once: a leader and members give the file that one writer gives.
+// Files that several servers write at the same time: a leader and members create the same file as
+// one writer.
 #include <gtest/gtest.h>
 
 #include <fcntl.h>
@@ -18,7 +19,7 @@ namespace {
 
 using storage::Existing;
 
-/// Fields of many frames, some of them large enough for direct I/O.
+/// Variables with many frames, some of them large enough for direct I/O.
 Schema large_schema(Format format) {
   Schema schema;
   schema.dimension("time", unlimited).dimension("z", 6).dimension("y", 100).dimension("x", 90);
@@ -57,7 +58,8 @@ class SharedStore : public testing::TestWithParam<Format> {
   }
   storage::FileRequest small_request() const { return request("out.nc", cases_of(format()).front()); }
 
-  /// The same jobs by one writer and by three, from several threads at once: the same file.
+  /// The same jobs by one writer and by three, with several threads at the same time: the same
+  /// file.
   void expect_same_as_one_writer(const Case& made, const std::vector<FrameJob>& jobs,
                                  storage::DirectIo direct_io) {
     auto alone = request("alone.nc", made, Existing::replace);
@@ -139,7 +141,7 @@ TEST_P(SharedStore, members_in_other_processes_write_in_place) {
       const auto taken = (*leader)->take(member->account());
       ASSERT_TRUE(taken) << taken.error().text();
     }
-    members.clear();  // they have the leader's lock from the fork, which readers respect
+    members.clear();  // they inherited the leader's lock at the fork, and readers respect it
     const auto published = (*leader)->publish();
     ASSERT_TRUE(published) << published.error().text();
     expect_checksum(shared, *published);
@@ -165,7 +167,7 @@ TEST_P(SharedStore, a_member_of_an_earlier_run_cannot_harm_the_file_of_a_later_o
   const Source source = sample_data(shared.schema, *shared.layout);
   SharedFile earlier(*store_, shared, 1);
   earlier.write(all_frames(*shared.layout, 1), source, 1);
-  earlier.leader().abandon();  // its server died; the member does not know yet
+  earlier.leader().abandon();  // its server died; the member does not know it yet
   SharedFile later(*store_, shared, 1);
   const Source noise = noise_data(shared.schema, *shared.layout);
   const auto jobs = all_frames(*shared.layout, 4);
@@ -310,7 +312,7 @@ TEST_P(SharedStore, a_member_does_not_write_to_another_file_that_got_the_leaders
   EXPECT_NE(joined.error().text().find("made anew"), std::string::npos) << joined.error().text();
 }
 
-/// As a network file system whose nodes do not know what others have cached; and a nearly full disk.
+/// Like a network file system whose nodes do not know each other's caches; and a nearly full disk.
 class UnsharedPages : public storage::Disk {
  public:
   std::atomic<bool> joined{false};
@@ -391,7 +393,7 @@ TEST_F(SharedNetcdf4, members_keep_all_records_of_packed_chunks_when_their_memor
   shared.chunk_memory = std::make_shared<storage::ByteAllowance>(2 * 16 * 20 * 30 * 4);
   for (const Source& source :
        {sample_data(shared.schema, *shared.layout), noise_data(shared.schema, *shared.layout)}) {
-    std::vector<FrameJob> jobs;  // each chunk is left and come back to
+    std::vector<FrameJob> jobs;  // each chunk is left and revisited
     for (std::uint64_t n = 0; n < 48; ++n)
       for (std::size_t f = 0; f < shared.layout->frames.size(); ++f) jobs.push_back({f, n * 29 % 48});
     SharedFile group(*store_, shared, 2);

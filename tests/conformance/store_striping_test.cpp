@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stripes are set by `lfs` before a file gets data. A fake `lfs` on the PATH notes its calls and makes files.
+// `lfs` sets stripes before a file has data. A fake `lfs` on the PATH records its calls and creates
+// files.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,8 +21,8 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-/// Of a file system with 6 storage targets, one of them out of use. As the real one, it refuses to set the
-/// stripes of a file that exists, and gives a file no more stripes than there are targets.
+/// A file system with 6 storage targets, one of them out of use. Like the real command, it refuses
+/// to set the stripes of an existing file, and sets no more stripes than there are targets.
 constexpr const char* fake_lfs = R"sh(#!/bin/sh
 tools=$(dirname "$0")
 for path; do :; done

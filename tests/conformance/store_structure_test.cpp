@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Structures that are kept: files that begin with a copy are those that the library would have made.
+// Cached structures: files that begin with a copy are equal to those that the library would have
+// created.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -14,7 +15,7 @@ namespace {
 
 using storage::Existing;
 
-/// All types, text of records, coordinates and constants, chunks and filters where there are any.
+/// All types, text of records, coordinates and constants, chunks and filters if there are any.
 Schema kept_schema(Format format) {
   Schema schema = schema_of_types(format);
   schema.dimension("lat", 9).attribute("title", "kept").attribute("history", "as first made");
@@ -60,7 +61,7 @@ class KeptStructures : public testing::TestWithParam<Format> {
   }
   void write(const storage::FileRequest& request, std::uint64_t records) { write(*store_, request, records); }
 
-  /// The same file from a store that has kept nothing.
+  /// The same file from a store with an empty cache.
   std::string made_anew(const std::string& name, const Schema& schema, std::uint64_t records) {
     const auto fresh = storage::make_store(format());
     write(*fresh, request(name, schema), records);

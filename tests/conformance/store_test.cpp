@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every store must do, whatever its format. Contents are read by netCDF-C.
+// Requirements for every store, whatever its format. Contents are read by netCDF-C.
 #include <gtest/gtest.h>
 #include <netcdf.h>
 
@@ -156,12 +156,12 @@ TEST_P(StoreConformance, fills_records_and_pieces_that_were_never_written) {
   schema.variable("never", Type::int32, {"time", "x"});
   schema.variable("fixed", Type::float64, {"y", "x"}).with_fill(Values(1e30));
   schema.variable("fixed_never", Type::float32, {"y", "x"});
-  const model::LayoutSizes small{16u << 10, 8u << 10};  // several frames a variable
+  const model::LayoutSizes small{16u << 10, 8u << 10};  // several frames per variable
   const auto request = request_of(path(), schema, format(), Existing::refuse, small);
   const Source source = sample_data(request.schema, *request.layout);
   auto file = create(request);
   ASSERT_NE(file, nullptr);
-  // Records 1 and 4 of the variables before `never`; of `fixed` the first piece only.
+  // Records 1 and 4 of the variables before `never`; only the first piece of `fixed`.
   std::vector<bool> fixed_written(request.layout->pieces.size());
   for (std::size_t f = 0; f < request.layout->frames.size(); ++f) {
     const model::Frame& frame = request.layout->frames[f];
@@ -169,7 +169,7 @@ TEST_P(StoreConformance, fills_records_and_pieces_that_were_never_written) {
       const std::string& name = request.schema.variables[piece.variable].name;
       if (name == "never" || name == "fixed_never" || (name == "fixed" && piece.number > 0)) continue;
       const auto dense = source(piece.variable, 0);
-      // Frames may mix variables: give the pieces one by one.
+      // Frames may mix variables: write the pieces one by one.
       storage::FileRequest one = request;
       auto layout = std::make_shared<model::FileLayout>(*request.layout);
       layout->frames[f].first_piece = static_cast<std::uint32_t>(&piece - request.layout->pieces.data());
@@ -197,7 +197,7 @@ TEST_P(StoreConformance, fills_records_and_pieces_that_were_never_written) {
   const auto none = [](std::uint64_t) { return false; };
   for (const char* name : {"given", "usual", "series"}) expect(name, some);
   for (const char* name : {"never", "fixed_never"}) expect(name, none);
-  // Of `fixed` the first rows are there, the rest is fill.
+  // The first rows of `fixed` were written, the rest is fill values.
   const Values& fixed = result.variables.at("fixed").values;
   const std::uint64_t points = request.layout->pieces_of_variable(4)[0].box.points();
   ASSERT_LT(points, 3000u);
@@ -290,7 +290,7 @@ TEST_P(StoreConformance, appends_records_to_its_own_file) {
   EXPECT_EQ(read(path()).records, 3u) << "the published file must stay as it is until it is replaced";
   publish(*file);
   expect_contents(read(path()), second, 6, source);
-  // Once more, leaving a hole.
+  // Again, leaving a hole.
   file = create(second);
   ASSERT_NE(file, nullptr);
   write_record(*file, second, 7, source);
@@ -405,7 +405,7 @@ TEST_P(StoreConformance, publishes_nothing_before_it_is_told_to) {
   const auto late = file->publish();
   ASSERT_FALSE(late);
   EXPECT_EQ(late.error().code, ErrorCode::bad_state);
-  // What was left behind does not stand in the way of the next run.
+  // The remains do not obstruct the next run.
   write_all(request, 2, source);
   expect_contents(read(path()), request, 2, source);
   EXPECT_FALSE(file_exists(path() + ".part"));

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""tools/check_commands.py sees what a bare Debian lacks for the commands of the tutorial and of the examples' page: in the
-project with one package less, or with one more command."""
+"""tools/check_commands.py finds commands of the tutorial and of the examples' page that a bare Debian lacks: in the
+project with one package removed, or with one command added."""
 import os
 import pathlib
 import re
@@ -16,7 +16,7 @@ COPIED = ("docs", "examples", "tools", "tests", "bench")
 
 
 def project(name):
-    """A copy that can be changed."""
+    """A copy that the test may change."""
     root = pathlib.Path(name)
     for folder in COPIED:
         shutil.copytree(SOURCE / folder, root / folder, ignore=shutil.ignore_patterns("__pycache__"))

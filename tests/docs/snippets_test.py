@@ -19,7 +19,7 @@ BLOCK = re.compile(r"<!-- (test|body): (\S+) -->\n```\w+\n(.*?)```", re.S)
 INCLUDES = [f"-I{SOURCE}/include", f"-I{BUILD}/include"]
 LIBRARY = [f"-L{BUILD}/src", "-lafterbay", f"-Wl,-rpath,{BUILD}/src"]
 
-#: what stands before and after the blocks `<!-- body: NAME -->`
+#: text before and after the blocks `<!-- body: NAME -->`
 FRAMES = {
     "readme.cpp": ("""
 #include <vector>
@@ -130,7 +130,7 @@ def check_restart(file):
 
 
 def make_inputs(work):
-    """What `driven` reads: one classic file, one packed and of the other byte order."""
+    """Input of `driven`: one classic file, one packed and with the other byte order."""
     with netCDF4.Dataset(work / "initial.nc", "w", format="NETCDF3_64BIT_OFFSET") as file:
         for name, length in (("time", None), ("lat", 12), ("lon", 8)):
             file.createDimension(name, length)
@@ -152,7 +152,7 @@ def check_driven(file):
 
 
 def make_mesh(work):
-    """What `halos` reads: a ring of 24 cells, and two more."""
+    """Input of `halos`: a ring of 24 cells, and two more."""
     with netCDF4.Dataset(work / "mesh.nc", "w") as file:
         file.createDimension("cells", 26)
         file.createVariable("t", "f4", ("cells",))[:] = numpy.arange(26) ** 2
@@ -190,7 +190,8 @@ def run_program(work, name):
 
 
 def main():
-    os.environ.setdefault("AFTERBAY_MEMORY_SERVER", "32MiB")  # programs of a second: not to fault in more
+    os.environ.setdefault("AFTERBAY_MEMORY_SERVER", "32MiB")  # programs that run for a second: to
+                                                              # avoid faulting in more memory
     found = 0
     for page in [SOURCE / "README.md", *sorted((SOURCE / "docs").rglob("*.md"))]:
         if "<!-- run: " in page.read_text():

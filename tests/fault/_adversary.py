@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The truth that adversary.py compares with what Afterbay reports: what each file contains, read by netCDF4 and h5py, and
-what it may contain after all that happened in the directory."""
+"""The truth that adversary.py compares with what Afterbay reports: the contents of each file, read by netCDF4 and h5py, and
+the contents that are allowed after all events in the directory."""
 import collections
 import ctypes
 import ctypes.util
@@ -111,7 +111,7 @@ def journal_events(directory):
 
 
 class Run:
-    """One run of the model: where it works, what it is to write, and what it was told."""
+    """One run of the model: its directory, the files to write, and the completions reported to it."""
 
     def __init__(self, number, work, specs, layout, records, epoch_every, pause_ms):
         self.number, self.specs, self.layout = number, specs, layout
@@ -120,13 +120,13 @@ class Run:
         self.work.mkdir()
         self.out = work / "disk" / "out"
         self.journal = work / "disk" / "afterbay-journal"
-        self.before = {}  # path -> what it contained when the run began
-        self.beside = None  # a run at the same time
+        self.before = {}  # path -> contents when the run began
+        self.beside = None  # a concurrent run
         self.process = None
         self.apart = False
 
     def paths(self):
-        """path -> how many records this run adds to it."""
+        """path -> number of records that this run adds."""
         paths = {}
         for spec in self.specs:
             if not spec.close_after:
@@ -142,7 +142,7 @@ class Run:
         return next(spec for spec in self.specs if path.name in (f"{spec.name}.nc",) or path.name.startswith(f"{spec.name}_"))
 
     def content(self, path, records):
-        """What the file contains once this run has added so many records."""
+        """The contents of the file after this run has added this number of records."""
         before = self.before.get(path) if self.spec_of(path).existing == "append" else None
         return (before or ()) + (self.number,) * records
 
@@ -196,7 +196,8 @@ class Run:
             time.sleep(0.003)
 
     def kill(self, who="*"):
-        if self.apart:  # the marks are numbers of another namespace, which ends with its first process
+        if self.apart:  # the marks are numbers of another namespace, which ends with its first
+                        # process
             self.process.kill()
             return
         for mark in self.marks(who):
@@ -206,14 +207,14 @@ class Run:
                 pass
 
     def wait(self):
-        """Whether it came to a good end."""
+        """Whether it ended successfully."""
         try:
             return self.process.wait(timeout=DEADLINE_S) == 0
         except subprocess.TimeoutExpired as hung:
             hanging = [mark.name for mark in self.marks() if os.path.exists(f"/proc/{mark.read_text().strip()}/fd/0")]
             self.kill()
             self.process.kill()
-            if not hanging:  # mpirun's own affair
+            if not hanging:  # does not concern Afterbay
                 return False
             raise Broken(f"the run hangs ({hanging}): {self.log()}") from hung
 
@@ -221,7 +222,7 @@ class Run:
         return _power.lose(self.out.parent, random.Random(dice.random()))
 
     def told(self):
-        """The paths that the model was told to be complete, and the last such epoch."""
+        """The paths reported to the model as complete, and the last such epoch."""
         lines = (self.work / "told").read_text().splitlines() if (self.work / "told").exists() else []
         complete = {pathlib.Path(line.split(" ", 1)[1]) for line in lines if line.startswith("complete ")}
         if "finished" in lines:

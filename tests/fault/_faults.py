@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plays fault_model and holds what every rank that waits must say: rank, file, variable and cause."""
+"""Runs fault_model and checks the errors of all waiting ranks: rank, file, variable and cause."""
 import json
 import os
 import pathlib
@@ -35,8 +35,8 @@ class Outcome:
 
 def play(scenario, *, servers=1, frontends=0, serve=False, store="netcdf4", directory="out", settings=(), rules=(), prepare=None, victims=0):
     """Runs the model in a fresh directory; the directory, {rank: Outcome} and the run. With `serve` the servers are
-    programs of their own, whose code is "exit N". `rules`: of fault_shim.c, for all processes;
-    `prepare(work)` makes what is to be there before;
+    separate programs, whose code is "exit N". `rules`: for fault_shim.c, in all processes;
+    `prepare(work)` creates the initial files;
     `victims`: processes that will not report, besides those of the scenario."""
     work = pathlib.Path(tempfile.mkdtemp(prefix=scenario + "_", dir=".")).resolve()
     if prepare:
@@ -94,14 +94,14 @@ def check(scenario, result, *, code, cause, file=FILE, variable=VARIABLE, rank=R
 
 
 def whole(path, records=40):
-    """Whether a file of fault_model holds all its values."""
+    """Whether a file of fault_model contains all its values."""
     with netCDF4.Dataset(path) as data:
         return all(data[name].shape == (records, *shape) and (data[name][:].filled(0) == 280).all()
                    for name, shape in {"temperature": (8, 64, 64), "pressure": (64, 64)}.items())
 
 
 def succeeds(scenario, result, published=("out.nc",)):
-    """All processes did, and just the files `published` are there, whole. Returns the result."""
+    """All processes succeeded, and exactly the files `published` exist and are complete. Returns the result."""
     work, outcomes, run = result
     expect(len(outcomes) >= MODELS and all(outcome.code == "ok" for outcome in outcomes.values()), scenario, f"not ok\n{run.stderr[-2000:]}", outcomes)
     expect({path.name for path in (work / "out").iterdir()} == set(published), scenario, f"left: {list((work / 'out').iterdir())}", outcomes)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs that forget a call of Afterbay and go on: the session ends soon, one error on stderr names the call and the rank, the
-journal says that the run failed, and no file has its final name that was not complete."""
+"""Programs that omit a call of Afterbay and continue: the session ends soon, one error on stderr names the call and the rank, the
+journal says that the run failed, and no incomplete file has its final name."""
 import pathlib
 import re
 import socket
@@ -13,16 +13,17 @@ import netCDF4
 
 from _faults import BUILD, DEADLINE_S, journal
 
-MOST_SECONDS = 1.25 * DEADLINE_S + 1  # from open_session on, of every rank
-MOST_OF_A_JOB = MOST_SECONDS + 20  # with its start and end, on a busy machine
+MOST_SECONDS = 1.25 * DEADLINE_S + 1  # from open_session on, for every rank
+MOST_OF_A_JOB = MOST_SECONDS + 20  # including its start and end, on a busy machine
 OVER_MPI = ("transport=mpi",)
 TIERED = ("topology=tiered", "nodes=0,0,0,1", "isolate_nodes=off", "memory.frontend=64MiB", "memory.link=1MiB")  # frontend: 2, server: 3
 LINE = r"^\[.*\] error: \S|^afterbay: "  # as in tests/bindings/lib_messages.py; lines of context are indented
 NEVER = rf"on host {re.escape(socket.gethostname())}.* has never answered since the session was opened: .* not called serve\(\)"
-# What a session says that ends by its handle, and by MPI_Finalize.
+# The messages of sessions that end by their handle, and by MPI_Finalize.
 DESTROYED = {"finalize": r"session was destroyed without session.finalize\(\)", "serve": r"session was destroyed without serve\(\)"}
 AT_FINALIZE = {"finalize": r"MPI_Finalize was called without session.finalize\(\)", "serve": r"MPI_Finalize was called without serve\(\)"}
-# A server that waited elsewhere comes back before or after it hears of the failure: either names the call and its rank.
+# A server that waited elsewhere returns before or after it learns of the failure: in both cases the
+# call and its rank are named.
 CAME_BACK = f"{NEVER}|{DESTROYED['serve']}|{AT_FINALIZE['serve']}"
 
 

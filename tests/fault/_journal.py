@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads a journal and checks files with nothing of Afterbay's: JSON by Python, checksums by liblzma, contents by netCDF."""
+"""Reads a journal and checks files independently of Afterbay: JSON by Python, checksums by liblzma, contents by netCDF."""
 import collections
 import ctypes
 import ctypes.util
@@ -23,7 +23,7 @@ def checksum(path):
 
 
 def read(directory):
-    """The newest entry of each published file, the paths that were opened, the torn lines, run id -> events."""
+    """The newest entry of each published file, the paths that were opened, the incomplete lines, run id -> events."""
     published, opened, torn, runs = {}, set(), 0, collections.defaultdict(list)
     for file in sorted(pathlib.Path(directory).glob("server-*.jsonl")):
         for line in file.read_bytes().split(b"\n"):
@@ -49,7 +49,7 @@ def expected(step, record, planes):
 
 
 def wrong_contents(path):
-    """What is wrong with a file of crash_model; nothing when it is whole."""
+    """The error in a file of crash_model; nothing if it is complete."""
     step = int(path.stem.split("_")[1])
     with netCDF4.Dataset(path) as data:
         data.set_auto_mask(False)
@@ -66,7 +66,7 @@ def wrong_contents(path):
 
 
 def wrong_files(journal):
-    """What the journal calls published and is not so."""
+    """Files that the journal calls published although they are not."""
     wrong = []
     for path, entry in journal.published.items():
         file = pathlib.Path(path)

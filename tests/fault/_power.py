@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """After a run under the preloaded library with FAULT_POWER=DIRECTORY has been killed: brings DIRECTORY to a state in which a
-loss of power at that moment could have left it. What was made durable (fsync) stays. Of what was done since, to each file and
-to each directory, a random beginning stays, often nothing and sometimes all: writes and names reach the disk
-independently of each other, each in its order; the last write that stays may do so by half."""
+loss of power at that moment could have left it. Durable changes (fsync) stay. Of the later changes to each file and
+each directory, a random initial part stays, often none and sometimes all: writes and names reach the disk
+independently of each other, each in its order; the last write that stays may be incomplete."""
 import os
 import pathlib
 import shutil
@@ -17,7 +17,7 @@ def environment(directory, shim):
 
 
 def _kept(dice, count):
-    """How many of the changes since the last fsync reached the disk."""
+    """The number of changes since the last fsync that reached the disk."""
     return dice.choice([0, 0, count, dice.randint(0, count)])
 
 
@@ -27,7 +27,7 @@ def _changes(log):
         magic, offset, old_size, count = CHANGE.unpack_from(data, at)
         at += CHANGE.size
         if magic != MAGIC or at + count > len(data):
-            break  # killed while it was recorded, and so never made
+            break  # killed while it was recorded, so it never happened
         changes.append((offset, old_size, data[at:at + count]))
         at += count
     return changes

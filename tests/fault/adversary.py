@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Random sequences of what can happen in a directory: runs that are killed at any moment or before any system call, with or
-without a loss of power; reruns that replace or append; `afterbay recover` to any epoch, failing or killed in its midst;
+"""Random sequences of events in a directory: runs that are killed at any moment or before any system call, with or
+without a loss of power; reruns that replace or append; `afterbay recover` to any epoch, failing or killed in the middle;
 files that a user removes, renames, shortens or puts back; two runs at once; a clock that is set back. Layouts: inline, with
-servers that deal files or share them, in pools, on several (declared) nodes, behind frontends. After each step the reports (`status`, `verify`, the journal, what the model was told) are compared with the truth, which netCDF4
-and h5py read from values that tell which run wrote them.
+servers that deal files or share them, in pools, on several (declared) nodes, behind frontends. After each step the reports (`status`, `verify`, the journal, the completions reported to the model) are compared with the truth, which netCDF4
+and h5py read from values that identify the run that wrote them.
 
-ADVERSARY_SEQUENCES: how many (a sample by default). ADVERSARY_SEED=N repeats sequence N of a seed: "SEED" or
-"SEED:NUMBER". ADVERSARY_JOBS: how many at once. A sequence that fails leaves its directory behind."""
+ADVERSARY_SEQUENCES: their number (a sample by default). ADVERSARY_SEED=N repeats sequence N of a seed: "SEED" or
+"SEED:NUMBER". ADVERSARY_JOBS: how many at the same time. The directory of a failed sequence is kept."""
 import collections
 import json
 import multiprocessing
@@ -53,7 +53,7 @@ KILLED_PATHS = ["*.part", "*.epochs*", "*.jsonl", "*.owner*", "*/out*", "*"]
 
 
 class Sequence:
-    """One directory and what happens in it."""
+    """One directory and its events."""
 
     def __init__(self, seed, number):
         self.dice = random.Random(f"{seed}:{number}")
@@ -64,7 +64,7 @@ class Sequence:
         self.journal = self.disk / "afterbay-journal"
         self.runs = []
         self.run_of_id = {}
-        self.saved = {}  # name of a part or log -> a copy that an earlier run left
+        self.saved = {}  # name of a part file or log -> a copy that an earlier run left
         self.steps = []
         self.counts = collections.Counter()
 
@@ -113,7 +113,7 @@ class Sequence:
         return run
 
     def appendable(self, run, spec):
-        """A file of another format or other variables can only be replaced."""
+        """A file with another format or other variables can only be replaced."""
         if spec.existing != "append":
             return spec
         path = self.disk / "out" / f"{spec.name}.nc"
@@ -122,7 +122,7 @@ class Sequence:
         return spec if same else spec._replace(existing="replace")
 
     def play(self, run, kind):
-        """Starts a run, and kills it in some way; whether it came to a good end."""
+        """Starts a run, and possibly kills it; returns whether it ended successfully."""
         dice, rules = self.dice, []
         clock_s = dice.choice([0, 0, 0, -7200, 3600])
         power = kind == "power"
@@ -142,12 +142,12 @@ class Sequence:
         return ended
 
     def learn_ids(self, *runs):
-        """The ids under which the journal knows what has just run."""
+        """The ids of the latest runs in the journal."""
         new = [name for name in journal_events(self.journal) if name not in self.run_of_id] if self.journal.exists() else []
         require(len(new) <= len(runs), f"the journal has {len(new)} new runs, {len(runs)} were started")
         if len(runs) == 1:
             self.run_of_id |= {name: runs[0] for name in new}
-        else:  # which is which is told by the directory in which each ran
+        else:  # they are distinguished by their working directories
             events = journal_events(self.journal)
             for name in new:
                 where = next(event["directory"] for event in events[name] if event["event"] == "run_started")
@@ -160,7 +160,7 @@ class Sequence:
                 if event["event"] == "file_published"}
 
     def said_its_end(self, run):
-        """Whether the journal has the end of all its servers: killed later, a run has lost nothing."""
+        """Whether the journal has the end of all its servers: a run killed later has lost nothing."""
         events = [event for name, it in self.run_of_id.items() if it is run for event in journal_events(self.journal)[name]]
         servers = max((event["servers"] for event in events if event["event"] == "run_started"), default=None)
         return servers is not None and sum(event["event"] == "run_ended" and event["ok"] for event in events) == servers
@@ -168,8 +168,8 @@ class Sequence:
     # ---- judging
 
     def check_contents(self, *runs, killed=False):
-        """Each file contains what it did before, or all that a run wrote; the latter if anybody was told so. `killed`: each of
-        the runs may have published a file and not have come to say so."""
+        """Each file has its previous contents, or all that a run wrote; the latter if this was reported. `killed`: each of
+        the runs may have published a file without reporting it."""
         for path in sorted(set().union(*(run.paths() for run in runs))):
             found = content_of(path, by_h5py=self.dice.random() < 0.3 and runs[0].spec_of(path).store == "netcdf4" and self.is_hdf5(path))
             sure = {run.whole(path) for run in runs if path in run.paths() and (path in run.told()[0] or path in self.published(run))}
@@ -184,7 +184,7 @@ class Sequence:
         return path.exists() and path.read_bytes()[:4] == b"\x89HDF"
 
     def check_journal(self):
-        """Each path that was published is there, with a checksum that the journal has for it: that of the run whose records
+        """Each published path exists, with a checksum that the journal has for it: that of the run whose records
         come last in the file, in whichever order runs that overlapped published. A run that was killed between the name and
         the journal's line has announced it."""
         if not self.journal.exists():
@@ -207,12 +207,12 @@ class Sequence:
                 require(any(checksum(path) in its for (name, _), its in checksums.items() if name == path), f"{path} is empty, and has a checksum that nobody announced")
 
     def check_status(self, run, ended):
-        """What `status` says of the last run, and that it recommends nothing that cannot be done."""
+        """The output of `status` about the last run; it recommends nothing impossible."""
         known = run in self.run_of_id.values()
         if not self.journal.exists():
             return
         ended = ended or self.said_its_end(run)
-        # Killed after all was done, before every server could say so: either is true.
+        # Killed after all was done, before every server could report it: both answers are correct.
         finished = run.told()[0] == set(run.paths())
         counts = {self.failures_count(run, overlapped) for overlapped in (False, True)}
         ended_codes = [OK] * (False in counts) + [FAILED, LOST] * (True in counts)
@@ -251,7 +251,8 @@ class Sequence:
             made = {event["path"] for event in events[name] if event["event"] in ("file_opened", "file_ready")}
             complete = {event["path"] for event in events[name] if event["event"] in ("file_published", "file_recovered")}
             complete |= {path for path in made if self.whole_by(pathlib.Path(path), run)}
-            # `recover` was killed between the name and its line: the file is what it had announced.
+            # `recover` was killed between the rename and the journal line: the file is the
+            # announced one.
             complete |= {event["path"] for event in events[name] if event["event"] == "file_ready" and os.path.exists(event["path"])
                          and checksum(event["path"]) == event["checksum"]}
             if (paths[run.number] if beside else made) - complete - later:
@@ -261,8 +262,8 @@ class Sequence:
         return False
 
     def beside(self, run, events):
-        """Runs that overlapped with it, or seem so: a run whose first server died before its first line did not say that the
-        one before was over."""
+        """Runs that overlapped with it, or seem to: a run whose first server died before its first line did not record that the
+        previous one had ended."""
         def silent(it):
             its = [event for name, known in self.run_of_id.items() if known is it for event in events[name]]
             return its and not any(event["event"] == "run_started" and event["server"] == 0 for event in its)
@@ -270,7 +271,7 @@ class Sequence:
         return near + ([run.beside] if run.beside else [])
 
     def recoverable(self):
-        """What `status` offers: (run, path, epoch's number, the run's records by then)."""
+        """The recoveries that `status` offers: (run, path, epoch's number, the run's records by then)."""
         if not self.journal.exists():
             return []
         offers = []
@@ -281,8 +282,8 @@ class Sequence:
         return offers
 
     def recover(self, offer, epoch, rules=(), must=True):
-        """Recovers the file of an offer to one of its epochs, (number, records); whether that was done. What the command
-        says must be true, and what it could not do must have changed nothing."""
+        """Recovers the file of an offer to one of its epochs, (number, records); returns whether that was done. The output of the command
+        must be true, and a failed recovery must have changed nothing."""
         run, path = offer[:2]
         before, expected = content_of(path), run.content(path, run.records_by(path, epoch[1]))
         done = self.command("recover", "--number", epoch[0], *(["--replace"] if os.path.lexists(path) else []), path,
@@ -296,10 +297,10 @@ class Sequence:
             require(found in allowed, f"recover of {path} failed, and it contains {found}, not {' or '.join(map(str, allowed))}: {done.stderr}")
         return found == expected and found != before
 
-    # ---- what can be done to what is left
+    # ---- possible actions on the remaining files
 
     def recover_some(self):
-        """Follows the advice of `status`, in part, to the last or to an older epoch, perhaps with failures on the way."""
+        """Follows some of the advice of `status`, to the last or to an older epoch, possibly with failures in between."""
         offers = self.recoverable()
         for offer in offers:
             path, number = offer[1:3]
@@ -321,8 +322,9 @@ class Sequence:
             self.check_journal()
 
     def damage(self):
-        """A user's mistake or the file system's: nothing false may be said afterwards."""
-        # Not a second name of a complete file, left by a kill between two calls: who writes to that writes to the file.
+        """A mistake of the user or the file system: no false report may follow."""
+        # Not a second name of a complete file, left by a kill between two calls: writing to that
+        # name writes to the file.
         parts = [part for part in sorted((self.disk / "out").glob("*.part")) if part.stat().st_nlink == 1]
         logs = sorted((self.disk / "out").glob("*.epochs*"))
         finals = sorted((self.disk / "out").glob("*.nc"))
@@ -352,7 +354,7 @@ class Sequence:
                 self.recover_unadvised(log)
 
     def recover_unadvised(self, log):
-        """The last epoch of whatever log is there: refused, or right."""
+        """The last epoch of any existing log: refused, or correct."""
         path = log.with_name(log.name.removesuffix(".part.epochs"))
         before = content_of(path)
         done = self.command("recover", "--replace", path)
@@ -370,7 +372,7 @@ class Sequence:
         self.note(f"recover unadvised: {path.name} to {found}")
 
     def renamed_by_hand(self, part):
-        """What is not complete does not become so by its name."""
+        """An incomplete file does not become complete by its name."""
         path = part.with_name(part.name.removesuffix(".part"))
         aside = None
         if path.exists():
@@ -395,7 +397,7 @@ class Sequence:
             return False
 
     def spoil_published(self, path, what):
-        """`verify` sees it; then the file is as it was."""
+        """`verify` detects the change, which is then undone."""
         published = set().union(*(self.published(run) for run in self.runs))
         if path not in published:
             return
@@ -420,20 +422,20 @@ class Sequence:
             os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
 
     def save_copies(self):
-        """For later: what an earlier run left."""
+        """Saves the remains of an earlier run for later."""
         for path in [*(self.disk / "out").glob("*.part"), *(self.disk / "out").glob("*.epochs*")]:
             if self.dice.random() < 0.5:
                 self.saved[path.name] = self.work / f"saved_{len(self.runs)}_{path.name}"
                 shutil.copy2(path, self.saved[path.name])
 
     def duel(self):
-        """Two runs that write the same files at once; perhaps somebody removes the first one's files in the making, and
-        perhaps both are killed: what the second one was told is durable then is, whatever the first one did."""
+        """Two runs that write the same files at once; possibly the first one's part files are removed, and
+        possibly both are killed: everything reported to the second one as durable is durable, whatever the first one did."""
         first = self.new_run()
         first.pause_ms = 15
         second = self.new_run()
         killed = self.dice.random() < 0.4
-        if killed:  # what is appended to would depend on which of them comes first
+        if killed:  # the file that is appended to would depend on which of them comes first
             first.specs = [spec._replace(existing="replace") for spec in first.specs]
         second.specs, second.before = first.specs, first.before
         first.beside, second.beside = second, first
@@ -455,7 +457,7 @@ class Sequence:
         self.note(f"duel: runs {first.number} {first.layout} and {second.number} {second.layout}, {len(removed)} parts removed{', both killed' if killed else ''} -> {ends}")
         self.learn_ids(first, second)
         if any(spec.existing == "append" for spec in first.specs):
-            for run in (first, second):  # each may have found the other's file complete
+            for run in (first, second):  # each may have found the other's complete file
                 for path in run.kept():
                     found = content_of(path)
                     if found and run.whole(path) != found and found[-1] in (first.number, second.number):
@@ -467,7 +469,7 @@ class Sequence:
             self.check_status(second, ends[1])
             self.recover_some()
 
-    # ---- all of it
+    # ---- the sequence
 
     def one_run(self, kind):
         run = self.new_run()
@@ -487,7 +489,7 @@ class Sequence:
             self.save_copies()
             for _ in range(self.dice.choice([0, 1, 2])):
                 self.dice.choice([self.recover_some, self.damage])()
-        self.one_run("end")  # whatever is left, a run in the directory goes on
+        self.one_run("end")  # whatever remains, a run in the directory continues
         shutil.rmtree(self.work)
 
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The model of adversary.py: adversary_model DIRECTORY RUN RECORDS EPOCH_EVERY PAUSE_MS FILE...
 //
-// FILE is NAME,STORE,SHAPE,EXISTING,CLOSE_AFTER: a file that is kept open to the end (CLOSE_AFTER 0), or a
-// series of files NAME_N.nc of CLOSE_AFTER records each. SHAPE is one of block, chunks, map, strings. Each
-// value tells which run wrote it, in which record and at which point, so that a reader can judge any file
-// without further knowledge: RUN * 1'000'000 + record * 3072 + point.
+// FILE is NAME,STORE,SHAPE,EXISTING,CLOSE_AFTER: a file that is kept open to the end (CLOSE_AFTER
+// 0), or a series of files NAME_N.nc of CLOSE_AFTER records each. SHAPE is one of block, chunks,
+// map, strings. Each value tells which run wrote it, in which record and at which point, so that a
+// reader can judge any file without further knowledge: RUN * 1'000'000 + record * 3072 + point.
 //
-// The first model rank appends to the file `told`: "complete PATH", "epoch NUMBER" and "finished" when the
-// session has told it so. Every process leaves its process number in pid.ROLE.RANK.
+// The first model rank appends to the file `told`: "complete PATH", "epoch NUMBER" and "finished"
+// when the session reports it. Every process writes its process number to pid.ROLE.RANK.
 #include <unistd.h>
 
 #include <algorithm>
@@ -65,7 +65,7 @@ Schema schema_of(const FileSpec& spec) {
   return it;
 }
 
-/// This rank's share of the grid: rows as a block, and every n-th point as a map.
+/// This rank's part of the grid: rows as a block, and every n-th point as a map.
 struct Share {
   std::uint64_t first_row, row_count, rank, ranks;
 
@@ -128,7 +128,7 @@ class Model {
     Collection collection;
     OutputFile file;
     std::uint64_t number;  ///< of the file in its series
-    std::uint64_t before;  ///< records that the file had when it was opened, or that were put since
+    std::uint64_t before;  ///< records that the file had when it was opened, or that were put later
   };
 
   Collection collection_of(const FileSpec& spec) {

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Kills runs (kill -9 of all processes, or of the servers; every second time with a loss of power) at random moments, in
-several layouts. What the journal calls published, or the model was told to be complete, must be there, with its checksum
-and all its values; what else has a final name must be whole too, and no more than what was being published at that
-moment; a rerun in the same directory goes on and completes, after which `status` still counts files that the rerun did not write
+several layouts. Files published according to the journal, or reported to the model as complete, must exist, with their checksum
+and all values; other files with a final name must be complete too, and no more than were being published at that
+moment; a rerun in the same directory continues and completes, after which `status` still counts files that the rerun did not write
 again. CRASH_KILLS: how many kills (a sample by default); CRASH_SEED
 repeats a sequence."""
 import os
@@ -15,7 +15,7 @@ from _crash import LOST, OK, Broken, Trial
 
 KILLS = int(os.environ.get("CRASH_KILLS", "12"))
 SEED = int(os.environ.get("CRASH_SEED", str(time.time_ns() % 1_000_000)))
-FILES = 150  # of history in a run: some seconds
+FILES = 150  # of history in a run: a few seconds
 LAYOUTS = [{"servers": 1}, {"servers": 2, "placement": "file"}, {"servers": 2, "placement": "slab"}, {"servers": 2, "direct_io": "off"},
            {"servers": 0}, {"servers": 0, "inline.mode": "thread"}, {"servers": 2, "placement": "variable", "transport": "mpi"},
            {"servers": 2, "frontends": 1, "topology": "tiered"}, {"servers": 1, "when_full": "spill", "spill.directory": ".", "memory.server": "4MiB", "memory.block": "256KiB",

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model that is there to be killed: crash_model DIRECTORY FILES. It writes one file after the other in two
-// collections, with values that follow from step, record and place, so that any file that is found can be
-// checked. Every process leaves its id in pid.ROLE.RANK, and each that came to its end in ok.ROLE.RANK. The
-// first model rank writes the paths of files that it was told to be complete to `acks`.
+// A model that tests kill: crash_model DIRECTORY FILES. It writes one file after the other in two
+// collections, with values derived from step, record and place, so that any file can be checked.
+// Every process writes its id to pid.ROLE.RANK, and each that ended successfully to ok.ROLE.RANK.
+// The first model rank writes the paths of files that were reported to it as complete to `acks`.
 #include <unistd.h>
 
 #include <csignal>
@@ -39,7 +39,7 @@ Schema restart_schema() {
   return it;
 }
 
-/// What stands at a point: all values are whole numbers that float32 holds.
+/// The value of a point: all values are integers that float32 represents exactly.
 float value(std::int64_t step, std::uint64_t record, std::uint64_t point) {
   return static_cast<float>((static_cast<std::uint64_t>(step) * 7919 + record * 613 + point) % 100'003);
 }
@@ -54,7 +54,7 @@ std::vector<float> part(const Block& block, std::int64_t step, std::uint64_t rec
   return values;
 }
 
-/// Files that are closed, until the session says that they are complete.
+/// Closed files, until the session reports that they are complete.
 class Acks {
  public:
   explicit Acks(Session& session) : session_(session) {}

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""When a disk stays full the run does without what is declared optional, and says so; the rest goes on."""
+"""If a disk stays full, the run gives up optional collections and reports it; the rest continues."""
 import pathlib
 import shutil
 import subprocess
@@ -26,7 +26,7 @@ def degrade(name, rules, settings=(), **layout):
 
 
 def degraded():
-    """No space as long as the optional file is there."""
+    """No space as long as the optional file exists."""
     full = "ops=write path=*.part after_bytes=1000000 errno=28 while={work}/out/spare.nc.part"
     degrade("degraded", [full])
     degrade("degraded, cdf5", [full], store="cdf5")
@@ -39,7 +39,7 @@ def degraded():
 
 
 def small_disk():
-    """A tmpfs on which both files have no room, and one has."""
+    """A tmpfs with room for one of the files, but not for both."""
     disk = pathlib.Path(tempfile.mkdtemp(prefix="disk_", dir=".")).resolve()
     if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=9m", "tmpfs", disk], capture_output=True, check=False).returncode != 0:
         print("small_disk: NOT RUN: cannot mount a small file system")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model that keeps its files open and marks epochs: epoch_model DIRECTORY RECORDS. Values follow from
-// record and place, so that what is brought back can be checked. Every process leaves its id in
-// pid.ROLE.RANK.
+// A model that keeps its files open and marks epochs: epoch_model DIRECTORY RECORDS. Values are
+// derived from record and place, so that restored files can be checked. Every process writes its id
+// to pid.ROLE.RANK.
 #include <unistd.h>
 
 #include <cstdlib>
@@ -56,7 +56,8 @@ void model(Session& session, const std::string& directory, std::uint64_t records
     files[0].put_strings("label", record, std::vector<std::string>{"record " + std::to_string(record)});
     session.end_step();
     if ((record + 1) % records_between_epochs == 0)
-      (void)session.epoch(std::to_string(record + 1));  // a name that another epoch has as its number
+      (void)session.epoch(std::to_string(record + 1));  // a name equal to the number of another
+                                                        // epoch
   }
   session.finalize();
 }

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Two runs that were killed, one after the other, each after an epoch of the same number, and the second before its journal
-knew of the epoch: `status` must not offer the second run's file as one of the first run's epoch. Nor is it one of a later run
-that was refused the file, and `recover` tells the journal whose it was."""
+contained the epoch: `status` must not offer the second run's file for the first run's epoch. Nor does it belong to a later run
+that was refused the file, and `recover` records in the journal which run it belonged to."""
 import json
 import pathlib
 import subprocess
@@ -59,7 +59,8 @@ said = command("status", "--over").stdout
 require("all output before it was durable" in said and f"no longer there: {file}" in said, f"status says: {said}")
 print("the second run's file is not offered for the first run's epoch")
 
-# A third run was refused the file, while the second one wrote it, and came to an epoch of that number with others.
+# A third run was refused the file while the second one wrote it, and reached an epoch of that
+# number with other files.
 started = next(line for line in lines if line["run"] == second and line["event"] == "run_started")
 head = {name: started[name] for name in ("journal", "at", "server")} | {"run": "refused", "sequence": started["sequence"] + 1}
 refused = [started | head, head | {"event": "file_given_up", "path": file, "number": 1, "collection": "a", "format": "netcdf4", "why": "it is another run's"},

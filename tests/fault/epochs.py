@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Kills all processes (kill -9) of runs whose files stay open, at random moments, every second time with a loss of power, and brings the files back to the last epoch
-that `afterbay status` knows; and one model rank of further runs, whose servers live on. All values before it, and none after, read by netCDF.
+"""Kills all processes (kill -9) of runs whose files stay open, at random moments, every second time with a loss of power, and restores the files to the last epoch
+that `afterbay status` shows; and one model rank of further runs, whose servers survive. All values before it, and none after, read by netCDF.
 CRASH_KILLS: how many runs."""
 import json
 import os
@@ -47,7 +47,7 @@ def command(work, *words, codes=(0,)):
 
 
 def start(work, case, power=False, options=()):
-    """A run whose processes are all there; what a loss of power can take is in `work`/disk."""
+    """A run whose processes have all started; files that a loss of power affects are in `work`/disk."""
     beside, settings = case
     disk = work / "disk"
     disk.mkdir()
@@ -112,16 +112,16 @@ def one(number, dice):
             records = int(last["name"])
             for name in {"packed.nc", "classic.nc"} - {pathlib.Path(path).name for path in last["to_recover"]}:
                 if not (work / "out" / name).exists():
-                    fail(f"{work}: {name} is neither published nor to be brought back: {last['to_recover']}")
+                    fail(f"{work}: {name} is neither published nor to be restored: {last['to_recover']}")
                 check(work / "out" / name, RECORDS)  # the model had ended
             said = command(work, "status", "--over", codes=(0, 1, 4))
-            for line in re.findall("to be brought back: afterbay (.*)", said):
-                command(work, *shlex.split(line))  # to the letter
+            for line in re.findall("to be restored: afterbay (.*)", said):
+                command(work, *shlex.split(line))  # exactly as printed
             for path in last["to_recover"]:
                 check(path, records)
             after = json.loads(command(work, "status", "--over", "--json", codes=(0, 1, 4)))["runs"][-1]
             if after["last_epoch"]["to_recover"] or {file["path"] for file in after["published"]} < set(last["to_recover"]):
-                fail(f"{work}: status does not know what was brought back: {after}")
+                fail(f"{work}: status does not show what was restored: {after}")
             command(work, "verify")
             recovered = records
     power_text = f", {lost} changes lost with the power" if power else ""
@@ -131,12 +131,12 @@ def one(number, dice):
 
 
 def said_epochs(work):
-    """How many servers have completed one."""
+    """The number of servers that have completed one."""
     return sum('"event":"epoch_completed"' in file.read_text() for file in (work / "disk/afterbay-journal").glob("server-*.jsonl"))
 
 
 def rank_died(number, dice):
-    """One model rank dies. The servers live on, fail and end their run: `status` says what is to be brought back."""
+    """One model rank dies. The servers survive, fail and end their run: `status` shows what is to be restored."""
     case = CASES[number]
     work = pathlib.Path(tempfile.mkdtemp(prefix=f"rank_died{number}_", dir=".")).resolve()
     run = start(work, case, options=["--enable-recovery"])
@@ -156,10 +156,10 @@ def rank_died(number, dice):
     last = status["last_epoch"]
     files = [str(disk / "out" / name) for name in ("classic.nc", "packed.nc")]
     if sorted(last["to_recover"]) != files or last["gone"]:
-        fail(f"{work}: to be brought back are {last['to_recover']}, gone {last['gone']}, expected {files}")
+        fail(f"{work}: to be restored are {last['to_recover']}, gone {last['gone']}, expected {files}")
     said = command(disk, "status", codes=(1,))
     for path in files:
-        advice = f"to be brought back: afterbay recover --number {last['epoch']} {path}\n"
+        advice = f"to be restored: afterbay recover --number {last['epoch']} {path}\n"
         if f"last complete epoch: {last['name']}  (number {last['epoch']}," not in said or advice not in said:
             fail(f"{work}: status does not say: {advice}{said}")
         command(disk, "recover", "--number", str(last["epoch"]), path)

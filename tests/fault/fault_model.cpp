@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model that goes wrong on purpose: fault_model SCENARIO DIRECTORY STORE. Every process writes what it saw
-// to outcome.RANK ("ok", or the error's code, seconds since the fault and text) and waits until all that
-// are still alive have done so: a process that leaves early would make mpirun end the others.
+// A model that fails on purpose: fault_model SCENARIO DIRECTORY STORE. Every process writes what it
+// saw to outcome.RANK ("ok", or the error's code, seconds since the fault and text) and waits until
+// all that are still alive have done so: a process that leaves early would make mpirun end the
+// others.
 #include <signal.h>
 #include <unistd.h>
 
@@ -78,7 +79,7 @@ bool fault_at(const Run& run, const char* scenario, int rank, int at_rank, int s
   return run.scenario == scenario && rank == at_rank && step == 3;
 }
 
-/// kill_last_server, stop_beside: of several, only the one of the highest rank.
+/// kill_last_server, stop_beside: among several, only the one with the highest rank.
 bool fault_of_server(const Run& run) {
   return run.scenario == "kill_server" || run.scenario == "kill_last_server" ||
          run.scenario == "cut_server" || run.scenario == "stop_server" || run.scenario == "stop_beside" ||
@@ -90,8 +91,8 @@ void wait_for_file(const char* name) {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
 }
 
-/// Stops this process as a debugger would, or a node that has no memory left. When all others have reported,
-/// somebody else ends it.
+/// Stops this process like a debugger, or a node without free memory. When all others have
+/// reported, another process ends it.
 void stop_for_ever(const Run& run) {
   const std::string others = std::to_string(run.size - 1);
   const std::string reaper = "(for i in $(seq 600); do [ $(ls outcome.[0-9] 2>/dev/null | wc -l) -ge " +
@@ -102,7 +103,7 @@ void stop_for_ever(const Run& run) {
   kill(getpid(), SIGSTOP);
 }
 
-/// In the middle of the run: the server's end, or (on emulated nodes) that of its node's network.
+/// In the middle of the run: ends the server or (on emulated nodes) the network of its node.
 void strike_server(const Run& run) {
   const bool is_told = run.scenario == "signal_server" || run.scenario == "stop_beside";
   if (is_told)
@@ -121,7 +122,7 @@ void strike_server(const Run& run) {
   std::ofstream("cut") << std::system("ip link set eth0 down") << "\n";
 }
 
-/// Reads what another program made, or broke.
+/// Reads a file that another program created, or damaged.
 void read_input(Session& session) {
   session.start();
   InputFile input = session.open_input("in.nc");
@@ -130,8 +131,8 @@ void read_input(Session& session) {
   session.finalize();
 }
 
-/// What is read does not wait for what is written: much is on its way to a slow disk, then a file is read.
-/// Says how long that took, and how long the disk was busy afterwards.
+/// Reads do not wait for writes: while much output is queued for a slow disk, a file is read.
+/// Reports how long that took, and how long the disk was busy afterwards.
 void read_beside_output(Run& run, Session& session, const Block& block) {
   const CollectionOptions options{.file = "out.nc", .directory = run.directory, .store = run.store};
   Collection history = session.collection("history", schema(), options);
@@ -156,8 +157,8 @@ void read_beside_output(Run& run, Session& session, const Block& block) {
   session.finalize();
 }
 
-/// Two files are closed and on their way to a slow disk, of which the second matters more; one more stays
-/// open.
+/// Two files are closed and queued for a slow disk, the second with a higher priority; one more
+/// stays open.
 void run_into_signal(Run& run, Session& session, const Block& block) {
   const std::vector<float> values(levels * block.count[0] * block.count[1], 280.0F);
   Collection history = session.collection(
@@ -186,8 +187,8 @@ void run_into_signal(Run& run, Session& session, const Block& block) {
   }
 }
 
-/// The last server stands still, and the last rank waits for it. The others go on with files of the first
-/// one, and notice nothing before that rank gives up.
+/// The last server is stopped, and the last rank waits for it. The others continue with files of
+/// the first server, and notice nothing before that rank gives up.
 void run_beside_stuck(Run& run, Session& session) {
   const auto rank = static_cast<std::uint64_t>(session.model_rank());
   const std::uint64_t mine = rank < 3 ? rows / 4 : rows - 3 * (rows / 4);

@@ -46,7 +46,7 @@ static int real_open(const char* path, int flags) {
   return (int)syscall(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC, 0666);
 }
 static void put(int log, const void* bytes, size_t count) {
-  if (syscall(SYS_write, log, bytes, count) != (long)count) _exit(86); /* no test can be made of this */
+  if (syscall(SYS_write, log, bytes, count) != (long)count) _exit(86); /* the test needs this */
 }
 
 static int locked_log(char kind, ino_t inode) {
@@ -101,7 +101,7 @@ int power_begin_truncate(int fd, off_t length) {
   return record_bytes(fd, &status, length, length < status.st_size ? (size_t)(status.st_size - length) : 0);
 }
 
-/* The directory that holds a name; 0 when it is not tracked. */
+/* The directory that contains a name; 0 if it is not tracked. */
 static int directory_of(const char* path, char* directory, struct stat* status) {
   char whole[path_room];
   if (path[0] == '/') {
@@ -122,7 +122,7 @@ static const char* name_in(const char* path) {
   return slash == NULL ? path : slash + 1;
 }
 
-/* Gives a file that is about to lose its name another one. */
+/* Gives a file that is about to lose its name another name. */
 static void keep(const char* path, ino_t inode, char* kept) {
   static int count = 0;
   snprintf(kept, path_room, "%s/.power/keep_%lu_%d_%d", root(), (unsigned long)inode, (int)getpid(),
@@ -171,11 +171,11 @@ static void record_name(const char* path, const char* what, int is_new) {
 /* A new file has nothing to be taken back yet, whatever its inode was before. */
 void power_created(const char* path, const char* what) { record_name(path, what, 1); }
 
-/* A further name of a file. */
+/* An additional name of a file. */
 void power_linked(const char* path) { record_name(path, "create", 0); }
 
-/* Empties a directory's log, and then removes its kept files: killed in between, it names none that is gone.
- */
+/* Empties a directory's log, and then removes its kept files: if killed in between, the log
+   names no removed file. */
 static void let_go(int log) {
   const off_t size = lseek(log, 0, SEEK_END);
   char* text = calloc((size_t)size + 1, 1);

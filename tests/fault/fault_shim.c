@@ -169,7 +169,7 @@ int shim_path_of(int fd, char* path, size_t room) {
   return path[0] == '/';
 }
 
-/* ---- calls on open files. Those of an offset: -1 means at the file's end or position. */
+/* ---- calls on open files. Offset -1 means the file's end or position. */
 
 static ssize_t write_at(int fd, const void* data, size_t bytes, off_t offset) {
   char path[path_room];
@@ -197,8 +197,8 @@ ssize_t pwrite64(int fd, const void* data, size_t bytes, off_t offset) {
   return write_at(fd, data, bytes, offset);
 }
 
-/* Power is lost in the record only: what the disk really has is of no interest, and to wait for it neither.
- */
+/* Power is lost only in the record: the state of the real disk does not matter, so it need not
+   be waited for. */
 static int sync_file(int fd, long call) {
   char path[path_room];
   if (wanted(op_sync) && shim_path_of(fd, path, sizeof path)) {
@@ -230,7 +230,7 @@ int ftruncate(int fd, off_t length) {
 }
 int ftruncate64(int fd, off_t length) { return ftruncate(fd, length); }
 
-/* Returns the error number. */
+/* Returns errno. */
 int posix_fallocate(int fd, off_t offset, off_t length) {
   char path[path_room];
   size_t bytes = (size_t)length;
@@ -242,7 +242,7 @@ int posix_fallocate(int fd, off_t offset, off_t length) {
 }
 int posix_fallocate64(int fd, off_t offset, off_t length) { return posix_fallocate(fd, offset, length); }
 
-/* ---- locks: of open files (fcntl's and flock's), as on a file system that has none */
+/* ---- locks on open files (fcntl and flock), as on a file system without locks */
 
 static int lock_fails(int fd) {
   char path[path_room];
@@ -268,7 +268,7 @@ static int control(int fd, int command, void* argument) {
 FCNTL(fcntl)
 FCNTL(fcntl64)
 
-/* Copies that the kernel makes would not be recorded: callers then copy by themselves. */
+/* Copies made by the kernel would not be recorded: callers then copy by themselves. */
 ssize_t copy_file_range(int from, off_t* from_offset, int to, off_t* to_offset, size_t bytes,
                         unsigned flags) {
   if (getenv("FAULT_POWER") != NULL) return errno = EXDEV, -1;
@@ -286,7 +286,7 @@ int clock_gettime(clockid_t clock, struct timespec* time) {
 
 /* ---- calls on names */
 
-/* Whether the call ends here; *result is what it returns. */
+/* Whether the call ends here; *result is its return value. */
 static int ends(unsigned op, const char* path, int* result) {
   const enum verdict verdict = wanted(op) ? judge(op, path, NULL) : go_on;
   *result = verdict == failed ? -1 : 0;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Every fault ends within the deadline, on every rank, with a message that names it; no partial file
-stands under its final name. Run as a test by ctest; `faults.py SCENARIO...` runs only those."""
+"""Every fault causes an error within the deadline, on every rank, with a message that names it; no partial file
+has its final name. Run as a test by ctest; `faults.py SCENARIO...` runs only those."""
 import pathlib
 import shutil
 import sys
@@ -41,7 +41,7 @@ def plain():
 
 
 def failed_report():
-    """Of a run that fails a server says in report.html why, and what it knew."""
+    """In a failed run a server writes the reason and its data to report.html."""
     work, outcomes, run = play("missing_rank", settings=["report.html=report.html"])
     page = work / "report.html"
     expect(page.exists(), "failed_report", f"no page\n{run.stderr[-2000:]}", outcomes)
@@ -52,7 +52,7 @@ def failed_report():
 
 
 def killed_after_close():
-    """A rank dies when all have closed the file and most of it is still to be written: it is published, and whole."""
+    """A rank dies after all have closed the file, while most of it is still to be written: it is published complete."""
     out = pathlib.Path(tempfile.mkdtemp(prefix="closed_", dir=".")).resolve()
     check("killed_after_close", play("killed_after_close", directory=str(out), rules=["ops=write path=*.part ms=50"]), code="peer_lost",
           ranks=[1, 2, 3], rank="rank 0", cause="model rank 0")
@@ -79,10 +79,11 @@ run_scenarios({
                                  variable="variable temperature", cause=["model rank 2 did not put", "record 3"]),
     "never_opens": lambda: check("never_opens", play("never_opens"), code="timed_out", ranks=[0, 1, 4], rank=None, file=None,
                                  variable=None, cause=["ranks 2 and 3 did not come", "2000 ms"]),
-    # Rank 0 reads its namelist first: when its time is over, nobody is left to ask.
+    # Rank 0 reads its namelist first: when its deadline has passed, no rank is left to ask.
     "opens_late": lambda: check("opens_late", play("opens_late"), code="timed_out", ranks=[0, 1, 4], rank=None, file=None,
                                 variable=None, cause=["(^|: )ranks 2 and 3 did not come", "2000 ms"]),
-    # Rank 1, which could have asked, is absent: the others have left when rank 0 asks, but not without a word.
+    # Rank 1, which could have asked, is absent: the others have left when rank 0 asks, but have
+    # left a message.
     "opens_last": lambda: check("opens_last", play("opens_last"), code="timed_out", ranks=[0], rank=None, file=None,
                                 variable=None, cause=["(^|: )ranks 1 and 2 did not come", "2000 ms"]),
     "name_clash": lambda: check("name_clash", play("name_clash"), code=["conflict", "peer_lost"], variable=None,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program that forgets a call: forgotten SCENARIO[:kept] [RANK]. Without RANK all ranks forget it. Also in
-// C and in Fortran. The session is destroyed before MPI_Finalize, as in the tutorial; `kept`: it outlives it.
-// Each rank that gets an error writes it to outcome.RANK, and how long the session lasted to ended.RANK.
+// A program that omits a call: forgotten SCENARIO[:kept] [RANK]. Without RANK all ranks omit it.
+// Also in C and in Fortran. The session is destroyed before MPI_Finalize, as in the tutorial;
+// `kept`: after it. Each rank that gets an error writes it to outcome.RANK, and the duration of the
+// session to ended.RANK.
 //
 // finalize, close, serve: the call; close: and finalize. unused: nothing is called after open_session.
 // exit: the process leaves without MPI_Finalize, a server without serve. late: no close, and the rank
@@ -56,7 +57,7 @@ void run_model(Session& session, const std::string& scenario, bool forgets) {
   if (!forgets || scenario == "finalize") {
     const Ticket closed = file.close();
     if (scenario == "close" || scenario == "late") session.wait(closed);
-  } else if (scenario == "late") {  // computes on, and longer than the others wait
+  } else if (scenario == "late") {  // continues to compute for longer than the others wait
     std::this_thread::sleep_for(std::chrono::seconds(5));
   }
   if (!forgets) session.finalize();

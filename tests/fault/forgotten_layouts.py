@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Forgotten calls in other layouts: over MPI, with frontends, several servers and none; see _forgotten.py."""
+"""Omitted calls in other layouts: over MPI, with frontends, several servers and none; see _forgotten.py."""
 import sys
 
 from _forgotten import AT_FINALIZE, CAME_BACK, DESTROYED, NEVER, OVER_MPI, TIERED, check
@@ -13,7 +13,7 @@ def told(*words):
 
 
 def late_close():
-    """Rank 1 leaves out the close and computes on; rank 0 waits for the file."""
+    """Rank 1 omits the close and continues to compute; rank 0 waits for the file."""
     check("cpp", "late", 1, says=["model rank 1 did not close the file"], outcomes=[(0, ["timed_out", "model rank 1", "out.nc"])], ends_in=None)
 
 
@@ -29,11 +29,12 @@ def over_mpi():
 def tiered(*settings):
     """The frontend is rank 2, the server rank 3."""
     layout = {"frontends": 1, "settings": (*TIERED, *settings)}
-    for scenario in ("close", "close:kept"):  # kept: the frontend has served and says nothing more at MPI_Finalize
+    for scenario in ("close", "close:kept"):  # kept: the frontend has served and reports nothing
+                                              # more at MPI_Finalize
         check("cpp", scenario, 1, says=["rank 1", "not complete: out.nc"], outcomes=[(0, ["peer_lost", "model rank 1"])], **layout)
     check("cpp", "finalize:kept", says=["model ranks 0 and 1", AT_FINALIZE["finalize"]], published=["out.nc"], **layout)
     check("cpp", "unused", says=["model ranks 0 and 1", DESTROYED["finalize"]], **layout)
-    # Only the frontend forgets: the ranks and the server hear of it from the frontend.
+    # Only the frontend omits the call: the ranks and the server are informed by the frontend.
     frontend = [r"frontend, rank 2\] error", "rank 2", r"the frontend \(rank 2\) passes nothing on"]
     for language, scenario, text in (("cpp", "serve", DESTROYED), ("c", "serve:kept", AT_FINALIZE), ("fortran", "serve", AT_FINALIZE)):
         check(language, scenario, 2, says=[*frontend, text["serve"]],
@@ -43,7 +44,7 @@ def tiered(*settings):
     check("c", "serve", says=["ranks 2 and 3", DESTROYED["serve"]], outcomes=told("bad_state", "ranks 2 and 3", DESTROYED["serve"]), **layout)
     # Either waits elsewhere.
     check("cpp", "blocked", 3, outcomes=told("timed_out", r"I/O server 0 \(rank 3\) on", NEVER), says=[CAME_BACK], ends_in=None, **layout)
-    # The server cannot reach the frontend, which says it once more when it comes back.
+    # The server cannot reach the frontend, which repeats the message when it returns.
     check("cpp", "blocked", 2, errors=(1, 2), outcomes=[*told("timed_out", "the frontend at rank 2 " + NEVER), (3, ["peer_lost", "the frontend at rank 2 " + NEVER])],
           says=["the frontend at rank 2 " + NEVER], ends_in=None, **layout)
 
@@ -57,7 +58,7 @@ def tiered_over_mpi():
 
 
 def several_servers():
-    """Ranks 2 and 3, which have links to each other, or none."""
+    """Ranks 2 and 3, with or without links to each other."""
     for settings in ((), OVER_MPI, ("placement=slab",)):
         layout = {"servers": 2, "settings": settings, "published": None}
         for rank in (2, 3):
@@ -73,7 +74,7 @@ def several_servers():
 def inline():
     for settings in (("inline.mode=synchronous",), ("inline.mode=thread",)):
         layout = {"servers": 0, "settings": settings}
-        # The rank that hosts the server may go before the other one has closed the file.
+        # The rank that hosts the server may leave before the other one has closed the file.
         check("cpp", "finalize", says=[DESTROYED["finalize"]], published=None, **layout)
         check("cpp", "finalize:kept", says=[AT_FINALIZE["finalize"]], published=None, **layout)
         check("c", "close:kept", 0, says=["rank 0", AT_FINALIZE["finalize"]], outcomes=[(1, ["peer_lost", "model rank 0"])], **layout)

@@ -25,14 +25,14 @@ def over_mpi():
 
 
 def two_servers():
-    """The second server has no part in the file; it ends with the first one's error and code all the same."""
+    """The second server writes no part of the file; it still ends with the first one's error and code."""
     lost_rank("4 + 2", processes=[4, 5], servers=2)
     full_disk("4 + 2", ranks=range(MODELS + 2), servers=2)
     full_disk("4 + 2 over mpi", ranks=range(MODELS + 2), servers=2, settings=("transport=mpi",))
 
 
 def split_files():
-    """Both servers write the file; what happens to one of them is the other's failure too."""
+    """Both servers write the file; the failure of one is also reported by the other."""
     for store, transport in (("netcdf4", "auto"), ("cdf5", "auto"), ("netcdf4", "mpi")):
         name = f"4 + 2 slab {store} {transport}"
         layout = {"servers": 2, "store": store, "settings": ("placement=slab", f"transport={transport}")}
@@ -42,7 +42,7 @@ def split_files():
 
 
 def serving_programs():
-    """Both programs exit with 3 (input and output), also the one that has no part in the file."""
+    """Both programs exit with 3 (input and output), also the one that writes no part of the file."""
     check("4 + 2 serve: full disk", failing_writes(28, servers=2, serve=True), code="no_space", cause="No space left", servers=[4, 5],
           server_code="exit 3")
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Nodes with less memory than servers may use: a run goes on with what there is and says so, takes more when there is more, and
-fails with a message when there is none."""
+"""Nodes with less memory than servers may use: a run continues with the available memory and reports it, takes more when it becomes available, and
+fails with a message if there is none."""
 import shutil
 import threading
 import time
@@ -16,7 +16,7 @@ def warnings_of(work):
 
 
 def refused(name, after_bytes, **layout):
-    """Each process gets so many bytes of shared memory; the disk is slow, so that more would be used."""
+    """Limits the shared memory of each process; the disk is slow, so that more would be used."""
     rule = f"ops=allocate path=*memfd:afterbay* after_bytes={after_bytes} errno=28"
     work, outcomes, run = succeeds(name, play("rush", rules=[rule, SLOW_DISK], **layout))
     texts = warnings_of(work)
@@ -35,7 +35,7 @@ def goes_on():
 
 
 def comes_back():
-    """Memory is there again after a while."""
+    """Memory becomes available again after a while."""
     def free_later(work):
         def free():
             while not any(warnings_of(work)):

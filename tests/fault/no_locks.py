@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """On a file system without locks (fcntl and flock give ENOSYS, as on Lustre without -o flock): of two runs that write the
-same files the second is refused, a run that was killed blocks nobody, and commands see which run lives; also between
-machines, and on file systems without links. What killed processes leave is removed by the next run."""
+same files the second is refused, a run that was killed blocks nobody, and commands detect which run is alive; also between
+machines, and on file systems without links. Remains of killed processes are removed by the next run."""
 import json
 import os
 import pathlib
@@ -17,7 +17,8 @@ from _adversary import APART, COMMAND, FAILED, LOST, NO_LOCKS, OK, SHIM, FileSpe
 DEDICATED = Layout(3, {"servers": 1})
 INLINE = Layout(1, {"topology": "inline"})
 SLAB = Layout(4, {"servers": 2, "placement": "slab"})
-# Neither links (EPERM) nor renames that replace nothing (EINVAL), and the first reads fail (ESTALE).
+# Neither links (EPERM) nor renames that replace nothing (EINVAL), and the first reads fail
+# (ESTALE).
 NO_LINKS = ["ops=hard errno=1", "ops=rename path=*.owner*.new errno=22", "ops=open path=*.owner to=2 errno=116"]
 PATIENCE_S = 10  # of OwnerFile
 
@@ -41,7 +42,8 @@ class Place:
 
     def living_run(self, apart=False):
         """With some records and epochs."""
-        run = self.run(1000 if apart else 250, apart)  # to ask for a sign of life takes more than a second
+        run = self.run(1000 if apart else 250, apart)  # waiting for a sign of life takes more than
+                                                       # a second
         for _ in range(600):
             if self.owner.exists():
                 time.sleep(1)
@@ -106,7 +108,7 @@ def owned_while_it_lives(layout, rules=()):
 
 
 def owned_on_another_machine(layout):
-    """Only the owners' signs of life tell."""
+    """Only signs of life show which owners are alive."""
     place = Place(layout)
     first = place.living_run(apart=True)
     place.require_running()

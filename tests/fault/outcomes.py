@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Faults of disks beside those of faults.py: fsync and rename that fail, read-only file systems, a directory that vanishes, input
-that is not what it should be. docs/reference/faults.md tells users of them."""
+"""More disk faults, in addition to those of faults.py: fsync and rename that fail, read-only file systems, a directory that vanishes, input
+that is invalid. docs/reference/faults.md documents them."""
 import pathlib
 import shutil
 import subprocess
@@ -23,7 +23,7 @@ def short_writes():
 
 
 def failing_publication():
-    """The calls that make a file complete; of the last one nobody knows whether it did."""
+    """The calls that complete a file; for the last one it is unknown whether it succeeded."""
     check("failing fsync of data", play("plain", rules=["ops=sync path=*.part errno=5"]), code="io", variable=None,
           cause=["fsync", "Input/output error"])
     check("failing rename", play("plain", rules=["ops=rename path=*.part errno=5"]), code="io", variable=None,
@@ -76,7 +76,7 @@ def wrong_input():
         result = play("input", prepare=lambda work, how=how: make_input(work, **how))
         found = [outcome.code for outcome in result[1].values()]
         expect("format" in found or "io" in found, f"wrong_input, {name}", "no rank says what is wrong with the file", result[1])
-        # A rank that comes late hears first that another one gave up, and why.
+        # A rank that comes late first learns that another one gave up, and why.
         check(f"wrong_input, {name}", result, code=["format", "io", "peer_lost"], file=r"in\.nc", variable=None, cause=[],
               published=["in.nc"])
     work, outcomes, run = play("input", prepare=make_input)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Every fsync of a publication is needed, and each is noticed when it is missing: a disk that says to have made something
-durable and has not loses files that the journal or the model was told to be complete, when the power fails. (That nothing is
+"""Every fsync of a publication is needed, and a missing one is detected: a disk that falsely reports data as
+durable loses files that were reported as complete to the journal or the model when the power fails. (That nothing is
 lost on an honest disk is shown by crash.py.)"""
 import sys
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a process of a model that is there to be killed leaves behind. For tests only.
+// Files that the processes of a model under test leave. For tests only.
 #pragma once
 
 #include <unistd.h>
@@ -12,7 +12,7 @@
 
 namespace afterbay::test {
 
-/// Its process number, in the file NAME.ROLE.RANK (role: model or server), which is there at once as a whole.
+/// Writes the process number to the file NAME.ROLE.RANK (role: model or server), atomically.
 inline void leave_mark(const char* name, const Session& session, int rank) {
   const std::string path =
       std::string(name) + (session.is_server() ? ".server." : ".model.") + std::to_string(rank);

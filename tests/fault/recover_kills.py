@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Kills `afterbay recover` just before each of its calls on files, or lets the calls fail, and recovers other epochs afterwards. Then the same names are used by a
-second run that dies before its first epoch. Values are read by netCDF4. RECOVER_KILLS: how many calls, at most."""
+"""Kills `afterbay recover` just before each of its calls on files, or lets the calls fail, and recovers other epochs afterwards. Then a
+second run uses the same names and dies before its first epoch. Values are read by netCDF4. RECOVER_KILLS: how many calls, at most."""
 import os
 import pathlib
 import shutil
@@ -38,7 +38,7 @@ def command(*words, rules=None):
 
 
 def play(epochs):
-    """A run that is killed when its logs have so many epochs (0: when its files exist)."""
+    """A run that is killed when its logs have this number of epochs (0: when its files exist)."""
     for mark in WORK.glob("pid.*"):
         mark.unlink()
     run = subprocess.Popen(["mpirun", "--oversubscribe", "-np", str(MODELS + 1), str(MODEL), str(OUT), "3000", "--afterbay.servers=1",
@@ -88,7 +88,7 @@ def expect_all_recovered(name, number, what):
 
 
 def kill_everywhere(name, last):
-    """`recover` to an older epoch and to the last one, killed before its N-th call; what was there can be recovered then."""
+    """`recover` to an older epoch and to the last one, killed before its N-th call; afterwards everything can still be recovered."""
     kills = 0
     for first in (1, last):
         for call in range(1, KILLS + 1):
@@ -97,7 +97,7 @@ def kill_everywhere(name, last):
             if done.returncode == 0:
                 break
             kills += 1
-            if (OUT / name).exists():  # it had its name already
+            if (OUT / name).exists():  # it already had its name
                 check(name, first * 3)
                 continue
             expect_all_recovered(name, last if call % 2 else 2, f"{name} to epoch {first}, killed before call {call}")
@@ -107,7 +107,7 @@ def kill_everywhere(name, last):
 def refuse_without_journal(name, last):
     restore()
     done = command("recover", "--copied", "--number", 1, OUT / name, rules="ops=open path=*/server-*.jsonl errno=13")
-    # Reading the journal fails as well: it is named, so that no other one is looked for.
+    # Reading the journal also fails: it is named, so that no other one is searched for.
     if done.returncode == 0 and "no journal" not in done.stderr:
         fail(f"recovered without its journal: {done.stdout}{done.stderr}")
     restore()
@@ -118,7 +118,7 @@ def refuse_without_journal(name, last):
 
 
 def rerun_dies_early():
-    """The log of a part file that was removed says nothing about the next file of that name."""
+    """The log of a removed part file does not apply to the next file of that name."""
     restore()
     before = {name: (OUT / f"{name}.part.epochs").read_bytes() for name in NAMES}
     for name in NAMES:
@@ -126,7 +126,7 @@ def rerun_dies_early():
     play(0)
     for name in NAMES:
         done = command("recover", OUT / name)
-        if done.returncode == 0:  # the run may have come to an epoch of its own
+        if done.returncode == 0:  # the run may have reached an epoch of its own
             records = int(done.stdout.split(" records")[0].split()[-1])
             check(name, records)
             continue

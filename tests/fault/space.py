@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Disks that are full for a while: the data are kept, the model waits, nobody believes a server dead that waits for space; and
-when it lasts, the run ends."""
+"""Disks that are full for a while: the data are kept, the model waits, a server that waits for space is not reported as lost; and
+if the condition persists, the run ends."""
 import shutil
 import threading
 import time
@@ -12,7 +12,7 @@ SHORTAGE_S = 3 * DEADLINE_S
 
 
 def comes_back(name, number, op="write", **layout):
-    """Full after the first megabyte, until somebody frees space."""
+    """Full after the first megabyte, until space is freed."""
     def free_later(work):
         def free():
             while not (work / "out").exists():

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Signals that ask a run to stop (walltime): what is complete is published, by priority, what is not is recorded, the servers end
-with a code of their own, and the model learns why."""
+"""Signals that ask a run to stop (walltime): complete files are published, by priority, incomplete ones are recorded, the servers end
+with their own exit code, and the model is informed of the reason."""
 import os
 import shutil
 import signal
@@ -64,7 +64,7 @@ def inline():
 
 
 def in_time():
-    """When the grace period ends, what is not published is not, and says so."""
+    """When the grace period ends, unpublished files stay unpublished, which is reported."""
     started = time.monotonic()
     work, outcomes, run = play("signal_server", rules=["ops=write path=*.part ms=700"], settings=["stop.grace=5s", "writers=1"])
     events = journal(work)
@@ -78,7 +78,7 @@ def in_time():
 
 
 def from_outside():
-    """SIGUSR1 to mpirun, which passes it on to all; the model's ranks leave it alone, the servers end with 7."""
+    """SIGUSR1 to mpirun, which forwards it to all; the model ranks ignore it, the servers end with 7."""
     trial = Trial("outside", {"servers": 2, "placement": "file"})
     flags = [f"--afterbay.{name}={value}" for name, value in {"placement": "file", "journal.directory": trial.disk / "afterbay-journal"}.items()]
     server = f'{SERVE} serve {" ".join(flags)}; echo $? > code.$OMPI_COMM_WORLD_RANK; exit 0'
@@ -107,7 +107,7 @@ def from_outside():
 
 
 def left_alone():
-    """With stop.signals=off the signal ends the process, as it always did; the ranks learn that it is gone."""
+    """With stop.signals=off the signal ends the process, as before; the ranks are informed that the server is gone."""
     work, outcomes, _ = play("signal_server", settings=["stop.signals=off"], victims=1)
     expect(all(outcomes[rank].code in ("peer_lost", "timed_out") for rank in range(MODELS)) and MODELS not in outcomes, "left_alone", "", outcomes)
     shutil.rmtree(work)

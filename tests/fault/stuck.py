@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Processes that stand still (SIGSTOP), and disks that are slow or hang: noticed by the deadline by everyone who waits, and by
-nobody else. docs/reference/faults.md tells users of them."""
+"""Stopped processes (SIGSTOP), and disks that are slow or hang: detected by the deadline by all waiting ranks, and by
+no others. docs/reference/faults.md documents them."""
 import os
 import shutil
 import sys
@@ -17,7 +17,7 @@ def stuck_server():
 
 
 def stuck_frontend():
-    """Ranks behind it name it, and not only the server, which is well."""
+    """Ranks behind it name it, not only the server, which works."""
     os.environ["AFTERBAY_TEST_FAULT_RANK"] = "4"
     check("stuck_frontend", play("stop_server", frontends=1, settings=["topology=tiered", "nodes=0,0,0,0,0,1", "isolate_nodes=off"]),
           code="timed_out", cause=["the frontend at rank 4, which forwards data, makes no progress"])
@@ -25,7 +25,7 @@ def stuck_frontend():
 
 
 def stuck_beside():
-    """Who waits for a stuck server notices by the deadline, whatever other servers do; who does not wait, does not stall."""
+    """Ranks that wait for a stuck server detect it by the deadline, whatever other servers do; other ranks are not delayed."""
     for layout in ({}, {"settings": ["transport=mpi"]}):
         work, outcomes, run = play("stop_beside", servers=2, **layout)
         expect(3 in outcomes and outcomes[3].code == "timed_out" and outcomes[3].seconds < 2 * DEADLINE_S + 2, "stuck_beside", run.stderr[-2000:], outcomes)
@@ -41,7 +41,7 @@ def stuck_model():
 
 
 def slow_disk():
-    """1 MiB/s: the run takes three deadlines, and nobody gives up."""
+    """1 MiB/s: the run takes three deadlines, and no rank gives up."""
     shutil.rmtree(succeeds("slow_disk", play("plain", rules=["ops=write path=*.part kib_s=1024"]))[0])
     print("slow_disk: ok", flush=True)
 

@@ -4,8 +4,9 @@
 //   fuzz_commands decomp|compare|replay MUTANTS SEED FILE...
 //   fuzz_commands status|top MUTANTS SEED DIRECTORY
 //
-// Works in the working directory. Ends with 1 at the first mutant that the command does not survive: an
-// exception, too much memory, too much time (or with a signal, or a sanitizer's report); the mutant stays.
+// Works in the working directory. Ends with 1 at the first mutant that the command does not
+// survive: an exception, too much memory, too much time (or with a signal, or a sanitizer's
+// report); the mutant stays.
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -54,7 +55,7 @@ void out_of_time(int) {
   std::_Exit(1);
 }
 
-/// What the command prints is of no interest, but that of a sanitizer is: it stays in `errors.txt`.
+/// Discards the output of the command, but keeps a sanitizer's report in `errors.txt`.
 void silence() {
   report = ::dup(STDERR_FILENO);
   const int output = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -63,7 +64,7 @@ void silence() {
   ::dup2(errors, STDERR_FILENO);
 }
 
-/// As main.cpp does, but with the options of this one command only: that is most of the time otherwise.
+/// Like main.cpp, but with the options of this command only, which saves most of the time.
 void run_command(const std::vector<std::string>& words, const std::vector<std::string>& settings = {}) {
   const auto& all = afterbay::app::commands();
   const auto command = std::find_if(
@@ -72,8 +73,8 @@ void run_command(const std::vector<std::string>& words, const std::vector<std::s
   CLI::App app;
   const afterbay::app::Action action = command->prepare(app);
   try {
-    app.parse(
-        std::vector<std::string>(words.rbegin(), words.rend() - 1));  // CLI11 takes a vector from its end
+    app.parse(std::vector<std::string>(words.rbegin(), words.rend() - 1));  // CLI11 takes a vector in
+                                                                            // reverse order
     if (action({settings, &app}) == afterbay::app::Exit::internal)
       give_up("the exit code of internal errors");
   } catch (const CLI::ParseError& error) {
@@ -83,7 +84,7 @@ void run_command(const std::vector<std::string>& words, const std::vector<std::s
   }
 }
 
-/// What replay does before and beside its session: the plan, and the values of some records.
+/// The parts of replay outside its session: the plan, and reading the values of some records.
 void plan_and_read(const std::string& path) {
   const auto input = afterbay::app::InputFile::open(path);
   if (!input) return;
@@ -105,7 +106,8 @@ void plan_and_read(const std::string& path) {
   }
 }
 
-/// The whole command, in a process of its own: MPI begins once in each. One process, which serves itself.
+/// The whole command, in a separate process, because MPI can be initialized once per process. One
+/// process, which serves itself.
 void replay_in_child(const std::string& path) {
   const pid_t child = ::fork();
   if (child == 0) {
@@ -119,7 +121,7 @@ void replay_in_child(const std::string& path) {
   int status = 0;
   ::waitpid(child, &status, 0);
   if (WIFSIGNALED(status)) give_up(fmt::format("replay was ended by signal {}", WTERMSIG(status)));
-  if (WEXITSTATUS(status) == 1) std::_Exit(1);  // it has said why
+  if (WEXITSTATUS(status) == 1) std::_Exit(1);  // it has reported the reason
   if (WEXITSTATUS(status) == static_cast<int>(afterbay::app::Exit::internal))
     give_up("the exit code of internal errors, of replay");
 }
@@ -172,7 +174,8 @@ void fuzz_files(std::uint64_t mutants, std::uint64_t seed, const std::vector<fs:
   }
 }
 
-/// In a copy of the directory one file after the other is damaged; in every fourth turn it stays so.
+/// In a copy of the directory one file after the other is damaged; in every fourth turn the damage
+/// stays.
 void fuzz_directory(std::uint64_t mutants, std::uint64_t seed, const fs::path& directory,
                     const Try& attempt) {
   fs::remove_all("damaged");

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does what a page of the documentation says, from an installation: saves the files that follow `<!-- test: NAME -->`, and gives
-the commands that follow `<!-- run: TITLE -->` to a shell, as they are, in an environment that knows nothing of Afterbay."""
+"""Follows the instructions of a page of the documentation, from an installation: saves the files that follow `<!-- test: NAME -->`, and gives
+the commands that follow `<!-- run: TITLE -->` to a shell, unchanged, in an environment without Afterbay."""
 import os
 import pathlib
 import re
@@ -12,7 +12,7 @@ BLOCK = re.compile(r"<!-- (test|run): (.+?) -->\n```\w+\n(.*?)```", re.S)
 
 
 class Newcomer:
-    """A user with an empty home directory, but for Afterbay in ~/afterbay."""
+    """A user with a home directory that contains only Afterbay, in ~/afterbay."""
 
     def __init__(self):
         self.home = pathlib.Path.cwd() / "home"
@@ -26,7 +26,7 @@ class Newcomer:
         self.documents = self.home / "afterbay/share/doc/afterbay"
 
     def begin(self, name):
-        """Goes on in an empty directory of this name."""
+        """Continues in an empty directory of this name."""
         self.work = self.home / name
         self.work.mkdir()
 

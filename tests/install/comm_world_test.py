@@ -11,7 +11,7 @@ OTHERS = ("use mpi_tools", "use tools  ! use mpi there", "mpi = mpi + 1")
 
 
 def spelled():
-    """A model each of whose subroutines has another spelling, and what else has the word."""
+    """A model with a different spelling in each subroutine, and other occurrences of the word."""
     calls, subroutines = [], []
     for number, spelling in enumerate(SPELLINGS):
         calls.append(f"  call count_{number}()")

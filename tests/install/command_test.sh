@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The installed command runs from a tree that was moved, and tells the version of the package.
+# The installed command runs from a tree that was moved, and prints the version of the package.
 . "$(dirname "$0")/lib_downstream.sh"
 install_and_move
 export PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name afterbay.pc)")

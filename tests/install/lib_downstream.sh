@@ -1,5 +1,5 @@
-# Sourced by the tests in this folder: installs the build into ./moved (moved once, so that nothing can
-# depend on the place), and runs a program under mpirun to compare the file it wrote.
+# Sourced by the tests in this folder: installs the build into ./moved (moved once, so that nothing
+# can depend on the location), and runs a program under mpirun to compare the file that it wrote.
 set -euo pipefail
 
 source_dir=$AFTERBAY_SOURCE/tests/install/downstream

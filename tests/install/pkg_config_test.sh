@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The MPI compiler wrappers with the flags of the pkg-config files; programs run without LD_LIBRARY_PATH.
+# The MPI compiler wrappers with the flags of the pkg-config files; programs run without
+# LD_LIBRARY_PATH.
 . "$(dirname "$0")/lib_downstream.sh"
 install_and_move
 PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name afterbay.pc)")

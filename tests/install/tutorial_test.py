@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The tutorial works to the letter from an installation, in C++, C and Fortran, with pkg-config and with CMake: in each
+"""The tutorial works exactly as written from an installation, in C++, C and Fortran, with pkg-config and with CMake: in each
 language by itself, without the programs of the others. So do the commands of the examples' page."""
 import netCDF4
 import numpy
@@ -28,7 +28,7 @@ def cmake_lists(page, language):
 
 
 def one_language_is_enough(user, page, language):
-    """Follows the page in a directory that has nothing but this language's program."""
+    """Follows the page in a directory that contains only this language's program."""
     user.begin(language)
     hello = user.work / "hello.nc"
     blocks = {(kind, title): text for kind, title, text in page}

@@ -18,7 +18,7 @@ _OWN_SETTINGS = ("AFTERBAY_BUILD", "AFTERBAY_SOURCE", "AFTERBAY_PYTHON")
 
 
 def need(*programs):
-    """Ends the test as skipped where nodes cannot be made or a program was not built."""
+    """Skips the test if nodes cannot be created or a program was not built."""
     for program in programs:
         if not program.exists():
             print(f"skipped: {program} was not built")
@@ -67,13 +67,13 @@ def run(layout, *words, timeout_s=45):
 
 
 def start(layout, *words, directory):
-    """A job that is not waited for: a node that has been cut off makes mpirun wait for ever. To be given to end()."""
+    """A job that is not waited for, because mpirun waits for ever after a node has been cut off. End it with end()."""
     return subprocess.Popen(_command(layout, words), env=_environment(), cwd=directory, stdout=subprocess.PIPE,
                             stderr=subprocess.STDOUT, text=True)
 
 
 def end(job):
-    """Ends a job and its nodes; returns what it has said."""
+    """Ends a job and its nodes; returns its output."""
     if job.poll() is None:
         job.send_signal(signal.SIGTERM)
     try:

@@ -1,4 +1,4 @@
-"""Are the contents of two netCDF files equal, bit for bit? Asked of netCDF4-python, not of our own tools."""
+"""Compares the contents of two netCDF files bit for bit with netCDF4-python, independently of the project's tools."""
 import netCDF4
 import numpy as np
 
@@ -17,7 +17,7 @@ def bits(values):
 
 
 def describe(path):
-    """Everything that netCDF4-python can say about a file, as a flat list of (what, value) in the file's order."""
+    """Everything that netCDF4-python provides about a file, as a flat list of (what, value) in the file's order."""
     said = []
     with netCDF4.Dataset(path) as data:
         data.set_auto_maskandscale(False)
@@ -35,7 +35,7 @@ def describe(path):
 
 
 def difference(a, b):
-    """The first thing that differs, in words, or nothing."""
+    """A description of the first difference, or nothing."""
     of_a, of_b = describe(a), describe(b)
     for (what_a, value_a), (what_b, value_b) in zip(of_a, of_b):
         if what_a != what_b:

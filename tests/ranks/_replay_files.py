@@ -14,7 +14,8 @@ CLASSIC_TYPES = ["i1", "i2", "i4", "f4", "f8", "S1"]
 NETCDF4_TYPES = CLASSIC_TYPES + ["u1", "u2", "u4", "i8", "u8"]
 CDF5_TYPES = NETCDF4_TYPES
 
-# Real output: NEMO, the Met Office UM, analyses and observations; unlimited dimensions that are not time, none at all.
+# Real output: NEMO, the Met Office UM, analyses and observations; unlimited dimensions that are not
+# time, none at all.
 IRIS = ["NEMO/nemo_1m_20150101-20150201_grid-T", "A1B_north_america", "hybrid_height", "rotated_pole",
         "orca2_votemper", "ostia_monthly", "atlantic_profiles", "toa_brightness_stereographic",
         "mesh_C4_synthetic_float", "space_weather", "vlstr_type"]
@@ -86,7 +87,7 @@ def add_strings(data, records):
 
 def add_grid(data):
     data.createDimension("lat", 7)
-    data.createDimension("time", None)  # the unlimited one is not the first dimension
+    data.createDimension("time", None)  # the unlimited dimension is not the first
     data.createDimension("lon", 9)
     data.createDimension("lev", 3)
     data.createDimension("unused", 4)
@@ -130,11 +131,11 @@ def storage_kinds(path):
         put_values(packed, numbers("i2", (4, 7, 9), 5))
         gaps = data.createVariable("gaps", "f4", ("time", "lat", "lon"), fill_value=np.float32(1e20))
         gaps.set_auto_maskandscale(False)
-        gaps[1, 2:4] = 5.0  # the rest, and the last records, read as the fill value
+        gaps[1, 2:4] = 5.0  # the rest, and the last records, are read as the fill value
         data.createVariable("never_written", "i4", ("time", "lat"))
         bytes_filled = data.createVariable("ubyte_filled", "u1", ("time", "lon"), fill_value=0)
         put_values(bytes_filled, numbers("u1", (4, 9)))
-        # Variables called like dimensions that they do not, or not only, have.
+        # Variables named like dimensions that they do not have, or that are not their only ones.
         data.createDimension("region", 4)
         data.createDimension("length", 6)
         region = data.createVariable("region", "S1", ("region", "length"))
@@ -216,7 +217,7 @@ def large_fields(path, form):
 
 
 def synthetic(folder):
-    """Makes all synthetic files; the names say where they can go."""
+    """Creates all synthetic files; the names show to which formats they can be replayed."""
     folder = pathlib.Path(folder)
     folder.mkdir(exist_ok=True)
     files = {}
@@ -243,7 +244,7 @@ def synthetic(folder):
 
 
 def real():
-    """Files of iris-sample-data by name, or nothing when the package is not installed."""
+    """Files of iris-sample-data by name, or nothing if the package is not installed."""
     try:
         import iris_sample_data
     except ImportError:
@@ -257,9 +258,9 @@ def real():
     return found
 
 
-# Where ncmpidiff, to which a NaN differs from itself, is of no use.
+# Files for which ncmpidiff is useless, because it treats NaNs as different.
 WITH_NANS = {"every_type", "every_number", "every_cdf5", "every_classic", "storage", "no_records", "no_records_classic",
              "no_unlimited", "many_dimensions", "only_attributes", "large"}
 
-# What CDF-5 cannot hold, for lack of strings.
+# Files that CDF-5 cannot hold because of strings.
 WITH_STRINGS = {"every_type", "no_records", "vlstr_type"}

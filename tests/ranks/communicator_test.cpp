@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a communicator ends.
+// The end of a communicator.
 #include <mpi.h>
 
 #include <array>
@@ -17,7 +17,7 @@ namespace {
 using mpi::Communicator;
 using mpi::Millis;
 
-/// A synchronous send is complete only when somebody has received it.
+/// A synchronous send is complete only when its message has been received.
 RANK_TEST(MpiCommunicator, what_nobody_received_is_taken_at_its_end, 3) {
   MPI_Request request = MPI_REQUEST_NULL;
   const double value = 1;
@@ -28,7 +28,7 @@ RANK_TEST(MpiCommunicator, what_nobody_received_is_taken_at_its_end, 3) {
     if (rank() > 0) MPI_Issend(&value, 1, MPI_DOUBLE, 0, 7, duplicate->get(), &request);
   }
   int complete = 0;
-  const auto end = std::chrono::steady_clock::now() + Millis(5000);  // the word of it may be on its way
+  const auto end = std::chrono::steady_clock::now() + Millis(5000);  // its message may be in transit
   while (complete == 0 && std::chrono::steady_clock::now() < end)
     MPI_Test(&request, &complete, MPI_STATUS_IGNORE);
   EXPECT_TRUE(complete != 0);
@@ -51,7 +51,8 @@ RANK_TEST(MpiCommunicator, its_end_waits_no_longer_than_it_was_told_for_a_rank_t
   barrier();
 }
 
-/// A rank that waits for others to open the session once took what the model had sent with these tags.
+/// Before, a rank that waited for others to open the session took the model's messages with these
+/// tags.
 RANK_TEST(MpiCommunicator, messages_of_the_model_are_left_alone_whatever_their_tags, 2) {
   int* highest = nullptr;
   int known = 0;
@@ -61,7 +62,7 @@ RANK_TEST(MpiCommunicator, messages_of_the_model_are_left_alone_whatever_their_t
   for (int i = 0; i < 4; ++i) tags.push_back(*highest - i);
   if (rank() == 0) {
     for (const int tag : tags) MPI_Send(nullptr, 0, MPI_INT, 1, tag, comm());
-    std::this_thread::sleep_for(Millis(300));  // rank 1 waits for this one meanwhile
+    std::this_thread::sleep_for(Millis(300));  // rank 1 waits for this rank meanwhile
   }
   const auto duplicate = Communicator::duplicate(comm(), Millis(5000));
   ASSERT_TRUE(duplicate);
@@ -78,7 +79,8 @@ RANK_TEST(MpiCommunicator, messages_of_the_model_are_left_alone_whatever_their_t
   barrier();
 }
 
-/// Of `count` numbers, with the tags of the roll call, sent to a rank that waits for others.
+/// Messages of `count` numbers with the tags of the roll call, sent to a rank that waits for
+/// others.
 void expect_left_alone(std::size_t count) {
   int* highest = nullptr;
   int known = 0;
@@ -89,7 +91,7 @@ void expect_left_alone(std::size_t count) {
   const int length = static_cast<int>(count);
   if (rank() == 0) {
     for (int i = 0; i < 3; ++i) MPI_Send(sent.data(), length, MPI_INT, 1, *highest - i, comm());
-    std::this_thread::sleep_for(Millis(300));  // rank 1 waits for this one meanwhile
+    std::this_thread::sleep_for(Millis(300));  // rank 1 waits for this rank meanwhile
   }
   const auto duplicate = Communicator::duplicate(comm(), Millis(5000));
   ASSERT_TRUE(duplicate);
@@ -108,16 +110,16 @@ void expect_left_alone(std::size_t count) {
   barrier();
 }
 
-/// It also took messages of 16 bytes, the length of a question at that time.
+/// Before, it also took messages of 16 bytes, the length of a question at that time.
 RANK_TEST(MpiCommunicator, messages_of_the_model_are_left_alone_whatever_their_lengths, 2) {
   expect_left_alone(4);
 }
-/// Later a question had 61 numbers. Now its length is odd: no number of numbers makes it.
+/// Later a question had 61 numbers. Now its length is odd, which no message of numbers has.
 RANK_TEST(MpiCommunicator, messages_of_61_to_63_numbers_are_left_alone, 2) {
   for (const std::size_t count : {61U, 62U, 63U}) expect_left_alone(count);
 }
 
-/// From its first message on a session uses communicators of its own.
+/// From its first message on, a session uses its own communicators.
 RANK_TEST(SessionCommunicator, no_message_of_a_session_meets_a_receive_of_the_model, 4) {
   MPI_Request request = MPI_REQUEST_NULL;
   std::array<int, 64> received{};

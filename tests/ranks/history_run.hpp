@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A session of real ranks that uses nearly all there is: several collections, types, strings, halos, ranks
-// that hold nothing, files that are appended to; read back by netCDF-C and compared value by value.
+// A session of real ranks that uses almost all features: several collections, types, strings,
+// halos, ranks that hold nothing, files that are appended to; read back with netCDF-C and compared
+// value by value.
 #pragma once
 
 #include <filesystem>
@@ -17,7 +18,7 @@ constexpr std::uint64_t levels = 3, rows = 14, columns = 22, points = rows * col
 constexpr std::uint64_t halo = 2;
 constexpr std::uint64_t records = 3;  ///< of a file, before more are appended
 
-/// The value of a point, so that every number of every file is known beforehand.
+/// The value of a point, so that every number of every file is known in advance.
 inline float value(std::uint64_t record, std::uint64_t level, std::uint64_t row, std::uint64_t column) {
   return static_cast<float>(((record * levels + level) * rows + row) * columns + column);
 }
@@ -92,7 +93,7 @@ class Model {
     const std::vector<std::string> label{"step " + std::to_string(record) + std::string(record * 100, '.')};
     file.put("time", record, &time);
     file.put_strings("label", record, label);
-    if (rows_ == 0) {  // holds nothing, and takes part
+    if (rows_ == 0) {  // holds nothing, but takes part
       file.put<double>("T", record, nullptr);
       file.put<float>("Q", record, nullptr);
       return;
@@ -146,7 +147,8 @@ inline void expect_files(int step, std::uint64_t length) {
   }
 }
 
-/// Files of two collections, written by several ranks, appended to, read back and compared value by value.
+/// Files of two collections, written by several ranks, appended to, read back and compared value by
+/// value.
 inline void run_everything(const SessionOptions& options) {
   run_session(options, [](Session& session) {
     Model model(session);

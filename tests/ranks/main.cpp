@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs one rank test on every rank of MPI_COMM_WORLD. The ranks' verdicts are joined: one failing
-// rank fails the test, and only failing ranks' output is shown. A rank whose test failed while
-// others still wait for it in MPI ends the job after a short while instead of hanging.
+// Runs one rank test on every rank of MPI_COMM_WORLD. The results of the ranks are combined: one
+// failing rank fails the test, and only the output of failing ranks is shown. If a rank's test
+// fails while others still wait for it in MPI, it ends the job after a short time instead of
+// hanging.
 #include <gtest/gtest.h>
 #include <mpi.h>
 
@@ -15,7 +16,7 @@
 
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/lsan_interface.h>
-// Plugins stay loaded, so that the leak report can name them and lsan.supp can leave them out.
+// Plugins stay loaded, so that the leak report can name them and lsan.supp can suppress them.
 extern "C" int dlclose(void*) { return 0; }
 #endif
 
@@ -32,7 +33,8 @@ MPI_Comm& test_comm() {
   return comm;
 }
 
-// Failures go out at once, marked with the rank, so that they are seen even if the job then hangs.
+// Failures are printed at once, marked with the rank, so that they are visible even if the job then
+// hangs.
 class RankListener : public ::testing::EmptyTestEventListener {
   void OnTestStart(const ::testing::TestInfo& info) override {
     const auto found = declared_ranks().find(std::string(info.test_suite_name()) + "." + info.name());
@@ -66,7 +68,7 @@ int sum_over_ranks(int value, std::chrono::seconds deadline) {
                    static_cast<long long>(deadline.count()));
       MPI_Abort(MPI_COMM_WORLD, 1);
     }
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));  // MPI offers no timed wait
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));  // MPI has no timed wait
   }
 }
 
@@ -94,7 +96,7 @@ int run_on_all_ranks() {
   return skipping > 0 ? 77 : 0;
 }
 
-// What MPI_Init allocates and forgets is not looked at.
+// Leaks of MPI_Init are ignored.
 void initialise_mpi(int& argc, char**& argv) {
 #if defined(__SANITIZE_ADDRESS__)
   const __lsan::ScopedDisabler unwatched;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// RANK_TEST(Suite, name, ranks): a GoogleTest that runs under mpirun with that many ranks, in a
-// fresh working directory shared by all of them. It fails when it fails on any rank.
-// CMake reads the macro from the source, so it stands on one line and `ranks` is a number.
+// RANK_TEST(Suite, name, ranks): a GoogleTest that runs under mpirun with that number of ranks, in
+// a fresh working directory shared by all of them. It fails if it fails on any rank. CMake reads
+// the macro from the source, so it must be on one line, and `ranks` must be a number.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -9,13 +9,13 @@
 
 namespace afterbay::testing {
 
-/// The ranks of this test: a duplicate of MPI_COMM_WORLD, valid while the test runs.
+/// The ranks of this test: a duplicate of MPI_COMM_WORLD, valid during the test.
 [[nodiscard]] MPI_Comm comm();
 [[nodiscard]] int rank();
 [[nodiscard]] int size();
 void barrier();
 
-/// Where each RANK_TEST notes its number of ranks before main starts.
+/// Where each RANK_TEST registers its number of ranks before main starts.
 class RankTestEntry {
  public:
   RankTestEntry(const char* suite, const char* name, int ranks);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`afterbay compare` (no MPI): files of equal contents in all formats and storages are equal, and each
+"""`afterbay compare` (no MPI): files with equal contents in all formats and storages are equal, and each
 kind of difference is found and named. The pairs are made by netCDF4-python, nccopy and ncgen."""
 import os
 import pathlib
@@ -144,7 +144,7 @@ def test_storage_is_not_contents(inputs):
 
 
 def test_large_difference(large):
-    """In the last bytes of a variable that is read in many slabs."""
+    """A difference in the last bytes of a variable that is read in many slabs."""
     subprocess.run(["cp", large, "changed.nc"], check=True)
     with netCDF4.Dataset("changed.nc", "a") as data:
         data["t"].set_auto_mask(False)

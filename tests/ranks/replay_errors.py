@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What `afterbay replay` refuses, with which words and exit code, and that nothing is left behind."""
+"""The errors of `afterbay replay`, their messages and exit codes, and that no files remain."""
 import os
 import pathlib
 import shutil
@@ -28,7 +28,7 @@ def mpirun(processes, *words):
 
 
 def expect(what, code, *texts, arguments, processes=3, left=()):
-    """Runs `afterbay replay ARGUMENTS`; `left` are the files that may be in the folder out afterwards."""
+    """Runs `afterbay replay ARGUMENTS`; `left` are the files that may be in the directory out afterwards."""
     shutil.rmtree("out", ignore_errors=True)
     pathlib.Path("out").mkdir()
     found, output = mpirun(processes, "replay", *arguments)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`afterbay replay` gives the same contents wherever its servers are and whatever stands between: inline, dedicated, tiered with
-frontends beside the model ranks and on nodes of their own; pools; 1-4 model ranks, 1-3 servers; shared memory and MPI; every
+"""`afterbay replay` gives the same contents in all layouts: inline, dedicated, tiered with
+frontends beside the model ranks and on separate nodes; pools; 1-4 model ranks, 1-3 servers; shared memory and MPI; every
 placement of files. CDF-5 bit for bit.
 
 A sample in which every pair of values occurs; AFTERBAY_TEST_FULL=1 runs all combinations."""
@@ -27,12 +27,12 @@ def all_cases(inputs):
         if case.topology == INLINE and (case.servers > case.ranks or case.placement == "least"):
             continue
         if case.topology == ISOLATED and case.transport == "shm":
-            continue  # declared nodes share nothing
+            continue  # declared nodes share no memory
         yield case
 
 
 def processes(case):
-    """And the flags that lay them out."""
+    """Also returns the flags for the layout."""
     ranks, servers = case.ranks, case.servers
     if case.topology == INLINE:
         nodes = ",".join(str(rank % servers) for rank in range(ranks))

@@ -2,7 +2,7 @@
 """`afterbay replay` gives the same contents whatever the layout: 1-6 model ranks, 1-3 servers, dedicated and inline
 (synchronous, with a thread), shared memory and MPI, netCDF-4 and CDF-5, several block sizes; CDF-5 files bit for bit.
 Inputs: synthetic files of every type and shape, and real model output. Checked by `replay --verify`, netCDF4-python,
-cmp, and once an input by xarray, ncmpidiff and cdo.
+cmp, and once per input by xarray, ncmpidiff and cdo.
 
 A sample in which every pair of values occurs runs by default; AFTERBAY_TEST_FULL=1 runs all combinations,
 AFTERBAY_TEST_INPUTS=name,name only some inputs."""
@@ -48,7 +48,7 @@ def all_cases(inputs):
 
 
 def pairs(case):
-    """What a case covers. Inputs are paired with the store, topology and transport only, or it would be hundreds of
+    """The pairs that a case covers. Inputs are paired only with the store, topology and transport; otherwise there would be hundreds of
     runs; the other pairs all occur."""
     fields = case._asdict()
     for a, b in itertools.combinations(fields, 2):
@@ -76,25 +76,26 @@ def command(case, source, output):
              "--store", case.store, "--verify", *SIZES[case.sizes]]
     if case.transport == "mpi":
         words.append("--afterbay.transport=mpi")
-    if case.servers > 1:  # one collection lies on one server: only files in turn use them all
+    if case.servers > 1:  # one collection is on one server: only files in turn use all of them
         words += ["--afterbay.placement=file", "--repeat", str(case.servers)]
     if case.mode == DEDICATED:
         return [*words, "--servers", str(case.servers)]
     words += ["--afterbay.topology=inline", f"--afterbay.inline.mode={case.mode.split()[1]}"]
-    if case.servers > 1:  # one server a node: as many nodes are declared
+    if case.servers > 1:  # one server per node: declare as many nodes
         words.append("--afterbay.nodes=" + ",".join(str(rank % case.servers) for rank in range(case.ranks)))
     return words
 
 
 def other_software(case, source, output):
-    """Once an input and store. Returns what it does not like."""
-    if case.store == "cdf5" and case.input not in files.WITH_NANS:  # ncmpidiff: a NaN differs from itself
+    """Once per input and store. Returns the differences found."""
+    if case.store == "cdf5" and case.input not in files.WITH_NANS:  # ncmpidiff treats NaNs as
+                                                                    # different
         subprocess.run(["nccopy", "-k", "cdf5", source, "reference.nc"], check=True)
         found = subprocess.run(["ncmpidiff", "reference.nc", output], capture_output=True, text=True, timeout=60)
         if found.returncode != 0 or "DIFF" in found.stdout:
             return f"ncmpidiff: {found.stdout} {found.stderr}"
     if case.input == "many_dimensions":
-        return None  # xarray has no variables with a dimension twice
+        return None  # xarray does not support variables that have a dimension twice
     with xarray.open_dataset(source, decode_cf=False) as a, xarray.open_dataset(output, decode_cf=False) as b:
         try:
             xarray.testing.assert_identical(a, b)
@@ -113,7 +114,7 @@ class Matrix:
         self.first = {}  # (input, store): the output of the first case, kept
 
     def run(self, case):
-        """Plays one case; returns what is wrong, or nothing."""
+        """Runs one case; returns the error, or nothing."""
         work = pathlib.Path("work")
         shutil.rmtree(work, ignore_errors=True)
         work.mkdir()
@@ -140,7 +141,7 @@ class Matrix:
             wrong = check.difference(source, output) or other_software(case, source, output)
             self.first[key] = pathlib.Path(f"first_{case.input}_{case.store}.nc")
             shutil.copy(output, self.first[key])
-        elif case.store == "cdf5":  # law 6: the same bits
+        elif case.store == "cdf5":  # law 6: equal bits
             wrong = None if filecmp.cmp(self.first[key], output, shallow=False) else f"{output} is not {self.first[key]} bit for bit"
         else:
             wrong = check.difference(source, output)

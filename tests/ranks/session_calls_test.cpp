@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a model rank asks of MPI while it hands over fields: nothing on a node that has a server or a
-// frontend, else a message for each server and step, however many fields there are.
+// The MPI calls of a model rank while it puts fields: none on a node with a server or a frontend,
+// otherwise one message per server and step, however many fields there are.
 #include <mpi.h>
 
 #include <atomic>
@@ -13,7 +13,7 @@ namespace {
 std::atomic<int> sends{0}, others{0};
 }  // namespace
 
-// MPI's profiling interface: all calls of this program come here.
+// MPI's profiling interface: all MPI calls of this program come here.
 extern "C" {
 int MPI_Isend(const void* bytes, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
               MPI_Request* request) {
@@ -47,9 +47,9 @@ constexpr std::uint64_t steps = 20;
 
 enum class Pace : std::uint8_t { free, waits_after_steps };
 
-/// Calls of this rank from the first put of each step to the step's end; of server ranks 0. A rank that waits
-/// for room sends what the other servers have not got yet, which is one more message: with
-/// Pace::waits_after_steps no rank waits in a step.
+/// Calls of this rank from the first put of each step to the step's end; on server ranks 0. A rank
+/// that waits for room sends the staged data of other servers, which is one more message: with
+/// Pace::waits_after_steps no rank waits within a step.
 Calls calls_of_steps(const SessionOptions& options, int fields, Pace pace = Pace::free) {
   Calls calls;
   run_session(options, [&](Session& session) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What handles say after the end of their session.
+// The results of handles after the end of their session.
 #include <algorithm>
 #include <filesystem>
 #include <optional>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint64_t points = 64;
 
-/// All that a handle can be asked after finalize fails with bad_state; nothing crashes.
+/// All calls of a handle after finalize fail with bad_state; nothing crashes.
 void use_after_finalize(const SessionOptions& options, const std::string& name) {
   std::optional<OutputFile> file;
   std::optional<InputFile> input;
@@ -80,8 +80,8 @@ RANK_TEST(SessionEnd, handles_are_refused_after_finalize, 3) {
   use_after_finalize(small_session(0), "inline");
 }
 
-/// The rank comes to one epoch after the other until it hears that a file was lost: some of them reach the
-/// server after it has failed.
+/// The rank marks one epoch after another until it is informed that a file was lost: some of them
+/// reach the server after it has failed.
 RANK_TEST(SessionEnd, epochs_that_come_after_the_failure_do_not_keep_the_session_from_ending, 2) {
   try {
     Session session = open_session(comm(), small_session(1));

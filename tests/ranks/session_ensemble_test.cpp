@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sessions that are open at the same time in one directory, as the members of an ensemble are.
+// Concurrent sessions in one directory, like the members of an ensemble.
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -52,8 +52,9 @@ void write_files(Session& session, int member) {
   }
 }
 
-/// Two members of a model rank and a server each. Member m writes m + 1 files; both are open until both have
-/// written, and member 0 ends first. `seen` is called on rank 0 while both are open.
+/// Two members with one model rank and one server each. Member m writes m + 1 files; both are open
+/// until both have written, and member 0 ends first. `seen` is called on rank 0 while both are
+/// open.
 void run_members(const std::function<void(SessionOptions&, int)>& change, const std::function<void()>& seen) {
   const int member = rank() / 2;
   MPI_Comm own = MPI_COMM_NULL, models = MPI_COMM_NULL;
@@ -87,8 +88,8 @@ std::uint64_t files_in(const fs::path& report) {
   return nlohmann::json::parse(contents(report))["server"]["counters"]["files published"]["total"];
 }
 
-/// The session that ended last replaced the reports of the others, and both wrote one Prometheus file in
-/// turn.
+/// Before, the session that ended last replaced the reports of the others, and both wrote one
+/// Prometheus file in turn.
 RANK_TEST(SessionEnsemble, reports_of_sessions_at_the_same_time_are_all_kept, 4) {
   for (int run = 0; run < 2; ++run) {  // the second one replaces the reports of the first one
     run_members([](SessionOptions&, int) {},
@@ -152,8 +153,8 @@ RANK_TEST(SessionEnsemble, names_that_cannot_be_file_names_are_refused_on_all_ra
     by_setting.set("session", name);
     EXPECT_NE(refusal(by_setting).find("session"), std::string::npos) << name;
     SessionOptions by_program = small_session(0);
-    if (rank() == 1) by_program.name = name;  // an error of one rank is one of all
-    EXPECT_NE(refusal(by_program).find("cannot be its name"), std::string::npos) << name;
+    if (rank() == 1) by_program.name = name;  // an error of one rank is reported on all
+    EXPECT_NE(refusal(by_program).find("is not a valid name"), std::string::npos) << name;
   }
   EXPECT_EQ(names_with(""), std::set<std::string>());
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that are read, by real ranks over every transport.
+// Reading files, by real ranks over every transport.
 #include "input_session.hpp"
 #include "ranks/session_run.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where servers are, pools of them and frontends before them: the same files whatever the layout.
+// The placement of servers, pools of them and frontends: the same files in all layouts.
 #include <algorithm>
 #include <chrono>
 #include <fstream>
@@ -17,7 +17,7 @@ namespace {
 
 using history::run_everything;
 
-/// Which ranks do not belong to the model, as every rank sees it.
+/// The ranks that do not belong to the model, as seen by every rank.
 std::set<int> serving_ranks(const SessionOptions& options) {
   int serves = 0;
   try {
@@ -117,7 +117,8 @@ RANK_TEST(SessionLayout, files_of_a_collection_go_to_the_least_loaded_of_several
 constexpr int dealt_files = 6;
 constexpr std::uint64_t dealt_points = 512;  ///< of each of two model ranks
 
-/// Rank 0 has written all its files before rank 1 opens the second (the first open needs all ranks).
+/// Rank 0 has written all its files before rank 1 opens the second (the first open needs all
+/// ranks).
 void write_files_one_rank_after_the_other(Session& session) {
   const auto rank = static_cast<std::uint64_t>(session.model_rank());
   session.decomposition("line", Block{{2 * dealt_points}, {rank * dealt_points}, {dealt_points}});
@@ -183,7 +184,7 @@ SessionOptions tiered(int servers) {
       .set("memory.link", "128KiB");
 }
 
-/// Until a server or frontend serves, its silence counts for nothing.
+/// Before a server or frontend serves, its silence is ignored.
 RANK_TEST(SessionLayout, tiered_with_a_serve_long_after_the_start, 5) {
   Session session = open_session(comm(), tiered(1).set("deadline", "1s"));
   std::this_thread::sleep_for(std::chrono::milliseconds(2500));
@@ -223,8 +224,8 @@ RANK_TEST(SessionLayout, a_tiered_and_a_dedicated_pool_in_one_run, 6) {
 
 constexpr std::uint64_t ahead_points = 8192, lengthy = 60;
 
-/// Rank 1 holds back its parts, so that no record is complete: how many records rank 0 can put before it had
-/// to wait. All of them are written in the end.
+/// Rank 1 delays its parts, so that no record is complete. Returns the number of records that rank
+/// 0 can put before it must wait. All of them are written in the end.
 std::uint64_t put_ahead(const char* frontend_bytes) {
   std::uint64_t ahead = 0;
   const SessionOptions options = tiered(1)
@@ -278,7 +279,7 @@ RANK_TEST(SessionLayout, a_frontend_frees_the_model_as_far_as_its_memory_goes, 4
   EXPECT_EQ(frontend["ranks"], 1);
   EXPECT_GE(frontend["counters"]["bytes passed on"]["total"], lengthy * 2 * ahead_points * sizeof(float));
   EXPECT_LE(frontend["counters"]["peak bytes held"]["total"], 8u << 20);
-  // The server's memory is full, and the frontend holds what it cannot send.
+  // The server's memory is full, and the frontend holds the data that it cannot send.
   for (const auto& timer : frontend["timers"])
     if (timer["name"] == "wait: credits of servers") {
       EXPECT_GT(timer["count"], 0);

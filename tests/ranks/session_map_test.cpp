@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fields on maps, from real ranks over every transport.
+// Variables on maps, with real ranks over every transport.
 #include "map_session.hpp"
 #include "ranks/session_run.hpp"
 
@@ -21,7 +21,8 @@ RANK_TEST(SessionMap, inline_thread, 3) { exercise(small_session(0).set("inline.
 
 // ---- sessions one after another
 
-/// What one leaves in its communicator must not trip the next: MPI uses the numbers of communicators again.
+/// Messages that one test leaves in its communicator must not affect the next: MPI reuses the
+/// numbers of communicators.
 RANK_TEST(SessionAfterSession, over_mpi_with_other_numbers_of_servers, 5) {
   for (int i = 0; i < 24; ++i) {
     const SessionOptions options = i % 4 == 3 ? small_session(0).set("nodes", "0,0,1,1,2")

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a session takes of the memory that it may use: what its output needs, in servers and in model ranks.
+// The memory that a session allocates of its limit: only what its output needs, in servers and in
+// model ranks.
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -14,16 +15,17 @@ namespace afterbay::testing {
 namespace {
 
 constexpr std::uint64_t mib = 1 << 20;
-constexpr std::uint64_t rows = 512, columns = 512;  // a record: 2 MiB
+constexpr std::uint64_t rows = 512, columns = 512;  // 2 MiB per record
 
-// The address sanitizer keeps freed memory resident (256 MiB by default), beside its own tables.
+// The address sanitizer keeps freed memory resident (256 MiB by default), in addition to its own
+// tables.
 #if defined(__SANITIZE_ADDRESS__)
 constexpr std::uint64_t most_growth = 512 * mib;
 #else
 constexpr std::uint64_t most_growth = 128 * mib;
 #endif
 
-/// The most that this process had resident since `forget_peak`, in bytes.
+/// The peak of this process's resident memory since `forget_peak`, in bytes.
 std::uint64_t peak_resident_bytes() {
   std::ifstream status("/proc/self/status");
   std::uint64_t kib = 0;

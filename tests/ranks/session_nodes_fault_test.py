@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Faults between emulated nodes: a server or a model rank on another node is killed, the network of the server's node
-goes down. Every process that lives ends within the deadline with a message that names what it waited for."""
+goes down. Every surviving process ends within the deadline with a message that names what it waited for."""
 import pathlib
 import re
 import sys
@@ -12,7 +12,7 @@ import _nodes
 FAULT_MODEL = _nodes.BUILD / "tests/fault/fault_model"
 DEADLINE_S = 2
 MOST_S = 3 * DEADLINE_S + 1
-MOST_OF_SERVER_S = MOST_S + 3  # it waits for its model ranks to come for the error
+MOST_OF_SERVER_S = MOST_S + 3  # it waits until its model ranks have received the error
 SETTINGS = (f"--afterbay.deadline={DEADLINE_S}s", "--afterbay.memory.server=8MiB", "--afterbay.memory.block=256KiB",
             "--afterbay.memory.small_block=64KiB", "--afterbay.chunk=64KiB")
 LOST = ("peer_lost", "timed_out", "mpi")
@@ -29,7 +29,7 @@ def outcomes(directory):
 
 
 def play(name, scenario, layout, *settings, reports):
-    """Plays a scenario of the fault model on nodes until the ranks `reports` have said how it ended for them."""
+    """Plays a scenario of the fault model on nodes until the ranks `reports` have reported their results."""
     directory = pathlib.Path(name)
     directory.mkdir()
     job = _nodes.start(layout, "--enable-recovery", FAULT_MODEL, scenario, "out", "netcdf4", *SETTINGS, *settings, directory=directory)
@@ -40,7 +40,7 @@ def play(name, scenario, layout, *settings, reports):
 
 
 def check(name, result, ranks, words, most_s=MOST_S):
-    """Each of `ranks` was told of the fault in time and by name; nothing was published."""
+    """Each of `ranks` was informed of the fault in time, with its name; nothing was published."""
     directory, found, output = result
     told = "".join(f"  rank {rank}: {found[rank]}\n" for rank in sorted(found))
     for rank in ranks:

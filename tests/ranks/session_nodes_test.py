@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Whole sessions on emulated nodes write the same files as on one: servers on other nodes than the model ranks, inline
-servers on every node, `afterbay serve` on a node of its own; replay on two and three nodes."""
+servers on every node, `afterbay serve` on a separate node; replay on two and three nodes."""
 import filecmp
 import pathlib
 import subprocess
@@ -25,7 +25,7 @@ THREAD = ("--afterbay.topology=inline", "--afterbay.inline.mode=thread")
 
 
 def expect_places(output, expected):
-    """`expected` is the node number of each rank: a job that Open MPI put on one node would prove nothing."""
+    """`expected` is the node number of each rank: a job that Open MPI placed on one node would prove nothing."""
     found = _nodes.places(output)
     wanted = [f"node{number}" for number in expected]
     if found != wanted:

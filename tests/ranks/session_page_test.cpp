@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page about a run tells a run that keeps up from one with too few servers, in words and in what is
-// drawn; and the server says so while it lasts. Both runs are real: the second one's server has to compress
-// noise.
+// The HTML report distinguishes a run that keeps up from one with too few servers, in its text and
+// its drawings; and the server warns during the run. Both runs are real: the second one's server
+// has to compress noise.
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -23,7 +23,7 @@ std::string text_in(const std::filesystem::path& path) {
 }
 
 struct RunPlan {
-  std::uint64_t points;  ///< of a record
+  std::uint64_t points;  ///< per record
   int steps;
   std::chrono::milliseconds compute;
   int deflate;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two sessions with dedicated servers, used in turns by one model: one process serves both.
+// Two sessions with dedicated servers, used alternately by one model: one process serves both.
 #include <array>
 #include <numeric>
 #include <vector>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint64_t columns = 12, records = 3;
 
-/// One of the two: its collection, its file, and what was put.
+/// One of the two: its collection, its file, and the data put.
 struct Half {
   Session& session;
   OutputFile file;

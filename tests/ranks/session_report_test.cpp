@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run tells at its end: the table once, the JSON report and the trace, which agree with the files.
+// The output at the end of a run: the table once, the JSON report and the trace, consistent with
+// the files.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -94,7 +95,8 @@ RANK_TEST(SessionReport, three_lines_are_printed_unless_more_is_asked_for, 5) {
   EXPECT_NE(printed.find("/report.json"), std::string::npos) << printed;
 }
 
-/// The others wait for the last rank in open_session: that time is Afterbay's, not the model's.
+/// The others wait for the last rank in open_session: this time counts for Afterbay, not for the
+/// model.
 RANK_TEST(SessionReport, open_session_counts_as_afterbays_time, 3) {
   constexpr double late_s = 0.3;
   SessionOptions options = small_session(1);
@@ -111,8 +113,8 @@ RANK_TEST(SessionReport, open_session_counts_as_afterbays_time, 3) {
   }
 }
 
-/// Steps of a synchronous inline server flush and wait, and finalize closes files: "116 % of the model's
-/// time".
+/// Steps of a synchronous inline server flush and wait, and finalize closes files: "116 % of the
+/// model's time".
 RANK_TEST(SessionReport, calls_that_other_calls_make_are_counted_once, 2) {
   SessionOptions options = small_session(0);
   options.set("inline.mode", "synchronous").set("report.json", "report.json");
@@ -148,7 +150,7 @@ void expect_role(const Json& role, const char* name, std::size_t ranks) {
       EXPECT_TRUE(one.contains(key)) << key << " is missing in " << one;
 }
 
-/// A file is its data, a header, and what alignment and the last chunk add.
+/// A file consists of its data, a header, and space for alignment and the last chunk.
 void expect_file_bytes(const char* file, std::uint64_t data) {
   const std::uint64_t bytes = std::filesystem::file_size(file);
   EXPECT_GE(bytes, data) << file;
@@ -185,7 +187,7 @@ RANK_TEST(SessionReport, bytes_of_the_json_agree_with_the_files, 5) {
   EXPECT_LE(written, std::filesystem::file_size("surface.nc") + std::filesystem::file_size("state.nc"));
 }
 
-/// Events of one thread lie one within the other or apart: what a viewer can draw.
+/// Events of one thread are nested or separate, as viewers require.
 void expect_nested(std::vector<std::pair<double, double>> spans, const std::string& thread) {
   constexpr double rounding_us = 0.01;
   std::ranges::sort(spans, [](const auto& a, const auto& b) {
@@ -235,7 +237,7 @@ RANK_TEST(SessionReport, events_of_the_trace_nest, 5) {
   for (const auto& [thread, spans] : threads) expect_nested(spans, thread);
 }
 
-/// PFIO's profiler has timers of its frontends, too.
+/// Frontends have timers too, as in PFIO's profiler.
 void expect_frontend_timers(const char* transport) {
   const std::string printed = run_with_reports("on", small_session(1)
                                                          .set("topology", "tiered")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A whole session in a rank test: opened over the test's ranks, served or played, errors are failures of the
-// test.
+// A whole session in a rank test: opened over the test's ranks, served or run; errors are failures
+// of the test.
 #pragma once
 
 #include <functional>
@@ -21,8 +21,8 @@ inline SessionOptions small_session(int servers) {
   return options.set("topology", "inline");
 }
 
-/// Serves, or runs `model` on the model ranks and finalizes; then waits for the other ranks: rank 0 may then
-/// look at the files.
+/// Serves, or runs `model` on the model ranks and finalizes; then waits for the other ranks, so
+/// that rank 0 may check the files.
 inline void run_session(const SessionOptions& options, const std::function<void(Session&)>& model) {
   try {
     Session session = open_session(comm(), options);

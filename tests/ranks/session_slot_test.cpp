@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Slots and short memory on ranks of which some share memory with their server and others do not.
+// Slots and small memory on ranks of which only some share memory with their server.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -55,7 +55,7 @@ SessionOptions on_two_nodes(int servers, const char* nodes) {
   return small_session(servers).set("nodes", nodes);
 }
 
-// Records were once numbered at acquire by ranks beside the server, and at commit by those on another node.
+// Before, ranks beside the server numbered records at acquire, and ranks on other nodes at commit.
 RANK_TEST(SessionSlots, other_puts_may_come_before_commit_on_two_nodes, 5) {
   run_session(on_two_nodes(1, "0,0,0,1,1"), [](Session& session) {
     Line line = open_line(session, "slots.nc", Type::float32);
@@ -71,7 +71,8 @@ RANK_TEST(SessionSlots, other_puts_may_come_before_commit_on_two_nodes, 5) {
   expect_records("slots.nc", "w", {7.0F, 7.0F});
 }
 
-// The memory of the oldest record was once given to another file while the model still wrote there.
+// Before, the memory of the oldest record was given to another file while the model still wrote to
+// it.
 RANK_TEST(SessionSlots, the_33rd_record_of_a_step_is_refused_while_a_slot_of_the_oldest_is_out, 5) {
   run_session(on_two_nodes(1, "0,0,0,1,1"), [](Session& session) {
     Line line = open_line(session, "lent.nc", Type::float32);
@@ -110,8 +111,8 @@ RANK_TEST(SessionSlots, nothing_of_a_put_with_values_out_of_range_is_taken_on_tw
   expect_records("range.nc", "v", {3.0F, 3.0F, 3.0F, 3.0F});
 }
 
-// A rank that shares memory with its server once waited in acquire until the deadline ended the run, if its
-// slots did not fit into the memory; a rank on another node went on.
+// Before, a rank that shares memory with its server waited in acquire until the deadline ended the
+// run, if its slots did not fit into the memory; a rank on another node continued.
 void compute_beyond_the_memory(const SessionOptions& given) {
   SessionOptions options = given;
   options.set("memory.server", "1MiB").set("memory.block", "128KiB").set("memory.small_share", "0");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole sessions of real ranks: files of several collections, read back by netCDF-C and compared value by
-// value.
+// Whole sessions of real ranks: files of several collections, read back with netCDF-C and compared
+// value by value.
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -65,7 +65,7 @@ void expect_line(const std::string& file, std::uint64_t length, std::uint64_t ra
     ASSERT_EQ(values[i], point_value(i / (ranks * wide), i % (ranks * wide))) << file << " " << i;
 }
 
-// Rank 1 holds back its parts, so that no record is complete and no memory comes free.
+// Rank 1 delays its parts, so that no record is complete and no memory becomes free.
 RANK_TEST(SessionRanks, try_put_finds_the_memory_full_and_succeeds_later, 3) {
   constexpr std::uint64_t length = 40;
   std::uint64_t put_at_once = length;
@@ -161,7 +161,8 @@ void run_two_sessions(const char* mode) {
   expect_line("second.nc", 6, 3);
 }
 
-// Ranks that host servers must answer all others before they leave a call for the model's own messages.
+// Ranks that host servers must answer all others before they leave a call and the model exchanges
+// messages.
 RANK_TEST(SessionRanks, ranks_of_a_synchronous_session_may_talk_between_its_calls, 4) {
   run_session(small_session(0).set("nodes", "0,1,0,1").set("transport", "mpi"), [](Session& session) {
     OutputFile file = line(session, "talking.nc").open();

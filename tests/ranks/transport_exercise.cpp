@@ -76,7 +76,7 @@ class Served {
     EXPECT_TRUE(first) << first.error().text();
   }
 
-  /// Handles what has arrived; true: something had.
+  /// Handles messages that have arrived; true: there were some.
   bool serve_once() {
     bool did = port_.pump();
     for (std::size_t peer = 0; peer < port_.peers(); ++peer)
@@ -204,7 +204,7 @@ class Putting {
   std::size_t answers_ = 0;
 };
 
-/// Number of model ranks, and this rank's place among them.
+/// Number of model ranks, and this rank's number among them.
 std::pair<std::size_t, std::size_t> count_models(bool model) {
   int before = 0;
   int all = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A small session over the transport alone: model ranks put records of a few frames, with messages
-// between them; servers check every byte and every message, and answer at the end.
+// A small session that uses only the transport: model ranks put records of a few frames, with
+// messages between them; servers check every byte and every message, and answer at the end.
 #pragma once
 
 #include <map>
@@ -15,13 +15,13 @@ struct Exercise {
   std::uint32_t frames = 5;
   std::uint32_t pieces = 3;
   std::uint32_t words = 100;        ///< of one rank in one piece
-  std::size_t message_bytes = 300;  ///< of a message a record; its size varies around this
+  std::size_t message_bytes = 300;  ///< of one message per record; its size varies around this
   bool inline_servers = false;      ///< servers are served while their own rank waits
 };
 
-/// Sizes that let waits happen.
+/// Sizes that cause waits.
 transport::LinkSizes tight_sizes();
-/// Runs this rank's part; fails the test where anything is not as it should be.
+/// Runs this rank's part; fails the test if anything is wrong.
 void run_exercise(transport::Connection& connection, const Exercise& exercise);
 /// How many pairs of this rank use which transport: {"shm": 2}.
 std::map<std::string, int> transports(const transport::Connection& connection);

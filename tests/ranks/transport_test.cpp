@@ -85,7 +85,7 @@ RANK_TEST(TransportRanks, mpi_with_one_staging_segment, 3) {
   run_exercise(connection, {});
 }
 
-// Nodes 0 0 1 1, and a server on each.
+// Nodes 0 0 1 1, with a server on each.
 RANK_TEST(TransportRanks, both_transports_by_declared_nodes, 6) {
   ConnectOptions options = dedicated(2);
   options.declared_node = rank() % 2;
@@ -100,11 +100,12 @@ RANK_TEST(TransportRanks, both_transports_by_declared_nodes, 6) {
   run_exercise(connection, {});
 }
 
-// A rank on another node waits for room. The server once read what a rank beside it completed only when
-// something else woke it.
+// A rank on another node waits for room. Before, the server read frames that a rank beside it had
+// completed only when woken by something else.
 RANK_TEST(TransportRanks, a_frame_completed_while_a_rank_on_another_node_waits_wakes_the_server, 3) {
   ConnectOptions options = dedicated(1);
-  options.sizes.memory_bytes = 2 * options.sizes.block_bytes;  // one of them is kept for the slowest rank
+  options.sizes.memory_bytes = 2 * options.sizes.block_bytes;  // one of them is reserved for the
+                                                               // slowest rank
   options.declared_node = rank() == 1 ? 1 : 0;
   Connection connection = connected(options);
   const transport::FrameSlot near{0, 0, 200, 0, 1}, far{1, 0, 200, 0, 2};
@@ -150,7 +151,7 @@ RANK_TEST(TransportRanks, a_frame_completed_while_a_rank_on_another_node_waits_w
     ASSERT_TRUE(link.flush());
     barrier();
   }
-  barrier();  // neither says anything before the server has seen the frame
+  barrier();  // neither sends anything before the server has seen the frame
 }
 
 RANK_TEST(TransportRanks, inline_servers_on_every_rank, 3) {
@@ -251,7 +252,8 @@ void expect_idle(TransportChoice choice) {
                                        : cpu_share([&] { connection.links[0]->wait(200ms); });
   std::printf("rank %d idle: %.3f %% of a core\n", rank(), share * 100);
   EXPECT_LT(share, connection.port ? 0.01 : 0.03);
-  MPI_Request request = MPI_REQUEST_NULL;  // a barrier that does not spin beside those who still measure
+  MPI_Request request = MPI_REQUEST_NULL;  // a barrier that does not spin beside ranks that still
+                                           // measure
   MPI_Ibarrier(comm(), &request);
   for (int done = 0; done == 0; ::usleep(1000)) MPI_Test(&request, &done, MPI_STATUS_IGNORE);
 }
@@ -276,7 +278,8 @@ RANK_TEST(TransportSetUp, full_shared_memory_is_reported_on_all_ranks, 3) {
   EXPECT_THAT(connection.error().message, ::testing::HasSubstr("memory.server"));
 }
 
-// All blocks can be had, each process sees what the others wrote, and memory is allocated on the way.
+// All blocks are usable, each process sees the data of the others, and memory is allocated during
+// use.
 RANK_TEST(TransportMemory, grows_to_its_full_size_when_it_is_needed, 4) {
   ConnectOptions options = dedicated(1);
   options.sizes.memory_bytes = 256 * options.sizes.block_bytes;
@@ -336,7 +339,7 @@ RANK_TEST(TransportSetUp, a_rank_that_does_not_come_is_not_waited_for_ever, 2) {
   barrier();
 }
 
-/// A server that had said farewell itself took this for an orderly end.
+/// Before, a server that had ended itself took this for a clean end.
 RANK_TEST(TransportEnds, a_peer_over_mpi_that_died_has_not_ended, 2) {
   Connection connection = connected(dedicated(1, TransportChoice::mpi));
   if (auto* const port = dynamic_cast<transport::shm::Port*>(connection.port.get())) {
@@ -376,7 +379,8 @@ RANK_TEST(TransportEnds, a_client_is_told_that_a_server_over_mpi_has_ended, 2) {
   barrier();
 }
 
-// The server lives, answers and takes nothing: the rank waits for room until it is told of the failure.
+// The server is alive and answers but takes no data: the rank waits for room until it is informed
+// of the failure.
 RANK_TEST(TransportEnds, a_failed_server_ends_waits_over_mpi, 2) {
   ConnectOptions options = dedicated(1, TransportChoice::mpi);
   Connection connection = connected(options);

@@ -6,7 +6,8 @@
 
 namespace afterbay::test {
 
-/// How many times the calling thread has allocated with `new`; nothing under a sanitizer, which has its own.
+/// Number of allocations by `new` in the calling thread; nothing under a sanitizer, which has its
+/// own allocator.
 std::optional<std::uint64_t> allocations() noexcept;
 
 }  // namespace afterbay::test

@@ -44,7 +44,7 @@ TEST(Crc64, of_two_parts_is_joined_without_their_bytes) {
 }
 
 TEST(Crc64, joins_parts_of_many_gigabytes) {
-  // Zeros in front of which other zeros stand: associativity of joins over lengths no test can write.
+  // Zeros preceded by other zeros: joins are associative for lengths that a test cannot write.
   constexpr std::uint64_t a = 0x123456789abcdef0, b = 0xfedcba9876543210, c = 0x0f1e2d3c4b5a6978;
   constexpr std::uint64_t b_bytes = (std::uint64_t{7} << 40) + 12345, c_bytes = (std::uint64_t{3} << 33) + 1;
   EXPECT_EQ(joined_crc64(joined_crc64(a, b, b_bytes), c, c_bytes),

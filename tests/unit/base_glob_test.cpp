@@ -20,7 +20,7 @@ TEST(Glob, StarStandsForAnything) {
   EXPECT_TRUE(glob_match("*", ""));
   EXPECT_TRUE(glob_match("hist*", "history"));
   EXPECT_TRUE(glob_match("*_daily", "ocean_daily"));
-  EXPECT_TRUE(glob_match("a*b*c", "a-b-b-c"));  // needs to go back to the star
+  EXPECT_TRUE(glob_match("a*b*c", "a-b-b-c"));  // requires backtracking to the star
   EXPECT_FALSE(glob_match("a*b*c", "a-c-b"));
   EXPECT_TRUE(glob_match("**", "x"));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Owners of files on file systems that have no links, forget to say what is new, or fail for a moment.
+// Owners of files on file systems without links, with stale caches, or with temporary failures.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -21,10 +21,10 @@
 namespace {
 std::atomic<bool> has_links{true}, has_exclusive_renames{true};
 std::atomic<int> failing_reads{0};
-const char* unseen = nullptr;  // a name that is taken, but not known yet on this node
+const char* unseen = nullptr;  // a name that is taken, but not visible on this node yet
 }  // namespace
 
-// In place of the system's: all calls of this program come here.
+// Replaces the system's functions: all calls of this program come here.
 extern "C" {
 int link(const char* from, const char* to) noexcept {
   if (unseen != nullptr && std::strcmp(to, unseen) == 0) return errno = EEXIST, -1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who owns a file where there are no locks: one at a time, whatever became of those before.
+// Ownership of files without locks: one owner at a time, whatever happened to earlier ones.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -43,7 +43,7 @@ class BaseOwnerFile : public testing::Test {
   [[nodiscard]] std::string name() const { return (directory_.path / "x.nc.part.owner").string(); }
   [[nodiscard]] bool empty() const { return fs::is_empty(directory_.path); }
 
-  /// What this process writes, with one line of it changed.
+  /// The text that this process writes, with one line changed.
   std::string text_with(const std::string& word, const std::string& value) {
     const auto owner = OwnerFile::claim(name());
     EXPECT_TRUE(owner) << owner.error().text();
@@ -64,7 +64,7 @@ class BaseOwnerFile : public testing::Test {
     owner.pid = static_cast<std::uint64_t>(dead_process());
     return owner;
   }
-  /// Whether it lives only its file tells.
+  /// Only its file shows whether it is alive.
   static OwnerIdentity owner_elsewhere(std::uint64_t pid = 1) {
     OwnerIdentity owner = own_identity();
     owner.boot = other_boot;
@@ -77,7 +77,7 @@ class BaseOwnerFile : public testing::Test {
     return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begun);
   }
   static void touch(const std::string& path) { ::utimensat(AT_FDCWD, path.c_str(), nullptr, 0); }
-  /// Runs it in a process of its own, which ends by _exit: a copy of this one has none of its threads.
+  /// Runs it in a separate process, which ends by _exit because the copy has no threads.
   static pid_t in_child(const std::function<void()>& what) {
     const pid_t child = ::fork();
     if (child == 0) what();
@@ -163,7 +163,7 @@ TEST_F(BaseOwnerFile, touches_its_file_as_long_as_it_lives) {
   }
 }
 
-/// Under hidepid, or when no descriptor is left, /proc does not tell of a process that lives.
+/// With hidepid, or without free descriptors, /proc does not show a living process.
 TEST_F(BaseOwnerFile, is_not_taken_from_a_process_that_proc_does_not_show) {
   const auto owner = OwnerFile::claim(name());
   ASSERT_TRUE(owner);
@@ -180,7 +180,7 @@ TEST_F(BaseOwnerFile, is_not_taken_from_a_process_that_proc_does_not_show) {
   EXPECT_TRUE(owner->still_ours());
 }
 
-/// A file server that pauses stops the owner and the claimant alike.
+/// A file server that pauses blocks the owner and the claimant alike.
 TEST_F(BaseOwnerFile, counts_no_time_in_which_the_claimant_itself_stood_still) {
   leave(name(), owner_elsewhere());
   const pid_t child = in_child([&] {
@@ -229,7 +229,7 @@ TEST_F(BaseOwnerFile, elsewhere_is_alive_for_who_must_not_wait) {
   EXPECT_TRUE(OwnerFile::is_owned(name(), OwnerFile::no_patience));
 }
 
-/// Nodes remember that a name did not exist: to look whether there is a successor would not do.
+/// Nodes cache that a name did not exist, so looking for a successor is not enough.
 TEST_F(BaseOwnerFile, takes_the_name_of_a_successor_before_it_calls_a_file_its_own) {
   auto owner = OwnerFile::claim(name());
   ASSERT_TRUE(owner);
@@ -240,7 +240,7 @@ TEST_F(BaseOwnerFile, takes_the_name_of_a_successor_before_it_calls_a_file_its_o
             EEXIST);
   const auto newest = owner_chain(name()).value().back();
   EXPECT_EQ(newest.token, first.token);
-  leave(owner_successor(name(), newest), owner_elsewhere());  // who found it dead after that
+  leave(owner_successor(name(), newest), owner_elsewhere());  // found it dead after that
   EXPECT_FALSE(owner->still_ours());
   { const OwnerFile ended = *std::move(owner); }
   EXPECT_EQ(owner_chain(name()).value().back().token, some_token) << "the successor keeps what is its own";
@@ -260,7 +260,7 @@ TEST_F(BaseOwnerFile, goes_on_from_a_process_that_died_while_it_published) {
   EXPECT_TRUE(empty());
 }
 
-/// Only file systems without links show a file before it is whole.
+/// Only file systems without links show a file before it is complete.
 TEST_F(BaseOwnerFile, is_taken_from_who_died_while_making_it) {
   const std::string whole = owner_text(dead_owner(), some_token);
   for (const std::size_t length : {std::size_t{0}, std::size_t{5}, whole.size() / 2}) {
@@ -292,7 +292,7 @@ TEST_F(BaseOwnerFile, the_first_claim_removes_what_killed_processes_have_left) {
   leave(file("x.nc.part.owner." + hex + ".new"), dead_owner(), hex);  // killed while it claimed
   leave(file("y.nc.part.owner." + hex), dead_owner(), hex);           // while it ended its chain
   leave(file("y.nc.part.owner." + hex + ".12"), dead_owner(), hex);
-  leave(file("z.nc.part.owner"), dead_owner());  // somebody may take it over
+  leave(file("z.nc.part.owner"), dead_owner());  // another owner may take it over
   leave(file("z.nc.part.owner." + std::string(some_token)), dead_owner(), hex);
   leave(file("u.nc.part.owner." + hex), owner_elsewhere(), hex);  // who knows
   leave(file("v.nc.part.owner." + hex + ".new"), own_identity(), hex);
@@ -341,7 +341,7 @@ TEST_F(BaseOwnerFile, refuses_what_is_no_such_file) {
 
 class ThreadOwnerFile : public BaseOwnerFile {};
 
-/// All find a dead owner, or one that is just giving up.
+/// All find a dead owner, or one that is just releasing the file.
 TEST_F(ThreadOwnerFile, of_many_that_claim_at_once_one_gets_it) {
   constexpr int threads = 8, rounds = 40;
   const std::string dead = text_with("pid", std::to_string(dead_process()));

@@ -25,7 +25,7 @@ TEST(BasePrintable, controls_are_written_out) {
 
 TEST(BasePrintable, bytes_that_are_no_utf8_are_written_out) {
   EXPECT_EQ(printable("\xe4t"), "\\xe4t");                  // Latin-1
-  EXPECT_EQ(printable("\xe6\xb0"), "\\xe6\\xb0");           // cut off
+  EXPECT_EQ(printable("\xe6\xb0"), "\\xe6\\xb0");           // truncated
   EXPECT_EQ(printable("\xc0\xaf"), "\\xc0\\xaf");           // overlong
   EXPECT_EQ(printable("\xed\xa0\x80"), "\\xed\\xa0\\x80");  // half of a pair of UTF-16
   EXPECT_EQ(printable("\xf4\x90\x80\x80"), "\\xf4\\x90\\x80\\x80");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What readers do with names under which there is no regular file, and with files of any size.
+// Readers and names that do not denote regular files; files of any size.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

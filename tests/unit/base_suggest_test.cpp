@@ -14,7 +14,8 @@ TEST(EditDistance, CountsEditsAndSwaps) {
   EXPECT_EQ(edit_distance("servrer", "server"), 1U);           // deletion
   EXPECT_EQ(edit_distance("survey", "server"), 2U);            // replacements
   EXPECT_EQ(edit_distance("tempreature", "temperature"), 1U);  // a swap counts once
-  EXPECT_EQ(edit_distance("kitten", "sitting"), 3U);  // the example of Wagner and Fischer's successors
+  EXPECT_EQ(edit_distance("kitten", "sitting"), 3U);           // the example from the literature after
+                                                               // Wagner and Fischer
 }
 
 TEST(EditDistance, IgnoresCase) { EXPECT_EQ(edit_distance("Temperature", "temperATURE"), 0U); }

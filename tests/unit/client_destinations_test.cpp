@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a model rank keeps of the files that it has written is bounded.
+// The memory of a model rank about the files that it has written is bounded.
 #include "client/destinations.hpp"
 
 #include <gmock/gmock.h>

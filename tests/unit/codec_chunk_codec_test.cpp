@@ -29,7 +29,7 @@ std::vector<std::byte> noise(std::size_t size_bytes) {
   return bytes;
 }
 
-/// Places an encoded chunk in an HDF5 file with the same filters declared, and lets HDF5 read it.
+/// Puts an encoded chunk into an HDF5 file that declares the same filters, and lets HDF5 read it.
 std::vector<std::byte> decoded_by_hdf5(const ChunkCodec& codec, const EncodedChunk& chunk,
                                        std::size_t size_bytes) {
   const hid_t type = H5Tcreate(H5T_OPAQUE, codec.element_bytes);
@@ -46,7 +46,8 @@ std::vector<std::byte> decoded_by_hdf5(const ChunkCodec& codec, const EncodedChu
   const hsize_t start = 0;
   EXPECT_GE(
       H5Dwrite_chunk(dataset, H5P_DEFAULT, chunk.skipped, &start, chunk.bytes.size(), chunk.bytes.data()), 0);
-  // Opened anew: HDF5 1.10 forgets the filter mask of a chunk that it placed itself just before.
+  // Reopened, because HDF5 1.10 forgets the filter mask of a chunk that it has just written
+  // directly.
   H5Dclose(dataset);
   dataset = H5Dopen2(file, "d", H5P_DEFAULT);
   std::vector<std::byte> bytes(size_bytes);
@@ -84,7 +85,8 @@ TEST(ChunkCodec, hdf5_decodes_what_is_encoded) {
 TEST(ChunkCodec, the_size_tells_whether_deflate_was_left_out) {
   const ChunkCodec codec{false, 1, 1};
   for (std::size_t size = 16; size <= 128; ++size)
-    for (std::size_t random = 0; random <= size; ++random) {  // for some of these deflate saves just nothing
+    for (std::size_t random = 0; random <= size; ++random) {  // for some of these deflate saves
+                                                              // exactly nothing
       std::vector<std::byte> plain(size);
       std::copy_n(noise(size).begin(), random, plain.begin());
       const auto encoded = encode(codec, plain);

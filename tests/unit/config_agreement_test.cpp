@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Settings that must be equal on all ranks, and the message that names the one that is not.
+// Settings that must be equal on all ranks, and the message that names the differing one.
 #include "config/agreement.hpp"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the configuration says about collections and variables.
+// Settings of collections and variables.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Settings that are each right but cannot hold together.
+// Settings that are valid on their own but contradict each other.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -83,7 +83,7 @@ TEST(ConfigContradictions, DedicatedHasNoInlineMode) {
           "topology it has no effect"));
 }
 
-/// A run is turned to the other topology by a flag alone.
+/// A flag alone switches a run to the other topology.
 TEST(ConfigContradictions, AHigherSourceMaySwitchTheTopology) {
   const YamlFile dedicated("afterbay: {servers: 2}");
   Sources sources = dedicated.sources();

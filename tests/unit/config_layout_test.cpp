@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which ranks serve: every placement of servers, and the arithmetic in what is refused.
+// Which ranks serve: all placements of servers, and the calculation in errors.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,14 +24,14 @@ Config configured(const Settings& settings) {
   return config.value_or(Config());
 }
 
-/// `ranks` on each of `count` nodes, one node after the other.
+/// `ranks` ranks on each of `count` nodes, one node after the other.
 std::vector<int> nodes_of(int count, int ranks) {
   std::vector<int> nodes;
   for (int n = 0; n < count; ++n) nodes.insert(nodes.end(), static_cast<std::size_t>(ranks), n);
   return nodes;
 }
 
-/// A letter a rank: m model, s server, f frontend, - spare; upper case from the second pool on.
+/// One letter per rank: m model, s server, f frontend, - spare; upper case from the second pool on.
 std::string letters(const Result<std::vector<RankPlace>>& places) {
   if (!places) return places.error().text();
   std::string text;
@@ -56,7 +56,7 @@ TEST(ConfigLayout, ServersOnEveryNode) {
   EXPECT_EQ(placed({{"servers_per_node", "2"}}, {0, 1, 0, 1, 0, 1, 1}), "mmsmsss");
 }
 
-/// Ranks and ranks left over, found by trying all totals.
+/// Ranks and remaining ranks, found by trying all totals.
 std::optional<std::pair<int, int>> tried_out(const Config& config, const Settings& layout, int model,
                                              int per_node) {
   const bool whole = per_node > 0 && std::ranges::any_of(layout, [](const auto& it) {
@@ -242,19 +242,20 @@ TEST(ConfigLayout, RefusesWithTheArithmetic) {
       "servers is 6, but the communicator has 6 ranks, which leaves 0 for the model; start at least 7");
   expect_refused({{"servers", "6"}, {"servers_per_node", "2"}, {"server_nodes", "2"}}, nodes_of(3, 4),
                  "servers is 6, but servers_per_node 2 x server_nodes 2 = 4");
-  expect_refused({{"servers", "5"}, {"servers_per_node", "2"}}, nodes_of(3, 4),
-                 "servers is 5, which is no multiple of servers_per_node 2: 2 nodes would hold 2 and one 1");
+  expect_refused(
+      {{"servers", "5"}, {"servers_per_node", "2"}}, nodes_of(3, 4),
+      "servers is 5, which is not a multiple of servers_per_node 2: 2 nodes would hold 2 and one 1");
   expect_refused({{"servers", "5"}, {"server_nodes", "2"}}, nodes_of(3, 4), "5 / 2 leaves 1");
   expect_refused({{"servers_per_node", "4"}}, nodes_of(2, 3),
-                 "4 servers asked for on node 0, which has 3 ranks");
+                 "4 servers requested on node 0, which has 3 ranks");
   expect_refused({{"server_nodes", "4"}}, nodes_of(3, 3),
-                 "1 servers on each of 4 nodes are asked for, but there are 9 ranks on 3 nodes (3 + 3 + 3)");
+                 "1 servers on each of 4 nodes are requested, but there are 9 ranks on 3 nodes (3 + 3 + 3)");
   expect_refused(
       {{"servers", "3"}, {"server_spacing", "4"}}, nodes_of(1, 8),
       "server 2 of 3 would be at server_offset 0 + 2 x server_spacing 4 = 8, but the communicator has the "
       "ranks 0 to 7 only");
   expect_refused({{"isolate_nodes", "on"}, {"server_nodes", "2"}}, nodes_of(2, 3),
-                 "2 nodes of their own are asked for, but there are 6 ranks on 2 nodes (3 + 3)");
+                 "2 nodes of their own are requested, but there are 6 ranks on 2 nodes (3 + 3)");
   expect_refused(
       {{"model_ranks", "8"}, {"servers", "2"}}, nodes_of(1, 8),
       "model_ranks is 8, but of 8 ranks on 1 node (8) only 6 do not serve: 8 - 2 = 6; start 2 more ranks");

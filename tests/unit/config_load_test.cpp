@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the sources say, and which of them wins.
+// The sources of settings and their precedence.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -28,7 +28,7 @@ TEST(ConfigLoad, NothingGivesTheDefaults) {
   EXPECT_EQ(config.origin("servers").place, "default");
 }
 
-// A pipe under the name that every session looks for stopped it.
+// Before, a pipe under the name that every session reads blocked it.
 TEST(ConfigLoad, APipeIsRefusedAndNotWaitedFor) {
   const std::string path = (std::filesystem::temp_directory_path() /
                             ("afterbay_config_pipe_" + std::to_string(::getpid()) + ".yaml"))
@@ -95,7 +95,7 @@ TEST(ConfigLoad, InlineModeIsRead) {
   EXPECT_EQ(config.inline_mode, InlineMode::thread);
 }
 
-/// Code, file, environment and flags in turn; each takes over from those before.
+/// Code, file, environment and flags in turn; each overrides the earlier ones.
 TEST(ConfigLoad, LaterSourcesWin) {
   const YamlFile file("afterbay:\n  servers: 3\n");
   Sources sources = no_environment();
@@ -188,7 +188,7 @@ TEST(ConfigLoad, ReadsTheProcessEnvironment) {
   EXPECT_EQ(config->writers, 7);
 }
 
-/// What `print` gives, `assign` takes: for every setting of the table.
+/// For every setting of the table, `assign` accepts the output of `print`.
 TEST(ConfigTable, DefaultsAreAccepted) {
   const Config defaults;
   for (const auto& setting : session_settings()) {

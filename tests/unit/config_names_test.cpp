@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names that the model does not have.
+// Names that the model has not defined.
 #include "config/names.hpp"
 
 #include <gmock/gmock.h>

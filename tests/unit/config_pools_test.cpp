@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pools of servers: how they are configured, what is refused, and which pool gets a collection.
+// Pools of servers: their configuration, errors, and the assignment of collections.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is refused: the place, the finding, the accepted values, the nearest name.
+// Errors: the place, the finding, the accepted values, the closest name.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -23,7 +23,7 @@ inline Sources no_environment() {
   return sources;
 }
 
-/// A YAML file that lasts as long as the object.
+/// A YAML file that exists as long as the object.
 class YamlFile {
  public:
   explicit YamlFile(const std::string& text) {

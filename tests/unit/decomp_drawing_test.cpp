@@ -15,7 +15,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// The colour in the middle of cell (column, row) of a picture of that many cells.
+/// The colour at the centre of cell (column, row) of a picture with that number of cells.
 Colour at(const Picture& picture, std::uint32_t columns, std::uint32_t rows, std::uint32_t column,
           std::uint32_t row) {
   const std::uint32_t x = (2 * column + 1) * picture.width / (2 * columns);

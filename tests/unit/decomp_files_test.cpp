@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// E3SM-IO's files and Afterbay's: what netCDF-C reads in them, and that malformed ones are refused.
+// E3SM-IO's files and Afterbay's: their contents as read by netCDF-C, and errors for malformed
+// files.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <netcdf.h>
@@ -26,8 +27,8 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-/// 3 x 4 points. Rank 0 crosses the end of a row and has a hole inside a run; rank 1 holds nothing; rank 2
-/// lists backwards. 1, 8, 9, 10 are held by nobody.
+/// 3 x 4 points. Rank 0 crosses the end of a row and has a hole inside a run; rank 1 holds nothing;
+/// rank 2 lists backwards. No rank holds 1, 8, 9, 10.
 Decomposition small() { return test::map_of("small", {3, 4}, {{2, 3, 4, -1, 5, 0}, {}, {11, 7, -1, 6}}); }
 
 class DecompFiles : public testing::Test {
@@ -48,7 +49,7 @@ class DecompFiles : public testing::Test {
     return request.path;
   }
 
-  /// All maps of a file, or what is said instead.
+  /// All maps of a file, or the error message.
   static std::string read(const std::string& path, std::vector<Decomposition>* maps = nullptr) {
     const auto source = Source::open(path);
     if (!source) return source.error().text();
@@ -60,7 +61,7 @@ class DecompFiles : public testing::Test {
     return "accepted";
   }
 
-  /// What is said of a file of one map when one value in it has been changed.
+  /// The error message for a file with one map in which one value has been changed.
   std::string spoilt(Format format, const std::string& variable, std::size_t index, long long value) {
     const std::string file = write(format, {small()});
     int id = 0;
@@ -132,8 +133,8 @@ TEST_F(DecompFiles, e3sms_file_gives_back_all_but_holes_and_names) {
   expect_same_lists(maps[2], all);
 }
 
-/// A file with the layout of 2018: D1 and D2 on 4 points, D3 on 3 x 4; 3 ranks. Padding is not to be looked
-/// at.
+/// A file with the layout of 2018: D1 and D2 on 4 points, D3 on 3 x 4; 3 ranks. Padding must be
+/// ignored.
 struct PaddedFile {
   std::vector<long long> d1_counts = {2, 0, 2};
   std::vector<int> d1_rows = {0, 1, -9, -9, -9, -9, 3, 2, -9};
@@ -314,7 +315,7 @@ TEST_F(DecompFiles, e3sms_file_says_whether_every_point_is_held) {
   EXPECT_THAT(said(all, "yes"), HasSubstr("\"yes\""));
 }
 
-/// E3SM-IO's converter makes pairs to be filled only when it is asked to.
+/// E3SM-IO's converter creates pairs to be filled only on request.
 TEST_F(DecompFiles, e3sms_file_may_have_gaps_and_no_pairs_to_be_filled) {
   int id = 0;
   int ranks = 0;
@@ -340,7 +341,7 @@ TEST_F(DecompFiles, e3sms_file_may_have_gaps_and_no_pairs_to_be_filled) {
   EXPECT_THAT(test::list_of(maps[0], 1), ElementsAre(4, 5, 6));
 }
 
-/// Numbers of maps that nothing in the file bears out: nothing of that size is made.
+/// Numbers of maps that nothing in the file confirms: nothing of that size is allocated.
 TEST_F(DecompFiles, more_maps_than_the_file_has_are_refused) {
   for (const long long maps : {2LL, 1LL << 31, 1LL << 60})
     EXPECT_THAT(spoilt_attribute(Format::afterbay, "", "maps", {maps}),
@@ -355,7 +356,7 @@ TEST_F(DecompFiles, more_maps_than_the_file_has_are_refused) {
               AllOf(HasSubstr("many.nc"), HasSubstr("2147483643"), HasSubstr("D1.nreqs")));
 }
 
-/// A chunked variable that nobody wrote takes no room on the disk, however long it is.
+/// A chunked variable that was never written takes no space on the disk, whatever its length.
 TEST_F(DecompFiles, variables_that_do_not_fit_into_memory_are_refused) {
   const std::string file = write(Format::afterbay, {small()});
   int id = 0;
@@ -393,7 +394,7 @@ TEST_F(DecompFiles, our_file_with_a_wrong_value_is_refused_with_variable_and_val
     return spoilt(Format::afterbay, variable, index, value);
   };
   EXPECT_EQ(ours("map1_rank_segments", 0, 1),
-            "accepted");  // as it is: a segment for each rank that holds any
+            "accepted");  // unchanged: one segment per rank that holds any points
   EXPECT_THAT(ours("map1_rank_segments", 1, -1), AllOf(HasSubstr("map1_rank_segments"), HasSubstr("-1")));
   EXPECT_THAT(ours("map1_rank_segments", 1, 1),
               AllOf(HasSubstr("map1_rank_segments"), HasSubstr("more than")));
@@ -499,10 +500,10 @@ TEST_F(DecompFiles, the_maps_of_our_file_have_different_names) {
   EXPECT_THAT(read(file), AllOf(HasSubstr("map2"), HasSubstr("\"small\""), HasSubstr("that of map1")));
 }
 
-/// A disk, a wire or a memory that turned a bit round: nobody gets another map than was written.
+/// A flipped bit on a disk, a network or in memory: no different map is returned.
 TEST_F(DecompFiles, a_bit_of_our_file_that_has_changed_gives_no_other_map) {
 #if defined(__SANITIZE_ADDRESS__)
-  // netCDF-C 4.9.0 and HDF5 forget memory when a file cannot be opened.
+  // netCDF-C 4.9.0 and HDF5 leak memory if a file cannot be opened.
   const __lsan::ScopedDisabler unwatched;
 #endif
   Decomposition map("levels", {72, 300});
@@ -530,7 +531,7 @@ TEST_F(DecompFiles, a_bit_of_our_file_that_has_changed_gives_no_other_map) {
   EXPECT_GT(refused, 0);
 }
 
-/// netCDF-C would ask for memory for as many dimensions as the file says to have.
+/// netCDF-C would allocate memory for as many dimensions as the file claims.
 TEST_F(DecompFiles, a_damaged_header_is_refused_before_it_costs_memory) {
   const std::string file = write(Format::e3sm, {small()});
   constexpr int count_of_dimensions = 16;  // behind "CDF5", the count of records and the tag; 8 bytes

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists of points to and from decompositions, for tests.
+// Conversion between lists of points and decompositions, for tests.
 #pragma once
 
 #include <cstdint>

@@ -73,8 +73,8 @@ TEST(DecompMake, a_cubed_sphere_has_the_columns_that_differ_and_each_once) {
   }
 }
 
-/// What E3SM's ne4 run with 16 ranks was captured with: 96 points a rank, of which 670 holes; physics in 64
-/// chunks of 16 with 158 holes, and one run for each column and level.
+/// The captured data of E3SM's ne4 run with 16 ranks: 96 points per rank, of which 670 holes in
+/// total; physics in 64 chunks of 16 with 158 holes, and one run per column and level.
 TEST(DecompMake, ne4_looks_like_the_captured_run) {
   const Made made(make_cubed_sphere, CubedSphereRequest{16, 4, 0, 72});
   ASSERT_TRUE(made.result);
@@ -106,7 +106,7 @@ TEST(DecompMake, production_sizes_are_made_in_seconds) {
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(60));  // 5 on an idle machine
 }
 
-/// A kilometre between the points.
+/// One kilometre between points.
 TEST(DecompMake, a_large_land_mask_is_made_in_seconds) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "a time limit says nothing about a build with sanitizers";
@@ -204,7 +204,7 @@ TEST(DecompMake, what_no_machine_has_the_memory_for_is_refused_before_it_is_begu
               AllOf(HasSubstr("4000000 x 1000000"), HasSubstr("8589934592")));
 }
 
-/// A column a row would be as many runs as rows, were they not joined before they are there.
+/// One column per row would need as many runs as rows if they were not joined before.
 TEST(DecompMake, whole_rows_are_one_run_from_the_start) {
   Decomposition made;
   ASSERT_TRUE(make_blocks({4, 1ULL << 33, 1, 0}, [&](const Decomposition& map) -> Result<> {

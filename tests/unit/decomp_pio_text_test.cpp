@@ -35,7 +35,7 @@ class DecompPioText : public testing::Test {
   }
   [[nodiscard]] std::string path() const { return (directory_.path / "map.dat").string(); }
 
-  /// The message with which a text is refused.
+  /// The error message for a text.
   std::string refused(const std::string& text) {
     const Result<Decomposition> map = read_pio_text(write(text));
     if (map) return "accepted";

@@ -51,8 +51,8 @@ TEST(DecompRepetition, levels_may_come_in_descending_order) {
   EXPECT_EQ(map.segments()[0].step, -10);
 }
 
-/// Points dealt to the ranks in turn, and the rows of a block: what a list of one or more dimensions often
-/// is.
+/// Points distributed to the ranks in turn, and the rows of a block: typical lists of one or more
+/// dimensions.
 TEST(DecompRepetition, runs_at_one_distance_are_kept_once) {
   List dealt;
   for (std::int64_t i = 0; i < 25000; ++i) dealt.push_back(3 + 4 * i);
@@ -71,7 +71,7 @@ TEST(DecompRepetition, runs_at_one_distance_are_kept_once) {
   EXPECT_EQ(cyclic.segments()[1], (Segment{1, 7, -12}));
 
   const Decomposition levels = test::map_of("d", {9, 100}, {on_levels({2, 5, 8, 11, 14, 17, 90}, 9, 100)});
-  ASSERT_EQ(levels.segments().size(), 1U);  // what repeats on the levels saves more
+  ASSERT_EQ(levels.segments().size(), 1U);  // the repetition over levels saves more
   EXPECT_EQ(levels.segments()[0], (Segment{7, 9, 100}));
 }
 
@@ -85,7 +85,7 @@ TEST(DecompRepetition, runs_that_go_on_into_the_next_level_change_no_list) {
   EXPECT_EQ(test::list_of(test::map_of("d", {6, 10}, {edges}), 0), edges);
 }
 
-/// Whatever a list looks like, it comes back: random lists with levels, holes, repeats and breaks.
+/// Any list is restored exactly: random lists with levels, holes, repeats and breaks.
 TEST(DecompRepetition, any_list_comes_back_as_it_was) {
   std::mt19937 random(7);
   for (int round = 0; round < 500; ++round) {
@@ -109,7 +109,8 @@ TEST(DecompRepetition, any_list_comes_back_as_it_was) {
   }
 }
 
-/// Three levels, the second without its last column: each start must not be compared to the end again.
+/// Three levels, the second without its last column: the comparison must not run to the end from
+/// each start.
 TEST(DecompRepetition, a_repetition_that_fails_at_its_end_costs_no_quadratic_time) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "a time limit says nothing about a build with sanitizers";

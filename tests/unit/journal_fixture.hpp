@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A journal in a directory of its own.
+// A journal in its own directory.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -52,7 +52,7 @@ class JournalTest : public testing::Test {
     facts.format = "netcdf4";
     return facts;
   }
-  /// A whole run that publishes one file.
+  /// A complete run that publishes one file.
   void run(const std::string& id, const std::string& path, std::uint64_t bytes = 0, bool ok = true) {
     const auto it = recorder(id);
     ASSERT_TRUE(it->opened(facts(path)));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Journals that killed servers of other nodes left where there are no locks.
+// Journals left by killed servers of other nodes, without locks.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ class JournalOwner : public testing::Test {
   [[nodiscard]] std::string path(std::int64_t server, int turn = 0) const {
     return (directory_.path / file_name(server, turn)).string();
   }
-  /// What a server that runs, or was killed, leaves on another node.
+  /// The files of a server on another node that runs, or was killed.
   void leave(std::int64_t server, const std::string& run, bool over, int turn = 0) const {
     const auto line = [&](Event event) {
       return text_of({utc_now(), run, server, 1, std::move(event)}) + "\n";
@@ -127,7 +127,7 @@ TEST_F(JournalOwner, who_must_not_wait_takes_a_file_of_its_own) {
   EXPECT_TRUE(fs::exists(path(2, 1)));
 }
 
-/// The usual patience: this test takes a good 10 s.
+/// With the usual patience: this test takes more than 10 s.
 TEST_F(JournalOwner, are_waited_for_at_once_by_who_reads) {
   for (std::int64_t server = 0; server < 4; ++server) leave(server, "killed", false);
   leave(4, "ended", true);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which runs of a journal count, and which of their entries is that of a file.
+// Which runs of a journal count, and which of their entries describes a file.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ using testing::IsEmpty;
 
 class JournalRuns : public JournalTest {
  protected:
-  /// A member of an ensemble, in a working directory of its own. Sequence numbers are given here.
+  /// A member of an ensemble, in its own working directory. Sequence numbers are given here.
   void line(const std::string& run, std::uint64_t sequence, Event event) const {
     append_text(file(fmt::format("server-0.{}.jsonl", number_of(run))),
                 text_of({utc_now(), run, 0, sequence, std::move(event)}) + "\n");
@@ -45,7 +45,7 @@ class JournalRuns : public JournalTest {
   }
 
  private:
-  /// A file of each run's own: the next one in the same file would find it dead.
+  /// Each run has its own journal file: the next run in the same file would find it dead.
   [[nodiscard]] std::size_t number_of(const std::string& run) const {
     if (std::ranges::find(runs_, run) == runs_.end()) runs_.push_back(run);
     return 2 + static_cast<std::size_t>(std::ranges::find(runs_, run) - runs_.begin());
@@ -56,7 +56,7 @@ class JournalRuns : public JournalTest {
 // --- which runs count
 // ----------------------------------------------------------------------------------------
 
-/// Members one after the other, all with the default name.
+/// Members one after another, all with the default name.
 TEST_F(JournalRuns, a_failed_member_counts_until_its_file_is_written_though_the_next_one_is_complete) {
   begin("member 1", 1, "/m1");
   open("member 1", 1, "/m1/x.nc", 7);
@@ -76,7 +76,7 @@ TEST_F(JournalRuns, a_failed_member_counts_until_its_file_is_written_though_the_
   EXPECT_TRUE(standing(0).replaced);
 }
 
-/// The file that was open at the crash is in the rerun's part of the series.
+/// The rerun's part of the series contains the file that was open at the crash.
 TEST_F(JournalRuns, a_rerun_from_the_last_restart_settles_the_failure) {
   begin("first", 1, "/m");
   for (const std::uint64_t number : {1u, 2u}) {
@@ -134,7 +134,7 @@ TEST_F(JournalRuns, a_file_that_was_brought_back_is_not_awaited) {
   EXPECT_EQ(state(), RunState::complete);
 }
 
-/// Any later run of the default name settled it.
+/// Before, any later run with the default name replaced it.
 TEST_F(JournalRuns, a_member_that_died_before_its_first_file_is_not_settled_by_another_member) {
   begin("dead", 1, "/m");
   begin("beside it", 2, "/m");
@@ -164,7 +164,8 @@ TEST_F(JournalRuns, a_member_that_died_before_its_first_file_is_told_by_its_work
   EXPECT_EQ(state(), RunState::complete);
 }
 
-/// Without locks two runs could get one number: the second one overlapped the first, and hid its failure.
+/// Before, two runs without locks could get the same number: the second overlapped the first and
+/// hid its failure.
 TEST_F(JournalRuns, runs_with_equal_numbers_overlapped) {
   begin("failed", 3, "/m");
   line("failed", 5, RunEnded{false, 0});
@@ -193,7 +194,7 @@ TEST_F(JournalRuns, a_counter_that_a_slow_process_set_back_gives_no_number_again
   const std::uint64_t first = next_sequence_without_locks(directory, 10);
   EXPECT_EQ(first, 11u);
   append_text(file("sequence"), "00000000000000000003\n");
-  append_text(file("sequence.5"), "");  // removed before, and made anew
+  append_text(file("sequence.5"), "");  // removed before, and created again
   EXPECT_EQ(next_sequence_without_locks(directory, 0), 12u);
   EXPECT_FALSE(std::filesystem::exists(file("sequence.5")));
   EXPECT_EQ(next_sequence(directory, 0), 13u) << "of a process that has locks";
@@ -221,14 +222,14 @@ TEST(ThreadJournalNumbers, without_locks_each_is_given_once_and_later_ones_are_l
   EXPECT_GT(next_sequence_without_locks(directory.path.string(), 0), *all.rbegin());
 }
 
-// --- which entry is the file's
+// --- which entry describes the file
 // -------------------------------------------------------------------------------
 
 class JournalIdentity : public JournalTest {
  protected:
   const std::string path = file("x.nc").string();
 
-  /// What the run has written is ready to get its name.
+  /// The file of the run is about to get its name.
   void make_ready(Recorder& run, const std::string& part, const std::string& text,
                   std::uint64_t born_ns = 0) {
     append_text(part, text);
@@ -249,7 +250,7 @@ class JournalIdentity : public JournalTest {
   }
 };
 
-/// It was compared with the entry of the run that began last.
+/// Before, it was compared with the entry of the run that began last.
 TEST_F(JournalIdentity, a_file_is_that_of_the_run_that_published_it_last) {
   const auto a = recorder("a");
   const auto b = recorder("b");
@@ -287,7 +288,7 @@ TEST_F(JournalIdentity, a_file_that_got_its_name_unsaid_is_that_of_its_run_too) 
   EXPECT_EQ(newest_files(read()).at(path).file.bytes, 4u);
 }
 
-/// The number of older entries was that of publications less that of names: -1.
+/// Before, the number of older entries was the number of publications minus that of names: -1.
 TEST_F(JournalIdentity, a_file_that_got_its_name_unsaid_replaced_none) {
   make_ready(*recorder("a"), file("a.part").string(), "of a");
   std::filesystem::rename(file("a.part"), path);
@@ -324,10 +325,10 @@ TEST_F(JournalIdentity, times_of_creation_tell_files_of_one_inode_apart) {
   EXPECT_EQ(compare({0, 1}, {0, 1}), SameFile::no);
 }
 
-// --- whose epoch
+// --- which run an epoch belongs to
 // ---------------------------------------------------------------------------------------------
 
-/// It was credited to the run that was refused the file, which wrote nothing of it.
+/// Before, it was attributed to the run that was refused the file, which wrote nothing of it.
 TEST_F(JournalIdentity, a_file_to_recover_is_of_the_run_that_made_it_not_of_one_that_was_refused_it) {
   const auto a = recorder("a");
   const auto b = recorder("b");

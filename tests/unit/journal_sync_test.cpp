@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a failed fdatasync means for the lines that waited for it: the kernel reports a lost page once, and
-// may take it for written afterwards.
+// The consequences of a failed fdatasync for the lines that waited for it: the kernel reports a
+// lost page once, and may consider it written afterwards.
 #include <gtest/gtest.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -19,12 +19,12 @@
 
 namespace {
 std::atomic<int> trip{0};       // calls since the test began to count
-std::atomic<int> held_trip{0};  // this one waits until it is let go
+std::atomic<int> held_trip{0};  // this one waits until it is released
 std::atomic<int> lost_trip{0};  // and this one fails
 std::atomic<bool> let_go{false};
 }  // namespace
 
-// In place of the system's: all calls of this program come here.
+// Replaces the system's functions: all calls of this program come here.
 extern "C" int fdatasync(int descriptor) {
   const int number = ++trip;
   while (number == held_trip && !let_go) std::this_thread::sleep_for(std::chrono::milliseconds(1));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writing and reading journals: torn lines, several runs and sessions, foreign files.
+// Writing and reading journals: incomplete lines, several runs and sessions, foreign files.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -110,7 +110,7 @@ TEST_F(JournalTest, a_run_of_several_servers_that_says_nothing_leaves_nothing) {
   EXPECT_TRUE(std::filesystem::is_empty(directory_.path));
 }
 
-/// It made its files in the working directory.
+/// It created its files in the working directory.
 TEST_F(JournalTest, a_journal_that_is_off_is_not_begun_by_the_end_of_a_run) {
   const auto before = std::filesystem::current_path();
   std::filesystem::current_path(directory_.path);
@@ -123,7 +123,7 @@ TEST_F(JournalTest, a_journal_that_is_off_is_not_begun_by_the_end_of_a_run) {
   EXPECT_TRUE(std::filesystem::is_empty(directory_.path));
 }
 
-/// Begun ahead of the first file, that never comes.
+/// Begun in advance of the first file, which never comes.
 TEST_F(JournalTest, a_run_that_has_begun_is_in_it_before_its_first_file_and_begins_once) {
   const auto it = recorder("first");
   ASSERT_TRUE(it->begin());
@@ -163,8 +163,7 @@ TEST_F(JournalTest, what_was_opened_and_not_published_is_in_the_making) {
   EXPECT_EQ(journal.runs[0].unpublished[1].file.number, 3u);
 }
 
-/// Killed between the rename and the line that says so: the file is the one that was ready, by inode and
-/// size.
+/// Killed between the rename and its line: inode and size show that the file is the announced one.
 TEST_F(JournalTest, a_file_that_has_its_name_is_complete_though_the_journal_does_not_say_so) {
   const std::string path = file("a.nc").string();
   run("older", path, 5);
@@ -192,7 +191,7 @@ TEST_F(JournalTest, a_part_file_that_somebody_renames_is_not_complete) {
   EXPECT_FALSE(published_after_all(read().runs.at(0).unpublished.at(0)));
 }
 
-/// Inodes are used again: a later run's file in the making has that of an older one that was whole.
+/// Inodes are reused: the part file of a later run has the inode of an older complete file.
 TEST_F(JournalTest, an_inode_that_a_later_run_uses_says_nothing_of_the_older_file) {
   const std::string path = file("a.nc").string();
   append_text(path + ".part", "whole");
@@ -214,7 +213,7 @@ TEST_F(JournalTest, runs_are_in_order_though_the_clock_was_set_back) {
   EXPECT_EQ(state_of(journal, this_host()), RunState::killed);
 }
 
-/// As members of an ensemble do that were given no names: in one directory, at the same time.
+/// Like members of an ensemble without names: in one directory, at the same time.
 TEST_F(JournalTest, a_failed_run_counts_though_another_of_its_session_ended_later) {
   const auto bad = recorder("bad");
   const auto good = recorder("good");
@@ -231,7 +230,7 @@ TEST_F(JournalTest, a_failed_run_counts_though_another_of_its_session_ended_late
   EXPECT_EQ(last_files(read()).size(), 2u) << "one of the member with company, one of the runs after it";
 }
 
-/// A run that was killed beside another one is taken for dead by whoever comes next, in whichever file.
+/// A run that was killed while another one ran is found dead by the next run, in whichever file.
 TEST_F(JournalTest, a_run_killed_in_a_file_of_its_own_is_found_by_the_next_one) {
   const auto first = recorder("first");
   ASSERT_TRUE(first->opened(facts("/out/1.nc")));
@@ -243,7 +242,7 @@ TEST_F(JournalTest, a_run_killed_in_a_file_of_its_own_is_found_by_the_next_one) 
   EXPECT_EQ(state_of(read(), this_host()), RunState::complete);
 }
 
-/// Killed before it could say more than that an older one was: it has a session all the same.
+/// Killed directly after reporting that an older run was killed: it still has a session.
 TEST_F(JournalTest, a_recovery_in_between_does_not_hide_a_run_that_was_killed) {
   ASSERT_TRUE(recorder("first")->opened(facts("/out/1.nc", "history", 1)));
   ASSERT_TRUE(recorder("second")->opened(facts("/out/2.nc")));
@@ -302,7 +301,7 @@ TEST_F(JournalTest, what_is_given_up_is_not_published_and_says_why) {
   EXPECT_EQ(journal.runs[0].unpublished[1].given_up, "asked to stop");
 }
 
-/// Two threads of a server: what happens first may be written last.
+/// Two threads of a server: the line of the first event may be written last.
 TEST_F(JournalTest, a_file_that_is_given_up_before_its_opening_is_told_is_one_file) {
   const auto it = recorder("r1");
   it->given_up(facts("/d/a.nc", "history", 7), "the disk is full");
@@ -352,7 +351,7 @@ TEST_F(JournalTest, a_run_whose_process_is_gone_was_killed_and_the_next_run_says
   EXPECT_EQ(state_of(read(), elsewhere), RunState::complete);
 }
 
-/// Its process may live: nobody may start again beside it because of an error.
+/// Its process may be alive: an error must not allow another run beside it.
 TEST_F(JournalTest, a_run_whose_owner_cannot_be_asked_for_is_unclear_and_not_killed) {
   ASSERT_TRUE(recorder("first")->opened(facts("/out/a.nc")));
   EXPECT_EQ(state_of(read(), this_host()), RunState::killed);
@@ -429,7 +428,7 @@ TEST_F(JournalTest, a_required_journal_that_cannot_be_written_is_an_error) {
   EXPECT_THAT(noted.error().text(), HasSubstr("journal.required"));
 }
 
-/// A disk that becomes full in the middle of a line: a limit on the size of files, in a process of its own.
+/// A disk that becomes full in the middle of a line: a limit on file sizes, in a separate process.
 TEST_F(JournalTest, what_follows_a_line_that_was_written_in_part_is_readable) {
   const pid_t child = ::fork();
   if (child == 0) {
@@ -455,7 +454,7 @@ TEST_F(JournalTest, what_follows_a_line_that_was_written_in_part_is_readable) {
   EXPECT_EQ(state_of(journal, this_host()), RunState::complete);
 }
 
-/// A server that was killed before its first line has not said that it lost nothing.
+/// A server that was killed before its first line has not shown that it lost nothing.
 TEST_F(JournalTest, a_run_is_complete_only_if_all_its_servers_have_said_so) {
   Identity identity{"r1", 0, {}};
   identity.started.session = "atmosphere";
@@ -478,7 +477,7 @@ TEST_F(JournalTest, a_run_is_complete_only_if_all_its_servers_have_said_so) {
   EXPECT_EQ(state_of(read().runs.at(0), over), RunState::complete);
 }
 
-/// Of a path that is published twice, and of epochs that are complete on all servers only.
+/// A path that is published twice, and epochs that are complete on all servers only.
 TEST_F(JournalTest, triggers_of_which_nothing_is_said_are_listed) {
   Identity identity{"r1", 0, {}};
   identity.started.session = "atmosphere";

@@ -27,8 +27,8 @@ class LocalRun {
   LocalRun(int models, int servers, Settings settings = {})
       : models_(models), servers_(servers), settings_(std::move(settings)) {}
 
-  /// Runs `model` on every rank (it need not finalize). Returns what each rank threw, then what each server
-  /// returned.
+  /// Runs `model` on every rank (which need not finalize). Returns the exception of each rank, then
+  /// the result of each server.
   std::vector<std::optional<Error>> run(const Model& model) {
     std::vector<std::optional<Error>> errors(static_cast<std::size_t>(models_ + servers_));
     std::vector<transport::ThreadHub> hubs;
@@ -61,11 +61,11 @@ class LocalRun {
     return errors;
   }
 
-  /// Given to the servers instead of the built-in stores.
+  /// The servers' store, instead of the built-in ones.
   std::function<storage::Store&(Format)> stores;
   /// Asked by the servers: see Server::stop_at.
   std::function<int()> stop_signal;
-  /// Of the model ranks.
+  /// of the model ranks
   Terms terms = Terms::c;
 
  private:
@@ -114,7 +114,7 @@ class LocalRun {
     return std::nullopt;
   }
 
-  /// Servers are dealt to the configured pools in order.
+  /// Servers are assigned to the configured pools in order.
   static std::size_t pool_of(const config::Config& config, int server) {
     std::size_t pool = 0;
     for (const std::string& name : config.pools()) {
@@ -125,7 +125,7 @@ class LocalRun {
     return config.pool_overrides.empty() ? 0 : pool;
   }
 
-  /// Where a test names a directory for it.
+  /// Used if a test names a directory.
   std::unique_ptr<journal::Recorder> journal(const config::Config& config, int number,
                                              const Logger& logger) const {
     if (config.origin("journal.directory").source == config::Source::fallback) return nullptr;

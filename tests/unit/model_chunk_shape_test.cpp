@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chunk lengths that are chosen where nobody gave any, and how a record is shared out over servers.
+// Automatic chunk lengths, and the distribution of a record over servers.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -137,7 +137,7 @@ TEST(ModelChunkChoice, says_who_chose_and_leaves_what_was_given) {
   EXPECT_EQ(schema.variables[4].chunk, (Lengths{1, 30, 400}));
   EXPECT_TRUE(schema.variables[3].chunk.empty());
   ASSERT_EQ(schema.variables[1].chunk.size(), 4u);
-  EXPECT_EQ(schema.variables[1].chunk[1], 40u);  // all of what has `positive`
+  EXPECT_EQ(schema.variables[1].chunk[1], 40u);  // the total of all variables with `positive`
 }
 
 TEST(ModelChunkChoice, compressed_series_stay_within_the_memory_for_their_chunks) {
@@ -168,7 +168,7 @@ TEST(ModelChunkChoice, levels_are_what_the_map_does_not_cover) {
   EXPECT_LT(schema.variables[0].chunk[1], 200u);
 }
 
-// Without a bound, a record of 4 MiB was one frame and so one server's.
+// Without a bound, a record of 4 MiB was one frame and so belonged to one server.
 TEST(ModelFrameOwners, every_server_gets_its_part_of_a_record_that_one_frame_would_hold) {
   Schema schema;
   schema.dimension("time", unlimited).dimension("y", 1024).dimension("x", 1000);

@@ -20,7 +20,7 @@ Box box(std::initializer_list<std::uint64_t> start, std::initializer_list<std::u
   return {index(start), index(count)};
 }
 
-/// A grid of blocks as models cut their domain: as even as possible along each dimension.
+/// A grid of blocks as in models: as even as possible along each dimension.
 std::vector<RankBlock> regular(const Index& global, const Index& parts) {
   std::vector<RankBlock> blocks;
   for (std::uint64_t rank = 0; rank < parts.product(); ++rank) {
@@ -163,7 +163,7 @@ TEST(ModelDecomposition, the_tree_finds_exactly_the_boxes_that_touch) {
   EXPECT_TRUE(BoxTree().touching(box({0}, {1})).empty());
 }
 
-/// A hundred thousand ranks. The bound only catches quadratic time, which would take hours.
+/// A hundred thousand ranks. The bound detects only quadratic time, which would take hours.
 TEST(ModelDecomposition, a_hundred_thousand_blocks_take_seconds_at_most) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "a time limit says nothing about a build with sanitizers";

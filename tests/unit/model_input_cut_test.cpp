@@ -29,7 +29,7 @@ InputCut cut_of(const Schema& schema, InputSizes sizes = {1u << 20, 4u << 20}) {
 
 std::vector<std::uint64_t> lengths(const Index& index) { return {index.begin(), index.end()}; }
 
-/// Every point lies in exactly one piece, and no piece is larger than it may be.
+/// Every point lies in exactly one piece, and no piece exceeds the maximum size.
 void expect_a_partition(const InputCut& cut, std::uint64_t most_bytes) {
   std::vector<int> seen(cut.shape().product(), 0);
   EXPECT_LE(cut.bytes(), most_bytes);

@@ -128,7 +128,8 @@ TEST(ModelKernels, text_goes_to_text_only_and_strings_nowhere) {
   EXPECT_FALSE(kernel(Type::string, Type::string, false));
 }
 
-/// Both rows of a copy kernel, at every alignment and many lengths, with guards around the target.
+/// Both rows of a copy kernel, with every alignment and many lengths, with guards around the
+/// target.
 TEST(ModelKernels, copies_are_exact_and_stay_in_bounds) {
   std::vector<std::byte> from(5000), to(5200), expected;
   std::mt19937 random(7);

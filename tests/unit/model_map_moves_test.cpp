@@ -11,7 +11,7 @@
 namespace afterbay::model {
 namespace {
 
-/// A variable of some shape whose map stands at `place`, cut into pieces of `part`.
+/// A variable whose map is at dimension `place`, cut into pieces of `part`.
 struct Case {
   Index shape;
   MapPlace place;
@@ -75,10 +75,10 @@ std::uint64_t linear(const Index& at, const Index& lengths) {
   return offset;
 }
 
-/// The value that belongs to a point of the variable: its own number, from 1.
+/// The value of a point of the variable: its own number, from 1.
 double value_at(const Index& at, const Index& shape) { return static_cast<double>(linear(at, shape) + 1); }
 
-/// The rank's array, made with a plain loop; -7 where nothing belongs.
+/// The rank's array, filled with a plain loop; -7 for elements without a point.
 std::vector<double> array_of(const Case& it) {
   const Index lengths = array_lengths(it.shape, it.place, it.indices.size());
   const Index shape = it.memory.shape.empty() ? lengths : Index(it.memory.shape);
@@ -108,7 +108,8 @@ std::vector<double> array_of(const Case& it) {
   return array;
 }
 
-/// What stands in a piece of the file: the point's value where the rank holds it, else -1.
+/// The expected contents of a piece of the file: the point's value if the rank holds it, otherwise
+/// -1.
 std::vector<float> expected_piece(const Case& it, const Box& box, const Index& stored) {
   std::vector<float> piece(stored.product(), -1);
   const Index global = part_of(it.shape, it.place);
@@ -143,7 +144,8 @@ TEST_P(ModelMapMoves, put_every_point_in_its_place_and_nothing_else) {
   const Kernel kernel = model::kernel(Type::float64, Type::float32, false);
   for (int round = 0; round < 250; ++round) {
     Case it = random_case(random);
-    if (!whole_stored) {  // dense pieces: cut along one dimension, those before it in ones
+    if (!whole_stored) {  // dense pieces: cut along one dimension, with length 1 along the earlier
+                          // ones
       std::size_t cut = random() % it.shape.size;
       for (std::size_t d = 0; d < it.shape.size; ++d) {
         if (d < cut) it.part[d] = 1;
@@ -233,7 +235,8 @@ TEST(ModelMapPlace, trailing_first_then_the_only_place) {
   };
   EXPECT_EQ(place({"time", "lev", "cells"}, {9})->first, 1u);
   EXPECT_EQ(place({"time", "cells", "lev"}, {9})->first, 0u);
-  EXPECT_EQ(place({"time", "lev", "cells", "two"}, {5})->first, 2u);  // trailing, though lev has 5 as well
+  EXPECT_EQ(place({"time", "lev", "cells", "two"}, {5})->first, 2u);  // trailing, although lev also
+                                                                      // has length 5
   EXPECT_EQ(place({"lev", "cells"}, {5, 9})->first, 0u);
   const auto missing = place({"time", "lev"}, {9});
   ASSERT_FALSE(missing);

@@ -62,7 +62,7 @@ std::size_t dense_position(const Index& at, const Index& origin, const Index& le
   return position;
 }
 
-/// A value of each point that every numeric type can hold.
+/// A value for each point that every numeric type can hold.
 double value_at(const Index& at) {
   std::uint64_t value = 1;
   for (const std::uint64_t index : at) value = value * 31 + index;
@@ -81,7 +81,7 @@ double read_value(Type type, const std::byte* from, bool swap) {
   return value;
 }
 
-/// A rank's array in one of the layouts that a model may have, and the pointer it would give.
+/// A rank's array in one of the layouts that a model may have, and the pointer that it would pass.
 struct Array {
   MemoryLayout memory;
   std::vector<std::byte> bytes;
@@ -140,7 +140,7 @@ struct Trial {
     swap = random(0, 1) == 1;
   }
 
-  /// The common points have their values, everything else in the piece is untouched.
+  /// The common points have their values, everything else in the piece is unchanged.
   void expect_piece(const std::vector<std::byte>& bytes) const {
     const std::size_t size = size_of(to);
     std::vector<bool> seen(bytes.size() / size, false);
@@ -231,7 +231,7 @@ TEST(ModelMoves, contiguous_dimensions_are_one_row) {
   EXPECT_EQ(planes.from_offset, (7 + 1) * 6 * 4);
 }
 
-/// Rows long and far apart enough to be stored past the caches.
+/// Rows long and far apart enough for non-temporal stores.
 TEST(ModelMoves, long_rows_apart_arrive_whole) {
   const std::uint64_t rows = 200, columns = 1003;
   const Box piece{index({0, 0}), index({rows, 2 * columns})};

@@ -248,12 +248,13 @@ TEST(ModelMapCoverage, agrees_with_counting_every_point) {
   }
 }
 
-/// Four ranks, five million single points each. The bound only catches quadratic time.
+/// Four ranks with five million single points each. The bound detects only quadratic time.
 TEST(ModelMapCoverage, twenty_million_single_points_take_seconds) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "a time limit says nothing about a build with sanitizers";
 #endif
-  constexpr std::uint64_t each = 5'000'000, count = 4, stride = 7'368'787;  // prime to the number of points
+  constexpr std::uint64_t each = 5'000'000, count = 4, stride = 7'368'787;  // coprime to the number of
+                                                                            // points
   const auto begin = std::chrono::steady_clock::now();
   Ranks ranks;
   for (std::uint64_t r = 0; r < count; ++r) {

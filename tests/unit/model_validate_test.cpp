@@ -34,7 +34,7 @@ std::string problems(const Schema& schema, Format format = Format::netcdf4) {
   return result ? "valid" : result.error().message;
 }
 
-/// The message after one change to a good schema.
+/// The error message after one change to a valid schema.
 std::string after(const std::function<void(Schema&, Variable&)>& change, Format format = Format::netcdf4) {
   Schema schema = good();
   change(schema, *schema.find_variable("T"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When a backlog is told of, and that the series of a long run stays small.
+// When a backlog is reported, and that the series of a long run stays small.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +16,8 @@ using testing::SizeIs;
 
 constexpr double megabyte = 1 << 20;
 
-/// A model that puts `step_mib` at the begin of each step of 10 s, and servers that write `out_mib_s`.
+/// A model that puts `step_mib` at the beginning of each step of 10 s, and servers that write
+/// `out_mib_s`.
 class ToyRun {
  public:
   void play(int steps, double step_mib, double out_mib_s) {
@@ -41,7 +42,7 @@ class ToyRun {
  private:
   void put(double mib) {
     const double room = std::min({mib, limit_ - backlog_, link_mib});
-    const double wait_s = (mib - room) / 10;  // until so much is written
+    const double wait_s = (mib - room) / 10;  // until that amount is written
     now_.waited_s += wait_s * 4;
     now_.most_records = 1024;
     if (few_places && room < mib) ++now_.records_refused;

@@ -158,7 +158,7 @@ TEST(ObserveSummary, servers_that_had_nothing_to_do_are_named_with_the_setting_t
     it.role = "server";
     it.counters = {{"bytes", CounterKind::sum, 0}, {"pieces read", CounterKind::sum, 0}};
   }
-  EXPECT_TRUE(idle_servers(profiles).empty());  // nothing was to be done
+  EXPECT_TRUE(idle_servers(profiles).empty());  // there was nothing to do
   profiles[1].counters[0].value = 1;
   EXPECT_EQ(idle_servers(profiles), (std::vector<int>{0, 2}));
   profiles[0].counters[1].value = 1;
@@ -175,7 +175,7 @@ TEST(ObserveSummary, servers_that_had_nothing_to_do_are_named_with_the_setting_t
   EXPECT_EQ(hint_on_idle({}, 3, "collection", false), "");
 }
 
-/// As `count` variables of one shape and a few others have them.
+/// `count` variables with one shape, and a few others.
 CollectionRecord chunks_of_history(std::size_t count) {
   CollectionRecord history{"history", "netcdf4", {{"area", {}, 0, "contiguous"}}};
   for (std::size_t v = 0; v < count; ++v)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Timelines and the page about a run, on made-up figures; real runs are in ranks/session_page_test.cpp.
+// Timelines and the HTML report, with invented figures; real runs are in
+// ranks/session_page_test.cpp.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -72,7 +73,7 @@ TEST(Timeline, waits_for_room_are_a_lane_of_their_own) {
   EXPECT_NEAR(record.total_s(Lane::room), 1, 1e-5);
 }
 
-/// `ranks` model ranks that wait `room_s` of 100 s, and one server.
+/// `ranks` model ranks that wait for `room_s` of 100 s, and one server.
 RunPage page_of(int ranks, double room_s, double busy_share = 0.9) {
   RunPage page;
   page.session = "ocean <1> & \"2\"";
@@ -162,7 +163,7 @@ TEST(RunPage, frontends_have_a_plot_of_their_own) {
   EXPECT_THAT(run_page(page), AllOf(HasSubstr("Held by frontends"), HasSubstr("frontend 0 on")));
 }
 
-/// 4 MiB of 512 MiB in use: an axis up to 512 MiB would show a line on the ground.
+/// 4 MiB of 512 MiB in use: with an axis up to 512 MiB the line would be invisible.
 TEST(RunPage, the_backlog_axis_fits_what_happened) {
   RunPage page = page_of(2, 0);
   for (auto& point : page.servers.front().points) point.backlog_bytes = 4u << 20;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The statistics page and what is drawn from it: written and read at the same time, torn, of dead servers, on
-// narrow terminals.
+// The statistics page and its display: concurrent writing and reading, incomplete pages, dead
+// servers, narrow terminals.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -61,7 +61,7 @@ LiveAsker this_asker(double now_s = 0) {
   return {host_name(), [](std::int64_t) { return false; }, now_s};
 }
 
-// The numbers at both ends may agree though a reader came in the middle of a write.
+// The numbers at both ends may agree although a reader came in the middle of a write.
 TEST(StatisticsPage, a_page_of_two_writes_is_refused_though_both_ends_agree) {
   const Directory directory;
   auto page = StatisticsPage::open(directory.path.string(), 0);
@@ -116,7 +116,7 @@ TEST(StatisticsPage, a_shorter_state_leaves_nothing_of_a_longer_one) {
   EXPECT_NO_THROW(nlohmann::json::parse(file)) << "any JSON reader can read it";
 }
 
-/// Every state that is read is one that was written: its fields agree.
+/// Every state that is read was written as a whole: its fields agree.
 TEST(StatisticsPage, a_reader_never_sees_half_of_a_state) {
   const Directory directory;
   const auto page = StatisticsPage::open(directory.path.string(), 0);
@@ -133,7 +133,7 @@ TEST(StatisticsPage, a_reader_never_sees_half_of_a_state) {
   int read = 0;
   for (int i = 0; i < 300; ++i) {
     const auto found = read_pages(directory.path.string());
-    if (!found) continue;  // not once whole in a tenth of a second
+    if (!found) continue;  // no complete page within a tenth of a second
     ++read;
     for (const auto& one : found->front().state.collections)
       ASSERT_EQ(one.bytes_in, found->front().state.bytes_in);
@@ -172,7 +172,7 @@ TEST(StatisticsPage, a_second_session_in_the_directory_has_its_own) {
   EXPECT_EQ(sessions[1].name, "ocean");
 }
 
-/// A frontend has a page beside that of the server with its number.
+/// A frontend has a page in addition to that of the server with its number.
 TEST(StatisticsPage, frontends_have_pages_of_their_own) {
   const Directory directory;
   const auto server = StatisticsPage::open(directory.path.string(), 0);
@@ -213,7 +213,7 @@ TEST(StatisticsPage, does_not_follow_a_link_or_wait_for_a_pipe_under_its_name) {
   EXPECT_FALSE(std::filesystem::exists(directory.path / "not there yet"));
 }
 
-// `afterbay top` waited for the writer of the pipe for ever.
+// Before, `afterbay top` waited for the writer of the pipe for ever.
 TEST(StatisticsPage, that_is_no_regular_file_is_named) {
   const Directory directory;
   const auto path = directory.path / "statistics-0.json";
@@ -346,7 +346,8 @@ TEST(Prometheus, text_names_units_and_labels) {
   EXPECT_THAT(text, HasSubstr(",collection=\"history\"} 0.5\n"));
 }
 
-/// What comes through a frontend is taken in by a server, too: under the same name it would count twice.
+/// Data that pass through a frontend are also taken in by a server: under the same name they would
+/// count twice.
 TEST(Prometheus, frontends_have_metrics_of_their_own) {
   ServerState state = sample_state(1);
   state.role = "frontend";
@@ -399,7 +400,7 @@ TEST(Sampler, a_page_that_cannot_be_written_is_warned_of_once) {
                     Logger({"test", "server", 0}, LogLevel::warning, said));
     sampler.offer(sample_state());
   }
-  EXPECT_THAT(said.str(), HasSubstr("output goes on without it"));
+  EXPECT_THAT(said.str(), HasSubstr("output continues without it"));
   EXPECT_EQ(said.str().find("output goes on"), said.str().rfind("output goes on"));
 }
 

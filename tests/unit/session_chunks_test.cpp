@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shapes of chunks in files, as netCDF-C finds them, for each way in which a file will be read.
+// The chunk shapes in files, as read by netCDF-C, for each access pattern.
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -107,7 +107,8 @@ INSTANTIATE_TEST_SUITE_P(, ThreadSessionChunks,
                                               parameter.param.servers);
                          });
 
-/// Lengths that are powers of two are the usual ones: a chunk fills its block, and none is left half empty.
+/// Lengths that are powers of two are common: a chunk fills its block, and no block is left half
+/// empty.
 TEST(ThreadSessionChunk, is_as_long_as_a_block_holds) {
   const Directory directory;
   LocalRun run(models, 1,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Epochs of a session: when they are complete, whom they stall, and what comes back from a file in the
-// making.
+// Epochs of a session: when they are complete, whom they delay, and the contents of restored part
+// files.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -88,7 +88,7 @@ struct EpochRun {
 
 class ThreadSessionEpoch : public testing::TestWithParam<EpochRun> {};
 
-/// What a crash right after the epoch would leave: a copy of the directory.
+/// The state after a crash directly after the epoch: a copy of the directory.
 TEST_P(ThreadSessionEpoch, what_was_put_before_comes_back_from_a_file_in_the_making) {
   const Directory directory;
   const fs::path out = directory.path / "out", crash = directory.path / "crash";
@@ -198,8 +198,8 @@ class SluggishDisk : public storage::Disk {
   }
 };
 
-/// A server hands over all that it has of a file while the file's leader, which is slow, has yet to mark an
-/// epoch that came before, on several files.
+/// A server hands over everything that it has of a file while the slow leader of the file has yet
+/// to mark an earlier epoch, on several files.
 TEST(ThreadSessionEpochOrder, servers_of_one_file_need_not_mark_it_together) {
   constexpr std::int64_t files = 6;
   for (const Format format : {Format::cdf5, Format::netcdf4}) {

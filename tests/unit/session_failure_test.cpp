@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a failing session still publishes, and what it says.
+// The files that a failing session still publishes, and its messages.
 #include <gtest/gtest.h>
 
 #include <unistd.h>
@@ -46,7 +46,7 @@ class HalfFullDisk : public storage::Disk {
       std::this_thread::sleep_for(std::chrono::milliseconds(200));  // until the server has failed
       return Disk::write(descriptor, bytes, count, offset);
     }
-    if (offset == 0) return Disk::write(descriptor, bytes, count, offset);  // the structure finds room
+    if (offset == 0) return Disk::write(descriptor, bytes, count, offset);  // the structure has room
     full_ = true;
     full_.notify_all();
     errno = ENOSPC;
@@ -57,7 +57,7 @@ class HalfFullDisk : public storage::Disk {
   std::atomic<bool> full_{false};
 };
 
-/// Publishing takes long.
+/// Publishing takes a long time.
 class SlowDisk : public storage::Disk {
  public:
   int sync(int descriptor) override {
@@ -150,7 +150,8 @@ TEST(ThreadSessionFailure, AServersFailureIsTheFailureOfAllServers) {
       OutputFile file = collection.open(FileName{{}, f, {}, {}});
       write(file, session, 3);
     }
-    session.wait(session.flush());  // never ends in order; else the other server could, before this one fails
+    session.wait(session.flush());  // never ends cleanly; otherwise the other server could, before
+                                    // this one fails
     ADD_FAILURE() << "a file that could not be made was written";
     session.finalize();
   });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading while output goes on: it goes before what waits to be written.
+// Reading during output: reads take precedence over queued writes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint64_t order_points = 8192;
 constexpr int slow_records = 60;
 
-/// Each write of data takes a while.
+/// Each write of data takes some time.
 class SluggishDisk : public storage::Disk {
  public:
   ssize_t write(int descriptor, const std::byte* bytes, std::size_t count, off_t offset) override {

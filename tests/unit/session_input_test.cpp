@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that are read in whole sessions, in one process.
+// Reading files in whole sessions, in one process.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -199,7 +199,7 @@ TEST(ThreadSessionInputOrder, a_file_that_is_open_for_output_is_read_as_of_the_l
   }
 }
 
-/// What was prefetched is in the server's memory, whatever becomes of the file.
+/// Prefetched data are in the server's memory, whatever happens to the file.
 TEST(ThreadSessionInputOrder, what_was_prefetched_is_not_read_again) {
   const Directory directory;
   LocalRun run(1, 1, tight_input());
@@ -322,7 +322,7 @@ TEST(ThreadSessionInputMemory, one_rank_alone_may_read) {
   }));
 }
 
-// ---- errors: told to the rank that asked; the session goes on
+// ---- errors: returned to the rank that asked; the session continues
 
 TEST(ThreadSessionInputErrors, each_names_what_is_wrong_and_the_session_goes_on) {
   const Directory directory;

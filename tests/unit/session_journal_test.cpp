@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a session tells its journal, and when.
+// The journal entries of a session, and when they are written.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -87,7 +87,7 @@ TEST_P(ThreadSessionJournal, APublishedFileIsInItBeforeItsTicketIsComplete) {
   EXPECT_EQ(journal.runs[0].published.size(), 3u);
 }
 
-/// The ranks go on when it is there: no step waits for it.
+/// The ranks continue when it exists: no step waits for it.
 TEST_P(ThreadSessionJournal, HasBegunWhenTheDefinitionsAreAnswered) {
   const auto model = [&](Session& session, int) {
     static_cast<void>(define(session));
@@ -101,7 +101,7 @@ TEST_P(ThreadSessionJournal, HasBegunWhenTheDefinitionsAreAnswered) {
   EXPECT_EQ(state_of(read(), journal::this_host()), journal::RunState::complete);
 }
 
-/// Also one that has no files of its own: without its end it could have been killed.
+/// Also a server without files of its own: without its end it could have been killed.
 TEST_P(ThreadSessionJournal, HasTheEndOfEachServerOfARunWithOutput) {
   const auto model = [&](Session& session, int) {
     static_cast<void>(define(session));
@@ -115,8 +115,8 @@ TEST_P(ThreadSessionJournal, HasTheEndOfEachServerOfARunWithOutput) {
   EXPECT_EQ(state_of(journal, journal::this_host()), journal::RunState::complete);
 }
 
-/// With the placement `collection` one of several servers writes everything. A run was called killed for
-/// those that had nothing to do.
+/// With the placement `collection` one of several servers writes everything. Before, a run counted
+/// as killed because of the servers that had nothing to do.
 TEST_P(ThreadSessionJournal, HasTheEndOfServersWithNothingToWrite) {
   const auto model = [&](Session& session, int) {
     OutputFile file = define(session).open(FileName{{}, 1, {}, {}});

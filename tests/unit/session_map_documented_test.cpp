@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of refusals in docs/how-to/pio-compmaps.md against what a session says.
+// Compares the table of errors in docs/how-to/pio-compmaps.md with the messages of a session.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ namespace {
 
 using Table = std::map<std::string, std::string>;
 
-/// What is refused -> the text between the first back-ticks of the second column.
+/// error -> the text between the first back-ticks of the second column
 Table documented_refusals() {
   const char* source = std::getenv("AFTERBAY_SOURCE");
   if (source == nullptr) return {};
@@ -39,7 +39,8 @@ std::vector<std::int64_t> points_from(std::int64_t first, std::int64_t last) {
   return points;
 }
 
-/// A collection whose variable T has these lengths besides the unlimited one, on a map of 20 columns.
+/// A collection whose variable T has these lengths in addition to the unlimited one, on a map of 20
+/// columns.
 void define_on_columns(Session& session, const std::vector<std::uint64_t>& lengths,
                        const std::string& directory = "") {
   Schema schema;

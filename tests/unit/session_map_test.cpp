@@ -49,7 +49,7 @@ INSTANTIATE_TEST_SUITE_P(, ThreadSessionMap,
                                               it.deflate > 0 ? "_deflated" : "");
                          });
 
-/// Runs `model` on three ranks; what rank 0 was told.
+/// Runs `model` on three ranks; returns the error of rank 0.
 std::string refusal(const LocalRun::Model& model) {
   LocalRun run(3, 1, small_memory());
   const auto errors = run.run([&](Session& session, int rank) {
@@ -142,7 +142,7 @@ TEST(ThreadSessionMapErrors, ranks_that_disagree_are_told_in_what) {
                           {.gaps_allowed = true, .repeats = rank == 2 ? Repeats::last : Repeats::refuse});
     session.start();
   });
-  // Which of the two was there first is chance.
+  // Either of the two may have been first.
   EXPECT_THAT(text, testing::HasSubstr("model rank 2 "));
   EXPECT_THAT(text, testing::HasSubstr(" registers map 'map' over 3 x 4 points (gaps allowed, "));
   EXPECT_THAT(text,
@@ -163,7 +163,7 @@ TEST(ThreadSessionMapErrors, a_name_is_needed_and_blocks_cannot_repeat_points) {
 
 class ThreadSessionMapEmpty : public testing::TestWithParam<const char*> {};
 
-/// Holes everywhere, on every rank: the record is one all the same, of fill values.
+/// Holes everywhere, on every rank: the record still exists and has fill values.
 TEST_P(ThreadSessionMapEmpty, a_record_of_which_nobody_holds_a_point_is_in_the_file) {
   const Directory directory;
   auto settings = small_memory();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What would end a run is found before it, all at once.
+// Preflight checks: obstacles to a run are found before it, all at once.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ config::Config config_of(std::vector<std::pair<std::string, std::string>> settin
   return *config;
 }
 
-/// Nothing is short, nothing forbidden.
+/// No resource is short, nothing is forbidden.
 SystemFacts generous() {
   SystemFacts system;
   system.room = [](const std::string&) { return SystemFacts::Room{1, 1000 * GiB}; };
@@ -99,7 +99,7 @@ TEST(Obstacles, the_number_of_files_is_compared_too) {
   EXPECT_THAT(found[1].message, HasSubstr("1200000 files (inodes) are free of the quota of user 7"));
 }
 
-/// Two file systems, each with room for what goes there.
+/// Two file systems, each with room for its files.
 TEST(Obstacles, volumes_are_compared_by_file_system) {
   const auto config = config_of({{"collections.a.expected_volume", "8GiB"},
                                  {"collections.b.expected_volume", "8GiB"},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A server's memory is full: what is put aside, what is dropped, and that nothing else is lost.
+// A server's memory is full: what is spilled, what is dropped, and that nothing else is lost.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -84,7 +84,7 @@ class ThreadSessionOverflow : public testing::Test {
     file.put("v", record, values.data());
     session.end_step();
   }
-  /// The records that are not what was put; all others are.
+  /// The records that differ from the data put; all others are equal.
   std::vector<std::uint64_t> dropped_records(const char* name, std::uint64_t records) const {
     const auto values = read<float>(directory.path / (std::string(name) + ".nc"), "v");
     EXPECT_EQ(values.size(), records * overflow_points);
@@ -128,7 +128,8 @@ TEST_F(ThreadSessionOverflow, what_does_not_fit_is_put_aside_and_comes_back_in_o
   EXPECT_THAT(dropped_records("only", 60), testing::IsEmpty());
 }
 
-/// In a CDF-5 file variables of a record follow each other: behind a scalar such frames begin inside a page.
+/// In a CDF-5 file the variables of a record follow each other: after a scalar such frames begin
+/// inside a page.
 TEST_F(ThreadSessionOverflow, frames_as_long_as_a_block_are_put_aside_whole) {
   with_scalar = true;
   LocalRun run = overflow_run({{"when_full", "spill"}, {"memory.block", "64KiB"}});
@@ -182,7 +183,7 @@ TEST_F(ThreadSessionOverflow, droppable_records_are_dropped_whole_and_counted) {
   EXPECT_THAT(run_of.warnings[0].text, testing::HasSubstr("records of"));
 }
 
-/// Only records with even numbers are put, counted from 0: to a Fortran caller all of them are odd.
+/// Only even records are put, counted from 0: for a Fortran caller all of them are odd.
 TEST_F(ThreadSessionOverflow, a_dropped_record_is_named_as_the_caller_counts) {
   for (const Terms language : {Terms::c, Terms::fortran}) {
     LocalRun run = overflow_run({{"when_full", "drop"}, {"collections.extra.droppable", "on"}});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole sessions with pools: which server writes which file, as the servers' journals tell.
+// Whole sessions with pools: which server writes which file, according to the servers' journals.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,7 +22,8 @@ using ::testing::UnorderedElementsAre;
 
 constexpr std::uint64_t line_cells = 4096;
 
-/// Two model ranks, servers 0 in the pool a, 1 and 2 in the pool b; two collections of three files each.
+/// Two model ranks, server 0 in pool a, servers 1 and 2 in pool b; two collections of three files
+/// each.
 class PoolsRun {
  public:
   PoolsRun(const std::string& name, LocalRun::Settings settings)
@@ -128,7 +129,7 @@ TEST(SessionPools, FilesGoToTheLeastLoadedServerOfTheirPool) {
   EXPECT_THAT(run.servers_of("second"), IsSubsetOf({1, 2}));
 }
 
-/// Servers by file number, as the journals tell.
+/// Servers by file number, according to the journals.
 std::vector<int> servers_by_file(const PoolsRun& run, const std::string& collection) {
   std::vector<int> servers;
   for (int step = 0; step < 3; ++step) {
@@ -154,15 +155,15 @@ TEST(SessionPools, FilesOfACollectionWithSeveralPoolsGoToTheLeastLoadedOfThem) {
                        {{"collections.*.pool", "a,b"}, {"pool_choice", "least"}, {"placement", placement}});
     run.expect_files();
     const std::set<int> first = run.servers_of("first"), second = run.servers_of("second");
-    // The first file goes to a, and counts there when the second is given to a server.
+    // The first file goes to a, and counts there when the second is assigned.
     EXPECT_TRUE(first.contains(0)) << placement;
     EXPECT_TRUE(first.contains(1) || first.contains(2)) << placement;
     EXPECT_TRUE(second.contains(1) || second.contains(2)) << placement;  // a has been chosen before
   }
 }
 
-/// On average the servers of b have more to write than that of a. With placement `file` one of them is known
-/// to write the next file: if it is the idle one, it gets the file.
+/// On average the servers of b have more to write than that of a. With placement `file` it is known
+/// which of them writes the next file: if that one is idle, it gets the file.
 TEST(SessionPools, OnlyTheServerThatWouldWriteTheFileCountsWithPlacementFile) {
   const fs::path directory = fs::path(::testing::TempDir()) / "pools_least_file";
   fs::remove_all(directory);

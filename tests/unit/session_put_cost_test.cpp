@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Law 1: what a put may not do.
+// Law 1: the cost limits of a put.
 #include <gtest/gtest.h>
 
 #include "allocation_count.hpp"
@@ -26,7 +26,7 @@ TEST(SessionPutCost, a_put_and_an_end_step_allocate_nothing) {
       for (const char* name : {"a", "b", "c"}) file.put(name, record, field.data());
       session.end_step();
       if (record >= 2)
-        most = std::max(most, *allocations() - before);  // the first two make plans and buffers
+        most = std::max(most, *allocations() - before);  // the first two create plans and buffers
     }
     session.finalize();
   });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a session refuses, at once and on the rank that asked, and that it goes on afterwards.
+// Refused calls of a session: reported at once on the calling rank; the session continues.
 #include <gtest/gtest.h>
 
 #include "local_run.hpp"
@@ -19,7 +19,7 @@ Schema small_schema() {
   return schema;
 }
 
-/// What `call` is refused with.
+/// The error of `call`.
 std::string refusal(const std::function<void()>& call, ErrorCode code) {
   try {
     call();
@@ -31,7 +31,7 @@ std::string refusal(const std::function<void()>& call, ErrorCode code) {
   return {};
 }
 
-/// Runs `model` with a file of `small_schema` on one rank; the session must end well.
+/// Runs `model` with a file of `small_schema` on one rank; the session must end successfully.
 void with_file(const std::function<void(Session&, Collection&, OutputFile&)>& model) {
   LocalRun run(1, 1, {{"memory.server", "1MiB"}, {"memory.block", "64KiB"}, {"deadline", "20s"}});
   const auto errors = run.run([&](Session& session, int) {
@@ -46,8 +46,8 @@ void with_file(const std::function<void(Session&, Collection&, OutputFile&)>& mo
 const std::vector<float> field{1, 2, 3, 4};
 const std::vector<int> mask{1, 0, 1, 0};
 
-/// netCDF stored them in normal form C, where they were not found again at the end of the run, or met
-/// another.
+/// Before, netCDF stored them in normal form C, in which they were not found at the end of the run,
+/// or collided with another name.
 TEST(SessionRefusals, names_that_netcdf_would_store_as_other_ones) {
   const std::string decomposed = "temp\u0065\u0301rature";
   const std::string composed = "temp\u00e9rature";
@@ -80,8 +80,8 @@ TEST(SessionRefusals, names_that_netcdf_would_store_as_other_ones) {
     });
 }
 
-// Changes of one file were once found impossible by the server, which ended the session, or stored under
-// another name.
+// Before, the server found changes of one file to be impossible, which ended the session, or stored
+// them under another name.
 TEST(SessionRefusals, changes_that_cannot_be_written_are_found_by_open) {
   const std::string decomposed = "temp\u0065\u0301rature";
   LocalRun run(1, 1, {{"memory.server", "1MiB"}, {"memory.block", "64KiB"}, {"deadline", "20s"}});

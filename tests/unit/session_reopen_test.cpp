@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files whose path is opened again right after close, without a wait for their publication.
+// Files whose path is opened again directly after close, without waiting for their publication.
 #include <gtest/gtest.h>
 
 #include "local_run.hpp"
@@ -18,7 +18,7 @@ Schema series() {
   return schema;
 }
 
-/// Rank's part of a record whose points hold `first`, `first` + 1, ...
+/// A rank's part of a record whose points hold `first`, `first` + 1, ...
 std::vector<float> part(const Session& session, float first) {
   const std::uint64_t mine = points / static_cast<std::uint64_t>(session.model_size());
   std::vector<float> values(mine);

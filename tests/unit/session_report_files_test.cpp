@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that several sessions write: none replaces what another one has written meanwhile.
+// Files that several sessions write: none replaces a file that another one has written meanwhile.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -82,7 +82,7 @@ TEST_F(SessionReportFiles, a_link_keeps_its_target_and_a_device_is_written) {
   EXPECT_TRUE(fs::is_character_file("/dev/null"));
 }
 
-// A pipe there stopped the model in finalize for ever.
+// Before, a pipe at this path blocked the model in finalize for ever.
 TEST_F(SessionReportFiles, a_pipe_that_nobody_reads_is_an_error_at_once) {
   ASSERT_EQ(::mkfifo(at("r.json").c_str(), 0600), 0);
   const auto written = began("r.json").write(at("r.json"), "report", "report.json");
@@ -133,7 +133,7 @@ TEST_F(SessionReportFiles, one_prometheus_file_per_session_at_a_time) {
   observe::PrometheusFile later(path);  // that session has ended
   ASSERT_TRUE(later.write(state));
   EXPECT_NE(contents("run.prom").find(" 333\n"), std::string::npos);
-  fs::remove(path);  // by somebody: it is made again
+  fs::remove(path);  // by another process: it is created again
   ASSERT_TRUE(later.write(state));
   EXPECT_NE(contents("run.prom").find(" 333\n"), std::string::npos);
   EXPECT_EQ(std::distance(fs::directory_iterator(directory), {}), 2);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Slots, and what becomes of a put that is refused: in one process, with files read back by netCDF.
+// Slots, and the result of refused puts: in one process, with files read back by netCDF.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -59,8 +59,8 @@ Error error_of(const std::function<void()>& call) {
 
 class ThreadSessionSlot : public testing::TestWithParam<Type> {};
 
-// The oldest of 32 open records was once ended to begin another, though its memory was lent: another frame
-// took it while the model still wrote there.
+// Before, the oldest of 32 open records was ended to begin another, although its memory was lent:
+// another frame used it while the model still wrote to it.
 TEST_P(ThreadSessionSlot, a_record_with_a_slot_out_is_not_ended_to_begin_another) {
   const Directory directory;
   LocalRun run(2, 1, little_memory());
@@ -95,8 +95,9 @@ TEST_P(ThreadSessionSlot, a_record_with_a_slot_out_is_not_ended_to_begin_another
 INSTANTIATE_TEST_SUITE_P(, ThreadSessionSlot, testing::Values(Type::float32, Type::float64),
                          [](const auto& parameter) { return std::string(name_of(parameter.param)); });
 
-// Ranks that share memory with the server number a record when they acquire it. Ranks that copy at commit, as
-// those on other nodes, once numbered it then, and the server took the two orders for a conflict.
+// Ranks that share memory with the server number a record when they acquire it. Before, ranks that
+// copy at commit, like those on other nodes, numbered it at commit, and the server reported a
+// conflict between the two orders.
 TEST(ThreadSessionSlots, ranks_that_copy_at_commit_number_records_as_ranks_that_do_not) {
   const Directory directory;
   LocalRun run(2, 1, little_memory());
@@ -144,7 +145,8 @@ TEST(ThreadSessionSlots, a_slot_that_lends_a_private_array_is_out_as_well) {
 
 class ThreadSessionRange : public testing::TestWithParam<const char*> {};
 
-// The rest of such a field was once written, with other values in place of those that did not fit.
+// Before, the rest of such a field was written, with other values in place of those that did not
+// fit.
 TEST_P(ThreadSessionRange, nothing_of_a_put_with_values_out_of_range_is_taken) {
   const Directory directory;
   LocalRun run(2, 1, little_memory());
@@ -200,7 +202,7 @@ TEST(ThreadSessionRanges, a_record_that_a_rank_leaves_out_after_a_refusal_is_not
   EXPECT_FALSE(std::filesystem::exists(directory.path / "c.nc"));
 }
 
-// Memory that is full of what a rank completes later is no reason to end a run in which nobody waits.
+// Memory full of data that a rank completes later is no reason to end a run in which no rank waits.
 TEST(ThreadSessionSlots, a_rank_that_computes_for_longer_than_the_deadline_with_a_full_memory_ends_no_run) {
   const Directory directory;
   LocalRun run(1, 1,
@@ -276,14 +278,14 @@ void expect_all_rows(const Directory& directory, std::uint64_t points_in_all) {
     ASSERT_EQ(values[i], static_cast<double>(i / points_in_all * 1'000'000 + i % points_in_all)) << i;
 }
 
-// 24 rows fill 8 frames: all of the memory, the blocks that are kept for the slowest rank too.
+// 24 rows fill 8 frames: all of the memory, including the blocks reserved for the slowest rank.
 TEST(ThreadSessionTry, a_field_that_needs_the_reserved_blocks_as_well_is_taken) {
   const Directory directory;
   for (const auto& error : try_to_put(24, 1, directory)) EXPECT_FALSE(error) << error->text();
   expect_all_rows(directory, 24 * 4096);
 }
 
-// Two ranks hold half of the memory each, and neither can have what it needs at once.
+// Two ranks hold half of the memory each, and neither can get the rest at once.
 TEST(ThreadSessionTry, ranks_whose_fields_fit_only_one_at_a_time_go_on) {
   const Directory directory;
   for (const auto& error : try_to_put(24, 2, directory)) EXPECT_FALSE(error) << error->text();
@@ -298,7 +300,7 @@ TEST(ThreadSessionTry, a_field_larger_than_the_memory_is_refused) {
   EXPECT_THAT(errors[0]->text(), HasSubstr("use put"));
 }
 
-// The refusal once ended the session, so that the put that it advises failed with the same error.
+// Before, the refusal ended the session, so that the recommended put failed with the same error.
 TEST(ThreadSessionTry, a_field_larger_than_the_memory_can_be_put_after_the_refusal) {
   for (const int ranks : {1, 2}) {
     const Directory directory;
@@ -329,7 +331,8 @@ struct Lent {
   std::uint64_t together = 1;  ///< slots out at once, of one record each
 };
 
-/// Each rank computes variable v in slots and puts w while they are out. Returns how many slots were direct.
+/// Each rank computes variable v in slots and puts w while they are not committed. Returns the
+/// number of direct slots.
 int compute_in_slots(const Lent& lent) {
   const Directory directory;
   LocalRun run(lent.ranks, 1, eight_blocks());
@@ -374,7 +377,8 @@ int compute_in_slots(const Lent& lent) {
   return direct;
 }
 
-// acquire once waited for room until the deadline ended the run: it held the frames that it had already.
+// Before, acquire waited for room until the deadline ended the run, because it held the frames that
+// it already had.
 TEST(ThreadSessionLent, a_field_larger_than_the_memory_is_computed_in_a_private_array) {
   EXPECT_EQ(compute_in_slots({.rows = 64, .ranks = 1}), 0);
 }
@@ -383,7 +387,7 @@ TEST(ThreadSessionLent, fields_of_two_ranks_that_fit_only_one_at_a_time) {
 }
 TEST(ThreadSessionLent, several_slots_that_fit_only_one_at_a_time) {
   const int direct = compute_in_slots({.rows = 12, .ranks = 1, .together = 5});
-  EXPECT_GE(direct, 1);  // the first one found an empty memory
+  EXPECT_GE(direct, 1);  // the first one found empty memory
   EXPECT_LT(direct, 10);
 }
 TEST(ThreadSessionLent, several_slots_of_three_ranks) {

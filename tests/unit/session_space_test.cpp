@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sessions on disks that are full for a while, or too small for all, and sessions that are asked to stop.
+// Sessions on disks that are full for a while, or too small for everything, and sessions that are
+// asked to stop.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -18,7 +19,7 @@ namespace {
 constexpr std::uint64_t points = 8192;
 constexpr std::uint64_t records = 6;
 
-/// Has no space for data (structure finds some) as long as `is_full` says so.
+/// Has no space for data (but for structure) as long as `is_full` is set.
 class FillingDisk : public storage::Disk {
  public:
   explicit FillingDisk(std::function<bool()> is_full) : is_full_(std::move(is_full)) {}
@@ -87,7 +88,7 @@ std::string name_of(const testing::TestParamInfo<Layout>& info) {
 
 class ThreadSessionSpace : public testing::TestWithParam<Layout> {
  protected:
-  /// Two ranks write good.nc and spare.nc in turn, of which the second is optional.
+  /// Two ranks write good.nc and spare.nc alternately; the second is optional.
   std::vector<std::optional<Error>> run(const std::string& retry, std::function<bool()> is_full) {
     const Layout& layout = GetParam();
     LocalRun local(2, layout.servers,
@@ -111,7 +112,7 @@ class ThreadSessionSpace : public testing::TestWithParam<Layout> {
         good.put("T", record, values.data());
         spare.put("T", record, values.data());
         session.end_step();
-        // What is given up meanwhile holds up no epoch.
+        // Files that are given up meanwhile do not delay epochs.
         if (record % 2 == 0) session.wait(session.epoch(std::to_string(record)));
       }
       session.wait(spare.close());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that several servers write at once, in one process.
+// Files that several servers write at the same time, in one process.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -65,8 +65,8 @@ LocalRun::Settings quarter_of_a_record() {
           {"deadline", "30s"}};
 }
 
-/// As over MPI, the links of a rank know of each other: what a rank says of one server's share of a put must
-/// not count for another's, or ranks that run ahead take the blocks that it needs.
+/// As over MPI, the links of a rank know each other: a statement about one server's share of a put
+/// must not count for another server, or ranks that run ahead take the blocks that it needs.
 struct Shares {
   const char* store;
   const char* placement;
@@ -106,7 +106,7 @@ TEST_P(ThreadSessionShares, a_rank_that_has_served_one_server_is_not_past_the_pu
     for (std::uint64_t record = 0; record < records; ++record) {
       for (std::uint64_t v = 0; v < variables; ++v) {
         std::ranges::fill(values, static_cast<float>(record * 10 + v));
-        if (record % 4 == static_cast<std::uint64_t>(rank))  // one rank after the other is behind
+        if (record % 4 == static_cast<std::uint64_t>(rank))  // one rank after another is behind
           std::this_thread::sleep_for(std::chrono::milliseconds(20));
         file.put(fmt::format("v{}", v), record, values.data());
       }
@@ -174,7 +174,7 @@ std::string name_of_map(const testing::TestParamInfo<LargeMap>& parameter) {
   return fmt::format("{}_runs_of_{}", parameter.param.store, parameter.param.run);
 }
 
-/// This rank's points: runs scattered over all of the mesh, in no order.
+/// This rank's points: runs scattered over the whole mesh, in no particular order.
 std::vector<std::int64_t> scattered_points(int rank, int ranks, std::uint64_t run) {
   const std::uint64_t runs = mesh_points / run;
   std::vector<std::int64_t> points;
@@ -186,13 +186,13 @@ std::vector<std::int64_t> scattered_points(int rank, int ranks, std::uint64_t ru
   return points;
 }
 
-/// Exact in float32, and other in each record.
+/// Exact in float32, and different in each record.
 float mesh_value(std::uint64_t record, std::uint64_t point) {
   return static_cast<float>((record + 1) * mesh_points + point);
 }
 
-/// Points of several ranks share every page of the file: single ones are handed over packed, long runs are
-/// scattered by the ranks.
+/// Points of several ranks share every page of the file: single points are put packed, long runs
+/// are scattered by the ranks.
 class ThreadSessionLargeMapRecord : public testing::TestWithParam<LargeMap> {};
 
 TEST_P(ThreadSessionLargeMapRecord, of_four_times_a_servers_memory) {
@@ -231,7 +231,7 @@ INSTANTIATE_TEST_SUITE_P(, ThreadSessionLargeMapRecord,
                                          LargeMap{"cdf5", 1}, LargeMap{"cdf5", 128}),
                          name_of_map);
 
-/// What a session's ranks say when server `failing` cannot write.
+/// The errors of a session's ranks when server `failing` cannot write.
 TEST(ThreadSessionSplitErrors, a_file_that_cannot_be_made_fails_every_server_and_rank) {
   const Directory directory;
   const std::filesystem::path in_the_way = directory.path / "file";

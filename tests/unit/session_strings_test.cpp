@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Strings on their way to the file: tickets cover them, and the memory they wait in is bounded.
+// Strings on their way to the file: tickets cover them, and the memory for queued strings is
+// bounded.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,9 +16,9 @@ namespace afterbay::test {
 namespace {
 
 constexpr std::uint64_t names = 16;
-constexpr std::size_t name_bytes = 4096;  // 64 KiB a record
+constexpr std::size_t name_bytes = 4096;  // 64 KiB per record
 
-/// The file of another store, on which every put of strings takes long and is counted.
+/// The file of another store, with slow and counted puts of strings.
 class SlowStrings : public storage::File {
  public:
   SlowStrings(std::unique_ptr<storage::File> file, std::atomic<int>& written)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages count as the session's caller does, whichever thread makes them.
+// Messages use the caller's conventions, whichever thread creates them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -32,7 +32,7 @@ Collection define(Session& session, const Directory& directory, const std::strin
       {.file = "v.nc", .directory = directory.path, .store = store, .existing = "append"});
 }
 
-/// What a rank is told when its session ends because of `mistake`.
+/// The error on a rank when its session ends because of `mistake`.
 std::string told(Terms language, const LocalRun::Model& mistake) {
   LocalRun run(1, 1,
                {{"memory.server", "4MiB"}, {"memory.block", "64KiB"}, {"deadline", "30s"}, {"writers", "2"}});
@@ -41,7 +41,7 @@ std::string told(Terms language, const LocalRun::Model& mistake) {
   return errors.front() ? errors.front()->text() : "no error";
 }
 
-/// A worker finds the record too far ahead.
+/// A worker finds that the record is too far ahead.
 std::string told_of_a_far_record(Terms language, const std::string& store) {
   Directory directory;
   return told(language, [&](Session& session, int) {
@@ -51,7 +51,7 @@ std::string told_of_a_far_record(Terms language, const std::string& store) {
   });
 }
 
-/// A worker finds the file to be another one.
+/// A worker finds that the file is a different one.
 std::string told_of_another_file(Terms language, const std::string& store) {
   Directory directory;
   for (const std::vector<std::string>& dimensions :
@@ -66,7 +66,7 @@ std::string told_of_another_file(Terms language, const std::string& store) {
   return "no error";
 }
 
-/// Two sessions at once in this process, one per language.
+/// Two concurrent sessions in this process, one per language.
 template <class Say>
 std::map<Terms, std::string> in_both_languages(const Say& say) {
   std::map<Terms, std::string> texts{{Terms::c, {}}, {Terms::fortran, {}}};

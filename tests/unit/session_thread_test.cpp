@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A whole session in one process: model ranks and servers are threads, files are read back by netCDF-C.
+// A whole session in one process: model ranks and servers are threads, files are read back with
+// netCDF-C.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -30,7 +31,7 @@ Schema history() {
   return schema;
 }
 
-/// The value of a point, so that every byte of the file is known beforehand.
+/// The value of a point, so that every byte of the file is known in advance.
 float value(std::uint64_t record, std::uint64_t lev, std::uint64_t row, std::uint64_t column) {
   return static_cast<float>(((record * levels + lev) * rows + row) * columns + column);
 }

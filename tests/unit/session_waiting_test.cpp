@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waits that end in time are never taken for waits in vain.
+// Waits that end in time are never reported as hopeless.
 #include <gtest/gtest.h>
 
 #include <latch>
@@ -10,9 +10,9 @@
 namespace afterbay::test {
 namespace {
 
-// A ticket may be answered while the rank's word that it waits is on its way. That word once stayed on the
-// server as if the rank waited for ever, and ended the session a deadline later.
-// Under a sanitizer on a busy machine a single answer may take more than a second.
+// A ticket may be answered while the rank's message that it waits is in transit. Before, the server
+// kept that message as if the rank waited for ever, and ended the session a deadline later. Under a
+// sanitizer on a busy machine a single answer may take more than a second.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr std::uint64_t deadline_s = 8;
 #else

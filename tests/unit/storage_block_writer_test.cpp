@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t page = 4096;
 
-/// Notes every write.
+/// Records every write.
 class RecordingDisk : public Disk {
  public:
   struct Call {
@@ -203,7 +203,7 @@ TEST_F(BlockWriterRoom, does_not_count_as_used) {
   EXPECT_EQ(writer_->used_bytes(), 17 * MiB);
 }
 
-/// Another file of this process holds what is left of the sixteenth that may be given.
+/// Another file of this process holds the rest of the sixteenth that may be allocated.
 TEST_F(BlockWriterRoom, is_shared_out_among_all_files) {
   disk_->free = static_cast<std::int64_t>(16 * 30 * MiB);
   write_and_check(0, 17);
@@ -216,7 +216,8 @@ TEST_F(BlockWriterRoom, is_shared_out_among_all_files) {
   EXPECT_EQ(disk_->rooms.size(), 1U);
 }
 
-/// What was given is room only until data stand in it: a file may be larger than the sixteenth.
+/// The allocation is room only until data are written to it: a file may be larger than the
+/// sixteenth.
 TEST_F(BlockWriterRoom, that_is_used_up_counts_no_more) {
   disk_->free = static_cast<std::int64_t>(16 * 40 * MiB);
   write_and_check(0, 100);
@@ -229,7 +230,7 @@ TEST_F(BlockWriterRoom, ends_at_the_limit_of_file_sizes) {
   ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &old), 0);
   const rlimit limit{12 * MiB, old.rlim_max};
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &limit), 0);
-  write_and_check(0, 11);  // past the limit the kernel would kill this process
+  write_and_check(0, 11);  // beyond the limit the kernel would kill this process
   EXPECT_EQ(::setrlimit(RLIMIT_FSIZE, &old), 0);
   EXPECT_EQ(*writer_->size_bytes(), 11 * MiB);
 }

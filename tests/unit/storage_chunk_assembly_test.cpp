@@ -106,7 +106,7 @@ TEST_F(ChunkAssemblyTest, gives_up_the_oldest_chunk_when_memory_is_short_and_mer
   ASSERT_TRUE(add(0, 0));
   ASSERT_TRUE(add(0, 9));
   EXPECT_EQ(shelf.stores, 0);
-  ASSERT_TRUE(add(0, 17));  // the chunk of record 0 leaves
+  ASSERT_TRUE(add(0, 17));  // the chunk of record 0 is evicted
   EXPECT_EQ(shelf.stores, 1);
   expect_records(0, 0, {0});
   ASSERT_TRUE(add(0, 2));  // older than all: merged at once

@@ -14,7 +14,7 @@
 namespace afterbay::storage {
 namespace {
 
-/// A file in memory, which counts what is read of it.
+/// A file in memory that counts the bytes read from it.
 struct FakeFile {
   std::vector<std::byte> bytes;
   std::uint64_t read = 0;
@@ -108,7 +108,7 @@ TEST(FileChecksum, takes_the_accounts_of_others_and_reads_where_two_have_written
   second.written(30'000, file.part(30'000, 30'000));
   FakeFile older = file;
   older.change(500, 2000, 7);
-  second.written(500, older.part(500, 2000));  // a place that was given to somebody else afterwards
+  second.written(500, older.part(500, 2000));  // a place that was reassigned afterwards
   ASSERT_TRUE(leader.take(first.account()));
   ASSERT_TRUE(leader.take(second.account()));
   file.expect(leader, 30'000);  // what was joined with what is doubtful is doubtful, up to some MiB

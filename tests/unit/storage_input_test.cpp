@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What reading is made of: rows of boxes, memory that is bounded, filters in any order.
+// The parts of reading: rows of boxes, bounded memory, filters in any order.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -93,7 +93,7 @@ TEST(InputMemory, chunks_not_used_for_longest_go_and_a_failed_one_is_tried_again
   };
   for (const std::uint64_t number : {0u, 1u, 2u, 0u, 1u, 2u, 0u}) use(number);
   EXPECT_EQ(decoded, 3);
-  use(3);  // 1 goes
+  use(3);  // 1 is evicted
   use(0);
   use(2);
   EXPECT_EQ(decoded, 4);
@@ -117,7 +117,7 @@ TEST(InputMemory, buffers_are_used_again) {
   EXPECT_GE(pool.borrow(2u << 20).bytes().size(), 2u << 20);
 }
 
-/// Applies a filter as HDF5 does.
+/// Applies a filter like HDF5.
 std::vector<std::byte> applied(ChunkFilter filter, const std::vector<std::byte>& input) {
   std::vector<std::byte> output(input.size() + 100);
   if (filter == ChunkFilter::deflate) {

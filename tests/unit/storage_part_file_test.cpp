@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The right to make a file: what is left when it is refused, and which file is the leader's.
+// The right to create a file: the state after a refusal, and which file is the leader's.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sweep of `afterbay plan storage`: what it tries, what it recommends, when it ends; trials on a real
+// The sweep of `afterbay plan storage`: its trials, its recommendation, its end; trials on a real
 // disk.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-/// A disk that is not there, and a clock that goes on by trials only.
+/// A simulated disk, and a clock that advances only by trials.
 class FakeDisk {
  public:
   using Rate = std::function<Result<double>(const TrialSetup&)>;
@@ -56,7 +56,7 @@ class FakeDisk {
   [[nodiscard]] Clock::time_point now() const { return now_; }
 };
 
-/// The advice for a disk of which `rate` tells the speed.
+/// The advice for a disk whose speed is given by `rate`.
 StorageAdvice advice_for(const std::function<double(const TrialSetup&)>& rate, bool striped = false) {
   FakeDisk disk([&](const TrialSetup& setup) -> Result<double> { return rate(setup); });
   auto advice = disk.sweep.run(striped);
@@ -166,7 +166,8 @@ TEST(StoragePlan, every_writer_count_is_tried_in_one_file_and_in_separate_ones) 
   EXPECT_EQ(tried, (Tried{{1, false}, {2, false}, {4, false}, {6, false}, {2, true}, {4, true}, {6, true}}));
 }
 
-/// The disk becomes slower while it measures. What is shown of a part is what was decided by.
+/// The disk becomes slower during the measurement. The figures shown for a part are those on which
+/// the decision was based.
 TEST(StoragePlan, what_is_shown_of_each_part_bears_out_what_was_taken_from_it) {
   int trials = 0;
   FakeDisk disk([&](const TrialSetup& setup) -> Result<double> {
@@ -216,7 +217,7 @@ TEST_F(StorageTrial, that_is_late_writes_nothing) {
   EXPECT_EQ(rate.error().code, ErrorCode::timed_out);
 }
 
-// Trial files had names that others could foresee, and were opened whatever had these names.
+// Before, trial files had predictable names, and any existing file with such a name was opened.
 TEST_F(StorageTrial, does_not_follow_links_that_others_have_laid) {
   const auto target = directory_.path / "target";
   std::ofstream(target) << "precious";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// File systems, the choice of stripes, and commands that are run beside an MPI program.
+// File systems, the choice of stripes, and commands run beside an MPI program.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cache of structures: what is shared, what is not, what goes when there is no room.
+// The cache of structures: what is shared, what is not, what is evicted if there is no room.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -37,7 +37,7 @@ std::shared_ptr<const model::FileLayout> layout_for(const Schema& schema, Format
   return std::make_shared<const model::FileLayout>(std::move(*layout));
 }
 
-/// What the cache gives for a schema; made as `text`.
+/// The cache's structure for a schema; created as `text`.
 std::string asked(Cache& cache, const Schema& schema, const std::shared_ptr<const model::FileLayout>& layout,
                   const std::string& text) {
   const auto kept = cache.get(schema, layout, [&]() -> Result<Text> { return Text{text}; });
@@ -122,7 +122,7 @@ TEST(StructureCache, a_failure_is_not_kept) {
   EXPECT_EQ(asked(cache, sample_schema("b"), "third"), "third");
 }
 
-/// Asks in several threads while the first one is still making it, and counts what they got.
+/// Requests it in several threads while the first one is still creating it, and counts the results.
 struct Askers {
   explicit Askers(bool first_fails) {
     const Schema schema = sample_schema();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is left when a process is killed while netCDF-C makes the structure of a file: nothing.
+// Nothing remains if a process is killed while netCDF-C creates the structure of a file.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/ptrace.h>
@@ -18,7 +18,7 @@
 namespace afterbay::storage {
 namespace {
 
-/// Names that none but ours have, where temporary files are made.
+/// Names that only Afterbay's files have, in the directory of temporary files.
 std::set<std::string> leftovers() {
   std::set<std::string> found;
   for (const auto& directory : {std::filesystem::path("/dev/shm"), std::filesystem::temp_directory_path(),
@@ -40,8 +40,8 @@ Result<Structure> make(Format format) {
   return build_structure(schema, *layout);
 }
 
-/// Makes a structure in a process that is killed before its system call of that number, or after the last;
-/// whether it was. Nothing: processes cannot be followed here.
+/// Creates a structure in a process that is killed before its system call of that number, or after
+/// the last; returns whether it was killed. Nothing: processes cannot be traced here.
 std::optional<bool> killed_before(int call, Format format) {
   const pid_t child = ::fork();
   if (child == 0) {
@@ -68,7 +68,7 @@ std::optional<bool> killed_before(int call, Format format) {
 class StructureKill : public testing::TestWithParam<Format> {};
 
 TEST_P(StructureKill, leaves_nothing_in_shared_memory_at_any_system_call) {
-  ASSERT_TRUE(make(GetParam()));  // what the libraries do once is done
+  ASSERT_TRUE(make(GetParam()));  // one-time initialization of the libraries is done
   const auto before = leftovers();
   int call = 1;
   for (;; ++call) {

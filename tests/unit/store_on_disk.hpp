@@ -10,7 +10,7 @@
 
 namespace afterbay::test {
 
-/// The store of a format on another disk: of files that it creates, not of those that it joins.
+/// The store of a format on another disk, for files that it creates, not for those that it joins.
 class StoreOnDisk : public storage::Store {
  public:
   StoreOnDisk(Format format, std::shared_ptr<storage::Disk> disk)

@@ -186,7 +186,8 @@ TEST(ThreadHubFrames, small_frames_take_spare_large_blocks_when_the_small_ones_a
   LinkSizes sizes = sizes_of(0);
   sizes.small_block_bytes = 4 << 10;
   sizes.memory_bytes = 16 * sizes.block_bytes;
-  sizes.small_share = 0.125;  // 8 small blocks and 14 large ones, one of each kept for the slowest rank
+  sizes.small_share = 0.125;  // 8 small blocks and 14 large ones, one of each reserved for the
+                              // slowest rank
   ThreadHub hub = make_hub(2, sizes);
   std::vector<FrameDeclaration> frames(30, FrameDeclaration{2000, {2}});
   frames.push_back({9000, {2}});
@@ -194,7 +195,7 @@ TEST(ThreadHubFrames, small_frames_take_spare_large_blocks_when_the_small_ones_a
   std::uint32_t taken = 0;
   while (taken < 30 && hub.clients[0]->reserve({taken, 0, 2000, 0, taken + 1}, 0, 8, false)) ++taken;
   EXPECT_EQ(taken, 20u);
-  // The rank behind still gets the blocks kept for it, of either size.
+  // The rank that is behind still gets the blocks reserved for it, of either size.
   EXPECT_TRUE(hub.clients[1]->reserve({20, 0, 2000, 0, 1}, 0, 8, false));
   EXPECT_TRUE(hub.clients[1]->reserve({30, 0, 9000, 0, 1}, 0, 8, false));
 }
@@ -236,7 +237,8 @@ TEST(ThreadHubFrames, make_room_takes_the_room_of_a_whole_put) {
   }
 }
 
-// Slots are out while the model computes and puts other fields: those need a block that no slot holds.
+// Slots are not committed while the model computes and puts other fields: those need a block that
+// no slot holds.
 TEST(ThreadHubFrames, make_room_for_a_slot_leaves_the_reserved_blocks) {
   ThreadHub hub = make_hub(1, sizes_of(4));
   FramePool& pool = hub.port->frames();
@@ -244,7 +246,7 @@ TEST(ThreadHubFrames, make_room_for_a_slot_leaves_the_reserved_blocks) {
   std::vector<FrameSlot> slots;
   for (std::uint32_t frame = 0; frame < 4; ++frame) slots.push_back({frame, 0, 200, 0, 1});
   EXPECT_FALSE(hub.clients[0]->make_room(slots, 800, RoomFor::slot).value());
-  EXPECT_EQ(pool.used_bytes(), 0U);  // nothing is taken in vain
+  EXPECT_EQ(pool.used_bytes(), 0U);  // no block is taken unnecessarily
   slots.pop_back();
   EXPECT_TRUE(hub.clients[0]->make_room(slots, 600, RoomFor::slot).value());
   EXPECT_EQ(pool.used_bytes(), 3 * pool.capacity_bytes() / 4);
@@ -266,7 +268,7 @@ TEST(ThreadHubFrames, check_fits_refuses_what_needs_more_blocks_than_there_are) 
 TEST(ThreadHubFrames, a_refused_rank_wakes_the_server_that_nobody_has_told) {
   ThreadHub hub = make_hub(1, sizes_of(1));
   ASSERT_TRUE(hub.port->frames().declare(std::vector<FrameDeclaration>{{100, {1}}}));
-  put(*hub.clients[0], {0, 0, 100, 0, 1}, 0);  // complete, to be told with the next flush
+  put(*hub.clients[0], {0, 0, 100, 0, 1}, 0);  // complete, to be announced with the next flush
   hub.port->wait(0ms);
   const FrameSlot next{0, 1, 100, 0, 2};
   EXPECT_FALSE(hub.clients[0]->make_room(std::span(&next, 1), 8, RoomFor::put).value());
@@ -275,7 +277,8 @@ TEST(ThreadHubFrames, a_refused_rank_wakes_the_server_that_nobody_has_told) {
   EXPECT_LT(now_ns() - begin, 5'000'000'000u);
 }
 
-// A rank that found no block once slept a tenth of a second beside the frame that another rank had made.
+// Before, a rank that found no block slept a tenth of a second although another rank had created
+// the frame.
 TEST(ThreadHubFrames, a_rank_refused_a_block_is_woken_by_the_frame_that_another_rank_makes) {
   constexpr std::uint64_t rounds = 40;
   ThreadHub hub = make_hub(2, sizes_of(1));
@@ -284,7 +287,7 @@ TEST(ThreadHubFrames, a_rank_refused_a_block_is_woken_by_the_frame_that_another_
   const std::uint64_t begin = now_ns();
   for (std::uint64_t seq = 0; seq < rounds; ++seq) {
     const FrameSlot slot{0, seq, 200, 0, seq + 1};
-    // The block is kept for rank 0, which is behind: rank 1 waits.
+    // The block is reserved for rank 0, which is behind: rank 1 waits.
     std::jthread ahead([&] { put(*hub.clients[1], slot, 0); });
     while (hub.port->waiting_for_room() == 0) std::this_thread::yield();
     std::this_thread::sleep_for(1ms);
@@ -352,7 +355,7 @@ TEST(ThreadHubFrames, a_wait_for_room_ends_at_the_deadline_and_says_why) {
   ASSERT_TRUE(hub.port->frames().declare(std::vector<FrameDeclaration>(3, FrameDeclaration{200, {2}})));
   put(*hub.clients[0], {0, 0, 200, 0, 0}, 0);
   put(*hub.clients[0], {1, 0, 200, 0, 0},
-      0);  // the last block: given after half the deadline, as nobody moves
+      0);  // the last block: given after half the deadline, because no rank makes progress
   const auto result = hub.clients[0]->reserve({2, 0, 200, 0, 0}, 0, 8, true);
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().code, ErrorCode::timed_out);
@@ -374,7 +377,8 @@ TEST(ThreadHubFrames, a_failed_server_ends_waits_at_once) {
   EXPECT_LT(now_ns() - begin, 5'000'000'000u);
 }
 
-// Rank 0 is ahead; the last block must stay for rank 1, which is behind, until rank 1 has moved on.
+// Rank 0 is ahead; the last block stays reserved for rank 1, which is behind, until rank 1 has
+// advanced.
 TEST(ThreadHubOrder, the_last_block_waits_for_the_slowest_rank) {
   ThreadHub hub = make_hub(2, sizes_of(2));
   FramePool& pool = hub.port->frames();
@@ -401,8 +405,8 @@ TEST(ThreadHubOrder, a_rank_that_has_ended_holds_nobody_up) {
   put(*hub.clients[0], {0, 0, 200, 0, 9}, 0);
 }
 
-// Two ranks, each waiting on another server for the slower one, which is the other: the servers must
-// hear that both have come further, though neither rank put anything there.
+// Two ranks, each waiting on another server for the slower one, which is the other: the servers
+// must be informed that both have advanced, although neither rank put anything there.
 TEST(ThreadHubOrder, ranks_that_wait_on_two_servers_do_not_wait_for_each_other) {
   std::vector<std::shared_ptr<RankLinks>> ranks = {std::make_shared<RankLinks>(),
                                                    std::make_shared<RankLinks>()};
@@ -423,13 +427,13 @@ TEST(ThreadHubOrder, ranks_that_wait_on_two_servers_do_not_wait_for_each_other) 
   EXPECT_LT(now_ns() - begin, 5'000'000'000u);
 }
 
-/// What a rank writes into its bytes of a piece.
+/// The bytes that a rank writes into its part of a piece.
 std::uint64_t word_of(std::size_t rank, std::uint32_t frame, std::uint32_t piece, std::uint64_t seq) {
   return (((seq * 64 + frame) * 16 + piece) * 16 + rank) * 0x9E37'79B9'7F4A'7C15ULL;
 }
 
-/// Ranks put records of several frames through few blocks, each at its own pace; the server checks every
-/// byte. Which rank holds what is drawn by chance, so that ranks hold nothing in some frames.
+/// Ranks put records of several frames through few blocks, each at its own speed; the server checks
+/// every byte. The decomposition is random, so that ranks hold nothing in some frames.
 class Stress {
  public:
   static constexpr std::size_t ranks = 4;

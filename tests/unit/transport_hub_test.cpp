@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shared segment between threads: messages, frames, waiting, and who is told what when an end
-// goes away. Suites named Thread* run under ThreadSanitizer too.
+// The shared segment between threads: messages, frames, waiting, and notifications when an end
+// disappears. Suites named Thread* also run under ThreadSanitizer.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -79,7 +79,8 @@ TEST(ThreadHubMessages, peek_gives_the_same_message_until_it_is_popped) {
   EXPECT_EQ(hub.port->peek(0)->size(), 20u);
 }
 
-// Messages of all sizes around the ring's quarter and far beyond it, both ways, at once.
+// Messages of all sizes around a quarter of the ring and far beyond it, in both directions, at the
+// same time.
 TEST(ThreadHubMessages, larger_than_the_ring_are_split_and_joined_both_ways) {
   ThreadHub hub = make_hub(1, small_sizes());
   std::atomic<bool> done{false};
@@ -165,7 +166,7 @@ TEST(ThreadHubWaiting, a_flush_wakes_nobody_when_nothing_asked_for_it) {
   const std::uint64_t begin = now_ns();
   hub.port->wait(50ms);
   EXPECT_GE(now_ns() - begin, 40'000'000u);
-  EXPECT_TRUE(take(*hub.port, 0));  // it is there all the same for a server that looks
+  EXPECT_TRUE(take(*hub.port, 0));  // a server that looks still finds it
 }
 
 TEST(ThreadHubWaiting, a_doorbell_before_the_sleep_is_not_lost) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blocks that the system has no memory for: a limit on the size of files (RLIMIT_FSIZE) makes the kernel
-// refuse the allocation of shared memory behind it.
+// Blocks that the system has no memory for: a limit on the size of files (RLIMIT_FSIZE) makes the
+// kernel refuse the allocation of shared memory behind it.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -39,7 +39,7 @@ LinkSizes sizes() {
   return it;
 }
 
-/// A segment whose file ends behind the first `blocks_left` blocks and may not grow.
+/// A segment whose file ends after the first `blocks_left` blocks and cannot grow.
 class ScarceMemory : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -97,7 +97,7 @@ TEST_F(ScarceMemory, what_is_there_is_used_and_the_rest_is_withdrawn) {
   ASSERT_TRUE(pool.try_acquire(slot(5), Blocks::all));
   EXPECT_EQ(pool.try_acquire(slot(6), Blocks::all).error(), Refusal::no_block);
 
-  while (pool.allocate_ahead()) {  // faults in what is there
+  while (pool.allocate_ahead()) {  // faults existing blocks in
   }
   EXPECT_EQ(pool.capacity_bytes(), 5 * block_bytes);
   lift();
@@ -119,7 +119,7 @@ TEST_F(ScarceMemory, none_at_all_is_a_refusal) {
   EXPECT_EQ(pool.used_bytes(), 0u);
 }
 
-// Counts must add up whatever the order in which processes meet the end of the memory.
+// Counts must be consistent whatever the order in which processes find that memory is exhausted.
 TEST_F(ScarceMemory, threads_that_meet_the_end_of_memory_neither_hang_nor_lose_blocks) {
   for (int round = 0; round < 20; ++round) {
     auto segment = segment_with(6);
@@ -161,7 +161,7 @@ TEST_F(ScarceMemory, threads_that_meet_the_end_of_memory_neither_hang_nor_lose_b
     lift();
     EXPECT_LE(most, 6);
     EXPECT_EQ(pool.used_bytes(), 0u);
-    if (pool.memory_error() == 0) continue;  // no more than six were wanted at once
+    if (pool.memory_error() == 0) continue;  // no more than six were needed at once
     EXPECT_EQ(pool.capacity_bytes(), 6 * block_bytes);
     for (std::uint64_t seq = 1000; seq < 1006; ++seq)
       EXPECT_TRUE(pool.try_acquire(slot(seq), Blocks::all)) << seq;

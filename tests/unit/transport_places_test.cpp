@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many records of a frame may be in memory: as many as there are blocks, and what their table takes.
+// The number of records of a frame in memory: as many as there are blocks, and the size of their
+// table.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -12,7 +13,7 @@
 namespace afterbay::transport::shm {
 namespace {
 
-// 1024 was the most, however many blocks were free.
+// Before, 1024 was the maximum, however many blocks were free.
 TEST(ThreadHubFrames, records_in_flight_are_bounded_by_memory_alone_beyond_a_thousand) {
   constexpr std::uint32_t blocks = 3000;
   LinkSizes sizes;
@@ -33,8 +34,8 @@ TEST(ThreadHubFrames, records_in_flight_are_bounded_by_memory_alone_beyond_a_tho
   for (std::uint64_t seq = 0; seq < blocks; ++seq) ASSERT_TRUE(pool.find(0, seq)) << seq;
 }
 
-/// With 4 GiB there are 2944 blocks. What a table of as many places for each of 65536 frames would take is
-/// out of proportion.
+/// With 4 GiB there are 2944 blocks. A table of that many places for each of 65536 frames would be
+/// disproportionately large.
 TEST(TransportGeometry, the_table_of_records_takes_a_small_share_of_the_memory) {
   LinkSizes sizes;
   sizes.memory_bytes = std::uint64_t{4} << 30;

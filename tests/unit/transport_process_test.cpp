@@ -28,7 +28,8 @@ LinkSizes sizes() {
   return sizes;
 }
 
-/// A child process that runs `body` and then sleeps until it is killed, at the latest with this object.
+/// A child process that runs `body` and then sleeps until it is killed, at the latest by the
+/// destructor.
 class Child {
  public:
   explicit Child(const std::function<void()>& body) : pid_(::fork()) {
@@ -97,7 +98,7 @@ TEST_F(ProcessDeath, a_killed_model_rank_is_reported_by_its_server) {
   ASSERT_TRUE(port.peek(0));
   EXPECT_FALSE(port.lost_peer());
   rank.kill();
-  EXPECT_FALSE(port.lost_peer());  // its last message is still to be read
+  EXPECT_FALSE(port.lost_peer());  // its last message can still be read
   port.pop(0);
   const auto lost = port.lost_peer();
   ASSERT_TRUE(lost);
@@ -144,7 +145,7 @@ TEST(SharedMapping, processes_with_other_sizes_are_refused) {
   EXPECT_EQ(same->data()[5000], std::byte{7});
   memory->door = {};
   EXPECT_FALSE(Mapping::open(address, 8192));
-  EXPECT_EQ(same->data()[5000], std::byte{7});  // who has mapped it keeps it
+  EXPECT_EQ(same->data()[5000], std::byte{7});  // processes that have mapped it keep it
 }
 
 TEST(TransportGeometry, parts_do_not_overlap_and_blocks_are_aligned) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Triggers with real commands: what they know, in which order they run, and that none is waited for too long.
+// Triggers with real commands: their environment, their order, and that no wait for them is too
+// long.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,7 +25,7 @@ using testing::IsEmpty;
 using testing::Not;
 using testing::SizeIs;
 
-/// Outcomes as they come; waits for as many as a test wants.
+/// Outcomes in order of arrival; waits for the number that a test needs.
 class Outcomes {
  public:
   Lane::Tell teller() {
@@ -143,7 +144,7 @@ TEST(Triggers, a_failure_says_what_the_command_said) {
   EXPECT_THAT(ran[0].error->text(), AllOf(HasSubstr("status 3"), HasSubstr("no room on tape")));
 }
 
-/// A model that ignores SIGCHLD keeps the system from telling how commands end.
+/// In a model that ignores SIGCHLD the system does not report how commands end.
 TEST(Triggers, a_failure_is_known_though_the_program_ignores_its_children) {
   const Directory directory;
   const auto before = std::signal(SIGCHLD, SIG_IGN);
@@ -178,7 +179,7 @@ TEST(Triggers, a_nested_one_does_not_inherit_the_outer_ones_variables) {
   EXPECT_THAT(environment, Contains("AFTERBAY_TRIGGER_FILE=/f"));
 }
 
-/// A command that ignores to be told, and what it has started.
+/// A command that ignores SIGTERM, and the processes that it has started.
 TEST(Triggers, one_that_hangs_is_killed_with_all_its_processes) {
   const Directory directory;
   Outcomes outcomes;
@@ -196,7 +197,7 @@ TEST(Triggers, one_that_hangs_is_killed_with_all_its_processes) {
   for (pid_t pid = 0; list >> pid; ++count) {
     bool gone = false;
     for (int look = 0; look < 6000 && !gone; ++look) {
-      // A process that nobody has collected is dead all the same.
+      // A zombie process counts as dead.
       const std::string status = text_in("/proc/" + std::to_string(pid) + "/stat");
       gone = status.empty() || status.find(") Z") != std::string::npos;
       if (!gone) std::this_thread::sleep_for(10ms);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages come back as they were sent, and bytes that are not a message never read out of bounds.
+// Messages are decoded as they were encoded, and bytes that are not a message never cause reads out
+// of bounds.
 #include <gtest/gtest.h>
 
 #include "wire/archive.hpp"
@@ -62,7 +63,7 @@ TEST(WireArchive, a_message_cut_off_anywhere_is_refused) {
     EXPECT_FALSE(decode<Everything>(std::span(bytes).first(n))) << n;
 }
 
-// A length that claims more than there is must neither be read nor allocated.
+// A length that exceeds the available bytes must neither be read nor allocated.
 TEST(WireArchive, absurd_lengths_are_refused) {
   auto bytes = encode(example());
   const std::size_t length_at = sizeof(Kind) + sizeof(double);

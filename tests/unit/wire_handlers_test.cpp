@@ -76,7 +76,7 @@ TEST(WireHandlers, SaysWhichMessagesCountAfterRanksContradictedEachOther) {
   EXPECT_EQ(handle.counts(Kind{1}), Counts::while_consistent);
 }
 
-/// No direction takes kinds of another one.
+/// No direction accepts kinds of another one.
 TEST(WireHandlers, DirectionsAreDisjoint) {
   static_assert(!FromModel::has(FrameReady::kind) && !ToModel::has(FrameReady::kind));
   static_assert(FromModel::has(CloseInput::kind) && !ToModel::has(CloseInput::kind));

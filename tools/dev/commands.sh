@@ -24,7 +24,8 @@ dev_build() {
 }
 
 dev_demo() {
-  # The demo builds the preset that the tests use, so that the test packages are needed to configure it.
+  # The demo builds the preset that the tests use, so that the test packages are needed to configure
+  # it.
   need_packages "${build_packages[@]}" "${test_packages[@]}"
   need_python
   build_preset dev apps/all examples/all
@@ -45,7 +46,7 @@ dev_test() {
   build_preset dev
   build_preset asan-ubsan unit_tests conformance_tests rank_tests
   build_preset tsan unit_tests
-  # One ctest over the three builds, so that one summary tells the whole result.
+  # One ctest over the three builds, so that there is one summary.
   local all=$root/build/all preset
   mkdir -p "$all"
   for preset in asan-ubsan tsan dev; do echo "subdirs(\"$root/build/$preset\")"; done >"$all/CTestTestfile.cmake"
@@ -76,7 +77,7 @@ fuzz_parser() {
     -print_final_stats=1 inputs "$root/tests/fuzz/corpus/$1")
 }
 
-# gcc 12's thread sanitizer cannot live with more than 28 random bits in its addresses.
+# gcc 12's thread sanitizer does not support more than 28 random bits in addresses.
 tsan_wrapper() {
   local bits
   bits=$(cat /proc/sys/vm/mmap_rnd_bits 2>/dev/null || echo 28)
@@ -106,8 +107,9 @@ commit_of() {
   git rev-parse --quiet --verify "$1^{commit}" || fail "--against $1: there is no such commit"
 }
 
-# Builds the library of another commit with the benchmark programs of this tree, so that both versions run
-# the same programs; if these do not compile there, with that commit's own. Sets `against_dir`.
+# Builds the library of another commit with the benchmark programs of this tree, so that both
+# versions run the same programs; if these do not compile there, with that commit's own programs.
+# Sets `against_dir`.
 build_against() {
   local commit
   commit=$(commit_of "$1") || exit
@@ -131,7 +133,7 @@ cxx_sources() {
   done
 }
 
-# What codespell reads; its settings are in .codespellrc.
+# The files that codespell checks; its settings are in .codespellrc.
 text_files() {
   git ls-files --cached --others --exclude-standard | while read -r file; do
     [ -f "$file" ] && printf '%s\n' "$file"
@@ -169,7 +171,8 @@ dev_lint() {
   say "lint: nothing found"
 }
 
-# clang-tidy on the sources that differ from the upstream branch (without one: from the last commit).
+# clang-tidy on the sources that differ from the upstream branch (without one: from the last
+# commit).
 lint_changed() {
   local base changed
   [ -f build/clang/compile_commands.json ] || return 0
@@ -180,7 +183,7 @@ lint_changed() {
   xargs -n 1 -P "$(nproc)" clang-tidy -p build/clang --quiet <<<"$changed"
 }
 
-# --run: the code of the pages too, which ./dev test also runs.
+# --run: also run the code of the pages, as ./dev test does.
 dev_docs() {
   local run=false
   case ${1:-} in

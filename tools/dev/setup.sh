@@ -3,12 +3,12 @@
 build_packages=(g++ gfortran cmake ninja-build ccache pkg-config openmpi-bin libopenmpi-dev libhdf5-dev
   libnetcdf-dev zlib1g-dev libxxhash-dev libyaml-cpp-dev nlohmann-json3-dev libfmt-dev libspdlog-dev
   libcli11-dev libexpected-dev libpng-dev)
-user_packages=(make netcdf-bin man-db) # what the commands of docs/ and examples/ need besides
+user_packages=(make netcdf-bin man-db) # also needed by the commands in docs/ and examples/
 python_packages=(python3-venv)
 test_packages=(libgtest-dev libgmock-dev hdf5-tools iproute2 xz-utils "${user_packages[@]}" "${python_packages[@]}")
-baseline_packages=(libpnetcdf-dev pnetcdf-bin libhdf5-openmpi-dev libnetcdf-mpi-dev) # what benchmarks compare with
+baseline_packages=(libpnetcdf-dev pnetcdf-bin libhdf5-openmpi-dev libnetcdf-mpi-dev) # baselines of the benchmarks
 reader_packages=(cdo "${baseline_packages[@]}") # more readers of the files that the tests write, and the benchmarks' test
-browser_packages=(chromium) # measures pages; Ubuntu has it as a snap only, which does not run in containers
+browser_packages=(chromium) # measures pages; Ubuntu has only a snap, which does not run in containers
 bench_packages=("${baseline_packages[@]}" "${python_packages[@]}")
 lint_packages=(clang clang-tidy "${python_packages[@]}")
 fuzz_packages=(clang libclang-rt-dev)
@@ -37,7 +37,8 @@ nearest() {
       print name }' "$@"
 }
 
-# logged NAME COMMAND...: the output goes to build/log/NAME.log, its end is shown if the command fails.
+# logged NAME COMMAND...: writes the output to build/log/NAME.log, and shows its end if the command
+# fails.
 logged() {
   local log=$root/build/log/$1.log
   shift
@@ -96,7 +97,7 @@ need_python() {
   export AFTERBAY_PYTHON=$root/build/venv/bin/python
 }
 
-# As many compilers as there are cores and 1.5 GiB of free memory for each.
+# As many compilers as there are cores, with 1.5 GiB of free memory each.
 jobs() {
   local by_memory
   by_memory=$(awk '/^MemAvailable/ { print int($2 / 1572864) }' /proc/meminfo)

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Builds the documentation site into build/site: the project's pages, and API references by Doxygen.
 
-The pages are staged under build/site-pages in the order of the source tree, so that their links hold there as they do in the
-repository. Any warning of MkDocs or Doxygen is an error, and so is a link in the finished site that leads nowhere.
+The pages are staged under build/site-pages in the order of the source tree, so that their links are valid there as in the
+repository. Any warning of MkDocs or Doxygen is an error, and so is a broken link in the finished site.
 """
 import os
 import pathlib
@@ -20,7 +20,7 @@ sys.path.insert(0, str(ROOT / "tools"))
 import check_links  # noqa: E402
 import check_site  # noqa: E402
 
-#: folders and files of the repository that the site has; of folders all pages
+#: folders and files of the repository that the site contains; all pages of folders
 CONTENTS = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs", "design", "bench", "examples")
 LINK = re.compile(r"(\]\()([^)\s]+)(\))")
 #: language: (title, inputs, settings)
@@ -78,7 +78,7 @@ def record_title(path):
 
 
 def staged_link(page, target):
-    """Where a link of a page leads in the site. Sources become pages of the API reference, or text files beside the pages."""
+    """The target of a link in the site. Sources become pages of the API reference, or text files beside the pages."""
     path, hash_, anchor = target.partition("#")
     if not path or re.match(r"[a-z]+:", target):
         return target
@@ -111,7 +111,7 @@ def copy(source, to):
 
 
 def stage():
-    """Copies the pages, with links to what the site has in place of sources and folders."""
+    """Copies the pages; links to sources and folders are replaced by the site's own pages."""
     names = [name for name in listed() if name.suffix == ".md"]
     records = [name for name in names if name.parts[0] == "design"]
     if not (ROOT / "design/README.md").is_file():
@@ -130,7 +130,7 @@ def stage():
 
 
 def groups_of_index(names):
-    """The navigation below docs/, as docs/index.md has it: a heading is a group, a link an entry."""
+    """The navigation below docs/, as in docs/index.md: a heading is a group, a link an entry."""
     group, groups, seen = None, [], set()
     for _, line in check_links.prose(ROOT / "docs/index.md"):
         if line.startswith("## "):
@@ -181,7 +181,7 @@ def run_doxygen():
         done = subprocess.run(["doxygen", "-"], input=configuration, cwd=ROOT, capture_output=True, text=True, check=False)
         if done.returncode != 0 or done.stderr.strip():
             sys.exit(f"{done.stdout}{done.stderr}\nDoxygen has warnings about the interface for {title}")
-        for page in output.glob("*.html"):  # the way back from Doxygen's pages
+        for page in output.glob("*.html"):  # a link back from Doxygen's pages
             text = page.read_text()
             page.write_text(text.replace('<div id="projectname">Afterbay', '<div id="projectname"><a href="../../index.html">Afterbay</a>'))
         rows += f"- [{title}]({language}/index.html)\n"

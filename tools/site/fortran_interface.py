@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Doxygen's input filter for the Fortran interface: fortran_interface.py bindings/fortran/afterbay.f90
 
-Doxygen cannot read generic bindings, and arguments that are declared in included files. This prints what the module `afterbay`
-makes public as declarations that Doxygen reads as C++: a type becomes a class, its public bindings become methods, with the call as
-Fortran writes it and a table of the arguments as they are declared. The texts are the comments `!>` of the sources.
+Doxygen cannot read generic bindings, or arguments that are declared in included files. This prints the public entities
+of the module `afterbay` as declarations that Doxygen reads as C++: a type becomes a class, its public bindings become
+methods, with the call as Fortran writes it and a table of the arguments as they are declared. The texts are the comments
+`!>` of the sources.
 """
 import dataclasses
 import pathlib
@@ -77,7 +78,7 @@ def declared_in(statement, declared):
 
 
 class Module:
-    """What a module of the binding declares: types with their members, constants, procedures."""
+    """The declarations of a module of the binding: types with their members, constants, procedures."""
 
     def __init__(self, path):
         self.types, self.constants, self.procedures = {}, [], {}
@@ -125,7 +126,7 @@ class Module:
         if binding:
             for part in [binding[2]] if binding[1] == "generic" else binding[2].split(","):
                 name, _, targets = (word.strip() for word in part.partition("=>"))
-                if all(member.name != name for member in members):  # there are two where the preprocessor chooses
+                if all(member.name != name for member in members):  # there are two if the preprocessor chooses one
                     members.append(Member(name, documentation, [word.strip() for word in (targets or name).split(",")]))
             return
         component = DECLARATION.match(code)
@@ -150,7 +151,7 @@ def table_of(procedure, arguments):
 
 
 def any_type(procedure, generic):
-    """Of generic bindings the first procedure stands for all: what differs between them is the type of an argument."""
+    """The first procedure of a generic binding represents all: they differ only in the type of an argument."""
     for name, declaration in procedure.declared.items() if len(generic.targets) > 1 else ():
         declaration = re.sub(r"^integer\(c_int8_t\)", "any type", declaration)
         procedure.declared[name] = re.sub(r"^integer\(c_int32_t\)", "integer of 4 or 8 bytes", declaration)
