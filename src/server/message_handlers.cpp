@@ -26,7 +26,7 @@ Result<> Server::handle(std::size_t peer, std::span<const std::byte> message) {
       on<wire::PutStrings>([](S& s, Rank p, auto&& m) { return s.put_strings(p, std::move(m)); }),
       on<wire::EndRecords>([](S& s, Rank p, const auto& m) { return s.end_records(p, m); }),
       on<wire::CloseFile>([](S& s, Rank p, const auto& m) { return s.close(p, m); }),
-      on<wire::AskRecords>([](S& s, Rank p, const auto& m) { return s.ask_records(p, m); }),
+      on<wire::AskRecords>([](S& s, Rank p, const auto& m) { return s.files_.ask_records(p, m.file); }),
       on<wire::Flush>([](S& s, Rank p, const auto& m) { s.flush(p, m); }),
       on<wire::Epoch>([](S& s, Rank p, const auto& m) { return s.reach_epoch(p, m); }),
       on<wire::Waiting>([](S& s, Rank p, const auto& m) { s.note_waiter(p, m); }),
@@ -68,7 +68,7 @@ Result<> Server::handle_server(std::size_t server, std::span<const std::byte> me
       on<wire::Places>([](S& s, Number, auto&& m) { s.places_.answer(std::move(m)); }),
       on<wire::PartDone>([](S& s, Number from, auto&& m) { return s.part_done(from, std::move(m)); }),
       on<wire::FilePublished>([](S& s, Number, const auto& m) {
-        if (const auto file = s.files_.find(m.file); file != s.files_.end()) s.published(file->second);
+        if (OutputFile* const file = s.files_.find(m.file)) s.files_.end(*file, Ending::published);
       }),
       on<wire::EpochPart>([](S& s, Number, auto&& m) { s.epochs_.take_part(std::move(m)); }),
       // The session.

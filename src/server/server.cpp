@@ -171,7 +171,7 @@ Result<> Server::define(std::size_t peer, const wire::DefineEnd& message) {
 /// Of everything that the rank has put so far.
 Ticket Server::ticket_for(std::size_t peer, std::uint64_t number, std::uint64_t strings) const {
   Ticket ticket{peer, number, records_.bounds(peer), {}, strings};
-  for (const auto& [id, file] : files_)
+  for (const auto& [id, file] : files_.all())
     if (file.closed[peer]) ticket.files.push_back(id);
   return ticket;
 }
@@ -189,7 +189,7 @@ void Server::note_waiter(std::size_t peer, const wire::Waiting& message) {
 bool Server::is_written(const Ticket& ticket) {
   if (!strings_.written_up_to(ticket.strings)) return false;
   for (const std::uint64_t id : ticket.files)
-    if (files_.contains(id)) return false;
+    if (files_.find(id) != nullptr) return false;
   for (const auto& [collection, bound] : ticket.bounds)
     if (const auto& records = records_.of(collection); !records.empty() && records.begin()->first < bound)
       return false;
@@ -198,11 +198,7 @@ bool Server::is_written(const Ticket& ticket) {
 
 /// False for a ticket that was answered while the rank's word that it waits was on its way.
 bool Server::is_outstanding(std::size_t peer, std::uint64_t ticket) const {
-  return tickets_.has(peer, ticket) || epochs_.has_ticket(peer, ticket) ||
-         std::ranges::any_of(files_, [&](const auto& entry) {
-           return std::ranges::find(entry.second.tickets, std::pair(peer, ticket)) !=
-                  entry.second.tickets.end();
-         });
+  return tickets_.has(peer, ticket) || epochs_.has_ticket(peer, ticket) || files_.has_ticket(peer, ticket);
 }
 
 }  // namespace afterbay::server

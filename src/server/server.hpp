@@ -29,9 +29,9 @@
 #include "server/epochs/epoch_keeper.hpp"
 #include "server/executor.hpp"
 #include "server/fellow_servers.hpp"
+#include "server/files/output_files.hpp"
 #include "server/identity.hpp"
 #include "server/inputs.hpp"
-#include "server/output_file.hpp"
 #include "server/overflow.hpp"
 #include "server/preparations.hpp"
 #include "server/publication_queue.hpp"
@@ -127,17 +127,13 @@ class Server {
   Result<> close(std::size_t peer, const wire::CloseFile& message);
   Result<> choose_server(const wire::AskServer& message);
   void report_load();
-  Result<> ask_records(std::size_t peer, const wire::AskRecords& message);
-  void tell_records(OutputFile& file);
   void flush(std::size_t peer, const wire::Flush& message);
   void note_waiter(std::size_t peer, const wire::Waiting& message);
   void end_peer(std::size_t peer);
   void abandoned(std::size_t peer, wire::Abandon message);
   void settle_given_up();
 
-  Result<OutputFile*> file_of(std::uint64_t id);
-  [[nodiscard]] bool is_dropped(std::uint64_t file) const;
-
+  [[nodiscard]] OutputFiles::Host files_host();
   // Before the first file.
   void prepare(const ServedCollection& collection);
   void prepare_structure();
@@ -145,11 +141,9 @@ class Server {
   void prepare_scratch(const wire::Defined& defined);
   void submit_preparation(std::function<Result<>()> task, std::function<void()> then = {});
   void tell_defined();
-  void create_if_first(OutputFile& file);
-  void create(OutputFile& file, const SchemaChanges& changes);
+  void create(OutputFile& file, SchemaChanges changes);
   /// From a worker: file system and stripes of a new file, for the report.
   void note_striping(const ServedCollection& collection, const storage::File& file);
-  void forget_file(std::uint64_t id, bool published);
   /// Queues the write of a frame: the pieces given by index in the layout.
   void write_frame(OutputFile& file, const ServedCollection& collection, std::uint64_t seq,
                    const transport::FrameView& view, std::vector<std::uint32_t> pieces);
@@ -164,9 +158,8 @@ class Server {
   [[nodiscard]] bool is_droppable(const ServedCollection& collection);
   [[nodiscard]] Overflow::Hooks overflow_hooks();
   void account(const storage::WriteCost& cost, const CollectionTimers& timers);
-  void submit(OutputFile& file, std::function<void()> task);
   Result<> end_record(const ServedCollection& collection, std::uint64_t seq);
-  void publish_if_complete(OutputFile& file);
+  void publish(OutputFile& file);
   void publish_together(const std::vector<PublicationQueue::Waiting>& batch);
   [[nodiscard]] Result<> take_parts(OutputFile& file);
 
@@ -187,10 +180,7 @@ class Server {
   Result<> complete(EpochMarked& it);
   Result<> complete(PartHandedOver& it);
   Result<> complete(FilePublished& it);
-  void task_ended(OutputFile& file, std::optional<Error> error);
-
-  void published(OutputFile& file);
-  void not_published(OutputFile& file, Error error);
+  void published(const OutputFile& file);
 
   // The journal, from any thread.
   [[nodiscard]] Result<> note_opened(const OutputFile& file);
@@ -204,7 +194,7 @@ class Server {
   [[nodiscard]] bool is_never_put(const OutputFile& file, std::uint32_t variable) const;
   void warn_of_variables_never_put(const OutputFile& file);
 
-  void note_given_up(const OutputFile& file, std::string why);
+  void note_not_published(const OutputFile& file, std::string why);
 
   // Full disks, and the end because of a signal.
   const Policy& policy_of(const ServedCollection& collection);
@@ -212,13 +202,6 @@ class Server {
   void space_notice(const SpaceNotice& notice);
   void drop_optional(const std::string& why);
   void drop_collection(std::uint32_t id, const std::string& why);
-  void drop(OutputFile& file, const std::string& why);
-  void discard(OutputFile& file, const std::string& why);
-  [[nodiscard]] bool can_do_without(const OutputFile& file, const Error& error);
-  void lose(OutputFile& file, const std::string& why);
-  void submit_waiting(OutputFile& file);
-  void remove_part(const OutputFile& file) const;
-  void finish_dropped(OutputFile& file);
   void forget_record(const ServedCollection& collection, std::uint64_t seq);
   void look_for_stop();
   void begin_stop(const char* why);
@@ -237,13 +220,11 @@ class Server {
   void note_written(std::uint32_t collection, const Record& record);
 
   // Files that several servers write.
-  [[nodiscard]] static bool is_shared(const OutputFile& file);
-  [[nodiscard]] bool leads(const OutputFile& file) const;
   storage::FileRequest request_for(const OutputFile& file);
   bool take_server_messages();
   Result<> handle_server(std::size_t server, std::span<const std::byte> message);
   void file_shared(wire::FileShared message);
-  void join_if_shared(OutputFile& file);
+  void join(OutputFile& file, SchemaChanges changes);
   void answer_places(std::size_t server, const wire::AskPlaces& question);
   Result<> part_done(std::size_t server, wire::PartDone message);
   void hand_over(OutputFile& file);
@@ -268,9 +249,6 @@ class Server {
   enum class Witness { this_server, all_servers, reported };
   void fail(Error error, Witness witness = Witness::this_server);
   void stop_trusting_ranks();
-  void give_up_files();
-  [[nodiscard]] bool hopeless(const OutputFile& file) const;
-  static bool give_up(OutputFile& file);
   void finish_if_done();
   CollectionTimers& timers_of(const ServedCollection& collection);
 
@@ -292,7 +270,7 @@ class Server {
   std::pair<std::uint64_t, std::uint64_t> load_told_{};
   std::uint64_t assigned_files_ended_ = 0;
   RemotePlaces places_;
-  std::map<std::uint64_t, std::vector<std::byte>> shares_;  ///< of files that no rank has opened here yet
+  std::map<std::uint64_t, std::vector<std::byte>> shares_;  ///< of files that are not joined yet
 
   Catalog catalog_;
   Records records_{catalog_};
@@ -302,7 +280,7 @@ class Server {
   EpochKeeper epochs_{epoch_host()};
   StringQueue strings_;
   Preparations preparations_;
-  std::map<std::uint64_t, OutputFile> files_;
+  OutputFiles files_{files_host()};
   std::vector<Peer> peers_;
   std::size_t peers_ended_ = 0;
   std::optional<Error> failure_;

@@ -70,10 +70,7 @@ bool Server::waited_for_room(std::uint64_t now) {
   return now - *room_awaited_since_ns_ > stall_.limit_ns();
 }
 
-bool Server::writing() const {
-  return epochs_.noting() ||
-         std::ranges::any_of(files_, [](const auto& entry) { return entry.second.being_written(); });
-}
+bool Server::writing() const { return epochs_.noting() || files_.being_written(); }
 
 /// `ranks`: model ranks that are late; the error names the rank of the first one.
 Error Server::late(std::string what, const std::vector<int>& ranks) const {
@@ -100,9 +97,9 @@ Error Server::missing_error() {
     const ServedCollection& collection = *catalog_.find(id);
     for (const auto& [seq, record] : records)
       if (const std::string missing = records_.missing(collection, record); !missing.empty()) {
-        const auto file = files_.find(record.file);
+        const OutputFile* const file = files_.find(record.file);
         return late(missing, records_.absent(collection, record))
-            .in_file(file == files_.end() ? collection.name : file->second.path)
+            .in_file(file == nullptr ? collection.name : file->path)
             .in_variable(records_.missing_variable(collection, record));
       }
   }
@@ -114,7 +111,7 @@ Error Server::missing_error() {
                       ticket.peer, ticket.strings, strings_.taken()),
           {static_cast<int>(ticket.peer)});
   if (const std::string missing = epochs_.missing(); !missing.empty()) return late(missing);
-  for (const auto& [id, file] : files_)
+  for (const auto& [id, file] : files_.all())
     if (file.closed_by > 0 && file.closed_by < peers_.size())
       return late(fmt::format("{} did not close the file, while other ranks did",
                               text_of_ranks(file.not_closed())),
@@ -140,11 +137,11 @@ Error Server::missing_error() {
 /// Adds to the error of a rank that ended early which file and variable it leaves incomplete.
 Error Server::name_unfinished(Error error, std::size_t peer) {
   std::vector<const OutputFile*> unfinished;
-  for (const auto& [id, file] : files_)
+  for (const auto& [id, file] : files_.all())
     if (!file.closed[peer]) unfinished.push_back(&file);
   const auto path_of = [&](std::uint64_t id) {
-    const auto at = files_.find(id);
-    return at == files_.end() ? std::string() : at->second.path;
+    const OutputFile* const file = files_.find(id);
+    return file == nullptr ? std::string() : file->path;
   };
   if (const auto awaited = records_.awaited_from(peer)) {
     error.add(fmt::format("other ranks had put variable '{}'{}, model rank {} not yet", awaited->variable,
@@ -250,44 +247,13 @@ void Server::fail(Error error, Witness witness) {
   tickets_.clear();
   epochs_.stop();
   triggers_.forget_epochs();
-  give_up_files();
+  files_.session_failed(failure_->message);
 }
 
 /// Ranks contradicted each other: nothing that is not complete yet can become so.
 void Server::stop_trusting_ranks() {
   ranks_consistent_ = false;
-  for (auto& [id, file] : files_) file.failed = file.failed || !file.closed_by_all();
-}
-
-/// After a failure: drops the files that will never be complete.
-void Server::give_up_files() {
-  std::vector<std::uint64_t> dropped;
-  for (auto& [id, file] : files_) {
-    if (!hopeless(file)) continue;
-    file.unwanted = true;
-    if (!give_up(file)) continue;
-    if (!file.dropped) note_given_up(file, failure_->message);
-    dropped.push_back(id);
-  }
-  for (const std::uint64_t id : dropped) forget_file(id, false);
-}
-
-/// Of what several servers write, the others know by themselves: a part that is handed over is theirs to
-/// publish, and what is still missing from them may never come.
-bool Server::hopeless(const OutputFile& file) const {
-  if (file.dropped || (is_shared(file) && (!leads(file) || file.parts_missing > 0))) return true;
-  return file.failed || (peers_ended_ == peers_.size() && !file.closed_by_all());
-}
-
-/// Drops a file that will not be published; false while workers still use it.
-bool Server::give_up(OutputFile& file) {
-  file.pending -= file.waiting.size();
-  file.waiting.clear();
-  if (file.pending > 0 || file.state == OutputFile::State::creating ||
-      file.state == OutputFile::State::publishing)
-    return false;
-  if (file.file && file.state != OutputFile::State::handed_over) file.file->abandon();
-  return true;
+  files_.end_unclosed();
 }
 
 void Server::end_peer(std::size_t peer) {
@@ -302,8 +268,8 @@ void Server::end_peer(std::size_t peer) {
 /// here: the rank that hosts an inline server takes its own.
 void Server::finish_if_done() {
   if (finished_ || peers_ended_ < peers_.size()) return;
-  if (failure_) give_up_files();
-  if (!files_.empty()) return;
+  files_.end_hopeless();
+  if (!files_.all().empty()) return;
   for (const std::string& warning : epochs_.forget_unreachable()) warn(warning);
   if (!epochs_.empty()) return epochs_.advance();
   if (!said_goodbye_ && !triggers_.ended(now_ns(), stall_.limit_ns())) return port_->mark_progress();

@@ -86,7 +86,7 @@ void Server::submit_preparation(std::function<Result<>()> task, std::function<vo
 /// The ranks go on when all is ready. Definitions that come later wait for nothing: workers may have much to
 /// write.
 void Server::tell_defined() {
-  if (!preparations_.answer || failure_ || (preparations_.under_way > 0 && files_.empty())) return;
+  if (!preparations_.answer || failure_ || (preparations_.under_way > 0 && files_.all().empty())) return;
   const auto bytes = wire::encode(*std::exchange(preparations_.answer, std::nullopt));
   for (std::size_t p = 0; p < peers_.size(); ++p) {
     if (identity_.number == 0)  // all servers come to the same result

@@ -29,10 +29,7 @@ const Server::Policy& Server::policy_of(const ServedCollection& collection) {
 
 /// What holds for a task that a worker begins. Any thread.
 Result<> Server::check_wanted(const OutputFile& file) const {
-  if (file.dropped)
-    return afterbay::fail(ErrorCode::no_space, "{} was given up for want of space", file.path);
-  if (file.unwanted)
-    return afterbay::fail(ErrorCode::bad_state, "{} was given up: the session has failed", file.path);
+  AFTERBAY_TRY(file.check_wanted());
   if (out_of_time_)
     return afterbay::fail(ErrorCode::stopped, "{} could not be written in the time that was left", file.path);
   return {};
@@ -79,77 +76,15 @@ void Server::drop_collection(std::uint32_t id, const std::string& why) {
   const ServedCollection* const collection = catalog_.find(id);
   if (collection == nullptr) return;
   std::vector<std::uint64_t> open;
-  for (const auto& [number, file] : files_)
+  for (const auto& [number, file] : files_.all())
     if (file.collection->id == id) open.push_back(number);
   const std::string text = fmt::format(
       "collection \"{}\" is optional and is given up from here on, with {} files that are not "
       "published: {}",
       collection->name, open.size(), why);
   warn(text);
-  for (const std::uint64_t number : open) drop(files_.at(number), why);
-}
-
-/// What is being published meanwhile may become complete after all.
-void Server::drop(OutputFile& file, const std::string& why) {
-  file.dropped = true;
-  space_.give_up(storage::part_path(file.path));
-  if (file.state != OutputFile::State::publishing) discard(file, why);
-}
-
-void Server::discard(OutputFile& file, const std::string& why) {
-  observe::add(profile_.counter(fmt::format("{}: files given up, no space", file.collection->name)), 1);
-  note_given_up(file, why);
-  remove_part(file);
-  submit_waiting(file);
-  if (!file.asked_records.empty()) tell_records(file);
-  finish_dropped(file);
-}
-
-/// An error that a file of an optional collection may end with, and the run need not.
-bool Server::can_do_without(const OutputFile& file, const Error& error) {
-  return file.dropped || (error.code == ErrorCode::no_space && policy_of(*file.collection).optional);
-}
-
-/// A file of an optional collection could not be written, or not published.
-void Server::lose(OutputFile& file, const std::string& why) {
-  const bool publishing = file.state == OutputFile::State::publishing;
-  if (publishing) file.state = OutputFile::State::announced;
-  if (!file.dropped) {
-    const std::uint32_t id = file.collection->id;
-    fellows_.broadcast(wire::CollectionDropped{id, why});
-    drop_collection(id, why);
-  } else if (publishing) {
-    discard(file, why);
-  } else {
-    finish_dropped(file);
-  }
-}
-
-/// Tasks that wait for the file to be made.
-void Server::submit_waiting(OutputFile& file) {
-  for (auto& task : file.waiting) workers_.submit(std::move(task), policy_of(*file.collection).priority);
-  file.waiting.clear();
-}
-
-/// The space comes back at once: what still holds the file open has nothing but its name.
-void Server::remove_part(const OutputFile& file) const {
-  if (!file.file || (is_shared(file) && !leads(file)) || file.collection->format == Format::memory) return;
-  file.file->give_back_space();
-}
-
-/// Once no task uses it, and no rank.
-void Server::finish_dropped(OutputFile& file) {
-  if (file.pending > 0 || file.state == OutputFile::State::creating ||
-      file.state == OutputFile::State::publishing)
-    return;
-  remove_part(file);
-  if (file.file) {  // a worker closes it: the format library may be in use for long
-    workers_.submit([it = std::shared_ptr<storage::File>(std::move(file.file))] { it->abandon(); });
-    file.state = OutputFile::State::announced;
-  }
-  if (!file.closed_by_all()) return;
-  for (const auto& [peer, ticket] : file.tickets) tickets_.answer(peer, ticket);
-  forget_file(file.id, true);
+  for (const std::uint64_t number : open)
+    if (OutputFile* const file = files_.find(number)) files_.end(*file, Ending::no_space, why);
 }
 
 /// Frames of a record that nobody wants: the memory is free for others.

@@ -20,7 +20,7 @@ void Server::fill(observe::ServerState& state) {
   state.phase = failure_ ? "failed" : said_goodbye_ ? "ended" : "running";
   if (const observe::Counter* read = profile_.counter("read bytes")) state.bytes_read = read->value();
   state.tasks_queued = workers_.queued();
-  state.files_open = files_.size();
+  state.files_open = files_.all().size();
   state.ranks_ended = peers_ended_;
   state.ranks_waiting_for_room = port_->waiting_for_room();
   state.ranks_waiting_for_files = tickets_.waiters();
@@ -34,7 +34,7 @@ void Server::fill(std::uint32_t id, observe::CollectionState& state) {
   for (const auto& [seq, record] : records_.of(id))
     if (record.ended && now > record.ended_ns)
       state.lag_s = std::max(state.lag_s, static_cast<double>(now - record.ended_ns) * 1e-9);
-  for (const auto& [number, file] : files_)
+  for (const auto& [number, file] : files_.all())
     if (file.collection == &collection) ++state.files_open;
 }
 

@@ -35,7 +35,8 @@ void Server::end_writing() {
 
 void Server::begin_stop(const char* why) {
   const auto grace_ns = static_cast<std::uint64_t>(config_.stop.grace.count()) * 1'000'000;
-  stopping_ = Stopping{why, now_ns() + grace_ns, grace_ns, files_.empty() ? 0 : files_.rbegin()->first};
+  stopping_ =
+      Stopping{why, now_ns() + grace_ns, grace_ns, files_.all().empty() ? 0 : files_.all().rbegin()->first};
   workers_.run_by_priority();
   const std::string text = fmt::format(
       "I/O server {} was asked to stop ({}): it publishes what the ranks have closed within {} s (the "
@@ -47,15 +48,15 @@ void Server::begin_stop(const char* why) {
 
 /// Everything that ranks had closed, or had begun to close, when the signal came is published.
 bool Server::drained() const {
-  return std::ranges::none_of(files_, [this](const auto& entry) {
+  return std::ranges::none_of(files_.all(), [this](const auto& entry) {
     return entry.first <= stopping_->last_file && entry.second.closed_by > 0;
   });
 }
 
 Error Server::stop_error() const {
   std::vector<std::string> open;
-  for (const auto& [id, file] : files_)
-    if (!file.dropped) open.push_back(file.path);
+  for (const auto& [id, file] : files_.all())
+    if (file.ending != Ending::no_space) open.push_back(file.path);
   Error error =
       make_error(ErrorCode::stopped,
                  "the run was asked to stop ({}): what all ranks had closed is published, the rest is "
