@@ -45,13 +45,7 @@ Server::Server(Identity identity, const config::Config& config, std::unique_ptr<
         port_->wake();
       }),
       stall_(config.deadline, 0),
-      space_(config.space_retry, {[this] { port_->mark_progress(); },
-                                  threads > 0 ? std::function<void()>() : [this] { port_->pump(); },
-                                  [this](const SpaceNotice& notice) {
-                                    if (!workers_.has_threads()) return space_notice(notice);
-                                    executor_.post([this, notice] { space_notice(notice); });
-                                  }}),
-      disk_(std::make_shared<storage::PatientDisk>(storage::Disk::real(), space_)),
+      space_(config, space_host(threads > 0)),
       telemetry_(config, identity_, port_->frames(), logger_, telemetry_host()),
       triggers_(config, identity_, logger_, trigger_host()),
       inputs_({config_, *port_, catalog_, workers_, profile_, [this](std::function<void()> then) {

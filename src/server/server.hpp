@@ -38,7 +38,7 @@
 #include "server/records.hpp"
 #include "server/remote_places.hpp"
 #include "server/scratch_buffers.hpp"
-#include "server/space_guard.hpp"
+#include "server/space/space_policy.hpp"
 #include "server/string_queue.hpp"
 #include "server/telemetry/telemetry.hpp"
 #include "server/tickets.hpp"
@@ -90,13 +90,6 @@ class Server {
  private:
   struct Peer {
     bool ended = false;  ///< finalized, abandoned or lost
-  };
-  /// What the configuration says of a collection.
-  struct Policy {
-    bool optional = false;
-    bool droppable = false;
-    bool readable = false;
-    int priority = 0;
   };
   struct Stopping {
     std::string why;
@@ -197,11 +190,8 @@ class Server {
   void note_not_published(const OutputFile& file, std::string why);
 
   // Full disks, and the end because of a signal.
-  const Policy& policy_of(const ServedCollection& collection);
   [[nodiscard]] Result<> check_wanted(const OutputFile& file) const;
-  void space_notice(const SpaceNotice& notice);
-  void drop_optional(const std::string& why);
-  void drop_collection(std::uint32_t id, const std::string& why);
+  [[nodiscard]] SpacePolicy::Host space_host(bool has_workers);
   void forget_record(const ServedCollection& collection, std::uint64_t seq);
   void look_for_stop();
   void begin_stop(const char* why);
@@ -289,10 +279,7 @@ class Server {
   bool said_goodbye_ = false;
   std::uint64_t goodbye_until_ns_ = 0;
 
-  std::map<std::uint32_t, Policy> policies_;                      ///< by collection
-  std::set<std::uint32_t> dropped_;                               ///< collections that were given up
-  std::map<std::uint32_t, std::set<std::uint32_t>> never_put_;    ///< variables warned of, by collection
-  std::vector<std::pair<std::size_t, wire::AskPlaces>> put_off_;  ///< until there is space
+  std::map<std::uint32_t, std::set<std::uint32_t>> never_put_;  ///< variables warned of, by collection
   std::function<int()> stop_signal_;
   std::optional<Stopping> stopping_;
   std::atomic<bool> out_of_time_{false};
@@ -318,8 +305,7 @@ class Server {
   std::optional<GivenUp> given_up_;
   bool model_has_defined_ = false;  ///< something: decompositions or collections, of this server or not
 
-  SpaceGuard space_;
-  std::shared_ptr<storage::Disk> disk_;  ///< waits for space
+  SpacePolicy space_;
   Telemetry telemetry_;
   TriggerRunner triggers_;
 

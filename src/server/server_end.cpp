@@ -228,7 +228,7 @@ void Server::fail(Error error, Witness witness) {
   if (error.code == ErrorCode::stopped && !stopping_) begin_stop("as another server was");
   if (stopping_ && error.code == ErrorCode::peer_lost)  // ranks get the signal too, and end by it
     error = stop_error().add(error.text());
-  if (error.code != ErrorCode::stopped) space_.stop();
+  space_.session_failed(error);
   failure_ = std::move(error.at_rank(identity_.session_rank)
                            .add(fmt::format("I/O server {} (rank {}) stops writing", identity_.number,
                                             identity_.session_rank)));

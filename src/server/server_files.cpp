@@ -10,7 +10,7 @@ OutputFiles::Host Server::files_host() {
   host.server = static_cast<std::size_t>(identity_.number);
   host.ranks = identity_.session_ranks.size();
   host.run = [this](const OutputFile& file, OutputFiles::Task task) {
-    workers_.submit(std::move(task), policy_of(*file.collection).priority);
+    workers_.submit(std::move(task), space_.of(*file.collection).priority);
   };
   host.leader_is_ready = [this](const OutputFile& file) { return shares_.contains(file.id); };
   host.create = [this](OutputFile& file, SchemaChanges changes) {
@@ -41,13 +41,12 @@ OutputFiles::Host Server::files_host() {
     ++assigned_files_ended_;
     report_load();
   };
-  host.is_given_up = [this](const ServedCollection& it) { return dropped_.contains(it.id); };
-  host.is_optional = [this](const ServedCollection& it) { return policy_of(it).optional; };
-  host.give_up = [this](const ServedCollection& it, const std::string& why) {
-    fellows_.broadcast(wire::CollectionDropped{it.id, why});
-    drop_collection(it.id, why);
+  host.is_given_up = [this](const ServedCollection& it) { return space_.is_given_up(it); };
+  host.is_optional = [this](const ServedCollection& it) { return space_.of(it).optional; };
+  host.give_up = [this](const ServedCollection& it, const std::string& why) { space_.give_up(it, why); };
+  host.stop_space_waits = [this](const OutputFile& file) {
+    space_.stop_waits(storage::part_path(file.path));
   };
-  host.stop_space_waits = [this](const OutputFile& file) { space_.give_up(storage::part_path(file.path)); };
   host.ranks_ended = [this] { return peers_ended_ == peers_.size(); };
   host.fail = [this](Error error) { fail(std::move(error)); };
   return host;

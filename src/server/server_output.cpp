@@ -48,7 +48,7 @@ Result<> Server::open(std::size_t peer, wire::OpenFile message) {
     return afterbay::fail(ErrorCode::internal,
                           "model rank {} opens '{}' of a collection that is not defined here", peer,
                           message.path);
-  (void)policy_of(*collection);
+  (void)space_.of(*collection);
   if (auto opened = files_.open(peer, *collection, std::move(message)); !opened)
     return afterbay::fail(std::move(opened).error().at_rank(catalog_.session_rank(peer)));
   return {};
@@ -75,12 +75,12 @@ storage::FileRequest Server::request_for(const OutputFile& file) {
   request.existing = file.collection->existing;
   request.direct_io = config_.direct_io;
   request.chunk_memory = chunk_memory_;
-  request.disk = disk_;
+  request.disk = space_.disk();
   request.stripes = stripe_policy(config_, *file.collection);
   request.stripes.targets = storage_targets_;
   request.checksum = journal_ && config_.sums_files();
   request.server = static_cast<std::uint64_t>(identity_.number);
-  request.readable = policy_of(*file.collection).readable;
+  request.readable = space_.of(*file.collection).readable;
   return request;
 }
 

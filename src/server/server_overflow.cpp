@@ -36,7 +36,7 @@ void Server::report_memory() {
 
 bool Server::is_droppable(const ServedCollection& collection) {
   return config_.when_full == config::WhenFull::drop && collection.split == model::Split::none &&
-         policy_of(collection).droppable;
+         space_.of(collection).droppable;
 }
 
 /// While ranks may be waiting for room.

@@ -22,7 +22,7 @@ std::uint64_t bytes_of(const OutputFile& file) {
 
 void Server::publish(OutputFile& file) {
   const CollectionTimers timers = timers_of(*file.collection);
-  const int priority = policy_of(*file.collection).priority;
+  const int priority = space_.of(*file.collection).priority;
   publications_.add({&file, timers.publish, priority, bytes_of(file)});
   workers_.submit([this] { publish_together(publications_.take()); }, priority);
 }

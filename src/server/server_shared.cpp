@@ -81,10 +81,6 @@ void Server::handed_over(OutputFile& file, std::vector<std::byte> account) {
 // ---- leader
 
 void Server::answer_places(std::size_t server, const wire::AskPlaces& question) {
-  if (space_.waiting()) {  // by a call that may hold the format library's lock
-    put_off_.emplace_back(server, question);
-    return;
-  }
   wire::Places answer;
   answer.serial = question.serial;
   OutputFile* const file = files_.find(question.file);

@@ -34,8 +34,7 @@ void Server::fill(std::uint32_t id, observe::CollectionState& state) {
   for (const auto& [seq, record] : records_.of(id))
     if (record.ended && now > record.ended_ns)
       state.lag_s = std::max(state.lag_s, static_cast<double>(now - record.ended_ns) * 1e-9);
-  for (const auto& [number, file] : files_.all())
-    if (file.collection == &collection) ++state.files_open;
+  state.files_open += files_.of(collection).size();
 }
 
 void Server::note_taken(OutputFile& file, const Record& record) {

@@ -309,6 +309,13 @@ bool OutputFiles::ignores(std::uint64_t id) const {
   return at->second.ending == Ending::no_space || (failure_ && !at->second.wanted());
 }
 
+std::vector<std::uint64_t> OutputFiles::of(const ServedCollection& collection) const {
+  std::vector<std::uint64_t> ids;
+  for (const auto& [id, file] : files_)
+    if (file.collection == &collection) ids.push_back(id);
+  return ids;
+}
+
 bool OutputFiles::being_written() const {
   return std::ranges::any_of(files_, [](const auto& entry) { return entry.second.being_written(); });
 }

@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/result.hpp"
 #include "server/files/output_file.hpp"
@@ -107,6 +108,8 @@ class OutputFiles {
   /// Whether what ranks still send for the file is of no use, because it is given up or the session failed.
   [[nodiscard]] bool ignores(std::uint64_t id) const;
   [[nodiscard]] const std::map<std::uint64_t, OutputFile>& all() const noexcept { return files_; }
+  /// Numbers of the files of a collection.
+  [[nodiscard]] std::vector<std::uint64_t> of(const ServedCollection& collection) const;
   [[nodiscard]] bool being_written() const;
   /// Whether the ticket is that of a close which has not been answered.
   [[nodiscard]] bool has_ticket(std::size_t peer, std::uint64_t ticket) const;
