@@ -37,8 +37,8 @@ Result<> Server::handle(std::size_t peer, std::span<const std::byte> message) {
       on<wire::GetInputStrings>([](S& s, Rank p, const auto& m) { return s.inputs_.strings(p, m); }),
       on<wire::CloseInput>([](S& s, Rank p, const auto& m) { return s.inputs_.close(p, m); }),
       // Ends.
-      on<wire::Finalize, Counts::always>([](S& s, Rank p, const auto&) { s.end_peer(p); }),
-      on<wire::Abandon, Counts::always>([](S& s, Rank p, auto&& m) { s.abandoned(p, std::move(m)); }),
+      on<wire::Finalize, Counts::always>([](S& s, Rank p, const auto&) { s.shutdown_.rank_ended(p); }),
+      on<wire::Abandon, Counts::always>([](S& s, Rank p, auto&& m) { s.gave_up(p, std::move(m)); }),
       on<wire::FrontendEnds, Counts::always>(
           [](S& s, Rank, auto&& m) { s.fail(std::move(m.error), Witness::reported); }));
 

@@ -37,7 +37,7 @@ Server::Server(Identity identity, const config::Config& config, std::unique_ptr<
           }),
       catalog_(identity_.session_ranks, config),
       strings_(config.memory.server_bytes / strings_share),
-      peers_(identity_.session_ranks.size()),
+      shutdown_(config, shutdown_host()),
       scratch_(config.memory.block_bytes + model::page_bytes),
       overflow_(config, overflow_hooks()),
       executor_([this] {
@@ -83,7 +83,7 @@ Result<> Server::run() {
 }
 
 bool Server::step() {
-  if (finished_) return false;
+  if (finished()) return false;
   const InTerms speaks(identity_.terms);
   bool did = port_->pump();
   did = take_messages() || did;
@@ -94,8 +94,8 @@ bool Server::step() {
   if (did) relieve();
   if (did) tickets_.answer_written([this](const Ticket& ticket) { return is_written(ticket); });
   if (did) epochs_.advance();
-  if (did || said_goodbye_) finish_if_done();
-  if (!did && !failure_ && !said_goodbye_) did = port_->frames().allocate_ahead();
+  if (did || shutdown_.said_goodbye()) finish_if_done();
+  if (!did && !failure_ && !shutdown_.said_goodbye()) did = port_->frames().allocate_ahead();
   if (const std::uint64_t now = now_ns(); now >= next_watch_ns_) {
     next_watch_ns_ = now + watch_interval_ns;
     watch();
@@ -108,12 +108,12 @@ bool Server::step() {
 
 void Server::wait(transport::Millis most) {
   const observe::Timed timed(timers_.wait);
-  port_->wait(said_goodbye_ ? std::min(most, goodbye_sleep) : most);
+  port_->wait(shutdown_.said_goodbye() ? std::min(most, goodbye_sleep) : most);
 }
 
 bool Server::take_messages() {
   bool did = false;
-  for (std::size_t peer = 0; peer < peers_.size(); ++peer) {
+  for (std::size_t peer = 0; peer < catalog_.ranks(); ++peer) {
     for (int i = 0; i < most_messages_a_turn; ++i) {
       const auto message = port_->peek(peer);
       if (!message || must_wait(*message)) break;

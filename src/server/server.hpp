@@ -4,7 +4,6 @@
 // server process's own, or in the inline topology a background thread or the hosting model rank.
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <deque>
@@ -38,6 +37,7 @@
 #include "server/records.hpp"
 #include "server/remote_places.hpp"
 #include "server/scratch_buffers.hpp"
+#include "server/shutdown/shutdown.hpp"
 #include "server/space/space_policy.hpp"
 #include "server/string_queue.hpp"
 #include "server/telemetry/telemetry.hpp"
@@ -78,25 +78,16 @@ class Server {
   /// been told, after `limit` at the latest. `reports`: this server prints the error; else another does.
   void end_early(Error why, transport::Millis limit, bool reports = true);
   /// All model ranks have ended and all files are published or given up.
-  [[nodiscard]] bool finished() const noexcept { return finished_; }
+  [[nodiscard]] bool finished() const noexcept { return shutdown_.finished(); }
   /// step and wait until finished. The first error of the session, if any.
   Result<> run();
   [[nodiscard]] const std::optional<Error>& failure() const noexcept { return failure_; }
   /// `signal` is asked from time to time: a signal that came to stop the run, or 0. Before the first step.
-  void stop_at(std::function<int()> signal) { stop_signal_ = std::move(signal); }
+  void stop_at(std::function<int()> signal) { shutdown_.stop_at(std::move(signal)); }
   /// For the report; once it has finished.
   [[nodiscard]] observe::ServerHistory history() const;
 
  private:
-  struct Peer {
-    bool ended = false;  ///< finalized, abandoned or lost
-  };
-  struct Stopping {
-    std::string why;
-    std::uint64_t until_ns = 0;
-    std::uint64_t grace_ns = 0;
-    std::uint64_t last_file = 0;  ///< that was open when it began
-  };
   struct Timers {
     observe::Timer *wait, *ingest, *create, *write, *publish, *epoch;
     observe::Counter *bytes, *written, *direct, *messages, *backlog, *files;
@@ -122,9 +113,7 @@ class Server {
   void report_load();
   void flush(std::size_t peer, const wire::Flush& message);
   void note_waiter(std::size_t peer, const wire::Waiting& message);
-  void end_peer(std::size_t peer);
-  void abandoned(std::size_t peer, wire::Abandon message);
-  void settle_given_up();
+  void gave_up(std::size_t peer, wire::Abandon message);
 
   [[nodiscard]] OutputFiles::Host files_host();
   // Before the first file.
@@ -193,11 +182,10 @@ class Server {
   [[nodiscard]] Result<> check_wanted(const OutputFile& file) const;
   [[nodiscard]] SpacePolicy::Host space_host(bool has_workers);
   void forget_record(const ServedCollection& collection, std::uint64_t seq);
-  void look_for_stop();
-  void begin_stop(const char* why);
-  void end_writing();
-  [[nodiscard]] bool drained() const;
-  [[nodiscard]] Error stop_error() const;
+  [[nodiscard]] Shutdown::Host shutdown_host();
+  void watch_links();
+  [[nodiscard]] bool nothing_left();
+  void say_goodbye();
 
   [[nodiscard]] TriggerRunner::Host trigger_host();
   void fire_published(const OutputFile& file);
@@ -271,18 +259,11 @@ class Server {
   StringQueue strings_;
   Preparations preparations_;
   OutputFiles files_{files_host()};
-  std::vector<Peer> peers_;
-  std::size_t peers_ended_ = 0;
   std::optional<Error> failure_;
   bool ranks_consistent_ = true;  ///< nobody contradicted another rank: what they send can be used
-  bool finished_ = false;
-  bool said_goodbye_ = false;
-  std::uint64_t goodbye_until_ns_ = 0;
+  Shutdown shutdown_;
 
   std::map<std::uint32_t, std::set<std::uint32_t>> never_put_;  ///< variables warned of, by collection
-  std::function<int()> stop_signal_;
-  std::optional<Stopping> stopping_;
-  std::atomic<bool> out_of_time_{false};
 
   ScratchBuffers scratch_;
   Overflow overflow_;
@@ -293,16 +274,7 @@ class Server {
   std::uint64_t activity_ = 0;  ///< counts messages and what was posted
   StallClock stall_;
   std::uint64_t next_watch_ns_ = 0;
-  std::uint64_t failed_at_ns_ = 0;
   std::optional<std::uint64_t> room_awaited_since_ns_;
-  /// Ranks that gave up one after the other, with the error of the first: one failure, reported once.
-  struct GivenUp {
-    Error error;
-    std::string reason;
-    std::vector<std::size_t> peers;
-    std::uint64_t since_ns = 0;
-  };
-  std::optional<GivenUp> given_up_;
   bool model_has_defined_ = false;  ///< something: decompositions or collections, of this server or not
 
   SpacePolicy space_;

@@ -47,7 +47,7 @@ OutputFiles::Host Server::files_host() {
   host.stop_space_waits = [this](const OutputFile& file) {
     space_.stop_waits(storage::part_path(file.path));
   };
-  host.ranks_ended = [this] { return peers_ended_ == peers_.size(); };
+  host.ranks_ended = [this] { return shutdown_.all_ranks_ended(); };
   host.fail = [this](Error error) { fail(std::move(error)); };
   return host;
 }

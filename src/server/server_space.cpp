@@ -27,9 +27,7 @@ SpacePolicy::Host Server::space_host(bool has_workers) {
 /// What holds for a task that a worker begins. Any thread.
 Result<> Server::check_wanted(const OutputFile& file) const {
   AFTERBAY_TRY(file.check_wanted());
-  if (out_of_time_)
-    return afterbay::fail(ErrorCode::stopped, "{} could not be written in the time that was left", file.path);
-  return {};
+  return shutdown_.check_time(file.path);
 }
 
 /// Frames of a record that nobody wants: the memory is free for others.

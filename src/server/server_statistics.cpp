@@ -10,18 +10,18 @@ Telemetry::Host Server::telemetry_host() {
   return {[this](observe::ServerState& state) { fill(state); }, [this] { return strings_.bytes(); },
           [this](std::uint32_t collection, observe::CollectionState& state) { fill(collection, state); },
           [this](const std::string& text) {
-            if (said_goodbye_) return;  // the journal has the end of the run
+            if (shutdown_.said_goodbye()) return;  // the journal has the end of the run
             logger_.warning("I/O server {}: {}", identity_.number, text);
             note_warning(text);
           }};
 }
 
 void Server::fill(observe::ServerState& state) {
-  state.phase = failure_ ? "failed" : said_goodbye_ ? "ended" : "running";
+  state.phase = failure_ ? "failed" : shutdown_.said_goodbye() ? "ended" : "running";
   if (const observe::Counter* read = profile_.counter("read bytes")) state.bytes_read = read->value();
   state.tasks_queued = workers_.queued();
   state.files_open = files_.all().size();
-  state.ranks_ended = peers_ended_;
+  state.ranks_ended = shutdown_.ranks_ended();
   state.ranks_waiting_for_room = port_->waiting_for_room();
   state.ranks_waiting_for_files = tickets_.waiters();
 }
