@@ -15,7 +15,6 @@ CEILINGS = {
     ("src/client/model_session.hpp", "ModelSession"): (51, 96),
     ("src/config/config.hpp", "Config"): (34, 10),
     ("src/observe/server_state.hpp", "ServerState"): (36, 2),
-    ("src/server/output_file.hpp", "OutputFile"): (29, 3),
     ("src/server/server.hpp", "Server"): (58, 136),
     ("src/storage/netcdf4/netcdf4_file.hpp", "Netcdf4File"): (20, 53),
     ("src/transport/mpi/client.hpp", "MpiClientLink"): (25, 47),

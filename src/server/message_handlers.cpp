@@ -26,7 +26,7 @@ Result<> Server::handle(std::size_t peer, std::span<const std::byte> message) {
       on<wire::PutStrings>([](S& s, Rank p, auto&& m) { return s.put_strings(p, std::move(m)); }),
       on<wire::EndRecords>([](S& s, Rank p, const auto& m) { return s.end_records(p, m); }),
       on<wire::CloseFile>([](S& s, Rank p, const auto& m) { return s.close(p, m); }),
-      on<wire::AskRecords>([](S& s, Rank p, const auto& m) { return s.ask_records(p, m); }),
+      on<wire::AskRecords>([](S& s, Rank p, const auto& m) { return s.files_.ask_records(p, m.file); }),
       on<wire::Flush>([](S& s, Rank p, const auto& m) { s.flush(p, m); }),
       on<wire::Epoch>([](S& s, Rank p, const auto& m) { return s.reach_epoch(p, m); }),
       on<wire::Waiting>([](S& s, Rank p, const auto& m) { s.note_waiter(p, m); }),
@@ -37,8 +37,8 @@ Result<> Server::handle(std::size_t peer, std::span<const std::byte> message) {
       on<wire::GetInputStrings>([](S& s, Rank p, const auto& m) { return s.inputs_.strings(p, m); }),
       on<wire::CloseInput>([](S& s, Rank p, const auto& m) { return s.inputs_.close(p, m); }),
       // Ends.
-      on<wire::Finalize, Counts::always>([](S& s, Rank p, const auto&) { s.end_peer(p); }),
-      on<wire::Abandon, Counts::always>([](S& s, Rank p, auto&& m) { s.abandoned(p, std::move(m)); }),
+      on<wire::Finalize, Counts::always>([](S& s, Rank p, const auto&) { s.shutdown_.rank_ended(p); }),
+      on<wire::Abandon, Counts::always>([](S& s, Rank p, auto&& m) { s.gave_up(p, std::move(m)); }),
       on<wire::FrontendEnds, Counts::always>(
           [](S& s, Rank, auto&& m) { s.fail(std::move(m.error), Witness::reported); }));
 
@@ -64,11 +64,13 @@ Result<> Server::handle_server(std::size_t server, std::span<const std::byte> me
   static constexpr auto handlers = wire::handlers<wire::BetweenServers>(
       // Files that several servers write.
       on<wire::FileShared>([](S& s, Number, auto&& m) { s.file_shared(std::move(m)); }),
-      on<wire::AskPlaces>([](S& s, Number from, const auto& m) { s.answer_places(from, m); }),
+      on<wire::AskPlaces>([](S& s, Number from, auto&& m) {
+        s.space_.when_no_call_waits([&s, from, m = std::move(m)] { s.answer_places(from, m); });
+      }),
       on<wire::Places>([](S& s, Number, auto&& m) { s.places_.answer(std::move(m)); }),
       on<wire::PartDone>([](S& s, Number from, auto&& m) { return s.part_done(from, std::move(m)); }),
       on<wire::FilePublished>([](S& s, Number, const auto& m) {
-        if (const auto file = s.files_.find(m.file); file != s.files_.end()) s.published(file->second);
+        if (OutputFile* const file = s.files_.find(m.file)) s.files_.end(*file, Ending::published);
       }),
       on<wire::EpochPart>([](S& s, Number, auto&& m) { s.epochs_.take_part(std::move(m)); }),
       // The session.
@@ -83,7 +85,7 @@ Result<> Server::handle_server(std::size_t server, std::span<const std::byte> me
                  m.reported ? Witness::reported : Witness::all_servers);
       }),
       on<wire::CollectionDropped>([](S& s, Number from, const auto& m) {
-        s.drop_collection(m.collection, fmt::format("I/O server {}: {}", from, m.why));
+        s.space_.given_up_elsewhere(m.collection, fmt::format("I/O server {}: {}", from, m.why));
       }),
       on<wire::SpaceShort>([](S& s, Number from, const auto& m) { s.places_.set_busy(from, m.is_short); }),
       on<wire::Farewell>([](S& s, Number from, const auto&) { s.fellows_.ended(from); }));

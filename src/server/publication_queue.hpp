@@ -9,7 +9,7 @@
 
 #include "base/thread_safety.hpp"
 #include "observe/profile.hpp"
-#include "server/output_file.hpp"
+#include "server/files/output_file.hpp"
 
 namespace afterbay::server {
 

@@ -37,7 +37,7 @@ Server::Server(Identity identity, const config::Config& config, std::unique_ptr<
           }),
       catalog_(identity_.session_ranks, config),
       strings_(config.memory.server_bytes / strings_share),
-      peers_(identity_.session_ranks.size()),
+      shutdown_(config, shutdown_host()),
       scratch_(config.memory.block_bytes + model::page_bytes),
       overflow_(config, overflow_hooks()),
       executor_([this] {
@@ -45,13 +45,7 @@ Server::Server(Identity identity, const config::Config& config, std::unique_ptr<
         port_->wake();
       }),
       stall_(config.deadline, 0),
-      space_(config.space_retry, {[this] { port_->mark_progress(); },
-                                  threads > 0 ? std::function<void()>() : [this] { port_->pump(); },
-                                  [this](const SpaceNotice& notice) {
-                                    if (!workers_.has_threads()) return space_notice(notice);
-                                    executor_.post([this, notice] { space_notice(notice); });
-                                  }}),
-      disk_(std::make_shared<storage::PatientDisk>(storage::Disk::real(), space_)),
+      space_(config, space_host(threads > 0)),
       telemetry_(config, identity_, port_->frames(), logger_, telemetry_host()),
       triggers_(config, identity_, logger_, trigger_host()),
       inputs_({config_, *port_, catalog_, workers_, profile_, [this](std::function<void()> then) {
@@ -89,7 +83,7 @@ Result<> Server::run() {
 }
 
 bool Server::step() {
-  if (finished_) return false;
+  if (finished()) return false;
   const InTerms speaks(identity_.terms);
   bool did = port_->pump();
   did = take_messages() || did;
@@ -100,8 +94,8 @@ bool Server::step() {
   if (did) relieve();
   if (did) tickets_.answer_written([this](const Ticket& ticket) { return is_written(ticket); });
   if (did) epochs_.advance();
-  if (did || said_goodbye_) finish_if_done();
-  if (!did && !failure_ && !said_goodbye_) did = port_->frames().allocate_ahead();
+  if (did || shutdown_.said_goodbye()) finish_if_done();
+  if (!did && !failure_ && !shutdown_.said_goodbye()) did = port_->frames().allocate_ahead();
   if (const std::uint64_t now = now_ns(); now >= next_watch_ns_) {
     next_watch_ns_ = now + watch_interval_ns;
     watch();
@@ -114,12 +108,12 @@ bool Server::step() {
 
 void Server::wait(transport::Millis most) {
   const observe::Timed timed(timers_.wait);
-  port_->wait(said_goodbye_ ? std::min(most, goodbye_sleep) : most);
+  port_->wait(shutdown_.said_goodbye() ? std::min(most, goodbye_sleep) : most);
 }
 
 bool Server::take_messages() {
   bool did = false;
-  for (std::size_t peer = 0; peer < peers_.size(); ++peer) {
+  for (std::size_t peer = 0; peer < catalog_.ranks(); ++peer) {
     for (int i = 0; i < most_messages_a_turn; ++i) {
       const auto message = port_->peek(peer);
       if (!message || must_wait(*message)) break;
@@ -171,7 +165,7 @@ Result<> Server::define(std::size_t peer, const wire::DefineEnd& message) {
 /// Of everything that the rank has put so far.
 Ticket Server::ticket_for(std::size_t peer, std::uint64_t number, std::uint64_t strings) const {
   Ticket ticket{peer, number, records_.bounds(peer), {}, strings};
-  for (const auto& [id, file] : files_)
+  for (const auto& [id, file] : files_.all())
     if (file.closed[peer]) ticket.files.push_back(id);
   return ticket;
 }
@@ -189,7 +183,7 @@ void Server::note_waiter(std::size_t peer, const wire::Waiting& message) {
 bool Server::is_written(const Ticket& ticket) {
   if (!strings_.written_up_to(ticket.strings)) return false;
   for (const std::uint64_t id : ticket.files)
-    if (files_.contains(id)) return false;
+    if (files_.find(id) != nullptr) return false;
   for (const auto& [collection, bound] : ticket.bounds)
     if (const auto& records = records_.of(collection); !records.empty() && records.begin()->first < bound)
       return false;
@@ -198,11 +192,7 @@ bool Server::is_written(const Ticket& ticket) {
 
 /// False for a ticket that was answered while the rank's word that it waits was on its way.
 bool Server::is_outstanding(std::size_t peer, std::uint64_t ticket) const {
-  return tickets_.has(peer, ticket) || epochs_.has_ticket(peer, ticket) ||
-         std::ranges::any_of(files_, [&](const auto& entry) {
-           return std::ranges::find(entry.second.tickets, std::pair(peer, ticket)) !=
-                  entry.second.tickets.end();
-         });
+  return tickets_.has(peer, ticket) || epochs_.has_ticket(peer, ticket) || files_.has_ticket(peer, ticket);
 }
 
 }  // namespace afterbay::server

@@ -4,7 +4,6 @@
 // server process's own, or in the inline topology a background thread or the hosting model rank.
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <deque>
@@ -29,16 +28,17 @@
 #include "server/epochs/epoch_keeper.hpp"
 #include "server/executor.hpp"
 #include "server/fellow_servers.hpp"
+#include "server/files/output_files.hpp"
 #include "server/identity.hpp"
 #include "server/inputs.hpp"
-#include "server/output_file.hpp"
 #include "server/overflow.hpp"
 #include "server/preparations.hpp"
 #include "server/publication_queue.hpp"
 #include "server/records.hpp"
 #include "server/remote_places.hpp"
 #include "server/scratch_buffers.hpp"
-#include "server/space_guard.hpp"
+#include "server/shutdown/shutdown.hpp"
+#include "server/space/space_policy.hpp"
 #include "server/string_queue.hpp"
 #include "server/telemetry/telemetry.hpp"
 #include "server/tickets.hpp"
@@ -78,32 +78,16 @@ class Server {
   /// been told, after `limit` at the latest. `reports`: this server prints the error; else another does.
   void end_early(Error why, transport::Millis limit, bool reports = true);
   /// All model ranks have ended and all files are published or given up.
-  [[nodiscard]] bool finished() const noexcept { return finished_; }
+  [[nodiscard]] bool finished() const noexcept { return shutdown_.finished(); }
   /// step and wait until finished. The first error of the session, if any.
   Result<> run();
   [[nodiscard]] const std::optional<Error>& failure() const noexcept { return failure_; }
   /// `signal` is asked from time to time: a signal that came to stop the run, or 0. Before the first step.
-  void stop_at(std::function<int()> signal) { stop_signal_ = std::move(signal); }
+  void stop_at(std::function<int()> signal) { shutdown_.stop_at(std::move(signal)); }
   /// For the report; once it has finished.
   [[nodiscard]] observe::ServerHistory history() const;
 
  private:
-  struct Peer {
-    bool ended = false;  ///< finalized, abandoned or lost
-  };
-  /// What the configuration says of a collection.
-  struct Policy {
-    bool optional = false;
-    bool droppable = false;
-    bool readable = false;
-    int priority = 0;
-  };
-  struct Stopping {
-    std::string why;
-    std::uint64_t until_ns = 0;
-    std::uint64_t grace_ns = 0;
-    std::uint64_t last_file = 0;  ///< that was open when it began
-  };
   struct Timers {
     observe::Timer *wait, *ingest, *create, *write, *publish, *epoch;
     observe::Counter *bytes, *written, *direct, *messages, *backlog, *files;
@@ -127,17 +111,11 @@ class Server {
   Result<> close(std::size_t peer, const wire::CloseFile& message);
   Result<> choose_server(const wire::AskServer& message);
   void report_load();
-  Result<> ask_records(std::size_t peer, const wire::AskRecords& message);
-  void tell_records(OutputFile& file);
   void flush(std::size_t peer, const wire::Flush& message);
   void note_waiter(std::size_t peer, const wire::Waiting& message);
-  void end_peer(std::size_t peer);
-  void abandoned(std::size_t peer, wire::Abandon message);
-  void settle_given_up();
+  void gave_up(std::size_t peer, wire::Abandon message);
 
-  Result<OutputFile*> file_of(std::uint64_t id);
-  [[nodiscard]] bool is_dropped(std::uint64_t file) const;
-
+  [[nodiscard]] OutputFiles::Host files_host();
   // Before the first file.
   void prepare(const ServedCollection& collection);
   void prepare_structure();
@@ -145,11 +123,9 @@ class Server {
   void prepare_scratch(const wire::Defined& defined);
   void submit_preparation(std::function<Result<>()> task, std::function<void()> then = {});
   void tell_defined();
-  void create_if_first(OutputFile& file);
-  void create(OutputFile& file, const SchemaChanges& changes);
+  void create(OutputFile& file, SchemaChanges changes);
   /// From a worker: file system and stripes of a new file, for the report.
   void note_striping(const ServedCollection& collection, const storage::File& file);
-  void forget_file(std::uint64_t id, bool published);
   /// Queues the write of a frame: the pieces given by index in the layout.
   void write_frame(OutputFile& file, const ServedCollection& collection, std::uint64_t seq,
                    const transport::FrameView& view, std::vector<std::uint32_t> pieces);
@@ -164,9 +140,8 @@ class Server {
   [[nodiscard]] bool is_droppable(const ServedCollection& collection);
   [[nodiscard]] Overflow::Hooks overflow_hooks();
   void account(const storage::WriteCost& cost, const CollectionTimers& timers);
-  void submit(OutputFile& file, std::function<void()> task);
   Result<> end_record(const ServedCollection& collection, std::uint64_t seq);
-  void publish_if_complete(OutputFile& file);
+  void publish(OutputFile& file);
   void publish_together(const std::vector<PublicationQueue::Waiting>& batch);
   [[nodiscard]] Result<> take_parts(OutputFile& file);
 
@@ -187,10 +162,7 @@ class Server {
   Result<> complete(EpochMarked& it);
   Result<> complete(PartHandedOver& it);
   Result<> complete(FilePublished& it);
-  void task_ended(OutputFile& file, std::optional<Error> error);
-
-  void published(OutputFile& file);
-  void not_published(OutputFile& file, Error error);
+  void published(const OutputFile& file);
 
   // The journal, from any thread.
   [[nodiscard]] Result<> note_opened(const OutputFile& file);
@@ -204,27 +176,16 @@ class Server {
   [[nodiscard]] bool is_never_put(const OutputFile& file, std::uint32_t variable) const;
   void warn_of_variables_never_put(const OutputFile& file);
 
-  void note_given_up(const OutputFile& file, std::string why);
+  void note_not_published(const OutputFile& file, std::string why);
 
   // Full disks, and the end because of a signal.
-  const Policy& policy_of(const ServedCollection& collection);
   [[nodiscard]] Result<> check_wanted(const OutputFile& file) const;
-  void space_notice(const SpaceNotice& notice);
-  void drop_optional(const std::string& why);
-  void drop_collection(std::uint32_t id, const std::string& why);
-  void drop(OutputFile& file, const std::string& why);
-  void discard(OutputFile& file, const std::string& why);
-  [[nodiscard]] bool can_do_without(const OutputFile& file, const Error& error);
-  void lose(OutputFile& file, const std::string& why);
-  void submit_waiting(OutputFile& file);
-  void remove_part(const OutputFile& file) const;
-  void finish_dropped(OutputFile& file);
+  [[nodiscard]] SpacePolicy::Host space_host(bool has_workers);
   void forget_record(const ServedCollection& collection, std::uint64_t seq);
-  void look_for_stop();
-  void begin_stop(const char* why);
-  void end_writing();
-  [[nodiscard]] bool drained() const;
-  [[nodiscard]] Error stop_error() const;
+  [[nodiscard]] Shutdown::Host shutdown_host();
+  void watch_links();
+  [[nodiscard]] bool nothing_left();
+  void say_goodbye();
 
   [[nodiscard]] TriggerRunner::Host trigger_host();
   void fire_published(const OutputFile& file);
@@ -237,13 +198,11 @@ class Server {
   void note_written(std::uint32_t collection, const Record& record);
 
   // Files that several servers write.
-  [[nodiscard]] static bool is_shared(const OutputFile& file);
-  [[nodiscard]] bool leads(const OutputFile& file) const;
   storage::FileRequest request_for(const OutputFile& file);
   bool take_server_messages();
   Result<> handle_server(std::size_t server, std::span<const std::byte> message);
   void file_shared(wire::FileShared message);
-  void join_if_shared(OutputFile& file);
+  void join(OutputFile& file, SchemaChanges changes);
   void answer_places(std::size_t server, const wire::AskPlaces& question);
   Result<> part_done(std::size_t server, wire::PartDone message);
   void hand_over(OutputFile& file);
@@ -268,9 +227,6 @@ class Server {
   enum class Witness { this_server, all_servers, reported };
   void fail(Error error, Witness witness = Witness::this_server);
   void stop_trusting_ranks();
-  void give_up_files();
-  [[nodiscard]] bool hopeless(const OutputFile& file) const;
-  static bool give_up(OutputFile& file);
   void finish_if_done();
   CollectionTimers& timers_of(const ServedCollection& collection);
 
@@ -292,7 +248,7 @@ class Server {
   std::pair<std::uint64_t, std::uint64_t> load_told_{};
   std::uint64_t assigned_files_ended_ = 0;
   RemotePlaces places_;
-  std::map<std::uint64_t, std::vector<std::byte>> shares_;  ///< of files that no rank has opened here yet
+  std::map<std::uint64_t, std::vector<std::byte>> shares_;  ///< of files that are not joined yet
 
   Catalog catalog_;
   Records records_{catalog_};
@@ -302,22 +258,12 @@ class Server {
   EpochKeeper epochs_{epoch_host()};
   StringQueue strings_;
   Preparations preparations_;
-  std::map<std::uint64_t, OutputFile> files_;
-  std::vector<Peer> peers_;
-  std::size_t peers_ended_ = 0;
+  OutputFiles files_{files_host()};
   std::optional<Error> failure_;
   bool ranks_consistent_ = true;  ///< nobody contradicted another rank: what they send can be used
-  bool finished_ = false;
-  bool said_goodbye_ = false;
-  std::uint64_t goodbye_until_ns_ = 0;
+  Shutdown shutdown_;
 
-  std::map<std::uint32_t, Policy> policies_;                      ///< by collection
-  std::set<std::uint32_t> dropped_;                               ///< collections that were given up
-  std::map<std::uint32_t, std::set<std::uint32_t>> never_put_;    ///< variables warned of, by collection
-  std::vector<std::pair<std::size_t, wire::AskPlaces>> put_off_;  ///< until there is space
-  std::function<int()> stop_signal_;
-  std::optional<Stopping> stopping_;
-  std::atomic<bool> out_of_time_{false};
+  std::map<std::uint32_t, std::set<std::uint32_t>> never_put_;  ///< variables warned of, by collection
 
   ScratchBuffers scratch_;
   Overflow overflow_;
@@ -328,20 +274,10 @@ class Server {
   std::uint64_t activity_ = 0;  ///< counts messages and what was posted
   StallClock stall_;
   std::uint64_t next_watch_ns_ = 0;
-  std::uint64_t failed_at_ns_ = 0;
   std::optional<std::uint64_t> room_awaited_since_ns_;
-  /// Ranks that gave up one after the other, with the error of the first: one failure, reported once.
-  struct GivenUp {
-    Error error;
-    std::string reason;
-    std::vector<std::size_t> peers;
-    std::uint64_t since_ns = 0;
-  };
-  std::optional<GivenUp> given_up_;
   bool model_has_defined_ = false;  ///< something: decompositions or collections, of this server or not
 
-  SpaceGuard space_;
-  std::shared_ptr<storage::Disk> disk_;  ///< waits for space
+  SpacePolicy space_;
   Telemetry telemetry_;
   TriggerRunner triggers_;
 

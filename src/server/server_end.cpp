@@ -7,21 +7,18 @@
 namespace afterbay::server {
 namespace {
 
-constexpr std::uint64_t goodbye_after_failure_ns = 2'000'000'000;
-constexpr std::uint64_t ranks_give_up_together_ns = 200'000'000;
 constexpr transport::Millis drain_sleep{2};
 
 }  // namespace
 
-/// Lost ranks, and waits that nothing will end.
-void Server::watch() {
-  look_for_stop();
+/// Lost ranks and servers.
+void Server::watch_links() {
   while (auto lost = port_->lost_peer()) {
     if (const auto server = fellows_.server_of(lost->peer)) {
       if (fellows_.has_unread(*server)) break;  // it may have said farewell while something was sent to it
       fellows_.ended(*server);
       // One that has heard this server's farewell lets go of its link.
-      const bool in_order = said_goodbye_ && lost->ended;
+      const bool in_order = shutdown_.said_goodbye() && lost->ended;
       const int reporter = *server == 0 ? 1 : 0;
       if (!failure_ && !in_order)
         fail(std::move(lost->error),
@@ -31,27 +28,32 @@ void Server::watch() {
     if (!failure_)
       fail(name_unfinished(lost->error.at_rank(catalog_.session_rank(lost->peer)), lost->peer),
            Witness::all_servers);
-    end_peer(lost->peer);
+    shutdown_.rank_ended(lost->peer);
   }
-  if (given_up_ && now_ns() - given_up_->since_ns > ranks_give_up_together_ns) settle_given_up();
+}
+
+/// Lost ranks, and waits that nothing will end.
+void Server::watch() {
+  shutdown_.watch(now_ns());
+  watch_links();
   const std::uint64_t now = now_ns();
+  shutdown_.watch_ranks_that_gave_up(now);
   relieve();
   observe::peak(timers_.backlog, port_->frames().peak_used_bytes());
   telemetry_.show_progress();
   report_load();
   report_memory();
   if (failure_) {
-    if (stall_.expired(activity_)) end_writing();  // a disk that hangs
-    if (!stopping_ && now - failed_at_ns_ > stall_.limit_ns())
-      peers_ended_ = peers_.size();  // ranks that never come back
+    if (stall_.expired(activity_)) shutdown_.end_writing();  // a disk that hangs
+    shutdown_.watch_failed(now);
     finish_if_done();
     return;
   }
-  if (peers_ended_ == peers_.size()) finish_if_done();  // what it waits for then has a deadline of its own
+  if (shutdown_.all_ranks_ended()) finish_if_done();  // what it waits for then has a deadline of its own
   const bool nobody_moves = stall_.expired(activity_);
   const bool room_awaited = waited_for_room(now);
   const bool waited_for = tickets_.waited_longer(stall_.limit_ns(), now) && !writing();
-  const bool some_ended = peers_ended_ > 0 && peers_ended_ < peers_.size();
+  const bool some_ended = shutdown_.ranks_ended() > 0 && !shutdown_.all_ranks_ended();
   if (!waited_for && !(nobody_moves && !writing() &&
                        (room_awaited || some_ended || tickets_.waiters() > 0 ||
                         !catalog_.still_to_come().empty() || preparations_.answer)))
@@ -70,10 +72,7 @@ bool Server::waited_for_room(std::uint64_t now) {
   return now - *room_awaited_since_ns_ > stall_.limit_ns();
 }
 
-bool Server::writing() const {
-  return epochs_.noting() ||
-         std::ranges::any_of(files_, [](const auto& entry) { return entry.second.being_written(); });
-}
+bool Server::writing() const { return epochs_.noting() || files_.being_written(); }
 
 /// `ranks`: model ranks that are late; the error names the rank of the first one.
 Error Server::late(std::string what, const std::vector<int>& ranks) const {
@@ -100,9 +99,9 @@ Error Server::missing_error() {
     const ServedCollection& collection = *catalog_.find(id);
     for (const auto& [seq, record] : records)
       if (const std::string missing = records_.missing(collection, record); !missing.empty()) {
-        const auto file = files_.find(record.file);
+        const OutputFile* const file = files_.find(record.file);
         return late(missing, records_.absent(collection, record))
-            .in_file(file == files_.end() ? collection.name : file->second.path)
+            .in_file(file == nullptr ? collection.name : file->path)
             .in_variable(records_.missing_variable(collection, record));
       }
   }
@@ -114,8 +113,8 @@ Error Server::missing_error() {
                       ticket.peer, ticket.strings, strings_.taken()),
           {static_cast<int>(ticket.peer)});
   if (const std::string missing = epochs_.missing(); !missing.empty()) return late(missing);
-  for (const auto& [id, file] : files_)
-    if (file.closed_by > 0 && file.closed_by < peers_.size())
+  for (const auto& [id, file] : files_.all())
+    if (file.closed_by > 0 && !file.closed_by_all())
       return late(fmt::format("{} did not close the file, while other ranks did",
                               text_of_ranks(file.not_closed())),
                   file.not_closed())
@@ -127,9 +126,9 @@ Error Server::missing_error() {
     return late(fmt::format("{} did not end the step, while other ranks wait for it", text_of_ranks(behind)),
                 behind);
   std::vector<int> absent;
-  for (std::size_t p = 0; p < peers_.size(); ++p)
-    if (!peers_[p].ended) absent.push_back(static_cast<int>(p));
-  if (peers_ended_ > 0)
+  for (std::size_t p = 0; p < catalog_.ranks(); ++p)
+    if (!shutdown_.has_ended(p)) absent.push_back(static_cast<int>(p));
+  if (shutdown_.ranks_ended() > 0)
     return late(fmt::format("{} did not finalize, while other ranks did", text_of_ranks(absent)), absent);
   return late(fmt::format(
       "ranks wait for room in the server's memory ({} of {} bytes in use) and no record is complete: "
@@ -140,11 +139,11 @@ Error Server::missing_error() {
 /// Adds to the error of a rank that ended early which file and variable it leaves incomplete.
 Error Server::name_unfinished(Error error, std::size_t peer) {
   std::vector<const OutputFile*> unfinished;
-  for (const auto& [id, file] : files_)
+  for (const auto& [id, file] : files_.all())
     if (!file.closed[peer]) unfinished.push_back(&file);
   const auto path_of = [&](std::uint64_t id) {
-    const auto at = files_.find(id);
-    return at == files_.end() ? std::string() : at->second.path;
+    const OutputFile* const file = files_.find(id);
+    return file == nullptr ? std::string() : file->path;
   };
   if (const auto awaited = records_.awaited_from(peer)) {
     error.add(fmt::format("other ranks had put variable '{}'{}, model rank {} not yet", awaited->variable,
@@ -164,10 +163,9 @@ Error Server::name_unfinished(Error error, std::size_t peer) {
 }
 
 /// A rank ended without finalize. When it only passes on a failure, say of another server, that is this
-/// server's failure too. Otherwise this waits a little for others that make the same mistake.
-void Server::abandoned(std::size_t peer, wire::Abandon message) {
-  if (failure_) return end_peer(peer);
-  if (message.session_failed && message.cause) {
+/// server's failure too.
+void Server::gave_up(std::size_t peer, wire::Abandon message) {
+  if (!failure_ && message.session_failed && message.cause) {
     std::uint32_t first_reached = 0;
     while (std::ranges::binary_search(message.lost, first_reached)) ++first_reached;
     const bool first = first_reached == static_cast<std::uint32_t>(identity_.number);
@@ -175,30 +173,9 @@ void Server::abandoned(std::size_t peer, wire::Abandon message) {
          message.reported ? Witness::reported
          : first          ? Witness::this_server
                           : Witness::all_servers);
-    return end_peer(peer);
+    return shutdown_.rank_ended(peer);
   }
-  if (!given_up_) {
-    Error error(ErrorCode::peer_lost, message.cause ? message.cause->text() : std::string());
-    if (message.cause) error.in_file(message.cause->file).in_variable(message.cause->variable);
-    given_up_ = {std::move(error), std::move(message.reason), {}, now_ns()};
-  }
-  given_up_->peers.push_back(peer);
-  port_->forget(peer);  // it may close its link before the others have come
-  if (given_up_->peers.size() + peers_ended_ == peers_.size()) settle_given_up();
-}
-
-/// The failure of all ranks that have given up so far.
-void Server::settle_given_up() {
-  GivenUp all = *std::exchange(given_up_, std::nullopt);
-  std::vector<int> ranks(all.peers.begin(), all.peers.end());
-  std::ranges::sort(ranks);
-  const std::string after = all.error.message.empty() ? "" : ", after: " + all.error.message;
-  all.error.message = fmt::format(
-      "{}{} gave up: {}{}", text_of_ranks(ranks),
-      ranks.size() > 1 ? fmt::format(" ({} of {})", ranks.size(), peers_.size()) : "", all.reason, after);
-  all.error.at_rank(catalog_.session_rank(all.peers.front()));
-  if (!failure_) fail(name_unfinished(std::move(all.error), all.peers.front()), Witness::all_servers);
-  for (const std::size_t peer : all.peers) end_peer(peer);
+  shutdown_.rank_gave_up(peer, message.cause, std::move(message.reason), now_ns());
 }
 
 bool Server::catch_up() {
@@ -213,10 +190,10 @@ bool Server::catch_up() {
 
 void Server::end_early(Error why, transport::Millis limit, bool reports) {
   const InTerms speaks(identity_.terms);
-  if (finished_) return;
+  if (finished()) return;
   if (!failure_) fail(std::move(why), reports ? Witness::this_server : Witness::reported);
   const std::uint64_t until = now_ns() + static_cast<std::uint64_t>(limit.count()) * 1'000'000;
-  while (!finished_ && now_ns() < until)
+  while (!finished() && now_ns() < until)
     if (!step()) wait(drain_sleep);
   leave();
 }
@@ -228,21 +205,19 @@ void Server::fail(Error error, Witness witness) {
     logger_.debug("a later error: {}", error.text());
     return;
   }
-  if (error.code == ErrorCode::stopped && !stopping_) begin_stop("as another server was");
-  if (stopping_ && error.code == ErrorCode::peer_lost)  // ranks get the signal too, and end by it
-    error = stop_error().add(error.text());
-  if (error.code != ErrorCode::stopped) space_.stop();
+  error = shutdown_.cause_of_failure(std::move(error), now_ns());
+  space_.session_failed(error);
   failure_ = std::move(error.at_rank(identity_.session_rank)
                            .add(fmt::format("I/O server {} (rank {}) stops writing", identity_.number,
                                             identity_.session_rank)));
-  failed_at_ns_ = now_ns();
+  shutdown_.session_failed(now_ns());
   const bool reports =
       witness == Witness::this_server || (witness == Witness::all_servers && identity_.number == 0);
   logger_.write(reports ? LogLevel::error : LogLevel::info, failure_->text());
   const bool reported = reports || witness == Witness::reported;
   const auto bytes = wire::encode(wire::Failed{*failure_, reported});
   // Ranks that have finalized wait for their files to be published: they are told too.
-  for (std::size_t p = 0; p < peers_.size(); ++p) port_->send(p, bytes);
+  for (std::size_t p = 0; p < catalog_.ranks(); ++p) port_->send(p, bytes);
   port_->fail();
   fellows_.broadcast(wire::ServerFailed{*failure_, reported});
   places_.fail(*failure_);
@@ -250,86 +225,84 @@ void Server::fail(Error error, Witness witness) {
   tickets_.clear();
   epochs_.stop();
   triggers_.forget_epochs();
-  give_up_files();
+  files_.session_failed(failure_->message);
 }
 
 /// Ranks contradicted each other: nothing that is not complete yet can become so.
 void Server::stop_trusting_ranks() {
   ranks_consistent_ = false;
-  for (auto& [id, file] : files_) file.failed = file.failed || !file.closed_by_all();
+  files_.end_unclosed();
 }
 
-/// After a failure: drops the files that will never be complete.
-void Server::give_up_files() {
-  std::vector<std::uint64_t> dropped;
-  for (auto& [id, file] : files_) {
-    if (!hopeless(file)) continue;
-    file.unwanted = true;
-    if (!give_up(file)) continue;
-    if (!file.dropped) note_given_up(file, failure_->message);
-    dropped.push_back(id);
-  }
-  for (const std::uint64_t id : dropped) forget_file(id, false);
+Shutdown::Host Server::shutdown_host() {
+  Shutdown::Host host;
+  host.server = identity_.number;
+  host.ranks = identity_.session_ranks.size();
+  host.fail = [this](Error error) { fail(std::move(error)); };
+  host.fail_for_rank = [this](Error error, std::size_t peer) {
+    error.at_rank(catalog_.session_rank(peer));
+    fail(name_unfinished(std::move(error), peer), Witness::all_servers);
+  };
+  host.forget_link = [this](std::size_t peer) { port_->forget(peer); };
+  host.rank_ended = [this](std::size_t peer) { inputs_.forget(peer); };
+  host.last_file = [this] { return files_.all().empty() ? 0 : files_.all().rbegin()->first; };
+  host.drained = [this](std::uint64_t last_file) {
+    return std::ranges::none_of(files_.all(), [last_file](const auto& entry) {
+      return entry.first <= last_file && entry.second.closed_by > 0;
+    });
+  };
+  host.open_paths = [this] {
+    std::vector<std::string> paths;
+    for (const auto& [id, file] : files_.all())
+      if (file.ending != Ending::no_space) paths.push_back(file.path);
+    return paths;
+  };
+  host.run_by_priority = [this] { workers_.run_by_priority(); };
+  host.cut_off_disk = [this] { space_.cut_off(); };
+  host.nothing_left = [this] { return nothing_left(); };
+  host.say_goodbye = [this] { say_goodbye(); };
+  host.sending = [this] { return port_->sending(); };
+  host.warn = [this](const std::string& text) { warn(text); };
+  return host;
 }
 
-/// Of what several servers write, the others know by themselves: a part that is handed over is theirs to
-/// publish, and what is still missing from them may never come.
-bool Server::hopeless(const OutputFile& file) const {
-  if (file.dropped || (is_shared(file) && (!leads(file) || file.parts_missing > 0))) return true;
-  return file.failed || (peers_ended_ == peers_.size() && !file.closed_by_all());
-}
-
-/// Drops a file that will not be published; false while workers still use it.
-bool Server::give_up(OutputFile& file) {
-  file.pending -= file.waiting.size();
-  file.waiting.clear();
-  if (file.pending > 0 || file.state == OutputFile::State::creating ||
-      file.state == OutputFile::State::publishing)
+/// Goes on with what the end waits for.
+bool Server::nothing_left() {
+  files_.end_hopeless();
+  if (!files_.all().empty()) return false;
+  for (const std::string& warning : epochs_.forget_unreachable()) warn(warning);
+  if (!epochs_.empty()) {
+    epochs_.advance();
     return false;
-  if (file.file && file.state != OutputFile::State::handed_over) file.file->abandon();
-  return true;
+  }
+  if (triggers_.ended(now_ns(), stall_.limit_ns())) return true;
+  port_->mark_progress();
+  return false;
 }
 
-void Server::end_peer(std::size_t peer) {
-  port_->forget(peer);
-  if (peers_[peer].ended) return;
-  peers_[peer].ended = true;
-  ++peers_ended_;
-  inputs_.forget(peer);
+void Server::say_goodbye() {
+  if (journal_)
+    if (auto ended = journal_->ended(!failure_); !ended) fail(std::move(ended).error());
+  const auto bye = wire::encode(wire::Bye{});
+  for (std::size_t p = 0; p < catalog_.ranks() && !failure_; ++p) port_->send(p, bye);
+  fellows_.broadcast(wire::Farewell{});
 }
 
 /// The last messages must have been taken before the server may stop moving them. It does not wait
 /// here: the rank that hosts an inline server takes its own.
 void Server::finish_if_done() {
-  if (finished_ || peers_ended_ < peers_.size()) return;
-  if (failure_) give_up_files();
-  if (!files_.empty()) return;
-  for (const std::string& warning : epochs_.forget_unreachable()) warn(warning);
-  if (!epochs_.empty()) return epochs_.advance();
-  if (!said_goodbye_ && !triggers_.ended(now_ns(), stall_.limit_ns())) return port_->mark_progress();
-  if (!said_goodbye_) {
-    said_goodbye_ = true;
-    if (journal_)
-      if (auto ended = journal_->ended(!failure_); !ended) fail(std::move(ended).error());
-    goodbye_until_ns_ = now_ns() + (failure_ ? goodbye_after_failure_ns : stall_.limit_ns());
-    if (stopping_) goodbye_until_ns_ = std::max(goodbye_until_ns_, stopping_->until_ns);
-    const auto bye = wire::encode(wire::Bye{});
-    for (std::size_t p = 0; p < peers_.size() && !failure_; ++p) port_->send(p, bye);
-    fellows_.broadcast(wire::Farewell{});
-  }
-  if (port_->sending() && now_ns() < goodbye_until_ns_) return;
+  if (!shutdown_.advance(now_ns())) return;
   observe::add(timers_.messages, port_->messages());
   observe::peak(timers_.backlog, port_->frames().peak_used_bytes());
-  finished_ = true;
   telemetry_.show_progress(true);
   telemetry_.sample(model_has_defined_);
 }
 
 void Server::leave() {
   const InTerms speaks(identity_.terms);
-  if (given_up_) settle_given_up();
-  if (!failure_ || said_goodbye_) return;
-  peers_ended_ = peers_.size();
+  shutdown_.report_ranks_that_gave_up();
+  if (!failure_ || shutdown_.said_goodbye()) return;
+  shutdown_.give_up_ranks();
   finish_if_done();
 }
 

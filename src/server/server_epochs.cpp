@@ -9,19 +9,15 @@ namespace afterbay::server {
 EpochKeeper::Host Server::epoch_host() {
   EpochKeeper::Host host;
   host.ranks = identity_.session_ranks.size();
-  host.file = [this](std::uint64_t id) {
-    const auto at = files_.find(id);
-    return at == files_.end() ? nullptr : &at->second;
-  };
+  host.file = [this](std::uint64_t id) { return files_.find(id); };
   host.is_written = [this](const Ticket& ticket) { return is_written(ticket); };
-  host.is_member = [this](const OutputFile& file) { return is_shared(file) && !leads(file); };
   host.awaits_journal = [this](const OutputFile& file) { return notes_opening(file) && !file.noted; };
   host.mark = [this](OutputFile& file, storage::Epoch epoch, EpochKeeper::Parts parts) {
     submit_mark(file, std::move(epoch), std::move(parts));
   };
   host.send_part = [this](const OutputFile& file, wire::EpochPart part) {
-    if (auto sent = fellows_.send(file.leader, part); !sent)
-      fail(fellow_error(std::move(sent).error(), file.leader));
+    if (auto sent = fellows_.send(file.parts.leader, part); !sent)
+      fail(fellow_error(std::move(sent).error(), file.parts.leader));
   };
   host.note = [this](std::uint64_t number, journal::EpochCompleted line) {
     note_epoch(number, std::move(line));
@@ -41,26 +37,27 @@ Result<> Server::reach_epoch(std::size_t peer, const wire::Epoch& message) {
 }
 
 void Server::submit_mark(OutputFile& file, storage::Epoch epoch, EpochKeeper::Parts parts) {
-  const bool member = is_shared(file) && !leads(file);
+  const bool member = file.role == OutputFile::Role::member;
   const CollectionTimers timers = timers_of(*file.collection);
-  submit(file, [this, &file, member, timers, epoch = std::move(epoch), parts = std::move(parts)]() mutable {
-    observe::Timed timed(timers_.epoch);
-    EpochMarked result{.file = file.id, .epoch = epoch.number};
-    auto marked = [&]() -> Result<> {
-      AFTERBAY_TRY(check_wanted(file));
-      if (member) {
-        AFTERBAY_TRY_ASSIGN(result.part, file.file->mark_member_epoch(epoch));
-        return {};
-      }
-      epoch.records = std::max(epoch.records, file.file->records());
-      AFTERBAY_TRY_ASSIGN(const auto cost, file.file->mark_epoch(epoch, parts));
-      account(cost, timers);
-      return {};
-    }();
-    if (!marked) result.error = std::move(marked).error();
-    timed.stop();
-    post(std::move(result));
-  });
+  files_.submit(file,
+                [this, &file, member, timers, epoch = std::move(epoch), parts = std::move(parts)]() mutable {
+                  observe::Timed timed(timers_.epoch);
+                  EpochMarked result{.file = file.id, .epoch = epoch.number};
+                  auto marked = [&]() -> Result<> {
+                    AFTERBAY_TRY(check_wanted(file));
+                    if (member) {
+                      AFTERBAY_TRY_ASSIGN(result.part, file.file->mark_member_epoch(epoch));
+                      return {};
+                    }
+                    epoch.records = std::max(epoch.records, file.file->records());
+                    AFTERBAY_TRY_ASSIGN(const auto cost, file.file->mark_epoch(epoch, parts));
+                    account(cost, timers);
+                    return {};
+                  }();
+                  if (!marked) result.error = std::move(marked).error();
+                  timed.stop();
+                  post(std::move(result));
+                });
 }
 
 void Server::note_epoch(std::uint64_t number, journal::EpochCompleted line) {

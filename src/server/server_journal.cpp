@@ -27,14 +27,14 @@ Result<> Server::note_opened(const OutputFile& file) {
 
 /// Of what several servers write, its leader says it.
 bool Server::notes_opening(const OutputFile& file) const {
-  return journal_ && file.collection->format != Format::memory && (!is_shared(file) || leads(file));
+  return journal_ && file.collection->format != Format::memory && file.role != OutputFile::Role::member;
 }
 
 /// The journal hears of a file before it is published or an epoch says that it is not. A journal's first line
 /// waits for the disk several times: another worker writes meanwhile.
 void Server::submit_opened_note(OutputFile& file) {
   if (!notes_opening(file)) return;
-  submit(file, [this, &file, id = file.id] {
+  files_.submit(file, [this, &file, id = file.id] {
     OpeningNoted result{.file = id};
     if (auto noted = note_opened(file); !noted) result.error = std::move(noted).error();
     post(std::move(result));
@@ -49,7 +49,7 @@ journal::FilePublished Server::line_of(const OutputFile& file, const storage::Pu
   return line;
 }
 
-void Server::note_given_up(const OutputFile& file, std::string why) {
+void Server::note_not_published(const OutputFile& file, std::string why) {
   if (notes_opening(file)) journal_->given_up(facts_of(file), std::move(why));
 }
 

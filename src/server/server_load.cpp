@@ -21,13 +21,13 @@ Result<> Server::choose_server(const wire::AskServer& message) {
       dispatcher_.assign(message.collection, message.candidates, message.expected_bytes);
   logger_.debug("file {} of collection {} goes to I/O server {}", message.nth, message.collection, server);
   const auto answer = wire::encode(wire::Assigned{message.collection, message.nth, server});
-  for (std::size_t p = 0; p < peers_.size(); ++p) port_->send(p, answer);
+  for (std::size_t p = 0; p < catalog_.ranks(); ++p) port_->send(p, answer);
   return {};
 }
 
 /// Often enough to be of use, and only when something has changed.
 void Server::report_load() {
-  if (!tells_load_ || said_goodbye_) return;
+  if (!tells_load_ || shutdown_.said_goodbye()) return;
   const std::pair now(port_->frames().used_bytes() + strings_.bytes(), assigned_files_ended_);
   if (now == load_told_) return;
   load_told_ = now;

@@ -40,20 +40,6 @@ Server::CollectionTimers& Server::timers_of(const ServedCollection& collection) 
   return at->second;
 }
 
-Result<OutputFile*> Server::file_of(std::uint64_t id) {
-  if (const auto at = files_.find(id); at != files_.end()) return &at->second;
-  return afterbay::fail(ErrorCode::internal, "file number {} is not open on I/O server {}", id,
-                        identity_.number);
-}
-
-/// After a failure, or when it was given up: what ranks still send for this file is of no use.
-bool Server::is_dropped(std::uint64_t file) const {
-  const auto at = files_.find(file);
-  if (at != files_.end() && at->second.dropped) return true;
-  if (!failure_) return false;
-  return at == files_.end() || at->second.failed;
-}
-
 // ---- opening
 
 Result<> Server::open(std::size_t peer, wire::OpenFile message) {
@@ -62,74 +48,10 @@ Result<> Server::open(std::size_t peer, wire::OpenFile message) {
     return afterbay::fail(ErrorCode::internal,
                           "model rank {} opens '{}' of a collection that is not defined here", peer,
                           message.path);
-  auto [at, is_new] = files_.try_emplace(message.file);
-  OutputFile& file = at->second;
-  if (is_new) {
-    file.id = message.file;
-    file.collection = collection;
-    file.path = message.path;
-    file.leader = message.leader;
-    file.assigned = message.assigned != 0;
-    file.closed.resize(peers_.size(), false);
-    file.variables_put.resize(collection->schema.variables.size(), false);
-    file.opened_ns = now_ns();
-    (void)policy_of(*collection);
-    file.dropped = dropped_.contains(collection->id);
-    if (file.dropped) note_given_up(file, "its collection was given up before, for want of space");
-    if (is_shared(file) && leads(file)) file.parts_missing = collection->servers.size() - 1;
-    if (auto share = shares_.extract(file.id)) file.share = std::move(share.mapped());
-  } else if (file.path != message.path || file.collection != collection) {
-    return afterbay::fail(
-        make_error(
-            ErrorCode::conflict,
-            "model rank {} opens '{}' where another rank opens '{}': every rank must open the same files in "
-            "the same order",
-            peer, message.path, file.path)
-            .in_file(message.path)
-            .at_rank(catalog_.session_rank(peer)));
-  }
-  if (message.name) file.name = std::move(*message.name);
-  if (message.changes) {
-    file.changes = std::move(message.changes);
-    if (is_shared(file) && !leads(file))
-      join_if_shared(file);
-    else
-      create_if_first(file);
-  }
+  (void)space_.of(*collection);
+  if (auto opened = files_.open(peer, *collection, std::move(message)); !opened)
+    return afterbay::fail(std::move(opened).error().at_rank(catalog_.session_rank(peer)));
   return {};
-}
-
-/// Begins a file, unless an older one of its name is in the making: that one is published first, so that
-/// close and open of the same path need no wait between them.
-void Server::create_if_first(OutputFile& file) {
-  if (file.state != OutputFile::State::announced || !file.changes || file.failed || file.dropped) return;
-  for (const auto& [id, other] : files_) {
-    if (id >= file.id) break;
-    if (other.path == file.path) return;
-  }
-  const SchemaChanges changes = std::move(*file.changes);
-  file.changes.reset();
-  create(file, changes);
-}
-
-/// Ends a file, and begins the next of its name. What builds on a file that was not published cannot be
-/// complete either.
-void Server::forget_file(std::uint64_t id, bool published) {
-  const std::string path = files_.at(id).path;
-  const bool assigned = files_.at(id).assigned;
-  files_.erase(id);
-  if (assigned) {
-    ++assigned_files_ended_;
-    report_load();
-  }
-  for (auto next = files_.upper_bound(id); next != files_.end(); ++next) {
-    if (next->second.path != path) continue;
-    next->second.failed = next->second.failed || !published;
-    if (published) {
-      if (!is_shared(next->second) || leads(next->second)) create_if_first(next->second);
-      return;
-    }
-  }
 }
 
 void Server::note_striping(const ServedCollection& collection, const storage::File& file) {
@@ -153,20 +75,20 @@ storage::FileRequest Server::request_for(const OutputFile& file) {
   request.existing = file.collection->existing;
   request.direct_io = config_.direct_io;
   request.chunk_memory = chunk_memory_;
-  request.disk = disk_;
+  request.disk = space_.disk();
   request.stripes = stripe_policy(config_, *file.collection);
   request.stripes.targets = storage_targets_;
   request.checksum = journal_ && config_.sums_files();
   request.server = static_cast<std::uint64_t>(identity_.number);
-  request.readable = policy_of(*file.collection).readable;
+  request.readable = space_.of(*file.collection).readable;
   return request;
 }
 
-void Server::create(OutputFile& file, const SchemaChanges& changes) {
-  file.state = OutputFile::State::creating;
+void Server::create(OutputFile& file, SchemaChanges changes) {
   timers_of(*file.collection);
-  workers_.submit([this, id = file.id, request = request_for(file), shared = is_shared(file),
-                   collection = file.collection, changes]() mutable {
+  workers_.submit([this, id = file.id, request = request_for(file),
+                   shared = file.role == OutputFile::Role::leader, collection = file.collection,
+                   changes = std::move(changes)]() mutable {
     observe::Timed timed(timers_.create);
     FileCreated result{.file = id};
     const auto make = [&]() -> Result<> {
@@ -183,14 +105,6 @@ void Server::create(OutputFile& file, const SchemaChanges& changes) {
   });
 }
 
-void Server::submit(OutputFile& file, std::function<void()> task) {
-  ++file.pending;
-  if (file.state == OutputFile::State::open || file.dropped)
-    workers_.submit(std::move(task), policy_of(*file.collection).priority);
-  else
-    file.waiting.push_back(std::move(task));
-}
-
 // ---- frames
 
 Result<> Server::frame_ready(std::uint32_t pool_frame, std::uint64_t seq) {
@@ -199,11 +113,11 @@ Result<> Server::frame_ready(std::uint32_t pool_frame, std::uint64_t seq) {
   if (collection == nullptr || !view)
     return afterbay::fail(ErrorCode::internal, "frame {} number {} is ready but unknown", pool_frame, seq);
   Record* record = records_.find(collection->id, seq);
-  if (record == nullptr || is_dropped(record->file)) {
+  if (record == nullptr || files_.ignores(record->file)) {
     port_->frames().release(*view);
     return {};
   }
-  AFTERBAY_TRY_ASSIGN(OutputFile* const file, file_of(record->file));
+  AFTERBAY_TRY_ASSIGN(OutputFile* const file, files_.require(record->file));
   const std::uint32_t number = pool_frame - collection->first_frame;
   const model::Frame& frame = collection->layout->frames[number];
   std::vector<std::uint32_t> pieces;
@@ -224,7 +138,7 @@ void Server::write_frame(OutputFile& file, const ServedCollection& collection, s
   FrameTask task{&collection, record.record, view, std::move(pieces)};
   const bool droppable = !record.fixed && is_droppable(collection);
   auto frame = overflow_.add(std::move(task), {collection.id, seq}, droppable);
-  submit(file, [this, timers, frame = std::move(frame), id = collection.id, &file, seq] {
+  files_.submit(file, [this, timers, frame = std::move(frame), id = collection.id, &file, seq] {
     observe::Timed timed(timers.write);
     FrameWritten result{.file = file.id, .collection = id, .seq = seq};
     auto cost = write_queued(frame, file, timers.fill);
@@ -255,11 +169,11 @@ void Server::account(const storage::WriteCost& cost, const CollectionTimers& tim
 }
 
 Result<> Server::put_strings(std::size_t peer, wire::PutStrings message) {
-  if (is_dropped(message.file)) {
+  if (files_.ignores(message.file)) {
     strings_.written(strings_.add(0));
     return {};
   }
-  AFTERBAY_TRY_ASSIGN(OutputFile* const file, file_of(message.file));
+  AFTERBAY_TRY_ASSIGN(OutputFile* const file, files_.require(message.file));
   if (message.variable >= file->collection->schema.variables.size())
     return afterbay::fail(ErrorCode::internal,
                           "model rank {} put strings into variable number {}, which is not there", peer,
@@ -271,7 +185,7 @@ Result<> Server::put_strings(std::size_t peer, wire::PutStrings message) {
   file->variables_put[message.variable] = true;
   observe::peak(timers_.backlog, port_->frames().used_bytes() + strings_.bytes());
   const CollectionTimers timers = timers_of(*file->collection);
-  submit(*file, [this, file, timers, number, message = std::move(message)] {
+  files_.submit(*file, [this, file, timers, number, message = std::move(message)] {
     observe::Timed timed(timers.write);
     StringsWritten result{.file = file->id, .number = number};
     auto cost = [&]() -> Result<storage::WriteCost> {
@@ -309,11 +223,11 @@ Result<> Server::end_records(std::size_t peer, const wire::EndRecords& message) 
 Result<> Server::put(std::size_t peer, const wire::Put& message) {
   AFTERBAY_TRY(records_.put(peer, message));
   const Record* record = records_.find(message.collection, message.seq);
-  const auto file = files_.find(record->file);
-  if (file == files_.end()) return {};
-  file->second.variables_put[message.variable] = true;
+  OutputFile* const file = files_.find(record->file);
+  if (file == nullptr) return {};
+  file->variables_put[message.variable] = true;
   if (catalog_.find(message.collection)->layout->variables[message.variable].record)
-    file->second.records_put = std::max(file->second.records_put, record->record + 1);
+    file->records_put = std::max(file->records_put, record->record + 1);
   return {};
 }
 
@@ -324,13 +238,13 @@ Result<> Server::end_record(const ServedCollection& collection, std::uint64_t se
   if (record.ended) return {};
   record.ended = true;
   record.ended_ns = now_ns();
-  if (is_dropped(record.file)) {
+  if (files_.ignores(record.file)) {
     forget_record(collection, seq);
     return {};
   }
-  AFTERBAY_TRY_ASSIGN(OutputFile* const file, file_of(record.file));
+  AFTERBAY_TRY_ASSIGN(OutputFile* const file, files_.require(record.file));
   if (const std::string missing = records_.missing(collection, record); !missing.empty()) {
-    file->failed = true;
+    files_.end(*file, Ending::incomplete);
     return afterbay::fail(
         make_error(ErrorCode::conflict, "{} before the step ended or the file was closed", missing)
             .in_file(file->path)
@@ -359,35 +273,14 @@ Result<> Server::end_record(const ServedCollection& collection, std::uint64_t se
 }
 
 Result<> Server::close(std::size_t peer, const wire::CloseFile& message) {
-  if (failure_ && is_dropped(message.file)) return {};
-  AFTERBAY_TRY_ASSIGN(OutputFile* const file, file_of(message.file));
-  file->tickets.emplace_back(peer, message.ticket);
-  if (file->closed[peer]) return {};
-  file->closed[peer] = true;
-  ++file->closed_by;
-  if (!file->closed_by_all()) return {};
+  AFTERBAY_TRY_ASSIGN(OutputFile* const file, files_.close(peer, message));
+  if (file == nullptr) return {};
   std::vector<std::uint64_t> of_file;
   for (const auto& [seq, record] : records_.of(file->collection->id))
     if (record.file == file->id) of_file.push_back(seq);
   for (const std::uint64_t seq : of_file) AFTERBAY_TRY(end_record(*file->collection, seq));
-  if (file->dropped)
-    finish_dropped(*file);
-  else
-    publish_if_complete(*file);
+  files_.all_closed(*file);
   return {};
-}
-
-Result<> Server::ask_records(std::size_t peer, const wire::AskRecords& message) {
-  AFTERBAY_TRY_ASSIGN(OutputFile* const file, file_of(message.file));
-  file->asked_records.push_back(peer);
-  if (file->file || file->dropped) tell_records(*file);
-  return {};
-}
-
-void Server::tell_records(OutputFile& file) {
-  const auto answer = wire::encode(wire::FileRecords{file.id, file.file ? file.file->records() : 0});
-  for (const std::size_t peer : file.asked_records) port_->send(peer, answer);
-  file.asked_records.clear();
 }
 
 }  // namespace afterbay::server

@@ -36,7 +36,7 @@ void Server::report_memory() {
 
 bool Server::is_droppable(const ServedCollection& collection) {
   return config_.when_full == config::WhenFull::drop && collection.split == model::Split::none &&
-         policy_of(collection).droppable;
+         space_.of(collection).droppable;
 }
 
 /// While ranks may be waiting for room.
@@ -44,13 +44,12 @@ void Server::relieve() {
   if (!overflow_.active() || failure_ || !no_room()) return;
   for (const auto& [id, seq] : overflow_.relieve()) {
     const Record* const record = records_.find(id, seq);
-    const auto file = record == nullptr ? files_.end() : files_.find(record->file);
-    if (file == files_.end()) continue;
-    if (file->second.records_dropped++ > 0) continue;
+    OutputFile* const file = record == nullptr ? nullptr : files_.find(record->file);
+    if (file == nullptr || file->records_dropped++ > 0) continue;
     const std::string text = fmt::format(
         "collection \"{}\": the server's memory is full, and records of {} are dropped, the first of them "
         "number {}; they will hold fill values",
-        file->second.collection->name, file->second.path, said_index(record->record));
+        file->collection->name, file->path, said_index(record->record));
     warn(text);
   }
 }

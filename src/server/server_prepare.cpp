@@ -86,9 +86,9 @@ void Server::submit_preparation(std::function<Result<>()> task, std::function<vo
 /// The ranks go on when all is ready. Definitions that come later wait for nothing: workers may have much to
 /// write.
 void Server::tell_defined() {
-  if (!preparations_.answer || failure_ || (preparations_.under_way > 0 && files_.empty())) return;
+  if (!preparations_.answer || failure_ || (preparations_.under_way > 0 && files_.all().empty())) return;
   const auto bytes = wire::encode(*std::exchange(preparations_.answer, std::nullopt));
-  for (std::size_t p = 0; p < peers_.size(); ++p) {
+  for (std::size_t p = 0; p < catalog_.ranks(); ++p) {
     if (identity_.number == 0)  // all servers come to the same result
       for (const wire::MapLosses& lost : catalog_.losses(p)) port_->send(p, wire::encode(lost));
     for (const wire::MapPacking& packing : catalog_.packings(p)) port_->send(p, wire::encode(packing));

@@ -20,14 +20,9 @@ std::uint64_t bytes_of(const OutputFile& file) {
 
 }  // namespace
 
-void Server::publish_if_complete(OutputFile& file) {
-  if (file.state != OutputFile::State::open || !file.closed_by_all() || file.pending > 0 || file.dropped)
-    return;
-  if (is_shared(file) && !leads(file)) return hand_over(file);
-  if (file.parts_missing > 0) return;
-  file.state = OutputFile::State::publishing;
+void Server::publish(OutputFile& file) {
   const CollectionTimers timers = timers_of(*file.collection);
-  const int priority = policy_of(*file.collection).priority;
+  const int priority = space_.of(*file.collection).priority;
   publications_.add({&file, timers.publish, priority, bytes_of(file)});
   workers_.submit([this] { publish_together(publications_.take()); }, priority);
 }
@@ -85,7 +80,7 @@ void Server::publish_together(const std::vector<PublicationQueue::Waiting>& batc
 /// What the other servers of a file wrote, and records that nobody did.
 Result<> Server::take_parts(OutputFile& file) {
   AFTERBAY_TRY(check_wanted(file));
-  for (const storage::MemberEpoch& whole : file.handed) AFTERBAY_TRY(file.file->take(whole.account));
+  for (const storage::MemberEpoch& whole : file.parts.handed) AFTERBAY_TRY(file.file->take(whole.account));
   file.file->reach(file.records_put);
   return {};
 }
@@ -120,20 +115,17 @@ void Server::warn_of_variables_never_put(const OutputFile& file) {
   warn(text);
 }
 
-/// A file in the state `publishing` has its final name, or its leader has published it.
-void Server::published(OutputFile& file) {
-  if (!is_shared(file) || leads(file)) {
-    telemetry_.file_published(file.collection->id, file.collection->name, file.path, file.opened_ns,
-                              file.published_bytes, file.records_taken);
-    fire_published(file);
-    observe::add(timers_.files, 1);
-    logger_.info("published {}", file.path);
-    warn_of_variables_never_put(file);
-  }
-  if (is_shared(file) && leads(file))
+/// The file has its final name; or member: its leader has published it.
+void Server::published(const OutputFile& file) {
+  if (file.role == OutputFile::Role::member) return;
+  telemetry_.file_published(file.collection->id, file.collection->name, file.path, file.opened_ns,
+                            file.published_bytes, file.records_taken);
+  fire_published(file);
+  observe::add(timers_.files, 1);
+  logger_.info("published {}", file.path);
+  warn_of_variables_never_put(file);
+  if (file.role == OutputFile::Role::leader)
     fellows_.send_all(file.collection->servers, wire::FilePublished{file.id});
-  for (const auto& [peer, ticket] : file.tickets) tickets_.answer(peer, ticket);
-  forget_file(file.id, true);
 }
 
 }  // namespace afterbay::server

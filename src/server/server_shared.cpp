@@ -6,12 +6,6 @@
 
 namespace afterbay::server {
 
-bool Server::is_shared(const OutputFile& file) { return file.collection->split != model::Split::none; }
-
-bool Server::leads(const OutputFile& file) const {
-  return file.leader == static_cast<std::size_t>(identity_.number);
-}
-
 bool Server::take_server_messages() {
   bool did = false;
   while (auto arrived = fellows_.next()) {
@@ -36,25 +30,16 @@ Error Server::fellow_error(Error error, std::size_t server) const {
 // ---- member
 
 void Server::file_shared(wire::FileShared message) {
-  const auto found = files_.find(message.file);
-  if (found == files_.end()) {
-    if (!failure_) shares_[message.file] = std::move(message.share);
-    return;
-  }
-  found->second.share = std::move(message.share);
-  join_if_shared(found->second);
+  if (failure_) return;
+  shares_[message.file] = std::move(message.share);
+  if (OutputFile* const file = files_.find(message.file)) files_.begin(*file);
 }
 
-/// As soon as the leader has made the file and the ranks have said what changes in it.
-void Server::join_if_shared(OutputFile& file) {
-  if (file.state != OutputFile::State::announced || !file.changes || !file.share || file.failed ||
-      file.dropped)
-    return;
-  file.state = OutputFile::State::creating;
+void Server::join(OutputFile& file, SchemaChanges changes) {
   timers_of(*file.collection);
-  workers_.submit([this, id = file.id, leader = file.leader, request = request_for(file),
-                   collection = file.collection, changes = std::move(*file.changes),
-                   share = std::move(*file.share)]() mutable {
+  workers_.submit([this, id = file.id, leader = file.parts.leader, request = request_for(file),
+                   collection = file.collection, changes = std::move(changes),
+                   share = std::move(shares_.extract(file.id).mapped())]() mutable {
     observe::Timed timed(timers_.create);
     FileCreated result{.file = id};
     const auto join = [&]() -> Result<> {
@@ -68,13 +53,10 @@ void Server::join_if_shared(OutputFile& file) {
     timed.stop();
     post(std::move(result));
   });
-  file.changes.reset();
-  file.share.reset();
 }
 
 /// All that this server writes of the file is written: makes it durable and gives the account.
 void Server::hand_over(OutputFile& file) {
-  file.state = OutputFile::State::publishing;
   const CollectionTimers timers = timers_of(*file.collection);
   workers_.submit([this, timers, &file] {
     observe::Timed timed(timers.publish);
@@ -89,36 +71,28 @@ void Server::hand_over(OutputFile& file) {
 }
 
 void Server::handed_over(OutputFile& file, std::vector<std::byte> account) {
-  if (file.dropped && !failure_) {
-    file.state = OutputFile::State::announced;
-    return finish_dropped(file);
-  }
-  file.state = OutputFile::State::handed_over;
-  const std::size_t leader = file.leader;
+  if (!files_.part_complete(file)) return;
+  const std::size_t leader = file.parts.leader;
   auto sent = fellows_.send(leader, wire::PartDone{file.id, std::move(account)});
   if (!sent) fail(fellow_error(std::move(sent).error(), leader));
-  if (failure_) give_up_files();
+  files_.end_hopeless();
 }
 
 // ---- leader
 
 void Server::answer_places(std::size_t server, const wire::AskPlaces& question) {
-  if (space_.waiting()) {  // by a call that may hold the format library's lock
-    put_off_.emplace_back(server, question);
-    return;
-  }
   wire::Places answer;
   answer.serial = question.serial;
-  const auto found = files_.find(question.file);
-  if (found == files_.end() || !found->second.file || found->second.failed || found->second.dropped) {
+  OutputFile* const file = files_.find(question.file);
+  if (file == nullptr || !file->file || !file->wanted()) {
     answer.error = make_error(ErrorCode::bad_state, "I/O server {} has given up the file", identity_.number);
   } else {
     std::vector<storage::PlaceRequest> requests;
     for (const auto& it : question.requests) requests.push_back({it.piece, it.record, it.bytes, it.skipped});
-    if (auto offsets = found->second.file->place(requests))
+    if (auto offsets = file->file->place(requests))
       answer.offsets = std::move(*offsets);
     else
-      answer.error = std::move(offsets).error().in_file(found->second.path);
+      answer.error = std::move(offsets).error().in_file(file->path);
   }
   if (auto sent = fellows_.send(server, answer); !sent) fail(fellow_error(std::move(sent).error(), server));
 }
@@ -126,16 +100,13 @@ void Server::answer_places(std::size_t server, const wire::AskPlaces& question) 
 /// The file takes the account when it is published: epochs that are behind are marked before, and count it
 /// themselves.
 Result<> Server::part_done(std::size_t server, wire::PartDone message) {
-  const auto found = files_.find(message.file);
-  if (found == files_.end() || found->second.failed || found->second.dropped) return {};  // given up
-  OutputFile& file = found->second;
-  if (!file.file || file.parts_missing == 0)
+  OutputFile* const file = files_.find(message.file);
+  if (file == nullptr || !file->wanted()) return {};  // given up
+  if (!file->file || file->parts.missing == 0)
     return afterbay::fail(
         make_error(ErrorCode::internal, "I/O server {} hands over a part of a file too early", server)
-            .in_file(file.path));
-  file.handed.push_back({server, false, std::move(message.account)});
-  --file.parts_missing;
-  publish_if_complete(file);
+            .in_file(file->path));
+  files_.take_part(*file, {server, false, std::move(message.account)});
   return {};
 }
 

@@ -10,18 +10,18 @@ Telemetry::Host Server::telemetry_host() {
   return {[this](observe::ServerState& state) { fill(state); }, [this] { return strings_.bytes(); },
           [this](std::uint32_t collection, observe::CollectionState& state) { fill(collection, state); },
           [this](const std::string& text) {
-            if (said_goodbye_) return;  // the journal has the end of the run
+            if (shutdown_.said_goodbye()) return;  // the journal has the end of the run
             logger_.warning("I/O server {}: {}", identity_.number, text);
             note_warning(text);
           }};
 }
 
 void Server::fill(observe::ServerState& state) {
-  state.phase = failure_ ? "failed" : said_goodbye_ ? "ended" : "running";
+  state.phase = failure_ ? "failed" : shutdown_.said_goodbye() ? "ended" : "running";
   if (const observe::Counter* read = profile_.counter("read bytes")) state.bytes_read = read->value();
   state.tasks_queued = workers_.queued();
-  state.files_open = files_.size();
-  state.ranks_ended = peers_ended_;
+  state.files_open = files_.all().size();
+  state.ranks_ended = shutdown_.ranks_ended();
   state.ranks_waiting_for_room = port_->waiting_for_room();
   state.ranks_waiting_for_files = tickets_.waiters();
 }
@@ -34,8 +34,7 @@ void Server::fill(std::uint32_t id, observe::CollectionState& state) {
   for (const auto& [seq, record] : records_.of(id))
     if (record.ended && now > record.ended_ns)
       state.lag_s = std::max(state.lag_s, static_cast<double>(now - record.ended_ns) * 1e-9);
-  for (const auto& [number, file] : files_)
-    if (file.collection == &collection) ++state.files_open;
+  state.files_open += files_.of(collection).size();
 }
 
 void Server::note_taken(OutputFile& file, const Record& record) {

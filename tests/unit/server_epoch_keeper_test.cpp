@@ -29,7 +29,6 @@ class ServerEpochKeeper : public ::testing::Test {
     host.ranks = 2;
     host.file = [this](std::uint64_t id) { return files_.contains(id) ? &files_.at(id) : nullptr; };
     host.is_written = [this](const Ticket& ticket) { return ticket.strings <= written_; };
-    host.is_member = [this](const OutputFile&) { return member_; };
     host.awaits_journal = [this](const OutputFile&) { return awaits_journal_; };
     host.mark = [this](const OutputFile& file, const storage::Epoch& epoch, EpochKeeper::Parts parts) {
       marks_.emplace_back(file.id, epoch);
@@ -64,7 +63,7 @@ class ServerEpochKeeper : public ::testing::Test {
   ServedCollection collection_;
   std::map<std::uint64_t, OutputFile> files_;
   std::uint64_t written_ = 0;
-  bool member_ = false, awaits_journal_ = false, leader_is_gone_ = false;
+  bool awaits_journal_ = false, leader_is_gone_ = false;
   std::vector<std::pair<std::uint64_t, storage::Epoch>> marks_;
   EpochKeeper::Parts parts_;
   std::vector<wire::EpochPart> sent_;
@@ -133,7 +132,7 @@ TEST_F(ServerEpochKeeper, WaitsForAFileThatIsBeingPublished) {
 }
 
 TEST_F(ServerEpochKeeper, NamesFilesThatWereGivenUpAsLost) {
-  files_.at(7).dropped = true;
+  files_.at(7).ending = Ending::no_space;
   both_reach(1, {{7, 1}, {8, 1}});
   keeper_->advance();
   mark_done(8, 1);
@@ -155,7 +154,8 @@ TEST_F(ServerEpochKeeper, WaitsUntilTheJournalKnowsTheFile) {
 TEST_F(ServerEpochKeeper, ALeaderWaitsForTheMembersAndTakesTheirParts) {
   collection_.split = model::Split::slab;
   collection_.servers = {0, 1, 2};
-  files_.at(7).handed.push_back({2, false, {std::byte{9}}});
+  files_.at(7).role = OutputFile::Role::leader;
+  files_.at(7).parts.handed.push_back({2, false, {std::byte{9}}});
   both_reach(1, {{7, 1}});
   keeper_->take_part({7, 1, wire::MemberAccount{1, true, {std::byte{4}}}});
   keeper_->advance();
@@ -172,7 +172,7 @@ TEST_F(ServerEpochKeeper, ALeaderWaitsForTheMembersAndTakesTheirParts) {
 
 TEST_F(ServerEpochKeeper, AMemberSendsItsPartAndIsNotInTheJournal) {
   collection_.split = model::Split::slab;
-  member_ = true;
+  files_.at(7).role = files_.at(8).role = OutputFile::Role::member;
   both_reach(1, {{7, 1}, {8, 1}});
   files_.at(8).state = OutputFile::State::handed_over;
   keeper_->advance();
@@ -190,7 +190,8 @@ TEST_F(ServerEpochKeeper, AMemberSendsItsPartAndIsNotInTheJournal) {
 
 TEST_F(ServerEpochKeeper, EndsIfAPartCannotBeSent) {
   collection_.split = model::Split::slab;
-  member_ = leader_is_gone_ = true;
+  leader_is_gone_ = true;
+  files_.at(7).role = files_.at(8).role = OutputFile::Role::member;
   both_reach(1, {{7, 1}, {8, 1}});
   files_.at(7).state = files_.at(8).state = OutputFile::State::handed_over;
   keeper_->advance();

@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "server/space_guard.hpp"
+#include "server/space/space_guard.hpp"
 
 namespace afterbay::server {
 namespace {

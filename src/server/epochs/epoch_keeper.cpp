@@ -52,20 +52,20 @@ void EpochKeeper::advance() {
 void EpochKeeper::mark(Open& it, OpenFile& entry) {
   const Key key(it.epoch.number, entry.id);
   OutputFile* const file = host_.file(entry.id);
-  if (file == nullptr || file->failed || file->dropped) {
+  if (file == nullptr || !file->wanted()) {
     entry.state = OpenFile::State::done;
     return;
   }
   if (file->state == OutputFile::State::publishing) return;
-  const bool member = host_.is_member(*file);
+  const bool member = file->role == OutputFile::Role::member;
   if (member && file->state == OutputFile::State::handed_over) {
     entry.state = OpenFile::State::done;
     host_.send_part(*file, {file->id, it.epoch.number, std::nullopt});
     return;
   }
   if (!member) {
-    const bool shared = file->collection->split != model::Split::none;
-    if (shared && arrived_[key] + 1 < file->collection->servers.size()) return;
+    if (file->role == OutputFile::Role::leader && arrived_[key] + 1 < file->collection->servers.size())
+      return;
     // A crash between the two would leave a path that the journal does not know.
     if (host_.awaits_journal(*file)) return;
   }
@@ -81,7 +81,7 @@ EpochKeeper::Parts EpochKeeper::take_parts(const Key& key, const OutputFile& fil
   Parts parts = std::move(parts_[key]);
   parts_.erase(key);
   arrived_.erase(key);
-  for (const storage::MemberEpoch& whole : file.handed) {
+  for (const storage::MemberEpoch& whole : file.parts.handed) {
     const auto part = std::ranges::find(parts, whole.server, &storage::MemberEpoch::server);
     if (part == parts.end())
       parts.push_back(whole);
@@ -116,8 +116,9 @@ void EpochKeeper::note(Open& it) {
   it.stage = Stage::noting;
   journal::EpochCompleted line{it.epoch.number, it.epoch.name, {}};
   for (const OpenFile& entry : it.files)
-    if (const OutputFile* const file = host_.file(entry.id); file != nullptr && !host_.is_member(*file))
-      (file->dropped ? line.lost : line.unpublished).push_back(file->path);
+    if (const OutputFile* const file = host_.file(entry.id);
+        file != nullptr && file->role != OutputFile::Role::member)
+      (file->ending == Ending::no_space ? line.lost : line.unpublished).push_back(file->path);
   host_.note(it.epoch.number, std::move(line));
 }
 

@@ -17,7 +17,7 @@
 
 #include "base/result.hpp"
 #include "journal/line.hpp"
-#include "server/output_file.hpp"
+#include "server/files/output_file.hpp"
 #include "server/tickets.hpp"
 #include "storage/store.hpp"
 #include "wire/model_messages.hpp"
@@ -33,8 +33,6 @@ class EpochKeeper {
     /// Null if this server has no such file, or no longer.
     std::function<OutputFile*(std::uint64_t file)> file;
     std::function<bool(const Ticket&)> is_written;
-    /// Whether another server leads the file.
-    std::function<bool(const OutputFile&)> is_member;
     /// Whether the journal has to have the file, and has not.
     std::function<bool(const OutputFile&)> awaits_journal;
     /// Submits a task that marks the file for the epoch, and calls `marked` in the end. `parts`: leader: of

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/space_guard.hpp"
+#include "server/space/space_guard.hpp"
 
 #include <algorithm>
 #include <filesystem>
