@@ -90,7 +90,9 @@ std::optional<journal::Journal> journal_of(const storage::Recoverable& file, con
 }
 
 journal::FilePublished published_as(const storage::Recovered& it) {
-  return {{}, it.size_bytes, it.epoch.records, it.checksum};
+  journal::FilePublished file{{}, it.size_bytes, it.epoch.records, it.checksum};
+  if (it.epoch.dropped > 0) file.dropped = it.epoch.dropped;
+  return file;
 }
 
 void recover(const storage::Recoverable& file, const RecoverCommandOptions& options, Json& json) {
@@ -125,12 +127,16 @@ void recover(const storage::Recoverable& file, const RecoverCommandOptions& opti
     json.push_back({{"path", utf8_name(file.path)},
                     {"epoch", json_of(recovered->epoch)},
                     {"bytes", recovered->size_bytes},
+                    {"dropped", recovered->epoch.dropped},
                     {"checksum", journal::print_checksum(recovered->checksum)}});
     return;
   }
   fmt::print("{}: as of epoch {} ('{}'), {} records, {} bytes, {}\n", printable(file.path),
              recovered->epoch.number, printable(recovered->epoch.name), recovered->epoch.records,
              recovered->size_bytes, journal::print_checksum(recovered->checksum));
+  if (recovered->epoch.dropped > 0)
+    fmt::print("{}: {} of these records were dropped by the run, because the server's memory was full\n",
+               printable(file.path), recovered->epoch.dropped);
 }
 
 Exit recover_all(const RecoverCommandOptions& options) {

@@ -91,7 +91,7 @@ Result<storage::WriteCost> write_frame_task(const FrameTask& task, storage::File
       const model::Piece& piece = layout.pieces[p];
       std::byte* const at = base + piece.frame_offset;
       fill_unwritten(*task.collection, p, at);
-      writes.push_back({&piece, task.record, {at, piece.bytes}});
+      writes.push_back({&piece, task.record, {at, piece.bytes}, task.epochs});
     }
     clear_between(writes);
   }

@@ -17,6 +17,7 @@ struct FrameTask {
   std::uint64_t record = 0;
   transport::FrameView view;
   std::vector<std::uint32_t> pieces;  ///< to be written, by index in the layout, ascending
+  std::uint64_t epochs = 0;           ///< number of the last epoch before its puts
 };
 
 /// Runs in a worker. `scratch`: for frames that were handed over packed.

@@ -21,7 +21,8 @@ Result<> Server::handle(std::size_t peer, std::span<const std::byte> message) {
       // Output.
       on<wire::OpenFile>([](S& s, Rank p, auto&& m) { return s.open(p, std::move(m)); }),
       on<wire::AskServer>([](S& s, Rank, const auto& m) { return s.choose_server(m); }),
-      on<wire::BeginRecord>([](S& s, Rank p, const auto& m) { return s.records_.begin(p, m); }),
+      on<wire::BeginRecord>(
+          [](S& s, Rank p, const auto& m) { return s.records_.begin(p, m, s.epochs_.reached(p)); }),
       on<wire::Put>([](S& s, Rank p, const auto& m) { return s.put(p, m); }),
       on<wire::PutStrings>([](S& s, Rank p, auto&& m) { return s.put_strings(p, std::move(m)); }),
       on<wire::EndRecords>([](S& s, Rank p, const auto& m) { return s.end_records(p, m); }),

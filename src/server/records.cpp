@@ -14,7 +14,7 @@ std::string RecordPart::record_text() const {
   return fixed ? "" : fmt::format(" of record {}", said_index(record));
 }
 
-Result<> Records::begin(std::size_t peer, const wire::BeginRecord& message) {
+Result<> Records::begin(std::size_t peer, const wire::BeginRecord& message, std::uint64_t epochs) {
   const ServedCollection* collection = catalog_.find(message.collection);
   if (collection == nullptr)
     return fail(ErrorCode::internal,
@@ -26,6 +26,7 @@ Result<> Records::begin(std::size_t peer, const wire::BeginRecord& message) {
     it.file = message.file;
     it.record = message.record;
     it.fixed = message.fixed != 0;
+    it.epochs = epochs;
     it.scheduled.resize(collection->layout->frames.size());
     it.put.resize(collection->schema.variables.size());
     return {};

@@ -20,6 +20,7 @@ struct Record {
   std::uint64_t file = 0;
   std::uint64_t record = 0;
   bool fixed = false;
+  std::uint64_t epochs = 0;            ///< number of the last epoch before it
   bool ended = false;                  ///< every rank has handed over all it will
   std::size_t ended_by = 0;            ///< ranks
   std::uint64_t ended_ns = 0;          ///< when the last of them had
@@ -41,8 +42,9 @@ class Records {
  public:
   explicit Records(const Catalog& catalog) : catalog_(catalog) {}
 
-  /// A rank's account of what `seq` means; conflict when another rank said otherwise.
-  Result<> begin(std::size_t peer, const wire::BeginRecord& message);
+  /// A rank says what `seq` means; conflict if another rank said otherwise. `epochs`: number of the last
+  /// epoch that the rank called before.
+  Result<> begin(std::size_t peer, const wire::BeginRecord& message, std::uint64_t epochs);
   Result<> put(std::size_t peer, const wire::Put& message);
   /// Strings belong to no record here; they count as the rank's last put.
   void put_strings(std::size_t peer, const ServedCollection& collection, const wire::PutStrings& message);

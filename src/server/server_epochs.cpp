@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the server does for its epochs.
 #include <algorithm>
+#include <utility>
 
 #include "server/server.hpp"
 
@@ -26,6 +27,7 @@ EpochKeeper::Host Server::epoch_host() {
   host.complete = [this](std::uint64_t number, const std::string& name) {
     logger_.info("epoch {} ('{}') is complete here", number, name);
     triggers_.epoch_complete_here(number, name);
+    submit_held();
   };
   return host;
 }
@@ -36,9 +38,30 @@ Result<> Server::reach_epoch(std::size_t peer, const wire::Epoch& message) {
   return {};
 }
 
+/// Submits a task about something that was put after epoch number `epochs`; at once, or when that epoch is
+/// complete: for what the file could not tell apart from what was put before.
+void Server::submit_after_epoch(std::uint64_t epochs, OutputFile& file, std::function<void()> task) {
+  if (!epochs_.awaits(epochs)) return files_.submit(file, std::move(task));
+  ++file.pending;
+  held_.push_back({epochs, file.id, std::move(task)});
+}
+
+void Server::submit_held() {
+  for (Held& it : std::exchange(held_, {})) {
+    if (epochs_.awaits(it.epochs)) {
+      held_.push_back(std::move(it));
+      continue;
+    }
+    OutputFile* const file = files_.find(it.file);  // in use: it has not been removed
+    --file->pending;
+    files_.submit(*file, std::move(it.task));
+  }
+}
+
 void Server::submit_mark(OutputFile& file, storage::Epoch epoch, EpochKeeper::Parts parts) {
   const bool member = file.role == OutputFile::Role::member;
   const CollectionTimers timers = timers_of(*file.collection);
+  epoch.dropped = file.records_dropped;
   files_.submit(file,
                 [this, &file, member, timers, epoch = std::move(epoch), parts = std::move(parts)]() mutable {
                   observe::Timed timed(timers_.epoch);

@@ -49,7 +49,7 @@ Result<> Server::open(std::size_t peer, wire::OpenFile message) {
                           "model rank {} opens '{}' of a collection that is not defined here", peer,
                           message.path);
   (void)space_.of(*collection);
-  if (auto opened = files_.open(peer, *collection, std::move(message)); !opened)
+  if (auto opened = files_.open(peer, *collection, std::move(message), epochs_.reached(peer)); !opened)
     return afterbay::fail(std::move(opened).error().at_rank(catalog_.session_rank(peer)));
   return {};
 }
@@ -81,6 +81,7 @@ storage::FileRequest Server::request_for(const OutputFile& file) {
   request.checksum = journal_ && config_.sums_files();
   request.server = static_cast<std::uint64_t>(identity_.number);
   request.readable = space_.of(*file.collection).readable;
+  request.epochs = file.epochs;
   return request;
 }
 
@@ -92,6 +93,8 @@ void Server::create(OutputFile& file, SchemaChanges changes) {
     observe::Timed timed(timers_.create);
     FileCreated result{.file = id};
     const auto make = [&]() -> Result<> {
+      // A part file without a run in the journal would be nobody's if this process were killed now.
+      if (journal_ && collection->format != Format::memory) AFTERBAY_TRY(journal_->begin());
       AFTERBAY_TRY_ASSIGN(request.schema, model::apply(collection->schema, changes));
       AFTERBAY_TRY_ASSIGN(result.created, stores_(collection->format).create(request));
       note_striping(*collection, *result.created);
@@ -135,10 +138,10 @@ void Server::write_frame(OutputFile& file, const ServedCollection& collection, s
   for (const std::uint32_t p : pieces)
     telemetry_.tally().take(collection.id, collection.layout->pieces[p].bytes);
   const CollectionTimers timers = timers_of(collection);
-  FrameTask task{&collection, record.record, view, std::move(pieces)};
+  FrameTask task{&collection, record.record, view, std::move(pieces), record.epochs};
   const bool droppable = !record.fixed && is_droppable(collection);
   auto frame = overflow_.add(std::move(task), {collection.id, seq}, droppable);
-  files_.submit(file, [this, timers, frame = std::move(frame), id = collection.id, &file, seq] {
+  const auto write = [this, timers, frame = std::move(frame), id = collection.id, &file, seq] {
     observe::Timed timed(timers.write);
     FrameWritten result{.file = file.id, .collection = id, .seq = seq};
     auto cost = write_queued(frame, file, timers.fill);
@@ -150,7 +153,12 @@ void Server::write_frame(OutputFile& file, const ServedCollection& collection, s
     }
     timed.stop();
     post(std::move(result));
-  });
+  };
+  // Values that are there already can be replaced: which of them belong to an epoch depends on the order.
+  if (collection.existing == Existing::append)
+    submit_after_epoch(record.epochs, file, write);
+  else
+    files_.submit(file, write);
 }
 
 /// From a worker.
@@ -185,7 +193,7 @@ Result<> Server::put_strings(std::size_t peer, wire::PutStrings message) {
   file->variables_put[message.variable] = true;
   observe::peak(timers_.backlog, port_->frames().used_bytes() + strings_.bytes());
   const CollectionTimers timers = timers_of(*file->collection);
-  files_.submit(*file, [this, file, timers, number, message = std::move(message)] {
+  const auto write = [this, file, timers, number, message = std::move(message)] {
     observe::Timed timed(timers.write);
     StringsWritten result{.file = file->id, .number = number};
     auto cost = [&]() -> Result<storage::WriteCost> {
@@ -201,7 +209,8 @@ Result<> Server::put_strings(std::size_t peer, wire::PutStrings message) {
     }
     timed.stop();
     post(std::move(result));
-  });
+  };
+  submit_after_epoch(epochs_.reached(peer), *file, write);
   return {};
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <set>
 #include <utility>
 
@@ -11,8 +12,9 @@
 
 namespace afterbay::storage {
 
-Ledger::Ledger(const model::FileLayout& layout, std::uint64_t present, bool fixed_present)
-    : layout_(layout), fixed_(layout.pieces.size()), records_(present) {
+Ledger::Ledger(const model::FileLayout& layout, std::uint64_t present, bool fixed_present,
+               std::uint64_t epochs)
+    : layout_(layout), fixed_(layout.pieces.size()), records_(present), settled_(epochs) {
   Stretch all{present, PieceSet(layout.pieces.size())};
   for (const model::Piece& piece : layout.pieces) {
     const bool record = layout.variables[piece.variable].record;
@@ -54,11 +56,13 @@ void Ledger::join(std::uint64_t record) {
   stretches_.erase(second);
 }
 
-void Ledger::mark(const model::Piece& piece, std::uint64_t record) {
+void Ledger::mark(const model::Piece& piece, std::uint64_t record, std::uint64_t epochs) {
   const MutexLock lock(mutex_);
-  if (!layout_.variables[piece.variable].record) return fixed_.insert(index_of(piece));
-  records_ = std::max(records_, record + 1);
+  const bool has_records = layout_.variables[piece.variable].record;
+  if (has_records) records_ = std::max(records_, record + 1);
   if (written(piece, record)) return;
+  if (epochs > settled_) later_.push_back({index_of(piece), has_records ? record : 0, epochs});
+  if (!has_records) return fixed_.insert(index_of(piece));
   split(record);
   split(record + 1);
   const auto [at, added] = stretches_.try_emplace(record);
@@ -141,6 +145,7 @@ std::vector<std::uint64_t> Ledger::partly_written(const model::Piece& piece, std
 struct Ledger::Taken {
   PieceSet fixed;
   Stretches stretches;
+  std::vector<Later> later;
   std::uint64_t records = 0;
 };
 
@@ -183,6 +188,12 @@ std::vector<std::byte> Ledger::account() const {
     seal_pieces(writer, stretch.written, layout_.pieces.size());
     end = stretch.end;
   }
+  writer.number(later_.size());
+  for (const Later& it : later_) {
+    writer.number(it.piece);
+    writer.number(it.record);
+    writer.number(it.epochs);
+  }
   return std::move(writer).finish();
 }
 
@@ -201,6 +212,15 @@ Result<Ledger::Taken> Ledger::parse(std::span<const std::byte> account) const {
     const std::uint64_t first = end + gap;
     end = first + length;
     if (length > 0) taken.stretches.emplace(first, Stretch{end, std::move(pieces)});
+  }
+  AFTERBAY_TRY_ASSIGN(const std::uint64_t later,
+                      reader.number(layout_.pieces.empty() ? 0 : std::numeric_limits<std::uint64_t>::max()));
+  for (std::uint64_t i = 0; i < later; ++i) {
+    Later it;
+    AFTERBAY_TRY_ASSIGN(it.piece, reader.number(layout_.pieces.size() - 1));
+    AFTERBAY_TRY_ASSIGN(it.record, reader.number());
+    AFTERBAY_TRY_ASSIGN(it.epochs, reader.number());
+    taken.later.push_back(it);
   }
   AFTERBAY_TRY(reader.end());
   return taken;
@@ -233,7 +253,46 @@ Result<> Ledger::take(std::span<const std::byte> account) {
   fixed_.insert(taken.fixed);
   for (const auto& [first, stretch] : taken.stretches) add(first, stretch);
   records_ = std::max(records_, taken.records);
+  take_later(taken);
   return {};
+}
+
+void Ledger::take_later(const Taken& taken) {
+  for (const Later& it : taken.later)
+    if (it.epochs > settled_) later_.push_back(it);
+}
+
+void Ledger::leave_out(std::uint64_t epoch) {
+  const MutexLock lock(mutex_);
+  for (const Later& it : later_) {
+    if (it.epochs < epoch) continue;
+    if (!layout_.variables[layout_.pieces[it.piece].variable].record) {
+      fixed_.erase(it.piece);
+      continue;
+    }
+    if (find(it.record) == stretches_.end()) continue;
+    split(it.record);
+    split(it.record + 1);
+    const auto at = stretches_.find(it.record);
+    at->second.written.erase(it.piece);
+    if (at->second.written.count() == 0) {
+      stretches_.erase(at);
+      continue;
+    }
+    join(it.record + 1);
+    join(it.record);
+  }
+}
+
+void Ledger::settle(std::uint64_t epoch) {
+  const MutexLock lock(mutex_);
+  settled_ = std::max(settled_, epoch);
+  std::erase_if(later_, [this](const Later& it) AFTERBAY_REQUIRES(mutex_) { return it.epochs <= settled_; });
+}
+
+std::uint64_t Ledger::settled() const {
+  const MutexLock lock(mutex_);
+  return settled_;
 }
 
 std::unique_ptr<Ledger> Ledger::copy(std::uint64_t records) const {
@@ -241,6 +300,8 @@ std::unique_ptr<Ledger> Ledger::copy(std::uint64_t records) const {
   const MutexLock lock(mutex_);
   const MutexLock its_lock(copied->mutex_);
   copied->fixed_ = fixed_;
+  copied->settled_ = settled_;
+  copied->later_ = later_;
   copied->records_ = records;
   for (const auto& [first, stretch] : stretches_)
     if (first < records)
@@ -259,6 +320,7 @@ Result<> Ledger::take_first_records(std::span<const std::byte> account) {
   AFTERBAY_TRY(check_new(taken));
   fixed_.insert(taken.fixed);
   for (const auto& [first, stretch] : taken.stretches) add(first, stretch);
+  take_later(taken);
   return {};
 }
 

@@ -22,10 +22,13 @@ namespace afterbay::storage {
 /// the making, whether this process writes all pieces or only some. Any thread may call it.
 class Ledger {
  public:
-  /// `present` records, and the fixed pieces if `fixed_present`, are there already (append).
-  Ledger(const model::FileLayout& layout, std::uint64_t present, bool fixed_present);
+  /// `present` records, and the fixed pieces if `fixed_present`, are there already (append). `epochs`: the
+  /// number of the last epoch that was called before the file was opened.
+  Ledger(const model::FileLayout& layout, std::uint64_t present, bool fixed_present,
+         std::uint64_t epochs = 0);
 
-  void mark(const model::Piece& piece, std::uint64_t record);
+  /// The piece is written. `epochs`: the number of the last epoch that was called before it was put; 0: none.
+  void mark(const model::Piece& piece, std::uint64_t record, std::uint64_t epochs = 0);
   [[nodiscard]] bool has(const model::Piece& piece, std::uint64_t record) const;
   /// One more than the highest record marked, or the records present.
   [[nodiscard]] std::uint64_t records() const;
@@ -48,6 +51,12 @@ class Ledger {
   [[nodiscard]] std::vector<std::byte> account() const;
   /// What it holds now of the fixed pieces and of records [0, records), with as many records.
   [[nodiscard]] std::unique_ptr<Ledger> copy(std::uint64_t records) const;
+  /// Takes out what was put after the epoch was called: a rank may be ahead of the others.
+  void leave_out(std::uint64_t epoch);
+  /// The epoch has been copied: forgets what only `leave_out` of it and earlier ones needs.
+  void settle(std::uint64_t epoch);
+  /// The number of the last epoch that was settled.
+  [[nodiscard]] std::uint64_t settled() const;
   /// The same account, cut to as many records as this ledger has: those past them are left out.
   Result<> take_first_records(std::span<const std::byte> account);
   /// Adds what another process wrote. Fails, and adds nothing, with format when it is no account, and with
@@ -61,6 +70,12 @@ class Ledger {
     PieceSet written;
   };
   using Stretches = std::map<std::uint64_t, Stretch>;
+  /// A piece that was put after an epoch which has not been settled.
+  struct Later {
+    std::uint64_t piece = 0;
+    std::uint64_t record = 0;
+    std::uint64_t epochs = 0;
+  };
   struct Taken;
 
   [[nodiscard]] std::size_t index_of(const model::Piece& piece) const;
@@ -69,6 +84,7 @@ class Ledger {
   void split(std::uint64_t record) AFTERBAY_REQUIRES(mutex_);
   void join(std::uint64_t record) AFTERBAY_REQUIRES(mutex_);
   void add(std::uint64_t first, const Stretch& stretch) AFTERBAY_REQUIRES(mutex_);
+  void take_later(const Taken& taken) AFTERBAY_REQUIRES(mutex_);
   [[nodiscard]] Result<Taken> parse(std::span<const std::byte> account) const;
   [[nodiscard]] Result<> check_new(const Taken& taken) const AFTERBAY_REQUIRES(mutex_);
 
@@ -78,6 +94,8 @@ class Ledger {
   PieceSet fixed_ AFTERBAY_GUARDED_BY(mutex_);
   std::uint64_t records_ AFTERBAY_GUARDED_BY(mutex_) = 0;
   Stretches stretches_ AFTERBAY_GUARDED_BY(mutex_);  ///< no two overlap; neighbours differ
+  std::uint64_t settled_ AFTERBAY_GUARDED_BY(mutex_) = 0;
+  std::vector<Later> later_ AFTERBAY_GUARDED_BY(mutex_);
 };
 
 }  // namespace afterbay::storage

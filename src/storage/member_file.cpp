@@ -100,7 +100,7 @@ MemberFile::MemberFile(const FileRequest& request, MemberPart part)
     : schema_(request.schema),
       layout_(request.layout),
       part_(std::move(part)),
-      ledger_(*layout_, 0, false),
+      ledger_(*layout_, 0, false, request.epochs),
       server_(request.server) {}
 
 Result<WriteCost> MemberFile::write(std::span<const PieceWrite> pieces) {
@@ -113,7 +113,7 @@ Result<WriteCost> MemberFile::write_pieces(std::span<const PieceWrite> pieces) {
   WriteCost cost;
   for (const PieceWrite& write : pieces) cost.bytes_in += write.bytes.size();
   AFTERBAY_TRY(put(pieces, cost));
-  for (const PieceWrite& write : pieces) ledger_.mark(*write.piece, write.record);
+  for (const PieceWrite& write : pieces) ledger_.mark(*write.piece, write.record, write.epochs);
   return cost;
 }
 
@@ -144,6 +144,8 @@ Result<MemberEpoch> MemberFile::mark_member_epoch(const Epoch& epoch) {
 
 Result<MemberEpoch> MemberFile::mark(const Epoch& epoch) {
   const auto written = ledger_.copy(ledger_.records());
+  written->leave_out(epoch.number);
+  ledger_.settle(epoch.number);
   MemberEpoch part{server_, false, member_account(*written, nullptr)};
   AFTERBAY_TRY_ASSIGN(part.logged, log_rest(*written));
   AFTERBAY_TRY(part_.writer->sync());

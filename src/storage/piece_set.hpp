@@ -21,6 +21,11 @@ class PieceSet {
     words_[piece / 64] |= std::uint64_t{1} << piece % 64;
     ++count_;
   }
+  void erase(std::size_t piece) {
+    if (!contains(piece)) return;
+    words_[piece / 64] &= ~(std::uint64_t{1} << piece % 64);
+    --count_;
+  }
   /// Of as many pieces as this one, and none of them in it.
   void insert(const PieceSet& other) {
     for (std::size_t i = 0; i < words_.size(); ++i) words_[i] |= other.words_[i];

@@ -47,6 +47,7 @@ struct FileRequest {
   /// Others may read the part file while it is written: it shows the state of its last epoch, or a later one.
   bool readable = false;
   std::uint64_t server = 0;  ///< number of the I/O server, different in all processes that write the file
+  std::uint64_t epochs = 0;  ///< number of the last epoch that was called before the file was opened
 };
 
 /// One piece's bytes in stored layout and byte order (`piece->bytes` of them).
@@ -54,6 +55,7 @@ struct PieceWrite {
   const model::Piece* piece = nullptr;
   std::uint64_t record = 0;  ///< ignored for fixed variables
   std::span<const std::byte> bytes;
+  std::uint64_t epochs = 0;  ///< number of the last epoch that was called before it was put; 0: none
 };
 
 /// Where the time of a write went, and what was written.
@@ -137,9 +139,11 @@ class File {
 
   /// Makes durable what was written, so that the file can be brought back to this point after a crash at
   /// any later moment, with `recover_file` (storage/epoch/recover.hpp). What `write` had returned from
-  /// before the call has its values then; all else of records [0, epoch.records) has the fill value, and
-  /// there are no later records. Writes may run meanwhile, but no other call. Leader: `members` are the
-  /// parts of all members. Nothing for memory.
+  /// before the call has its values then, unless it was put after the epoch (PieceWrite::epochs); all else of
+  /// records [0, epoch.records) has the fill value or, of a file that is appended to, the old value, and
+  /// there are no later records. Writes may run meanwhile, but no other call; of a file that is appended to,
+  /// only writes of what was put before the epoch may. Leader: `members` are the parts of all members.
+  /// Nothing for memory.
   virtual Result<WriteCost> mark_epoch(const Epoch& epoch, std::span<const MemberEpoch> members);
   /// Member: the same for its own part.
   virtual Result<MemberEpoch> mark_member_epoch(const Epoch& epoch);

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string_view>
 #include <utility>
@@ -61,6 +62,9 @@ Error touch_error(const std::string& path, const char* doing, int number) {
       .in_file(path);
 }
 
+/// What `line_of` begins with.
+constexpr std::string_view touch_begin = "{\"on\":";
+
 std::string line_of(const Event& event) {
   nlohmann::ordered_json line{{"on", name_of(event.on)}, {"session", event.session}, {"run", event.run}};
   if (event.on == Occasion::published) {
@@ -75,9 +79,26 @@ std::string line_of(const Event& event) {
   return line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
-/// Whole under its name, whenever somebody looks.
+/// Whether the name is free, or has an older touch-file, which may be replaced.
+bool may_touch(const std::string& path) {
+  std::error_code wrong;
+  if (!std::filesystem::exists(std::filesystem::symlink_status(path, wrong))) return true;
+  if (!std::filesystem::is_regular_file(path, wrong)) return false;
+  std::ifstream file(path, std::ios::binary);
+  std::string begin(touch_begin.size(), '\0');
+  file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
+  return file.gcount() == 0 || begin == touch_begin;
+}
+
+/// The file appears under its name with all its contents.
 Result<> touch_file(const std::string& path, const Event& event) {
   std::error_code wrong;
+  if (!may_touch(path))
+    return fail(make_error(ErrorCode::exists,
+                           "the touch-file {} would replace something that is no touch-file: give `touch` "
+                           "another name, for example {{file}}.done",
+                           path)
+                    .in_file(path));
   if (const auto directory = std::filesystem::path(path).parent_path(); !directory.empty())
     std::filesystem::create_directories(directory, wrong);
   const std::string beside = fmt::format("{}.{}.tmp", path, ::getpid());

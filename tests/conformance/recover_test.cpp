@@ -13,6 +13,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <functional>
+#include <string_view>
+#include <utility>
 
 #include "base/crc64.hpp"
 #include "conformance/shared_files.hpp"
@@ -316,6 +319,170 @@ TEST_P(Recover, any_epoch_of_a_file_that_is_appended_to_comes_back) {
   }
 }
 
+/// One frame per variable; of each kind of storage one that is put before the epoch and one that is put
+/// after.
+Schema schema_of_two_sides(Format format) {
+  Schema schema;
+  schema.dimension("time", unlimited).dimension("y", 20).dimension("x", 30);
+  for (const std::string side : {"before", "after"}) {
+    schema.variable("fixed_" + side, Type::float64, {"y", "x"});
+    schema.variable("one_" + side, Type::float32, {"time", "y", "x"});
+    if (format != Format::netcdf4) continue;
+    schema.variable("span_" + side, Type::float32, {"time", "y"}).with_chunk({4, 20});
+    schema.variable("packed_" + side, Type::float32, {"time", "y", "x"}).with_deflate(1);
+    schema.variable("packed_span_" + side, Type::float32, {"time", "y"}).with_chunk({4, 20}).with_deflate(1);
+  }
+  return schema;
+}
+
+class RecoverTwoSides : public Recover {
+ protected:
+  storage::FileRequest request_two_sides(const std::string& path,
+                                         storage::Existing existing = storage::Existing::replace,
+                                         std::shared_ptr<storage::Disk> disk = nullptr) const {
+    auto asked =
+        request_of(path, schema_of_two_sides(GetParam()), GetParam(), existing, {4u << 20, 4u << 20, 1});
+    asked.disk = std::move(disk);
+    return asked;
+  }
+  /// Writes the frames of one side: those of records [first, end), and the fixed ones with record 0.
+  static void write_side(storage::File& file, const storage::FileRequest& asked, const char* side,
+                         std::uint64_t first, std::uint64_t end, std::uint64_t of_epochs,
+                         const Source& source) {
+    const model::FileLayout& layout = *asked.layout;
+    for (std::size_t f = 0; f < layout.frames.size(); ++f) {
+      const std::uint32_t variable = layout.pieces[layout.frames[f].first_piece].variable;
+      if (!asked.schema.variables[variable].name.ends_with(side)) continue;
+      const bool record = layout.variables[variable].record;
+      for (std::uint64_t r = first; r < (record ? end : std::min<std::uint64_t>(end, 1)); ++r) {
+        const auto written = write_frame(file, asked, f, r, source, of_epochs);
+        ASSERT_TRUE(written) << written.error().text();
+      }
+    }
+  }
+  void expect_recovered(std::uint64_t number, const std::string& reference) const {
+    const auto found = storage::find_recoverable(path_);
+    ASSERT_TRUE(found) << found.error().text();
+    const auto recovered = storage::recover_file(*found, {number, true});
+    ASSERT_TRUE(recovered) << recovered.error().text();
+    expect_equal(read_netcdf(path_), read_netcdf(reference));
+  }
+};
+
+// A rank that was ahead of the others put variables after the epoch, into records that others had before: the
+// recovered file contained them.
+TEST_P(RecoverTwoSides, what_was_put_after_an_epoch_is_not_in_it) {
+  constexpr std::uint64_t records = 6;
+  const std::string reference = directory_.file("reference.nc");
+  for (const std::uint64_t number : {1, 2}) {
+    SCOPED_TRACE(number);
+    const auto write = [&](const std::string& path, bool marks) {
+      const auto asked = request_two_sides(path);
+      const Source source = sample_data(asked.schema, *asked.layout);
+      auto file = store_->create(asked);
+      ASSERT_TRUE(file) << file.error().text();
+      write_side(**file, asked, "before", 0, records, 0, source);
+      if (marks || number == 2) write_side(**file, asked, "after", 0, records - 1, 1, source);
+      if (!marks) {
+        ASSERT_TRUE((*file)->publish());
+        return;
+      }
+      const storage::Epoch first{1, "1", "2026-01-01T00:00:00Z", records};
+      const storage::Epoch second{2, "2", "2026-01-01T00:00:00Z", records};
+      ASSERT_TRUE((*file)->mark_epoch(first, {}));
+      if (number == 2) {
+        ASSERT_TRUE((*file)->mark_epoch(second, {}));
+      }
+      (*file)->abandon();
+    };
+    write(reference, false);
+    write(path_, true);
+    expect_recovered(number, reference);
+  }
+}
+
+/// Calls a function once, when the log of epochs is about to be made.
+class BusyDisk : public storage::Disk {
+ public:
+  int open(const char* path, int flags, mode_t mode) override {
+    if (std::string_view(path).ends_with(".epochs") && (flags & O_CREAT) != 0)
+      if (const auto now = std::exchange(then, {})) now();
+    return Disk::open(path, flags, mode);
+  }
+  std::function<void()> then;
+};
+
+// What was written while the epoch was being marked got places that the log did not know: the recovered file
+// had zeros there.
+TEST_P(RecoverTwoSides, what_is_written_while_an_epoch_is_marked_leaves_fill_values) {
+  constexpr std::uint64_t records = 6;
+  const std::string reference = directory_.file("reference.nc");
+  const auto write = [&](const std::string& path, bool marks) {
+    const auto disk = std::make_shared<BusyDisk>();
+    const auto asked = request_two_sides(path, storage::Existing::replace, disk);
+    const Source source = sample_data(asked.schema, *asked.layout);
+    auto file = store_->create(asked);
+    ASSERT_TRUE(file) << file.error().text();
+    write_side(**file, asked, "before", 0, records, 0, source);
+    if (!marks) {
+      ASSERT_TRUE((*file)->publish());
+      return;
+    }
+    disk->then = [&] { write_side(**file, asked, "after", 0, 1, 1, source); };
+    ASSERT_TRUE((*file)->mark_epoch({1, "1", "2026-01-01T00:00:00Z", records}, {}));
+    EXPECT_FALSE(disk->then);
+    (*file)->abandon();
+  };
+  write(reference, false);
+  write(path_, true);
+  expect_recovered(1, reference);
+}
+
+// Values that an appended file had were replaced after an epoch, and were those of the recovered file.
+TEST_P(RecoverTwoSides, values_that_were_replaced_after_an_epoch_come_back) {
+  constexpr std::uint64_t records = 5;
+  const std::string older = directory_.file("older.nc");
+  const std::string reference = directory_.file("reference.nc");
+  for (const std::uint64_t number : {1, 2}) {
+    SCOPED_TRACE(number);
+    const auto write = [&](const std::string& path, bool marks) {
+      const auto asked = request_two_sides(path, storage::Existing::append);
+      const Source source = noise_data(asked.schema, *asked.layout);
+      auto file = store_->create(asked);
+      ASSERT_TRUE(file) << file.error().text();
+      write_side(**file, asked, "before", records, records + 1, 0, source);
+      if (marks) {
+        ASSERT_TRUE((*file)->mark_epoch({1, "1", "2026-01-01T00:00:00Z", records + 1}, {}));
+      }
+      if (marks || number == 2) {
+        write_side(**file, asked, "after", 0, 2, 1, source);
+        write_side(**file, asked, "before", records + 1, records + 2, 1, source);
+      }
+      if (!marks) {
+        ASSERT_TRUE((*file)->publish());
+        return;
+      }
+      ASSERT_TRUE((*file)->mark_epoch({2, "2", "2026-01-01T00:00:00Z", records + 2}, {}));
+      write_side(**file, asked, "before", 0, 2, 2, source);
+      (*file)->abandon();
+    };
+    {
+      const auto asked = request_two_sides(older);
+      const Source source = sample_data(asked.schema, *asked.layout);
+      auto file = store_->create(asked);
+      ASSERT_TRUE(file) << file.error().text();
+      for (const char* const side : {"before", "after"})
+        write_side(**file, asked, side, 0, records, 0, source);
+      ASSERT_TRUE((*file)->publish());
+    }
+    for (const std::string& path : {reference, path_})
+      fs::copy_file(older, path, fs::copy_options::overwrite_existing);
+    write(reference, false);
+    write(path_, true);
+    expect_recovered(number, reference);
+  }
+}
+
 TEST_P(Recover, files_that_were_moved_or_copied_together_come_back) {
   leave_part();
   // Another inode without attributes: the result of `cp`.
@@ -425,6 +592,8 @@ TEST_P(Recover, damaged_files_and_logs_end_nothing) {
 }
 
 INSTANTIATE_TEST_SUITE_P(, Recover, testing::Values(Format::netcdf4, Format::cdf5),
+                         [](const auto& parameter) { return std::string(name_of(parameter.param)); });
+INSTANTIATE_TEST_SUITE_P(, RecoverTwoSides, testing::Values(Format::netcdf4, Format::cdf5, Format::cdf2),
                          [](const auto& parameter) { return std::string(name_of(parameter.param)); });
 
 TEST(WithheldStructure, places_behind_the_last_byte_do_not_overflow) {

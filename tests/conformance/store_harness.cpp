@@ -202,7 +202,8 @@ storage::FileRequest request_of(const std::string& path, const Schema& schema, F
 }
 
 Result<storage::WriteCost> write_frame(storage::File& file, const storage::FileRequest& request,
-                                       std::size_t number, std::uint64_t record, const Source& source) {
+                                       std::size_t number, std::uint64_t record, const Source& source,
+                                       std::uint64_t epochs) {
   const model::FileLayout& layout = *request.layout;
   const model::Frame& frame = layout.frames[number];
   const std::uint64_t phase = layout.phase(frame, record);
@@ -232,7 +233,7 @@ Result<storage::WriteCost> write_frame(storage::File& file, const storage::FileR
       if (layout.big_endian != (std::endian::native == std::endian::big))
         std::reverse(target + n * element, target + (n + 1) * element);
     }
-    writes.push_back({&piece, record, {target, piece.bytes}});
+    writes.push_back({&piece, record, {target, piece.bytes}, epochs});
   }
   return file.write(writes);
 }

@@ -60,9 +60,10 @@ storage::FileRequest request_of(const std::string& path, const Schema& schema, F
                                 const model::LayoutSizes& sizes = {});
 
 /// Assembles a frame like a server (page-aligned, with the layout's phase, garbage between pieces)
-/// and writes it.
+/// and writes it. `epochs`: see PieceWrite.
 Result<storage::WriteCost> write_frame(storage::File& file, const storage::FileRequest& request,
-                                       std::size_t frame, std::uint64_t record, const Source& source);
+                                       std::size_t frame, std::uint64_t record, const Source& source,
+                                       std::uint64_t epochs = 0);
 
 /// All record frames of a record, or (record < 0) all fixed frames.
 void write_record(storage::File& file, const storage::FileRequest& request, std::uint64_t record,

@@ -147,6 +147,38 @@ TEST(Ledger, accounts_of_several_writers_add_up_to_what_was_written) {
   }
 }
 
+TEST(Ledger, what_was_put_after_an_epoch_is_left_out_of_it_and_in_the_next) {
+  const model::FileLayout layout = layout_of_many();
+  std::mt19937 random(11);
+  Ledger own(layout, 0, false, 2);
+  Ledger other(layout, 0, false, 2);
+  Ledger third(layout, 0, false);  // what belongs to epoch 3
+  Ledger fourth(layout, 0, false);
+  for (int n = 0; n < 4000; ++n) {
+    const std::size_t index = random() % layout.pieces.size() / 50 * 50;
+    const model::Piece& piece = layout.pieces[index];
+    const std::uint64_t record = random() % 40;
+    Ledger& of_piece = index % 100 == 0 ? own : other;
+    if (of_piece.has(piece, record)) continue;
+    const std::uint64_t epochs = 1 + random() % 4;
+    of_piece.mark(piece, record, epochs);
+    if (epochs < 3) third.mark(piece, record);
+    if (epochs < 4) fourth.mark(piece, record);
+  }
+  for (Ledger* const ledger : {&third, &fourth}) ledger->reach(40);
+  const auto all = [&](std::uint64_t epoch) {
+    auto written = own.copy(40);
+    EXPECT_TRUE(written->take_first_records(other.account()));
+    written->leave_out(epoch);
+    own.settle(epoch);
+    other.settle(epoch);
+    return written;
+  };
+  EXPECT_EQ(missing_of(*all(3)), missing_of(third));
+  EXPECT_EQ(missing_of(*all(4)), missing_of(fourth));
+  EXPECT_EQ(own.settled(), 4U);
+}
+
 TEST(Ledger, an_account_of_many_records_of_some_pieces_is_small) {
   const model::FileLayout layout = layout_of_many();
   Ledger ledger(layout, 0, false);

@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -245,6 +247,28 @@ TEST(Triggers, a_touch_file_comes_only_after_a_command_that_succeeded) {
   triggers.fire(published("/f"));
   EXPECT_TRUE(outcomes.first(1)[0].error);
   EXPECT_TRUE(std::filesystem::is_empty(directory.path));
+}
+
+// `touch: "{file}"` replaced the file that had just been published.
+TEST(Triggers, a_touch_file_replaces_only_touch_files) {
+  const Directory directory;
+  const std::string path = (directory.path / "history.nc").string();
+  std::ofstream(path) << "CDF and all the data";
+  Outcomes outcomes;
+  Trigger trigger = with_command("");
+  trigger.touch = "{file}";
+  Triggers triggers({trigger}, outcomes.teller());
+  triggers.fire(published(path));
+  const auto refused = outcomes.first(1)[0].error;
+  ASSERT_TRUE(refused);
+  EXPECT_THAT(refused->text(), HasSubstr("no touch-file"));
+  std::ifstream file(path);
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), "CDF and all the data");
+  std::filesystem::remove(path);
+  for (const std::size_t times : {2, 3}) {
+    triggers.fire(published(path));
+    EXPECT_FALSE(outcomes.first(times)[times - 1].error) << "a touch-file is replaced by the next one";
+  }
 }
 
 TEST(Triggers, placeholders_are_checked) {

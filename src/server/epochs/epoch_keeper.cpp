@@ -10,6 +10,8 @@
 namespace afterbay::server {
 
 Result<> EpochKeeper::reach(const wire::Epoch& message, Ticket before) {
+  reached_.resize(host_.ranks);
+  if (before.peer < reached_.size()) reached_[before.peer] = message.number;
   if (stopped_) return {};
   auto [at, is_new] = open_.try_emplace(message.number);
   Open& it = at->second;
@@ -142,9 +144,14 @@ std::vector<std::string> EpochKeeper::forget_unreachable() {
     const Open& it = entry.second;
     if (it.before.size() == host_.ranks) return false;
     warnings.push_back(missing_at(it) + ", and has ended: the epoch never completes");
+    unreachable_ = true;
     return true;
   });
   return warnings;
+}
+
+std::uint64_t EpochKeeper::reached(std::size_t peer) const {
+  return peer < reached_.size() ? reached_[peer] : 0;
 }
 
 void EpochKeeper::stop() {

@@ -66,6 +66,12 @@ class EpochKeeper {
   /// The session has failed: nothing completes any more.
   void stop();
 
+  /// Number of the last epoch that the rank has called; 0: none.
+  [[nodiscard]] std::uint64_t reached(std::size_t peer) const;
+  /// Whether an epoch up to `number` is still to be completed.
+  [[nodiscard]] bool awaits(std::uint64_t number) const noexcept {
+    return !stopped_ && !unreachable_ && number > completed_;
+  }
   [[nodiscard]] bool empty() const noexcept { return open_.empty(); }
   /// Whether the journal is being written.
   [[nodiscard]] bool noting() const;
@@ -99,7 +105,9 @@ class EpochKeeper {
   std::uint64_t completed_ = 0;         ///< number of the last epoch that is complete here
   std::map<Key, Parts> parts_;          ///< leader: of members
   std::map<Key, std::size_t> arrived_;  ///< leader: members that have sent theirs, also without a part
+  std::vector<std::uint64_t> reached_;  ///< by model rank
   bool stopped_ = false;
+  bool unreachable_ = false;  ///< some epoch will never complete
 };
 
 }  // namespace afterbay::server

@@ -66,6 +66,7 @@ struct OutputFile {
   std::size_t pending = 0;                     ///< tasks waiting or submitted
   std::uint64_t records_taken = 0;             ///< that every rank has handed over
   std::uint64_t opened_ns = 0;
+  std::uint64_t epochs = 0;  ///< number of the last epoch before it was opened
   std::uint64_t published_bytes = 0;
   std::optional<std::uint64_t> published_checksum{};
   std::vector<bool> variables_put{};       ///< by number in the schema; not of members

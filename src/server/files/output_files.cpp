@@ -32,7 +32,8 @@ std::vector<int> OutputFile::not_closed() const {
 
 // ---- what ranks say
 
-Result<> OutputFiles::open(std::size_t peer, const ServedCollection& collection, wire::OpenFile message) {
+Result<> OutputFiles::open(std::size_t peer, const ServedCollection& collection, wire::OpenFile message,
+                           std::uint64_t epochs) {
   auto [at, is_new] = files_.try_emplace(message.file);
   OutputFile& file = at->second;
   if (is_new) {
@@ -43,6 +44,7 @@ Result<> OutputFiles::open(std::size_t peer, const ServedCollection& collection,
     file.closed.resize(host_.ranks, false);
     file.variables_put.resize(collection.schema.variables.size(), false);
     file.opened_ns = now_ns();
+    file.epochs = epochs;
     file.parts.leader = message.leader;
     if (collection.split != model::Split::none)
       file.role = message.leader == host_.server ? Role::leader : Role::member;

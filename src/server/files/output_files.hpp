@@ -65,7 +65,8 @@ class OutputFiles {
 
   // From model rank `peer`.
   /// Fails with conflict if another rank opens another file under this number.
-  Result<> open(std::size_t peer, const ServedCollection& collection, wire::OpenFile message);
+  Result<> open(std::size_t peer, const ServedCollection& collection, wire::OpenFile message,
+                std::uint64_t epochs = 0);
   /// Returns the file if this was the last rank to close it: once its records have ended, `all_closed` is to
   /// be called. Else null.
   Result<OutputFile*> close(std::size_t peer, const wire::CloseFile& message);

@@ -34,6 +34,7 @@ class CdfFile : public File {
         writer_(std::move(opened.writer)),
         appended_(opened.appended),
         readable_(request.readable),
+        epochs_(request.epochs),
         striping_(std::move(opened.striping)) {}
 
   /// Writes or reads the header, and writes the constant values of a new file.
@@ -52,7 +53,7 @@ class CdfFile : public File {
       if (!schema_.variables.empty()) header_bytes_ = header_.first_byte_of_data();
     }
     AFTERBAY_TRY(find_variables());
-    ledger_.emplace(*layout_, appended_ ? header_.records : 0, appended_);
+    ledger_.emplace(*layout_, appended_ ? header_.records : 0, appended_, epochs_);
     pieces_.emplace(schema_, *layout_, places_, *writer_, *ledger_);
     return appended_ ? Result<>{} : write_constants();
   }
@@ -152,9 +153,26 @@ class CdfFile : public File {
     AFTERBAY_TRY(check_pieces(*layout_, schema_, pieces));
     WriteCost cost;
     for (const PieceWrite& write : pieces) cost.bytes_in += write.bytes.size();
+    if (appended_ && log_) AFTERBAY_TRY(keep_older_values(pieces));
     AFTERBAY_TRY(pieces_->write(pieces, cost));
-    for (const PieceWrite& write : pieces) ledger_->mark(*write.piece, write.record);
+    for (const PieceWrite& write : pieces) ledger_->mark(*write.piece, write.record, write.epochs);
     return cost;
+  }
+
+  /// Epochs of this run need the values that the file held before: logs those that are about to be replaced.
+  Result<> keep_older_values(std::span<const PieceWrite> pieces) {
+    bool kept = false;
+    std::vector<std::byte> bytes;
+    for (const PieceWrite& write : pieces) {
+      if (layout_->variables[write.piece->variable].record && write.record >= header_.records) continue;
+      const std::uint64_t offset = places_.offset_of(*layout_, *write.piece, write.record);
+      bytes.resize(write.piece->bytes);
+      AFTERBAY_TRY(writer_->read(offset, bytes));
+      AFTERBAY_TRY(log_->add_before(offset, bytes));
+      AFTERBAY_TRY(log_->add(LoggedData{offset, bytes.size()}));
+      kept = true;
+    }
+    return kept ? log_->sync() : Result<>();
   }
 
   Result<> write_constants() {
@@ -220,6 +238,8 @@ class CdfFile : public File {
     WriteCost cost;
     const auto written = ledger_->copy(epoch.records);
     for (const MemberEpoch& member : members) AFTERBAY_TRY(take_member_epoch(member.account, *written));
+    written->leave_out(epoch.number);
+    ledger_->settle(epoch.number);
     ledger_->reach(epoch.records);
     if (!log_) {
       AFTERBAY_TRY_ASSIGN(
@@ -281,6 +301,7 @@ class CdfFile : public File {
   std::unique_ptr<BlockWriter> writer_;
   bool appended_;
   bool readable_;
+  std::uint64_t epochs_;      ///< FileRequest::epochs
   std::shared_mutex writes_;  ///< of a readable file: shared by writes, alone while it is made readable
   Striping striping_;
   CdfHeader header_;

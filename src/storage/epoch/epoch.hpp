@@ -12,6 +12,7 @@ struct Epoch {
   std::string name;           ///< what the model calls it
   std::string at;             ///< UTC
   std::uint64_t records = 0;  ///< that the file has at it
+  std::uint64_t dropped = 0;  ///< records of these that were left out because the server's memory was full
 };
 
 }  // namespace afterbay::storage

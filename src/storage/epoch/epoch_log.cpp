@@ -23,7 +23,7 @@ namespace afterbay::storage {
 namespace {
 
 constexpr const char* recovery_mark_suffix = ".recovering";
-constexpr std::string_view log_magic = "afterbay epochs 3\n";
+constexpr std::string_view log_magic = "afterbay epochs 4\n";
 
 /// Behind the magic.
 struct LogHead {
@@ -123,6 +123,7 @@ FieldWriter fields_of(const LoggedEpoch& epoch) {
   for (const std::string& name : epoch.datasets) fields(name);
   fields(epoch.with_records);
   fields(epoch.members);
+  fields(epoch.epoch.dropped);
   return fields;
 }
 
@@ -137,7 +138,8 @@ std::optional<LoggedEpoch> epoch_of(FieldReader fields) {
   epoch.format = static_cast<Format>(format);
   for (std::uint64_t i = 0; i < names; ++i)
     if (!fields(epoch.datasets.emplace_back())) return std::nullopt;
-  if (!fields(epoch.with_records) || !fields(epoch.members)) return std::nullopt;
+  if (!fields(epoch.with_records) || !fields(epoch.members) || !fields(epoch.epoch.dropped))
+    return std::nullopt;
   return epoch;
 }
 
@@ -321,12 +323,17 @@ Result<> EpochLog::add(const LoggedChunk& chunk, std::span<const std::byte> byte
   return {};
 }
 
+Result<> EpochLog::sync() const {
+  if (disk_->sync(file_.get()) != 0) return fail(system_error(errno, "make durable (fsync)", path_));
+  return {};
+}
+
 Result<> EpochLog::commit(LoggedEpoch epoch) {
   struct stat part {};
   if (::fstat(part_, &part) != 0) return fail(system_error(errno, "find the size of the file of", path_));
   epoch.part_bytes = std::min(epoch.size_bytes, static_cast<std::uint64_t>(part.st_size));
   // What belongs to the epoch is durable before the line that says so.
-  if (disk_->sync(file_.get()) != 0) return fail(system_error(errno, "make durable (fsync)", path_));
+  AFTERBAY_TRY(sync());
   AFTERBAY_TRY(append(static_cast<std::uint32_t>(RecordKind::epoch), fields_of(epoch).bytes(), {}));
   if (disk_->sync(file_.get()) != 0) return fail(system_error(errno, "make durable (fsync)", path_));
   if (!named_durably_) AFTERBAY_TRY(sync_directory_of(*disk_, path_));

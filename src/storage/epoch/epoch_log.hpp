@@ -95,6 +95,8 @@ class EpochLog {
   /// The epoch counts when this returns (fsync; the first time of the directory too). What the file itself
   /// holds must be durable already. Fails with conflict if the part file or the log has lost its name.
   Result<> commit(LoggedEpoch epoch);
+  /// Makes durable what was added so far.
+  Result<> sync() const;
   Result<> read(std::uint64_t at, std::span<std::byte> bytes) const;
   [[nodiscard]] std::uint64_t end() const;
   [[nodiscard]] const std::string& path() const noexcept { return path_; }

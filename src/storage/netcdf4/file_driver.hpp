@@ -70,6 +70,11 @@ class FileDriver {
   /// with all that was written so far, which HDF5 must have flushed. `log` outlives this.
   Result<> begin_log(EpochLog& log);
   [[nodiscard]] bool logs() const noexcept { return log_ != nullptr; }
+  /// Data will be written there by others: logs what a file that is appended to held there, if an epoch
+  /// needs it.
+  Result<> keep_before(std::uint64_t offset, std::uint64_t size_bytes) {
+    return log_before(offset, size_bytes, true);
+  }
   /// Writes to the file what lies before `cut` in the log.
   Result<> settle(std::uint64_t cut);
   /// Writes all of it; from now on what HDF5 writes goes to the file.

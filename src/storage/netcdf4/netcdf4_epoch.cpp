@@ -17,13 +17,17 @@ Result<WriteCost> Netcdf4File::mark_epoch(const Epoch& epoch, std::span<const Me
   return in_file(mark(epoch, members), part_.path());
 }
 
-/// What counts is taken down first; what is written meanwhile is not of the epoch, but may be in the file.
+/// Takes down first what counts. What is written meanwhile, or was put after the epoch, is not part of the
+/// epoch but may be in the file.
 Result<WriteCost> Netcdf4File::mark(const Epoch& epoch, std::span<const MemberEpoch> members) {
   WriteCost cost;
+  const Marking marking(*this);
   std::unique_lock<std::shared_mutex> alone(writes_, std::defer_lock);
   if (readable_) alone.lock();  // nothing is half written in what is shown
   const auto own = ledger_.copy(epoch.records);
-  AFTERBAY_TRY_ASSIGN(const auto written, written_by(epoch, members));
+  own->leave_out(epoch.number);
+  AFTERBAY_TRY_ASSIGN(const auto written, written_by(*own, epoch, members));
+  ledger_.settle(epoch.number);
   if (readable_) AFTERBAY_TRY(fill_missing(cost));
   AFTERBAY_TRY_ASSIGN(LoggedEpoch marked, flush_structure(epoch));
   if (readable_) AFTERBAY_TRY(make_readable(cost));
@@ -77,10 +81,11 @@ Result<> Netcdf4File::settle(std::uint64_t cut) {
   return driver_->settle(cut);
 }
 
-Result<std::unique_ptr<Ledger>> Netcdf4File::written_by(const Epoch& epoch,
-                                                        std::span<const MemberEpoch> members) const {
-  auto written = ledger_.copy(epoch.records);
+Result<std::unique_ptr<Ledger>> Netcdf4File::written_by(const Ledger& own, const Epoch& epoch,
+                                                        std::span<const MemberEpoch> members) {
+  auto written = own.copy(epoch.records);
   for (const MemberEpoch& member : members) AFTERBAY_TRY(take_member_epoch(member.account, *written));
+  written->leave_out(epoch.number);
   return written;
 }
 
@@ -194,6 +199,8 @@ std::uint64_t Netcdf4File::first_of_chunk(std::uint32_t variable, std::uint64_t 
   return layout_->variables[variable].record ? record / span * span : 0;
 }
 
+/// Under the LibraryLock under which the places were given, so that no epoch's structure has a place that is
+/// not noted.
 void Netcdf4File::note_placed(std::span<const PlaceRequest> requests,
                               std::span<const std::uint64_t> offsets) {
   const MutexLock lock(placed_mutex_);
@@ -210,10 +217,15 @@ void Netcdf4File::note_placed(std::span<const PlaceRequest> requests,
   }
 }
 
-/// Once one of its records is written, the ledger knows of a chunk.
+/// Once one of its records is written, the ledger knows of a chunk. An epoch that is being marked has copied
+/// the ledger before, and one that is yet to be marked leaves out what was put after it: these still need the
+/// place, which `log_placed` forgets later.
 void Netcdf4File::forget_placed(std::span<const PieceWrite> written) {
+  const std::uint64_t settled = ledger_.settled();
   const MutexLock lock(placed_mutex_);
+  if (marking_) return;
   for (const PieceWrite& write : written) {
+    if (write.epochs > settled) continue;
     const std::uint32_t index = layout_->variables[write.piece->variable].first_piece + write.piece->number;
     placed_.erase({index, first_of_chunk(write.piece->variable, write.record)});
   }

@@ -23,7 +23,7 @@ Netcdf4File::Netcdf4File(const FileRequest& request, OpenPart opened)
       driver_(std::make_unique<FileDriver>(*writer_)),
       strings_written_(schema_.variables.size()),
       chunk_memory_(request.chunk_memory),
-      ledger_(*layout_, opened.records, opened.appended) {}
+      ledger_(*layout_, opened.records, opened.appended, request.epochs) {}
 
 Result<> Netcdf4File::begin(StructureCache<Netcdf4Structure>& structures) {
   std::shared_ptr<const Netcdf4Structure> structure;
@@ -104,8 +104,9 @@ Result<WriteCost> Netcdf4File::write_pieces(std::span<const PieceWrite> pieces) 
     else
       AFTERBAY_TRY(write_through(write, cost));
   }
+  if (appended_) AFTERBAY_TRY(keep_older_values(placed));
   AFTERBAY_TRY(pieces_->write(placed, cost));
-  for (const PieceWrite& write : pieces) ledger_.mark(*write.piece, write.record);
+  for (const PieceWrite& write : pieces) ledger_.mark(*write.piece, write.record, write.epochs);
   forget_placed(placed);
   return cost;
 }
@@ -119,12 +120,25 @@ Result<> Netcdf4File::write_through(const PieceWrite& write, WriteCost& cost) {
 
 Result<std::vector<std::uint64_t>> Netcdf4File::place(std::span<const PlaceRequest> requests) {
   if (!writer_) return fail(closed_error(part_.path()));
-  auto offsets = in_file(place_all(requests), part_.path());
-  if (offsets) note_placed(requests, *offsets);
-  return offsets;
+  return in_file(place_all(requests, Noted::yes), part_.path());
 }
 
-Result<std::vector<std::uint64_t>> Netcdf4File::place_all(std::span<const PlaceRequest> requests) {
+/// Epochs of this run need the older values of fixed variables that are stored in one piece. Chunks of before
+/// are written by HDF5, see `placement_of`.
+Result<> Netcdf4File::keep_older_values(std::span<const PieceWrite> pieces) {
+  bool kept = false;
+  for (const PieceWrite& write : pieces) {
+    if (!log_ || datasets_[write.piece->variable].storage().placement != Placement::dense) continue;
+    AFTERBAY_TRY_ASSIGN(const std::uint64_t offset, place_plain(*write.piece, 0));
+    const LibraryLock lock;
+    AFTERBAY_TRY(driver_->keep_before(offset, write.piece->bytes));
+    kept = true;
+  }
+  return kept ? log_->sync() : Result<>();
+}
+
+Result<std::vector<std::uint64_t>> Netcdf4File::place_all(std::span<const PlaceRequest> requests,
+                                                          Noted noted) {
   for (const PlaceRequest& request : requests) AFTERBAY_TRY(check_place(request));
   std::vector<std::uint64_t> offsets;
   offsets.reserve(requests.size());
@@ -134,6 +148,7 @@ Result<std::vector<std::uint64_t>> Netcdf4File::place_all(std::span<const PlaceR
     offsets.push_back(offset);
   }
   AFTERBAY_TRY(driver_->check("place data"));
+  if (noted == Noted::yes) note_placed(requests, offsets);
   return offsets;
 }
 
@@ -187,7 +202,7 @@ Result<std::uint64_t> Netcdf4File::place_plain(const model::Piece& piece, std::u
   PlaceRequest request;
   request.piece = layout_->variables[piece.variable].first_piece + piece.number;
   request.record = record;
-  AFTERBAY_TRY_ASSIGN(const std::vector<std::uint64_t> offsets, place_all({&request, 1}));
+  AFTERBAY_TRY_ASSIGN(const std::vector<std::uint64_t> offsets, place_all({&request, 1}, Noted::no));
   return offsets.front();
 }
 

@@ -63,6 +63,21 @@ class Netcdf4File : public File, private Placer {
     std::uint64_t offset = 0;
     std::uint64_t size_bytes = 0;
   };
+  /// While it lives, no place is forgotten.
+  class Marking {
+   public:
+    explicit Marking(Netcdf4File& file) : file_(file) { set(true); }
+    Marking(const Marking&) = delete;
+    Marking& operator=(const Marking&) = delete;
+    ~Marking() { set(false); }
+
+   private:
+    void set(bool marking) {
+      const MutexLock lock(file_.placed_mutex_);
+      file_.marking_ = marking;
+    }
+    Netcdf4File& file_;
+  };
 
   Result<> open_library(const Netcdf4Structure* structure);
   [[nodiscard]] Placement placement_of(const model::Piece& piece, std::uint64_t record) const;
@@ -70,12 +85,15 @@ class Netcdf4File : public File, private Placer {
   Result<WriteCost> write_pieces(std::span<const PieceWrite> pieces);
   Result<> write_through(const PieceWrite& write, WriteCost& cost);
   [[nodiscard]] Result<> check_place(const PlaceRequest& request) const;
-  Result<std::vector<std::uint64_t>> place_all(std::span<const PlaceRequest> requests);
+  enum class Noted { no, yes };
+  Result<std::vector<std::uint64_t>> place_all(std::span<const PlaceRequest> requests, Noted noted);
   Result<std::uint64_t> place_one(const PlaceRequest& request);
   Result<std::uint64_t> place_plain(const model::Piece& piece, std::uint64_t record);
   // Epochs: see netcdf4_epoch.cpp.
   Result<WriteCost> mark(const Epoch& epoch, std::span<const MemberEpoch> members);
-  Result<std::unique_ptr<Ledger>> written_by(const Epoch& epoch, std::span<const MemberEpoch> members) const;
+  static Result<std::unique_ptr<Ledger>> written_by(const Ledger& own, const Epoch& epoch,
+                                                    std::span<const MemberEpoch> members);
+  Result<> keep_older_values(std::span<const PieceWrite> pieces);
   Result<LoggedEpoch> flush_structure(const Epoch& epoch);
   [[nodiscard]] Result<> check_readable() const;
   Result<> make_readable(WriteCost& cost);
@@ -123,6 +141,7 @@ class Netcdf4File : public File, private Placer {
   Mutex placed_mutex_;
   /// Places given to pieces, or their chunks, of which nothing may be written yet: by (piece, first record).
   std::map<std::pair<std::uint32_t, std::uint64_t>, PlacedBytes> placed_ AFTERBAY_GUARDED_BY(placed_mutex_);
+  bool marking_ AFTERBAY_GUARDED_BY(placed_mutex_) = false;  ///< an epoch, from its copy of the ledger on
 };
 
 }  // namespace afterbay::storage

@@ -122,6 +122,9 @@ Result<bool> PieceWriter::log_chunks(const Ledger& written, std::uint64_t presen
       codec::AlignedBuffer chunk(storage.span * piece.bytes);
       const ChunkKey key{piece.variable, piece.number, first};
       AFTERBAY_TRY(assembly_.copy(key, storage.span, fills_[piece.variable], home, chunk.bytes()));
+      for (std::uint64_t r = 0; r < storage.span; ++r)  // another thread may have added some
+        if (!written.has(piece, first + r))
+          fills_[piece.variable].apply(chunk.bytes().subspan(r * piece.bytes, piece.bytes));
       AFTERBAY_TRY_ASSIGN(const codec::EncodedChunk encoded,
                           codec::encode(storage.codec, std::as_const(chunk).bytes()));
       AFTERBAY_TRY_ASSIGN(EpochLog* const to, log());
