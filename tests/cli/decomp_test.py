@@ -172,7 +172,7 @@ class Decomp(CommandTest):
         self.assertIn("levels 0 ... 2, not 3", self.expect(USAGE, "decomp", "draw", "one.dat", "x.png", "--level", "3").stderr)
         self.assertIn('did you mean "mpas"', self.expect(USAGE, "decomp", "make", "mpass", "x.nc", "--ranks", "2").stderr)
         self.assertIn("needs --lat and --lon", self.expect(USAGE, "decomp", "make", "land", "x.nc", "--ranks", "2").stderr)
-        self.assertIn("no use for --ne", self.expect(USAGE, "decomp", "make", "mpas", "x.nc", "--ranks", "2", "--cells",
+        self.assertIn("does not accept --ne", self.expect(USAGE, "decomp", "make", "mpas", "x.nc", "--ranks", "2", "--cells",
                                                      "4", "--ne", "4").stderr)
         self.assertIn("0 ranks", self.expect(USAGE, "decomp", "make", "mpas", "x.nc", "--ranks", "0", "--cells", "4").stderr)
         self.assertIn("none.dat", self.expect(IO, "decomp", "stats", "none.dat").stderr)

@@ -174,7 +174,7 @@ TEST(ConfigRanks, EveryRankHasADeclaredNode) {
   EXPECT_TRUE(config.check_against(3));
   EXPECT_EQ(config.check_against(4).error().message,
             "AFTERBAY_NODES: nodes declares the nodes of 3 ranks, but the communicator has 4; give one "
-            "number a rank");
+            "number per rank");
 }
 
 }  // namespace
