@@ -170,7 +170,7 @@ class Collection {
   /// Calls `visit(server)` for each server that is to know of puts of a variable: who writes frames of it,
   /// and the leader.
   template <class Visit>
-  Result<> for_each_told(std::uint32_t variable, std::size_t leader, Visit&& visit) const {
+  Result<> for_each_server_of(std::uint32_t variable, std::size_t leader, Visit&& visit) const {
     if (!is_split()) return visit(leader);
     for (const std::uint16_t owner : variable_owners_[variable])
       AFTERBAY_TRY(visit(nth_after(leader, owner)));

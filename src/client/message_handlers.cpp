@@ -36,13 +36,7 @@ Result<> ModelSession::handle(std::size_t server, std::span<const std::byte> mes
         for (const auto& file : s.open_files_)
           if (file->id == m.file) file->records = m.records;
       }),
-      on<wire::Done>([](S& s, Number from, const auto& m) {
-        s.owe_[m.ticket].erase(from);
-        if (const auto it = s.pending_.find(m.ticket); it != s.pending_.end() && --it->second.servers == 0) {
-          s.pending_.erase(it);
-          s.owe_.erase(m.ticket);
-        }
-      }),
+      on<wire::Done>([](S& s, Number from, const auto& m) { s.tickets_.answer(m.ticket, from); }),
       // Input.
       on<wire::InputOpened>([](S& s, Number, auto&& m) {
         for (const auto& input : s.inputs_)
@@ -64,19 +58,12 @@ Result<> ModelSession::handle(std::size_t server, std::span<const std::byte> mes
           fetch->second = std::move(m);
       }),
       // Ends.
-      on<wire::Failed>([](S& s, Number, auto&& m) -> Result<> {
-        s.told_by_server_ = true;
-        if (!s.failure_) s.reported_ = m.reported;
-        // A server that lost a rank may have no file of this session open: then this rank says what it was
-        // busy with.
-        const bool names_no_file = m.error.code == ErrorCode::peer_lost && m.error.file.empty();
-        return fail(s.remember(names_no_file ? s.with_work(std::move(m.error)) : std::move(m.error)));
-      }),
-      on<wire::Bye>([](S& s, Number from, const auto&) { s.bye_[from] = true; }));
+      on<wire::Failed>([](S& s, Number, auto&& m) { return s.core_.server_failed(std::move(m)); }),
+      on<wire::Bye>([](S& s, Number from, const auto&) { s.core_.server_ended(from); }));
 
   if (!wire::ToModel::has(wire::kind_of(message).value_or(wire::Kind{0})))
-    return fail(
-        remember(make_error(ErrorCode::internal, "I/O server {} sent a message of unknown kind", server)));
+    return fail(core_.record_failure(
+        make_error(ErrorCode::internal, "I/O server {} sent a message of unknown kind", server)));
   return handlers(message, *this, server);
 }
 

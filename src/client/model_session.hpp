@@ -27,6 +27,8 @@
 #include "client/destinations.hpp"
 #include "client/input.hpp"
 #include "client/pools.hpp"
+#include "client/session_core.hpp"
+#include "client/tickets.hpp"
 #include "config/config.hpp"
 #include "model/record_set.hpp"
 #include "observe/profile.hpp"
@@ -61,33 +63,24 @@ struct Handover {
 
 class ModelSession {
  public:
-  struct Place {
-    int session_rank = 0;  ///< in the session's communicator, for messages
-    int model_rank = 0;
-    int model_size = 1;
-    std::vector<std::size_t> pool_of_server;  ///< one a server; empty: there is one pool
-    Terms terms = Terms::c;                   ///< of the caller, for messages
-  };
-  using Links = std::vector<std::unique_ptr<transport::ClientLink>>;
+  using Links = SessionCore::Links;
 
-  ModelSession(Place place, const config::Config& config, Links links, observe::Profile& profile,
+  ModelSession(RankIdentity identity, const config::Config& config, Links links, observe::Profile& profile,
                Logger logger);
 
-  [[nodiscard]] const Place& place() const noexcept { return place_; }
-  /// The collections as the report tells of them; the same on every rank.
-  [[nodiscard]] std::vector<observe::CollectionRecord> account() const;
-  [[nodiscard]] std::size_t servers() const noexcept { return links_.size(); }
-  /// Neither failed nor finalized: after a call that was refused the session goes on.
-  [[nodiscard]] bool is_usable() const noexcept { return !failure_ && !finalized_; }
-  /// Why the session cannot go on, if so.
-  [[nodiscard]] const std::optional<Error>& failure() const noexcept { return failure_; }
+  [[nodiscard]] const RankIdentity& identity() const noexcept { return core_.identity(); }
+  /// The collections, for the report; the same on every rank.
+  [[nodiscard]] std::vector<observe::CollectionRecord> collection_records() const;
+  /// Neither failed nor finalized. A refused call does not end the session.
+  [[nodiscard]] bool is_usable() const noexcept { return core_.is_usable(); }
+  /// Why the session cannot continue, if so.
+  [[nodiscard]] const std::optional<Error>& failure() const noexcept { return core_.failure(); }
   /// Called while this rank waits; see ClientLink::set_idle.
-  void set_idle(std::function<bool()> idle);
+  void set_idle(std::function<bool()> idle) { core_.set_idle(std::move(idle)); }
   /// Inline topology, synchronous: end_step waits until the step is written, on all ranks: one that hosts a
   /// server must not leave for the model's own messages while another still waits for it. `arrive` tells the
-  /// others that this rank has its answers; what it returns tells whether all have.
-  using Arrive = std::function<Result<std::function<Result<bool>()>>()>;
-  void set_synchronous(Arrive arrive) { arrive_ = std::move(arrive); }
+  /// others that this rank has its answers; its result tells whether all have.
+  void set_synchronous(SessionCore::Arrive arrive) { core_.set_synchronous(std::move(arrive)); }
 
   Result<> decomposition(const std::string& name, const Block& block, const Coverage& coverage);
   Result<> decomposition(const std::string& name, const Map& map, const Coverage& coverage);
@@ -145,41 +138,21 @@ class ModelSession {
   Result<> finalize();
   /// Tells the servers that this rank ends early, and the error that made it do so, if any. Never fails,
   /// never waits long. From then on every call fails. `reports`: if no server answers, the ranks report it.
-  void abandon(const std::string& reason, const Error* cause = nullptr, bool reports = false) noexcept;
+  void abandon(const std::string& reason, const Error* cause = nullptr, bool reports = false) noexcept {
+    core_.abandon(reason, cause, reports);
+  }
   /// After `abandon`: waits until a server has answered that the session has failed, which it has then
   /// reported on stderr. False: none has within `limit`.
-  bool await_failure(transport::Millis limit) noexcept;
+  bool await_failure(transport::Millis limit) noexcept { return core_.await_failure(limit); }
   /// Destroys the links; from then on every call fails.
-  void release_links() noexcept;
+  void release_links() noexcept { core_.release_links(); }
 
  private:
-  Result<> check_usable() const;
   Result<> check_open(const File& file) const;
   Result<> check_new_decomposition(const std::string& name) const;
   Result<> send_decomposition(std::size_t server, const Decomposition& decomposition);
   void warn_of_unknown_collections() const;
-  /// Reads what servers sent; fails with the session's error if one of them failed.
-  Result<> poll();
   Result<> handle(std::size_t server, std::span<const std::byte> message);
-  /// After a link's call failed: the server's own account of it, if it sent one.
-  Error explain(std::size_t server, Error error);
-  Error remember(Error error);
-  /// An error that this rank's caller is about to see: if the rank gives up, the others learn it.
-  tl::unexpected<Error> told(Error error);
-  template <class Message>
-  Result<> send(std::size_t server, const Message& message, transport::Wake wake) {
-    wire::encode(message, encoded_);
-    return send_encoded(server, wake);
-  }
-  Result<> send_encoded(std::size_t server, transport::Wake wake);
-  /// What does not depend on what was put before.
-  template <class Message>
-  Result<> send_ahead(std::size_t server, const Message& message) {
-    wire::encode(message, encoded_);
-    if (auto sent = links_[server]->send_ahead(encoded_); !sent)
-      return fail(explain(server, std::move(sent).error()));
-    return {};
-  }
 
   Result<Handover> begin(File& file, std::string_view variable, std::uint64_t record, Type type,
                          const MemoryLayout& memory);
@@ -211,17 +184,9 @@ class ModelSession {
   Result<> copy_piece(const Handover& handover, const PiecePlan& part, const void* data);
   Result<> finish(const Handover& handover);
   [[nodiscard]] std::uint64_t waited_for_room_ns(const File& file) const;
-  void account_for_room(std::uint64_t waited_ns);
+  void record_wait_for_room(std::uint64_t waited_ns);
   Result<> check_no_slot_out(const char* call, const File* file = nullptr);
   Result<> end_records(std::size_t server, std::uint64_t step);
-  Result<> wait_until(const std::function<bool()>& reached, const std::string& what,
-                      transport::Millis slice = transport::Millis(50));
-  Result<> wait_for_all(const std::string& what);
-  /// Those that a wait is about, by number.
-  [[nodiscard]] std::set<std::size_t> awaited_servers() const;
-  [[nodiscard]] std::uint64_t progress() const;
-  std::string only_never_heard(std::set<std::size_t>& servers);
-  Error stalled(const std::string& what, std::uint64_t limit_ns);
   Result<bool> choose_server(File& file);
   Result<std::size_t> least_loaded(Collection& collection, std::uint64_t nth);
   Result<> ask_server(Collection& collection, std::uint64_t nth);
@@ -256,17 +221,13 @@ class ModelSession {
   [[nodiscard]] Error in_input(Error error, const Input& input, std::string_view variable) const;
 
   /// Adds to an error which file and variable this rank was busy with.
-  Error with_work(Error error) const;
+  void add_work(Error& error) const;
 
-  Place place_;
   const config::Config& config_;
-  Links links_;
+  SessionCore core_;
   Pools pools_;
   observe::Profile& profile_;
   Logger logger_;
-  Arrive arrive_;                     ///< synchronous if there is one
-  std::vector<bool> lost_;            ///< one per server: its link failed, nothing more is sent there
-  std::vector<bool> never_answered_;  ///< one per server: this rank has waited for it in vain
 
   std::vector<Decomposition> decompositions_;
   std::size_t decompositions_sent_ = 0;
@@ -299,24 +260,12 @@ class ModelSession {
     std::uint64_t since_ns = 0;
   } refused_;                             ///< the try_put that had no room last
   std::vector<std::byte> range_scratch_;  ///< for check_range; its memory is kept
-  std::vector<std::byte> encoded_;        ///< of the message being sent; its memory is kept
-  wire::EndRecords ended_;                ///< likewise
+  wire::EndRecords ended_;                ///< the message being sent; its memory is kept
   std::uint64_t next_file_ = 0;
   std::uint64_t position_ = 0;
-  std::uint64_t step_ = 0;
-  std::uint64_t next_ticket_ = 0;
   std::uint64_t waited_for_files_ns_ = 0;
-  std::uint64_t room_accounted_ns_ = 0;  ///< of waits for room: what is in the profile
-  struct Pending {
-    std::size_t servers = 0;  ///< that have not answered
-    std::string file;         ///< the first that it waits for
-    std::size_t more = 0;     ///< files
-    [[nodiscard]] std::string text() const;
-  };
-  std::map<std::uint64_t, Pending> pending_;            ///< by ticket
-  std::map<std::uint64_t, std::set<std::size_t>> owe_;  ///< by ticket: servers that have not answered
-  std::uint64_t awaited_ticket_ = 0;                    ///< that a wait is about; 0: it is about all servers
-  std::map<std::uint64_t, std::vector<std::function<void()>>> on_complete_;  ///< by ticket
+  std::uint64_t room_recorded_ns_ = 0;  ///< waits for room that are in the profile
+  Tickets tickets_;
   std::uint64_t next_epoch_ = 0;
   std::uint64_t last_epoch_ticket_ = 0;
   Destinations destinations_;
@@ -329,14 +278,6 @@ class ModelSession {
     std::uint32_t variable = 0;
     std::uint64_t record = 0;
   } last_put_;
-  std::string awaited_;  ///< the file that a wait is about
-  std::vector<bool> bye_;
-  bool finalized_ = false;
-  bool told_by_server_ = false;      ///< that the session has failed
-  bool reported_ = false;            ///< the failure, on stderr, by whoever found it
-  std::optional<Error> failure_;     ///< the session cannot go on
-  std::optional<Error> last_error_;  ///< of a call; the session may go on
-  std::function<bool()> idle_;
   bool inside_call_ = false;  ///< see observe::TimedCall
 
   struct {

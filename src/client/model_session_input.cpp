@@ -24,7 +24,7 @@ fs::path resolved(const std::string& path) {
 }  // namespace
 
 Error ModelSession::in_input(Error error, const Input& input, std::string_view variable) const {
-  error.in_file(input.path).at_rank(place_.session_rank);
+  error.in_file(input.path).at_rank(core_.identity().session_rank);
   if (!variable.empty()) error.in_variable(std::string(variable));
   return error;
 }
@@ -85,10 +85,12 @@ Result<> ModelSession::wait_for_output(const std::string& path) {
 Result<std::shared_ptr<Input>> ModelSession::open_input(const std::string& path,
                                                         const InputOptions& options) {
   const observe::Timed timed(observed_.open_input);
-  AFTERBAY_TRY(check_usable());
+  AFTERBAY_TRY(core_.check_usable());
   auto input = std::make_shared<Input>();
   input->path = std::filesystem::path(path).lexically_normal().string();
-  const auto failed = [&](Error error) { return told(in_input(std::move(error), *input, "")); };
+  const auto failed = [&](Error error) {
+    return core_.report_to_caller(in_input(std::move(error), *input, ""));
+  };
   if (path.empty()) return failed(make_error(ErrorCode::invalid_argument, "the file's name is empty"));
   if (options.as_of == AsOf::epoch) {
     auto part = part_as_of_epoch(input->path);
@@ -101,14 +103,14 @@ Result<std::shared_ptr<Input>> ModelSession::open_input(const std::string& path,
   input->id = next_input_++;
   inputs_.push_back(input);
   const std::vector<std::size_t>& readers = pools_.readers();
-  const std::size_t home = readers[static_cast<std::size_t>(place_.model_rank) * readers.size() /
-                                   static_cast<std::size_t>(place_.model_size)];
+  const std::size_t home = readers[static_cast<std::size_t>(core_.identity().model_rank) * readers.size() /
+                                   static_cast<std::size_t>(core_.identity().model_size)];
   for (const std::size_t s : readers) {
-    AFTERBAY_TRY(send_ahead(s, wire::OpenInput{input->id, input->path, s == home}));
+    AFTERBAY_TRY(core_.send_ahead(s, wire::OpenInput{input->id, input->path, s == home}));
   }
-  AFTERBAY_TRY(
-      wait_until([&] { return input->answered; }, fmt::format("{} to be opened for input", input->path)));
-  AFTERBAY_TRY(wait_for_all("all ranks to have the file open"));
+  AFTERBAY_TRY(core_.wait_until([&] { return input->answered; },
+                                fmt::format("{} to be opened for input", input->path)));
+  AFTERBAY_TRY(core_.wait_for_all("all ranks to have the file open"));
   if (!input->error) return input;
   const Error error = *input->error;
   AFTERBAY_TRY(close_input(*input));
@@ -118,8 +120,8 @@ Result<std::shared_ptr<Input>> ModelSession::open_input(const std::string& path,
 Result<> ModelSession::close_input(Input& input) {
   if (std::exchange(input.closed, true)) return {};
   std::erase_if(inputs_, [&](const std::shared_ptr<Input>& other) { return other->id == input.id; });
-  AFTERBAY_TRY(check_usable());
-  for (const std::size_t s : pools_.readers()) AFTERBAY_TRY(send_ahead(s, wire::CloseInput{input.id}));
+  AFTERBAY_TRY(core_.check_usable());
+  for (const std::size_t s : pools_.readers()) AFTERBAY_TRY(core_.send_ahead(s, wire::CloseInput{input.id}));
   return {};
 }
 
@@ -128,7 +130,7 @@ Result<> ModelSession::close_input(Input& input) {
 /// `what`'s first record becomes 0 for variables without records.
 Result<ReadPlan> ModelSession::plan_read(const Input& input, std::string_view variable, Selection& what,
                                          Type type, const MemoryLayout& memory) {
-  AFTERBAY_TRY(check_usable());
+  AFTERBAY_TRY(core_.check_usable());
   if (input.closed) return fail(ErrorCode::bad_state, "the file is closed on this rank: open it again");
   AFTERBAY_TRY_ASSIGN(const std::uint32_t index, input.variable(variable, false));
   AFTERBAY_TRY_ASSIGN(what.record, input.record_of(index, what.record, what.records));
@@ -159,8 +161,8 @@ Result<> ModelSession::ask_for(const Input& input, const ReadPlan& plan, std::ui
     message.variable = plan.variable;
     message.record = record;
     message.ahead = ahead;
-    if (links_[s]->packs()) message.part = plan.part;
-    AFTERBAY_TRY(send_ahead(s, message));
+    if (core_.link(s).packs()) message.part = plan.part;
+    AFTERBAY_TRY(core_.send_ahead(s, message));
   }
   return {};
 }
@@ -177,16 +179,16 @@ Result<> ModelSession::take(const ReadPlan& plan, Fetch& fetch, std::byte* data)
     }
     const auto planned = std::ranges::lower_bound(plan.pieces, piece.piece, {}, &ReadPiece::piece);
     const transport::shm::Mapping& memory = input_memory_[server];
-    const bool far = links_[server]->packs();
+    const bool far = core_.link(server).packs();
     if (planned == plan.pieces.end() || planned->piece != piece.piece ||
         (far ? piece.data.size() != planned->packed_bytes : piece.offset >= memory.size()))
-      return fail(remember(make_error(ErrorCode::internal,
-                                      "I/O server {} sent {} bytes of piece {}, which makes no sense", server,
-                                      piece.data.size(), piece.piece)));
+      return fail(core_.record_failure(
+          make_error(ErrorCode::internal, "I/O server {} sent {} bytes of piece {}, which makes no sense",
+                     server, piece.data.size(), piece.piece)));
     fetch.out_of_range += far ? planned->unpack(piece.data.data(), data, plan.kernel)
                               : planned->scatter(memory.data() + piece.offset, data, plan.kernel);
     if (far) continue;
-    AFTERBAY_TRY(send_ahead(server, wire::InputTaken{fetch.number, piece.piece}));
+    AFTERBAY_TRY(core_.send_ahead(server, wire::InputTaken{fetch.number, piece.piece}));
   }
   return {};
 }
@@ -200,7 +202,7 @@ Result<> ModelSession::fetch(const Input& input, const ReadPlan& plan, std::uint
   const auto run = [&]() -> Result<> {
     AFTERBAY_TRY(ask_for(input, plan, record, fetch.number, false));
     Result<> taken;
-    AFTERBAY_TRY(wait_until(
+    AFTERBAY_TRY(core_.wait_until(
         [&] {
           if (taken) taken = take(plan, fetch, data);
           return !taken || fetch.missing == 0;
@@ -221,7 +223,9 @@ Result<> ModelSession::fetch(const Input& input, const ReadPlan& plan, std::uint
 Result<> ModelSession::get(Input& input, std::string_view variable, const Selection& selection, void* data,
                            Type type, const MemoryLayout& memory) {
   observe::Timed timed(observed_.get);
-  const auto failed = [&](Error error) { return told(in_input(std::move(error), input, variable)); };
+  const auto failed = [&](Error error) {
+    return core_.report_to_caller(in_input(std::move(error), input, variable));
+  };
   Selection what = selection;
   auto plan = plan_read(input, variable, what, type, memory);
   if (!plan) return failed(std::move(plan).error());
@@ -237,13 +241,13 @@ Result<> ModelSession::get(Input& input, std::string_view variable, const Select
         return failed(std::move(asked).error());
     auto* const to = static_cast<std::byte*>(data) + r * plan->record_bytes;
     if (auto got = fetch(input, *plan, what.record + r, to, out_of_range); !got) {
-      (void)wait_for_all("all ranks to have read");
+      (void)core_.wait_for_all("all ranks to have read");
       return failed(std::move(got).error());
     }
     observe::add(observed_.read_bytes, plan->file_bytes);
     timed.bytes(plan->file_bytes);
   }
-  if (auto all = wait_for_all("all ranks to have read"); !all) return failed(std::move(all).error());
+  if (auto all = core_.wait_for_all("all ranks to have read"); !all) return failed(std::move(all).error());
   if (out_of_range > 0)
     return failed(make_error(
         ErrorCode::wrong_type, "{} values of the file's type {} are out of range of {}; the rest was read",
@@ -253,7 +257,9 @@ Result<> ModelSession::get(Input& input, std::string_view variable, const Select
 
 Result<> ModelSession::prefetch(Input& input, std::string_view variable, const Selection& selection) {
   const observe::Timed timed(observed_.prefetch);
-  const auto failed = [&](Error error) { return told(in_input(std::move(error), input, variable)); };
+  const auto failed = [&](Error error) {
+    return core_.report_to_caller(in_input(std::move(error), input, variable));
+  };
   Selection what = selection;
   const auto found = std::ranges::find(input.schema.variables, variable, &Variable::name);
   const Type type = found == input.schema.variables.end() ? Type::float64 : found->type;
@@ -268,19 +274,21 @@ Result<> ModelSession::prefetch(Input& input, std::string_view variable, const S
 Result<std::vector<std::string>> ModelSession::get_strings(Input& input, std::string_view variable,
                                                            std::uint64_t record) {
   const observe::Timed timed(observed_.get);
-  const auto failed = [&](Error error) { return told(in_input(std::move(error), input, variable)); };
+  const auto failed = [&](Error error) {
+    return core_.report_to_caller(in_input(std::move(error), input, variable));
+  };
   const auto run = [&]() -> Result<wire::InputStrings> {
-    AFTERBAY_TRY(check_usable());
+    AFTERBAY_TRY(core_.check_usable());
     if (input.closed) return fail(ErrorCode::bad_state, "the file is closed on this rank: open it again");
     AFTERBAY_TRY_ASSIGN(const std::uint32_t index, input.variable(variable, true));
     AFTERBAY_TRY_ASSIGN(record, input.record_of(index, record, 1));
     const std::uint64_t number = ++next_fetch_;
     const std::size_t server = reader(input, index, 0);
     auto& answer = strings_fetches_[number];
-    AFTERBAY_TRY(send_ahead(server, wire::GetInputStrings{number, input.id, index, record}));
-    AFTERBAY_TRY(wait_until([&] { return answer.has_value(); },
-                            fmt::format("the strings of variable {} of {}", variable, input.path)));
-    AFTERBAY_TRY(wait_for_all("all ranks to have read"));
+    AFTERBAY_TRY(core_.send_ahead(server, wire::GetInputStrings{number, input.id, index, record}));
+    AFTERBAY_TRY(core_.wait_until([&] { return answer.has_value(); },
+                                  fmt::format("the strings of variable {} of {}", variable, input.path)));
+    AFTERBAY_TRY(core_.wait_for_all("all ranks to have read"));
     wire::InputStrings strings = std::move(*answer);
     strings_fetches_.erase(number);
     return strings;

@@ -22,15 +22,17 @@ Result<std::shared_ptr<File>> ModelSession::open(Collection& collection, const F
   path = std::filesystem::path(path).lexically_normal().string();  // one spelling of one file
   if (!changes.empty())
     if (auto good = collection.check(changes); !good)
-      return told(std::move(good).error().in_file(path).at_rank(place_.session_rank));
+      return core_.report_to_caller(
+          std::move(good).error().in_file(path).at_rank(core_.identity().session_rank));
   for (const auto& open : open_files_)
     if (open->path == path)
-      return told(Error(ErrorCode::conflict,
-                        fmt::format("file '{}' is open already, in collection '{}': close it first, "
-                                    "or give the collections different names",
-                                    path, open->collection->name()))
-                      .in_file(path)
-                      .at_rank(place_.session_rank));
+      return core_.report_to_caller(
+          Error(ErrorCode::conflict,
+                fmt::format("file '{}' is open already, in collection '{}': close it first, "
+                            "or give the collections different names",
+                            path, open->collection->name()))
+              .in_file(path)
+              .at_rank(core_.identity().session_rank));
   auto file = std::make_shared<File>();
   file->id = next_file_++;
   file->collection = &collection;
@@ -48,13 +50,13 @@ Result<std::shared_ptr<File>> ModelSession::open(Collection& collection, const F
   message.leader = static_cast<std::uint32_t>(file->server);
   message.assigned = assigned ? 1 : 0;
   message.path = file->path;
-  if (place_.model_rank == 0) {
+  if (core_.identity().model_rank == 0) {
     message.changes = changes;
     message.name = name;
   }
   for (const std::size_t s : file->servers)
-    AFTERBAY_TRY(send(s, message, place_.model_rank == 0 ? Wake::on_node : Wake::no));
-  file->opened_after_ticket = next_ticket_;
+    AFTERBAY_TRY(core_.send(s, message, core_.identity().model_rank == 0 ? Wake::on_node : Wake::no));
+  file->opened_after_ticket = tickets_.last();
   open_files_.push_back(file);
   note_directory(file->path);
   return file;
@@ -97,21 +99,20 @@ Result<bool> ModelSession::choose_server(File& file) {
 /// only if it opens one file right after the other.
 Result<std::size_t> ModelSession::least_loaded(Collection& collection, std::uint64_t nth) {
   if (nth == 0) AFTERBAY_TRY(ask_server(collection, nth));
-  AFTERBAY_TRY(
-      wait_until([&] { return collection.assigned.contains(nth); },
-                 fmt::format("the choice of a server for a file of collection '{}'", collection.name())));
-  AFTERBAY_TRY(wait_for_all("all ranks to know the file's server"));
+  AFTERBAY_TRY(core_.wait_until(
+      [&] { return collection.assigned.contains(nth); },
+      fmt::format("the choice of a server for a file of collection '{}'", collection.name())));
+  AFTERBAY_TRY(core_.wait_for_all("all ranks to know the file's server"));
   const std::size_t server = collection.assigned.at(nth);
   collection.assigned.erase(nth);
   return server;
 }
 
 Result<> ModelSession::ask_server(Collection& collection, std::uint64_t nth) {
-  if (place_.model_rank != 0) return {};
+  if (core_.identity().model_rank != 0) return {};
   constexpr std::size_t asked = wire::choosing_server;
   const wire::AskServer question{collection.id(), nth, collection.expected_bytes(), collection.candidates()};
-  AFTERBAY_TRY(send(asked, question, Wake::now));
-  if (auto sent = links_[asked]->flush(); !sent) return fail(explain(asked, std::move(sent).error()));
+  AFTERBAY_TRY(core_.send_now(asked, question));
   return {};
 }
 
@@ -119,7 +120,7 @@ Result<> ModelSession::ask_server(Collection& collection, std::uint64_t nth) {
 /// that begins files waits until the older one is published.
 Result<> ModelSession::wait_for_older(const File& file) {
   const auto older = destinations_.find(file.path);
-  const std::uint64_t ticket = place_.model_rank == 0 ? closing_ticket(file.path) : 0;
+  const std::uint64_t ticket = core_.identity().model_rank == 0 ? closing_ticket(file.path) : 0;
   destinations_.begin(file.path, file.server);
   if (ticket == 0 || (older && older->server == file.server)) return {};
   return wait(Ticket{ticket});
@@ -128,10 +129,7 @@ Result<> ModelSession::wait_for_older(const File& file) {
 std::uint64_t ModelSession::closing_ticket(const std::string& path) const {
   if (const auto known = destinations_.find(path)) return known->ticket;
   if (!destinations_.has_forgotten()) return 0;
-  std::uint64_t last = 0;  // files that are not published yet are still here
-  for (const auto& [ticket, pending] : pending_)
-    if (pending.file == path) last = ticket;
-  return last;
+  return tickets_.last_of(path);  // files that are not published yet have outstanding tickets
 }
 
 /// Only output that is not published yet matters to those that read: see output_names_of.
@@ -142,8 +140,7 @@ void ModelSession::note_directory(const std::string& path) {
   if (!output_directories_.add(directory_of(path))) return;
   std::set<std::string> used;
   for (const auto& file : open_files_) used.insert(directory_of(file->path));
-  for (const auto& [ticket, pending] : pending_)
-    if (!pending.file.empty()) used.insert(directory_of(pending.file));
+  tickets_.for_each_first_file([&](const std::string& file) { used.insert(directory_of(file)); });
   output_directories_.keep(used);
 }
 
@@ -161,7 +158,8 @@ Result<std::uint64_t> ModelSession::begin_record(File& file, std::uint64_t recor
   for (const std::size_t s : file.servers) {
     states[s].next_seq = seq + 1;
     states[s].open.push_back({file.id, record, fixed, seq});
-    AFTERBAY_TRY(send(s, wire::BeginRecord{file.collection->id(), seq, file.id, record, fixed}, Wake::no));
+    AFTERBAY_TRY(
+        core_.send(s, wire::BeginRecord{file.collection->id(), seq, file.id, record, fixed}, Wake::no));
   }
   return seq;
 }
@@ -186,7 +184,8 @@ Result<> ModelSession::drop_oldest_record(File& file) {
     ServerState& state = file.collection->servers[s];
     state.ended_seq = state.open.front().seq + 1;
     state.open.erase(state.open.begin());
-    AFTERBAY_TRY(send(s, wire::EndRecords{step_, {{file.collection->id(), state.ended_seq}}}, Wake::no));
+    AFTERBAY_TRY(
+        core_.send(s, wire::EndRecords{core_.step(), {{file.collection->id(), state.ended_seq}}}, Wake::no));
   }
   return {};
 }
@@ -205,7 +204,7 @@ Result<Handover> ModelSession::begin(File& file, std::string_view variable, std:
 
 void ModelSession::take_position(Handover& handover) {
   handover.position = ++position_;
-  for (const std::size_t s : handover.file->servers) links_[s]->set_position(position_);
+  for (const std::size_t s : handover.file->servers) core_.link(s).set_position(position_);
 }
 
 /// All ranks serve the frames of a put in the same order, whichever server they belong to. Each rank says on
@@ -215,7 +214,7 @@ void ModelSession::advance_to(const Handover& handover, std::uint32_t frame) {
   const File& file = *handover.file;
   if (file.servers.size() == 1) return;  // reserve says it
   for (const std::size_t s : file.servers)
-    links_[s]->advance(handover.position, file.collection->servers[s].first_frame + frame);
+    core_.link(s).advance(handover.position, file.collection->servers[s].first_frame + frame);
 }
 
 void ModelSession::remember_put(const File& file, std::uint32_t variable, std::uint64_t record) {
@@ -260,14 +259,14 @@ std::vector<ModelSession::Share> ModelSession::shares(const Handover& handover) 
 
 /// Of a put that may not wait. A refusal concerns this put only: the session goes on.
 Result<> ModelSession::check_fits(const Handover& handover) const {
-  for (const Share& share : shares(handover)) AFTERBAY_TRY(links_[share.server]->check_fits(share.slots));
+  for (const Share& share : shares(handover)) AFTERBAY_TRY(core_.link(share.server).check_fits(share.slots));
   return {};
 }
 
 Result<bool> ModelSession::has_room(const Handover& handover, transport::RoomFor use) {
   for (const Share& share : shares(handover)) {
-    auto room = links_[share.server]->make_room(share.slots, share.packed_bytes, use);
-    if (!room) return fail(explain(share.server, std::move(room).error()));
+    auto room = core_.link(share.server).make_room(share.slots, share.packed_bytes, use);
+    if (!room) return fail(core_.explain(share.server, std::move(room).error()));
     if (!*room) return false;
   }
   return true;
@@ -299,17 +298,18 @@ Result<> ModelSession::copy_piece(const Handover& handover, const PiecePlan& par
   const model::Piece& piece = layout.pieces[part.piece];
   const std::uint32_t in_frame = part.piece - layout.frames[piece.frame].first_piece;
   const std::size_t server = owner(handover, part);
-  transport::ClientLink& link = *links_[server];
+  transport::ClientLink& link = core_.link(server);
   const transport::FrameSlot place = slot(handover, part);
   advance_to(handover, piece.frame);
   auto landing = link.reserve(place, in_frame, part.packed_bytes, true);
-  if (!landing) return fail(explain(server, std::move(landing).error()));
+  if (!landing) return fail(core_.explain(server, std::move(landing).error()));
   const model::Kernel kernel = handover.plan->kernel;
   if (landing->packed)
     part.pack(data, landing->base, kernel);
   else
     part.gather(data, landing->base + piece.frame_offset, kernel);
-  if (auto done = link.commit(place, in_frame); !done) return fail(explain(server, std::move(done).error()));
+  if (auto done = link.commit(place, in_frame); !done)
+    return fail(core_.explain(server, std::move(done).error()));
   return {};
 }
 
@@ -330,35 +330,36 @@ Result<> ModelSession::mark_put(File& file, std::uint32_t variable, std::uint64_
 /// After the last piece: the log entry by which the server knows who has put what.
 Result<> ModelSession::finish(const Handover& handover) {
   const File& file = *handover.file;
-  for (const std::size_t s : file.servers) links_[s]->set_position(handover.position + 1);
+  for (const std::size_t s : file.servers) core_.link(s).set_position(handover.position + 1);
   // The lowest rank tells of every put: a record is one even where nobody holds a point of it.
-  if (handover.plan->pieces.empty() && place_.model_rank != 0) return {};
+  if (handover.plan->pieces.empty() && core_.identity().model_rank != 0) return {};
   observe::add(observed_.bytes, handover.plan->packed_bytes);
   const wire::Put message{file.collection->id(), handover.seq, handover.variable};
-  return file.collection->for_each_told(handover.variable, file.server,
-                                        [&](std::size_t s) { return send(s, message, Wake::no); });
+  return file.collection->for_each_server_of(handover.variable, file.server,
+                                             [&](std::size_t s) { return core_.send(s, message, Wake::no); });
 }
 
 std::uint64_t ModelSession::waited_for_room_ns(const File& file) const {
   std::uint64_t sum = 0;
-  for (const std::size_t s : file.servers) sum += links_[s]->waited_ns();
+  for (const std::size_t s : file.servers) sum += core_.link(s).waited_ns();
   return sum;
 }
 
 /// Adds a wait that is over now: one that came in several parts is drawn as one.
-void ModelSession::account_for_room(std::uint64_t waited_ns) {
+void ModelSession::record_wait_for_room(std::uint64_t waited_ns) {
   if (waited_ns == 0) return;
   const std::uint64_t now = now_ns();
   if (observe::Timer* const timer = profile_.wait("room in the server", observed_.put))
     timer->add(now - waited_ns, now);
-  room_accounted_ns_ += waited_ns;
+  room_recorded_ns_ += waited_ns;
 }
 
 Result<bool> ModelSession::put(File& file, std::string_view variable, std::uint64_t record, const void* data,
                                Type type, const MemoryLayout& memory, bool may_wait) {
   observe::Timed timed(file.collection->put_timer);
   const auto failed = [&](Error error) {
-    return told(error.in_file(file.path).in_variable(std::string(variable)).at_rank(place_.session_rank));
+    return core_.report_to_caller(
+        error.in_file(file.path).in_variable(std::string(variable)).at_rank(core_.identity().session_rank));
   };
   if (auto open = check_open(file); !open) return failed(std::move(open).error());
   const std::uint64_t waited_before_ns = waited_for_room_ns(file);
@@ -384,7 +385,7 @@ Result<bool> ModelSession::put(File& file, std::string_view variable, std::uint6
     return failed(std::move(marked).error());
   if (auto copied = copy_pieces(*handover, data); !copied) return failed(std::move(copied).error());
   if (auto finished = finish(*handover); !finished) return failed(std::move(finished).error());
-  account_for_room(waited_for_room_ns(file) - waited_before_ns);
+  record_wait_for_room(waited_for_room_ns(file) - waited_before_ns);
   timed.bytes(handover->plan->packed_bytes);
   return true;
 }
@@ -400,18 +401,17 @@ bool ModelSession::waited_too_long_for_room(const Handover& handover) {
 }
 
 Result<std::uint64_t> ModelSession::records(File& file) {
-  AFTERBAY_TRY(check_usable());
+  AFTERBAY_TRY(core_.check_usable());
   if (!file.records) {
     if (file.closed)
-      return told(Error(ErrorCode::bad_state, "the file is closed on this rank: ask before closing it")
-                      .in_file(file.path)
-                      .at_rank(place_.session_rank));
-    AFTERBAY_TRY(send(file.server, wire::AskRecords{file.id}, Wake::now));
-    if (auto sent = links_[file.server]->flush(); !sent)
-      return fail(explain(file.server, std::move(sent).error()));
-    AFTERBAY_TRY(
-        wait_until([&] { return file.records.has_value(); }, fmt::format("{} to be opened", file.path)));
-    AFTERBAY_TRY(wait_for_all("all ranks to know the file's records"));
+      return core_.report_to_caller(
+          Error(ErrorCode::bad_state, "the file is closed on this rank: ask before closing it")
+              .in_file(file.path)
+              .at_rank(core_.identity().session_rank));
+    AFTERBAY_TRY(core_.send_now(file.server, wire::AskRecords{file.id}));
+    AFTERBAY_TRY(core_.wait_until([&] { return file.records.has_value(); },
+                                  fmt::format("{} to be opened", file.path)));
+    AFTERBAY_TRY(core_.wait_for_all("all ranks to know the file's records"));
   }
   return *file.records;
 }
@@ -420,7 +420,8 @@ Result<> ModelSession::put_strings(File& file, std::string_view variable, std::u
                                    std::span<const std::string> values) {
   observe::Timed timed(file.collection->put_timer);
   const auto failed = [&](Error error) {
-    return told(error.in_file(file.path).in_variable(std::string(variable)).at_rank(place_.session_rank));
+    return core_.report_to_caller(
+        error.in_file(file.path).in_variable(std::string(variable)).at_rank(core_.identity().session_rank));
   };
   if (auto open = check_open(file); !open) return failed(std::move(open).error());
   auto index = file.collection->string_variable(variable);
@@ -434,9 +435,9 @@ Result<> ModelSession::put_strings(File& file, std::string_view variable, std::u
   if (auto marked = mark_put(file, *index, *known); !marked) return failed(std::move(marked).error());
   ++strings_put_[file.server];
   remember_put(file, *index, *known);
-  if (place_.model_rank != 0) return {};
+  if (core_.identity().model_rank != 0) return {};
   const wire::PutStrings message{file.id, *known, *index, {values.begin(), values.end()}};
-  if (auto sent = send(file.server, message, Wake::now); !sent) return failed(std::move(sent).error());
+  if (auto sent = core_.send(file.server, message, Wake::now); !sent) return failed(std::move(sent).error());
   return {};
 }
 

@@ -10,7 +10,8 @@ namespace afterbay::client {
 Result<ModelSession::Acquired> ModelSession::acquire(File& file, std::string_view variable,
                                                      std::uint64_t record, Type type) {
   const auto failed = [&](Error error) {
-    return told(error.in_file(file.path).in_variable(std::string(variable)).at_rank(place_.session_rank));
+    return core_.report_to_caller(
+        error.in_file(file.path).in_variable(std::string(variable)).at_rank(core_.identity().session_rank));
   };
   auto handover = begin(file, variable, record, type, {});
   if (!handover) return failed(std::move(handover).error());
@@ -29,7 +30,7 @@ Result<ModelSession::Acquired> ModelSession::acquire(File& file, std::string_vie
   slot.frames = *std::move(frames);
   // The model computes now. Ranks that are ahead do not wait for this one: it asks for nothing until its next
   // put, or commit.
-  for (const std::size_t s : file.servers) links_[s]->set_position(handover->position + 1);
+  for (const std::size_t s : file.servers) core_.link(s).set_position(handover->position + 1);
   return slot;
 }
 
@@ -49,8 +50,8 @@ Result<std::optional<std::vector<std::byte*>>> ModelSession::lend_frames(const H
     const std::uint32_t first = layout.frames[layout.pieces[part.piece].frame].first_piece;
     const std::size_t server = owner(handover, part);
     auto landing =
-        links_[server]->reserve(slot(handover, part), part.piece - first, part.packed_bytes, false);
-    if (!landing) return fail(explain(server, std::move(landing).error()));
+        core_.link(server).reserve(slot(handover, part), part.piece - first, part.packed_bytes, false);
+    if (!landing) return fail(core_.explain(server, std::move(landing).error()));
     frames.push_back(landing->base);
   }
   return Frames(std::move(frames));
@@ -63,7 +64,7 @@ bool ModelSession::lies_in_frames(const Handover& handover) const {
   const bool same_order = !model::needs_swap(collection.layout().big_endian) || size_of(type) == 1;
   const bool on_map = collection.variable(handover.variable).map != nullptr;  // its points lie apart there
   return handover.plan->type == type && same_order && !on_map &&
-         std::ranges::none_of(handover.file->servers, [&](auto s) { return links_[s]->packs(); });
+         std::ranges::none_of(handover.file->servers, [&](auto s) { return core_.link(s).packs(); });
 }
 
 void ModelSession::forget(const Acquired& slot) noexcept { slots_out_.erase(slot.number); }
@@ -72,9 +73,10 @@ void ModelSession::forget(const Acquired& slot) noexcept { slots_out_.erase(slot
 Result<> ModelSession::check_no_slot_out(const char* call, const File* file) {
   for (const auto& [position, slot] : slots_out_)
     if (file == nullptr || slot.file == file->id)
-      return told(make_error(ErrorCode::bad_state,
-                             "{} while a slot is out ({}): commit it or destroy it before", call, slot.what)
-                      .at_rank(place_.session_rank));
+      return core_.report_to_caller(make_error(ErrorCode::bad_state,
+                                               "{} while a slot is out ({}): commit it or destroy it before",
+                                               call, slot.what)
+                                        .at_rank(core_.identity().session_rank));
   return {};
 }
 
@@ -82,11 +84,12 @@ Result<> ModelSession::commit(const Acquired& slot, const void* buffer) {
   Handover handover = slot.handover;
   File& file = *handover.file;
   observe::Timed timed(file.collection->put_timer);
-  AFTERBAY_TRY(check_usable());
+  AFTERBAY_TRY(core_.check_usable());
   const auto failed = [&](Error error) {
-    return told(error.in_file(file.path)
-                    .in_variable(file.collection->schema().variables[handover.variable].name)
-                    .at_rank(place_.session_rank));
+    return core_.report_to_caller(
+        error.in_file(file.path)
+            .in_variable(file.collection->schema().variables[handover.variable].name)
+            .at_rank(core_.identity().session_rank));
   };
   if (!slot.frames)
     if (auto good = check_range(handover, buffer); !good) return failed(std::move(good).error());
@@ -95,15 +98,15 @@ Result<> ModelSession::commit(const Acquired& slot, const void* buffer) {
   if (!slot.frames) {
     const std::uint64_t waited_before_ns = waited_for_room_ns(file);
     if (auto copied = copy_pieces(handover, buffer); !copied) return failed(std::move(copied).error());
-    account_for_room(waited_for_room_ns(file) - waited_before_ns);
+    record_wait_for_room(waited_for_room_ns(file) - waited_before_ns);
   }
   const model::FileLayout& layout = file.collection->layout();
   for (std::size_t i = 0; slot.frames && i < handover.plan->pieces.size(); ++i) {
     const PiecePlan& part = handover.plan->pieces[i];
     const std::uint32_t in_frame = part.piece - layout.frames[layout.pieces[part.piece].frame].first_piece;
     const std::size_t server = owner(handover, part);
-    if (auto done = links_[server]->commit(this->slot(handover, part), in_frame); !done)
-      return failed(explain(server, std::move(done).error()));
+    if (auto done = core_.link(server).commit(this->slot(handover, part), in_frame); !done)
+      return failed(core_.explain(server, std::move(done).error()));
   }
   timed.bytes(handover.plan->packed_bytes);
   return finish(handover);

@@ -32,7 +32,7 @@ Slot::State& held(const std::shared_ptr<Slot::State>& state) {
 /// The session behind a handle.
 std::shared_ptr<client::ModelSession> session_of(const std::weak_ptr<client::ModelSession>& session) {
   if (auto held = session.lock()) {
-    set_terms(held->place().terms);
+    set_terms(held->identity().terms);
     return held;
   }
   throw Failure(Error(ErrorCode::bad_state, "the session of this handle has been destroyed"));
@@ -90,8 +90,8 @@ Session::State& Session::state() const {
 
 bool Session::is_server() const { return state().model == nullptr; }
 
-int Session::model_rank() const { return state().model_side().place().model_rank; }
-int Session::model_size() const { return state().model_side().place().model_size; }
+int Session::model_rank() const { return state().model_side().identity().model_rank; }
+int Session::model_size() const { return state().model_side().identity().model_size; }
 
 void Session::decomposition(const std::string& name, const Block& block, const Coverage& coverage) {
   unwrap(state().model_side().decomposition(name, block, coverage));
