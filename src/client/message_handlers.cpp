@@ -15,7 +15,7 @@ Result<> ModelSession::handle(std::size_t server, std::span<const std::byte> mes
       on<wire::Defined>([](S& s, Number from, const auto& m) {
         for (const auto& base : m.bases) {
           Collection& collection = *s.collections_.at(base.collection);
-          collection.servers[from].first_frame = base.first_frame;
+          collection.records().set_first_frame(from, base.first_frame);
           collection.set_packed(base.packed);
         }
         s.defined_[from] = m.serial;

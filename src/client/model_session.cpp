@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Definitions, order, completion, the end. Puts are in model_session_put.cpp, what goes over the links in
-// model_session_links.cpp.
 #include "client/model_session.hpp"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "base/clock.hpp"
 #include "base/suggest.hpp"
@@ -22,26 +21,29 @@ ModelSession::ModelSession(RankIdentity identity, const config::Config& config, 
                               std::span<const std::byte> message) { return handle(server, message); },
              .add_work = [this](Error& error) { add_work(error); }}),
       pools_(config, core_.identity().pool_of_server, core_.servers()),
-      profile_(profile),
+      observed_(profile),
+      endpoint_(core_, config.deadline, profile),
       logger_(std::move(logger)) {
   defined_.resize(core_.servers(), 0);
-  strings_put_.resize(core_.servers(), 0);
   input_memory_.resize(core_.servers());
-  observed_.define = profile_.timer("define");
-  observed_.put = profile_.timer("put");
-  observed_.end_step = profile_.timer("end_step");
-  observed_.close = profile_.timer("close");
-  observed_.flush = profile_.timer("flush");
-  observed_.epoch = profile_.timer("epoch");
-  observed_.wait = profile_.timer("wait");
-  observed_.finalize = profile_.timer("finalize");
-  observed_.open_input = profile_.timer("open_input");
-  observed_.get = profile_.timer("get");
-  observed_.prefetch = profile_.timer("prefetch");
-  observed_.read_bytes = profile_.counter("bytes read");
-  observed_.bytes = profile_.counter(observe::counters::bytes);
-  observed_.messages = profile_.counter(observe::counters::messages);
 }
+
+/// Reports list timers in this order.
+ModelSession::Observed::Observed(observe::Profile& profile)
+    : define(profile.timer("define")),
+      put(profile.timer("put")),
+      end_step(profile.timer("end_step")),
+      close(profile.timer("close")),
+      flush(profile.timer("flush")),
+      epoch(profile.timer("epoch")),
+      wait(profile.timer("wait")),
+      finalize(profile.timer("finalize")),
+      open_input(profile.timer("open_input")),
+      get(profile.timer("get")),
+      prefetch(profile.timer("prefetch")),
+      read_bytes(profile.counter("bytes read")),
+      bytes(profile.counter(observe::counters::bytes)),
+      messages(profile.counter(observe::counters::messages)) {}
 
 // ---- definitions
 
@@ -109,9 +111,8 @@ Result<Collection*> ModelSession::collection(const std::string& name, const Sche
                                       .at_rank(core_.identity().session_rank)
                                       .add(fmt::format("defining collection '{}'", name)));
   Collection* const first = made->front().get();
-  observe::Timer* const timer = profile_.timer(name, observed_.put);
   for (auto& in_pool : *made) {
-    in_pool->put_timer = timer;
+    endpoint_.add_collection(*in_pool);
     collections_.push_back(std::move(in_pool));
   }
   return first;
@@ -120,7 +121,7 @@ Result<Collection*> ModelSession::collection(const std::string& name, const Sche
 std::vector<observe::CollectionRecord> ModelSession::collection_records() const {
   std::vector<observe::CollectionRecord> records;
   for (const auto& collection : collections_)
-    if (!collection->by_pool.empty()) records.push_back(collection->account());
+    if (!collection->by_pool.empty()) records.push_back(collection->record_for_report());
   return records;
 }
 
@@ -147,7 +148,7 @@ Result<> ModelSession::start() {
   AFTERBAY_TRY(core_.wait_until(
       [this] { return std::ranges::all_of(defined_, [this](auto n) { return n == define_serial_; }); },
       "the servers' answer to the definitions"));
-  for (std::size_t c = first_new; c < collections_.size(); ++c) collections_[c]->make_likely_plans();
+  for (std::size_t c = first_new; c < collections_.size(); ++c) endpoint_.make_likely_plans(*collections_[c]);
   return core_.wait_for_all("all ranks to have the servers' answer to the definitions");
 }
 
@@ -158,6 +159,153 @@ void ModelSession::warn_of_unknown_collections() const {
   for (const auto& collection : collections_) names.push_back(collection->name());
   for (const std::string& line : config::unknown_collections(config_, names)) logger_.warning("{}", line);
 }
+// ---- files
+
+Result<std::shared_ptr<File>> ModelSession::open(Collection& collection, const FileName& name,
+                                                 const SchemaChanges& changes) {
+  AFTERBAY_TRY(start());
+  AFTERBAY_TRY_ASSIGN(std::string path, collection.path(name));
+  path = std::filesystem::path(path).lexically_normal().string();  // one spelling of one file
+  if (!changes.empty())
+    if (auto good = collection.check(changes); !good)
+      return core_.report_to_caller(
+          std::move(good).error().in_file(path).at_rank(core_.identity().session_rank));
+  for (const auto& open : open_files_)
+    if (open->path == path)
+      return core_.report_to_caller(
+          Error(ErrorCode::conflict,
+                fmt::format("file '{}' is open already, in collection '{}': close it first, "
+                            "or give the collections different names",
+                            path, open->collection->name()))
+              .in_file(path)
+              .at_rank(core_.identity().session_rank));
+  auto file = std::make_shared<File>();
+  file->id = next_file_++;
+  file->collection = &collection;
+  file->path = std::move(path);
+  AFTERBAY_TRY_ASSIGN(const bool assigned, choose_server(*file));
+  const Collection& in_pool = *file->collection;
+  file->servers.push_back(file->server);
+  if (in_pool.is_split())
+    for (const std::size_t s : in_pool.pool())
+      if (s != file->server) file->servers.push_back(s);
+  AFTERBAY_TRY(wait_for_older(*file));
+  wire::OpenFile message;
+  message.file = file->id;
+  message.collection = in_pool.id();
+  message.leader = static_cast<std::uint32_t>(file->server);
+  message.assigned = assigned ? 1 : 0;
+  message.path = file->path;
+  if (core_.identity().model_rank == 0) {
+    message.changes = changes;
+    message.name = name;
+  }
+  for (const std::size_t s : file->servers)
+    AFTERBAY_TRY(core_.send(s, message, core_.identity().model_rank == 0 ? Wake::on_node : Wake::no));
+  file->opened_after_ticket = tickets_.last();
+  open_files_.push_back(file);
+  note_directory(file->path);
+  return file;
+}
+
+/// Chooses the pool, too. A path that was written before goes to the server that wrote it, where the
+/// collection may choose: that server publishes the older file first, without a wait here. A choice that
+/// every rank makes alike. True: it was given to the server that has the least to write.
+Result<bool> ModelSession::choose_server(File& file) {
+  Collection& collection = *file.collection;
+  if (const auto known = destinations_.find(file.path))
+    for (Collection* const in_pool : collection.by_pool)
+      if (in_pool->serves(known->server)) {
+        file.collection = in_pool;
+        file.server = known->server;
+        return false;
+      }
+  const std::uint64_t nth = collection.files_dealt++;
+  if (collection.takes_least_loaded_pool()) {
+    AFTERBAY_TRY_ASSIGN(file.server, least_loaded(collection, nth));
+    for (Collection* const in_pool : collection.by_pool)
+      if (in_pool->serves(file.server)) file.collection = in_pool;
+    ++file.collection->files_opened;
+    AFTERBAY_TRY(ask_server(collection, nth + 1));
+    return true;
+  }
+  Collection& chosen = *collection.by_pool[nth % collection.by_pool.size()];
+  file.collection = &chosen;
+  const std::uint64_t nth_in_pool = chosen.files_opened++;
+  if (!chosen.takes_least_loaded()) {
+    file.server = chosen.server_of(nth_in_pool);
+    return false;
+  }
+  AFTERBAY_TRY_ASSIGN(file.server, least_loaded(chosen, nth_in_pool));
+  AFTERBAY_TRY(ask_server(chosen, nth_in_pool + 1));
+  return true;
+}
+
+/// What the choosing server has said: it was asked when the file before was opened, so that a rank waits
+/// only if it opens one file right after the other.
+Result<std::size_t> ModelSession::least_loaded(Collection& collection, std::uint64_t nth) {
+  if (nth == 0) AFTERBAY_TRY(ask_server(collection, nth));
+  AFTERBAY_TRY(core_.wait_until(
+      [&] { return collection.assigned.contains(nth); },
+      fmt::format("the choice of a server for a file of collection '{}'", collection.name())));
+  AFTERBAY_TRY(core_.wait_for_all("all ranks to know the file's server"));
+  const std::size_t server = collection.assigned.at(nth);
+  collection.assigned.erase(nth);
+  return server;
+}
+
+Result<> ModelSession::ask_server(Collection& collection, std::uint64_t nth) {
+  if (core_.identity().model_rank != 0) return {};
+  constexpr std::size_t asked = wire::choosing_server;
+  const wire::AskServer question{collection.id(), nth, collection.expected_bytes(), collection.candidates()};
+  AFTERBAY_TRY(core_.send_now(asked, question));
+  return {};
+}
+
+/// Two collections may give the same path to different servers, which know nothing of each other: the rank
+/// that begins files waits until the older one is published.
+Result<> ModelSession::wait_for_older(const File& file) {
+  const auto older = destinations_.find(file.path);
+  const std::uint64_t ticket = core_.identity().model_rank == 0 ? closing_ticket(file.path) : 0;
+  destinations_.begin(file.path, file.server);
+  if (ticket == 0 || (older && older->server == file.server)) return {};
+  return wait(Ticket{ticket});
+}
+
+std::uint64_t ModelSession::closing_ticket(const std::string& path) const {
+  if (const auto known = destinations_.find(path)) return known->ticket;
+  if (!destinations_.has_forgotten()) return 0;
+  return tickets_.last_of(path);  // files that are not published yet have outstanding tickets
+}
+
+/// Only output that is not published yet matters to those that read: see output_names_of.
+void ModelSession::note_directory(const std::string& path) {
+  const auto directory_of = [](const std::string& file) {
+    return std::filesystem::path(file).parent_path().string();
+  };
+  if (!output_directories_.add(directory_of(path))) return;
+  std::set<std::string> used;
+  for (const auto& file : open_files_) used.insert(directory_of(file->path));
+  tickets_.for_each_first_file([&](const std::string& file) { used.insert(directory_of(file)); });
+  output_directories_.keep(used);
+}
+
+Result<std::uint64_t> ModelSession::records(File& file) {
+  AFTERBAY_TRY(core_.check_usable());
+  if (!file.records) {
+    if (file.closed)
+      return core_.report_to_caller(
+          Error(ErrorCode::bad_state, "the file is closed on this rank: ask before closing it")
+              .in_file(file.path)
+              .at_rank(core_.identity().session_rank));
+    AFTERBAY_TRY(core_.send_now(file.server, wire::AskRecords{file.id}));
+    AFTERBAY_TRY(core_.wait_until([&] { return file.records.has_value(); },
+                                  fmt::format("{} to be opened", file.path)));
+    AFTERBAY_TRY(core_.wait_for_all("all ranks to know the file's records"));
+  }
+  return *file.records;
+}
+
 // ---- order and completion
 
 /// Tells `server` that everything put so far is handed over, and forgets the open records.
@@ -165,11 +313,8 @@ Result<> ModelSession::end_records(std::size_t server, std::uint64_t step) {
   ended_.step = step;
   ended_.bounds.clear();
   for (auto& collection : collections_) {
-    ServerState& state = collection->servers[server];
-    state.open.clear();
-    if (state.ended_seq == state.next_seq) continue;
-    state.ended_seq = state.next_seq;
-    ended_.bounds.push_back({collection->id(), state.next_seq});
+    if (const auto ended = collection->records().end_all(server))
+      ended_.bounds.push_back({collection->id(), *ended});
   }
   ended_.waited_for_room_ns = core_.link(server).waited_ns();
   ended_.waited_for_files_ns = waited_for_files_ns_;
@@ -181,7 +326,7 @@ Result<> ModelSession::end_records(std::size_t server, std::uint64_t step) {
 
 Result<> ModelSession::end_step() {
   const observe::TimedCall timed(inside_call_, observed_.end_step);
-  AFTERBAY_TRY(check_no_slot_out("end_step"));
+  AFTERBAY_TRY(endpoint_.check_no_slot_out("end_step"));
   AFTERBAY_TRY(core_.poll());
   core_.count_step();
   if (core_.is_synchronous()) {
@@ -195,14 +340,14 @@ Result<> ModelSession::end_step() {
 
 Result<Ticket> ModelSession::flush() {
   const observe::TimedCall timed(inside_call_, observed_.flush);
-  AFTERBAY_TRY(check_no_slot_out("flush"));
+  AFTERBAY_TRY(endpoint_.check_no_slot_out("flush"));
   AFTERBAY_TRY(core_.poll());
   AwaitedFiles files;
   if (!open_files_.empty()) files = {open_files_.front()->path, open_files_.size() - 1};
   const std::uint64_t ticket = tickets_.add(core_.all_servers(), std::move(files));
   for (std::size_t s = 0; s < core_.servers(); ++s) {
     AFTERBAY_TRY(end_records(s, core_.step()));
-    AFTERBAY_TRY(core_.send_now(s, wire::Flush{ticket, strings_put_[s]}));
+    AFTERBAY_TRY(core_.send_now(s, wire::Flush{ticket, endpoint_.strings_put(s)}));
   }
   return Ticket{ticket};
 }
@@ -213,7 +358,7 @@ Result<Ticket> ModelSession::epoch(const std::string& name) {
     return core_.report_to_caller(
         make_error(ErrorCode::invalid_argument, "an epoch needs a name: it is empty")
             .at_rank(core_.identity().session_rank));
-  AFTERBAY_TRY(check_no_slot_out("epoch"));
+  AFTERBAY_TRY(endpoint_.check_no_slot_out("epoch"));
   AFTERBAY_TRY(core_.poll());
   last_epoch_ticket_ = tickets_.add(core_.all_servers(), {fmt::format("epoch '{}'", name)});
   wire::Epoch message{last_epoch_ticket_, ++next_epoch_, name, 0, {}};
@@ -224,7 +369,7 @@ Result<Ticket> ModelSession::epoch(const std::string& name) {
   }
   for (std::size_t s = 0; s < core_.servers(); ++s) {
     AFTERBAY_TRY(end_records(s, core_.step()));
-    message.strings = strings_put_[s];
+    message.strings = endpoint_.strings_put(s);
     AFTERBAY_TRY(core_.send_now(s, message));
   }
   return Ticket{message.ticket};
@@ -244,14 +389,12 @@ void ModelSession::call_back() {
 Result<Ticket> ModelSession::close(File& file) {
   const observe::TimedCall timed(inside_call_, observed_.close);
   if (file.closed) return Ticket{file.close_ticket};
-  AFTERBAY_TRY(check_no_slot_out("close", &file));
+  AFTERBAY_TRY(endpoint_.check_no_slot_out("close", &file));
   AFTERBAY_TRY(core_.poll());
   file.closed = true;
   file.close_ticket = tickets_.add({file.servers.begin(), file.servers.end()}, {file.path});
   destinations_.close(file.path, file.close_ticket);
-  for (const std::size_t s : file.servers)
-    std::erase_if(file.collection->servers[s].open,
-                  [&](const ServerState::OpenRecord& record) { return record.file == file.id; });
+  for (const std::size_t s : file.servers) file.collection->records().end_file(s, file.id);
   std::erase_if(open_files_, [&](const std::shared_ptr<File>& other) { return other->id == file.id; });
   for (const std::size_t s : file.servers) {
     AFTERBAY_TRY(core_.send_now(s, wire::CloseFile{file.id, file.close_ticket}));
@@ -286,7 +429,7 @@ Result<> ModelSession::finalize() {
   if (core_.is_finalized()) return {};
   const observe::TimedCall timed(inside_call_, observed_.finalize);
   AFTERBAY_TRY(core_.check_usable());
-  AFTERBAY_TRY(check_no_slot_out("finalize"));  // before any file is closed
+  AFTERBAY_TRY(endpoint_.check_no_slot_out("finalize"));  // before any file is closed
   while (!open_files_.empty()) {
     const std::shared_ptr<File> file = open_files_.back();
     AFTERBAY_TRY(close(*file));
@@ -311,27 +454,13 @@ Result<> ModelSession::finalize() {
     observe::add(observed_.messages, link.messages());
     link.end();
   }
-  record_wait_for_room(waited_ns - std::min(waited_ns, room_recorded_ns_));
+  endpoint_.record_wait_for_room(waited_ns - std::min(waited_ns, endpoint_.recorded_waits_ns()));
   core_.finish();
   return {};
 }
 
-/// For output. `finalize` closes files: if the session is over, the error says so.
-Result<> ModelSession::check_open(const File& file) const {
-  AFTERBAY_TRY(core_.check_usable());
-  if (file.closed)
-    return fail(ErrorCode::bad_state, "the file is closed on this rank: open it again before putting");
-  return {};
-}
-
 void ModelSession::add_work(Error& error) const {
-  if (last_put_.collection != nullptr) {
-    const std::string& name = last_put_.collection->schema().variables[last_put_.variable].name;
-    error.in_file(last_put_.path);
-    if (error.file == last_put_.path) error.in_variable(name);
-    error.add(fmt::format("the last that this rank put was record {} of variable '{}' in {}",
-                          said_index(last_put_.record), name, last_put_.path));
-  }
+  endpoint_.add_last_put(error);
   if (!open_files_.empty()) {
     error.in_file(open_files_.front()->path);
     error.add(

@@ -25,41 +25,18 @@
 #include "base/result.hpp"
 #include "client/collection.hpp"
 #include "client/destinations.hpp"
+#include "client/endpoint.hpp"
+#include "client/file.hpp"
 #include "client/input.hpp"
 #include "client/pools.hpp"
 #include "client/session_core.hpp"
 #include "client/tickets.hpp"
 #include "config/config.hpp"
-#include "model/record_set.hpp"
 #include "observe/profile.hpp"
 #include "transport/link.hpp"
 #include "transport/shm/mapping.hpp"
 
 namespace afterbay::client {
-
-/// A file as this rank sees it.
-struct File {
-  std::uint64_t id = 0;
-  Collection* collection = nullptr;
-  std::size_t server = 0;            ///< that makes it; the only one unless the collection is split
-  std::vector<std::size_t> servers;  ///< all that write it, the maker first
-  std::string path;
-  bool closed = false;
-  std::uint64_t close_ticket = 0;
-  std::uint64_t opened_after_ticket = 0;  ///< the last one that was given out before
-  std::optional<std::uint64_t> records;   ///< that it held when it was opened, once the server has told
-  std::vector<model::RecordSet> put;      ///< one a variable: the records handed over
-};
-
-/// One variable of one record, about to be handed over.
-struct Handover {
-  File* file = nullptr;
-  std::uint32_t variable = 0;  ///< index in the schema
-  const PutPlan* plan = nullptr;
-  std::uint64_t record = 0;
-  std::uint64_t seq = 0;
-  std::uint64_t position = 0;
-};
 
 class ModelSession {
  public:
@@ -90,33 +67,10 @@ class ModelSession {
 
   Result<std::shared_ptr<File>> open(Collection& collection, const FileName& name,
                                      const SchemaChanges& changes);
-  /// False: there was no room and may_wait is false.
-  Result<bool> put(File& file, std::string_view variable, std::uint64_t record, const void* data, Type type,
-                   const MemoryLayout& memory, bool may_wait);
   /// Records that the file held when it was opened. Waits for the server to open it.
   Result<std::uint64_t> records(File& file);
-  Result<> put_strings(File& file, std::string_view variable, std::uint64_t record,
-                       std::span<const std::string> values);
-
-  /// A put that was begun by acquire and ends with commit. Its record is numbered by acquire, wherever the
-  /// data lie, so that ranks on other nodes number it alike.
-  struct Acquired {
-    Handover handover;
-    std::uint64_t number = 0;  ///< of the slot
-    /// This rank's pieces as places in the server's frames, if data of the type can be computed there as they
-    /// are, and all of them had room: per piece of the plan, where the frame's data begin. Else the caller
-    /// commits from a buffer.
-    std::optional<std::vector<std::byte*>> frames;
-  };
-  /// Never waits for room.
-  Result<Acquired> acquire(File& file, std::string_view variable, std::uint64_t record, Type type);
-  /// `buffer`: the rank's part, dense, unless the slot lies in the server's frames. After a refusal because
-  /// of values out of range the slot is still out.
-  Result<> commit(const Acquired& slot, const void* buffer);
-  /// The slot will not be written to any more, nor committed.
-  void forget(const Acquired& slot) noexcept;
-  /// Neither committed nor forgotten.
-  [[nodiscard]] bool is_out(const Acquired& slot) const { return slots_out_.contains(slot.number); }
+  /// Of this rank: put, acquire.
+  [[nodiscard]] Endpoint& endpoint() noexcept { return endpoint_; }
 
   Result<std::shared_ptr<Input>> open_input(const std::string& path, const InputOptions& options);
   Result<> get(Input& input, std::string_view variable, const Selection& what, void* data, Type type,
@@ -148,44 +102,11 @@ class ModelSession {
   void release_links() noexcept { core_.release_links(); }
 
  private:
-  Result<> check_open(const File& file) const;
   Result<> check_new_decomposition(const std::string& name) const;
   Result<> send_decomposition(std::size_t server, const Decomposition& decomposition);
   void warn_of_unknown_collections() const;
   Result<> handle(std::size_t server, std::span<const std::byte> message);
 
-  Result<Handover> begin(File& file, std::string_view variable, std::uint64_t record, Type type,
-                         const MemoryLayout& memory);
-  Result<std::uint64_t> begin_record(File& file, std::uint64_t record, bool fixed);
-  Result<> drop_oldest_record(File& file);
-  Result<> check_oldest_not_lent(const File& file) const;
-  /// Gives the put its place in the rank's order of puts.
-  void take_position(Handover& handover);
-  /// Says on all links of the file that the put asks for no frame before `frame` of the layout.
-  void advance_to(const Handover& handover, std::uint32_t frame);
-  Result<> check_range(const Handover& handover, const void* data);
-  [[nodiscard]] std::size_t owner(const Handover& handover, const PiecePlan& piece) const;
-  transport::FrameSlot slot(const Handover& handover, const PiecePlan& piece) const;
-  Result<> mark_put(File& file, std::uint32_t variable, std::uint64_t record);
-  void remember_put(const File& file, std::uint32_t variable, std::uint64_t record);
-  /// What a put asks of one server.
-  struct Share {
-    std::size_t server = 0;
-    std::vector<transport::FrameSlot> slots;
-    std::uint64_t packed_bytes = 0;
-  };
-  [[nodiscard]] std::vector<Share> shares(const Handover& handover) const;
-  Result<> check_fits(const Handover& handover) const;
-  Result<bool> has_room(const Handover& handover, transport::RoomFor use);
-  bool waited_too_long_for_room(const Handover& handover);
-  [[nodiscard]] bool lies_in_frames(const Handover& handover) const;
-  Result<std::optional<std::vector<std::byte*>>> lend_frames(const Handover& handover);
-  Result<> copy_pieces(const Handover& handover, const void* data);
-  Result<> copy_piece(const Handover& handover, const PiecePlan& part, const void* data);
-  Result<> finish(const Handover& handover);
-  [[nodiscard]] std::uint64_t waited_for_room_ns(const File& file) const;
-  void record_wait_for_room(std::uint64_t waited_ns);
-  Result<> check_no_slot_out(const char* call, const File* file = nullptr);
   Result<> end_records(std::size_t server, std::uint64_t step);
   Result<bool> choose_server(File& file);
   Result<std::size_t> least_loaded(Collection& collection, std::uint64_t nth);
@@ -223,10 +144,18 @@ class ModelSession {
   /// Adds to an error which file and variable this rank was busy with.
   void add_work(Error& error) const;
 
+  struct Observed {
+    explicit Observed(observe::Profile& profile);
+    observe::Timer *define, *put, *end_step, *close, *flush, *epoch, *wait, *finalize, *open_input, *get,
+        *prefetch;
+    observe::Counter *read_bytes, *bytes, *messages;
+  };
+
   const config::Config& config_;
   SessionCore core_;
   Pools pools_;
-  observe::Profile& profile_;
+  Observed observed_;
+  Endpoint endpoint_;
   Logger logger_;
 
   std::vector<Decomposition> decompositions_;
@@ -245,46 +174,15 @@ class ModelSession {
   std::uint64_t next_fetch_ = 0;
 
   std::vector<std::shared_ptr<File>> open_files_;
-  struct SlotOut {
-    std::uint64_t file = 0;
-    const Collection* collection = nullptr;
-    std::size_t server = 0;  ///< that leads the file
-    std::uint64_t seq = 0;
-    std::string what;
-  };
-  std::map<std::uint64_t, SlotOut> slots_out_;  ///< acquired, neither committed nor forgotten, by number
-  std::uint64_t next_slot_ = 0;
-  struct {
-    std::uint64_t position = 0;
-    std::uint64_t seq = 0;
-    std::uint64_t since_ns = 0;
-  } refused_;                             ///< the try_put that had no room last
-  std::vector<std::byte> range_scratch_;  ///< for check_range; its memory is kept
-  wire::EndRecords ended_;                ///< the message being sent; its memory is kept
+  wire::EndRecords ended_;  ///< the message being sent; its memory is kept
   std::uint64_t next_file_ = 0;
-  std::uint64_t position_ = 0;
   std::uint64_t waited_for_files_ns_ = 0;
-  std::uint64_t room_recorded_ns_ = 0;  ///< waits for room that are in the profile
   Tickets tickets_;
   std::uint64_t next_epoch_ = 0;
   std::uint64_t last_epoch_ticket_ = 0;
   Destinations destinations_;
   OutputDirectories output_directories_;
-  std::vector<std::uint64_t> strings_put_;  ///< one a server
-  struct {
-    const Collection* collection = nullptr;
-    std::uint64_t file = ~std::uint64_t{0};
-    std::string path;
-    std::uint32_t variable = 0;
-    std::uint64_t record = 0;
-  } last_put_;
   bool inside_call_ = false;  ///< see observe::TimedCall
-
-  struct {
-    observe::Timer *put, *define, *end_step, *close, *flush, *epoch, *wait, *finalize, *open_input, *get,
-        *prefetch;
-    observe::Counter *bytes, *messages, *read_bytes;
-  } observed_{};
 };
 
 }  // namespace afterbay::client

@@ -167,13 +167,14 @@ const std::string& Collection::name() const {
 bool OutputFile::put_raw(std::string_view variable, std::uint64_t record, const void* data, Type type,
                          const MemoryLayout& memory, bool may_wait) {
   State& it = alive(state_, "file");
-  return unwrap(session_of(it.session)->put(*it.file, variable, record, data, type, memory, may_wait));
+  return unwrap(
+      session_of(it.session)->endpoint().put(*it.file, variable, record, data, type, memory, may_wait));
 }
 
 void OutputFile::put_strings(std::string_view variable, std::uint64_t record,
                              std::span<const std::string> values) {
   State& it = alive(state_, "file");
-  unwrap(session_of(it.session)->put_strings(*it.file, variable, record, values));
+  unwrap(session_of(it.session)->endpoint().put_strings(*it.file, variable, record, values));
 }
 
 Ticket OutputFile::close() {
@@ -196,12 +197,11 @@ Slot OutputFile::acquire(std::string_view variable, std::uint64_t record, Type t
   slot->file = *this;
   slot->variable = std::string(variable);
   slot->session = it.session;
-  slot->acquired = unwrap(session_of(it.session)->acquire(*it.file, variable, record, type));
+  slot->acquired = unwrap(session_of(it.session)->endpoint().acquire(*it.file, variable, record, type));
   if (slot->acquired->frames) {
     add_direct_parts(*slot);
   } else {
-    const client::VariableState& mine =
-        it.file->collection->variable(unwrap(it.file->collection->framed_variable(variable)));
+    const client::VariableState& mine = it.file->collection->variable(slot->acquired->handover.variable);
     if (mine.contributes()) {
       slot->buffer.resize(mine.mine.points() * size_of(type));
       slot->parts.push_back(part_of(mine.mine, mine.mine.count, slot->buffer.data()));
@@ -261,7 +261,7 @@ void Slot::commit() {
   if (it.committed)
     throw Failure(
         Error(ErrorCode::bad_state, "the slot has been committed already").in_variable(it.variable));
-  unwrap(session_of(it.session)->commit(*it.acquired, it.buffer.data()));
+  unwrap(session_of(it.session)->endpoint().commit(*it.acquired, it.buffer.data()));
   it.committed = true;
 }
 
