@@ -83,7 +83,7 @@ Result<std::vector<std::unique_ptr<Collection>>> Collection::make(
   const bool least = settings.pool_choice.value_or(session.pool_choice) == config::PoolChoice::least;
   for (const auto& it : made) {
     it->takes_least_loaded_pool_ = least && made.size() > 1;
-    first.by_pool.push_back(it.get());
+    first.by_pool_.push_back(it.get());
   }
   return made;
 }
@@ -140,18 +140,13 @@ void Collection::join(const Pools::Pool& pool, std::size_t session_servers) {
   number_in_pool_ = pool.collections - 1;
 }
 
-std::vector<wire::Candidate> Collection::candidates() const {
-  std::vector<wire::Candidate> candidates;
-  if (!takes_least_loaded_pool_)
-    add_candidates(candidates);
-  else
-    for (const Collection* const in_pool : by_pool) in_pool->add_candidates(candidates);
-  std::ranges::sort(candidates, {}, [](const wire::Candidate& it) { return it.servers.front(); });
-  return candidates;
+Collection* Collection::in_pool_of(std::size_t server) const noexcept {
+  const auto found =
+      std::ranges::find_if(by_pool_, [&](const Collection* in_pool) { return in_pool->serves(server); });
+  return found == by_pool_.end() ? nullptr : *found;
 }
 
-/// Those of this pool.
-void Collection::add_candidates(std::vector<wire::Candidate>& candidates) const {
+void Collection::add_candidates(std::vector<wire::Candidate>& candidates, std::uint64_t files) const {
   if (placement_ == config::Placement::least) {
     for (const std::size_t server : pool_) {
       const auto number = static_cast<std::uint32_t>(server);
@@ -159,7 +154,7 @@ void Collection::add_candidates(std::vector<wire::Candidate>& candidates) const 
     }
     return;
   }
-  const auto leader = static_cast<std::uint32_t>(server_of(files_opened));
+  const auto leader = static_cast<std::uint32_t>(server_of(files));
   wire::Candidate& it = candidates.emplace_back(wire::Candidate{leader, {leader}});
   if (is_split()) it.servers.assign(pool_.begin(), pool_.end());  // else one server writes, and is known
 }

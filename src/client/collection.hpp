@@ -64,7 +64,7 @@ class Collection {
     Pools* pools = nullptr;
   };
   /// One per pool of the collection, with consecutive ids from that of the definition on. The first is the
-  /// one that the model knows (`by_pool`). All have the same schema, the shapes of chunks included.
+  /// one that the model knows (see `by_pool`). All have the same schema, the shapes of chunks included.
   static Result<std::vector<std::unique_ptr<Collection>>> make(
       Definition definition, const config::Config& config, const std::vector<Decomposition>& decompositions,
       const Sides& sides);
@@ -93,8 +93,12 @@ class Collection {
   }
   /// Whether each file goes to the pool that has the least to write; else to the collection's pools in turn.
   [[nodiscard]] bool takes_least_loaded_pool() const noexcept { return takes_least_loaded_pool_; }
-  /// Who may write the next file, for a choice by load; sorted by their first servers.
-  [[nodiscard]] std::vector<wire::Candidate> candidates() const;
+  /// Adds who may write the next file in this pool, for a choice by load. `files`: in this pool so far.
+  void add_candidates(std::vector<wire::Candidate>& candidates, std::uint64_t files) const;
+  /// The collection in each of its pools, itself first; empty for all but the one that the model knows.
+  [[nodiscard]] const std::vector<Collection*>& by_pool() const noexcept { return by_pool_; }
+  /// The one of `by_pool` whose files the server may write; null: there is none.
+  [[nodiscard]] Collection* in_pool_of(std::size_t server) const noexcept;
   /// Of one file, as far as anybody can say.
   [[nodiscard]] std::uint64_t expected_bytes() const noexcept { return expected_bytes_; }
   /// Calls `visit(server)` for each server that is to know of puts of a variable: who writes frames of it,
@@ -122,12 +126,6 @@ class Collection {
   [[nodiscard]] CollectionRecords& records() noexcept { return records_; }
   [[nodiscard]] const CollectionRecords& records() const noexcept { return records_; }
 
-  /// The collection in each of its pools, itself first; empty for all but the one that the model knows.
-  std::vector<Collection*> by_pool;
-  std::uint64_t files_dealt = 0;                  ///< to all pools, of new names
-  std::uint64_t files_opened = 0;                 ///< of them in this pool
-  std::map<std::uint64_t, std::size_t> assigned;  ///< server by number of the file, as the servers said
-
  private:
   /// The server of the pool that comes `offset` after `leader`.
   [[nodiscard]] std::size_t nth_after(std::size_t leader, std::size_t offset) const noexcept {
@@ -138,7 +136,6 @@ class Collection {
   Result<> lay_out(const Pools::Pool& pool, const config::CollectionSettings& settings,
                    const std::vector<Decomposition>& decompositions, const Sides& sides);
   void join(const Pools::Pool& pool, std::size_t session_servers);
-  void add_candidates(std::vector<wire::Candidate>& candidates) const;
   void choose_chunks(const config::CollectionSettings& settings, const config::Config& config,
                      const std::vector<Decomposition>& decompositions, const Sides& sides,
                      const model::LayoutSizes& sizes);
@@ -166,6 +163,7 @@ class Collection {
   std::vector<std::vector<std::uint16_t>> variable_owners_;
   std::vector<VariableState> variables_;
   CollectionRecords records_{0};
+  std::vector<Collection*> by_pool_;
   std::unordered_map<std::string_view, std::uint32_t> by_name_;  ///< into schema_
 };
 

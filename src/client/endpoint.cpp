@@ -65,7 +65,7 @@ Result<std::uint64_t> Endpoint::begin_record(File& file, std::uint64_t record, b
   return seq;
 }
 
-/// Where a record ends, its memory goes back to the server and on to other frames.
+/// When a record ends, its memory returns to the server and is used for other frames.
 Result<> Endpoint::check_oldest_not_lent(const File& file) const {
   const std::uint64_t oldest = file.collection->records().oldest(file.server);
   for (const auto& [number, slot] : slots_out_)
@@ -106,12 +106,12 @@ void Endpoint::take_position(Handover& handover) {
   for (const std::size_t s : handover.file->servers) core_.link(s).set_position(position_);
 }
 
-/// All ranks serve the frames of a put in the same order, whichever server they belong to. Each rank says on
-/// every link how far it has come in that order: the rank that is behind all others is so on all its links,
-/// and gets the reserved blocks.
+/// All ranks process the frames of a put in the same order, whichever server they belong to. Each rank states
+/// on every link how far it has come in that order: the rank that is behind all others is so on all its
+/// links, and gets the reserved blocks.
 void Endpoint::advance_to(const Handover& handover, std::uint32_t frame) {
   const File& file = *handover.file;
-  if (file.servers.size() == 1) return;  // reserve says it
+  if (file.servers.size() == 1) return;  // reserve states it
   for (const std::size_t s : file.servers)
     core_.link(s).advance(handover.position, file.collection->records().first_frame(s) + frame);
 }
@@ -230,7 +230,7 @@ Result<> Endpoint::mark_put(File& file, std::uint32_t variable, std::uint64_t re
 Result<> Endpoint::finish(const Handover& handover) {
   const File& file = *handover.file;
   for (const std::size_t s : file.servers) core_.link(s).set_position(handover.position + 1);
-  // The lowest rank tells of every put: a record is one even where nobody holds a point of it.
+  // The lowest rank reports every put: a record exists even if no rank holds a point of it.
   if (handover.plan->pieces.empty() && core_.identity().model_rank != 0) return {};
   observe::add(bytes_, handover.plan->packed_bytes);
   const wire::Put message{file.collection->id(), handover.seq, handover.variable};
@@ -245,7 +245,6 @@ std::uint64_t Endpoint::waited_for_room_ns(const File& file) const {
   return sum;
 }
 
-/// Adds a wait that is over now: one that came in several parts is drawn as one.
 void Endpoint::record_wait_for_room(std::uint64_t waited_ns) {
   if (waited_ns == 0) return;
   const std::uint64_t now = now_ns();
@@ -320,6 +319,8 @@ Result<> Endpoint::put_strings(File& file, std::string_view variable, std::uint6
   return {};
 }
 
+// ---- slots
+
 Result<Endpoint::Acquired> Endpoint::acquire(File& file, std::string_view variable, std::uint64_t record,
                                              Type type) {
   const auto failed = [&](Error error) { return report(std::move(error), file, variable); };
@@ -377,7 +378,6 @@ bool Endpoint::lies_in_frames(const Handover& handover) const {
          std::ranges::none_of(handover.file->servers, [&](auto s) { return core_.link(s).packs(); });
 }
 
-/// Memory that was lent must not go back to the server while the model may write to it.
 Result<> Endpoint::check_no_slot_out(const char* call, const File* file) {
   for (const auto& [position, slot] : slots_out_)
     if (file == nullptr || slot.file == file->id)

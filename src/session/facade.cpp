@@ -214,30 +214,30 @@ Slot OutputFile::acquire(std::string_view variable, std::uint64_t record, Type t
 
 InputFile Session::open_input(const std::string& path, const InputOptions& options) {
   auto handle = std::make_shared<InputFile::State>();
-  handle->input = unwrap(state().model_side().open_input(path, options));
+  handle->input = unwrap(state().model_side().reader().open_input(path, options));
   handle->session = state().model;
   return InputFile(std::move(handle));
 }
 
 InputFile::State::~State() {
   const auto held = session.lock();
-  if (held && input) (void)held->close_input(*input);
+  if (held && input) (void)held->reader().close_input(*input);
 }
 
 void InputFile::get_raw(std::string_view variable, const Selection& what, void* data, Type type,
                         const MemoryLayout& memory) {
   State& it = alive(state_, "input");
-  unwrap(session_of(it.session)->get(*it.input, variable, what, data, type, memory));
+  unwrap(session_of(it.session)->reader().get(*it.input, variable, what, data, type, memory));
 }
 
 void InputFile::prefetch(std::string_view variable, const Selection& what) {
   State& it = alive(state_, "input");
-  unwrap(session_of(it.session)->prefetch(*it.input, variable, what));
+  unwrap(session_of(it.session)->reader().prefetch(*it.input, variable, what));
 }
 
 std::vector<std::string> InputFile::get_strings(std::string_view variable, std::uint64_t record) {
   State& it = alive(state_, "input");
-  return unwrap(session_of(it.session)->get_strings(*it.input, variable, record));
+  return unwrap(session_of(it.session)->reader().get_strings(*it.input, variable, record));
 }
 
 const Schema& InputFile::schema() const { return alive(state_, "input").input->schema; }
@@ -246,7 +246,7 @@ const std::string& InputFile::path() const { return alive(state_, "input").input
 
 void InputFile::close() {
   State& it = alive(state_, "input");
-  unwrap(session_of(it.session)->close_input(*it.input));
+  unwrap(session_of(it.session)->reader().close_input(*it.input));
 }
 
 // ---- Slot

@@ -1,111 +1,58 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that are read. A rank asks the servers for the pieces of a record that it needs, copies its part out
-// of each as it comes, out of the server's memory or of the message, and says so.
+#include "client/reader.hpp"
+
 #include <algorithm>
 #include <filesystem>
+#include <utility>
 
-#include "base/suggest.hpp"
-#include "client/model_session.hpp"
+#include "base/caller_terms.hpp"
+#include "wire/model_messages.hpp"
 
 namespace afterbay::client {
 namespace {
 
-namespace fs = std::filesystem;
 constexpr std::uint64_t most_records_ahead = 4;  ///< of one get of several records
-
-/// Absolute, without links as far as it exists.
-fs::path resolved(const std::string& path) {
-  std::error_code gone;
-  const fs::path whole = fs::absolute(path, gone);
-  const fs::path found = fs::weakly_canonical(whole, gone);
-  return gone ? whole.lexically_normal() : found;
-}
 
 }  // namespace
 
-Error ModelSession::in_input(Error error, const Input& input, std::string_view variable) const {
+Reader::Reader(SessionCore& core, std::vector<std::size_t> readers, model::InputSizes sizes,
+               observe::Profile& profile, Host host)
+    : core_(core),
+      readers_(std::move(readers)),
+      sizes_(sizes),
+      host_(std::move(host)),
+      input_memory_(core.servers()),
+      observed_{profile.timer("open_input"), profile.timer("get"), profile.timer("prefetch"),
+                profile.counter("bytes read")} {}
+
+tl::unexpected<Error> Reader::report(Error error, const Input& input, std::string_view variable) {
   error.in_file(input.path).at_rank(core_.identity().session_rank);
   if (!variable.empty()) error.in_variable(std::string(variable));
-  return error;
+  return core_.report_to_caller(std::move(error));
 }
 
 // ---- files
 
-/// The names under which this session writes, or wrote, the file that `path` leads to: another spelling, an
-/// absolute path, a symbolic link. Looks at directories only once an input is opened, and at each once.
-std::vector<std::string> ModelSession::output_names_of(const std::string& path) {
-  const fs::path whole = resolved(path);
-  std::vector<std::string> names;
-  for (auto& [directory, leads_to] : output_directories_.all()) {
-    if (leads_to.empty()) leads_to = resolved(directory.empty() ? "." : directory).string();
-    if (leads_to == whole.parent_path()) names.push_back((fs::path(directory) / whole.filename()).string());
-  }
-  return names;
-}
-
-/// The part file of what is open for output under that name, once the last epoch is complete; nothing when it
-/// is not open.
-Result<std::optional<std::string>> ModelSession::part_as_of_epoch(const std::string& path) {
-  const std::vector<std::string> names = output_names_of(path);
-  const auto open = std::ranges::find_if(
-      open_files_, [&](const auto& file) { return std::ranges::find(names, file->path) != names.end(); });
-  if (open == open_files_.end()) return std::nullopt;
-  const std::string& collection = (*open)->collection->name();
-  if (!config_.settings_for(collection).readable.value_or(false))
-    return fail(ErrorCode::bad_state,
-                "this session has the file open for output, and nobody may read it yet: set "
-                "collections.{}.readable to on, or close it first",
-                collection);
-  if (last_epoch_ticket_ <= (*open)->opened_after_ticket)
-    return fail(
-        ErrorCode::bad_state,
-        "this session has the file open for output, in collection '{}', and there was no epoch since it was "
-        "opened: there is no state to read",
-        collection);
-  const std::string part = (*open)->path + ".part";
-  AFTERBAY_TRY(wait(Ticket{last_epoch_ticket_}));
-  return part;
-}
-
-/// What this session closed under that name must be published first.
-Result<> ModelSession::wait_for_output(const std::string& path) {
-  for (const std::string& name : output_names_of(path)) {
-    for (const auto& open : open_files_)
-      if (open->path == name)
-        return fail(
-            ErrorCode::bad_state,
-            "this session has the file open for output, in collection '{}': close it first, or read it as "
-            "it was published last (AsOf::published)",
-            open->collection->name());
-    if (const std::uint64_t ticket = closing_ticket(name)) AFTERBAY_TRY(wait(Ticket{ticket}));
-  }
-  return {};
-}
-
-Result<std::shared_ptr<Input>> ModelSession::open_input(const std::string& path,
-                                                        const InputOptions& options) {
+Result<std::shared_ptr<Input>> Reader::open_input(const std::string& path, const InputOptions& options) {
   const observe::Timed timed(observed_.open_input);
   AFTERBAY_TRY(core_.check_usable());
   auto input = std::make_shared<Input>();
   input->path = std::filesystem::path(path).lexically_normal().string();
-  const auto failed = [&](Error error) {
-    return core_.report_to_caller(in_input(std::move(error), *input, ""));
-  };
+  const auto failed = [&](Error error) { return report(std::move(error), *input, ""); };
   if (path.empty()) return failed(make_error(ErrorCode::invalid_argument, "the file's name is empty"));
   if (options.as_of == AsOf::epoch) {
-    auto part = part_as_of_epoch(input->path);
+    auto part = host_.part_as_of_epoch(input->path);
     if (!part) return failed(std::move(part).error());
     if (*part) input->path = **part;
   }
   if (options.as_of != AsOf::published && !input->path.ends_with(".part"))
-    if (auto published = wait_for_output(input->path); !published)
+    if (auto published = host_.wait_for_output(input->path); !published)
       return failed(std::move(published).error());
   input->id = next_input_++;
   inputs_.push_back(input);
-  const std::vector<std::size_t>& readers = pools_.readers();
-  const std::size_t home = readers[static_cast<std::size_t>(core_.identity().model_rank) * readers.size() /
-                                   static_cast<std::size_t>(core_.identity().model_size)];
-  for (const std::size_t s : readers) {
+  const std::size_t home = readers_[static_cast<std::size_t>(core_.identity().model_rank) * readers_.size() /
+                                    static_cast<std::size_t>(core_.identity().model_size)];
+  for (const std::size_t s : readers_) {
     AFTERBAY_TRY(core_.send_ahead(s, wire::OpenInput{input->id, input->path, s == home}));
   }
   AFTERBAY_TRY(core_.wait_until([&] { return input->answered; },
@@ -117,19 +64,52 @@ Result<std::shared_ptr<Input>> ModelSession::open_input(const std::string& path,
   return failed(error);
 }
 
-Result<> ModelSession::close_input(Input& input) {
+Result<> Reader::close_input(Input& input) {
   if (std::exchange(input.closed, true)) return {};
   std::erase_if(inputs_, [&](const std::shared_ptr<Input>& other) { return other->id == input.id; });
   AFTERBAY_TRY(core_.check_usable());
-  for (const std::size_t s : pools_.readers()) AFTERBAY_TRY(core_.send_ahead(s, wire::CloseInput{input.id}));
+  for (const std::size_t s : readers_) AFTERBAY_TRY(core_.send_ahead(s, wire::CloseInput{input.id}));
+  return {};
+}
+
+Result<> Reader::close_all() {
+  while (!inputs_.empty()) {
+    const std::shared_ptr<Input> input = inputs_.back();
+    AFTERBAY_TRY(close_input(*input));
+  }
+  return {};
+}
+
+// ---- answers of servers
+
+void Reader::answer(wire::InputOpened message) {
+  for (const auto& input : inputs_)
+    if (input->id == message.input) {
+      input->opened(std::move(message), sizes_);
+      break;
+    }
+}
+
+void Reader::answer(std::size_t server, wire::InputPiece message) {
+  if (const auto fetch = fetches_.find(message.request); fetch != fetches_.end())
+    fetch->second->arrived.emplace_back(server, std::move(message));
+}
+
+void Reader::answer(wire::InputStrings message) {
+  if (const auto fetch = strings_fetches_.find(message.request); fetch != strings_fetches_.end())
+    fetch->second = std::move(message);
+}
+
+Result<> Reader::map_memory(std::size_t server, const wire::InputMemory& message) {
+  AFTERBAY_TRY_ASSIGN(input_memory_[server], transport::shm::Mapping::open(message.address, message.bytes));
   return {};
 }
 
 // ---- reading
 
 /// `what`'s first record becomes 0 for variables without records.
-Result<ReadPlan> ModelSession::plan_read(const Input& input, std::string_view variable, Selection& what,
-                                         Type type, const MemoryLayout& memory) {
+Result<ReadPlan> Reader::plan_read(const Input& input, std::string_view variable, Selection& what, Type type,
+                                   const MemoryLayout& memory) {
   AFTERBAY_TRY(core_.check_usable());
   if (input.closed) return fail(ErrorCode::bad_state, "the file is closed on this rank: open it again");
   AFTERBAY_TRY_ASSIGN(const std::uint32_t index, input.variable(variable, false));
@@ -138,23 +118,17 @@ Result<ReadPlan> ModelSession::plan_read(const Input& input, std::string_view va
   if (what.block)
     return fail(ErrorCode::invalid_argument,
                 "a decomposition ('{}') and a block are asked for: give one of them", what.decomposition);
-  AFTERBAY_TRY(start());
-  std::vector<std::string> names;
-  for (const Decomposition& known : decompositions_) {
-    if (known.name == what.decomposition) return make_read_plan(input, index, what, &known, type, memory);
-    names.push_back(known.name);
-  }
-  return fail(ErrorCode::unknown_name, "decomposition '{}' has not been registered{}", what.decomposition,
-              did_you_mean(what.decomposition, names));
+  AFTERBAY_TRY_ASSIGN(const Decomposition* const known, host_.decomposition(what.decomposition));
+  return make_read_plan(input, index, what, known, type, memory);
 }
 
 /// Asks every server for the pieces that it reads.
-Result<> ModelSession::ask_for(const Input& input, const ReadPlan& plan, std::uint64_t record,
-                               std::uint64_t request, bool ahead) {
-  for (const std::size_t s : pools_.readers()) {
+Result<> Reader::ask_for(const Input& input, const ReadPlan& plan, std::uint64_t record,
+                         std::uint64_t request, bool ahead) {
+  for (const std::size_t s : readers_) {
     wire::GetInput message;
     for (const ReadPiece& piece : plan.pieces)
-      if (reader(input, plan.variable, piece.piece) == s) message.pieces.push_back(piece.piece);
+      if (reader_of(input, plan.variable, piece.piece) == s) message.pieces.push_back(piece.piece);
     if (message.pieces.empty()) continue;
     message.request = request;
     message.input = input.id;
@@ -168,7 +142,7 @@ Result<> ModelSession::ask_for(const Input& input, const ReadPlan& plan, std::ui
 }
 
 /// Copies this rank's part out of the pieces that have come.
-Result<> ModelSession::take(const ReadPlan& plan, Fetch& fetch, std::byte* data) {
+Result<> Reader::take(const ReadPlan& plan, Fetch& fetch, std::byte* data) {
   while (!fetch.arrived.empty()) {
     const auto [server, piece] = std::move(fetch.arrived.front());
     fetch.arrived.pop_front();
@@ -193,10 +167,10 @@ Result<> ModelSession::take(const ReadPlan& plan, Fetch& fetch, std::byte* data)
   return {};
 }
 
-Result<> ModelSession::fetch(const Input& input, const ReadPlan& plan, std::uint64_t record, std::byte* data,
-                             std::uint64_t& out_of_range) {
+Result<> Reader::fetch(const Input& input, const ReadPlan& plan, std::uint64_t record, std::byte* data,
+                       std::uint64_t& out_of_range) {
   Fetch fetch;
-  fetch.number = ++next_fetch_;
+  fetch.number = ++last_fetch_;
   fetch.missing = plan.pieces.size();
   fetches_[fetch.number] = &fetch;
   const auto run = [&]() -> Result<> {
@@ -220,12 +194,10 @@ Result<> ModelSession::fetch(const Input& input, const ReadPlan& plan, std::uint
   return {};
 }
 
-Result<> ModelSession::get(Input& input, std::string_view variable, const Selection& selection, void* data,
-                           Type type, const MemoryLayout& memory) {
+Result<> Reader::get(Input& input, std::string_view variable, const Selection& selection, void* data,
+                     Type type, const MemoryLayout& memory) {
   observe::Timed timed(observed_.get);
-  const auto failed = [&](Error error) {
-    return core_.report_to_caller(in_input(std::move(error), input, variable));
-  };
+  const auto failed = [&](Error error) { return report(std::move(error), input, variable); };
   Selection what = selection;
   auto plan = plan_read(input, variable, what, type, memory);
   if (!plan) return failed(std::move(plan).error());
@@ -255,11 +227,9 @@ Result<> ModelSession::get(Input& input, std::string_view variable, const Select
   return {};
 }
 
-Result<> ModelSession::prefetch(Input& input, std::string_view variable, const Selection& selection) {
+Result<> Reader::prefetch(Input& input, std::string_view variable, const Selection& selection) {
   const observe::Timed timed(observed_.prefetch);
-  const auto failed = [&](Error error) {
-    return core_.report_to_caller(in_input(std::move(error), input, variable));
-  };
+  const auto failed = [&](Error error) { return report(std::move(error), input, variable); };
   Selection what = selection;
   const auto found = std::ranges::find(input.schema.variables, variable, &Variable::name);
   const Type type = found == input.schema.variables.end() ? Type::float64 : found->type;
@@ -271,19 +241,17 @@ Result<> ModelSession::prefetch(Input& input, std::string_view variable, const S
   return {};
 }
 
-Result<std::vector<std::string>> ModelSession::get_strings(Input& input, std::string_view variable,
-                                                           std::uint64_t record) {
+Result<std::vector<std::string>> Reader::get_strings(Input& input, std::string_view variable,
+                                                     std::uint64_t record) {
   const observe::Timed timed(observed_.get);
-  const auto failed = [&](Error error) {
-    return core_.report_to_caller(in_input(std::move(error), input, variable));
-  };
+  const auto failed = [&](Error error) { return report(std::move(error), input, variable); };
   const auto run = [&]() -> Result<wire::InputStrings> {
     AFTERBAY_TRY(core_.check_usable());
     if (input.closed) return fail(ErrorCode::bad_state, "the file is closed on this rank: open it again");
     AFTERBAY_TRY_ASSIGN(const std::uint32_t index, input.variable(variable, true));
     AFTERBAY_TRY_ASSIGN(record, input.record_of(index, record, 1));
-    const std::uint64_t number = ++next_fetch_;
-    const std::size_t server = reader(input, index, 0);
+    const std::uint64_t number = ++last_fetch_;
+    const std::size_t server = reader_of(input, index, 0);
     auto& answer = strings_fetches_[number];
     AFTERBAY_TRY(core_.send_ahead(server, wire::GetInputStrings{number, input.id, index, record}));
     AFTERBAY_TRY(core_.wait_until([&] { return answer.has_value(); },
