@@ -303,9 +303,9 @@ Result<> ModelSession::wait(Ticket ticket) {
   const AwaitedFiles files = tickets_.files_of(ticket.number);
   const std::uint64_t begin = now_ns();
   auto reached = core_.wait_until([&] { return tickets_.is_complete(ticket.number); },
-                                  {.what = fmt::format("ticket {}{}", ticket.number, files.text()),
-                                   .file = files.first,
-                                   .servers = [&] { return tickets_.unanswered(ticket.number); }});
+                                  Wait{.what = fmt::format("ticket {}{}", ticket.number, files.text()),
+                                       .file = files.first,
+                                       .servers = [&] { return tickets_.unanswered(ticket.number); }});
   waited_for_files_ns_ += now_ns() - begin;
   return reached;
 }
@@ -326,9 +326,9 @@ Result<> ModelSession::finalize() {
   }
   const AwaitedFiles unpublished = tickets_.all_files();
   AFTERBAY_TRY(core_.wait_until([this] { return core_.all_servers_ended(); },
-                                {.what = "the servers to publish all files" + unpublished.text(),
-                                 .file = unpublished.first,
-                                 .servers = {}}));
+                                Wait{.what = "the servers to publish all files" + unpublished.text(),
+                                     .file = unpublished.first,
+                                     .servers = {}}));
   std::uint64_t waited_ns = 0;
   for (std::size_t s = 0; s < core_.servers(); ++s) {
     transport::ClientLink& link = core_.link(s);
