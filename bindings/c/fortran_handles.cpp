@@ -83,7 +83,8 @@ bool may_end_again(const afterbay_file& it) {
 }
 bool may_end_again(const afterbay_slot& it) {
   const Slot::State& state = it.slot.state();
-  return !state.committed && goes_on(state.session) && state.session.lock()->is_out(*state.acquired);
+  return !state.committed && goes_on(state.session) &&
+         state.session.lock()->endpoint().is_out(*state.acquired);
 }
 
 /// Releases the handle after the call that ends an object.

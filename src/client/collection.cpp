@@ -61,24 +61,6 @@ model::Split split_of(config::Placement placement, Format format, config::Existi
   return placement == config::Placement::variable ? model::Split::variable : model::Split::none;
 }
 
-/// Text and numbers are not converted into each other.
-Error no_conversion(const Variable& variable, Type type) {
-  if (type == Type::text)
-    return make_error(ErrorCode::wrong_type, "text cannot be put into variable '{}' of type {}: put numbers",
-                      variable.name, name_of(variable.type));
-  if (variable.type == Type::text)
-    return make_error(ErrorCode::wrong_type,
-                      "numbers of type {} cannot be put into text variable '{}': put text", name_of(type),
-                      variable.name);
-  return make_error(ErrorCode::wrong_type, "data of type {} cannot be put into variable '{}' of type {}",
-                    name_of(type), variable.name, name_of(variable.type));
-}
-
-/// Memory layouts usually name the same few numbers; equal ones share a plan.
-bool same(const PutPlan& plan, Type type, const MemoryLayout& memory) {
-  return plan.type == type && plan.memory == memory;
-}
-
 }  // namespace
 
 Result<std::vector<std::unique_ptr<Collection>>> Collection::make(
@@ -101,7 +83,7 @@ Result<std::vector<std::unique_ptr<Collection>>> Collection::make(
   const bool least = settings.pool_choice.value_or(session.pool_choice) == config::PoolChoice::least;
   for (const auto& it : made) {
     it->takes_least_loaded_pool_ = least && made.size() > 1;
-    first.by_pool.push_back(it.get());
+    first.by_pool_.push_back(it.get());
   }
   return made;
 }
@@ -134,7 +116,7 @@ Result<> Collection::describe(const Definition& definition, const config::Config
 
 Result<> Collection::lay_out(const Pools::Pool& pool, const config::CollectionSettings& settings,
                              const std::vector<Decomposition>& decompositions, const Sides& sides) {
-  servers.resize(sides.servers);
+  records_ = CollectionRecords(sides.servers);
   join(pool, sides.servers);
   const config::Config& config = pool.config;
   placement_ = settings.placement.value_or(config.placement);
@@ -158,18 +140,13 @@ void Collection::join(const Pools::Pool& pool, std::size_t session_servers) {
   number_in_pool_ = pool.collections - 1;
 }
 
-std::vector<wire::Candidate> Collection::candidates() const {
-  std::vector<wire::Candidate> candidates;
-  if (!takes_least_loaded_pool_)
-    add_candidates(candidates);
-  else
-    for (const Collection* const in_pool : by_pool) in_pool->add_candidates(candidates);
-  std::ranges::sort(candidates, {}, [](const wire::Candidate& it) { return it.servers.front(); });
-  return candidates;
+Collection* Collection::in_pool_of(std::size_t server) const noexcept {
+  const auto found =
+      std::ranges::find_if(by_pool_, [&](const Collection* in_pool) { return in_pool->serves(server); });
+  return found == by_pool_.end() ? nullptr : *found;
 }
 
-/// Those of this pool.
-void Collection::add_candidates(std::vector<wire::Candidate>& candidates) const {
+void Collection::add_candidates(std::vector<wire::Candidate>& candidates, std::uint64_t files) const {
   if (placement_ == config::Placement::least) {
     for (const std::size_t server : pool_) {
       const auto number = static_cast<std::uint32_t>(server);
@@ -177,7 +154,7 @@ void Collection::add_candidates(std::vector<wire::Candidate>& candidates) const 
     }
     return;
   }
-  const auto leader = static_cast<std::uint32_t>(server_of(files_opened));
+  const auto leader = static_cast<std::uint32_t>(server_of(files));
   wire::Candidate& it = candidates.emplace_back(wire::Candidate{leader, {leader}});
   if (is_split()) it.servers.assign(pool_.begin(), pool_.end());  // else one server writes, and is known
 }
@@ -209,29 +186,14 @@ void Collection::choose_chunks(const config::CollectionSettings& settings, const
       model::choose_chunks(schema_, variables, {sizes, config.memory.chunks_bytes * writers, expected});
 }
 
-void Collection::list_variables() {
-  for (const Variable& variable : schema_.variables) names_ += variable.name;
-  std::size_t at = 0;
-  for (std::uint32_t v = 0; v < schema_.variables.size(); ++v) {
-    const std::size_t length = schema_.variables[v].name.size();
-    PutEntry& entry = entries_.emplace_back();
-    entry.name = std::string_view(names_).substr(at, length);
-    entry.next = static_cast<std::uint32_t>((v + 1) % schema_.variables.size());
-    entry.framed = layout_->variables[v].framed;
-    entry.record = layout_->variables[v].record;
-    by_name_[entry.name] = v;
-    at += length;
-  }
-}
-
 /// Finds each variable's decomposition and this rank's part.
 Result<> Collection::resolve(const std::vector<Decomposition>& decompositions, int model_rank) {
   std::vector<std::string> names;
   for (const Decomposition& decomposition : decompositions) names.push_back(decomposition.name);
   variables_.resize(schema_.variables.size());
-  list_variables();
   for (std::uint32_t v = 0; v < schema_.variables.size(); ++v) {
     const Variable& variable = schema_.variables[v];
+    by_name_[variable.name] = v;
     VariableState& state = variables_[v];
     state.index = v;
     const model::Index& shape = layout_->variables[v].shape;
@@ -273,7 +235,7 @@ Result<> Collection::lie_on(VariableState& state, const Decomposition& decomposi
   return {};
 }
 
-observe::CollectionRecord Collection::account() const {
+observe::CollectionRecord Collection::record_for_report() const {
   observe::CollectionRecord record{name_, std::string(name_of(format_)), {}};
   for (std::size_t v = 0; v < chunk_choices_.size(); ++v) {
     const Variable& variable = schema_.variables[v];
@@ -337,21 +299,6 @@ Result<std::uint32_t> Collection::index_of(std::string_view variable) const {
           .in_variable(std::string(variable)));
 }
 
-Result<std::uint32_t> Collection::framed_variable(std::string_view variable) {
-  std::uint32_t v = entries_.empty() ? 0 : entries_[last_put_].next;
-  if (entries_.empty() || entries_[v].name != variable) {
-    AFTERBAY_TRY_ASSIGN(v, index_of(variable));
-    entries_[last_put_].next = v;
-  }
-  if (entries_[v].framed) return last_put_ = v;
-  const bool strings = schema_.variables[v].type == Type::string;
-  return fail(Error(strings ? ErrorCode::wrong_type : ErrorCode::bad_state,
-                    strings ? fmt::format("variable '{}' holds strings: use put_strings", variable)
-                            : fmt::format("variable '{}' is constant: its values were given with the schema",
-                                          variable))
-                  .in_variable(std::string(variable)));
-}
-
 Result<std::uint32_t> Collection::string_variable(std::string_view variable) const {
   AFTERBAY_TRY_ASSIGN(const std::uint32_t v, index_of(variable));
   const Variable& found = schema_.variables[v];
@@ -360,113 +307,6 @@ Result<std::uint32_t> Collection::string_variable(std::string_view variable) con
                     fmt::format("variable '{}' is of type {}{}, not a string variable to be put", variable,
                                 name_of(found.type), found.constant.empty() ? "" : " and constant"))
                   .in_variable(std::string(variable)));
-}
-
-Result<std::uint64_t> Collection::record_of(std::uint32_t variable, std::uint64_t record) const {
-  constexpr auto largest = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
-  const std::string& name = schema_.variables[variable].name;
-  if (!has_records(variable)) {
-    if (record == 0 || record == no_record) return 0;
-    return fail(ErrorCode::invalid_argument,
-                "variable '{}' has no unlimited dimension, so it has no record {}: put it without a record",
-                name, said_index(record));
-  }
-  if (record == no_record)
-    return fail(ErrorCode::invalid_argument,
-                "variable '{}' has the unlimited dimension: say which record (counted from {}) is put", name,
-                said_index(0));
-  if (record > largest)
-    return fail(ErrorCode::invalid_argument,
-                "there is no record {} of variable '{}': records are counted from {}", said_index(record),
-                name, said_index(0));
-  return record;
-}
-
-Result<const PutPlan*> Collection::plan(std::uint32_t variable, Type type, const MemoryLayout& memory) {
-  PutEntry& entry = entries_[variable];
-  if (entry.dense != nullptr && entry.type == type && memory.dense()) return entry.dense;
-  auto& plans = variables_[variable].plans;
-  auto known = std::ranges::find_if(plans, [&](const auto& plan) { return same(*plan, type, memory); });
-  if (known == plans.end()) {
-    AFTERBAY_TRY_ASSIGN(std::unique_ptr<PutPlan> plan, make_plan(variables_[variable], type, memory));
-    plans.push_back(std::move(plan));
-    known = std::prev(plans.end());
-  }
-  if (memory.dense()) {
-    entry.type = type;
-    entry.dense = known->get();
-  }
-  return known->get();
-}
-
-void Collection::make_likely_plans() {
-  for (const VariableState& variable : variables_)
-    if (variable.contributes()) (void)plan(variable.index, schema_.variables[variable.index].type, {});
-}
-
-Result<std::unique_ptr<PutPlan>> Collection::make_plan(const VariableState& variable, Type type,
-                                                       const MemoryLayout& memory) const {
-  const Variable& in_schema = schema_.variables[variable.index];
-  const model::Kernel kernel = model::kernel(type, in_schema.type, model::needs_swap(layout_->big_endian));
-  if (!kernel) return fail(no_conversion(in_schema, type));
-  if (auto fits = model::check(memory, variable.mine.count); !fits) {
-    if (in_schema.decomposition.empty())
-      fits.error().message = fmt::format(
-          "the variable names no decomposition, so that every rank hands over all of it ({}): name one in "
-          "the "
-          "schema if ranks hold parts of it; {}",
-          said_lengths({variable.mine.count.begin(), variable.mine.count.size}), fits.error().message);
-    return fail(std::move(fits).error());
-  }
-  auto plan = std::make_unique<PutPlan>();
-  plan->type = type;
-  plan->memory = memory;
-  plan->kernel = kernel;
-  if (!variable.contributes()) return plan;
-  const model::ElementBytes bytes{size_of(type), size_of(in_schema.type)};
-  plan->pieces = variable.map ? map_pieces(variable, memory, bytes) : box_pieces(variable, memory, bytes);
-  for (const PiecePlan& piece : plan->pieces) plan->packed_bytes += piece.packed_bytes;
-  return plan;
-}
-
-std::vector<PiecePlan> Collection::box_pieces(const VariableState& variable, const MemoryLayout& memory,
-                                              model::ElementBytes bytes) const {
-  std::vector<PiecePlan> plans;
-  const model::VariableLayout& layout = layout_->variables[variable.index];
-  for (std::uint32_t p = layout.first_piece; p < layout.first_piece + layout.piece_count; ++p) {
-    const model::Piece& piece = layout_->pieces[p];
-    PiecePlan::BoxMoves moves{model::gather(variable.mine, memory, piece.box, piece.stored, bytes), {}};
-    if (moves.gather.empty()) continue;
-    moves.pack = model::pack(variable.mine, memory, piece.box, bytes);
-    plans.push_back({p, moves.pack.points * bytes.to, moves, std::nullopt});
-  }
-  return plans;
-}
-
-std::vector<PiecePlan> Collection::map_pieces(const VariableState& variable, const MemoryLayout& memory,
-                                              model::ElementBytes bytes) const {
-  std::vector<PiecePlan> plans;
-  const model::VariableLayout& layout = layout_->variables[variable.index];
-  const MapPart::Cut& cut = variable.map->cut(model::part_of(layout.part, variable.place));
-  for (std::uint32_t p = layout.first_piece; p < layout.first_piece + layout.piece_count; ++p) {
-    const model::Piece& piece = layout_->pieces[p];
-    const model::CellPoints* points =
-        cut.find(cut.cells.cell_of(model::part_of(piece.box.start, variable.place)));
-    if (points == nullptr) continue;
-    PiecePlan::MapMoves moves;
-    moves.gather = model::gather(*points, variable.map->runs().elements(), layout.shape, memory,
-                                 {piece.box, piece.stored, variable.place}, bytes);
-    moves.pack = model::pack(moves.gather);
-    const std::uint64_t packed_bytes = moves.pack.values * bytes.to;
-    std::optional<std::uint64_t> packed_at;
-    if (variable.packed) {
-      const std::size_t number = cut.number(*points);
-      moves.pack.points = &cut.rows[number];
-      packed_at = cut.before[number] * (packed_bytes / points->points);
-    }
-    plans.push_back({p, packed_bytes, moves, packed_at});
-  }
-  return plans;
 }
 
 }  // namespace afterbay::client

@@ -2,9 +2,23 @@
 #include "client/destinations.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <functional>
 
 namespace afterbay::client {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Absolute, without links as far as it exists.
+fs::path resolved(const std::string& path) {
+  std::error_code gone;
+  const fs::path whole = fs::absolute(path, gone);
+  const fs::path found = fs::weakly_canonical(whole, gone);
+  return gone ? whole.lexically_normal() : found;
+}
+
+}  // namespace
 namespace {
 
 std::size_t key_of(const std::string& path) { return std::hash<std::string>()(path); }
@@ -51,6 +65,16 @@ bool OutputDirectories::add(const std::string& directory) {
 void OutputDirectories::keep(const std::set<std::string>& used) {
   std::erase_if(leads_to_, [&](const auto& entry) { return !used.contains(entry.first); });
   limit_ = std::max(most_, 2 * leads_to_.size());
+}
+
+std::vector<std::string> OutputDirectories::names_of(const std::string& path) {
+  const fs::path whole = resolved(path);
+  std::vector<std::string> names;
+  for (auto& [directory, leads_to] : leads_to_) {
+    if (leads_to.empty()) leads_to = resolved(directory.empty() ? "." : directory).string();
+    if (leads_to == whole.parent_path()) names.push_back((fs::path(directory) / whole.filename()).string());
+  }
+  return names;
 }
 
 }  // namespace afterbay::client

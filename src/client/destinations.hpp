@@ -11,6 +11,7 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 namespace afterbay::client {
 
@@ -54,7 +55,11 @@ class OutputDirectories {
   bool add(const std::string& directory);
   /// Forgets all others.
   void keep(const std::set<std::string>& used);
-  [[nodiscard]] std::map<std::string, std::string>& all() noexcept { return leads_to_; }
+  /// The names under which this session writes, or wrote, the file that `path` leads to: another spelling,
+  /// an absolute path, a symbolic link. Looks at each directory in the file system once.
+  [[nodiscard]] std::vector<std::string> names_of(const std::string& path);
+  /// By directory: what it leads to; empty: not known yet.
+  [[nodiscard]] const std::map<std::string, std::string>& all() const noexcept { return leads_to_; }
 
  private:
   std::map<std::string, std::string> leads_to_;

@@ -1,215 +1,241 @@
 // SPDX-License-Identifier: Apache-2.0
-// Definitions, order, completion, the end. Puts are in model_session_put.cpp, what goes over the links in
-// model_session_links.cpp.
 #include "client/model_session.hpp"
 
 #include <algorithm>
+#include <filesystem>
+#include <set>
+#include <utility>
 
+#include "base/caller_terms.hpp"
 #include "base/clock.hpp"
-#include "base/suggest.hpp"
-#include "config/names.hpp"
-#include "model/decomposition.hpp"
 
 namespace afterbay::client {
 
 using transport::Wake;
 
-ModelSession::ModelSession(Place place, const config::Config& config, Links links, observe::Profile& profile,
-                           Logger logger)
-    : place_(std::move(place)),
-      config_(config),
-      links_(std::move(links)),
-      pools_(config, place_.pool_of_server, links_.size()),
-      profile_(profile),
-      logger_(std::move(logger)) {
-  defined_.resize(links_.size(), 0);
-  bye_.resize(links_.size(), false);
-  lost_.resize(links_.size(), false);
-  never_answered_.resize(links_.size(), false);
-  strings_put_.resize(links_.size(), 0);
-  input_memory_.resize(links_.size());
-  observed_.define = profile_.timer("define");
-  observed_.put = profile_.timer("put");
-  observed_.end_step = profile_.timer("end_step");
-  observed_.close = profile_.timer("close");
-  observed_.flush = profile_.timer("flush");
-  observed_.epoch = profile_.timer("epoch");
-  observed_.wait = profile_.timer("wait");
-  observed_.finalize = profile_.timer("finalize");
-  observed_.open_input = profile_.timer("open_input");
-  observed_.get = profile_.timer("get");
-  observed_.prefetch = profile_.timer("prefetch");
-  observed_.read_bytes = profile_.counter("bytes read");
-  observed_.bytes = profile_.counter(observe::counters::bytes);
-  observed_.messages = profile_.counter(observe::counters::messages);
-}
+ModelSession::ModelSession(RankIdentity identity, const config::Config& config, Links links,
+                           observe::Profile& profile, Logger logger)
+    : config_(config),
+      core_(std::move(identity), config, std::move(links),
+            {.handle = [this](std::size_t server,
+                              std::span<const std::byte> message) { return handle(server, message); },
+             .add_work = [this](Error& error) { add_work(error); }}),
+      observed_(profile),
+      definitions_(core_, config, profile, std::move(logger)),
+      server_choice_(core_),
+      endpoint_(core_, config.deadline, profile),
+      reader_(core_, definitions_.readers(), config.memory.input_sizes(), profile,
+              {.decomposition = [this](const std::string& name) -> Result<const Decomposition*> {
+                 AFTERBAY_TRY(start());
+                 return definitions_.decomposition(name);
+               },
+               .part_as_of_epoch = [this](const std::string& path) { return part_as_of_epoch(path); },
+               .wait_for_output = [this](const std::string& path) { return wait_for_output(path); }}) {}
 
-void ModelSession::set_idle(std::function<bool()> idle) {
-  idle_ = idle;
-  for (auto& link : links_) link->set_idle(idle);
+ModelSession::Observed::Observed(observe::Profile& profile) {
+  define = profile.timer("define");  // reports list timers in this order
+  (void)profile.timer("put");
+  end_step = profile.timer("end_step");
+  close = profile.timer("close");
+  flush = profile.timer("flush");
+  epoch = profile.timer("epoch");
+  wait = profile.timer("wait");
+  finalize = profile.timer("finalize");
+  for (const char* const of_reader : {"open_input", "get", "prefetch"}) (void)profile.timer(of_reader);
+  for (const std::string_view other : {std::string_view("bytes read"), observe::counters::bytes})
+    (void)profile.counter(other);
+  messages = profile.counter(observe::counters::messages);
 }
 
 // ---- definitions
 
-Result<> ModelSession::check_new_decomposition(const std::string& name) const {
-  AFTERBAY_TRY(check_usable());
-  if (name.empty()) return fail(ErrorCode::invalid_argument, "a decomposition needs a name: it is empty");
-  for (const Decomposition& known : decompositions_)
-    if (known.name == name)
-      return fail(ErrorCode::conflict, "decomposition '{}' is registered already", name);
-  return {};
-}
-
-Result<> ModelSession::decomposition(const std::string& name, const Block& block, const Coverage& coverage) {
-  AFTERBAY_TRY(check_new_decomposition(name));
-  if (coverage.repeats != Repeats::refuse)
-    return told(
-        make_error(ErrorCode::invalid_argument,
-                   "decomposition '{}': blocks must not overlap; repeats can be declared for maps only", name)
-            .at_rank(place_.session_rank));
-  if (auto good = model::check_block(name, block); !good)
-    return told(std::move(good).error().at_rank(place_.session_rank));
-  decompositions_.push_back(
-      {static_cast<std::uint32_t>(decompositions_.size()), name, coverage, block, nullptr});
-  return {};
-}
-
-Result<> ModelSession::decomposition(const std::string& name, const Map& map, const Coverage& coverage) {
-  const observe::Timed timed(observed_.define);
-  AFTERBAY_TRY(check_new_decomposition(name));
-  auto runs = model::make_listed_runs(name, map, coverage.repeats);
-  if (!runs) return told(std::move(runs).error().at_rank(place_.session_rank));
-  auto part = std::make_shared<MapPart>(model::Index(map.global), std::move(*runs));
-  decompositions_.push_back(
-      {static_cast<std::uint32_t>(decompositions_.size()), name, coverage, {}, std::move(part)});
-  return {};
-}
-
-Result<> ModelSession::send_decomposition(std::size_t server, const Decomposition& it) {
-  if (!it.map)
-    return send(server, wire::DefineDecomposition{it.id, it.name, it.coverage, it.block}, Wake::no);
-  const model::Index& global = it.map->global();
-  return send(
-      server,
-      wire::DefineMap{it.id,
-                      it.name,
-                      it.coverage,
-                      {global.begin(), global.end()},
-                      model::encode_offsets(it.map->runs()),
-                      it.map->list() ? model::encode_offsets(*it.map->list()) : std::vector<std::byte>()},
-      Wake::no);
-}
-
 Result<Collection*> ModelSession::collection(const std::string& name, const Schema& schema,
                                              const CollectionOptions& options) {
-  AFTERBAY_TRY(check_usable());
-  for (const auto& known : collections_)
-    if (known->name() == name) return fail(ErrorCode::conflict, "collection '{}' is defined already", name);
-  Collection::Definition definition{static_cast<std::uint32_t>(collections_.size()), name, schema, options};
-  auto made = Collection::make(std::move(definition), config_, decompositions_,
-                               {place_.model_rank, place_.model_size, links_.size(), &pools_});
-  if (!made)
-    return told(std::move(made)
-                    .error()
-                    .at_rank(place_.session_rank)
-                    .add(fmt::format("defining collection '{}'", name)));
-  Collection* const first = made->front().get();
-  observe::Timer* const timer = profile_.timer(name, observed_.put);
-  for (auto& in_pool : *made) {
-    in_pool->put_timer = timer;
-    collections_.push_back(std::move(in_pool));
-  }
-  return first;
-}
-
-std::vector<observe::CollectionRecord> ModelSession::account() const {
-  std::vector<observe::CollectionRecord> records;
-  for (const auto& collection : collections_)
-    if (!collection->by_pool.empty()) records.push_back(collection->account());
-  return records;
+  AFTERBAY_TRY_ASSIGN(const Definitions::Collections added,
+                      definitions_.add_collection(name, schema, options));
+  for (const auto& in_pool : added) endpoint_.add_collection(*in_pool);
+  return added.front().get();
 }
 
 Result<> ModelSession::start() {
-  AFTERBAY_TRY(check_usable());
-  if (decompositions_sent_ == decompositions_.size() && collections_sent_ == collections_.size()) return {};
+  AFTERBAY_TRY(core_.check_usable());
+  if (definitions_.are_sent()) return {};
   const observe::Timed timed(observed_.define);
-  warn_of_unknown_collections();
-  ++define_serial_;
-  const bool writes_files =
-      std::ranges::any_of(collections_, [](const auto& it) { return it->format() != Format::memory; });
-  for (std::size_t s = 0; s < links_.size(); ++s) {
-    for (std::size_t d = decompositions_sent_; d < decompositions_.size(); ++d)
-      AFTERBAY_TRY(send_decomposition(s, decompositions_[d]));
-    for (std::size_t c = collections_sent_; c < collections_.size(); ++c)
-      if (collections_[c]->serves(s))
-        AFTERBAY_TRY(send(s, collections_[c]->message(place_.model_rank == 0), Wake::no));
-    AFTERBAY_TRY(
-        send(s, wire::DefineEnd{define_serial_, static_cast<std::uint8_t>(writes_files ? 1 : 0)}, Wake::now));
-    if (auto sent = links_[s]->flush(); !sent) return fail(explain(s, std::move(sent).error()));
-  }
-  const std::size_t first_new = std::exchange(collections_sent_, collections_.size());
-  decompositions_sent_ = decompositions_.size();
-  AFTERBAY_TRY(wait_until(
-      [this] { return std::ranges::all_of(defined_, [this](auto n) { return n == define_serial_; }); },
-      "the servers' answer to the definitions"));
-  for (std::size_t c = first_new; c < collections_.size(); ++c) collections_[c]->make_likely_plans();
-  return wait_for_all("all ranks to have the servers' answer to the definitions");
+  AFTERBAY_TRY_ASSIGN(const Definitions::Collections added, definitions_.send());
+  for (const auto& collection : added) endpoint_.make_likely_plans(*collection);
+  return core_.wait_for_all("all ranks to have the servers' answer to the definitions");
 }
 
-/// Settings for a collection that the model has not defined are most likely mistyped.
-void ModelSession::warn_of_unknown_collections() const {
-  if (place_.model_rank != 0) return;
-  std::vector<std::string> names;
-  for (const auto& collection : collections_) names.push_back(collection->name());
-  for (const std::string& line : config::unknown_collections(config_, names)) logger_.warning("{}", line);
+// ---- files
+
+Result<std::shared_ptr<File>> ModelSession::open(Collection& collection, const FileName& name,
+                                                 const SchemaChanges& changes) {
+  AFTERBAY_TRY(start());
+  AFTERBAY_TRY_ASSIGN(std::string path, collection.path(name));
+  path = std::filesystem::path(path).lexically_normal().string();  // one spelling of one file
+  if (!changes.empty())
+    if (auto good = collection.check(changes); !good)
+      return core_.report_to_caller(
+          std::move(good).error().in_file(path).at_rank(core_.identity().session_rank));
+  for (const auto& open : open_files_)
+    if (open->path == path)
+      return core_.report_to_caller(
+          Error(ErrorCode::conflict,
+                fmt::format("file '{}' is open already, in collection '{}': close it first, "
+                            "or give the collections different names",
+                            path, open->collection->name()))
+              .in_file(path)
+              .at_rank(core_.identity().session_rank));
+  auto file = std::make_shared<File>();
+  file->id = next_file_++;
+  file->collection = &collection;
+  file->path = std::move(path);
+  const auto earlier = destinations_.find(file->path);
+  AFTERBAY_TRY_ASSIGN(const bool assigned,
+                      server_choice_.choose(*file, earlier ? std::optional(earlier->server) : std::nullopt));
+  const Collection& in_pool = *file->collection;
+  file->servers.push_back(file->server);
+  if (in_pool.is_split())
+    for (const std::size_t s : in_pool.pool())
+      if (s != file->server) file->servers.push_back(s);
+  AFTERBAY_TRY(wait_for_older(*file));
+  wire::OpenFile message;
+  message.file = file->id;
+  message.collection = in_pool.id();
+  message.leader = static_cast<std::uint32_t>(file->server);
+  message.assigned = assigned ? 1 : 0;
+  message.path = file->path;
+  if (core_.identity().model_rank == 0) {
+    message.changes = changes;
+    message.name = name;
+  }
+  for (const std::size_t s : file->servers)
+    AFTERBAY_TRY(core_.send(s, message, core_.identity().model_rank == 0 ? Wake::on_node : Wake::no));
+  file->opened_after_ticket = tickets_.last();
+  open_files_.push_back(file);
+  note_directory(file->path);
+  return file;
 }
+
+/// Two collections may give the same path to different servers, which do not know of each other's files: the
+/// lowest rank, whose message makes the server create the file, waits until the older file is published.
+Result<> ModelSession::wait_for_older(const File& file) {
+  const auto older = destinations_.find(file.path);
+  const std::uint64_t ticket = core_.identity().model_rank == 0 ? closing_ticket(file.path) : 0;
+  destinations_.begin(file.path, file.server);
+  if (ticket == 0 || (older && older->server == file.server)) return {};
+  return wait(Ticket{ticket});
+}
+
+std::uint64_t ModelSession::closing_ticket(const std::string& path) const {
+  if (const auto known = destinations_.find(path)) return known->ticket;
+  if (!destinations_.has_forgotten()) return 0;
+  return tickets_.last_of(path);  // files that are not published yet have outstanding tickets
+}
+
+/// Only output that is not published yet matters to those that read: see OutputDirectories::names_of.
+void ModelSession::note_directory(const std::string& path) {
+  const auto directory_of = [](const std::string& file) {
+    return std::filesystem::path(file).parent_path().string();
+  };
+  if (!output_directories_.add(directory_of(path))) return;
+  std::set<std::string> used;
+  for (const auto& file : open_files_) used.insert(directory_of(file->path));
+  tickets_.for_each_first_file([&](const std::string& file) { used.insert(directory_of(file)); });
+  output_directories_.keep(used);
+}
+
+Result<std::uint64_t> ModelSession::records(File& file) {
+  AFTERBAY_TRY(core_.check_usable());
+  if (!file.records) {
+    if (file.closed)
+      return core_.report_to_caller(
+          Error(ErrorCode::bad_state, "the file is closed on this rank: ask before closing it")
+              .in_file(file.path)
+              .at_rank(core_.identity().session_rank));
+    AFTERBAY_TRY(core_.send_now(file.server, wire::AskRecords{file.id}));
+    AFTERBAY_TRY(core_.wait_until([&] { return file.records.has_value(); },
+                                  fmt::format("{} to be opened", file.path)));
+    AFTERBAY_TRY(core_.wait_for_all("all ranks to know the file's records"));
+  }
+  return *file.records;
+}
+
+Result<std::optional<std::string>> ModelSession::part_as_of_epoch(const std::string& path) {
+  const std::vector<std::string> names = output_directories_.names_of(path);
+  const auto open = std::ranges::find_if(
+      open_files_, [&](const auto& file) { return std::ranges::find(names, file->path) != names.end(); });
+  if (open == open_files_.end()) return std::nullopt;
+  const std::string& collection = (*open)->collection->name();
+  if (!config_.settings_for(collection).readable.value_or(false))
+    return fail(ErrorCode::bad_state,
+                "this session has the file open for output, and nobody may read it yet: set "
+                "collections.{}.readable to on, or close it first",
+                collection);
+  if (last_epoch_ticket_ <= (*open)->opened_after_ticket)
+    return fail(
+        ErrorCode::bad_state,
+        "this session has the file open for output, in collection '{}', and there was no epoch since it was "
+        "opened: there is no state to read",
+        collection);
+  const std::string part = (*open)->path + ".part";
+  AFTERBAY_TRY(wait(Ticket{last_epoch_ticket_}));
+  return part;
+}
+
+Result<> ModelSession::wait_for_output(const std::string& path) {
+  for (const std::string& name : output_directories_.names_of(path)) {
+    for (const auto& open : open_files_)
+      if (open->path == name)
+        return fail(
+            ErrorCode::bad_state,
+            "this session has the file open for output, in collection '{}': close it first, or read it as "
+            "it was published last (AsOf::published)",
+            open->collection->name());
+    if (const std::uint64_t ticket = closing_ticket(name)) AFTERBAY_TRY(wait(Ticket{ticket}));
+  }
+  return {};
+}
+
 // ---- order and completion
 
-/// Tells `server` that everything put so far is handed over, and forgets the open records.
-Result<> ModelSession::end_records(std::size_t server, std::uint64_t step) {
-  ended_.step = step;
+Result<> ModelSession::end_records(std::size_t server) {
+  ended_.step = core_.step();
   ended_.bounds.clear();
-  for (auto& collection : collections_) {
-    ServerState& state = collection->servers[server];
-    state.open.clear();
-    if (state.ended_seq == state.next_seq) continue;
-    state.ended_seq = state.next_seq;
-    ended_.bounds.push_back({collection->id(), state.next_seq});
-  }
-  ended_.waited_for_room_ns = links_[server]->waited_ns();
+  for (const auto& collection : definitions_.collections())
+    if (const auto ended = collection->records().end_all(server))
+      ended_.bounds.push_back({collection->id(), *ended});
+  ended_.waited_for_room_ns = core_.link(server).waited_ns();
   ended_.waited_for_files_ns = waited_for_files_ns_;
-  // A server that has nothing of this step need not hear of it: it may be stuck, and its queue full.
-  if (!ended_.bounds.empty()) AFTERBAY_TRY(send(server, ended_, Wake::no));
-  if (auto sent = links_[server]->flush(); !sent) return fail(explain(server, std::move(sent).error()));
-  return {};
+  // A server that got nothing in this step gets no message: it may be stuck, and its queue full.
+  if (!ended_.bounds.empty()) AFTERBAY_TRY(core_.send(server, ended_, Wake::no));
+  return core_.flush(server);
 }
 
 Result<> ModelSession::end_step() {
   const observe::TimedCall timed(inside_call_, observed_.end_step);
-  AFTERBAY_TRY(check_no_slot_out("end_step"));
-  AFTERBAY_TRY(poll());
-  ++step_;
-  if (arrive_) {
+  AFTERBAY_TRY(endpoint_.check_no_slot_out("end_step"));
+  AFTERBAY_TRY(core_.poll());
+  core_.count_step();
+  if (core_.is_synchronous()) {
     AFTERBAY_TRY_ASSIGN(const Ticket written, flush());
     AFTERBAY_TRY(wait(written));
-    return wait_for_all("all ranks to have the step written");
+    return core_.wait_for_all("all ranks to have the step written");
   }
-  for (std::size_t s = 0; s < links_.size(); ++s) AFTERBAY_TRY(end_records(s, step_));
+  for (std::size_t s = 0; s < core_.servers(); ++s) AFTERBAY_TRY(end_records(s));
   return {};
 }
 
 Result<Ticket> ModelSession::flush() {
   const observe::TimedCall timed(inside_call_, observed_.flush);
-  AFTERBAY_TRY(check_no_slot_out("flush"));
-  AFTERBAY_TRY(poll());
-  const std::uint64_t ticket = ++next_ticket_;
-  const bool any = !open_files_.empty();
-  pending_[ticket] = {links_.size(), any ? open_files_.front()->path : "", any ? open_files_.size() - 1 : 0};
-  for (std::size_t s = 0; s < links_.size(); ++s) owe_[ticket].insert(s);
-  for (std::size_t s = 0; s < links_.size(); ++s) {
-    AFTERBAY_TRY(end_records(s, step_));
-    AFTERBAY_TRY(send(s, wire::Flush{ticket, strings_put_[s]}, Wake::now));
-    if (auto sent = links_[s]->flush(); !sent) return fail(explain(s, std::move(sent).error()));
+  AFTERBAY_TRY(endpoint_.check_no_slot_out("flush"));
+  AFTERBAY_TRY(core_.poll());
+  AwaitedFiles files;
+  if (!open_files_.empty()) files = {open_files_.front()->path, open_files_.size() - 1};
+  const std::uint64_t ticket = tickets_.add(core_.all_servers(), std::move(files));
+  for (std::size_t s = 0; s < core_.servers(); ++s) {
+    AFTERBAY_TRY(end_records(s));
+    AFTERBAY_TRY(core_.send_now(s, wire::Flush{ticket, endpoint_.strings_put(s)}));
   }
   return Ticket{ticket};
 }
@@ -217,183 +243,112 @@ Result<Ticket> ModelSession::flush() {
 Result<Ticket> ModelSession::epoch(const std::string& name) {
   const observe::TimedCall timed(inside_call_, observed_.epoch);
   if (name.empty())
-    return told(make_error(ErrorCode::invalid_argument, "an epoch needs a name: it is empty")
-                    .at_rank(place_.session_rank));
-  AFTERBAY_TRY(check_no_slot_out("epoch"));
-  AFTERBAY_TRY(poll());
-  wire::Epoch message{++next_ticket_, ++next_epoch_, name, 0, {}};
-  last_epoch_ticket_ = message.ticket;
+    return core_.report_to_caller(
+        make_error(ErrorCode::invalid_argument, "an epoch needs a name: it is empty")
+            .at_rank(core_.identity().session_rank));
+  AFTERBAY_TRY(endpoint_.check_no_slot_out("epoch"));
+  AFTERBAY_TRY(core_.poll());
+  last_epoch_ticket_ = tickets_.add(core_.all_servers(), {fmt::format("epoch '{}'", name)});
+  wire::Epoch message{last_epoch_ticket_, ++next_epoch_, name, 0, {}};
   for (const auto& file : open_files_) {
     std::uint64_t records = 0;
     for (const model::RecordSet& put : file->put) records = std::max(records, put.end());
     message.files.push_back({file->id, records});
   }
-  pending_[message.ticket] = {links_.size(), fmt::format("epoch '{}'", name), 0};
-  for (std::size_t s = 0; s < links_.size(); ++s) owe_[message.ticket].insert(s);
-  for (std::size_t s = 0; s < links_.size(); ++s) {
-    AFTERBAY_TRY(end_records(s, step_));
-    message.strings = strings_put_[s];
-    AFTERBAY_TRY(send(s, message, Wake::now));
-    if (auto sent = links_[s]->flush(); !sent) return fail(explain(s, std::move(sent).error()));
+  for (std::size_t s = 0; s < core_.servers(); ++s) {
+    AFTERBAY_TRY(end_records(s));
+    message.strings = endpoint_.strings_put(s);
+    AFTERBAY_TRY(core_.send_now(s, message));
   }
   return Ticket{message.ticket};
 }
 
 Result<> ModelSession::on_complete(Ticket ticket, std::function<void()> function) {
   AFTERBAY_TRY(is_complete(ticket));
-  on_complete_[ticket.number].push_back(std::move(function));
+  tickets_.on_complete(ticket.number, std::move(function));
   return {};
 }
 
-/// They may call the session, and register others.
 void ModelSession::call_back() {
-  std::vector<std::function<void()>> due;
-  for (auto at = on_complete_.begin(); at != on_complete_.end();) {
-    if (pending_.contains(at->first)) {
-      ++at;
-      continue;
-    }
-    std::ranges::move(at->second, std::back_inserter(due));
-    at = on_complete_.erase(at);
-  }
-  for (const auto& function : due) function();
+  for (const auto& function : tickets_.take_due()) function();
 }
 
 Result<Ticket> ModelSession::close(File& file) {
   const observe::TimedCall timed(inside_call_, observed_.close);
   if (file.closed) return Ticket{file.close_ticket};
-  AFTERBAY_TRY(check_no_slot_out("close", &file));
-  AFTERBAY_TRY(poll());
+  AFTERBAY_TRY(endpoint_.check_no_slot_out("close", &file));
+  AFTERBAY_TRY(core_.poll());
   file.closed = true;
-  file.close_ticket = ++next_ticket_;
-  pending_[file.close_ticket] = {file.servers.size(), file.path, 0};
-  owe_[file.close_ticket].insert(file.servers.begin(), file.servers.end());
+  file.close_ticket = tickets_.add({file.servers.begin(), file.servers.end()}, {file.path});
   destinations_.close(file.path, file.close_ticket);
-  for (const std::size_t s : file.servers)
-    std::erase_if(file.collection->servers[s].open,
-                  [&](const ServerState::OpenRecord& record) { return record.file == file.id; });
+  for (const std::size_t s : file.servers) file.collection->records().end_file(s, file.id);
   std::erase_if(open_files_, [&](const std::shared_ptr<File>& other) { return other->id == file.id; });
-  for (const std::size_t s : file.servers) {
-    AFTERBAY_TRY(send(s, wire::CloseFile{file.id, file.close_ticket}, Wake::now));
-    if (auto sent = links_[s]->flush(); !sent) return fail(explain(s, std::move(sent).error()));
-  }
+  for (const std::size_t s : file.servers)
+    AFTERBAY_TRY(core_.send_now(s, wire::CloseFile{file.id, file.close_ticket}));
   return Ticket{file.close_ticket};
 }
 
 Result<bool> ModelSession::is_complete(Ticket ticket) {
-  if (ticket.number == 0 || ticket.number > next_ticket_)
-    return fail(ErrorCode::invalid_argument,
-                "there is no ticket {} in this session: close, flush and epoch give tickets, {} so far",
-                ticket.number, next_ticket_);
-  AFTERBAY_TRY(poll());
-  return !pending_.contains(ticket.number);
+  AFTERBAY_TRY(tickets_.check(ticket));
+  AFTERBAY_TRY(core_.poll());
+  return tickets_.is_complete(ticket.number);
 }
 
 Result<> ModelSession::wait(Ticket ticket) {
   const observe::TimedCall timed(inside_call_, observed_.wait);
   AFTERBAY_TRY_ASSIGN(const bool complete, is_complete(ticket));
   if (complete) return {};
-  for (std::size_t s = 0; s < links_.size(); ++s) {
-    AFTERBAY_TRY(send(s, wire::Waiting{ticket.number}, Wake::now));
-    if (auto sent = links_[s]->flush(); !sent) return fail(explain(s, std::move(sent).error()));
-  }
-  const Pending pending = pending_.contains(ticket.number) ? pending_.at(ticket.number) : Pending();
-  awaited_ = pending.file;
-  awaited_ticket_ = ticket.number;
+  for (std::size_t s = 0; s < core_.servers(); ++s)
+    AFTERBAY_TRY(core_.send_now(s, wire::Waiting{ticket.number}));
+  const AwaitedFiles files = tickets_.files_of(ticket.number);
   const std::uint64_t begin = now_ns();
-  auto reached = wait_until([&] { return !pending_.contains(ticket.number); },
-                            fmt::format("ticket {}{}", ticket.number, pending.text()));
+  auto reached = core_.wait_until([&] { return tickets_.is_complete(ticket.number); },
+                                  Wait{.what = fmt::format("ticket {}{}", ticket.number, files.text()),
+                                       .file = files.first,
+                                       .servers = [&] { return tickets_.unanswered(ticket.number); }});
   waited_for_files_ns_ += now_ns() - begin;
-  awaited_.clear();
-  awaited_ticket_ = 0;
   return reached;
 }
 
 Result<> ModelSession::finalize() {
-  if (finalized_ && !failure_) return {};
+  if (core_.is_finalized()) return {};
   const observe::TimedCall timed(inside_call_, observed_.finalize);
-  AFTERBAY_TRY(check_usable());
-  AFTERBAY_TRY(check_no_slot_out("finalize"));  // before any file is closed
+  AFTERBAY_TRY(core_.check_usable());
+  AFTERBAY_TRY(endpoint_.check_no_slot_out("finalize"));  // before any file is closed
   while (!open_files_.empty()) {
     const std::shared_ptr<File> file = open_files_.back();
     AFTERBAY_TRY(close(*file));
   }
-  while (!inputs_.empty()) {
-    const std::shared_ptr<Input> input = inputs_.back();
-    AFTERBAY_TRY(close_input(*input));
+  AFTERBAY_TRY(reader_.close_all());
+  for (std::size_t s = 0; s < core_.servers(); ++s) {
+    AFTERBAY_TRY(end_records(s));
+    AFTERBAY_TRY(core_.send_now(s, wire::Finalize{}));
   }
-  for (std::size_t s = 0; s < links_.size(); ++s) {
-    AFTERBAY_TRY(end_records(s, step_));
-    AFTERBAY_TRY(send(s, wire::Finalize{}, Wake::now));
-    if (auto sent = links_[s]->flush(); !sent) return fail(explain(s, std::move(sent).error()));
-  }
-  Pending unpublished;
-  for (const auto& [ticket, one] : pending_) {
-    if (one.file.empty()) continue;
-    if (unpublished.file.empty())
-      unpublished.file = one.file;
-    else
-      ++unpublished.more;
-  }
-  awaited_ = unpublished.file;
-  AFTERBAY_TRY(wait_until([this] { return std::ranges::all_of(bye_, [](bool said) { return said; }); },
-                          "the servers to publish all files" + unpublished.text()));
+  const AwaitedFiles unpublished = tickets_.all_files();
+  AFTERBAY_TRY(core_.wait_until([this] { return core_.all_servers_ended(); },
+                                Wait{.what = "the servers to publish all files" + unpublished.text(),
+                                     .file = unpublished.first,
+                                     .servers = {}}));
   std::uint64_t waited_ns = 0;
-  for (const auto& link : links_) {
-    waited_ns += link->waited_ns();
-    observe::add(observed_.messages, link->messages());
-    link->end();
+  for (std::size_t s = 0; s < core_.servers(); ++s) {
+    transport::ClientLink& link = core_.link(s);
+    waited_ns += link.waited_ns();
+    observe::add(observed_.messages, link.messages());
+    link.end();
   }
-  account_for_room(waited_ns - std::min(waited_ns, room_accounted_ns_));
-  finalized_ = true;
+  endpoint_.record_wait_for_room(waited_ns - std::min(waited_ns, endpoint_.recorded_waits_ns()));
+  core_.finish();
   return {};
 }
 
-void ModelSession::abandon(const std::string& reason, const Error* cause, bool reports) noexcept {
-  if (finalized_) return;
-  finalized_ = true;
-  if (cause != nullptr && !failure_) last_error_ = *cause;
-  std::vector<std::uint32_t> lost;
-  for (std::size_t s = 0; s < links_.size(); ++s)
-    if (lost_[s] || never_answered_[s]) lost.push_back(static_cast<std::uint32_t>(s));
-  for (std::size_t s = 0; s < links_.size(); ++s) {
-    if (lost_[s] && !never_answered_[s]) continue;  // it would be waited for in vain once more
-    // One that comes late after all finds what others have said by then.
-    const bool known = reported_ || (never_answered_[s] && (reports || lost.size() < links_.size()));
-    try {
-      const auto bytes = wire::encode(
-          wire::Abandon{reason, failure_ ? failure_ : last_error_, failure_.has_value(), known, lost});
-      if (links_[s]->send(bytes, transport::Wake::now)) (void)links_[s]->flush();
-    } catch (...) {  // the process is on its way out; the server notices that too
-    }
+void ModelSession::add_work(Error& error) const {
+  endpoint_.add_last_put(error);
+  if (!open_files_.empty()) {
+    error.in_file(open_files_.front()->path);
+    error.add(
+        fmt::format("not complete: {}{}", open_files_.front()->path,
+                    open_files_.size() > 1 ? fmt::format(" and {} more files", open_files_.size() - 1) : ""));
   }
-  if (!failure_) failure_ = Error(ErrorCode::bad_state, "the session is over: " + reason);
-}
-
-bool ModelSession::await_failure(transport::Millis limit) noexcept {
-  const std::uint64_t until = now_ns() + static_cast<std::uint64_t>(limit.count()) * 1'000'000;
-  for (std::size_t s = 0; s < links_.size(); ++s) lost_[s] = lost_[s] || never_answered_[s];
-  while (!told_by_server_ && now_ns() < until && std::ranges::find(lost_, false) != lost_.end()) {
-    for (std::size_t s = 0; s < links_.size() && !told_by_server_; ++s) {
-      if (lost_[s]) continue;
-      const bool alive = links_[s]->check_alive().has_value();  // before: its last message may be there
-      const auto message = links_[s]->receive();
-      if (!message)
-        lost_[s] = true;
-      else if (*message)
-        told_by_server_ = wire::kind_of(**message) == wire::Failed::kind;
-      else if (!alive)
-        lost_[s] = true;
-      else if (!(idle_ && idle_()))
-        links_[s]->wait(transport::Millis(5));
-    }
-  }
-  return told_by_server_;
-}
-
-void ModelSession::release_links() noexcept {
-  finalized_ = true;
-  links_.clear();
 }
 
 }  // namespace afterbay::client

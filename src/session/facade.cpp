@@ -32,7 +32,7 @@ Slot::State& held(const std::shared_ptr<Slot::State>& state) {
 /// The session behind a handle.
 std::shared_ptr<client::ModelSession> session_of(const std::weak_ptr<client::ModelSession>& session) {
   if (auto held = session.lock()) {
-    set_terms(held->place().terms);
+    set_terms(held->identity().terms);
     return held;
   }
   throw Failure(Error(ErrorCode::bad_state, "the session of this handle has been destroyed"));
@@ -90,8 +90,8 @@ Session::State& Session::state() const {
 
 bool Session::is_server() const { return state().model == nullptr; }
 
-int Session::model_rank() const { return state().model_side().place().model_rank; }
-int Session::model_size() const { return state().model_side().place().model_size; }
+int Session::model_rank() const { return state().model_side().identity().model_rank; }
+int Session::model_size() const { return state().model_side().identity().model_size; }
 
 void Session::decomposition(const std::string& name, const Block& block, const Coverage& coverage) {
   unwrap(state().model_side().decomposition(name, block, coverage));
@@ -167,13 +167,14 @@ const std::string& Collection::name() const {
 bool OutputFile::put_raw(std::string_view variable, std::uint64_t record, const void* data, Type type,
                          const MemoryLayout& memory, bool may_wait) {
   State& it = alive(state_, "file");
-  return unwrap(session_of(it.session)->put(*it.file, variable, record, data, type, memory, may_wait));
+  return unwrap(
+      session_of(it.session)->endpoint().put(*it.file, variable, record, data, type, memory, may_wait));
 }
 
 void OutputFile::put_strings(std::string_view variable, std::uint64_t record,
                              std::span<const std::string> values) {
   State& it = alive(state_, "file");
-  unwrap(session_of(it.session)->put_strings(*it.file, variable, record, values));
+  unwrap(session_of(it.session)->endpoint().put_strings(*it.file, variable, record, values));
 }
 
 Ticket OutputFile::close() {
@@ -196,12 +197,11 @@ Slot OutputFile::acquire(std::string_view variable, std::uint64_t record, Type t
   slot->file = *this;
   slot->variable = std::string(variable);
   slot->session = it.session;
-  slot->acquired = unwrap(session_of(it.session)->acquire(*it.file, variable, record, type));
+  slot->acquired = unwrap(session_of(it.session)->endpoint().acquire(*it.file, variable, record, type));
   if (slot->acquired->frames) {
     add_direct_parts(*slot);
   } else {
-    const client::VariableState& mine =
-        it.file->collection->variable(unwrap(it.file->collection->framed_variable(variable)));
+    const client::VariableState& mine = it.file->collection->variable(slot->acquired->handover.variable);
     if (mine.contributes()) {
       slot->buffer.resize(mine.mine.points() * size_of(type));
       slot->parts.push_back(part_of(mine.mine, mine.mine.count, slot->buffer.data()));
@@ -214,30 +214,30 @@ Slot OutputFile::acquire(std::string_view variable, std::uint64_t record, Type t
 
 InputFile Session::open_input(const std::string& path, const InputOptions& options) {
   auto handle = std::make_shared<InputFile::State>();
-  handle->input = unwrap(state().model_side().open_input(path, options));
+  handle->input = unwrap(state().model_side().reader().open_input(path, options));
   handle->session = state().model;
   return InputFile(std::move(handle));
 }
 
 InputFile::State::~State() {
   const auto held = session.lock();
-  if (held && input) (void)held->close_input(*input);
+  if (held && input) (void)held->reader().close_input(*input);
 }
 
 void InputFile::get_raw(std::string_view variable, const Selection& what, void* data, Type type,
                         const MemoryLayout& memory) {
   State& it = alive(state_, "input");
-  unwrap(session_of(it.session)->get(*it.input, variable, what, data, type, memory));
+  unwrap(session_of(it.session)->reader().get(*it.input, variable, what, data, type, memory));
 }
 
 void InputFile::prefetch(std::string_view variable, const Selection& what) {
   State& it = alive(state_, "input");
-  unwrap(session_of(it.session)->prefetch(*it.input, variable, what));
+  unwrap(session_of(it.session)->reader().prefetch(*it.input, variable, what));
 }
 
 std::vector<std::string> InputFile::get_strings(std::string_view variable, std::uint64_t record) {
   State& it = alive(state_, "input");
-  return unwrap(session_of(it.session)->get_strings(*it.input, variable, record));
+  return unwrap(session_of(it.session)->reader().get_strings(*it.input, variable, record));
 }
 
 const Schema& InputFile::schema() const { return alive(state_, "input").input->schema; }
@@ -246,7 +246,7 @@ const std::string& InputFile::path() const { return alive(state_, "input").input
 
 void InputFile::close() {
   State& it = alive(state_, "input");
-  unwrap(session_of(it.session)->close_input(*it.input));
+  unwrap(session_of(it.session)->reader().close_input(*it.input));
 }
 
 // ---- Slot
@@ -261,7 +261,7 @@ void Slot::commit() {
   if (it.committed)
     throw Failure(
         Error(ErrorCode::bad_state, "the slot has been committed already").in_variable(it.variable));
-  unwrap(session_of(it.session)->commit(*it.acquired, it.buffer.data()));
+  unwrap(session_of(it.session)->endpoint().commit(*it.acquired, it.buffer.data()));
   it.committed = true;
 }
 

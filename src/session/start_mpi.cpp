@@ -415,16 +415,16 @@ class Starter {
   }
 
   void make_model(client::ModelSession::Links links) {
-    client::ModelSession::Place place{rank_, 0, 0, {}, terms_of(rank_)};
+    client::RankIdentity identity{rank_, 0, 0, {}, terms_of(rank_)};
     for (int r = 0; r < static_cast<int>(roles_.size()); ++r) {
       const session::RankRole& role = roles_[static_cast<std::size_t>(r)];
-      if (role.server) place.pool_of_server.push_back(static_cast<std::size_t>(role.pool));
+      if (role.server) identity.pool_of_server.push_back(static_cast<std::size_t>(role.pool));
       if (!role.model) continue;
-      ++place.model_size;
-      if (r < rank_) ++place.model_rank;
+      ++identity.model_size;
+      if (r < rank_) ++identity.model_rank;
     }
     state_->model = std::make_shared<client::ModelSession>(
-        place, *state_->config, std::move(links), state_->model_profile,
+        identity, *state_->config, std::move(links), state_->model_profile,
         Logger({session_, "model", rank_}, state_->config->log));
     const bool inline_ = state_->config->topology == config::Topology::inline_;
     if (inline_ && state_->config->inline_mode == config::InlineMode::synchronous)

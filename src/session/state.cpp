@@ -106,10 +106,10 @@ bool Session::State::end_model_early(const std::string& reason, const Error* cau
   }
   if (reported) return true;
   const auto report = [&] {
-    Logger({name, "model", model->place().session_rank}, config->log)
+    Logger({name, "model", model->identity().session_rank}, config->log)
         .error("{}{}{}", reason, before ? ", after: " : "", before ? before->text() : "");
   };
-  const bool first = model->place().model_rank == 0;
+  const bool first = model->identity().model_rank == 0;
   if (first) report();
   if ((!group || !group->await_models(early_end)) && !first) report();
   return true;
@@ -175,7 +175,7 @@ void Session::State::host_server(bool in_thread) {
 
 client::ModelSession& Session::State::model_side() {
   if (model) {
-    set_terms(model->place().terms);
+    set_terms(model->identity().terms);
     return *model;
   }
   throw Failure(Error(ErrorCode::bad_state, "this rank is an I/O server: it may only call serve()"));
@@ -192,7 +192,7 @@ session::Account Session::State::account() {
   if (model) add(model_profile, "model");
   if (server) add(server_profile, "server");
   if (frontend) add(server_profile, "frontend");
-  if (model && model->place().model_rank == 0) mine.collections = model->account();
+  if (model && model->identity().model_rank == 0) mine.collections = model->collection_records();
   if (server && !config->report.html.empty()) mine.servers.push_back(server->history());
   if (frontend && !config->report.html.empty()) mine.frontends.push_back(frontend->history());
   mine.session = name;

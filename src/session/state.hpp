@@ -114,12 +114,12 @@ struct Slot::State {
   std::string variable;
   std::vector<Slot::Part> parts;
   std::weak_ptr<client::ModelSession> session;
-  std::optional<client::ModelSession::Acquired> acquired;
+  std::optional<client::Endpoint::Acquired> acquired;
   std::vector<std::byte> buffer;  ///< private data, unless they lie in the servers' frames
   bool committed = false;
 
   ~State() {
-    if (const auto held = session.lock(); held && acquired && !committed) held->forget(*acquired);
+    if (const auto held = session.lock(); held && acquired && !committed) held->endpoint().forget(*acquired);
   }
 };
 

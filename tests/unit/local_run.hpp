@@ -138,10 +138,10 @@ class LocalRun {
 
   std::optional<Error> play(const Model& model, int rank, client::ModelSession::Links links) const {
     auto state = std::make_unique<Session::State>("test", config());
-    client::ModelSession::Place place{rank, rank, models_, {}, terms};
-    for (int s = 0; s < servers_; ++s) place.pool_of_server.push_back(pool_of(*state->config, s));
-    state->model = std::make_shared<client::ModelSession>(std::move(place), *state->config, std::move(links),
-                                                          state->model_profile,
+    client::RankIdentity identity{rank, rank, models_, {}, terms};
+    for (int s = 0; s < servers_; ++s) identity.pool_of_server.push_back(pool_of(*state->config, s));
+    state->model = std::make_shared<client::ModelSession>(std::move(identity), *state->config,
+                                                          std::move(links), state->model_profile,
                                                           Logger({"test", "model", rank}, LogLevel::error));
     Session session(std::move(state));
     try {

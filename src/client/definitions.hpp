@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Definitions: the decompositions and collections that the model has defined, the same on every rank, and
+// what the servers answered. Used by one thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/log.hpp"
+#include "base/result.hpp"
+#include "client/collection.hpp"
+#include "client/decomposition.hpp"
+#include "client/pools.hpp"
+#include "client/session_core.hpp"
+#include "config/config.hpp"
+#include "observe/profile.hpp"
+#include "observe/records.hpp"
+
+namespace afterbay::client {
+
+class Definitions {
+ public:
+  using Collections = std::span<const std::unique_ptr<Collection>>;
+
+  Definitions(SessionCore& core, const config::Config& config, observe::Profile& profile, Logger logger);
+
+  Result<> add_decomposition(const std::string& name, const Block& block, const Coverage& coverage);
+  Result<> add_decomposition(const std::string& name, const Map& map, const Coverage& coverage);
+  /// One per pool of the collection; the first is the one that the model knows.
+  Result<Collections> add_collection(const std::string& name, const Schema& schema,
+                                     const CollectionOptions& options);
+
+  [[nodiscard]] bool are_sent() const noexcept {
+    return decompositions_sent_ == decompositions_.size() && collections_sent_ == collections_.size();
+  }
+  /// Sends what is new to the servers and waits for their answers. Returns the collections that are new.
+  Result<Collections> send();
+
+  /// By id.
+  [[nodiscard]] Collections collections() const noexcept { return collections_; }
+  [[nodiscard]] Result<const Decomposition*> decomposition(const std::string& name) const;
+  /// The servers that read files.
+  [[nodiscard]] const std::vector<std::size_t>& readers() const noexcept { return pools_.readers(); }
+  [[nodiscard]] std::vector<observe::CollectionRecord> records_for_report() const;
+
+  // Answers of servers.
+  void answer(std::size_t server, const wire::Defined& message);
+  void answer(const wire::MapLosses& message);
+  Result<> answer(wire::MapPacking message);
+
+ private:
+  [[nodiscard]] Result<> check_new_decomposition(const std::string& name) const;
+  Result<> send_decomposition(std::size_t server, const Decomposition& decomposition);
+  void warn_of_unknown_collections() const;
+
+  SessionCore& core_;
+  const config::Config& config_;
+  observe::Timer* timer_;
+  Logger logger_;
+  Pools pools_;
+  std::vector<Decomposition> decompositions_;
+  std::size_t decompositions_sent_ = 0;
+  std::vector<std::unique_ptr<Collection>> collections_;
+  std::size_t collections_sent_ = 0;
+  std::uint64_t serial_ = 0;             ///< of the last `send`
+  std::vector<std::uint64_t> answered_;  ///< one per server: the last serial that it answered
+};
+
+}  // namespace afterbay::client

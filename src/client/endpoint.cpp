@@ -1,0 +1,420 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/endpoint.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/caller_terms.hpp"
+#include "base/clock.hpp"
+#include "wire/model_messages.hpp"
+
+namespace afterbay::client {
+
+using transport::Wake;
+
+Endpoint::Endpoint(SessionCore& core, std::chrono::milliseconds deadline, observe::Profile& profile)
+    : core_(core),
+      bytes_(profile.counter(observe::counters::bytes)),
+      deadline_(deadline),
+      strings_put_(core.servers(), 0),
+      profile_(profile),
+      timer_(profile.timer("put")) {}
+
+void Endpoint::add_collection(const Collection& collection) {
+  plans_.emplace_back(collection, profile_.timer(collection.name(), timer_));
+}
+
+tl::unexpected<Error> Endpoint::report(Error error, const File& file, std::string_view variable) {
+  error.in_file(file.path).in_variable(std::string(variable)).at_rank(core_.identity().session_rank);
+  return core_.report_to_caller(std::move(error));
+}
+
+/// For output. `finalize` closes files: if the session is over, the error says so.
+Result<> Endpoint::check_open(const File& file) const {
+  AFTERBAY_TRY(core_.check_usable());
+  if (file.closed)
+    return fail(ErrorCode::bad_state, "the file is closed on this rank: open it again before putting");
+  return {};
+}
+
+void Endpoint::add_last_put(Error& error) const {
+  if (last_put_.collection == nullptr) return;
+  const std::string& name = last_put_.collection->schema().variables[last_put_.variable].name;
+  error.in_file(last_put_.path);
+  if (error.file == last_put_.path) error.in_variable(name);
+  error.add(fmt::format("the last that this rank put was record {} of variable '{}' in {}",
+                        said_index(last_put_.record), name, last_put_.path));
+}
+
+// ---- records
+
+/// All servers of a file count its collection's records alike.
+Result<std::uint64_t> Endpoint::begin_record(File& file, std::uint64_t record, bool fixed) {
+  CollectionRecords& records = file.collection->records();
+  if (const auto open = records.find(file.server, file.id, record, fixed)) return *open;
+  if (records.is_full(file.server)) {
+    AFTERBAY_TRY(check_oldest_not_lent(file));
+    AFTERBAY_TRY(end_oldest_record(file));
+  }
+  const std::uint64_t seq = records.next_seq(file.server);
+  for (const std::size_t s : file.servers) {
+    records.begin(s, {file.id, record, fixed, seq});
+    const wire::BeginRecord message{file.collection->id(), seq, file.id, record, fixed};
+    AFTERBAY_TRY(core_.send(s, message, Wake::no, encoded_));
+  }
+  return seq;
+}
+
+/// When a record ends, its memory returns to the server and is used for other frames.
+Result<> Endpoint::check_oldest_not_lent(const File& file) const {
+  const std::uint64_t oldest = file.collection->records().oldest(file.server);
+  for (const auto& [number, slot] : slots_out_)
+    if (slot.collection == file.collection && slot.seq == oldest &&
+        (slot.server == file.server || file.collection->is_split()))
+      return fail(
+          ErrorCode::bad_state,
+          "at most {} records of a collection can be begun per step, and the oldest cannot be ended to "
+          "begin another while a slot is out ({}): commit it or destroy it before",
+          CollectionRecords::most_open, slot.what);
+  return {};
+}
+
+/// Too many are open: the oldest is taken to be complete, on every rank alike.
+Result<> Endpoint::end_oldest_record(File& file) {
+  for (const std::size_t s : file.servers) {
+    const std::uint64_t ended = file.collection->records().end_oldest(s);
+    const wire::EndRecords message{core_.step(), {{file.collection->id(), ended}}};
+    AFTERBAY_TRY(core_.send(s, message, Wake::no, encoded_));
+  }
+  return {};
+}
+
+Result<Handover> Endpoint::begin(File& file, std::string_view variable, std::uint64_t record, Type type,
+                                 const MemoryLayout& memory) {
+  AFTERBAY_TRY(check_open(file));
+  PutPlans& plans = plans_of(file);
+  AFTERBAY_TRY_ASSIGN(const std::uint32_t index, plans.framed_variable(variable));
+  AFTERBAY_TRY_ASSIGN(const PutPlan* const plan, plans.plan(index, type, memory));
+  AFTERBAY_TRY_ASSIGN(record, plans.record_of(index, record));
+  AFTERBAY_TRY_ASSIGN(const std::uint64_t seq, begin_record(file, record, !plans.has_records(index)));
+  remember_put(file, index, record);
+  return Handover{&file, index, plan, record, seq, 0};
+}
+
+void Endpoint::take_position(Handover& handover) {
+  handover.position = ++position_;
+  for (const std::size_t s : handover.file->servers) core_.link(s).set_position(position_);
+}
+
+/// All ranks process the frames of a put in the same order, whichever server they belong to. Each rank states
+/// on every link how far it has come in that order: the rank that is behind all others is so on all its
+/// links, and gets the reserved blocks.
+void Endpoint::advance_to(const Handover& handover, std::uint32_t frame) {
+  const File& file = *handover.file;
+  if (file.servers.size() == 1) return;  // reserve states it
+  for (const std::size_t s : file.servers)
+    core_.link(s).advance(handover.position, file.collection->records().first_frame(s) + frame);
+}
+
+void Endpoint::remember_put(const File& file, std::uint32_t variable, std::uint64_t record) {
+  if (last_put_.file != file.id) last_put_.path = file.path;
+  last_put_.file = file.id;
+  last_put_.collection = file.collection;
+  last_put_.variable = variable;
+  last_put_.record = record;
+}
+
+std::size_t Endpoint::owner(const Handover& handover, const PiecePlan& part) {
+  const Collection& collection = *handover.file->collection;
+  return collection.owner(collection.layout().pieces[part.piece].frame, handover.file->server);
+}
+
+transport::FrameSlot Endpoint::slot(const Handover& handover, const PiecePlan& part) {
+  const Collection& collection = *handover.file->collection;
+  const model::Piece& piece = collection.layout().pieces[part.piece];
+  const model::Frame& frame = collection.layout().frames[piece.frame];
+  transport::FrameSlot slot;
+  slot.frame = collection.records().first_frame(owner(handover, part)) + piece.frame;
+  slot.seq = handover.seq;
+  slot.bytes = frame.bytes;
+  slot.phase = collection.layout().phase(frame, handover.record);
+  slot.position = handover.position;
+  return slot;
+}
+
+std::vector<Endpoint::Share> Endpoint::shares(const Handover& handover) {
+  std::vector<Share> all;
+  for (const std::size_t server : handover.file->servers) {
+    Share share{server, {}, 0};
+    for (const PiecePlan& part : handover.plan->pieces) {
+      if (owner(handover, part) != server) continue;
+      share.slots.push_back(slot(handover, part));
+      share.packed_bytes += part.packed_bytes;
+    }
+    if (!share.slots.empty()) all.push_back(std::move(share));
+  }
+  return all;
+}
+
+/// Of a put that may not wait. A refusal concerns this put only: the session goes on.
+Result<> Endpoint::check_fits(const Handover& handover) const {
+  for (const Share& share : shares(handover)) AFTERBAY_TRY(core_.link(share.server).check_fits(share.slots));
+  return {};
+}
+
+Result<bool> Endpoint::has_room(const Handover& handover, transport::RoomFor use) {
+  for (const Share& share : shares(handover)) {
+    auto room = core_.link(share.server).make_room(share.slots, share.packed_bytes, use);
+    if (!room) return fail(core_.explain(share.server, std::move(room).error()));
+    if (!*room) return false;
+  }
+  return true;
+}
+
+/// Refuses values that the file's type cannot hold, before anything is copied: what is committed may be on
+/// its way to the file.
+Result<> Endpoint::check_range(const Handover& handover, const void* data) {
+  const PutPlan& plan = *handover.plan;
+  const Type type = handover.file->collection->schema().variables[handover.variable].type;
+  if (!model::may_be_out_of_range(plan.type, type)) return {};
+  std::uint64_t bad = 0;
+  for (const PiecePlan& part : plan.pieces) bad += part.out_of_range(data, plan.kernel, range_scratch_);
+  if (bad == 0) return {};
+  return fail(
+      ErrorCode::wrong_type,
+      "{} values of type {} are out of range of the file's type {}; nothing of the put was taken: put "
+      "the record again with other values",
+      bad, name_of(plan.type), name_of(type));
+}
+
+Result<> Endpoint::copy_pieces(const Handover& handover, const void* data) {
+  for (const PiecePlan& part : handover.plan->pieces) AFTERBAY_TRY(copy_piece(handover, part, data));
+  return {};
+}
+
+Result<> Endpoint::copy_piece(const Handover& handover, const PiecePlan& part, const void* data) {
+  const model::FileLayout& layout = handover.file->collection->layout();
+  const model::Piece& piece = layout.pieces[part.piece];
+  const std::uint32_t in_frame = part.piece - layout.frames[piece.frame].first_piece;
+  const std::size_t server = owner(handover, part);
+  transport::ClientLink& link = core_.link(server);
+  const transport::FrameSlot place = slot(handover, part);
+  advance_to(handover, piece.frame);
+  auto landing = link.reserve(place, in_frame, part.packed_bytes, true);
+  if (!landing) return fail(core_.explain(server, std::move(landing).error()));
+  const model::Kernel kernel = handover.plan->kernel;
+  if (landing->packed)
+    part.pack(data, landing->base, kernel);
+  else
+    part.gather(data, landing->base + piece.frame_offset, kernel);
+  if (auto done = link.commit(place, in_frame); !done)
+    return fail(core_.explain(server, std::move(done).error()));
+  return {};
+}
+
+/// Refuses a second put of a record: its bytes may be on their way to the file already.
+Result<> Endpoint::mark_put(File& file, std::uint32_t variable, std::uint64_t record) {
+  if (file.put.empty()) file.put.resize(file.collection->schema().variables.size());
+  if (!file.put[variable].contains(record)) {
+    file.put[variable].insert(record);
+    return {};
+  }
+  if (!file.collection->layout().variables[variable].record)
+    return fail(ErrorCode::conflict, "the variable was put already: it can be put once while a file is open");
+  return fail(ErrorCode::conflict,
+              "record {} of the variable was put already: a record can be put once while a file is open",
+              said_index(record));
+}
+
+/// After the last piece: the log entry by which the server knows who has put what.
+Result<> Endpoint::finish(const Handover& handover) {
+  const File& file = *handover.file;
+  for (const std::size_t s : file.servers) core_.link(s).set_position(handover.position + 1);
+  // The lowest rank reports every put: a record exists even if no rank holds a point of it.
+  if (handover.plan->pieces.empty() && core_.identity().model_rank != 0) return {};
+  observe::add(bytes_, handover.plan->packed_bytes);
+  const wire::Put message{file.collection->id(), handover.seq, handover.variable};
+  return file.collection->for_each_server_of(handover.variable, file.server, [&](std::size_t s) {
+    return core_.send(s, message, Wake::no, encoded_);
+  });
+}
+
+std::uint64_t Endpoint::waited_for_room_ns(const File& file) const {
+  std::uint64_t sum = 0;
+  for (const std::size_t s : file.servers) sum += core_.link(s).waited_ns();
+  return sum;
+}
+
+void Endpoint::record_wait_for_room(std::uint64_t waited_ns) {
+  if (waited_ns == 0) return;
+  const std::uint64_t now = now_ns();
+  if (observe::Timer* const timer = profile_.wait("room in the server", timer_))
+    timer->add(now - waited_ns, now);
+  recorded_waits_ns_ += waited_ns;
+}
+
+Result<bool> Endpoint::put(File& file, std::string_view variable, std::uint64_t record, const void* data,
+                           Type type, const MemoryLayout& memory, bool may_wait) {
+  observe::Timed timed(plans_of(file).timer());
+  const auto failed = [&](Error error) { return report(std::move(error), file, variable); };
+  if (auto open = check_open(file); !open) return failed(std::move(open).error());
+  const std::uint64_t waited_before_ns = waited_for_room_ns(file);
+  auto handover = begin(file, variable, record, type, memory);
+  if (!handover) return failed(std::move(handover).error());
+  if (data == nullptr && !handover->plan->pieces.empty())
+    return failed(make_error(ErrorCode::invalid_argument,
+                             "the data pointer is null, but this rank holds {} points",
+                             file.collection->variable(handover->variable).mine.points()));
+  if (auto good = check_range(*handover, data); !good) return failed(std::move(good).error());
+  if (!may_wait)
+    if (auto fits = check_fits(*handover); !fits) return failed(std::move(fits).error());
+  take_position(*handover);
+  if (!may_wait && !waited_too_long_for_room(*handover)) {
+    auto room = has_room(*handover, transport::RoomFor::put);
+    if (!room) return failed(std::move(room).error());
+    if (!*room) {
+      --position_;  // the same put comes again
+      return false;
+    }
+  }
+  if (auto marked = mark_put(file, handover->variable, handover->record); !marked)
+    return failed(std::move(marked).error());
+  if (auto copied = copy_pieces(*handover, data); !copied) return failed(std::move(copied).error());
+  if (auto finished = finish(*handover); !finished) return failed(std::move(finished).error());
+  record_wait_for_room(waited_for_room_ns(file) - waited_before_ns);
+  timed.bytes(handover->plan->packed_bytes);
+  return true;
+}
+
+/// A rank that tries the same put again and again waits as well. From half the deadline on it waits as `put`
+/// does: its frames come one after the other then, so that it goes on though other ranks, which are ahead,
+/// hold the memory that it would need at once; and servers see that it waits.
+bool Endpoint::waited_too_long_for_room(const Handover& handover) {
+  const std::uint64_t now = now_ns();
+  if (refused_.position != handover.position || refused_.seq != handover.seq)
+    refused_ = {handover.position, handover.seq, now};
+  return now - refused_.since_ns > static_cast<std::uint64_t>(deadline_.count()) * 500'000;
+}
+
+Result<> Endpoint::put_strings(File& file, std::string_view variable, std::uint64_t record,
+                               std::span<const std::string> values) {
+  observe::Timed timed(plans_of(file).timer());
+  const auto failed = [&](Error error) { return report(std::move(error), file, variable); };
+  if (auto open = check_open(file); !open) return failed(std::move(open).error());
+  auto index = file.collection->string_variable(variable);
+  if (!index) return failed(std::move(index).error());
+  const model::VariableLayout& layout = file.collection->layout().variables[*index];
+  if (values.size() != layout.shape.product())
+    return failed(make_error(ErrorCode::invalid_argument, "expected {} strings, found {}",
+                             layout.shape.product(), values.size()));
+  const auto known = plans_of(file).record_of(*index, record);
+  if (!known) return failed(known.error());
+  if (auto marked = mark_put(file, *index, *known); !marked) return failed(std::move(marked).error());
+  ++strings_put_[file.server];
+  remember_put(file, *index, *known);
+  if (core_.identity().model_rank != 0) return {};
+  const wire::PutStrings message{file.id, *known, *index, {values.begin(), values.end()}};
+  if (auto sent = core_.send(file.server, message, Wake::now, encoded_); !sent)
+    return failed(std::move(sent).error());
+  return {};
+}
+
+// ---- slots
+
+Result<Endpoint::Acquired> Endpoint::acquire(File& file, std::string_view variable, std::uint64_t record,
+                                             Type type) {
+  const auto failed = [&](Error error) { return report(std::move(error), file, variable); };
+  auto handover = begin(file, variable, record, type, {});
+  if (!handover) return failed(std::move(handover).error());
+  if (auto marked = mark_put(file, handover->variable, handover->record); !marked)
+    return failed(std::move(marked).error());
+  take_position(*handover);
+  Acquired slot{*handover, ++next_slot_, {}};
+  slots_out_[slot.number] = {
+      file.id, file.collection, file.server, handover->seq,
+      fmt::format("{}, variable {}, record {}", file.path, variable, said_index(record))};
+  auto frames = lend_frames(*handover);
+  if (!frames) {
+    forget(slot);
+    return failed(std::move(frames).error());
+  }
+  slot.frames = *std::move(frames);
+  // The model computes now. Ranks that are ahead do not wait for this one: it asks for nothing until its next
+  // put, or commit.
+  for (const std::size_t s : file.servers) core_.link(s).set_position(handover->position + 1);
+  return slot;
+}
+
+/// Where this rank's pieces lie in the servers' frames, if data of the type can be computed there and there
+/// is room for all of them now. Nothing else: the rank computes in an array of its own, as ranks on other
+/// nodes do. A rank that waited here would hold the frames that it has already, and those of other slots:
+/// ranks that hold a part of the memory each would wait for one another, and one whose part is larger than
+/// the memory for ever.
+Result<std::optional<std::vector<std::byte*>>> Endpoint::lend_frames(const Handover& handover) {
+  using Frames = std::optional<std::vector<std::byte*>>;
+  if (!lies_in_frames(handover)) return Frames();
+  AFTERBAY_TRY_ASSIGN(const bool room, has_room(handover, transport::RoomFor::slot));
+  if (!room) return Frames();
+  const model::FileLayout& layout = handover.file->collection->layout();
+  std::vector<std::byte*> frames;
+  for (const PiecePlan& part : handover.plan->pieces) {
+    const std::uint32_t first = layout.frames[layout.pieces[part.piece].frame].first_piece;
+    const std::size_t server = owner(handover, part);
+    auto landing =
+        core_.link(server).reserve(slot(handover, part), part.piece - first, part.packed_bytes, false);
+    if (!landing) return fail(core_.explain(server, std::move(landing).error()));
+    frames.push_back(landing->base);
+  }
+  return Frames(std::move(frames));
+}
+
+/// Whether this rank can compute its part in the servers' frames.
+bool Endpoint::lies_in_frames(const Handover& handover) const {
+  const Collection& collection = *handover.file->collection;
+  const Type type = collection.schema().variables[handover.variable].type;
+  const bool same_order = !model::needs_swap(collection.layout().big_endian) || size_of(type) == 1;
+  const bool on_map = collection.variable(handover.variable).map != nullptr;  // its points lie apart there
+  return handover.plan->type == type && same_order && !on_map &&
+         std::ranges::none_of(handover.file->servers, [&](auto s) { return core_.link(s).packs(); });
+}
+
+Result<> Endpoint::check_no_slot_out(const char* call, const File* file) {
+  for (const auto& [position, slot] : slots_out_)
+    if (file == nullptr || slot.file == file->id)
+      return core_.report_to_caller(make_error(ErrorCode::bad_state,
+                                               "{} while a slot is out ({}): commit it or destroy it before",
+                                               call, slot.what)
+                                        .at_rank(core_.identity().session_rank));
+  return {};
+}
+
+Result<> Endpoint::commit(const Acquired& slot, const void* buffer) {
+  Handover handover = slot.handover;
+  File& file = *handover.file;
+  observe::Timed timed(plans_of(file).timer());
+  AFTERBAY_TRY(core_.check_usable());
+  const auto failed = [&](Error error) {
+    return report(std::move(error), file, file.collection->schema().variables[handover.variable].name);
+  };
+  if (!slot.frames)
+    if (auto good = check_range(handover, buffer); !good) return failed(std::move(good).error());
+  forget(slot);
+  take_position(handover);  // what comes now follows the puts since acquire
+  if (!slot.frames) {
+    const std::uint64_t waited_before_ns = waited_for_room_ns(file);
+    if (auto copied = copy_pieces(handover, buffer); !copied) return failed(std::move(copied).error());
+    record_wait_for_room(waited_for_room_ns(file) - waited_before_ns);
+  }
+  const model::FileLayout& layout = file.collection->layout();
+  for (std::size_t i = 0; slot.frames && i < handover.plan->pieces.size(); ++i) {
+    const PiecePlan& part = handover.plan->pieces[i];
+    const std::uint32_t in_frame = part.piece - layout.frames[layout.pieces[part.piece].frame].first_piece;
+    const std::size_t server = owner(handover, part);
+    if (auto done = core_.link(server).commit(this->slot(handover, part), in_frame); !done)
+      return failed(core_.explain(server, std::move(done).error()));
+  }
+  timed.bytes(handover.plan->packed_bytes);
+  return finish(handover);
+}
+
+}  // namespace afterbay::client

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/put_plans.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <limits>
+#include <utility>
+
+#include "base/caller_terms.hpp"
+#include "model/decomposition.hpp"
+
+namespace afterbay::client {
+namespace {
+
+/// Text and numbers are not converted into each other.
+Error no_conversion(const Variable& variable, Type type) {
+  if (type == Type::text)
+    return make_error(ErrorCode::wrong_type, "text cannot be put into variable '{}' of type {}: put numbers",
+                      variable.name, name_of(variable.type));
+  if (variable.type == Type::text)
+    return make_error(ErrorCode::wrong_type,
+                      "numbers of type {} cannot be put into text variable '{}': put text", name_of(type),
+                      variable.name);
+  return make_error(ErrorCode::wrong_type, "data of type {} cannot be put into variable '{}' of type {}",
+                    name_of(type), variable.name, name_of(variable.type));
+}
+
+/// Memory layouts usually name the same few numbers; equal ones share a plan.
+bool same(const PutPlan& plan, Type type, const MemoryLayout& memory) {
+  return plan.type == type && plan.memory == memory;
+}
+
+}  // namespace
+
+PutPlans::PutPlans(const Collection& collection, observe::Timer* timer)
+    : collection_(&collection), timer_(timer), plans_(collection.schema().variables.size()) {
+  const std::vector<Variable>& variables = collection.schema().variables;
+  for (const Variable& variable : variables)
+    names_.insert(names_.end(), variable.name.begin(), variable.name.end());
+  std::size_t at = 0;
+  for (std::uint32_t v = 0; v < variables.size(); ++v) {
+    const std::size_t length = variables[v].name.size();
+    PutEntry& entry = entries_.emplace_back();
+    entry.name = std::string_view(names_.data() + at, length);
+    entry.next = static_cast<std::uint32_t>((v + 1) % variables.size());
+    entry.framed = collection.layout().variables[v].framed;
+    entry.record = collection.layout().variables[v].record;
+    at += length;
+  }
+}
+
+Result<std::uint32_t> PutPlans::framed_variable(std::string_view variable) {
+  std::uint32_t v = entries_.empty() ? 0 : entries_[last_put_].next;
+  if (entries_.empty() || entries_[v].name != variable) {
+    AFTERBAY_TRY_ASSIGN(v, collection_->index_of(variable));
+    entries_[last_put_].next = v;
+  }
+  if (entries_[v].framed) return last_put_ = v;
+  const bool strings = collection_->schema().variables[v].type == Type::string;
+  return fail(Error(strings ? ErrorCode::wrong_type : ErrorCode::bad_state,
+                    strings ? fmt::format("variable '{}' holds strings: use put_strings", variable)
+                            : fmt::format("variable '{}' is constant: its values were given with the schema",
+                                          variable))
+                  .in_variable(std::string(variable)));
+}
+
+Result<std::uint64_t> PutPlans::record_of(std::uint32_t variable, std::uint64_t record) const {
+  constexpr auto largest = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+  if (!has_records(variable)) {
+    if (record == 0 || record == no_record) return 0;
+    return fail(ErrorCode::invalid_argument,
+                "variable '{}' has no unlimited dimension, so it has no record {}: put it without a record",
+                variable_name(variable), said_index(record));
+  }
+  if (record == no_record)
+    return fail(ErrorCode::invalid_argument,
+                "variable '{}' has the unlimited dimension: say which record (counted from {}) is put",
+                variable_name(variable), said_index(0));
+  if (record > largest)
+    return fail(ErrorCode::invalid_argument,
+                "there is no record {} of variable '{}': records are counted from {}", said_index(record),
+                variable_name(variable), said_index(0));
+  return record;
+}
+
+Result<const PutPlan*> PutPlans::plan(std::uint32_t variable, Type type, const MemoryLayout& memory) {
+  PutEntry& entry = entries_[variable];
+  if (entry.dense != nullptr && entry.type == type && memory.dense()) return entry.dense;
+  auto& plans = plans_[variable];
+  auto known = std::ranges::find_if(plans, [&](const auto& plan) { return same(*plan, type, memory); });
+  if (known == plans.end()) {
+    AFTERBAY_TRY_ASSIGN(std::unique_ptr<PutPlan> plan,
+                        make_plan(collection_->variable(variable), type, memory));
+    plans.push_back(std::move(plan));
+    known = std::prev(plans.end());
+  }
+  if (memory.dense()) {
+    entry.type = type;
+    entry.dense = known->get();
+  }
+  return known->get();
+}
+
+void PutPlans::make_likely_plans() {
+  for (std::uint32_t v = 0; v < plans_.size(); ++v)
+    if (collection_->variable(v).contributes()) (void)plan(v, collection_->schema().variables[v].type, {});
+}
+
+Result<std::unique_ptr<PutPlan>> PutPlans::make_plan(const VariableState& variable, Type type,
+                                                     const MemoryLayout& memory) const {
+  const Variable& in_schema = collection_->schema().variables[variable.index];
+  const model::Kernel kernel =
+      model::kernel(type, in_schema.type, model::needs_swap(collection_->layout().big_endian));
+  if (!kernel) return fail(no_conversion(in_schema, type));
+  if (auto fits = model::check(memory, variable.mine.count); !fits) {
+    if (in_schema.decomposition.empty())
+      fits.error().message = fmt::format(
+          "the variable names no decomposition, so that every rank hands over all of it ({}): name one in "
+          "the schema if ranks hold parts of it; {}",
+          said_lengths({variable.mine.count.begin(), variable.mine.count.size}), fits.error().message);
+    return fail(std::move(fits).error());
+  }
+  auto plan = std::make_unique<PutPlan>();
+  plan->type = type;
+  plan->memory = memory;
+  plan->kernel = kernel;
+  if (!variable.contributes()) return plan;
+  const model::ElementBytes bytes{size_of(type), size_of(in_schema.type)};
+  plan->pieces = variable.map ? map_pieces(variable, memory, bytes) : box_pieces(variable, memory, bytes);
+  for (const PiecePlan& piece : plan->pieces) plan->packed_bytes += piece.packed_bytes;
+  return plan;
+}
+
+std::vector<PiecePlan> PutPlans::box_pieces(const VariableState& variable, const MemoryLayout& memory,
+                                            model::ElementBytes bytes) const {
+  std::vector<PiecePlan> plans;
+  const model::VariableLayout& layout = collection_->layout().variables[variable.index];
+  for (std::uint32_t p = layout.first_piece; p < layout.first_piece + layout.piece_count; ++p) {
+    const model::Piece& piece = collection_->layout().pieces[p];
+    PiecePlan::BoxMoves moves{model::gather(variable.mine, memory, piece.box, piece.stored, bytes), {}};
+    if (moves.gather.empty()) continue;
+    moves.pack = model::pack(variable.mine, memory, piece.box, bytes);
+    plans.push_back({p, moves.pack.points * bytes.to, moves, std::nullopt});
+  }
+  return plans;
+}
+
+std::vector<PiecePlan> PutPlans::map_pieces(const VariableState& variable, const MemoryLayout& memory,
+                                            model::ElementBytes bytes) const {
+  std::vector<PiecePlan> plans;
+  const model::VariableLayout& layout = collection_->layout().variables[variable.index];
+  const MapPart::Cut& cut = variable.map->cut(model::part_of(layout.part, variable.place));
+  for (std::uint32_t p = layout.first_piece; p < layout.first_piece + layout.piece_count; ++p) {
+    const model::Piece& piece = collection_->layout().pieces[p];
+    const model::CellPoints* points =
+        cut.find(cut.cells.cell_of(model::part_of(piece.box.start, variable.place)));
+    if (points == nullptr) continue;
+    PiecePlan::MapMoves moves;
+    moves.gather = model::gather(*points, variable.map->runs().elements(), layout.shape, memory,
+                                 {piece.box, piece.stored, variable.place}, bytes);
+    moves.pack = model::pack(moves.gather);
+    const std::uint64_t packed_bytes = moves.pack.values * bytes.to;
+    std::optional<std::uint64_t> packed_at;
+    if (variable.packed) {
+      const std::size_t number = cut.number(*points);
+      moves.pack.points = &cut.rows[number];
+      packed_at = cut.before[number] * (packed_bytes / points->points);
+    }
+    plans.push_back({p, packed_bytes, moves, packed_at});
+  }
+  return plans;
+}
+
+}  // namespace afterbay::client

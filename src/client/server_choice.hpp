@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// ServerChoice: which server, in which pool, writes each file. Every rank makes the same choice.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "base/result.hpp"
+#include "client/file.hpp"
+#include "client/session_core.hpp"
+#include "wire/model_messages.hpp"
+#include "wire/server_answers.hpp"
+
+namespace afterbay::client {
+
+class ServerChoice {
+ public:
+  explicit ServerChoice(SessionCore& core) : core_(core) {}
+
+  /// Sets the server of a new file, and its collection to that of the server's pool. `earlier`: the server
+  /// that wrote the path before; it gets the file again if the collection may use it, because it publishes
+  /// the older file first, without a wait here. True: the least loaded server was chosen. May wait for the
+  /// servers.
+  Result<bool> choose(File& file, std::optional<std::size_t> earlier);
+  /// The answer of the server that chooses.
+  void answer(const wire::Assigned& message) {
+    files_[message.collection].assigned[message.nth] = message.server;
+  }
+
+ private:
+  struct Files {
+    std::uint64_t dealt = 0;                        ///< of new names, to all pools
+    std::uint64_t in_pool = 0;                      ///< of them in this pool
+    std::map<std::uint64_t, std::size_t> assigned;  ///< server by number of the file, as the servers said
+  };
+
+  Result<std::size_t> least_loaded(const Collection& collection, std::uint64_t nth);
+  Result<> ask(const Collection& collection, std::uint64_t nth);
+  [[nodiscard]] std::vector<wire::Candidate> candidates(const Collection& collection);
+
+  SessionCore& core_;
+  std::map<std::uint32_t, Files> files_;  ///< by id of the collection
+};
+
+}  // namespace afterbay::client

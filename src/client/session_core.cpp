@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/session_core.hpp"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "base/clock.hpp"
+#include "wire/model_messages.hpp"
+
+namespace afterbay::client {
+namespace {
+
+constexpr transport::Millis farewell_to_silent{300};
+
+}  // namespace
+
+SessionCore::SessionCore(RankIdentity identity, const config::Config& config, Links links, Host host)
+    : links_(std::move(links)),
+      identity_(std::move(identity)),
+      config_(config),
+      host_(std::move(host)),
+      servers_(links_.size()) {}
+
+std::set<std::size_t> SessionCore::all_servers() const {
+  std::set<std::size_t> all;
+  for (std::size_t s = 0; s < links_.size(); ++s) all.insert(s);
+  return all;
+}
+
+void SessionCore::set_idle(std::function<bool()> idle) {
+  idle_ = idle;
+  for (auto& link : links_) link->set_idle(idle);
+}
+
+// ---- sending
+
+Result<> SessionCore::send_encoded(std::size_t server, std::span<const std::byte> message,
+                                   transport::Wake wake) {
+  if (auto sent = links_[server]->send(message, wake); !sent)
+    return fail(explain(server, std::move(sent).error()));
+  return {};
+}
+
+Result<> SessionCore::flush(std::size_t server) {
+  if (auto sent = links_[server]->flush(); !sent) return fail(explain(server, std::move(sent).error()));
+  return {};
+}
+
+// ---- receiving and waiting
+
+Result<> SessionCore::poll() {
+  AFTERBAY_TRY(check_usable());
+  for (std::size_t s = 0; s < links_.size(); ++s) {
+    for (;;) {
+      auto message = links_[s]->receive();
+      if (!message) return fail(explain(s, std::move(message).error()));
+      if (!*message) break;
+      AFTERBAY_TRY(host_.handle(s, **message));
+    }
+  }
+  return {};
+}
+
+std::set<std::size_t> SessionCore::awaited_servers() const {
+  if (wait_ != nullptr && wait_->servers)
+    if (auto some = wait_->servers(); !some.empty()) return some;
+  return all_servers();
+}
+
+/// Of the awaited servers only: progress of others does not show that these are alive.
+std::uint64_t SessionCore::progress() const {
+  std::uint64_t sum = 0;
+  for (const std::size_t server : awaited_servers()) sum += links_[server]->progress();
+  return sum;
+}
+
+Result<> SessionCore::wait_until(const std::function<bool()>& reached, const Wait& wait) {
+  const Wait* const outer = std::exchange(wait_, &wait);
+  auto result = wait_with_deadline(reached, wait);
+  wait_ = outer;
+  return result;
+}
+
+Result<> SessionCore::wait_with_deadline(const std::function<bool()>& reached, const Wait& wait) {
+  StallClock clock(config_.patience(), progress());
+  for (std::size_t turn = 0;; ++turn) {
+    AFTERBAY_TRY(poll());
+    if (reached()) return {};
+    for (std::size_t s = 0; s < links_.size(); ++s)
+      if (auto alive = links_[s]->check_alive(); !alive && !servers_[s].ended) {
+        AFTERBAY_TRY(poll());  // it may have said goodbye, or why it ended
+        if (reached()) return {};
+        if (!servers_[s].ended)
+          return fail(
+              explain(s, std::move(alive).error().add(fmt::format("while waiting for {}", wait.what))));
+      }
+    if (clock.expired(progress())) return fail(deadline_error(wait.what, clock.limit_ns()));
+    if (idle_ && idle_()) continue;
+    const auto turns = static_cast<transport::Millis::rep>(links_.size() > 1 ? 5 : 1);
+    links_[turn % links_.size()]->wait(std::max(wait.slice / turns, transport::Millis(1)));
+  }
+}
+
+Result<> SessionCore::wait_for_all(const std::string& what) {
+  if (!arrive_) return {};
+  AFTERBAY_TRY_ASSIGN(const auto all_here, arrive_());
+  Result<> tested;
+  const auto reached = [&] {
+    const Result<bool> here = all_here();
+    if (!here) tested = fail(here.error());
+    return !here || *here;
+  };
+  AFTERBAY_TRY(wait_until(reached, {.what = what, .file = {}, .servers = {}, .slice = transport::Millis(1)}));
+  return tested;
+}
+
+/// Removes all but those from which nothing was ever received, if there are any. Returns notes for an error.
+std::string SessionCore::only_never_heard(std::set<std::size_t>& servers) {
+  std::set<std::size_t> found;
+  std::string notes;
+  for (const std::size_t server : servers) {
+    const std::string who = links_[server]->never_heard();
+    if (who.empty()) continue;
+    found.insert(server);
+    servers_[server].never_answered = true;
+    if (notes.find(who) == std::string::npos) notes += ";" + transport::note_of_silence(who);
+  }
+  if (!found.empty()) servers = std::move(found);
+  return notes;
+}
+
+Error SessionCore::deadline_error(const std::string& what, std::uint64_t limit_ns) {
+  std::set<std::size_t> silent = awaited_servers();
+  std::string notes;
+  const auto relayed =
+      std::ranges::find_if(silent, [this](std::size_t server) { return links_[server]->name() == "relay"; });
+  if (relayed != silent.end())  // one is enough: each question takes a second
+    notes = transport::note_of_stuck(links_[*relayed]->stuck_between());
+  if (notes.empty())
+    notes = only_never_heard(silent);
+  else
+    notes.insert(0, ";");
+  for (const std::size_t server : silent) {
+    links_[server]->hurry(farewell_to_silent);
+    servers_[server].lost = silent.size() < links_.size();  // the others must learn that this rank gives up
+  }
+  return record_failure(
+      with_work(make_error(ErrorCode::timed_out,
+                           "waited {} s for {}, and I/O server{} {} made no progress (deadline {} s){}",
+                           limit_ns / 1'000'000'000, what, silent.size() == 1 ? "" : "s",
+                           fmt::join(silent, ", "), config_.deadline.count() / 1000, notes)
+                    .at_rank(identity_.session_rank)));
+}
+
+// ---- failure and end
+
+Result<> SessionCore::check_usable() const {
+  if (failure_) return fail(*failure_);
+  if (finalized_) return fail(ErrorCode::bad_state, "the session has been finalized");
+  return {};
+}
+
+Error SessionCore::record_failure(Error error) {
+  if (!failure_) failure_ = std::move(error);
+  return *failure_;
+}
+
+Error SessionCore::explain(std::size_t server, Error error) {
+  if (failure_) return *failure_;
+  if (error.code == ErrorCode::would_block) return error;
+  servers_[server].lost = error.code != ErrorCode::bad_state;  // bad_state: the server still answers
+  const std::uint64_t until = now_ns() + 1'000'000'000;
+  do {  // a server that failed says why right after
+    for (;;) {
+      auto message = links_[server]->receive();
+      if (!message || !*message) break;
+      if (!host_.handle(server, **message) && failure_) return *failure_;
+    }
+    if (error.code != ErrorCode::bad_state) break;
+    links_[server]->wait(transport::Millis(50));
+  } while (now_ns() < until);
+  return record_failure(with_work(std::move(error.at_rank(identity_.session_rank))));
+}
+
+tl::unexpected<Error> SessionCore::report_to_caller(Error error) {
+  last_error_ = error;
+  return fail(std::move(error));
+}
+
+Error SessionCore::with_work(Error error) const {
+  if (wait_ != nullptr && !wait_->file.empty()) error.in_file(wait_->file);
+  host_.add_work(error);
+  return error;
+}
+
+Result<> SessionCore::server_failed(wire::Failed message) {
+  failure_came_from_server_ = true;
+  if (!failure_) reported_ = message.reported;
+  // A server that lost a rank may have no file of this session open: then this rank says what it was busy
+  // with.
+  const bool names_no_file = message.error.code == ErrorCode::peer_lost && message.error.file.empty();
+  return fail(record_failure(names_no_file ? with_work(std::move(message.error)) : std::move(message.error)));
+}
+
+bool SessionCore::all_servers_ended() const {
+  return std::ranges::all_of(servers_, [](const Server& server) { return server.ended; });
+}
+
+void SessionCore::abandon(const std::string& reason, const Error* cause, bool reports) noexcept {
+  if (finalized_) return;
+  finalized_ = true;
+  if (cause != nullptr && !failure_) last_error_ = *cause;
+  std::vector<std::uint32_t> lost;
+  for (std::size_t s = 0; s < links_.size(); ++s)
+    if (servers_[s].lost || servers_[s].never_answered) lost.push_back(static_cast<std::uint32_t>(s));
+  for (std::size_t s = 0; s < links_.size(); ++s) {
+    const bool never_answered = servers_[s].never_answered;
+    if (servers_[s].lost && !never_answered) continue;  // waiting for it again would be in vain
+    // A server that answers after all finds what others have said by then.
+    const bool known = reported_ || (never_answered && (reports || lost.size() < links_.size()));
+    try {
+      const auto bytes = wire::encode(
+          wire::Abandon{reason, failure_ ? failure_ : last_error_, failure_.has_value(), known, lost});
+      if (links_[s]->send(bytes, transport::Wake::now)) (void)links_[s]->flush();
+    } catch (...) {  // the process is about to end; the server notices that too
+    }
+  }
+  if (!failure_) failure_ = Error(ErrorCode::bad_state, "the session is over: " + reason);
+}
+
+bool SessionCore::await_failure(transport::Millis limit) noexcept {
+  const std::uint64_t until = now_ns() + static_cast<std::uint64_t>(limit.count()) * 1'000'000;
+  for (Server& server : servers_) server.lost = server.lost || server.never_answered;
+  const auto any_left = [this] { return !std::ranges::all_of(servers_, &Server::lost); };
+  while (!failure_came_from_server_ && now_ns() < until && any_left()) {
+    for (std::size_t s = 0; s < links_.size() && !failure_came_from_server_; ++s) {
+      if (servers_[s].lost) continue;
+      const bool alive = links_[s]->check_alive().has_value();  // before: its last message may be there
+      const auto message = links_[s]->receive();
+      if (!message)
+        servers_[s].lost = true;
+      else if (*message)
+        failure_came_from_server_ = wire::kind_of(**message) == wire::Failed::kind;
+      else if (!alive)
+        servers_[s].lost = true;
+      else if (!(idle_ && idle_()))
+        links_[s]->wait(transport::Millis(5));
+    }
+  }
+  return failure_came_from_server_;
+}
+
+void SessionCore::release_links() noexcept {
+  finalized_ = true;
+  links_.clear();
+}
+
+}  // namespace afterbay::client
