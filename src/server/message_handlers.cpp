@@ -64,12 +64,12 @@ Result<> Server::handle_server(std::size_t server, std::span<const std::byte> me
   using Number = std::size_t;
   static constexpr auto handlers = wire::handlers<wire::BetweenServers>(
       // Files that several servers write.
-      on<wire::FileShared>([](S& s, Number, auto&& m) { s.file_shared(std::move(m)); }),
+      on<wire::FileShared>([](S& s, Number, auto&& m) { s.shared_.leader_made(std::move(m)); }),
       on<wire::AskPlaces>([](S& s, Number from, auto&& m) {
-        s.space_.when_no_call_waits([&s, from, m = std::move(m)] { s.answer_places(from, m); });
+        s.space_.when_no_call_waits([&s, from, m = std::move(m)] { s.shared_.answer(from, m); });
       }),
-      on<wire::Places>([](S& s, Number, auto&& m) { s.places_.answer(std::move(m)); }),
-      on<wire::PartDone>([](S& s, Number from, auto&& m) { return s.part_done(from, std::move(m)); }),
+      on<wire::Places>([](S& s, Number, auto&& m) { s.shared_.take_places(std::move(m)); }),
+      on<wire::PartDone>([](S& s, Number from, auto&& m) { return s.shared_.part_done(from, std::move(m)); }),
       on<wire::FilePublished>([](S& s, Number, const auto& m) {
         if (OutputFile* const file = s.files_.find(m.file)) s.files_.end(*file, Ending::published);
       }),
@@ -88,7 +88,7 @@ Result<> Server::handle_server(std::size_t server, std::span<const std::byte> me
       on<wire::CollectionDropped>([](S& s, Number from, const auto& m) {
         s.space_.given_up_elsewhere(m.collection, fmt::format("I/O server {}: {}", from, m.why));
       }),
-      on<wire::SpaceShort>([](S& s, Number from, const auto& m) { s.places_.set_busy(from, m.is_short); }),
+      on<wire::SpaceShort>([](S& s, Number from, const auto& m) { s.shared_.set_busy(from, m.is_short); }),
       on<wire::Farewell>([](S& s, Number from, const auto&) { s.fellows_.ended(from); }));
 
   port_->mark_progress();

@@ -29,12 +29,7 @@ Server::Server(Identity identity, const config::Config& config, std::unique_ptr<
       logger_(std::move(logger)),
       journal_(std::move(journal)),
       fellows_(*port_, std::move(fellows), identity_.session_ranks.size()),
-      places_(
-          config.deadline, [this] { port_->wake(); },
-          threads > 0 ? std::function<void()>() : [this] {
-            port_->pump();
-            if (!take_server_messages()) port_->wait(transport::Millis(2));
-          }),
+      shared_(config.deadline, shared_host(threads > 0)),
       catalog_(identity_.session_ranks, config),
       strings_(config.memory.server_bytes / strings_share),
       shutdown_(config, shutdown_host()),
@@ -48,9 +43,8 @@ Server::Server(Identity identity, const config::Config& config, std::unique_ptr<
       space_(config, space_host(threads > 0)),
       telemetry_(config, identity_, port_->frames(), logger_, telemetry_host()),
       triggers_(config, identity_, logger_, trigger_host()),
-      inputs_({config_, *port_, catalog_, workers_, profile_, [this](std::function<void()> then) {
-                 executor_.post(std::move(then));
-               }}),
+      inputs_({config_, *port_, catalog_, workers_, profile_,
+               [this](std::function<void()> then) { executor_.post(std::move(then)); }}),
       publications_(threads),
       workers_(threads) {
   profile.set_workers(threads);

@@ -35,8 +35,8 @@
 #include "server/preparations.hpp"
 #include "server/publication_queue.hpp"
 #include "server/records.hpp"
-#include "server/remote_places.hpp"
 #include "server/scratch_buffers.hpp"
+#include "server/shared/shared_files.hpp"
 #include "server/shutdown/shutdown.hpp"
 #include "server/space/space_policy.hpp"
 #include "server/string_queue.hpp"
@@ -201,13 +201,10 @@ class Server {
   storage::FileRequest request_for(const OutputFile& file);
   bool take_server_messages();
   Result<> handle_server(std::size_t server, std::span<const std::byte> message);
-  void file_shared(wire::FileShared message);
   void join(OutputFile& file, SchemaChanges changes);
-  void answer_places(std::size_t server, const wire::AskPlaces& question);
-  Result<> part_done(std::size_t server, wire::PartDone message);
   void hand_over(OutputFile& file);
   void handed_over(OutputFile& file, std::vector<std::byte> account);
-  [[nodiscard]] Error fellow_error(Error error, std::size_t server) const;
+  [[nodiscard]] SharedFiles::Host shared_host(bool has_workers);
 
   // Epochs.
   [[nodiscard]] EpochKeeper::Host epoch_host();
@@ -254,8 +251,7 @@ class Server {
   bool tells_load_ = false;  ///< some collection's files go where there is least to write
   std::pair<std::uint64_t, std::uint64_t> load_told_{};
   std::uint64_t assigned_files_ended_ = 0;
-  RemotePlaces places_;
-  std::map<std::uint64_t, std::vector<std::byte>> shares_;  ///< of files that are not joined yet
+  SharedFiles shared_;
 
   Catalog catalog_;
   Records records_{catalog_};

@@ -8,8 +8,7 @@ namespace afterbay::server {
 
 Result<> Server::complete(FileCreated& it) {
   AFTERBAY_TRY_ASSIGN(OutputFile* const file, files_.require(it.file));
-  if (it.created && it.share)
-    fellows_.send_all(file->collection->servers, wire::FileShared{file->id, std::move(*it.share)});
+  if (it.created && it.share) shared_.share(*file, std::move(*it.share));
   files_.created(*file, std::move(it.created));
   files_.task_ended(*file, std::move(it.error));
   return {};

@@ -220,7 +220,7 @@ void Server::fail(Error error, Witness witness) {
   for (std::size_t p = 0; p < catalog_.ranks(); ++p) port_->send(p, bytes);
   port_->fail();
   fellows_.broadcast(wire::ServerFailed{*failure_, reported});
-  places_.fail(*failure_);
+  shared_.session_failed(*failure_);
   if (journal_) journal_->failed(*failure_);  // after all others were told: its disk may hang
   tickets_.clear();
   epochs_.stop();

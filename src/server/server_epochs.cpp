@@ -18,7 +18,7 @@ EpochKeeper::Host Server::epoch_host() {
   };
   host.send_part = [this](const OutputFile& file, wire::EpochPart part) {
     if (auto sent = fellows_.send(file.parts.leader, part); !sent)
-      fail(fellow_error(std::move(sent).error(), file.parts.leader));
+      fail(shared_.error_with(file.parts.leader, std::move(sent).error()));
   };
   host.note = [this](std::uint64_t number, journal::EpochCompleted line) {
     note_epoch(number, std::move(line));

@@ -12,7 +12,7 @@ OutputFiles::Host Server::files_host() {
   host.run = [this](const OutputFile& file, OutputFiles::Task task) {
     workers_.submit(std::move(task), space_.of(*file.collection).priority);
   };
-  host.leader_is_ready = [this](const OutputFile& file) { return shares_.contains(file.id); };
+  host.leader_is_ready = [this](const OutputFile& file) { return shared_.leader_is_ready(file); };
   host.create = [this](OutputFile& file, SchemaChanges changes) {
     if (file.role == OutputFile::Role::member)
       join(file, std::move(changes));
@@ -36,7 +36,7 @@ OutputFiles::Host Server::files_host() {
     note_not_published(file, why);
   };
   host.removed = [this](const OutputFile& file) {
-    shares_.erase(file.id);
+    shared_.removed(file);
     if (!file.assigned) return;
     ++assigned_files_ended_;
     report_load();

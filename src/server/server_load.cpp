@@ -34,7 +34,7 @@ void Server::report_load() {
   if (wire::choosing_server == static_cast<std::uint32_t>(identity_.number))
     dispatcher_.report(wire::choosing_server, now.first, now.second);
   else if (auto sent = fellows_.send(wire::choosing_server, wire::ServerLoad{now.first, now.second}); !sent)
-    fail(fellow_error(std::move(sent).error(), wire::choosing_server));
+    fail(shared_.error_with(wire::choosing_server, std::move(sent).error()));
 }
 
 }  // namespace afterbay::server

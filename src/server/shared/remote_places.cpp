@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/remote_places.hpp"
+#include "server/shared/remote_places.hpp"
 
 namespace afterbay::server {
 
