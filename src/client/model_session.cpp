@@ -136,7 +136,7 @@ Result<> ModelSession::start() {
   warn_of_unknown_collections();
   ++define_serial_;
   const bool writes_files =
-      std::ranges::any_of(collections_, [](const auto& it) { return it->format() != Format::memory; });
+      std::ranges::any_of(collections_, [](const auto& it) { return traits_of(it->format()).publishes; });
   for (std::size_t s = 0; s < links_.size(); ++s) {
     for (std::size_t d = decompositions_sent_; d < decompositions_.size(); ++d)
       AFTERBAY_TRY(send_decomposition(s, decompositions_[d]));

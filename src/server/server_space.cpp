@@ -133,7 +133,8 @@ void Server::submit_waiting(OutputFile& file) {
 
 /// The space comes back at once: what still holds the file open has nothing but its name.
 void Server::remove_part(const OutputFile& file) const {
-  if (!file.file || (is_shared(file) && !leads(file)) || file.collection->format == Format::memory) return;
+  if (!file.file || (is_shared(file) && !leads(file)) || !traits_of(file.collection->format).publishes)
+    return;
   file.file->give_back_space();
 }
 

@@ -23,7 +23,7 @@ namespace afterbay::storage {
 namespace {
 
 constexpr const char* recovery_mark_suffix = ".recovering";
-constexpr std::string_view log_magic = "afterbay epochs 3\n";
+constexpr std::string_view log_magic = "afterbay epochs 4\n";
 
 /// Behind the magic.
 struct LogHead {
@@ -118,7 +118,7 @@ FieldWriter fields_of(const LoggedEpoch& epoch) {
   fields(epoch.epoch.records);
   fields(epoch.size_bytes);
   fields(epoch.part_bytes);
-  fields(static_cast<std::uint64_t>(epoch.format));
+  fields(std::string(name_of(epoch.format)));
   fields(epoch.datasets.size());
   for (const std::string& name : epoch.datasets) fields(name);
   fields(epoch.with_records);
@@ -128,13 +128,15 @@ FieldWriter fields_of(const LoggedEpoch& epoch) {
 
 std::optional<LoggedEpoch> epoch_of(FieldReader fields) {
   LoggedEpoch epoch;
-  std::uint64_t format = 0;
+  std::string format;
   std::uint64_t names = 0;
   if (!fields(epoch.epoch.number) || !fields(epoch.epoch.name) || !fields(epoch.epoch.at) ||
       !fields(epoch.cut) || !fields(epoch.epoch.records) || !fields(epoch.size_bytes) ||
       !fields(epoch.part_bytes) || !fields(format) || !fields(names))
     return std::nullopt;
-  epoch.format = static_cast<Format>(format);
+  const auto known = format_of(format);
+  if (!known) return std::nullopt;
+  epoch.format = *known;
   for (std::uint64_t i = 0; i < names; ++i)
     if (!fields(epoch.datasets.emplace_back())) return std::nullopt;
   if (!fields(epoch.with_records) || !fields(epoch.members)) return std::nullopt;
