@@ -25,6 +25,9 @@ ALLOWED = {
     "session": ["client", "server"],
     "decomp": ["storage"],
 }
+# The traits of formats: data that lies beside the stores but is built below model (src/storage/CMakeLists.txt).
+FORMAT_ROWS = re.compile(r"src/storage/(formats|[^/]+/traits)\.cpp")
+FORMAT_ROWS_MAY_INCLUDE = ("model/format.hpp", "model/format_traits.hpp")
 MPI_PLACES = ("src/mpi/", "src/transport/mpi", "src/session/", "include/afterbay/mpi.", "bindings/")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
@@ -57,7 +60,10 @@ def violations(root):
             first = target.split("/")[0]
             if "/" not in target or first not in ALLOWED:
                 continue
-            if parts[0] == "include":
+            if FORMAT_ROWS.fullmatch(name):
+                if target not in FORMAT_ROWS_MAY_INCLUDE:
+                    yield f"{name}:{number}: a format's traits include {target}; they may include {', '.join(FORMAT_ROWS_MAY_INCLUDE)}"
+            elif parts[0] == "include":
                 yield f"{name}:{number}: an installed header includes {target}, which is not installed"
             elif folder is not None and first not in reachable(folder):
                 may = ", ".join(sorted(reachable(folder) - {folder})) or "nothing"

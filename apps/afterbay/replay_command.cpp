@@ -62,7 +62,7 @@ Action prepare(CLI::App& app) {
                  "number of processes of the job that are I/O servers; as --afterbay.servers")
       ->check(CLI::PositiveNumber);
   app.add_option("--store", request.store, "format of the output")
-      ->check(CLI::IsMember({"netcdf4", "cdf5", "cdf2"}))
+      ->check(CLI::IsMember(published_format_names()))
       ->capture_default_str();
   app.add_option("--repeat", request.repeat,
                  "replay INPUT this many times, each time into another file (out.nc, out.2.nc, ...)")

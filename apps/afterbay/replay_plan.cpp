@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <functional>
 #include <numeric>
 #include <optional>
@@ -17,27 +16,6 @@ std::uint64_t product(std::span<const std::uint64_t> factors) {
 }
 
 std::uint64_t round_up_divide(std::uint64_t value, std::uint64_t by) { return (value + by - 1) / by; }
-
-bool holds(Format store, Type type) {
-  switch (type) {
-    case Type::string: return !is_classic(store);
-    case Type::uint8:
-    case Type::uint16:
-    case Type::uint32:
-    case Type::int64:
-    case Type::uint64: return store != Format::cdf2;
-    default: return true;
-  }
-}
-
-/// Attributes that netCDF-4 reserves: netCDF-C refuses to write them, or hides them.
-bool is_reserved(std::string_view name) {
-  constexpr std::array<std::string_view, 11> reserved{
-      "CLASS",      "NAME",          "DIMENSION_LIST",     "REFERENCE_LIST",      "_Format",
-      "_IsNetcdf4", "_NCProperties", "_SuperblockVersion", "_Netcdf4Coordinates", "_Netcdf4Dimid",
-      "_nc3_strict"};
-  return std::find(reserved.begin(), reserved.end(), name) != reserved.end();
-}
 
 /// Searches all grids of at most `ranks` ranks.
 class GridSearch {
@@ -79,7 +57,7 @@ class GridSearch {
 class Planner {
  public:
   Planner(const InputFile& input, const PlanRequest& request)
-      : input_(input), contents_(input.contents()), request_(request) {}
+      : input_(input), contents_(input.contents()), request_(request), store_(traits_of(request.store)) {}
 
   Result<Plan> make() {
     add_dimensions();
@@ -88,7 +66,7 @@ class Planner {
     for (std::size_t v = 0; v < contents_.variables.size(); ++v) add_variable(v);
     if (problems_.empty()) return std::move(plan_);
     return fail(make_error(ErrorCode::format, "{} cannot be played into a {} file:\n  {}", input_.path(),
-                           name_of(request_.store), fmt::join(problems_, "\n  "))
+                           store_.name, fmt::join(problems_, "\n  "))
                     .in_file(input_.path()));
   }
 
@@ -115,18 +93,18 @@ class Planner {
   }
 
   void check_attribute(const std::string& what, const Attribute& attribute) {
-    if (!holds(request_.store, attribute.values.type))
+    if (!store_.types.has(attribute.values.type))
       refuse("{} '{}' has the type {}, which {} cannot hold", what, attribute.name,
-             name_of(attribute.values.type), name_of(request_.store));
-    if (!is_classic(request_.store) && is_reserved(attribute.name))
-      refuse("{} '{}' has a name that netCDF-4 keeps for itself", what, attribute.name);
+             name_of(attribute.values.type), store_.name);
+    if (std::ranges::find(store_.reserved_attributes, attribute.name) != store_.reserved_attributes.end())
+      refuse("{} '{}' has a name that {} keeps for itself", what, attribute.name, store_.title);
   }
 
   void add_variable(std::size_t number) {
     const InputVariable& input = contents_.variables[number];
     const std::string what = fmt::format("variable '{}'", input.name);
-    if (!holds(request_.store, input.type))
-      refuse("{} has the type {}, which {} cannot hold", what, name_of(input.type), name_of(request_.store));
+    if (!store_.types.has(input.type))
+      refuse("{} has the type {}, which {} cannot hold", what, name_of(input.type), store_.name);
     for (const Attribute& attribute : input.attributes) check_attribute(what + ": attribute", attribute);
 
     std::vector<std::string> names;
@@ -136,7 +114,7 @@ class Planner {
     const Attribute* fill = input.find_attribute("_FillValue");
     if (fill != nullptr && fill->values.type == input.type && fill->values.count() == 1)
       variable.fill = fill->values;
-    if (request_.store == Format::netcdf4) copy_storage(input, variable);
+    if (store_.chunks) copy_storage(input, variable);
 
     PlayedVariable played{number, Played::whole,
                           !input.dimensions.empty() && contents_.dimensions[input.dimensions[0]].unlimited,
@@ -206,6 +184,7 @@ class Planner {
   const InputFile& input_;
   const Contents& contents_;
   const PlanRequest& request_;
+  const FormatTraits& store_;
   Plan plan_;
   std::vector<std::string> problems_;
 };

@@ -35,7 +35,7 @@ Result<config::Existing> existing_of(const std::string& word) {
 
 Result<Format> parse_format(const std::string& word) {
   if (auto format = afterbay::format_of(word)) return *format;
-  const std::vector<std::string> accepted{"netcdf4", "cdf5", "cdf2", "memory"};
+  const std::vector<std::string> accepted = format_names();
   return fail(ErrorCode::invalid_argument, "store is '{}': expected {}{}", word, one_of(accepted),
               did_you_mean(word, accepted));
 }
@@ -52,10 +52,10 @@ void override_variables(Schema& schema, const config::CollectionSettings& settin
   }
 }
 
-/// How a collection's files are shared out. Files that are appended to have one writer, and those in memory.
+/// How a collection's files are shared out. Files that are appended to have one writer.
 model::Split split_of(config::Placement placement, Format format, config::Existing existing,
                       std::size_t servers) {
-  if (servers < 2 || format == Format::memory || existing == config::Existing::append)
+  if (servers < 2 || !traits_of(format).shared || existing == config::Existing::append)
     return model::Split::none;
   if (placement == config::Placement::slab) return model::Split::slab;
   return placement == config::Placement::variable ? model::Split::variable : model::Split::none;
@@ -123,7 +123,7 @@ Result<> Collection::lay_out(const Pools::Pool& pool, const config::CollectionSe
   split_ = split_of(placement_, format_, existing_, pool_.size());
   gather_bytes_ = model::gather_bytes(schema_, split_, pool_.size());
   const model::LayoutSizes sizes{config.memory.block_bytes, config.chunk_bytes, gather_bytes_};
-  if (format_ == Format::netcdf4) choose_chunks(settings, config, decompositions, sides, sizes);
+  if (traits_of(format_).chunks) choose_chunks(settings, config, decompositions, sides, sizes);
   AFTERBAY_TRY_ASSIGN(model::FileLayout layout, model::make_layout(schema_, format_, sizes));
   layout_ = std::make_shared<const model::FileLayout>(std::move(layout));
   owners_ = model::frame_owners(*layout_, split_, pool_.size());

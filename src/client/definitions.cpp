@@ -101,7 +101,7 @@ Result<Definitions::Collections> Definitions::send() {
   warn_of_unknown_collections();
   ++serial_;
   const bool writes_files =
-      std::ranges::any_of(collections_, [](const auto& it) { return it->format() != Format::memory; });
+      std::ranges::any_of(collections_, [](const auto& it) { return traits_of(it->format()).publishes; });
   for (std::size_t s = 0; s < core_.servers(); ++s) {
     for (std::size_t d = decompositions_sent_; d < decompositions_.size(); ++d)
       AFTERBAY_TRY(send_decomposition(s, decompositions_[d]));

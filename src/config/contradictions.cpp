@@ -155,7 +155,8 @@ class Finder {
   /// Compression that the store does not support.
   void collections() {
     for (const CollectionOverride& store : config_.overrides) {
-      if (store.setting != "store" || !is_classic(*format_of(store.value))) continue;
+      if (store.setting != "store" || traits_of(*format_of(store.value)).filters != FilterRule::refused)
+        continue;
       for (const CollectionOverride& filter : config_.overrides) {
         if (is_filter(filter) && both_hold(store, filter)) refuse_compression(store, filter);
       }
@@ -249,9 +250,10 @@ class Finder {
     problems_.add(
         ErrorCode::conflict, later.place,
         fmt::format("{} is {} ({}), but {} is {} ({}), a format without compression; remove {} or use the "
-                    "store netcdf4",
+                    "store {}",
                     filter.full_name(), filter.value, filter.origin.place, store.full_name(), store.value,
-                    store.origin.place, filter.setting));
+                    store.origin.place, filter.setting,
+                    formats_with([](const FormatTraits& it) { return it.filters == FilterRule::applied; })));
   }
 
   /// `name` has no effect: a contradiction, unless the setting that disables it comes from a source

@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 
 Kind<Format> store_kind() {
   Choices<Format> choices;
-  for (const Format format : {Format::netcdf4, Format::cdf5, Format::cdf2, Format::memory}) {
+  for (const Format format : all_formats()) {
     choices.emplace_back(std::string(name_of(format)), format);
   }
   return choice<Format>(std::move(choices));

@@ -14,6 +14,7 @@
 #include "decomp/map_file.hpp"
 #include "decomp/part_file.hpp"
 #include "decomp/pio_text.hpp"
+#include "model/format.hpp"
 
 namespace afterbay::decomp {
 namespace {
@@ -143,6 +144,13 @@ Result<std::string> beginning(const std::string& path) {
   return std::string(letters.data(), static_cast<std::size_t>(many));
 }
 
+bool begins_like_netcdf(std::string_view first) {
+  return std::ranges::any_of(all_formats(), [first](afterbay::Format format) {
+    const std::string_view magic = traits_of(format).magic;
+    return !magic.empty() && first.starts_with(magic);
+  });
+}
+
 }  // namespace
 
 const char* name_of(Format format) noexcept {
@@ -169,7 +177,7 @@ std::optional<Format> format_of_path(const std::string& path) {
 
 Result<std::unique_ptr<Source>> Source::open(const std::string& path) {
   AFTERBAY_TRY_ASSIGN(const std::string first, beginning(path));
-  if (!first.starts_with("CDF") && !first.starts_with("\x89HDF")) return std::make_unique<PioSource>(path);
+  if (!begins_like_netcdf(first)) return std::make_unique<PioSource>(path);
   AFTERBAY_TRY_ASSIGN(NetcdfFile file, NetcdfFile::open(path));
   if (is_map_file(file)) {
     AFTERBAY_TRY_ASSIGN(MapFileReader reader, MapFileReader::open(std::move(file)));

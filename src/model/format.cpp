@@ -1,22 +1,71 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/format.hpp"
 
+#include <algorithm>
+#include <concepts>
+
 namespace afterbay {
+namespace {
+
+/// In the order of their registration.
+template <std::predicate<const FormatTraits&> Has>
+std::vector<std::string> names_of_those(const Has& has) {
+  std::vector<std::string> names;
+  for (const Format format : all_formats())
+    if (has(traits_of(format))) names.emplace_back(name_of(format));
+  return names;
+}
+
+std::string list_of(const std::vector<std::string>& names, std::string_view last) {
+  std::string list;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (i != 0) list += i + 1 == names.size() ? last : ", ";
+    list += names[i];
+  }
+  return list;
+}
+
+}  // namespace
+
+bool is_known(Format format) noexcept { return static_cast<std::size_t>(format) < all_formats().size(); }
 
 std::string_view name_of(Format format) noexcept {
-  switch (format) {
-    case Format::netcdf4: return "netcdf4";
-    case Format::cdf5: return "cdf5";
-    case Format::cdf2: return "cdf2";
-    case Format::memory: return "memory";
-  }
-  return "unknown";
+  return is_known(format) ? traits_of(format).name : "unknown";
 }
 
 std::optional<Format> format_of(std::string_view name) noexcept {
-  for (const Format format : {Format::netcdf4, Format::cdf5, Format::cdf2, Format::memory})
-    if (name == name_of(format)) return format;
-  return std::nullopt;
+  const auto formats = all_formats();
+  const auto found = std::ranges::find(formats, name, [](Format format) { return name_of(format); });
+  return found == formats.end() ? std::nullopt : std::optional(*found);
+}
+
+std::vector<std::string> format_names() {
+  return names_of_those([](const FormatTraits&) { return true; });
+}
+
+std::vector<std::string> published_format_names() {
+  return names_of_those([](const FormatTraits& traits) { return traits.publishes; });
+}
+
+std::string formats_with(bool (*has)(const FormatTraits&)) {
+  return list_of(
+      names_of_those([has](const FormatTraits& traits) { return traits.publishes && has(traits); }), " or ");
+}
+
+std::string formats_that_hold(Type type) {
+  return list_of(names_of_those([type](const FormatTraits& traits) {
+                   return traits.publishes && traits.types.has(type);
+                 }),
+                 " or ");
+}
+
+std::string text_of(TypeSet types) {
+  if (types.bits == all_types.bits) return "all types";
+  if (types.bits == all_types.without(Type::string).bits) return "all types but string";
+  std::vector<std::string> names;
+  for (auto type = Type::int8; type <= Type::string; type = Type{static_cast<std::uint8_t>(int(type) + 1)})
+    if (types.has(type)) names.emplace_back(name_of(type));
+  return list_of(names, " and ");
 }
 
 }  // namespace afterbay

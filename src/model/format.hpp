@@ -1,19 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
-// The formats that a collection may be stored in, and what each can hold.
+// The formats that a collection may be stored in.
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <span>
+#include <string>
 #include <string_view>
+#include <vector>
+
+#include "model/format_traits.hpp"
+
+/// The registration: one line per format, in the order of messages. The folder of NAME under storage/ defines
+/// `formats::NAME_traits` (traits.cpp) and `storage::make_NAME_store()`.
+#define AFTERBAY_FORMATS(ROW) \
+  ROW(netcdf4)                \
+  ROW(cdf5)                   \
+  ROW(cdf2)                   \
+  ROW(memory)
 
 namespace afterbay {
 
-enum class Format { netcdf4, cdf5, cdf2, memory };
+#define AFTERBAY_ROW(NAME) NAME,
+enum class Format : std::uint8_t { AFTERBAY_FORMATS(AFTERBAY_ROW) };
+#undef AFTERBAY_ROW
 
-/// "netcdf4", "cdf5", "cdf2", "memory".
+/// All that are registered.
+std::span<const Format> all_formats() noexcept;
+/// Whether `format` is one of them; a value that was received may be anything.
+bool is_known(Format format) noexcept;
+
+/// The row of a known format.
+const FormatTraits& traits_of(Format format) noexcept;
+
+/// Its name, "netcdf4" for instance; "unknown" if it is not registered.
 std::string_view name_of(Format format) noexcept;
 std::optional<Format> format_of(std::string_view name) noexcept;
 
-/// Classic formats are big-endian and laid out by arithmetic; the others are little-endian.
-constexpr bool is_classic(Format format) noexcept { return format == Format::cdf5 || format == Format::cdf2; }
+/// The names of all formats, and of those that publish artifacts.
+std::vector<std::string> format_names();
+std::vector<std::string> published_format_names();
+
+/// For advice: the formats that publish artifacts and have a capability, as "netcdf4 or cdf5".
+std::string formats_with(bool (*has)(const FormatTraits&));
+std::string formats_that_hold(Type type);
+
+/// "all types but string", or a list.
+std::string text_of(TypeSet types);
 
 }  // namespace afterbay

@@ -29,9 +29,9 @@ Result<std::uint64_t> checked_bytes(const Index& shape, std::uint64_t element_by
 class LayoutMaker {
  public:
   LayoutMaker(const Schema& schema, Format format, const LayoutSizes& sizes)
-      : schema_(schema), sizes_(sizes) {
+      : schema_(schema), traits_(traits_of(format)), sizes_(sizes) {
     layout_.format = format;
-    layout_.big_endian = is_classic(format);
+    layout_.big_endian = traits_.big_endian;
   }
 
   Result<FileLayout> make() {
@@ -40,7 +40,7 @@ class LayoutMaker {
       if (!described) return fail(std::move(described).error().in_variable(variable.name));
       layout_.variables.push_back(std::move(*described));
     }
-    if (is_classic(layout_.format)) place_classic();
+    if (traits_.arithmetic_places) place_by_arithmetic();
     AFTERBAY_TRY(make_pieces(false));
     AFTERBAY_TRY(make_pieces(true));
     return std::move(layout_);
@@ -75,11 +75,11 @@ class LayoutMaker {
       result.slab_bytes = *bytes;
     else
       return fail(std::move(bytes).error());
-    if (layout_.format == Format::netcdf4) AFTERBAY_TRY(choose_chunk(variable, result));
+    if (traits_.chunks) AFTERBAY_TRY(choose_chunk(variable, result));
     return result;
   }
 
-  /// netCDF-4: record variables must be chunked; fixed ones are when asked or compressed.
+  /// Record variables must be chunked; fixed ones are if that is asked for or they are filtered.
   Result<> choose_chunk(const Variable& variable, VariableLayout& result) const {
     result.chunked = result.record || is_filtered(variable) || !variable.chunk.empty();
     if (variable.dimensions.empty()) result.chunked = false;
@@ -118,7 +118,7 @@ class LayoutMaker {
 
   /// Offsets of the classic format: variables of a section follow each other, each padded to 4 bytes.
   /// Source: "NetCDF Classic Format Specification", vsize and the note on a lone record variable.
-  void place_classic() {
+  void place_by_arithmetic() {
     std::uint64_t fixed = 0;
     std::uint64_t record = 0;
     std::size_t record_variables = 0;
@@ -140,13 +140,13 @@ class LayoutMaker {
       VariableLayout& variable = layout_.variables[v];
       if (variable.record != record) continue;
       if (!variable.framed) {
-        if (is_classic(layout_.format)) open_ = false;  // its bytes lie between its neighbours'
+        if (traits_.arithmetic_places) open_ = false;  // its bytes lie between its neighbours'
         continue;
       }
       const bool large = variable.slab_bytes >= sizes_.gathered_bytes() / 4;
-      if (large && !is_classic(layout_.format)) open_ = false;
+      if (large && !traits_.arithmetic_places) open_ = false;
       AFTERBAY_TRY(cut_variable(v, variable));
-      if (large && !is_classic(layout_.format)) open_ = false;
+      if (large && !traits_.arithmetic_places) open_ = false;
     }
     return {};
   }
@@ -201,12 +201,12 @@ class LayoutMaker {
 
   /// Appends to the open frame, or opens one.
   void put_in_frame(Piece& piece, const VariableLayout& variable) {
-    const bool classic = is_classic(layout_.format);
     if (open_) {
       Frame& frame = layout_.frames.back();
       const std::uint64_t offset =
-          classic ? variable.section_offset + piece.slab_offset - frame.section_offset
-                  : round_up(frame.bytes, piece.bytes >= aligned_piece_bytes ? page_bytes : 8);
+          traits_.arithmetic_places
+              ? variable.section_offset + piece.slab_offset - frame.section_offset
+              : round_up(frame.bytes, piece.bytes >= aligned_piece_bytes ? page_bytes : 8);
       if (offset + piece.bytes > sizes_.gathered_bytes() || frame.piece_count == max_pieces_per_frame) {
         open_ = false;
       } else {
@@ -222,13 +222,14 @@ class LayoutMaker {
     frame.first_piece = static_cast<std::uint32_t>(layout_.pieces.size());
     frame.piece_count = 1;
     frame.bytes = piece.bytes;
-    if (classic) frame.section_offset = variable.section_offset + piece.slab_offset;
+    if (traits_.arithmetic_places) frame.section_offset = variable.section_offset + piece.slab_offset;
     piece.frame = static_cast<std::uint32_t>(layout_.frames.size());
     layout_.frames.push_back(frame);
     open_ = true;
   }
 
   const Schema& schema_;
+  const FormatTraits& traits_;
   const LayoutSizes& sizes_;
   FileLayout layout_;
   bool open_ = false;  ///< whether the last frame may take more pieces

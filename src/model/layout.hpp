@@ -50,7 +50,7 @@ struct Frame {
   std::uint32_t first_piece = 0;  ///< pieces [first_piece, first_piece + piece_count)
   std::uint32_t piece_count = 0;
   std::uint64_t bytes = 0;
-  /// Classic formats: offset from the start of the fixed or record section (page aligned in the file).
+  /// Arithmetic places: offset from the start of the fixed or record section (page aligned in the file).
   std::uint64_t section_offset = 0;
 };
 
@@ -64,7 +64,7 @@ struct VariableLayout {
   Index part;                        ///< lengths of a piece; those at the edges may have less
   std::uint64_t record_span = 1;     ///< chunk length along the record dimension
   std::uint64_t slab_bytes = 0;      ///< dense bytes of one record
-  std::uint64_t section_offset = 0;  ///< classic: begin, from the start of its section
+  std::uint64_t section_offset = 0;  ///< arithmetic places: begin, from the start of its section
   std::uint32_t first_piece = 0;
   std::uint32_t piece_count = 0;
 };
@@ -75,7 +75,7 @@ struct FileLayout {
   std::vector<VariableLayout> variables;  ///< one a schema variable, same order
   std::vector<Piece> pieces;              ///< by frame, then by place in the frame
   std::vector<Frame> frames;
-  std::uint64_t record_bytes = 0;  ///< classic: distance between records
+  std::uint64_t record_bytes = 0;  ///< arithmetic places: distance between records
 
   [[nodiscard]] std::span<const Piece> pieces_of(const Frame& frame) const {
     return {pieces.data() + frame.first_piece, frame.piece_count};
@@ -84,9 +84,8 @@ struct FileLayout {
     return {pieces.data() + variables[variable].first_piece, variables[variable].piece_count};
   }
   /// Bytes to leave free at the start of a page-aligned buffer so that buffer and file are
-  /// congruent modulo a page and the frame can be written without a copy.
+  /// congruent modulo a page and the frame can be written without a copy; 0 if offsets are not arithmetic.
   [[nodiscard]] std::uint64_t phase(const Frame& frame, std::uint64_t record) const {
-    if (!is_classic(format)) return 0;
     return (frame.section_offset + (frame.record ? record * record_bytes : 0)) % page_bytes;
   }
 };

@@ -17,13 +17,6 @@
 namespace afterbay::model {
 namespace {
 
-/// Names that netCDF-C 4.9 refuses for attributes of netCDF-4 files, global ones and those of variables.
-constexpr std::array<std::string_view, 13> reserved_attributes{
-    "CLASS",         "DIMENSION_LIST",     "NAME",          "REFERENCE_LIST",
-    "_Format",       "_IsNetcdf4",         "_NCProperties", "_Netcdf4Coordinates",
-    "_Netcdf4Dimid", "_SuperblockVersion", "_nc3_strict",   "_ARRAY_DIMENSIONS",
-    "_Codecs"};
-
 constexpr std::size_t longest_name = 256;  ///< NC_MAX_NAME
 
 /// Length of the UTF-8 sequence at `at`; 0 when it is not one (RFC 3629, overlong forms refused).
@@ -45,22 +38,10 @@ bool is_letter_or_digit(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
-/// What classic formats cannot hold. CDF-2 knows the six classic types, CDF-5 all but strings.
-bool can_hold(Format format, Type type) {
-  if (format == Format::cdf5) return type != Type::string;
-  if (format != Format::cdf2) return true;
-  return type == Type::int8 || type == Type::text || type == Type::int16 || type == Type::int32 ||
-         type == Type::float32 || type == Type::float64;
-}
-
-std::string_view held_types(Format format) {
-  return format == Format::cdf2 ? "int8, text, int16, int32, float32 and float64" : "all types but string";
-}
-
 /// Checks one schema for one format; every problem goes to `problems_`.
 class Validation {
  public:
-  Validation(const Schema& schema, Format format) : schema_(schema), format_(format) {
+  Validation(const Schema& schema, Format format) : schema_(schema), traits_(traits_of(format)) {
     for (const Dimension& dimension : schema.dimensions) dimension_names_.push_back(dimension.name);
   }
 
@@ -68,13 +49,13 @@ class Validation {
     dimensions();
     attributes("global", {}, schema_.attributes);
     std::set<std::string_view> seen;
-    if (format_ == Format::cdf2) sizes();
+    sizes();
     for (const Variable& variable : schema_.variables) {
       if (!seen.insert(variable.name).second)
         problem(variable, ErrorCode::conflict, "is defined twice: every variable needs a name of its own");
       check(variable);
     }
-    return problems_.result(fmt::format("the schema cannot be written as {}", name_of(format_)));
+    return problems_.result(fmt::format("the schema cannot be written as {}", traits_.name));
   }
 
  private:
@@ -109,17 +90,16 @@ class Validation {
     for (const Dimension& dimension : schema_.dimensions) length(dimension);
   }
 
-  /// The classic formats keep lengths in 32 signed bits (CDF-2) or 63 (CDF-5), as HDF5 does.
   void length(const Dimension& dimension) {
-    const std::uint64_t most = format_ == Format::cdf2 ? (1ull << 31) - 4 : (1ull << 63) - 4;
+    const std::uint64_t most = traits_.most_dimension_length;
     if (dimension.length > most)
       problems_.add(ErrorCode::invalid_argument, {},
                     fmt::format("dimension '{}' has length {}, but {} can hold at most {}", dimension.name,
-                                dimension.length, name_of(format_), most));
+                                dimension.length, traits_.name, most));
   }
 
-  /// CDF-2 keeps a variable's bytes (of a record) in 32 bits; only one whose size nothing else
-  /// depends on may be larger. Source: "NetCDF Classic Format Specification", note on vsize.
+  /// Where a variable's bytes (of a record) are limited, only one whose size nothing else depends on may be
+  /// larger. Source: "NetCDF Classic Format Specification", note on vsize.
   void sizes() {
     const Variable* last_fixed = nullptr;
     const Variable* last_record = nullptr;
@@ -127,12 +107,13 @@ class Validation {
       (has_records(variable) ? last_record : last_fixed) = &variable;
     for (const Variable& variable : schema_.variables) {
       const double bytes = bytes_of(variable);
+      const auto most = static_cast<double>(traits_.most_variable_bytes);
       const Variable* exempt = last_record != nullptr ? last_record : last_fixed;
-      if (bytes > 4294967292.0 && &variable != exempt)
+      if (bytes > most && &variable != exempt)
         problem(variable, ErrorCode::resources,
-                "has {:.0f} bytes{}, but cdf2 can hold 4294967292 unless it is the last variable: use cdf5 "
-                "or netcdf4",
-                bytes, has_records(variable) ? " a record" : "");
+                "has {:.0f} bytes{}, but {} can hold {} unless it is the last variable: use {}", bytes,
+                has_records(variable) ? " a record" : "", traits_.name, traits_.most_variable_bytes,
+                formats_with([](const FormatTraits& it) { return it.most_variable_bytes == UINT64_MAX; }));
     }
   }
   [[nodiscard]] bool has_records(const Variable& variable) const {
@@ -155,25 +136,25 @@ class Validation {
       const std::string what = fmt::format("{} attribute '{}'", owner, name);
       if (const std::string wrong = name_problem(name); !wrong.empty())
         problems_.add(ErrorCode::invalid_argument, variable, fmt::format("{}: its name {}", what, wrong));
-      if (format_ == Format::netcdf4 &&
-          std::ranges::find(reserved_attributes, name) != reserved_attributes.end())
-        problems_.add(ErrorCode::invalid_argument, variable,
-                      fmt::format("{}: netCDF-4 keeps this name for itself: choose another one", what));
+      if (std::ranges::find(traits_.reserved_attributes, name) != traits_.reserved_attributes.end())
+        problems_.add(
+            ErrorCode::invalid_argument, variable,
+            fmt::format("{}: {} keeps this name for itself: choose another one", what, traits_.title));
       if (!seen.insert(name).second)
         problems_.add(ErrorCode::conflict, variable, fmt::format("{} is given twice", what));
-      if (!can_hold(format_, values.type))
+      if (!traits_.types.has(values.type))
         problems_.add(ErrorCode::wrong_type, variable,
-                      fmt::format("{} is {}, but {} holds {}", what, name_of(values.type), name_of(format_),
-                                  held_types(format_)));
+                      fmt::format("{} is {}, but {} holds {}", what, name_of(values.type), traits_.name,
+                                  text_of(traits_.types)));
     }
   }
 
   void check(const Variable& variable) {
     if (const std::string wrong = name_problem(variable.name); !wrong.empty())
       problem(variable, ErrorCode::invalid_argument, "has an impossible name: it {}", wrong);
-    if (!can_hold(format_, variable.type))
-      problem(variable, ErrorCode::wrong_type, "is {}, but {} holds {}", name_of(variable.type),
-              name_of(format_), held_types(format_));
+    if (!traits_.types.has(variable.type))
+      problem(variable, ErrorCode::wrong_type, "is {}, but {} holds {}", name_of(variable.type), traits_.name,
+              text_of(traits_.types));
     attributes(fmt::format("variable '{}':", variable.name), variable.name, variable.attributes);
     fill(variable);
     filters(variable);
@@ -234,15 +215,16 @@ class Validation {
       problem(variable, ErrorCode::invalid_argument, "has deflate level {}: 0 (off) to 9 are possible",
               variable.deflate);
     const bool filtered = is_filtered(variable);
-    if (filtered && is_classic(format_))
+    if (filtered && traits_.filters == FilterRule::refused)
       problem(variable, ErrorCode::invalid_argument,
-              "asks for deflate or shuffle, which {} does not have: use netcdf4", name_of(format_));
+              "asks for deflate or shuffle, which {} does not have: use {}", traits_.name,
+              formats_with([](const FormatTraits& it) { return it.filters == FilterRule::applied; }));
     else if (filtered && (variable.type == Type::string || variable.dimensions.empty()))
       problem(variable, ErrorCode::invalid_argument, "asks for deflate or shuffle, which {} cannot have",
               variable.type == Type::string ? "strings" : "a scalar");
   }
 
-  /// Classic formats have no chunks and leave them out: the store may be chosen by configuration.
+  /// Formats without chunks leave them out: the store may be chosen by configuration.
   void chunk(const Variable& variable) {
     if (variable.chunk.empty()) return;
     if (variable.chunk.size() != variable.dimensions.size())
@@ -285,7 +267,7 @@ class Validation {
   }
 
   const Schema& schema_;
-  Format format_;
+  const FormatTraits& traits_;
   std::vector<std::string> dimension_names_;
   Problems problems_;
 };

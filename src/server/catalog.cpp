@@ -160,6 +160,10 @@ Result<> Catalog::add(std::size_t peer, wire::DefineMap message) {
 }
 
 Result<const ServedCollection*> Catalog::add(std::size_t peer, const wire::DefineCollection& message) {
+  if (!is_known(message.format))
+    return fail(
+        make_error(ErrorCode::internal, "collection '{}' is defined with an unknown store", message.name)
+            .at_rank(session_rank(peer)));
   auto [at, is_new] = collections_.try_emplace(message.id);
   ServedCollection& it = at->second;
   if (is_new) {

@@ -27,7 +27,7 @@ Result<> Server::note_opened(const OutputFile& file) {
 
 /// Of what several servers write, its leader says it.
 bool Server::notes_opening(const OutputFile& file) const {
-  return journal_ && file.collection->format != Format::memory && file.role != OutputFile::Role::member;
+  return journal_ && traits_of(file.collection->format).publishes && file.role != OutputFile::Role::member;
 }
 
 /// The journal hears of a file before it is published or an epoch says that it is not. A journal's first line
@@ -71,7 +71,7 @@ TriggerRunner::Host Server::trigger_host() {
 
 /// Files in memory belong to a test.
 void Server::fire_published(const OutputFile& file) {
-  if (file.collection->format == Format::memory) return;
+  if (!traits_of(file.collection->format).publishes) return;
   triggers_.file_published({file.path, file.collection->name, file.published_bytes, file.records_taken,
                             file.published_checksum, file.name.step, file.name.member,
                             file.name.date.value_or("")});

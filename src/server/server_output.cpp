@@ -94,7 +94,7 @@ void Server::create(OutputFile& file, SchemaChanges changes) {
     FileCreated result{.file = id};
     const auto make = [&]() -> Result<> {
       // A part file without a run in the journal would be nobody's if this process were killed now.
-      if (journal_ && collection->format != Format::memory) AFTERBAY_TRY(journal_->begin());
+      if (journal_ && traits_of(collection->format).publishes) AFTERBAY_TRY(journal_->begin());
       AFTERBAY_TRY_ASSIGN(request.schema, model::apply(collection->schema, changes));
       AFTERBAY_TRY_ASSIGN(result.created, stores_(collection->format).create(request));
       note_striping(*collection, *result.created);

@@ -19,7 +19,7 @@ void Server::prepare(const ServedCollection& collection) {
     preparations_.structures.push_back(&collection);
     prepare_structure();
   }
-  if (collection.format != Format::memory) prepare_journal();
+  if (traits_of(collection.format).publishes) prepare_journal();
 }
 
 /// One after the other, so that a file that is opened meanwhile need not wait for all.

@@ -64,7 +64,7 @@ void Server::publish_together(const std::vector<PublicationQueue::Waiting>& batc
     telemetry_.tally().written(0, results[i]->cost.bytes_out);
     end.bytes = results[i]->size_bytes;
     end.checksum = results[i]->checksum;
-    if (!journal_ || file.collection->format == Format::memory) continue;
+    if (!journal_ || !traits_of(file.collection->format).publishes) continue;
     lines.push_back(line_of(file, *results[i]));
     named.push_back(whole[i]);
   }

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/store.hpp"
 
-#include "storage/cdf/cdf_store.hpp"
-#include "storage/memory/memory_store.hpp"
-#include "storage/netcdf4/netcdf4_store.hpp"
+#include <array>
 
 namespace afterbay::storage {
 namespace {
@@ -36,14 +34,15 @@ Result<std::unique_ptr<File>> Store::join(const FileRequest& request, std::span<
   return refused;
 }
 
+#define AFTERBAY_ROW(NAME) std::unique_ptr<Store> make_##NAME##_store();
+AFTERBAY_FORMATS(AFTERBAY_ROW)
+#undef AFTERBAY_ROW
+
 std::unique_ptr<Store> make_store(Format format) {
-  switch (format) {
-    case Format::netcdf4: return std::make_unique<Netcdf4Store>();
-    case Format::cdf5:
-    case Format::cdf2: return std::make_unique<CdfStore>(format);
-    case Format::memory: return std::make_unique<MemoryStore>();
-  }
-  return nullptr;
+#define AFTERBAY_ROW(NAME) &make_##NAME##_store,
+  constexpr std::array makers{AFTERBAY_FORMATS(AFTERBAY_ROW)};
+#undef AFTERBAY_ROW
+  return is_known(format) ? makers[static_cast<std::size_t>(format)]() : nullptr;
 }
 
 }  // namespace afterbay::storage

@@ -40,9 +40,7 @@ class Netcdf4StoreTest : public testing::Test {
 };
 
 TEST_F(Netcdf4StoreTest, chunks_and_filters_are_as_declared_and_decode) {
-  Schema schema = filtered_schema();
-  schema.variable("shuffled_fixed", Type::int32, {"y", "x"}).shuffle = true;
-  schema.variable("shuffled", Type::float64, {"time", "y", "x"}).shuffle = true;
+  const Schema schema = filtered_schema();
   const auto request = request_of(path(), schema, Format::netcdf4);
   const Source source = sample_data(request.schema, *request.layout);
   write(request, 5, source);

@@ -69,7 +69,7 @@ Result<> CdfPieces::check_record(std::uint32_t variable, std::uint64_t record) c
   if (layout_.variables[variable].record && record > ledger_.records())
     AFTERBAY_TRY(check_reach(schema_, layout_, variable, record, records_in_file(),
                              [this] { return writer_.free_bytes(); }));
-  if (!layout_.variables[variable].record || record < most_records(layout_.format)) return {};
+  if (!layout_.variables[variable].record || record < traits_of(layout_.format).most_records) return {};
   const std::string& name = schema_.variables[variable].name;
   return fail(make_error(ErrorCode::invalid_argument,
                          "record {} of variable '{}' is more than a {} file can count", said_index(record),

@@ -341,4 +341,7 @@ Result<std::unique_ptr<File>> CdfStore::join(const FileRequest& request, std::sp
   return std::make_unique<CdfMember>(request, std::move(part), std::move(opened.places));
 }
 
+std::unique_ptr<Store> make_cdf5_store() { return std::make_unique<CdfStore>(Format::cdf5); }
+std::unique_ptr<Store> make_cdf2_store() { return std::make_unique<CdfStore>(Format::cdf2); }
+
 }  // namespace afterbay::storage

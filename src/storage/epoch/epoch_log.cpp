@@ -118,7 +118,7 @@ FieldWriter fields_of(const LoggedEpoch& epoch) {
   fields(epoch.epoch.records);
   fields(epoch.size_bytes);
   fields(epoch.part_bytes);
-  fields(static_cast<std::uint64_t>(epoch.format));
+  fields(std::string(name_of(epoch.format)));
   fields(epoch.datasets.size());
   for (const std::string& name : epoch.datasets) fields(name);
   fields(epoch.with_records);
@@ -129,13 +129,15 @@ FieldWriter fields_of(const LoggedEpoch& epoch) {
 
 std::optional<LoggedEpoch> epoch_of(FieldReader fields) {
   LoggedEpoch epoch;
-  std::uint64_t format = 0;
+  std::string format;
   std::uint64_t names = 0;
   if (!fields(epoch.epoch.number) || !fields(epoch.epoch.name) || !fields(epoch.epoch.at) ||
       !fields(epoch.cut) || !fields(epoch.epoch.records) || !fields(epoch.size_bytes) ||
       !fields(epoch.part_bytes) || !fields(format) || !fields(names))
     return std::nullopt;
-  epoch.format = static_cast<Format>(format);
+  const auto known = format_of(format);
+  if (!known) return std::nullopt;
+  epoch.format = *known;
   for (std::uint64_t i = 0; i < names; ++i)
     if (!fields(epoch.datasets.emplace_back())) return std::nullopt;
   if (!fields(epoch.with_records) || !fields(epoch.members) || !fields(epoch.epoch.dropped))

@@ -241,7 +241,7 @@ class Recovery {
     AFTERBAY_TRY(write_fills());
     AFTERBAY_TRY_ASSIGN(const std::uint64_t size, writer_->size_bytes());
     if (size < state_.of.size_bytes) AFTERBAY_TRY(writer_->truncate(state_.of.size_bytes));
-    if (state_.of.format == Format::netcdf4) {
+    if (!traits_of(state_.of.format).arithmetic_places) {
       const LibraryLock lock;  // the child must find HDF5 at rest
       AFTERBAY_TRY(
           in_child("HDF5's part of the recovery of " + file_.path, [this] { return finish_hdf5(); }));

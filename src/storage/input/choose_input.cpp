@@ -83,7 +83,7 @@ Result<std::vector<InputVariable>> choose_inputs(InputSources& sources) {
   const FoundFile& found = sources.library->found();
   for (std::uint32_t v = 0; v < found.schema.variables.size(); ++v)
     variables.push_back(by_library(sources, v));
-  if (is_classic(found.format))
+  if (traits_of(found.format).arithmetic_places)
     AFTERBAY_TRY(choose_classic(sources, variables));
   else
     choose_netcdf4(sources, variables);

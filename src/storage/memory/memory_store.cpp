@@ -248,4 +248,6 @@ Result<std::vector<std::byte>> MemoryStore::record(const std::string& path, cons
 
 MemoryStore* memory_store_of(Store& store) noexcept { return dynamic_cast<MemoryStore*>(&store); }
 
+std::unique_ptr<Store> make_memory_store() { return std::make_unique<MemoryStore>(); }
+
 }  // namespace afterbay::storage

@@ -42,4 +42,6 @@ Result<std::unique_ptr<File>> Netcdf4Store::join(const FileRequest& request, std
   return file;
 }
 
+std::unique_ptr<Store> make_netcdf4_store() { return std::make_unique<Netcdf4Store>(); }
+
 }  // namespace afterbay::storage

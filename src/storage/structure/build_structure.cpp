@@ -48,7 +48,7 @@ Result<Descriptor> make_nameless() {
 class Builder {
  public:
   Builder(int id, const Schema& schema, const model::FileLayout& layout)
-      : id_(id), schema_(schema), layout_(layout), classic_(is_classic(layout.format)) {}
+      : id_(id), schema_(schema), layout_(layout), classic_(traits_of(layout.format).arithmetic_places) {}
 
   Result<> define() {
     for (const Dimension& dimension : schema_.dimensions) AFTERBAY_TRY(define_dimension(dimension));
@@ -219,8 +219,8 @@ Result<Structure> build_structure(const Schema& schema, const model::FileLayout&
   Structure structure;
   AFTERBAY_TRY_ASSIGN(structure.file, make_nameless());
   const LibraryLock lock;
-  AFTERBAY_TRY(is_classic(layout.format) ? build_classic(schema, layout, structure)
-                                         : build_netcdf4(schema, layout, structure));
+  AFTERBAY_TRY(traits_of(layout.format).arithmetic_places ? build_classic(schema, layout, structure)
+                                                          : build_netcdf4(schema, layout, structure));
   return structure;
 }
 

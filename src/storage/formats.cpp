@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Joins the rows of the folders' traits.cpp to one table. These files make the target afterbay_formats, which
+// lies below model: they hold data, and include nothing but model/format.hpp and the public headers.
+#include <array>
+#include <cstddef>
+
+#include "model/format.hpp"
+
+namespace afterbay {
+
+namespace formats {
+#define AFTERBAY_ROW(NAME) extern const FormatTraits NAME##_traits;
+AFTERBAY_FORMATS(AFTERBAY_ROW)
+#undef AFTERBAY_ROW
+}  // namespace formats
+
+namespace {
+
+#define AFTERBAY_ROW(NAME) Format::NAME,
+constexpr std::array formats_in_order{AFTERBAY_FORMATS(AFTERBAY_ROW)};
+#undef AFTERBAY_ROW
+
+#define AFTERBAY_ROW(NAME) &formats::NAME##_traits,
+constexpr std::array<const FormatTraits*, formats_in_order.size()> rows{AFTERBAY_FORMATS(AFTERBAY_ROW)};
+#undef AFTERBAY_ROW
+
+}  // namespace
+
+std::span<const Format> all_formats() noexcept { return formats_in_order; }
+
+const FormatTraits& traits_of(Format format) noexcept { return *rows[static_cast<std::size_t>(format)]; }
+
+}  // namespace afterbay

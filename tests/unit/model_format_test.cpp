@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rows of traits.
+#include "model/format.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "storage/store.hpp"
+
+namespace afterbay {
+namespace {
+
+TEST(ModelFormat, every_row_is_complete_and_has_a_store) {
+  std::set<std::string_view> names;
+  for (const Format format : all_formats()) {
+    const FormatTraits& it = traits_of(format);
+    EXPECT_TRUE(names.insert(it.name).second) << it.name;
+    EXPECT_EQ(format_of(it.name), format);
+    EXPECT_FALSE(it.title.empty()) << it.name;
+    EXPECT_EQ(it.magic.empty(), !it.publishes) << it.name;
+    EXPECT_NE(it.types.bits, 0U) << it.name;
+    EXPECT_FALSE(it.arithmetic_places && it.chunks) << it.name;
+    EXPECT_NE(storage::make_store(format), nullptr) << it.name;
+  }
+}
+
+TEST(ModelFormat, values_that_are_no_format_are_recognised) {
+  const auto none = static_cast<Format>(all_formats().size());
+  EXPECT_FALSE(is_known(none));
+  EXPECT_EQ(name_of(none), "unknown");
+  EXPECT_EQ(storage::make_store(none), nullptr);
+  EXPECT_EQ(format_of("netcdf"), std::nullopt);
+}
+
+TEST(ModelFormat, advice_names_formats_that_can) {
+  EXPECT_EQ(formats_that_hold(Type::string), "netcdf4");
+  EXPECT_EQ(formats_that_hold(Type::uint64), "netcdf4 or cdf5");
+  EXPECT_EQ(formats_with([](const FormatTraits& it) { return it.arithmetic_places; }), "cdf5 or cdf2");
+  EXPECT_EQ(text_of(traits_of(Format::cdf2).types), "int8, text, int16, int32, float32 and float64");
+  EXPECT_EQ(text_of(traits_of(Format::cdf5).types), "all types but string");
+  EXPECT_EQ(text_of(all_types), "all types");
+}
+
+}  // namespace
+}  // namespace afterbay
