@@ -47,6 +47,10 @@ struct File {
   std::uint64_t opened_after_ticket = 0;  ///< the last one that was given out before
   std::optional<std::uint64_t> records;   ///< that it held when it was opened, once the server has told
   std::vector<model::RecordSet> put;      ///< one a variable: the records handed over
+
+  /// Refuses a second put of a record: its bytes may be on their way to the file already.
+  [[nodiscard]] Result<> check_not_put(std::uint32_t variable, std::uint64_t record) const;
+  void mark_put(std::uint32_t variable, std::uint64_t record);
 };
 
 /// One variable of one record, about to be handed over.
@@ -186,14 +190,14 @@ class ModelSession {
   Result<std::uint64_t> begin_record(File& file, std::uint64_t record, bool fixed);
   Result<> drop_oldest_record(File& file);
   Result<> check_oldest_not_lent(const File& file) const;
-  /// Gives the put its place in the rank's order of puts.
+  /// Gives the put its place in the rank's order of puts, which all ranks number alike: nothing may refuse
+  /// the put afterwards that other ranks accept.
   void take_position(Handover& handover);
   /// Says on all links of the file that the put asks for no frame before `frame` of the layout.
   void advance_to(const Handover& handover, std::uint32_t frame);
   Result<> check_range(const Handover& handover, const void* data);
   [[nodiscard]] std::size_t owner(const Handover& handover, const PiecePlan& piece) const;
   transport::FrameSlot slot(const Handover& handover, const PiecePlan& piece) const;
-  Result<> mark_put(File& file, std::uint32_t variable, std::uint64_t record);
   void remember_put(const File& file, std::uint32_t variable, std::uint64_t record);
   /// What a put asks of one server.
   struct Share {

@@ -15,6 +15,20 @@ constexpr std::size_t most_open_records = transport::LinkSizes::least_instances 
 
 }  // namespace
 
+Result<> File::check_not_put(std::uint32_t variable, std::uint64_t record) const {
+  if (put.empty() || !put[variable].contains(record)) return {};
+  if (!collection->layout().variables[variable].record)
+    return fail(ErrorCode::conflict, "the variable was put already: it can be put once while a file is open");
+  return fail(ErrorCode::conflict,
+              "record {} of the variable was put already: a record can be put once while a file is open",
+              said_index(record));
+}
+
+void File::mark_put(std::uint32_t variable, std::uint64_t record) {
+  if (put.empty()) put.resize(collection->schema().variables.size());
+  put[variable].insert(record);
+}
+
 Result<std::shared_ptr<File>> ModelSession::open(Collection& collection, const FileName& name,
                                                  const SchemaChanges& changes) {
   AFTERBAY_TRY(start());
@@ -313,20 +327,6 @@ Result<> ModelSession::copy_piece(const Handover& handover, const PiecePlan& par
   return {};
 }
 
-/// Refuses a second put of a record: its bytes may be on their way to the file already.
-Result<> ModelSession::mark_put(File& file, std::uint32_t variable, std::uint64_t record) {
-  if (file.put.empty()) file.put.resize(file.collection->schema().variables.size());
-  if (!file.put[variable].contains(record)) {
-    file.put[variable].insert(record);
-    return {};
-  }
-  if (!file.collection->layout().variables[variable].record)
-    return fail(ErrorCode::conflict, "the variable was put already: it can be put once while a file is open");
-  return fail(ErrorCode::conflict,
-              "record {} of the variable was put already: a record can be put once while a file is open",
-              said_index(record));
-}
-
 /// After the last piece: the log entry by which the server knows who has put what.
 Result<> ModelSession::finish(const Handover& handover) {
   const File& file = *handover.file;
@@ -371,6 +371,8 @@ Result<bool> ModelSession::put(File& file, std::string_view variable, std::uint6
   if (auto good = check_range(*handover, data); !good) return failed(std::move(good).error());
   if (!may_wait)
     if (auto fits = check_fits(*handover); !fits) return failed(std::move(fits).error());
+  if (auto is_new = file.check_not_put(handover->variable, handover->record); !is_new)
+    return failed(std::move(is_new).error());
   take_position(*handover);
   if (!may_wait && !waited_too_long_for_room(*handover)) {
     auto room = has_room(*handover, transport::RoomFor::put);
@@ -380,8 +382,7 @@ Result<bool> ModelSession::put(File& file, std::string_view variable, std::uint6
       return false;
     }
   }
-  if (auto marked = mark_put(file, handover->variable, handover->record); !marked)
-    return failed(std::move(marked).error());
+  file.mark_put(handover->variable, handover->record);
   if (auto copied = copy_pieces(*handover, data); !copied) return failed(std::move(copied).error());
   if (auto finished = finish(*handover); !finished) return failed(std::move(finished).error());
   account_for_room(waited_for_room_ns(file) - waited_before_ns);
@@ -431,7 +432,8 @@ Result<> ModelSession::put_strings(File& file, std::string_view variable, std::u
                              layout.shape.product(), values.size()));
   const auto known = file.collection->record_of(*index, record);
   if (!known) return failed(known.error());
-  if (auto marked = mark_put(file, *index, *known); !marked) return failed(std::move(marked).error());
+  if (auto is_new = file.check_not_put(*index, *known); !is_new) return failed(std::move(is_new).error());
+  file.mark_put(*index, *known);
   ++strings_put_[file.server];
   remember_put(file, *index, *known);
   if (place_.model_rank != 0) return {};

@@ -14,8 +14,9 @@ Result<ModelSession::Acquired> ModelSession::acquire(File& file, std::string_vie
   };
   auto handover = begin(file, variable, record, type, {});
   if (!handover) return failed(std::move(handover).error());
-  if (auto marked = mark_put(file, handover->variable, handover->record); !marked)
-    return failed(std::move(marked).error());
+  if (auto is_new = file.check_not_put(handover->variable, handover->record); !is_new)
+    return failed(std::move(is_new).error());
+  file.mark_put(handover->variable, handover->record);
   take_position(*handover);
   Acquired slot{*handover, ++next_slot_, {}};
   slots_out_[slot.number] = {
