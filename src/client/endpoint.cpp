@@ -213,17 +213,18 @@ Result<> Endpoint::copy_piece(const Handover& handover, const PiecePlan& part, c
 }
 
 /// Refuses a second put of a record: its bytes may be on their way to the file already.
-Result<> Endpoint::mark_put(File& file, std::uint32_t variable, std::uint64_t record) {
-  if (file.put.empty()) file.put.resize(file.collection->schema().variables.size());
-  if (!file.put[variable].contains(record)) {
-    file.put[variable].insert(record);
-    return {};
-  }
+Result<> Endpoint::check_not_put(const File& file, std::uint32_t variable, std::uint64_t record) {
+  if (file.put.empty() || !file.put[variable].contains(record)) return {};
   if (!file.collection->layout().variables[variable].record)
     return fail(ErrorCode::conflict, "the variable was put already: it can be put once while a file is open");
   return fail(ErrorCode::conflict,
               "record {} of the variable was put already: a record can be put once while a file is open",
               said_index(record));
+}
+
+void Endpoint::mark_put(File& file, std::uint32_t variable, std::uint64_t record) {
+  if (file.put.empty()) file.put.resize(file.collection->schema().variables.size());
+  file.put[variable].insert(record);
 }
 
 /// After the last piece: the log entry by which the server knows who has put what.
@@ -268,6 +269,8 @@ Result<bool> Endpoint::put(File& file, std::string_view variable, std::uint64_t 
   if (auto good = check_range(*handover, data); !good) return failed(std::move(good).error());
   if (!may_wait)
     if (auto fits = check_fits(*handover); !fits) return failed(std::move(fits).error());
+  if (auto is_new = check_not_put(file, handover->variable, handover->record); !is_new)
+    return failed(std::move(is_new).error());
   take_position(*handover);
   if (!may_wait && !waited_too_long_for_room(*handover)) {
     auto room = has_room(*handover, transport::RoomFor::put);
@@ -277,8 +280,7 @@ Result<bool> Endpoint::put(File& file, std::string_view variable, std::uint64_t 
       return false;
     }
   }
-  if (auto marked = mark_put(file, handover->variable, handover->record); !marked)
-    return failed(std::move(marked).error());
+  mark_put(file, handover->variable, handover->record);
   if (auto copied = copy_pieces(*handover, data); !copied) return failed(std::move(copied).error());
   if (auto finished = finish(*handover); !finished) return failed(std::move(finished).error());
   record_wait_for_room(waited_for_room_ns(file) - waited_before_ns);
@@ -309,7 +311,8 @@ Result<> Endpoint::put_strings(File& file, std::string_view variable, std::uint6
                              layout.shape.product(), values.size()));
   const auto known = plans_of(file).record_of(*index, record);
   if (!known) return failed(known.error());
-  if (auto marked = mark_put(file, *index, *known); !marked) return failed(std::move(marked).error());
+  if (auto is_new = check_not_put(file, *index, *known); !is_new) return failed(std::move(is_new).error());
+  mark_put(file, *index, *known);
   ++strings_put_[file.server];
   remember_put(file, *index, *known);
   if (core_.identity().model_rank != 0) return {};
@@ -326,8 +329,9 @@ Result<Endpoint::Acquired> Endpoint::acquire(File& file, std::string_view variab
   const auto failed = [&](Error error) { return report(std::move(error), file, variable); };
   auto handover = begin(file, variable, record, type, {});
   if (!handover) return failed(std::move(handover).error());
-  if (auto marked = mark_put(file, handover->variable, handover->record); !marked)
-    return failed(std::move(marked).error());
+  if (auto is_new = check_not_put(file, handover->variable, handover->record); !is_new)
+    return failed(std::move(is_new).error());
+  mark_put(file, handover->variable, handover->record);
   take_position(*handover);
   Acquired slot{*handover, ++next_slot_, {}};
   slots_out_[slot.number] = {

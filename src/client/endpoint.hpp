@@ -106,14 +106,16 @@ class Endpoint {
   Result<std::uint64_t> begin_record(File& file, std::uint64_t record, bool fixed);
   Result<> end_oldest_record(File& file);
   [[nodiscard]] Result<> check_oldest_not_lent(const File& file) const;
-  /// Gives the put its place in the order of puts.
+  /// Gives the put its place in the order of puts, which all ranks number alike: after this, nothing may
+  /// refuse a put that other ranks accept.
   void take_position(Handover& handover);
   /// States on all links of the file that the put asks for no frame before `frame` of the layout.
   void advance_to(const Handover& handover, std::uint32_t frame);
   Result<> check_range(const Handover& handover, const void* data);
   [[nodiscard]] static std::size_t owner(const Handover& handover, const PiecePlan& piece);
   [[nodiscard]] static transport::FrameSlot slot(const Handover& handover, const PiecePlan& piece);
-  static Result<> mark_put(File& file, std::uint32_t variable, std::uint64_t record);
+  [[nodiscard]] static Result<> check_not_put(const File& file, std::uint32_t variable, std::uint64_t record);
+  static void mark_put(File& file, std::uint32_t variable, std::uint64_t record);
   void remember_put(const File& file, std::uint32_t variable, std::uint64_t record);
   [[nodiscard]] static std::vector<Share> shares(const Handover& handover);
   [[nodiscard]] Result<> check_fits(const Handover& handover) const;
