@@ -44,7 +44,7 @@ class Records {
 
   /// A rank says what `seq` means; conflict if another rank said otherwise. `epochs`: number of the last
   /// epoch that the rank called before.
-  Result<> begin(std::size_t peer, const wire::BeginRecord& message, std::uint64_t epochs);
+  Result<> begin(std::size_t peer, const wire::BeginRecord& message, std::uint64_t epochs = 0);
   Result<> put(std::size_t peer, const wire::Put& message);
   /// Strings belong to no record here; they count as the rank's last put.
   void put_strings(std::size_t peer, const ServedCollection& collection, const wire::PutStrings& message);
