@@ -13,10 +13,10 @@
 #include "wire/server_answers.hpp"
 #include "wire/server_messages.hpp"
 
-namespace afterbay::test {
-namespace {
+namespace afterbay::wire {
 
-/// An archive that gives each field a value, so that an encoded message has something in all its parts.
+/// An archive that gives each field a value, so that an encoded message has something in all its parts. In
+/// this namespace, where the free functions `fields` are found.
 class Filler {
  public:
   template <class... Ts>
@@ -47,6 +47,11 @@ class Filler {
   }
 };
 
+}  // namespace afterbay::wire
+
+namespace afterbay::test {
+namespace {
+
 /// As the receiver does, by the kind that the bytes begin with; each kind also decodes the bytes of the
 /// others.
 template <std::uint32_t First, class... Messages>
@@ -61,7 +66,7 @@ template <std::uint32_t First, class... Messages>
 void write_all(wire::MessageList<First, Messages...>, const std::filesystem::path& directory) {
   const auto write = [&]<class Message>(std::type_identity<Message>) {
     Message message;
-    Filler()(message);
+    wire::Filler()(message);
     const std::vector<std::byte> bytes = wire::encode(message);
     write_bytes(directory / std::to_string(static_cast<std::uint32_t>(Message::kind)),
                 {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
