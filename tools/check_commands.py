@@ -24,6 +24,7 @@ PACKAGES = {
     "libopenmpi-dev": "mpicc mpicxx mpifort mpif90",
     "pkg-config": "pkg-config",
     "g++": "g++ gcc c++ cc",
+    "binutils": "nm",
     "gfortran": "gfortran",
     "ninja-build": "ninja",
     "make": "make",

@@ -31,7 +31,7 @@ namespace afterbay {
 
 /// Owns everything of one process's session. Destruction order: the model's side first, then the
 /// thread that hosts a server, then the server.
-struct Session::State {
+struct __attribute__((visibility("hidden"))) Session::State {
   std::string name;
   Terms terms = Terms::c;                       ///< of the model ranks, for messages and reports
   std::unique_ptr<config::Config> config;       ///< at a fixed address: model and server refer to it
@@ -89,17 +89,17 @@ struct Session::State {
   bool end_server_early(const std::string& reason, const Error* cause);
 };
 
-struct Collection::State {
+struct __attribute__((visibility("hidden"))) Collection::State {
   std::weak_ptr<client::ModelSession> session;
   client::Collection* collection = nullptr;
 };
 
-struct OutputFile::State {
+struct __attribute__((visibility("hidden"))) OutputFile::State {
   std::weak_ptr<client::ModelSession> session;
   std::shared_ptr<client::File> file;
 };
 
-struct InputFile::State {
+struct __attribute__((visibility("hidden"))) InputFile::State {
   std::weak_ptr<client::ModelSession> session;
   std::shared_ptr<client::Input> input;
 
@@ -109,7 +109,7 @@ struct InputFile::State {
   ~State();
 };
 
-struct Slot::State {
+struct __attribute__((visibility("hidden"))) Slot::State {
   OutputFile file;
   std::string variable;
   std::vector<Slot::Part> parts;

@@ -23,7 +23,7 @@ SEED = int(os.environ.get("EPOCH_ORDER_SEED", "1"))
 POINTS = 12 * 40
 ALONE = ((1, ("topology=inline",)), (2, ("topology=inline", "inline.mode=thread")), (3, ("servers=1",)))
 LAYOUTS = ALONE + ((4, ("servers=2", "placement=slab")), (4, ("servers=2", "placement=variable")),
-                   (3, ("servers=1", "transport=mpi")), (4, ("servers=1", "topology=tiered", "frontends=1")))
+                   (3, ("servers=1", "transport=mpi")))
 WORK = pathlib.Path("work").resolve()
 COPY = pathlib.Path("copy").resolve()
 

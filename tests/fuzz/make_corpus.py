@@ -88,10 +88,20 @@ def run_that_is_killed(work):
                             "--afterbay.memory.server=16MiB", f"--afterbay.journal.directory={work}/journal",
                             f"--afterbay.statistics.directory={work}/statistics"], cwd=work, stdout=subprocess.DEVNULL,
                            stderr=subprocess.DEVNULL)
-    time.sleep(4)
+    end = time.monotonic() + 30
+
+    def ready():
+        logs = (work / "out").glob("*.part.epochs")
+        return any(log.stat().st_size > LOG_BYTES for log in logs) and any((work / "statistics").glob("**/statistics-*.json"))
+
+    while not ready() and time.monotonic() < end:
+        time.sleep(0.02)
     pages = {path.name: path.read_text(errors="replace") for path in (work / "statistics").glob("**/statistics-*.json")}
     for mark in work.glob("pid.*.[0-9]"):
-        os.kill(int(mark.read_text()), signal.SIGKILL)
+        try:
+            os.kill(int(mark.read_text()), signal.SIGKILL)
+        except ProcessLookupError:  # it ended with the others
+            pass
     run.wait(timeout=60)
     to = directory("statistics_page")
     for name, text in pages.items():

@@ -17,7 +17,7 @@ using transport::Millis;
 
 config::Config short_deadline() {
   config::Sources sources = config::no_environment();
-  sources.settings = {{"deadline", "80ms"}};
+  sources.settings = {{"deadline", "100ms"}};
   return config::load(sources).value();
 }
 

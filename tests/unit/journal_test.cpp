@@ -412,7 +412,7 @@ TEST_F(JournalTest, a_journal_that_cannot_be_written_is_warned_of_once_and_harms
   const std::string said = log_.str();
   EXPECT_THAT(said, HasSubstr("occupied"));
   EXPECT_THAT(said, HasSubstr("output continues"));
-  EXPECT_EQ(said.find("output continues"), said.rfind("output goes on"));
+  EXPECT_EQ(said.find("output continues"), said.rfind("output continues"));
 }
 
 TEST_F(JournalTest, a_required_journal_that_cannot_be_written_is_an_error) {

@@ -232,7 +232,7 @@ TEST(Ledger, refuses_broken_accounts) {
     const auto taken = Ledger(layout, 0, false).take(std::move(writer).finish());
     return taken ? ErrorCode::ok : taken.error().code;
   };
-  EXPECT_EQ(code({4, pieces, 1, 1, 3, 1, 2}), ErrorCode::ok);  // records 1 to 3: not 1 piece, then 2
+  EXPECT_EQ(code({4, pieces, 1, 1, 3, 1, 2, 0}), ErrorCode::ok);  // records 1 to 3: not 1 piece, then 2
   EXPECT_EQ(code({}), ErrorCode::format);
   EXPECT_EQ(code({4, pieces}), ErrorCode::format) << "no stretches";
   EXPECT_EQ(code({4, pieces + 1, 0}), ErrorCode::format) << "more fixed pieces than there are";
