@@ -162,8 +162,7 @@ Result<> ChunkIndexCheck::end(std::uint64_t chunks) {
 }
 
 Result<> ChunkIndexCheck::finish() {
-  std::sort(places_.begin(), places_.end(),
-            [](const Place& a, const Place& b) { return a.begin < b.begin; });
+  std::sort(places_.begin(), places_.end(), [](const Place& a, const Place& b) { return a.begin < b.begin; });
   for (std::size_t i = 1; i < places_.size(); ++i) {
     const Place& before = places_[i - 1];
     const Place& place = places_[i];

@@ -59,9 +59,10 @@ class ChunkIndexCheck {
   std::vector<Variable> variables_;
   std::vector<Place> places_;
   // Of the variable that was begun last.
-  std::map<std::uint64_t, Expected> expected_;         ///< by offset
-  std::map<unsigned, std::uint64_t> expected_right_;   ///< by level: what the last node calls its right sibling
-  std::map<unsigned, std::uint64_t> last_;             ///< by level: the last node
+  std::map<std::uint64_t, Expected> expected_;  ///< by offset
+  std::map<unsigned, std::uint64_t>
+      expected_right_;                      ///< by level: what the last node calls its right sibling
+  std::map<unsigned, std::uint64_t> last_;  ///< by level: the last node
   bool any_node_ = false;
   std::uint64_t chunks_ = 0;
 };
