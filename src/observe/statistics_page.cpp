@@ -122,26 +122,6 @@ bool is_sealed(const std::string& text) {
          text.compare(at + sum_field.size(), 16, sum_of(std::string_view(text).substr(0, at))) == 0;
 }
 
-/// Nothing if the text is incomplete or not a page.
-std::optional<FoundPage> parse_page(const std::string& text) {
-  if (!is_sealed(text)) return std::nullopt;
-  const PageJson json = PageJson::parse(text, nullptr, false);
-  if (!json.is_object()) return std::nullopt;
-  try {
-    if (json.at("afterbay_statistics") != page_version || json.at("serial") != json.at("end"))
-      return std::nullopt;
-    FoundPage page;
-    json.at("serial").get_to(page.serial);
-    json.at("updated_at_s").get_to(page.updated_at_s);
-    json.at("locked").get_to(page.locked);
-    PageReader reader(json);
-    page.state.named_fields(reader);
-    return page;
-  } catch (const PageJson::exception&) {
-    return std::nullopt;
-  }
-}
-
 std::string contents_of(int descriptor) {
   std::string text;
   char buffer[8192];
@@ -226,6 +206,25 @@ Result<> StatisticsPage::write(ServerState state) {
   }
   if (far_ && ::fdatasync(descriptor_) != 0) return fail(page_error(errno, "write", path_));
   return {};
+}
+
+std::optional<FoundPage> parse_page(const std::string& text) {
+  if (!is_sealed(text)) return std::nullopt;
+  const PageJson json = PageJson::parse(text, nullptr, false);
+  if (!json.is_object()) return std::nullopt;
+  try {
+    if (json.at("afterbay_statistics") != page_version || json.at("serial") != json.at("end"))
+      return std::nullopt;
+    FoundPage page;
+    json.at("serial").get_to(page.serial);
+    json.at("updated_at_s").get_to(page.updated_at_s);
+    json.at("locked").get_to(page.locked);
+    PageReader reader(json);
+    page.state.named_fields(reader);
+    return page;
+  } catch (const PageJson::exception&) {
+    return std::nullopt;
+  }
 }
 
 Result<FoundPage> read_page(const std::string& path) {

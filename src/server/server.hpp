@@ -209,13 +209,6 @@ class Server {
   // Epochs.
   [[nodiscard]] EpochKeeper::Host epoch_host();
   Result<> reach_epoch(std::size_t peer, const wire::Epoch& message);
-  struct Held {
-    std::uint64_t epochs = 0;
-    std::uint64_t file = 0;
-    std::function<void()> task;
-  };
-  void submit_after_epoch(std::uint64_t epochs, OutputFile& file, std::function<void()> task);
-  void submit_held();
   void submit_mark(OutputFile& file, storage::Epoch epoch, EpochKeeper::Parts parts);
   void note_epoch(std::uint64_t number, journal::EpochCompleted line);
 
@@ -259,7 +252,6 @@ class Server {
     port_->send(peer, wire::encode(wire::Done{ticket}));
   }};
   EpochKeeper epochs_{epoch_host()};
-  std::vector<Held> held_;  ///< until an epoch is complete
   StringQueue strings_;
   Preparations preparations_;
   OutputFiles files_{files_host()};

@@ -224,7 +224,6 @@ void Server::fail(Error error, Witness witness) {
   if (journal_) journal_->failed(*failure_);  // after all others were told: its disk may hang
   tickets_.clear();
   epochs_.stop();
-  submit_held();
   triggers_.forget_epochs();
   files_.session_failed(failure_->message);
 }
@@ -271,7 +270,6 @@ Shutdown::Host Server::shutdown_host() {
 bool Server::nothing_left() {
   files_.end_hopeless();
   for (const std::string& warning : epochs_.forget_unreachable()) warn(warning);
-  submit_held();
   if (!files_.all().empty()) return false;
   if (!epochs_.empty()) {
     epochs_.advance();

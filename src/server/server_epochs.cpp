@@ -23,11 +23,13 @@ EpochKeeper::Host Server::epoch_host() {
   host.note = [this](std::uint64_t number, journal::EpochCompleted line) {
     note_epoch(number, std::move(line));
   };
+  host.submit = [this](OutputFile& file, std::function<void()> task) {
+    files_.submit(file, std::move(task));
+  };
   host.answer = [this](std::size_t peer, std::uint64_t ticket) { tickets_.answer(peer, ticket); };
   host.complete = [this](std::uint64_t number, const std::string& name) {
     logger_.info("epoch {} ('{}') is complete here", number, name);
     triggers_.epoch_complete_here(number, name);
-    submit_held();
   };
   return host;
 }
@@ -36,26 +38,6 @@ Result<> Server::reach_epoch(std::size_t peer, const wire::Epoch& message) {
   if (auto reached = epochs_.reach(message, ticket_for(peer, message.ticket, message.strings)); !reached)
     return afterbay::fail(std::move(reached).error().at_rank(catalog_.session_rank(peer)));
   return {};
-}
-
-/// Submits a task about something that was put after epoch number `epochs`; at once, or when that epoch is
-/// complete: for what the file could not tell apart from what was put before.
-void Server::submit_after_epoch(std::uint64_t epochs, OutputFile& file, std::function<void()> task) {
-  if (!epochs_.awaits(epochs)) return files_.submit(file, std::move(task));
-  ++file.pending;
-  held_.push_back({epochs, file.id, std::move(task)});
-}
-
-void Server::submit_held() {
-  for (Held& it : std::exchange(held_, {})) {
-    if (epochs_.awaits(it.epochs)) {
-      held_.push_back(std::move(it));
-      continue;
-    }
-    OutputFile* const file = files_.find(it.file);  // in use: it has not been removed
-    --file->pending;
-    files_.submit(*file, std::move(it.task));
-  }
 }
 
 void Server::submit_mark(OutputFile& file, storage::Epoch epoch, EpochKeeper::Parts parts) {

@@ -156,7 +156,7 @@ void Server::write_frame(OutputFile& file, const ServedCollection& collection, s
   };
   // Values that are there already can be replaced: which of them belong to an epoch depends on the order.
   if (collection.existing == Existing::append)
-    submit_after_epoch(record.epochs, file, write);
+    epochs_.submit_after(record.epochs, file, write);
   else
     files_.submit(file, write);
 }
@@ -210,7 +210,7 @@ Result<> Server::put_strings(std::size_t peer, wire::PutStrings message) {
     timed.stop();
     post(std::move(result));
   };
-  submit_after_epoch(epochs_.reached(peer), *file, write);
+  epochs_.submit_after(epochs_.reached(peer), *file, write);
   return {};
 }
 

@@ -39,6 +39,10 @@ class ServerEpochKeeper : public ::testing::Test {
       if (leader_is_gone_) keeper_->stop();
     };
     host.note = [this](std::uint64_t, journal::EpochCompleted line) { lines_.push_back(std::move(line)); };
+    host.submit = [this](OutputFile& file, const std::function<void()>& task) {
+      ++file.pending;
+      task();
+    };
     host.answer = [this](std::size_t peer, std::uint64_t ticket) { answers_.emplace_back(peer, ticket); };
     host.complete = [this](std::uint64_t number, const std::string&) { complete_.push_back(number); };
     keeper_.emplace(std::move(host));
@@ -72,6 +76,42 @@ class ServerEpochKeeper : public ::testing::Test {
   std::vector<std::uint64_t> complete_;
   std::optional<EpochKeeper> keeper_;
 };
+
+TEST_F(ServerEpochKeeper, TasksAfterAnEpochWaitUntilItIsCompleteAndTheirFileIsInUse) {
+  std::vector<int> done;
+  OutputFile& file = files_.at(7);
+  const auto hold = [&](std::uint64_t epoch, int number) {
+    keeper_->submit_after(epoch, file, [&done, number] { done.push_back(number); });
+  };
+  hold(0, 0);
+  EXPECT_THAT(done, ElementsAre(0));
+  ASSERT_TRUE(reach(0, 1, {{7, 3}}));
+  ASSERT_TRUE(reach(0, 2, {{7, 4}}));
+  EXPECT_EQ(keeper_->reached(0), 2U);
+  EXPECT_EQ(keeper_->reached(1), 0U);
+  hold(1, 1);
+  hold(2, 2);
+  EXPECT_THAT(done, ElementsAre(0));
+  EXPECT_EQ(file.pending, 3U) << "it must not be published before";
+  ASSERT_TRUE(reach(1, 1, {{7, 3}}));
+  keeper_->advance();
+  mark_done(7, 1);
+  EXPECT_THAT(done, ElementsAre(0)) << "the journal does not have the epoch yet";
+  keeper_->noted(1);
+  EXPECT_THAT(done, ElementsAre(0, 1));
+  keeper_->stop();
+  EXPECT_THAT(done, ElementsAre(0, 1, 2)) << "after a failure nothing waits";
+  EXPECT_EQ(file.pending, 3U);
+}
+
+TEST_F(ServerEpochKeeper, TasksAfterAnEpochThatNeverCompletesDoNotWait) {
+  ASSERT_TRUE(reach(0, 1, {{7, 3}}));
+  int done = 0;
+  keeper_->submit_after(1, files_.at(7), [&] { ++done; });
+  EXPECT_EQ(done, 0);
+  EXPECT_THAT(keeper_->forget_unreachable(), SizeIs(1));
+  EXPECT_EQ(done, 1);
+}
 
 TEST_F(ServerEpochKeeper, CompletesWhenAllRanksCameAllIsWrittenMarkedAndNoted) {
   ASSERT_TRUE(reach(0, 1, {{7, 3}}));

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "server/records.hpp"
 
@@ -135,6 +136,7 @@ void EpochKeeper::noted(std::uint64_t number) {
   std::erase_if(arrived_, of_it);
   for (const Ticket& ticket : it.before) host_.answer(ticket.peer, ticket.number);
   host_.complete(number, it.epoch.name);
+  submit_held();
   advance();
 }
 
@@ -147,6 +149,7 @@ std::vector<std::string> EpochKeeper::forget_unreachable() {
     unreachable_ = true;
     return true;
   });
+  submit_held();
   return warnings;
 }
 
@@ -159,6 +162,26 @@ void EpochKeeper::stop() {
   open_.clear();
   parts_.clear();
   arrived_.clear();
+  submit_held();
+}
+
+void EpochKeeper::submit_after(std::uint64_t number, OutputFile& file, std::function<void()> task) {
+  if (!awaits(number)) return host_.submit(file, std::move(task));
+  ++file.pending;
+  held_.push_back({number, file.id, std::move(task)});
+}
+
+void EpochKeeper::submit_held() {
+  for (Held& it : std::exchange(held_, {})) {
+    if (awaits(it.after)) {
+      held_.push_back(std::move(it));
+      continue;
+    }
+    OutputFile* const file = host_.file(it.file);
+    if (file == nullptr) continue;
+    --file->pending;
+    host_.submit(*file, std::move(it.task));
+  }
 }
 
 bool EpochKeeper::noting() const { return !open_.empty() && open_.begin()->second.stage == Stage::noting; }

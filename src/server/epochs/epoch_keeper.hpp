@@ -42,6 +42,8 @@ class EpochKeeper {
     std::function<void(const OutputFile&, wire::EpochPart)> send_part;
     /// Submits a task that writes the line, and calls `noted` in the end.
     std::function<void(std::uint64_t number, journal::EpochCompleted)> note;
+    /// Gives a task of a file to a worker.
+    std::function<void(OutputFile&, std::function<void()> task)> submit;
     std::function<void(std::size_t peer, std::uint64_t ticket)> answer;
     std::function<void(std::uint64_t number, const std::string& name)> complete;
   };
@@ -68,10 +70,9 @@ class EpochKeeper {
 
   /// Number of the last epoch that the rank has called; 0: none.
   [[nodiscard]] std::uint64_t reached(std::size_t peer) const;
-  /// Whether an epoch up to `number` is still to be completed.
-  [[nodiscard]] bool awaits(std::uint64_t number) const noexcept {
-    return !stopped_ && !unreachable_ && number > completed_;
-  }
+  /// Submits a task about something that was put after epoch `number`: at once, or when that epoch is
+  /// complete or never will be. For what the file could not tell apart from what was put before.
+  void submit_after(std::uint64_t number, OutputFile& file, std::function<void()> task);
   [[nodiscard]] bool empty() const noexcept { return open_.empty(); }
   /// Whether the journal is being written.
   [[nodiscard]] bool noting() const;
@@ -95,6 +96,17 @@ class EpochKeeper {
   };
   using Key = std::pair<std::uint64_t, std::uint64_t>;  ///< (epoch, file)
 
+  /// A task that waits for an epoch. Its file counts it as pending.
+  struct Held {
+    std::uint64_t after = 0;
+    std::uint64_t file = 0;
+    std::function<void()> task;
+  };
+
+  [[nodiscard]] bool awaits(std::uint64_t number) const noexcept {
+    return !stopped_ && !unreachable_ && number > completed_;
+  }
+  void submit_held();
   void mark(Open& it, OpenFile& entry);
   [[nodiscard]] Parts take_parts(const Key& key, const OutputFile& file);
   void note(Open& it);
@@ -106,6 +118,7 @@ class EpochKeeper {
   std::map<Key, Parts> parts_;          ///< leader: of members
   std::map<Key, std::size_t> arrived_;  ///< leader: members that have sent theirs, also without a part
   std::vector<std::uint64_t> reached_;  ///< by model rank
+  std::vector<Held> held_;
   bool stopped_ = false;
   bool unreachable_ = false;  ///< some epoch will never complete
 };
