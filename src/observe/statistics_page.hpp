@@ -52,6 +52,9 @@ struct FoundPage {
   bool held = false;        ///< the writer holds the lock: it is alive
 };
 
+/// The page with this text; nothing if the text is incomplete or not a page.
+std::optional<FoundPage> parse_page(const std::string& text);
+
 /// Reads a page; retries for up to a tenth of a second during a concurrent write.
 Result<FoundPage> read_page(const std::string& path);
 
