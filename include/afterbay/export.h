@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file
-   AFTERBAY_API: marks what the library exports. Everything else in it is hidden. */
+   What the library exports. */
 #ifndef AFTERBAY_EXPORT_H
 #define AFTERBAY_EXPORT_H
 
+/** Marks what the library exports. Everything else in it is hidden. */
 #if defined(__GNUC__)
 #define AFTERBAY_API __attribute__((visibility("default")))
 #else

@@ -17,7 +17,7 @@
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/lsan_interface.h>
 // Plugins stay loaded, so that the leak report can name them and lsan.supp can suppress them.
-extern "C" int dlclose(void*) { return 0; }
+extern "C" [[gnu::visibility("default")]] int dlclose(void*) { return 0; }
 #endif
 
 namespace afterbay::testing {

@@ -44,7 +44,7 @@ dev_test() {
     exec ctest --test-dir "$root/build/dev" --output-on-failure --no-tests=error -j "$(nproc)" "$@"
   fi
   build_preset dev
-  build_preset asan-ubsan unit_tests conformance_tests rank_tests
+  build_preset asan-ubsan unit_tests conformance_tests rank_tests fuzz_parsers
   build_preset tsan unit_tests
   # One ctest over the three builds, so that there is one summary.
   local all=$root/build/all preset
