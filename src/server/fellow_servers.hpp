@@ -48,9 +48,9 @@ class FellowServers {
 
   /// The next message and its sender.
   std::optional<std::pair<std::size_t, transport::Bytes>> next();
-  /// Whether something that it sent was taken in and not yet given out by `next`, perhaps its last words.
   /// Whether servers of this session exchange messages.
   [[nodiscard]] bool linked() const noexcept { return !links_.empty(); }
+  /// Whether something that it sent was taken in and not yet given out by `next`, perhaps its last words.
   [[nodiscard]] bool has_unread(std::size_t server) const {
     return std::ranges::find(arrived_, server, &std::pair<std::size_t, transport::Bytes>::first) !=
            arrived_.end();

@@ -26,7 +26,7 @@ ROWS = {
                                  ["model: ranks 0-1\nservers of the pool 'a': ranks 2-3\nservers of the pool 'b': ranks 4-5\n"]),
     "`--npes_output_server n2 n3 n4`": (["pools.a.servers=1", "pools.b.servers=2", "pools.c.servers=1"], 6, 6,
                                         ["pool 'a': rank 2\n", "pool 'b': ranks 3-4\n", "pool 'c': rank 5\n"]),
-    "`--fast_oclient true`": ([], 2, 2, []),  # no setting: tests/unit/session_put_cost_test.cpp
+    "`--fast_oclient true`": ([], 2, 2, []),  # no setting: tests/unit/session/put_cost_test.cpp
                                               # verifies that put makes one copy
     "`--with_io_profiler`": (["report.table=on"], 2, 2, []),
 }

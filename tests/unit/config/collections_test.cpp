@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// Settings of collections and variables.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "config/config.hpp"
+#include "unit/config/config_sources.hpp"
+
+namespace afterbay::config {
+namespace {
+
+using testing::ElementsAre;
+using testing::Optional;
+
+TEST(ConfigCollections, EverySettingIsRead) {
+  const YamlFile file(R"(
+collections:
+  history:
+    store: netcdf4
+    existing: append
+    directory: /data/out
+    file: "hist_{step:04}.nc"
+    placement: file
+    deflate: 4
+    shuffle: true
+    access: series
+    variables:
+      temperature: {chunk: [1, 64, 32], deflate: 1, access: profile}
+      "q*": {shuffle: off}
+)");
+  const Config config = load(file.sources()).value();
+  const CollectionSettings history = config.settings_for("history");
+  EXPECT_THAT(history.store, Optional(Format::netcdf4));
+  EXPECT_THAT(history.existing, Optional(Existing::append));
+  EXPECT_THAT(history.directory, Optional(std::string("/data/out")));
+  EXPECT_THAT(history.file, Optional(std::string("hist_{step:04}.nc")));
+  EXPECT_THAT(history.placement, Optional(Placement::file));
+  const VariableSettings temperature = history.settings_for("temperature");
+  EXPECT_THAT(temperature.deflate, Optional(1));
+  EXPECT_THAT(temperature.shuffle, Optional(true));  // the collection's
+  ASSERT_TRUE(temperature.chunk);
+  EXPECT_THAT(*temperature.chunk, ElementsAre(1, 64, 32));
+  EXPECT_THAT(history.settings_for("qv").shuffle, Optional(false));
+  EXPECT_THAT(history.settings_for("qv").deflate, Optional(4));
+  EXPECT_EQ(history.settings_for("u").chunk, std::nullopt);
+  EXPECT_THAT(temperature.access, Optional(model::Access::profile));
+  EXPECT_THAT(history.settings_for("u").access, Optional(model::Access::series));
+}
+
+TEST(ConfigCollections, StripesAreReadAsAGroupOrByTheirDottedNames) {
+  const YamlFile file(R"(
+afterbay:
+  stripe: {count: all, size: 8MiB, apply: never}
+collections:
+  history:
+    stripe: {count: auto, size: 4MiB}
+    expected_size: 20GiB
+  restart:
+    stripe.count: 12
+)");
+  Sources sources = file.sources();
+  sources.arguments = {"--afterbay.collections.re*.stripe.size=auto"};
+  const Config config = load(sources).value();
+  EXPECT_EQ(config.stripe.count, stripes_all);
+  EXPECT_EQ(config.stripe.size_bytes, 8u << 20);
+  EXPECT_EQ(config.stripe.apply, StripeApply::never);
+  EXPECT_THAT(config.settings_for("history").stripe_count, Optional(stripes_automatic));
+  EXPECT_THAT(config.settings_for("history").stripe_size_bytes, Optional(std::uint64_t{4} << 20));
+  EXPECT_THAT(config.settings_for("history").expected_bytes, Optional(std::uint64_t{20} << 30));
+  EXPECT_THAT(config.settings_for("restart").stripe_count, Optional(12));
+  EXPECT_THAT(config.settings_for("restart").stripe_size_bytes, Optional(stripe_size_automatic));
+  EXPECT_EQ(config.settings_for("restart").expected_bytes, std::nullopt);
+}
+
+TEST(ConfigCollections, WrongStripesAreRefused) {
+  const YamlFile file(R"(
+collections:
+  history:
+    stripe: {count: al, size: 1000}
+    expected_size: big
+  restart:
+    stripe: 4
+    stripes: {count: 1}
+)");
+  const auto config = load(file.sources());
+  ASSERT_FALSE(config);
+  for (const char* part :
+       {"4:21: collections.history.stripe.count: expected auto, all or an integer from 1 to 65535, found "
+        "\"al\"; "
+        "did you mean \"all\"?",
+        "4:31: collections.history.stripe.size: expected auto or a size from 64KiB to 4194240KiB, a multiple "
+        "of "
+        "64KiB, found \"1000\"",
+        "collections.history.expected_size: expected a size from",
+        "unknown setting \"collections.restart.stripe\"; it is a group of stripe.count or stripe.size",
+        "unknown setting \"collections.restart.stripes\""})
+    EXPECT_THAT(config.error().message, testing::HasSubstr(part));
+}
+
+TEST(ConfigCollections, OthersAreUntouched) {
+  const Config config = load(YamlFile("collections: {history: {store: cdf5}}").sources()).value();
+  EXPECT_EQ(config.settings_for("restart").store, std::nullopt);
+  EXPECT_THAT(config.settings_for("history").store, Optional(Format::cdf5));
+}
+
+TEST(ConfigCollections, ExactNamesWinOverPatterns) {
+  const Config config = load(YamlFile(R"(
+collections:
+  history: {existing: append}
+  "hist*": {existing: replace, directory: a}
+  "*": {existing: refuse, directory: b}
+)")
+                                 .sources())
+                            .value();
+  EXPECT_THAT(config.settings_for("history").existing, Optional(Existing::append));
+  EXPECT_THAT(config.settings_for("history").directory, Optional(std::string("b")));  // the later pattern
+  EXPECT_THAT(config.settings_for("hist2").existing, Optional(Existing::refuse));
+}
+
+TEST(ConfigCollections, ExactVariablesWinOverPatterns) {
+  const Config config =
+      load(YamlFile("collections: {h: {variables: {t: {deflate: 1}, \"*\": {deflate: 9, shuffle: on}}}}")
+               .sources())
+          .value();
+  EXPECT_THAT(config.settings_for("h").settings_for("t").deflate, Optional(1));
+  EXPECT_THAT(config.settings_for("h").settings_for("t").shuffle, Optional(true));
+}
+
+TEST(ConfigCollections, SourcesWinInTheirOrder) {
+  const YamlFile file("collections: {history: {existing: append, directory: yaml}}");
+  Sources sources = file.sources();
+  sources.settings = {{"collections.history.existing", "replace"}, {"collections.history.deflate", "2"}};
+  EXPECT_THAT(load(sources).value().settings_for("history").existing, Optional(Existing::append));
+  EXPECT_THAT(load(sources).value().settings_for("history").deflate, Optional(2));
+  sources.environment->emplace("AFTERBAY_COLLECTIONS", "{'*': {existing: refuse}}");
+  EXPECT_THAT(load(sources).value().settings_for("history").existing, Optional(Existing::refuse));
+  sources.arguments = {"--afterbay.collections.*.existing=replace",
+                       "--afterbay.collections.history.directory", "flag"};
+  EXPECT_THAT(load(sources).value().settings_for("history").existing, Optional(Existing::replace));
+  EXPECT_THAT(load(sources).value().settings_for("history").directory, Optional(std::string("flag")));
+}
+
+TEST(ConfigCollections, NamesMayHaveDots) {
+  Sources sources = no_environment();
+  sources.arguments = {"--afterbay.collections.ocean.daily.store=cdf2",
+                       "--afterbay.collections.ocean.daily.variables.sea.ice.chunk=1,10"};
+  const Config config = load(sources).value();
+  EXPECT_THAT(config.settings_for("ocean.daily").store, Optional(Format::cdf2));
+  ASSERT_TRUE(config.settings_for("ocean.daily").settings_for("sea.ice").chunk);
+  EXPECT_EQ(config.overrides.back().full_name(), "collections.ocean.daily.variables.sea.ice.chunk");
+  EXPECT_EQ(config.overrides.back().origin.place,
+            "--afterbay.collections.ocean.daily.variables.sea.ice.chunk");
+}
+
+}  // namespace
+}  // namespace afterbay::config

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files that several servers write at the same time, in one process.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "map_session.hpp"
+#include "scratch_directory.hpp"
+#include "unit/local_run.hpp"
+
+namespace afterbay::test {
+namespace {
+
+LocalRun::Settings small_memory(const std::string& placement) {
+  return {{"memory.server", "2MiB"}, {"memory.block", "64KiB"}, {"memory.small_block", "16KiB"},
+          {"chunk", "8KiB"},         {"placement", placement},  {"deadline", "20s"}};
+}
+
+struct Case {
+  const char* store;
+  const char* placement;
+  int models;
+  int servers;
+  int deflate;
+};
+
+std::string name_of_case(const testing::TestParamInfo<Case>& parameter) {
+  const Case& it = parameter.param;
+  return fmt::format("{}_{}_{}_ranks_{}_servers{}", it.store, it.placement, it.models, it.servers,
+                     it.deflate > 0 ? "_deflated" : "");
+}
+
+class ThreadSessionSplit : public testing::TestWithParam<Case> {};
+
+TEST_P(ThreadSessionSplit, every_point_of_every_record_is_right) {
+  const Directory directory;
+  LocalRun run(GetParam().models, GetParam().servers, small_memory(GetParam().placement));
+  const auto errors = run.run([&](Session& session, int) {
+    maps::write(session, GetParam().store, directory.path, GetParam().deflate);
+    session.finalize();
+  });
+  for (const auto& error : errors) EXPECT_FALSE(error) << error->text();
+  maps::expect_right(directory.path / "mesh.nc");
+}
+
+INSTANTIATE_TEST_SUITE_P(, ThreadSessionSplit,
+                         testing::Values(Case{"netcdf4", "slab", 4, 2, 0}, Case{"netcdf4", "slab", 3, 3, 4},
+                                         Case{"netcdf4", "variable", 4, 2, 0}, Case{"cdf5", "slab", 4, 3, 0},
+                                         Case{"cdf5", "variable", 2, 2, 0}, Case{"cdf2", "slab", 1, 4, 0}),
+                         name_of_case);
+
+constexpr std::uint64_t wide = 512, high = 1024, large_records = 3;  ///< 4 MiB a record
+
+double large_value(std::uint64_t record, std::uint64_t point) {
+  return static_cast<double>(record * wide * high + point);
+}
+
+/// Each server has 1 MiB, a quarter of a record.
+LocalRun::Settings quarter_of_a_record() {
+  return {{"memory.server", "1MiB"},
+          {"memory.block", "64KiB"},
+          {"memory.small_block", "16KiB"},
+          {"placement", "slab"},
+          {"deadline", "30s"}};
+}
+
+/// As over MPI, the links of a rank know each other: a statement about one server's share of a put
+/// must not count for another server, or ranks that run ahead take the blocks that it needs.
+struct Shares {
+  const char* store;
+  const char* placement;
+  int servers;
+};
+
+std::string name_of_shares(const testing::TestParamInfo<Shares>& parameter) {
+  const Shares& it = parameter.param;
+  return fmt::format("{}_{}_{}_servers", it.store, it.placement, it.servers);
+}
+
+class ThreadSessionShares : public testing::TestWithParam<Shares> {};
+
+TEST_P(ThreadSessionShares, a_rank_that_has_served_one_server_is_not_past_the_put_for_others) {
+  const auto& [store, placement, servers] = GetParam();
+  constexpr std::uint64_t rows_in_all = 96, columns = 5120, records = 12, variables = 3;
+  const Directory directory;
+  LocalRun run(4, servers,
+               {{"memory.server", "1MiB"},
+                {"memory.block", "160KiB"},
+                {"memory.small_block", "16KiB"},
+                {"memory.small_share", "0"},
+                {"placement", placement},
+                {"deadline", "6s"}});
+  const auto errors = run.run([&](Session& session, int rank) {
+    const std::uint64_t mine = columns / 4, first = static_cast<std::uint64_t>(rank) * mine;
+    session.decomposition("columns", Block{{rows_in_all, columns}, {0, first}, {rows_in_all, mine}});
+    Schema schema;
+    schema.dimension("time", unlimited).dimension("y", rows_in_all).dimension("x", columns);
+    for (std::uint64_t v = 0; v < variables; ++v)
+      schema.variable(fmt::format("v{}", v), Type::float32, {"time", "y", "x"}).on("columns");
+    OutputFile file =
+        session
+            .collection("c", schema, {.file = "c.nc", .directory = directory.path.string(), .store = store})
+            .open();
+    std::vector<float> values(rows_in_all * mine);
+    for (std::uint64_t record = 0; record < records; ++record) {
+      for (std::uint64_t v = 0; v < variables; ++v) {
+        std::ranges::fill(values, static_cast<float>(record * 10 + v));
+        if (record % 4 == static_cast<std::uint64_t>(rank))  // one rank after another is behind
+          std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        file.put(fmt::format("v{}", v), record, values.data());
+      }
+      session.end_step();
+    }
+    session.finalize();
+  });
+  for (const auto& error : errors) ASSERT_FALSE(error) << error->text();
+  for (std::uint64_t v = 0; v < variables; ++v) {
+    const auto values = read<float>(directory.path / "c.nc", fmt::format("v{}", v).c_str());
+    ASSERT_EQ(values.size(), records * rows_in_all * columns);
+    for (std::uint64_t i = 0; i < values.size(); ++i)
+      ASSERT_EQ(values[i], static_cast<float>(i / (rows_in_all * columns) * 10 + v)) << i;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(, ThreadSessionShares,
+                         testing::Values(Shares{"cdf5", "slab", 3}, Shares{"cdf5", "slab", 4},
+                                         Shares{"netcdf4", "slab", 3}, Shares{"cdf5", "variable", 2}),
+                         name_of_shares);
+
+class ThreadSessionLargeRecord : public testing::TestWithParam<const char*> {};
+
+TEST_P(ThreadSessionLargeRecord, of_four_times_a_servers_memory) {
+  const Directory directory;
+  LocalRun run(4, 2, quarter_of_a_record());
+  const auto errors = run.run([&](Session& session, int rank) {
+    const std::uint64_t rows = high / 4, first = static_cast<std::uint64_t>(rank) * rows;
+    session.decomposition("rows", Block{{high, wide}, {first, 0}, {rows, wide}});
+    Schema schema;
+    schema.dimension("time", unlimited).dimension("y", high).dimension("x", wide);
+    schema.variable("v", Type::float64, {"time", "y", "x"}).on("rows");
+    OutputFile file =
+        session
+            .collection("large", schema,
+                        {.file = "large.nc", .directory = directory.path.string(), .store = GetParam()})
+            .open();
+    std::vector<double> values(rows * wide);
+    for (std::uint64_t record = 0; record < large_records; ++record) {
+      for (std::uint64_t i = 0; i < values.size(); ++i) values[i] = large_value(record, first * wide + i);
+      file.put("v", record, values.data());
+      session.end_step();
+    }
+    file.close();
+    session.finalize();
+  });
+  for (const auto& error : errors) EXPECT_FALSE(error) << error->text();
+  const auto values = read<double>(directory.path / "large.nc", "v");
+  ASSERT_EQ(values.size(), large_records * wide * high);
+  for (std::uint64_t i = 0; i < values.size(); ++i)
+    ASSERT_EQ(values[i], large_value(i / (wide * high), i % (wide * high))) << i;
+}
+
+INSTANTIATE_TEST_SUITE_P(, ThreadSessionLargeRecord, testing::Values("netcdf4", "cdf5"),
+                         [](const auto& parameter) { return std::string(parameter.param); });
+
+constexpr std::uint64_t mesh_points = 1 << 20;  ///< 4 MiB of floats
+
+struct LargeMap {
+  const char* store;
+  std::uint64_t run;  ///< points that follow each other, in lists and file
+};
+
+std::string name_of_map(const testing::TestParamInfo<LargeMap>& parameter) {
+  return fmt::format("{}_runs_of_{}", parameter.param.store, parameter.param.run);
+}
+
+/// This rank's points: runs scattered over the whole mesh, in no particular order.
+std::vector<std::int64_t> scattered_points(int rank, int ranks, std::uint64_t run) {
+  const std::uint64_t runs = mesh_points / run;
+  std::vector<std::int64_t> points;
+  for (std::uint64_t k = 0; k < runs; ++k) {
+    const std::uint64_t at = (k * 40503 + 11) % runs;
+    if (static_cast<int>(at * 7919 / 3 % static_cast<std::uint64_t>(ranks)) != rank) continue;
+    for (std::uint64_t i = 0; i < run; ++i) points.push_back(static_cast<std::int64_t>(at * run + i));
+  }
+  return points;
+}
+
+/// Exact in float32, and different in each record.
+float mesh_value(std::uint64_t record, std::uint64_t point) {
+  return static_cast<float>((record + 1) * mesh_points + point);
+}
+
+/// Points of several ranks share every page of the file: single points are put packed, long runs
+/// are scattered by the ranks.
+class ThreadSessionLargeMapRecord : public testing::TestWithParam<LargeMap> {};
+
+TEST_P(ThreadSessionLargeMapRecord, of_four_times_a_servers_memory) {
+  const Directory directory;
+  LocalRun run(4, 2, quarter_of_a_record());
+  const auto errors = run.run([&](Session& session, int rank) {
+    const auto points = scattered_points(rank, 4, GetParam().run);
+    session.decomposition("mesh", maps::map_of({mesh_points}, points), Coverage{});
+    Schema schema;
+    schema.dimension("time", unlimited).dimension("cells", mesh_points);
+    schema.variable("v", Type::float32, {"time", "cells"}).on("mesh");
+    OutputFile file =
+        session
+            .collection("large", schema,
+                        {.file = "large.nc", .directory = directory.path.string(), .store = GetParam().store})
+            .open();
+    std::vector<float> values(points.size());
+    for (std::uint64_t record = 0; record < large_records; ++record) {
+      for (std::size_t i = 0; i < values.size(); ++i)
+        values[i] = mesh_value(record, static_cast<std::uint64_t>(points[i]));
+      file.put("v", record, values.data());
+      session.end_step();
+    }
+    file.close();
+    session.finalize();
+  });
+  for (const auto& error : errors) EXPECT_FALSE(error) << error->text();
+  const auto values = read<float>(directory.path / "large.nc", "v");
+  ASSERT_EQ(values.size(), large_records * mesh_points);
+  for (std::uint64_t i = 0; i < values.size(); ++i)
+    ASSERT_EQ(values[i], mesh_value(i / mesh_points, i % mesh_points)) << i;
+}
+
+INSTANTIATE_TEST_SUITE_P(, ThreadSessionLargeMapRecord,
+                         testing::Values(LargeMap{"netcdf4", 1}, LargeMap{"netcdf4", 128},
+                                         LargeMap{"cdf5", 1}, LargeMap{"cdf5", 128}),
+                         name_of_map);
+
+/// The errors of a session's ranks when server `failing` cannot write.
+TEST(ThreadSessionSplitErrors, a_file_that_cannot_be_made_fails_every_server_and_rank) {
+  const Directory directory;
+  const std::filesystem::path in_the_way = directory.path / "file";
+  std::ofstream(in_the_way) << "x";
+  LocalRun run(3, 2, small_memory("slab"));
+  const auto errors = run.run([&](Session& session, int) {
+    maps::write(session, "cdf5", in_the_way / "sub");
+    session.finalize();
+  });
+  for (const auto& error : errors) {
+    ASSERT_TRUE(error);
+    EXPECT_NE(error->text().find("mesh.nc"), std::string::npos) << error->text();
+  }
+}
+
+TEST(ModelFrameOwners, slabs_are_contiguous_and_even) {
+  Schema schema;
+  schema.dimension("time", unlimited).dimension("y", 1000).dimension("x", 100);
+  schema.variable("a", Type::float64, {"time", "y", "x"});
+  schema.variable("b", Type::float32, {"time", "y", "x"});
+  schema.variable("fixed", Type::float32, {"y", "x"});
+  for (const Format format : {Format::netcdf4, Format::cdf5}) {
+    const auto layout = model::make_layout(schema, format, {64 << 10, 64 << 10}).value();
+    const auto owners = model::frame_owners(layout, model::Split::slab, 3);
+    std::vector<std::uint64_t> bytes(3);
+    for (const bool record : {false, true}) {
+      std::uint16_t last = 0;
+      for (std::size_t f = 0; f < owners.size(); ++f) {
+        if (layout.frames[f].record != record) continue;
+        EXPECT_GE(owners[f], last);
+        last = owners[f];
+        bytes[owners[f]] += layout.frames[f].bytes;
+      }
+      EXPECT_EQ(last, 2);
+    }
+    const auto [least, most] = std::ranges::minmax(bytes);
+    EXPECT_LT(most - least, 4u * (64 << 10));
+    const auto by_variable = model::frame_owners(layout, model::Split::variable, 2);
+    const auto of_variables = model::variable_owners(layout, by_variable);
+    EXPECT_NE(of_variables[0].back(), of_variables[1].back());
+  }
+}
+
+}  // namespace
+}  // namespace afterbay::test
