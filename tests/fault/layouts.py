@@ -41,6 +41,16 @@ def split_files():
         check(f"{name}: killed member", play("kill_last_server", **layout), code=LOST, cause="I/O server 1", servers=[4])
 
 
+def server_lost_at_the_end():
+    """Over MPI, the server that publishes the file dies when the other one has said farewell: that is not an orderly end,
+    though the file is complete."""
+    last_line = "ops=write path=*server-0.jsonl from=5"  # the run's end, after the file was published
+    for late, rules in (("at once", [last_line + " kill"]), ("later", [last_line + " ms=1000", last_line + " kill"])):
+        check(f"4 + 2 slab mpi: server lost after the other's farewell, {late}",
+              play("plain", servers=2, settings=("placement=slab", "transport=mpi"), rules=rules, victims=1),
+              code="peer_lost", cause="I/O server 0", published=["out.nc"])
+
+
 def serving_programs():
     """Both programs exit with 3 (input and output), also the one that writes no part of the file."""
     check("4 + 2 serve: full disk", failing_writes(28, servers=2, serve=True), code="no_space", cause="No space left", servers=[4, 5],
@@ -52,5 +62,6 @@ def inline(name):
     full_disk(name, servers=0, settings=INLINE[name])
 
 
-run_scenarios({"over_mpi": over_mpi, "two_servers": two_servers, "split_files": split_files, "serving_programs": serving_programs,
+run_scenarios({"over_mpi": over_mpi, "two_servers": two_servers, "split_files": split_files,
+               "server_lost_at_the_end": server_lost_at_the_end, "serving_programs": serving_programs,
                **{name: lambda name=name: inline(name) for name in INLINE}})

@@ -50,7 +50,7 @@ dev_test() {
   local all=$root/build/all preset
   mkdir -p "$all"
   for preset in asan-ubsan tsan dev; do echo "subdirs(\"$root/build/$preset\")"; done >"$all/CTestTestfile.cmake"
-  say "running the tests: dev, asan-ubsan (asan.*) and tsan (tsan.*)"
+  say "running the tests: dev, asan-ubsan (asan.*) and tsan (tsan.*); all is built after $SECONDS s"
   $(tsan_wrapper) ctest --test-dir "$all" --output-on-failure --no-tests=error -j "$(nproc)"
 }
 
