@@ -97,7 +97,12 @@ class Reader {
 
   template <class T>
   void get(T& value) {
-    if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T>) {
+    if constexpr (std::is_same_v<T, bool>) {  // no other byte may lie in a bool
+      std::uint8_t byte = 0;
+      if (!take(&byte, sizeof byte)) return;
+      if (byte > 1) ok_ = false;
+      value = byte == 1;
+    } else if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T>) {
       take(&value, sizeof value);
     } else if constexpr (requires(T& t, Reader& r) { t.fields(r); }) {
       value.fields(*this);

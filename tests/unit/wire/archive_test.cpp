@@ -57,6 +57,23 @@ TEST(WireArchive, the_kind_is_checked) {
   EXPECT_FALSE(kind_of(std::span(bytes).first(3)));
 }
 
+struct Flag {
+  static constexpr Kind kind{151};
+  bool flag = false;
+  template <class A>
+  void fields(A& archive) {
+    archive(flag);
+  }
+};
+
+TEST(WireArchive, a_flag_is_false_or_true) {
+  std::vector<std::byte> bytes = encode(Flag{true});
+  ASSERT_TRUE(decode<Flag>(bytes));
+  EXPECT_TRUE(decode<Flag>(bytes)->flag);
+  bytes.back() = std::byte{125};
+  EXPECT_FALSE(decode<Flag>(bytes));
+}
+
 TEST(WireArchive, a_message_cut_off_anywhere_is_refused) {
   const auto bytes = encode(example());
   for (std::size_t n = 0; n < bytes.size(); ++n)
