@@ -114,7 +114,7 @@ class PutPlans {
   observe::Timer* timer_;
   std::uint32_t last_put_ = 0;
   std::vector<PutEntry> entries_;  ///< one per variable
-  /// Of all variables; the entries refer to it.
+  /// The names of all variables; the entries refer to it.
   std::vector<char> names_;
   std::vector<std::vector<std::unique_ptr<PutPlan>>> plans_;  ///< by variable
 };

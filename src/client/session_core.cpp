@@ -171,7 +171,7 @@ Error SessionCore::record_failure(Error error) {
 Error SessionCore::explain(std::size_t server, Error error) {
   if (failure_) return *failure_;
   if (error.code == ErrorCode::would_block) return error;
-  // Bad_state: the server still answers.
+  // bad_state: the server still answers.
   servers_[server].lost = error.code != ErrorCode::bad_state;
   const std::uint64_t until = now_ns() + 1'000'000'000;
   do {  // a failed server sends the reason shortly after
