@@ -218,7 +218,7 @@ TEST(Triggers, what_is_given_up_is_told) {
   ASSERT_THAT(ran, SizeIs(3));
   for (const Outcome& one : ran) {
     ASSERT_TRUE(one.error);
-    EXPECT_THAT(one.error->text(), HasSubstr("as the run ends"));
+    EXPECT_THAT(one.error->text(), HasSubstr("because the run ends"));
   }
 }
 
