@@ -61,7 +61,7 @@ Result<> Netcdf4File::check_readable() const {
   return {};
 }
 
-/// All positions in the structure must lie within the file.
+/// Extends the file so that all positions in the structure lie within it.
 Result<> Netcdf4File::make_readable(WriteCost& cost) {
   const Stopwatch watch(cost.place_ns);
   AFTERBAY_TRY_ASSIGN(const std::uint64_t size, writer_->size_bytes());

@@ -88,7 +88,7 @@ Result<std::unique_ptr<AppendTrial>> AppendTrial::open(const std::string& path) 
   return trial;
 }
 
-/// After a damaged file, closing is not attempted again.
+/// Leaves the file open in HDF5: closing a damaged file again could crash.
 AppendTrial::~AppendTrial() { file_.release(); }
 
 Result<> AppendTrial::try_variable(const std::string& name) {

@@ -62,9 +62,8 @@ class ChunkIndexCheck {
   std::vector<Place> places_;
   // State of the variable that was begun last.
   std::map<std::uint64_t, Expected> expected_;  ///< by offset
-  std::map<unsigned, std::uint64_t>
-      /// By level: the right sibling according to the last node.
-      expected_right_;
+  /// By level: the right sibling according to the last node.
+  std::map<unsigned, std::uint64_t> expected_right_;
   std::map<unsigned, std::uint64_t> last_;  ///< by level: the last node
   bool any_node_ = false;
   std::uint64_t chunks_ = 0;
