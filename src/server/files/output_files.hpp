@@ -96,12 +96,10 @@ class OutputFiles {
 
   /// Ends a file, or decides how it will end:
   ///   published   now, after its publication;
-  ///   incomplete  now if its publication failed; otherwise when the session fails, which must
-  ///   follow;
+  ///   incomplete  now if its publication failed; otherwise when the session fails, as it must;
   ///   abandoned   as soon as no task uses it (after a failure of the session);
-  ///   no_space    as soon as no task uses it and all ranks have closed it; the next file of its
-  ///   name
-  ///               may begin then. If it is being published, it may still become complete.
+  ///   no_space    as soon as no task uses it and all ranks have closed it; then the next file of
+  ///               its name may begin. If it is being published, it may still become complete.
   void end(OutputFile& file, Ending ending, const std::string& why = "");
   /// Model ranks contradicted each other: files that not all of them have closed end as incomplete.
   void end_unclosed();
