@@ -238,7 +238,7 @@ TEST(ThreadSessionEpochErrors, ranks_that_name_it_differently_are_told) {
   });
   ASSERT_TRUE(errors[0]);
   EXPECT_THAT(errors[0]->text(),
-              testing::HasSubstr("every rank must come to the same epochs in the same order"));
+              testing::HasSubstr("every rank must call the same epochs in the same order"));
 }
 
 TEST(ThreadSessionEpochErrors, a_rank_that_never_comes_to_it_is_named_to_those_who_wait) {
