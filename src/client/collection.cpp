@@ -40,7 +40,7 @@ Result<Format> parse_format(const std::string& word) {
               did_you_mean(word, accepted));
 }
 
-/// What the configuration says about the collection's variables.
+/// Applies the settings for the collection's variables to the schema.
 void override_variables(Schema& schema, const config::CollectionSettings& settings) {
   for (Variable& variable : schema.variables) {
     const config::VariableSettings chosen = settings.settings_for(variable.name);
@@ -52,7 +52,7 @@ void override_variables(Schema& schema, const config::CollectionSettings& settin
   }
 }
 
-/// How a collection's files are shared out. Files that are appended to have one writer.
+/// How a collection's files are divided among servers. Files that are appended to have one writer.
 model::Split split_of(config::Placement placement, Format format, config::Existing existing,
                       std::size_t servers) {
   if (servers < 2 || !traits_of(format).shared || existing == config::Existing::append)
@@ -93,7 +93,7 @@ Result<> Collection::check(const SchemaChanges& changes) const {
   return model::validate(changed, format_);
 }
 
-/// What does not depend on the pool.
+/// The part of the definition that does not depend on the pool.
 Result<> Collection::describe(const Definition& definition, const config::Config& session,
                               const config::CollectionSettings& settings) {
   id_ = definition.id;
@@ -128,7 +128,7 @@ Result<> Collection::lay_out(const Pools::Pool& pool, const config::CollectionSe
   layout_ = std::make_shared<const model::FileLayout>(std::move(layout));
   owners_ = model::frame_owners(*layout_, split_, pool_.size());
   variable_owners_ = model::variable_owners(*layout_, owners_);
-  for (auto& owners : variable_owners_)  // the leader knows of every put, to tell what is missing
+  for (auto& owners : variable_owners_)  // the leader receives every put, to know what is missing
     if (owners.empty() || owners.front() != 0) owners.insert(owners.begin(), 0);
   return resolve(decompositions, sides.model_rank);
 }
@@ -156,11 +156,13 @@ void Collection::add_candidates(std::vector<wire::Candidate>& candidates, std::u
   }
   const auto leader = static_cast<std::uint32_t>(server_of(files));
   wire::Candidate& it = candidates.emplace_back(wire::Candidate{leader, {leader}});
-  if (is_split()) it.servers.assign(pool_.begin(), pool_.end());  // else one server writes, and is known
+  // Without a split, the one server that writes is known.
+  if (is_split()) it.servers.assign(pool_.begin(), pool_.end());
 }
 
-/// Writes them into the schema, by which the servers get them. What is appended to has its shapes already:
-/// for those the same must be chosen by any number of ranks.
+/// Chooses the shapes of chunks and writes them into the schema, through which the servers get
+/// them. A file that is appended to has its shapes already: the choice for it must not depend on
+/// the number of ranks.
 void Collection::choose_chunks(const config::CollectionSettings& settings, const config::Config& config,
                                const std::vector<Decomposition>& decompositions, const Sides& sides,
                                const model::LayoutSizes& sizes) {
@@ -218,7 +220,7 @@ Result<> Collection::resolve(const std::vector<Decomposition>& decompositions, i
   return {};
 }
 
-/// This rank's part of a variable on that decomposition.
+/// Sets this rank's part of a variable on that decomposition.
 Result<> Collection::lie_on(VariableState& state, const Decomposition& decomposition) const {
   const Variable& variable = schema_.variables[state.index];
   if (!decomposition.map) {

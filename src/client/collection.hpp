@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a model rank keeps of a collection: its layout, this rank's part of each variable, and the records
-// that are open.
+// The state of a collection on a model rank: its layout, this rank's part of each variable, and the
+// open records.
 #pragma once
 
 #include <cstdint>
@@ -32,23 +32,24 @@ namespace afterbay::client {
 
 struct VariableState {
   std::uint32_t index = 0;
-  /// This rank's part, without the record dimension. On a map: its array, with one dimension for the list.
+  /// This rank's part, without the record dimension. On a map: its array, with one dimension for
+  /// the map's points.
   model::Box mine;
   bool framed = false;
-  bool holds = false;            ///< Whole: the lowest model rank; a block: has points
+  bool holds = false;            ///< Whole: true on the lowest model rank; a block: it has points
   int decomposition = -1;        ///< index of the decomposition; -1: Whole
   std::shared_ptr<MapPart> map;  ///< null: not on a map
-  model::MapPlace place;         ///< of the map's dimensions
-  bool packed = false;           ///< on a map: handed over packed, the server puts it in order
+  model::MapPlace place;         ///< the position of the map's dimensions
+  bool packed = false;           ///< on a map: handed over packed, and the server puts it in order
 
-  /// Whether this rank has points to hand over; for maps not known before the servers have answered.
+  /// Whether this rank has points to hand over; for maps only valid once the servers have answered.
   [[nodiscard]] bool contributes() const {
     return framed && !mine.empty() && (map ? !map->runs().empty() : holds);
   }
 };
 
-/// A collection as this rank defined it, settings applied, in one of its pools. `make` finds all that is
-/// wrong with it.
+/// A collection as this rank defined it, with settings applied, in one of its pools. `make` reports
+/// everything that is wrong with the definition.
 class Collection {
  public:
   struct Definition {
@@ -60,11 +61,12 @@ class Collection {
   struct Sides {
     int model_rank = 0;
     int model_ranks = 1;
-    std::size_t servers = 1;  ///< of the session
+    std::size_t servers = 1;  ///< in the session
     Pools* pools = nullptr;
   };
-  /// One per pool of the collection, with consecutive ids from that of the definition on. The first is the
-  /// one that the model knows (see `by_pool`). All have the same schema, the shapes of chunks included.
+  /// Makes one collection per pool, with consecutive ids that begin with the id of the definition.
+  /// The first is the one that the model uses (see `by_pool`). All have the same schema, including
+  /// the shapes of chunks.
   static Result<std::vector<std::unique_ptr<Collection>>> make(
       Definition definition, const config::Config& config, const std::vector<Decomposition>& decompositions,
       const Sides& sides);
@@ -74,10 +76,11 @@ class Collection {
   [[nodiscard]] Format format() const noexcept { return format_; }
   [[nodiscard]] const Schema& schema() const noexcept { return schema_; }
   [[nodiscard]] const model::FileLayout& layout() const noexcept { return *layout_; }
-  /// Refuses changes that do not fit the schema, and those with which it cannot be written.
+  /// Refuses changes that do not fit the schema, and changes with which the schema cannot be
+  /// written.
   [[nodiscard]] Result<> check(const SchemaChanges& changes) const;
   [[nodiscard]] bool serves(std::size_t server) const noexcept;
-  /// What the report says about it.
+  /// The collection's entry in the report.
   [[nodiscard]] observe::CollectionRecord record_for_report() const;
   /// Whether all servers of its pool write each file of this collection.
   [[nodiscard]] bool is_split() const noexcept { return split_ != model::Split::none; }
@@ -85,24 +88,26 @@ class Collection {
   [[nodiscard]] std::size_t owner(std::uint32_t frame, std::size_t leader) const noexcept {
     return is_split() ? nth_after(leader, owners_[frame]) : leader;
   }
-  /// The servers of its pool, which alone ever write its files.
+  /// The servers of its pool; only these write its files.
   [[nodiscard]] const std::vector<std::size_t>& pool() const noexcept { return pool_; }
-  /// Whether each file goes to the server of the pool that has the least to write.
+  /// Whether each file goes to the least loaded server of the pool.
   [[nodiscard]] bool takes_least_loaded() const noexcept {
     return placement_ == config::Placement::least && pool_.size() > 1;
   }
-  /// Whether each file goes to the pool that has the least to write; else to the collection's pools in turn.
+  /// Whether each file goes to the least loaded pool; otherwise the collection's pools take turns.
   [[nodiscard]] bool takes_least_loaded_pool() const noexcept { return takes_least_loaded_pool_; }
-  /// Adds who may write the next file in this pool, for a choice by load. `files`: in this pool so far.
+  /// Adds the servers that may write the next file in this pool, for a choice by load. `files`:
+  /// number of files in this pool so far.
   void add_candidates(std::vector<wire::Candidate>& candidates, std::uint64_t files) const;
-  /// The collection in each of its pools, itself first; empty for all but the one that the model knows.
+  /// The collection in each of its pools, beginning with this one; empty for all but the one that
+  /// the model uses.
   [[nodiscard]] const std::vector<Collection*>& by_pool() const noexcept { return by_pool_; }
-  /// The one of `by_pool` whose files the server may write; null: there is none.
+  /// The member of `by_pool` whose files the server may write; null if there is none.
   [[nodiscard]] Collection* in_pool_of(std::size_t server) const noexcept;
-  /// Of one file, as far as anybody can say.
+  /// Expected size of one file, as far as it is known.
   [[nodiscard]] std::uint64_t expected_bytes() const noexcept { return expected_bytes_; }
-  /// Calls `visit(server)` for each server that is to know of puts of a variable: who writes frames of it,
-  /// and the leader.
+  /// Calls `visit(server)` for each server that must learn of puts of a variable: the servers that
+  /// write its frames, and the leader.
   template <class Visit>
   Result<> for_each_server_of(std::uint32_t variable, std::size_t leader, Visit&& visit) const {
     if (!is_split()) return visit(leader);
@@ -110,24 +115,25 @@ class Collection {
       AFTERBAY_TRY(visit(nth_after(leader, owner)));
     return {};
   }
-  /// The server of this collection's next file of a new name (turns with placement `file`): its leader where
-  /// several write it.
+  /// The server of this collection's next file with a new name (with placement `file`, servers take
+  /// turns). If several servers write the file, this is its leader.
   [[nodiscard]] std::size_t server_of(std::uint64_t nth_file) const noexcept;
   [[nodiscard]] wire::DefineCollection message(bool with_schema) const;
   [[nodiscard]] Result<std::string> path(const FileName& file_name) const;
-  /// Which variables are handed over packed, as the servers say; before the first plan.
+  /// Sets which variables are handed over packed, as the servers decided. Call it before the first
+  /// plan.
   void set_packed(const std::vector<std::uint8_t>& packed);
 
   /// A variable's index by name.
   Result<std::uint32_t> index_of(std::string_view variable) const;
   [[nodiscard]] const VariableState& variable(std::uint32_t index) const { return variables_[index]; }
   Result<std::uint32_t> string_variable(std::string_view variable) const;
-  /// The records that are open. They change whenever a rank puts.
+  /// The open records. They change with every put.
   [[nodiscard]] CollectionRecords& records() noexcept { return records_; }
   [[nodiscard]] const CollectionRecords& records() const noexcept { return records_; }
 
  private:
-  /// The server of the pool that comes `offset` after `leader`.
+  /// The server that comes `offset` places after `leader` in the pool.
   [[nodiscard]] std::size_t nth_after(std::size_t leader, std::size_t offset) const noexcept {
     return pool_[(in_pool_[leader] + offset) % pool_.size()];
   }
@@ -152,14 +158,16 @@ class Collection {
   std::string directory_;
   std::shared_ptr<const model::FileLayout> layout_;
   model::Split split_ = model::Split::none;
-  std::vector<std::size_t> pool_;     ///< servers of its pool
-  std::vector<std::size_t> in_pool_;  ///< one a server of the session: its place in the pool, or none
-  std::size_t number_in_pool_ = 0;    ///< of the pool's collections
+  std::vector<std::size_t> pool_;  ///< the servers of its pool
+  /// One per server of the session: its index in the pool, or none.
+  std::vector<std::size_t> in_pool_;
+  std::size_t number_in_pool_ = 0;  ///< this collection's number among the pool's collections
   bool takes_least_loaded_pool_ = false;
   std::uint64_t expected_bytes_ = 0;
-  std::uint64_t gather_bytes_ = 0;                 ///< model::LayoutSizes::gather_bytes
-  std::vector<model::ChunkChoice> chunk_choices_;  ///< one a variable; none for stores without chunks
-  std::vector<std::uint16_t> owners_;              ///< by frame, counted from the leader
+  std::uint64_t gather_bytes_ = 0;  ///< model::LayoutSizes::gather_bytes
+  /// One per variable; empty for stores without chunks.
+  std::vector<model::ChunkChoice> chunk_choices_;
+  std::vector<std::uint16_t> owners_;  ///< by frame, counted from the leader
   std::vector<std::vector<std::uint16_t>> variable_owners_;
   std::vector<VariableState> variables_;
   CollectionRecords records_{0};

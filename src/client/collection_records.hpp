@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CollectionRecords: the records of one collection that this rank has begun, as each server numbers them.
+// CollectionRecords: the records of one collection that this rank has begun, as numbered on each
+// server.
 #pragma once
 
 #include <algorithm>
@@ -12,17 +13,18 @@
 
 namespace afterbay::client {
 
-/// A record is a (file, record) pair with a running number, `seq`, which is the same on all servers of the
-/// file. Every rank begins the same records in the same order.
+/// A record is a (file, record) pair with a running number, `seq`, which is the same on all servers
+/// of the file. Every rank begins the same records in the same order.
 class CollectionRecords {
  public:
-  /// Open at a time on one server: half of what may be in memory of any frame.
+  /// Largest number of open records per server: half of the instances of a frame that may be in
+  /// memory.
   static constexpr std::size_t most_open = transport::LinkSizes::least_instances / 2;
 
   struct Record {
     std::uint64_t file = 0;
     std::uint64_t record = 0;
-    bool fixed = false;  ///< the variables without the record dimension
+    bool fixed = false;  ///< the record of the variables without the record dimension
     std::uint64_t seq = 0;
   };
 
@@ -46,7 +48,7 @@ class CollectionRecords {
     servers_[server].next_seq = record.seq + 1;
     servers_[server].open.push_back(record);
   }
-  /// The seq of the oldest open record. There is one.
+  /// The seq of the oldest open record. Requires an open record.
   [[nodiscard]] std::uint64_t oldest(std::size_t server) const { return servers_[server].open.front().seq; }
   /// Ends the oldest open record. All records below the returned seq have ended.
   std::uint64_t end_oldest(std::size_t server) {
@@ -55,14 +57,15 @@ class CollectionRecords {
     it.open.erase(it.open.begin());
     return it.ended_seq;
   }
-  /// Ends all records. All below the returned seq have ended; nullopt: none has ended since the last call.
+  /// Ends all records. All records below the returned seq have ended; nullopt if none has ended
+  /// since the last call.
   std::optional<std::uint64_t> end_all(std::size_t server) {
     Server& it = servers_[server];
     it.open.clear();
     if (it.ended_seq == it.next_seq) return std::nullopt;
     return it.ended_seq = it.next_seq;
   }
-  /// The file is closed.
+  /// Removes the open records of a closed file.
   void end_file(std::size_t server, std::uint64_t file) {
     std::erase_if(servers_[server].open, [&](const Record& record) { return record.file == file; });
   }
@@ -71,7 +74,7 @@ class CollectionRecords {
   struct Server {
     std::uint32_t first_frame = 0;
     std::uint64_t next_seq = 0;
-    std::uint64_t ended_seq = 0;  ///< the server knows that all below have ended
+    std::uint64_t ended_seq = 0;  ///< the server has been told that all records below have ended
     std::vector<Record> open;     ///< in order of seq
   };
   std::vector<Server> servers_;

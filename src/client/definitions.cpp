@@ -71,7 +71,7 @@ Result<> Definitions::send_decomposition(std::size_t server, const Decomposition
       Wake::no);
 }
 
-/// Settings for a collection that the model has not defined are most likely mistyped.
+/// Settings for a collection that the model has not defined are probably mistyped.
 void Definitions::warn_of_unknown_collections() const {
   if (core_.identity().model_rank != 0) return;
   std::vector<std::string> names;

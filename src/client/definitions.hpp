@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Definitions: the decompositions and collections that the model has defined, the same on every rank, and
-// what the servers answered. Used by one thread.
+// Definitions: the decompositions and collections that the model has defined, which are the same on
+// every rank, and the servers' answers. Used by one thread.
 #pragma once
 
 #include <cstddef>
@@ -30,17 +30,17 @@ class Definitions {
 
   Result<> add_decomposition(const std::string& name, const Block& block, const Coverage& coverage);
   Result<> add_decomposition(const std::string& name, const Map& map, const Coverage& coverage);
-  /// One per pool of the collection; the first is the one that the model knows.
+  /// Returns one collection per pool; the first is the one that the model uses.
   Result<Collections> add_collection(const std::string& name, const Schema& schema,
                                      const CollectionOptions& options);
 
   [[nodiscard]] bool are_sent() const noexcept {
     return decompositions_sent_ == decompositions_.size() && collections_sent_ == collections_.size();
   }
-  /// Sends what is new to the servers and waits for their answers. Returns the collections that are new.
+  /// Sends new definitions to the servers and waits for their answers. Returns the new collections.
   Result<Collections> send();
 
-  /// By id.
+  /// All collections, by id.
   [[nodiscard]] Collections collections() const noexcept { return collections_; }
   [[nodiscard]] Result<const Decomposition*> decomposition(const std::string& name) const;
   /// The servers that read files.
@@ -66,8 +66,8 @@ class Definitions {
   std::size_t decompositions_sent_ = 0;
   std::vector<std::unique_ptr<Collection>> collections_;
   std::size_t collections_sent_ = 0;
-  std::uint64_t serial_ = 0;             ///< of the last `send`
-  std::vector<std::uint64_t> answered_;  ///< one per server: the last serial that it answered
+  std::uint64_t serial_ = 0;             ///< the serial of the last `send`
+  std::vector<std::uint64_t> answered_;  ///< one per server: the serial of its last answer
 };
 
 }  // namespace afterbay::client

@@ -10,7 +10,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Absolute, without links as far as it exists.
+/// The absolute path; links are resolved as far as the path exists.
 fs::path resolved(const std::string& path) {
   std::error_code gone;
   const fs::path whole = fs::absolute(path, gone);
@@ -43,7 +43,7 @@ void Destinations::close(const std::string& path, std::uint64_t ticket) {
   if (const auto at = known_.find(key_of(path)); at != known_.end()) at->second.ticket = ticket;
 }
 
-/// Open files stay: they are bounded by the files that the model has open.
+/// Open files are kept: the model bounds their number.
 void Destinations::forget_one() {
   for (std::size_t looked_at = 0, all = order_.size(); looked_at < all; ++looked_at) {
     const std::size_t key = order_.front();

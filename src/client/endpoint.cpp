@@ -42,13 +42,13 @@ void Endpoint::add_last_put(Error& error) const {
   const std::string& name = last_put_.collection->schema().variables[last_put_.variable].name;
   error.in_file(last_put_.path);
   if (error.file == last_put_.path) error.in_variable(name);
-  error.add(fmt::format("the last that this rank put was record {} of variable '{}' in {}",
+  error.add(fmt::format("the last put of this rank was record {} of variable '{}' in {}",
                         said_index(last_put_.record), name, last_put_.path));
 }
 
 // ---- records
 
-/// All servers of a file count its collection's records alike.
+/// All servers of a file number its collection's records alike.
 Result<std::uint64_t> Endpoint::begin_record(File& file, std::uint64_t record, bool fixed) {
   CollectionRecords& records = file.collection->records();
   if (const auto open = records.find(file.server, file.id, record, fixed)) return *open;
@@ -79,7 +79,7 @@ Result<> Endpoint::check_oldest_not_lent(const File& file) const {
   return {};
 }
 
-/// Too many are open: the oldest is taken to be complete, on every rank alike.
+/// Too many records are open: the oldest is assumed to be complete, on every rank alike.
 Result<> Endpoint::end_oldest_record(File& file) {
   for (const std::size_t s : file.servers) {
     const std::uint64_t ended = file.collection->records().end_oldest(s);
@@ -106,9 +106,9 @@ void Endpoint::take_position(Handover& handover) {
   for (const std::size_t s : handover.file->servers) core_.link(s).set_position(position_);
 }
 
-/// All ranks process the frames of a put in the same order, whichever server they belong to. Each rank states
-/// on every link how far it has come in that order: the rank that is behind all others is so on all its
-/// links, and gets the reserved blocks.
+/// All ranks process the frames of a put in the same order, independent of the server. Each rank
+/// states on every link how far it is in that order: the rank that is furthest behind is so on all
+/// its links, and gets the reserved blocks.
 void Endpoint::advance_to(const Handover& handover, std::uint32_t frame) {
   const File& file = *handover.file;
   if (file.servers.size() == 1) return;  // reserve states it
@@ -156,7 +156,7 @@ std::vector<Endpoint::Share> Endpoint::shares(const Handover& handover) {
   return all;
 }
 
-/// Of a put that may not wait. A refusal concerns this put only: the session goes on.
+/// For a put that may not wait. A refusal concerns this put only: the session continues.
 Result<> Endpoint::check_fits(const Handover& handover) const {
   for (const Share& share : shares(handover)) AFTERBAY_TRY(core_.link(share.server).check_fits(share.slots));
   return {};
@@ -171,8 +171,8 @@ Result<bool> Endpoint::has_room(const Handover& handover, transport::RoomFor use
   return true;
 }
 
-/// Refuses values that the file's type cannot hold, before anything is copied: what is committed may be on
-/// its way to the file.
+/// Refuses values that the file's type cannot hold, before anything is copied: committed data may
+/// already be on the way to the file.
 Result<> Endpoint::check_range(const Handover& handover, const void* data) {
   const PutPlan& plan = *handover.plan;
   const Type type = handover.file->collection->schema().variables[handover.variable].type;
@@ -182,7 +182,7 @@ Result<> Endpoint::check_range(const Handover& handover, const void* data) {
   if (bad == 0) return {};
   return fail(
       ErrorCode::wrong_type,
-      "{} values of type {} are out of range of the file's type {}; nothing of the put was taken: put "
+      "{} values of type {} are out of range of the file's type {}; no value of the put was taken: put "
       "the record again with other values",
       bad, name_of(plan.type), name_of(type));
 }
@@ -212,7 +212,7 @@ Result<> Endpoint::copy_piece(const Handover& handover, const PiecePlan& part, c
   return {};
 }
 
-/// Refuses a second put of a record: its bytes may be on their way to the file already.
+/// Refuses a second put of a record: its bytes may already be on the way to the file.
 Result<> Endpoint::check_not_put(const File& file, std::uint32_t variable, std::uint64_t record) {
   if (file.put.empty() || !file.put[variable].contains(record)) return {};
   if (!file.collection->layout().variables[variable].record)
@@ -227,7 +227,7 @@ void Endpoint::mark_put(File& file, std::uint32_t variable, std::uint64_t record
   file.put[variable].insert(record);
 }
 
-/// After the last piece: the log entry by which the server knows who has put what.
+/// After the last piece: sends the log entry that tells the server what this rank has put.
 Result<> Endpoint::finish(const Handover& handover) {
   const File& file = *handover.file;
   for (const std::size_t s : file.servers) core_.link(s).set_position(handover.position + 1);
@@ -276,7 +276,7 @@ Result<bool> Endpoint::put(File& file, std::string_view variable, std::uint64_t 
     auto room = has_room(*handover, transport::RoomFor::put);
     if (!room) return failed(std::move(room).error());
     if (!*room) {
-      --position_;  // the same put comes again
+      --position_;  // the same put will be repeated
       return false;
     }
   }
@@ -288,9 +288,10 @@ Result<bool> Endpoint::put(File& file, std::string_view variable, std::uint64_t 
   return true;
 }
 
-/// A rank that tries the same put again and again waits as well. From half the deadline on it waits as `put`
-/// does: its frames come one after the other then, so that it goes on though other ranks, which are ahead,
-/// hold the memory that it would need at once; and servers see that it waits.
+/// A rank that repeats the same try_put also waits. After half the deadline it waits as `put` does:
+/// its frames are then handed over one after the other, so that it makes progress although other
+/// ranks, which are ahead, hold the memory that it would need at once; and the servers see that it
+/// waits.
 bool Endpoint::waited_too_long_for_room(const Handover& handover) {
   const std::uint64_t now = now_ns();
   if (refused_.position != handover.position || refused_.seq != handover.seq)
@@ -343,17 +344,17 @@ Result<Endpoint::Acquired> Endpoint::acquire(File& file, std::string_view variab
     return failed(std::move(frames).error());
   }
   slot.frames = *std::move(frames);
-  // The model computes now. Ranks that are ahead do not wait for this one: it asks for nothing until its next
-  // put, or commit.
+  // The model computes now. Ranks that are ahead do not wait for this one: it reserves nothing
+  // until its next put or commit.
   for (const std::size_t s : file.servers) core_.link(s).set_position(handover->position + 1);
   return slot;
 }
 
-/// Where this rank's pieces lie in the servers' frames, if data of the type can be computed there and there
-/// is room for all of them now. Nothing else: the rank computes in an array of its own, as ranks on other
-/// nodes do. A rank that waited here would hold the frames that it has already, and those of other slots:
-/// ranks that hold a part of the memory each would wait for one another, and one whose part is larger than
-/// the memory for ever.
+/// The addresses of this rank's pieces in the servers' frames, if data of the type can be computed
+/// there and there is room for all pieces now. Otherwise the rank computes in its own array, as
+/// ranks on other nodes do. A rank that waited here would hold the frames that it has already, and
+/// those of other slots: ranks that each hold a part of the memory would wait for one another, and
+/// a rank whose part is larger than the memory would wait forever.
 Result<std::optional<std::vector<std::byte*>>> Endpoint::lend_frames(const Handover& handover) {
   using Frames = std::optional<std::vector<std::byte*>>;
   if (!lies_in_frames(handover)) return Frames();
@@ -377,7 +378,8 @@ bool Endpoint::lies_in_frames(const Handover& handover) const {
   const Collection& collection = *handover.file->collection;
   const Type type = collection.schema().variables[handover.variable].type;
   const bool same_order = !model::needs_swap(collection.layout().big_endian) || size_of(type) == 1;
-  const bool on_map = collection.variable(handover.variable).map != nullptr;  // its points lie apart there
+  // The points of a map are not contiguous in a frame.
+  const bool on_map = collection.variable(handover.variable).map != nullptr;
   return handover.plan->type == type && same_order && !on_map &&
          std::ranges::none_of(handover.file->servers, [&](auto s) { return core_.link(s).packs(); });
 }
@@ -403,7 +405,7 @@ Result<> Endpoint::commit(const Acquired& slot, const void* buffer) {
   if (!slot.frames)
     if (auto good = check_range(handover, buffer); !good) return failed(std::move(good).error());
   forget(slot);
-  take_position(handover);  // what comes now follows the puts since acquire
+  take_position(handover);  // the put is now ordered after the puts since acquire
   if (!slot.frames) {
     const std::uint64_t waited_before_ns = waited_for_room_ns(file);
     if (auto copied = copy_pieces(handover, buffer); !copied) return failed(std::move(copied).error());

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Endpoint: what one caller of `put` needs: its position in the order of puts, the plans for its data, and
-// buffers. A second endpoint of the same rank is a second object; endpoints share the session core and the
-// records of collections and files, nothing else. Used by one thread.
+// Endpoint: the state that one caller of `put` needs: its position in the order of puts, the plans
+// for its data, and buffers. A second endpoint of the same rank is a second object; endpoints share
+// the session core and the records of collections and files, nothing else. Used by one thread.
 //
-// Order on every link: per (file, record) BeginRecord, pieces, Put. All ranks put in the same order, so that
-// the running numbers (seq, position) agree without a message between ranks.
+// Order on every link: per (file, record) BeginRecord, pieces, Put. All ranks put in the same
+// order, so that the running numbers (seq, position) agree without messages between ranks.
 #pragma once
 
 #include <chrono>
@@ -26,7 +26,7 @@
 
 namespace afterbay::client {
 
-/// One variable of one record, about to be handed over.
+/// A variable of one record that is about to be handed over.
 struct Handover {
   File* file = nullptr;
   std::uint32_t variable = 0;  ///< index in the schema
@@ -40,50 +40,53 @@ class Endpoint {
  public:
   Endpoint(SessionCore& core, std::chrono::milliseconds deadline, observe::Profile& profile);
 
-  /// Called for every collection of the session, in order of their ids.
+  /// Called for every collection of the session, in the order of ids.
   void add_collection(const Collection& collection);
-  /// Plans for dense data of the files' types, ahead of the first put; once the servers have answered.
+  /// Makes plans for dense data of the files' types before the first put. Call it once the servers
+  /// have answered.
   void make_likely_plans(const Collection& collection) { plans_[collection.id()].make_likely_plans(); }
 
-  /// False: there was no room and may_wait is false.
+  /// Returns false if there was no room and may_wait is false.
   Result<bool> put(File& file, std::string_view variable, std::uint64_t record, const void* data, Type type,
                    const MemoryLayout& memory, bool may_wait);
   Result<> put_strings(File& file, std::string_view variable, std::uint64_t record,
                        std::span<const std::string> values);
 
-  /// A put that was begun by acquire and ends with commit. Its record is numbered by acquire, wherever the
-  /// data lie, so that ranks on other nodes number it alike.
+  /// A put that acquire begins and commit ends. acquire numbers its record even if the data lie
+  /// elsewhere, so that ranks on other nodes number it alike.
   struct Acquired {
     Handover handover;
-    std::uint64_t number = 0;  ///< of the slot
-    /// Per piece of the plan, where the data of the server's frame begin. Empty if data of the type cannot
-    /// be computed there as they are, or if not all pieces had room: then the caller commits from a buffer.
+    std::uint64_t number = 0;  ///< number of the slot
+    /// Per piece of the plan, the start of the data in the server's frame. Empty if data of the
+    /// type cannot be computed there directly, or if there was no room for all pieces: then the
+    /// caller commits from a buffer.
     std::optional<std::vector<std::byte*>> frames;
   };
   /// Never waits for room.
   Result<Acquired> acquire(File& file, std::string_view variable, std::uint64_t record, Type type);
-  /// `buffer`: the rank's part, dense, unless the slot lies in the server's frames. After a refusal because
-  /// of values out of range the slot is still out.
+  /// `buffer`: the rank's part, dense, unless the slot lies in the server's frames. If values are
+  /// out of range, the commit is refused and the slot stays acquired.
   Result<> commit(const Acquired& slot, const void* buffer);
-  /// The slot will not be written to any more, nor committed.
+  /// The slot will neither be written to nor committed any more.
   void forget(const Acquired& slot) noexcept { slots_out_.erase(slot.number); }
-  /// Neither committed nor forgotten.
+  /// Whether the slot has been neither committed nor forgotten.
   [[nodiscard]] bool is_out(const Acquired& slot) const { return slots_out_.contains(slot.number); }
-  /// Fails if a slot is out (of `file`, unless null): memory that was lent must not go back to the server
-  /// while the model may write to it. `call`: what cannot be done, for the error.
+  /// Fails if a slot is out, that is, acquired and neither committed nor forgotten (of `file`,
+  /// unless null): lent memory must not return to the server while the model may write to it.
+  /// `call`: the refused operation, for the error.
   Result<> check_no_slot_out(const char* call, const File* file = nullptr);
 
-  /// Puts of strings whose file this server creates.
+  /// Number of puts of strings into files that this server creates.
   [[nodiscard]] std::uint64_t strings_put(std::size_t server) const { return strings_put_[server]; }
-  /// Adds to an error what was put last.
+  /// Adds the last put to an error.
   void add_last_put(Error& error) const;
-  /// Adds a wait for room that ends now to the profile: one that came in several parts is drawn as one.
+  /// Adds a wait for room that ends now to the profile. A wait in several parts is drawn as one.
   void record_wait_for_room(std::uint64_t waited_ns);
-  /// The sum of these.
+  /// The sum of the recorded waits.
   [[nodiscard]] std::uint64_t recorded_waits_ns() const noexcept { return recorded_waits_ns_; }
 
  private:
-  /// What a put asks of one server.
+  /// What a put needs from one server.
   struct Share {
     std::size_t server = 0;
     std::vector<transport::FrameSlot> slots;
@@ -92,9 +95,9 @@ class Endpoint {
   struct SlotOut {
     std::uint64_t file = 0;
     const Collection* collection = nullptr;
-    std::size_t server = 0;  ///< that leads the file
+    std::size_t server = 0;  ///< the leader of the file
     std::uint64_t seq = 0;
-    std::string what;  ///< for errors
+    std::string what;  ///< description for errors
   };
 
   [[nodiscard]] PutPlans& plans_of(const File& file) { return plans_[file.collection->id()]; }
@@ -106,10 +109,10 @@ class Endpoint {
   Result<std::uint64_t> begin_record(File& file, std::uint64_t record, bool fixed);
   Result<> end_oldest_record(File& file);
   [[nodiscard]] Result<> check_oldest_not_lent(const File& file) const;
-  /// Gives the put its place in the order of puts, which all ranks number alike: after this, nothing may
-  /// refuse a put that other ranks accept.
+  /// Gives the put its position in the order of puts, which is the same on all ranks. After this
+  /// call, a put that other ranks accept must not be refused.
   void take_position(Handover& handover);
-  /// States on all links of the file that the put asks for no frame before `frame` of the layout.
+  /// States on all links of the file that the put reserves no frame before `frame` of the layout.
   void advance_to(const Handover& handover, std::uint32_t frame);
   Result<> check_range(const Handover& handover, const void* data);
   [[nodiscard]] static std::size_t owner(const Handover& handover, const PiecePlan& piece);
@@ -130,7 +133,7 @@ class Endpoint {
 
   SessionCore& core_;
   std::vector<PutPlans> plans_;  ///< by id of the collection
-  std::uint64_t position_ = 0;   ///< of the last put
+  std::uint64_t position_ = 0;   ///< position of the last put
   struct {
     const Collection* collection = nullptr;
     std::uint64_t file = ~std::uint64_t{0};
@@ -138,14 +141,14 @@ class Endpoint {
     std::uint32_t variable = 0;
     std::uint64_t record = 0;
   } last_put_;
-  std::vector<std::byte> encoded_;        ///< the message being sent; its memory is kept
-  std::vector<std::byte> range_scratch_;  ///< for check_range; its memory is kept
+  std::vector<std::byte> encoded_;        ///< the message being sent; kept to reuse its memory
+  std::vector<std::byte> range_scratch_;  ///< for check_range; kept to reuse its memory
   observe::Counter* bytes_;
   struct {
     std::uint64_t position = 0;
     std::uint64_t seq = 0;
     std::uint64_t since_ns = 0;
-  } refused_;  ///< the last try_put that had no room
+  } refused_;  ///< the last try_put for which there was no room
   std::chrono::milliseconds deadline_;
   std::map<std::uint64_t, SlotOut> slots_out_;  ///< by number
   std::uint64_t next_slot_ = 0;

@@ -16,14 +16,16 @@ namespace afterbay::client {
 struct File {
   std::uint64_t id = 0;
   Collection* collection = nullptr;
-  std::size_t server = 0;            ///< creates it; the only one that writes unless the collection is split
-  std::vector<std::size_t> servers;  ///< all that write it, `server` first
+  /// The server that creates it; the only writer unless the collection is split.
+  std::size_t server = 0;
+  std::vector<std::size_t> servers;  ///< all servers that write it, beginning with `server`
   std::string path;
   bool closed = false;
   std::uint64_t close_ticket = 0;
-  std::uint64_t opened_after_ticket = 0;  ///< the last ticket that was given out before it was opened
-  std::optional<std::uint64_t> records;   ///< that it held when it was opened; empty: not known yet
-  std::vector<model::RecordSet> put;      ///< one per variable: the records that this rank has put
+  std::uint64_t opened_after_ticket = 0;  ///< the last ticket issued before it was opened
+  /// Number of records when it was opened; empty: not known yet.
+  std::optional<std::uint64_t> records;
+  std::vector<model::RecordSet> put;  ///< one per variable: the records that this rank has put
 };
 
 }  // namespace afterbay::client

@@ -14,7 +14,7 @@ std::vector<std::string> readable_names(const Schema& schema) {
   return names;
 }
 
-/// The numbers of the pieces that share points with `box`, ascending.
+/// Calls `visit` with the numbers of the pieces that share points with `box`, ascending.
 template <class Visit>
 void for_each_piece(const model::InputCut& cut, const model::Box& box, Visit&& visit) {
   if (box.empty()) return;
@@ -24,10 +24,10 @@ void for_each_piece(const model::InputCut& cut, const model::Box& box, Visit&& v
   }
 }
 
-/// The box of the record that a selection without a map names.
+/// The box of the record that a selection without a map describes.
 Result<model::Box> box_of(const Input& input, const Variable& variable, const model::InputCut& cut,
                           const Selection& what, const Decomposition* decomposition) {
-  Variable named;  // as messages tell of it
+  Variable named;  // as named in messages
   named.name = variable.name;
   named.dimensions = variable.dimensions;
   named.decomposition = decomposition != nullptr ? decomposition->name : "(the selection's block)";
@@ -43,7 +43,8 @@ Result<model::Box> box_of(const Input& input, const Variable& variable, const mo
   return model::box_for(input.schema, named, block);
 }
 
-/// Values between neighbouring records of an array of `count` values a dimension.
+/// The distance, in values, between consecutive records of an array with these `count` values per
+/// dimension.
 Result<std::uint64_t> record_distance(const MemoryLayout& memory, const model::Index& count,
                                       const Selection& what) {
   if (what.records == 1) return std::uint64_t{0};
@@ -74,7 +75,8 @@ Result<> plan_box(const Input& input, const Variable& variable, const Selection&
   return {};
 }
 
-/// How the values of one point lie in the rank's array, for those that are copied from another element.
+/// The memory layout of one point's values in the rank's array, for points that are copied from
+/// another element.
 ReadPlan::Twins twins_of(const MapPart& map, const model::Index& array, const model::MapPlace& place,
                          const MemoryLayout& memory, std::size_t element) {
   model::Box point{model::Index::filled(array.size, 0), array};
@@ -164,10 +166,10 @@ Result<std::uint64_t> Input::record_of(std::uint32_t variable, std::uint64_t rec
   }
   if (record == no_record)
     return fail(ErrorCode::invalid_argument,
-                "the variable has the unlimited dimension: say which record ({} to {}) is read",
-                said_index(0), said_index(records) - 1);
+                "the variable has the unlimited dimension: give the record ({} to {}) to read", said_index(0),
+                said_index(records) - 1);
   if (count == 0 || record >= records || count > records - record)
-    return fail(ErrorCode::invalid_argument, "{} records from number {} on are asked for, the file has {}",
+    return fail(ErrorCode::invalid_argument, "{} records from number {} on are requested, the file has {}",
                 count, said_index(record), records);
   return record;
 }

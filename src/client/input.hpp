@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a model rank knows of a file that is read, and how its part gets out of the pieces.
+// The state of an input file on a model rank, and how the rank's part is copied out of the pieces.
 #pragma once
 
 #include <cstdint>
@@ -27,22 +27,23 @@ struct Input {
   std::string path;
   bool answered = false;
   bool closed = false;
-  std::optional<Error> error;  ///< why it could not be opened
+  std::optional<Error> error;  ///< the reason if it could not be opened
   Schema schema;
   std::uint64_t records = 0;
-  std::map<std::string, std::string, std::less<>> unreadable;  ///< why, by variable
-  std::vector<model::InputCut> cuts;                           ///< one a variable
+  std::map<std::string, std::string, std::less<>> unreadable;  ///< reasons, by variable
+  std::vector<model::InputCut> cuts;                           ///< one per variable
 
-  /// Takes the servers' answer.
+  /// Stores the servers' answer.
   void opened(wire::InputOpened answer, const model::InputSizes& sizes);
-  /// A variable by name; of numbers or text, or of strings.
+  /// Finds a variable by name. `strings`: it must hold strings; otherwise numbers or text.
   [[nodiscard]] Result<std::uint32_t> variable(std::string_view name, bool strings) const;
-  /// The record to read, 0 for a variable without the unlimited dimension; refuses what makes no sense.
+  /// The record to read; 0 for a variable without the unlimited dimension. Refuses records that do
+  /// not exist.
   [[nodiscard]] Result<std::uint64_t> record_of(std::uint32_t variable, std::uint64_t record,
                                                 std::uint64_t records) const;
 };
 
-/// How a rank's part of one piece gets into its array.
+/// How a rank's part of one piece is copied into its array.
 struct ReadPiece {
   std::uint64_t piece = 0;
   struct BoxMoves {
@@ -66,21 +67,22 @@ struct ReadPlan {
   std::size_t element_bytes = 0;  ///< in the rank's array
   model::Kernel kernel{};
   std::vector<ReadPiece> pieces;
-  wire::InputPart part;            ///< for servers that have to pack it
+  wire::InputPart part;            ///< for servers that must pack the part
   std::uint64_t record_bytes = 0;  ///< distance of records in the rank's array
-  std::uint64_t file_bytes = 0;    ///< of a record's part, in the file's type
-  /// Values of points that the rank lists twice: run by run of `Move`, from one element to the other.
+  std::uint64_t file_bytes = 0;    ///< bytes of a record's part, in the file's type
+  /// Values of points that the rank lists twice: copied run by run of `Move`, from one element to
+  /// the other.
   struct Twins {
     const std::vector<model::ElementTwin>* elements = nullptr;
-    model::Move values;                 ///< of one point, in the rank's array
-    std::ptrdiff_t element_stride = 0;  ///< bytes
+    model::Move values;                 ///< the values of one point in the rank's array
+    std::ptrdiff_t element_stride = 0;  ///< in bytes
   };
   std::optional<Twins> twins;
   void copy_twins(std::byte* data) const;
 };
 
-/// `decomposition`: null where the selection names none. `memory` describes the rank's array. Errors name no
-/// file and no variable.
+/// `decomposition`: null if the selection names none. `memory` describes the rank's array. Errors
+/// name neither the file nor the variable.
 Result<ReadPlan> make_read_plan(const Input& input, std::uint32_t variable, const Selection& what,
                                 const Decomposition* decomposition, Type type, const MemoryLayout& memory);
 

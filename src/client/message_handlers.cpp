@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a model rank does with each message of a server.
+// How a model rank handles each kind of message from a server.
 #include "client/model_session.hpp"
 #include "wire/handlers.hpp"
 

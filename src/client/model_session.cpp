@@ -72,7 +72,7 @@ Result<std::shared_ptr<File>> ModelSession::open(Collection& collection, const F
                                                  const SchemaChanges& changes) {
   AFTERBAY_TRY(start());
   AFTERBAY_TRY_ASSIGN(std::string path, collection.path(name));
-  path = std::filesystem::path(path).lexically_normal().string();  // one spelling of one file
+  path = std::filesystem::path(path).lexically_normal().string();  // one spelling per file
   if (!changes.empty())
     if (auto good = collection.check(changes); !good)
       return core_.report_to_caller(
@@ -117,8 +117,9 @@ Result<std::shared_ptr<File>> ModelSession::open(Collection& collection, const F
   return file;
 }
 
-/// Two collections may give the same path to different servers, which do not know of each other's files: the
-/// lowest rank, whose message makes the server create the file, waits until the older file is published.
+/// Two collections may give the same path to different servers, which do not know of each other's
+/// files: the lowest rank, whose message makes the server create the file, waits until the older
+/// file is published.
 Result<> ModelSession::wait_for_older(const File& file) {
   const auto older = destinations_.find(file.path);
   const std::uint64_t ticket = core_.identity().model_rank == 0 ? closing_ticket(file.path) : 0;
@@ -133,7 +134,7 @@ std::uint64_t ModelSession::closing_ticket(const std::string& path) const {
   return tickets_.last_of(path);  // files that are not published yet have outstanding tickets
 }
 
-/// Only output that is not published yet matters to those that read: see OutputDirectories::names_of.
+/// Only output that is not published yet matters for reading: see OutputDirectories::names_of.
 void ModelSession::note_directory(const std::string& path) {
   const auto directory_of = [](const std::string& file) {
     return std::filesystem::path(file).parent_path().string();
@@ -150,7 +151,7 @@ Result<std::uint64_t> ModelSession::records(File& file) {
   if (!file.records) {
     if (file.closed)
       return core_.report_to_caller(
-          Error(ErrorCode::bad_state, "the file is closed on this rank: ask before closing it")
+          Error(ErrorCode::bad_state, "the file is closed on this rank: call records() before closing it")
               .in_file(file.path)
               .at_rank(core_.identity().session_rank));
     AFTERBAY_TRY(core_.send_now(file.server, wire::AskRecords{file.id}));
@@ -207,7 +208,7 @@ Result<> ModelSession::end_records(std::size_t server) {
       ended_.bounds.push_back({collection->id(), *ended});
   ended_.waited_for_room_ns = core_.link(server).waited_ns();
   ended_.waited_for_files_ns = waited_for_files_ns_;
-  // A server that got nothing in this step gets no message: it may be stuck, and its queue full.
+  // A server that received nothing in this step gets no message: it may be stuck with a full queue.
   if (!ended_.bounds.empty()) AFTERBAY_TRY(core_.send(server, ended_, Wake::no));
   return core_.flush(server);
 }
@@ -220,7 +221,7 @@ Result<> ModelSession::end_step() {
   if (core_.is_synchronous()) {
     AFTERBAY_TRY_ASSIGN(const Ticket written, flush());
     AFTERBAY_TRY(wait(written));
-    return core_.wait_for_all("all ranks to have the step written");
+    return core_.wait_for_all("the step to be written on all ranks");
   }
   for (std::size_t s = 0; s < core_.servers(); ++s) AFTERBAY_TRY(end_records(s));
   return {};

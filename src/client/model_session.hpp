@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// ModelSession: a model rank's side of a session, over links to every server of any transport: definitions,
-// files, steps, epochs and the end. `endpoint` puts, `reader` reads. Used by one thread.
+// ModelSession: a model rank's side of a session, with links to every server over any transport:
+// definitions, files, steps, epochs and the end. `endpoint` puts, `reader` reads. Used by one
+// thread.
 //
 // Order on every link: definitions, then per file OpenFile, per (file, record) BeginRecord, pieces,
-// Put; EndRecords at end_step; CloseFile; Finalize. All ranks make the same calls in the same order, so that
-// the running numbers (file, seq, position) agree without a message between ranks.
+// Put; EndRecords at end_step; CloseFile; Finalize. All ranks make the same calls in the same
+// order, so that the running numbers (file, seq, position) agree without messages between ranks.
 #pragma once
 
 #include <cstddef>
@@ -48,13 +49,14 @@ class ModelSession {
   }
   /// Neither failed nor finalized. A refused call does not end the session.
   [[nodiscard]] bool is_usable() const noexcept { return core_.is_usable(); }
-  /// Why the session cannot continue, if so.
+  /// The error after which the session cannot continue, if there was one.
   [[nodiscard]] const std::optional<Error>& failure() const noexcept { return core_.failure(); }
   /// Called while this rank waits; see ClientLink::set_idle.
   void set_idle(std::function<bool()> idle) { core_.set_idle(std::move(idle)); }
-  /// Inline topology, synchronous: end_step waits until the step is written, on all ranks: one that hosts a
-  /// server must not leave for the model's own messages while another still waits for it. `arrive` tells the
-  /// others that this rank has its answers; its result tells whether all have.
+  /// Inline topology, synchronous: end_step waits until the step is written on all ranks, because a
+  /// rank that hosts a server must not leave for the model's own messages while another rank still
+  /// waits for it. `arrive` tells the others that this rank has its answers; the function that it
+  /// returns tells whether all ranks have theirs.
   void set_synchronous(SessionCore::Arrive arrive) { core_.set_synchronous(std::move(arrive)); }
 
   Result<> decomposition(const std::string& name, const Block& block, const Coverage& coverage) {
@@ -69,7 +71,7 @@ class ModelSession {
 
   Result<std::shared_ptr<File>> open(Collection& collection, const FileName& name,
                                      const SchemaChanges& changes);
-  /// Records that the file held when it was opened. Waits for the server to open it.
+  /// Number of records in the file when it was opened. Waits for the server to open it.
   Result<std::uint64_t> records(File& file);
   [[nodiscard]] Endpoint& endpoint() noexcept { return endpoint_; }
   [[nodiscard]] Reader& reader() noexcept { return reader_; }
@@ -79,38 +81,41 @@ class ModelSession {
   Result<Ticket> epoch(const std::string& name);
   /// `function` is called by the first `call_back` after the ticket is complete.
   Result<> on_complete(Ticket ticket, std::function<void()> function);
-  /// Calls the functions that are due; they may call the session.
+  /// Calls the functions that are due. They may call the session.
   void call_back();
   Result<Ticket> close(File& file);
   Result<bool> is_complete(Ticket ticket);
   Result<> wait(Ticket ticket);
-  /// Closes what is open, waits until all is published and every server has said so.
+  /// Closes all open files, and waits until everything is published and every server has confirmed
+  /// it.
   Result<> finalize();
-  /// Tells the servers that this rank ends early, and the error that made it do so, if any. Never fails,
-  /// never waits long. From then on every call fails. `reports`: if no server answers, the ranks report it.
+  /// Tells the servers that this rank ends early, and the error that caused it, if any. Never fails
+  /// and never waits long. All later calls fail. `reports`: if no server answers, the ranks report
+  /// it.
   void abandon(const std::string& reason, const Error* cause = nullptr, bool reports = false) noexcept {
     core_.abandon(reason, cause, reports);
   }
-  /// After `abandon`: waits until a server has answered that the session has failed, which it has then
-  /// reported on stderr. False: none has within `limit`.
+  /// After `abandon`: waits until a server has answered that the session has failed, which that
+  /// server has then reported on stderr. Returns false if no server has answered within `limit`.
   bool await_failure(transport::Millis limit) noexcept { return core_.await_failure(limit); }
-  /// Destroys the links; from then on every call fails.
+  /// Destroys the links. All later calls fail.
   void release_links() noexcept { core_.release_links(); }
 
  private:
-  /// A message of a server; see message_handlers.cpp.
+  /// Handles a message from a server; see message_handlers.cpp.
   Result<> handle(std::size_t server, std::span<const std::byte> message);
   /// Tells the server that everything put so far has been handed over.
   Result<> end_records(std::size_t server);
   Result<> wait_for_older(const File& file);
-  /// Of the last close of a file of that path; 0: there was none, or it is published.
+  /// The ticket of the last close of a file of that path; 0 if there was none, or if the file is
+  /// published.
   [[nodiscard]] std::uint64_t closing_ticket(const std::string& path) const;
   void note_directory(const std::string& path);
   // See Reader::Host.
   Result<std::optional<std::string>> part_as_of_epoch(const std::string& path);
   Result<> wait_for_output(const std::string& path);
 
-  /// Adds to an error which file and variable this rank was busy with.
+  /// Adds the file and variable that this rank was working on to an error.
   void add_work(Error& error) const;
 
   struct Observed {
@@ -127,7 +132,7 @@ class ModelSession {
   Endpoint endpoint_;
   Reader reader_;
   std::vector<std::shared_ptr<File>> open_files_;
-  wire::EndRecords ended_;  ///< the message being sent; its memory is kept
+  wire::EndRecords ended_;  ///< the message being sent; kept to reuse its memory
   std::uint64_t next_file_ = 0;
   std::uint64_t waited_for_files_ns_ = 0;
   Tickets tickets_;

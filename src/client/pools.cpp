@@ -32,7 +32,7 @@ std::vector<Pools::Pool*> Pools::choose(const config::CollectionSettings& settin
   return chosen;
 }
 
-/// Of those that take the largest files which these still are.
+/// Chooses among the pools with the largest `collections_from_bytes` that the files reach.
 std::size_t Pools::choose_by_size(std::uint64_t expected_bytes) {
   std::vector<std::size_t> fit;
   for (std::size_t p = 0; p < pools_.size(); ++p) {

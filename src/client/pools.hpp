@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pools of servers as a model rank knows them, and which of them gets a collection. Every rank defines
-// the same collections in the same order, so that their choices agree without a message.
+// The pools of servers on a model rank, and the choice of a pool per collection. Every rank defines
+// the same collections in the same order, so that the choices agree without messages.
 #pragma once
 
 #include <cstddef>
@@ -15,18 +15,19 @@ namespace afterbay::client {
 class Pools {
  public:
   struct Pool {
-    std::string name;                  ///< empty: the only one
-    config::Config config;             ///< as it is for this pool
+    std::string name;                  ///< empty if there is only one pool
+    config::Config config;             ///< the settings that apply to this pool
     std::vector<std::size_t> servers;  ///< their numbers in the session, ascending
-    std::size_t collections = 0;       ///< given to it so far
-    std::uint64_t expected_bytes = 0;  ///< of one file of each; of those shared with other pools a part
+    std::size_t collections = 0;       ///< number of collections assigned so far
+    /// Sum of one file per collection; for a collection in several pools, this pool's share.
+    std::uint64_t expected_bytes = 0;
   };
 
-  /// `pool_of_server`: one entry a server of the session; empty: `servers` in one pool.
+  /// `pool_of_server`: one entry per server of the session; empty: `servers` in one pool.
   Pools(const config::Config& config, const std::vector<std::size_t>& pool_of_server, std::size_t servers);
 
-  /// The pools that get the next collection, whose files are expected to have so many bytes: those that are
-  /// named for it, in that order, else one.
+  /// Chooses the pools for the next collection, whose files are expected to have this size: those
+  /// that its settings name, in that order, otherwise one pool.
   std::vector<Pool*> choose(const config::CollectionSettings& settings, std::uint64_t expected_bytes);
   /// The servers that read files.
   [[nodiscard]] const std::vector<std::size_t>& readers() const noexcept { return readers_; }
@@ -37,7 +38,7 @@ class Pools {
   config::PoolChoice choice_;
   std::vector<Pool> pools_;
   std::vector<std::size_t> readers_;
-  std::size_t turn_ = 0;  ///< collections for which no pool was named
+  std::size_t turn_ = 0;  ///< number of collections without a named pool
 };
 
 }  // namespace afterbay::client

@@ -25,7 +25,7 @@ Error no_conversion(const Variable& variable, Type type) {
                     name_of(type), variable.name, name_of(variable.type));
 }
 
-/// Memory layouts usually name the same few numbers; equal ones share a plan.
+/// Layouts in memory usually consist of the same few numbers; equal ones share a plan.
 bool same(const PutPlan& plan, Type type, const MemoryLayout& memory) {
   return plan.type == type && plan.memory == memory;
 }
@@ -74,7 +74,7 @@ Result<std::uint64_t> PutPlans::record_of(std::uint32_t variable, std::uint64_t 
   }
   if (record == no_record)
     return fail(ErrorCode::invalid_argument,
-                "variable '{}' has the unlimited dimension: say which record (counted from {}) is put",
+                "variable '{}' has the unlimited dimension: give the record to put (counted from {})",
                 variable_name(variable), said_index(0));
   if (record > largest)
     return fail(ErrorCode::invalid_argument,

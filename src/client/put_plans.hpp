@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// PutPlans: how one endpoint puts the variables of one collection: the order in which it puts them, and the
-// copy plans for the layouts of its data in memory.
+// PutPlans: how one endpoint puts the variables of one collection: the order in which it puts them,
+// and the copy plans for the layouts of its data in memory.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@
 
 namespace afterbay::client {
 
-/// How this rank's part of one variable gets into one piece.
+/// How this rank's part of one variable is copied into one piece.
 struct PiecePlan {
   struct BoxMoves {
     model::Move gather;  ///< into the piece in its frame
@@ -34,27 +34,29 @@ struct PiecePlan {
   std::uint32_t piece = 0;  ///< index in FileLayout::pieces
   std::uint64_t packed_bytes = 0;
   std::variant<BoxMoves, MapMoves> moves;
-  std::optional<std::uint64_t> packed_at;  ///< handed over packed, from this byte of the piece on
+  /// Handed over packed, beginning at this byte of the piece.
+  std::optional<std::uint64_t> packed_at;
 
-  /// Into the piece, which begins at `to`. Returns the number of values out of range.
+  /// Copies into the piece, which begins at `to`. Returns the number of values out of range.
   std::uint64_t gather(const void* data, std::byte* to, model::Kernel kernel) const {
     if (packed_at) return pack(data, to + *packed_at, kernel);
     return std::visit([&](const auto& it) { return model::execute(it.gather, data, to, kernel); }, moves);
   }
-  /// The number of values out of range. `scratch` grows to the piece's size if the rank's points lie apart.
+  /// The number of values out of range. `scratch` grows to the piece's size if the rank's points
+  /// are not contiguous.
   std::uint64_t out_of_range(const void* data, model::Kernel kernel, std::vector<std::byte>& scratch) const {
     if (const auto* const box = std::get_if<BoxMoves>(&moves))
       return model::out_of_range(box->pack, data, kernel);
     if (scratch.size() < packed_bytes) scratch.resize(packed_bytes);
     return pack(data, scratch.data(), kernel);
   }
-  /// Into `packed_bytes` at `to`.
+  /// Packs into `packed_bytes` at `to`.
   std::uint64_t pack(const void* data, std::byte* to, model::Kernel kernel) const {
     return std::visit([&](const auto& it) { return model::execute(it.pack, data, to, kernel); }, moves);
   }
 };
 
-/// The same for all pieces that this rank has a part of, for one type and layout in memory.
+/// The plans for all pieces of which this rank has a part, for one type and layout in memory.
 struct PutPlan {
   model::Kernel kernel{};
   std::vector<PiecePlan> pieces;
@@ -63,33 +65,38 @@ struct PutPlan {
   MemoryLayout memory;
 };
 
-/// What a put asks of a variable first. The entries of all variables lie side by side: copying a field leaves
-/// little else in the caches, and each line that must be fetched again costs as much as 500 bytes copied.
+/// The part of a variable's state that a put needs first. The entries of all variables are
+/// contiguous: copying a field evicts most other data from the caches, and each cache line that
+/// must be fetched again costs as much as copying 500 bytes.
 struct PutEntry {
   std::string_view name;
-  const PutPlan* dense = nullptr;  ///< the plan for dense data of `type`, the last one used; null: none was
-  std::uint32_t next = 0;          ///< the variable that was put after this one last time
+  /// The plan for dense data of `type` that was used last; null: none.
+  const PutPlan* dense = nullptr;
+  std::uint32_t next = 0;  ///< the variable that followed this one in the last step
   Type type = Type::float32;
   bool framed = false;
   bool record = false;
 };
 
-/// Refers to the collection. Reads only what of it is constant once the servers have answered its definition.
+/// Refers to the collection. Reads only members that are constant once the servers have answered
+/// its definition.
 class PutPlans {
  public:
   /// `timer`: of puts to the collection; may be null.
   PutPlans(const Collection& collection, observe::Timer* timer);
 
   [[nodiscard]] observe::Timer* timer() const noexcept { return timer_; }
-  /// A framed (numeric or text, not constant) variable by name: its index. Fast where variables come in the
-  /// order of the step before.
+  /// Finds a framed (numeric or text, not constant) variable by name and returns its index. Fast if
+  /// variables come in the same order as in the previous step.
   Result<std::uint32_t> framed_variable(std::string_view variable);
   [[nodiscard]] bool has_records(std::uint32_t variable) const { return entries_[variable].record; }
-  /// The record to put `variable` to, 0 for one without the unlimited dimension; refuses what makes no sense.
+  /// The record to put `variable` to; 0 for a variable without the unlimited dimension. Refuses
+  /// records that the variable cannot have.
   [[nodiscard]] Result<std::uint64_t> record_of(std::uint32_t variable, std::uint64_t record) const;
-  /// The plan for data of that type and layout; made and kept at first use.
+  /// The plan for data of that type and layout, made at first use and kept.
   Result<const PutPlan*> plan(std::uint32_t variable, Type type, const MemoryLayout& memory);
-  /// Those of dense data of the file's type, ahead of the first put; once the servers have answered.
+  /// Makes the plans for dense data of the file's type before the first put. Call it once the
+  /// servers have answered.
   void make_likely_plans();
 
  private:
@@ -106,8 +113,9 @@ class PutPlans {
   const Collection* collection_;
   observe::Timer* timer_;
   std::uint32_t last_put_ = 0;
-  std::vector<PutEntry> entries_;                             ///< one per variable
-  std::vector<char> names_;                                   ///< of all variables; the entries refer to it
+  std::vector<PutEntry> entries_;  ///< one per variable
+  /// The names of all variables; the entries refer to it.
+  std::vector<char> names_;
   std::vector<std::vector<std::unique_ptr<PutPlan>>> plans_;  ///< by variable
 };
 

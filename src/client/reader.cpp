@@ -11,7 +11,7 @@
 namespace afterbay::client {
 namespace {
 
-constexpr std::uint64_t most_records_ahead = 4;  ///< of one get of several records
+constexpr std::uint64_t most_records_ahead = 4;  ///< in one get of several records
 
 }  // namespace
 
@@ -107,7 +107,7 @@ Result<> Reader::map_memory(std::size_t server, const wire::InputMemory& message
 
 // ---- reading
 
-/// `what`'s first record becomes 0 for variables without records.
+/// Sets the first record of `what` to 0 for variables without records.
 Result<ReadPlan> Reader::plan_read(const Input& input, std::string_view variable, Selection& what, Type type,
                                    const MemoryLayout& memory) {
   AFTERBAY_TRY(core_.check_usable());
@@ -117,12 +117,12 @@ Result<ReadPlan> Reader::plan_read(const Input& input, std::string_view variable
   if (what.decomposition.empty()) return make_read_plan(input, index, what, nullptr, type, memory);
   if (what.block)
     return fail(ErrorCode::invalid_argument,
-                "a decomposition ('{}') and a block are asked for: give one of them", what.decomposition);
+                "a decomposition ('{}') and a block are requested: give one of them", what.decomposition);
   AFTERBAY_TRY_ASSIGN(const Decomposition* const known, host_.decomposition(what.decomposition));
   return make_read_plan(input, index, what, known, type, memory);
 }
 
-/// Asks every server for the pieces that it reads.
+/// Requests the pieces that it reads from every server.
 Result<> Reader::ask_for(const Input& input, const ReadPlan& plan, std::uint64_t record,
                          std::uint64_t request, bool ahead) {
   for (const std::size_t s : readers_) {
@@ -141,7 +141,7 @@ Result<> Reader::ask_for(const Input& input, const ReadPlan& plan, std::uint64_t
   return {};
 }
 
-/// Copies this rank's part out of the pieces that have come.
+/// Copies this rank's part out of the pieces that have arrived.
 Result<> Reader::take(const ReadPlan& plan, Fetch& fetch, std::byte* data) {
   while (!fetch.arrived.empty()) {
     const auto [server, piece] = std::move(fetch.arrived.front());
@@ -156,9 +156,9 @@ Result<> Reader::take(const ReadPlan& plan, Fetch& fetch, std::byte* data) {
     const bool far = core_.link(server).packs();
     if (planned == plan.pieces.end() || planned->piece != piece.piece ||
         (far ? piece.data.size() != planned->packed_bytes : piece.offset >= memory.size()))
-      return fail(core_.record_failure(
-          make_error(ErrorCode::internal, "I/O server {} sent {} bytes of piece {}, which makes no sense",
-                     server, piece.data.size(), piece.piece)));
+      return fail(core_.record_failure(make_error(
+          ErrorCode::internal, "I/O server {} sent {} bytes of piece {}, which do not match the request",
+          server, piece.data.size(), piece.piece)));
     fetch.out_of_range += far ? planned->unpack(piece.data.data(), data, plan.kernel)
                               : planned->scatter(memory.data() + piece.offset, data, plan.kernel);
     if (far) continue;
@@ -213,13 +213,14 @@ Result<> Reader::get(Input& input, std::string_view variable, const Selection& s
         return failed(std::move(asked).error());
     auto* const to = static_cast<std::byte*>(data) + r * plan->record_bytes;
     if (auto got = fetch(input, *plan, what.record + r, to, out_of_range); !got) {
-      (void)core_.wait_for_all("all ranks to have read");
+      (void)core_.wait_for_all("all ranks to finish reading");
       return failed(std::move(got).error());
     }
     observe::add(observed_.read_bytes, plan->file_bytes);
     timed.bytes(plan->file_bytes);
   }
-  if (auto all = core_.wait_for_all("all ranks to have read"); !all) return failed(std::move(all).error());
+  if (auto all = core_.wait_for_all("all ranks to finish reading"); !all)
+    return failed(std::move(all).error());
   if (out_of_range > 0)
     return failed(make_error(
         ErrorCode::wrong_type, "{} values of the file's type {} are out of range of {}; the rest was read",
@@ -256,7 +257,7 @@ Result<std::vector<std::string>> Reader::get_strings(Input& input, std::string_v
     AFTERBAY_TRY(core_.send_ahead(server, wire::GetInputStrings{number, input.id, index, record}));
     AFTERBAY_TRY(core_.wait_until([&] { return answer.has_value(); },
                                   fmt::format("the strings of variable {} of {}", variable, input.path)));
-    AFTERBAY_TRY(core_.wait_for_all("all ranks to have read"));
+    AFTERBAY_TRY(core_.wait_for_all("all ranks to finish reading"));
     wire::InputStrings strings = std::move(*answer);
     strings_fetches_.erase(number);
     return strings;

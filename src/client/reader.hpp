@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reader: files that a model rank reads. The rank asks the servers for the pieces of a record that it needs,
-// and copies its part out of each as it arrives, out of the server's memory or of the message. Used by one
-// thread.
+// Reader: files that a model rank reads. The rank requests the pieces of a record that it needs
+// from the servers, and copies its part out of each piece as it arrives, from the server's memory
+// or from the message. Used by one thread.
 #pragma once
 
 #include <cstddef>
@@ -28,18 +28,18 @@ namespace afterbay::client {
 
 class Reader {
  public:
-  /// The session's part.
+  /// Functions that the session provides.
   struct Host {
     /// A decomposition by name, once the servers know it.
     std::function<Result<const Decomposition*>(const std::string& name)> decomposition;
-    /// The part file of the output that is open under that name, once the last epoch is complete; nothing if
-    /// it is not open.
+    /// The part file of the output that is open under that name, once the last epoch is complete;
+    /// nullopt if it is not open.
     std::function<Result<std::optional<std::string>>(const std::string& path)> part_as_of_epoch;
     /// Waits until output that was closed under that name is published.
     std::function<Result<>(const std::string& path)> wait_for_output;
   };
 
-  /// `readers`: the servers that read.
+  /// `readers`: the servers that read files.
   Reader(SessionCore& core, std::vector<std::size_t> readers, model::InputSizes sizes,
          observe::Profile& profile, Host host);
 
@@ -58,11 +58,12 @@ class Reader {
   Result<> map_memory(std::size_t server, const wire::InputMemory& message);
 
  private:
-  /// What a rank waits for in one `get`: pieces of one record.
+  /// The pieces of one record for which a rank waits in a `get`.
   struct Fetch {
     std::uint64_t number = 0;
-    std::size_t missing = 0;                                       ///< pieces
-    std::deque<std::pair<std::size_t, wire::InputPiece>> arrived;  ///< with the server that sent it
+    std::size_t missing = 0;  ///< number of pieces
+    /// With the server that sent each.
+    std::deque<std::pair<std::size_t, wire::InputPiece>> arrived;
     std::optional<Error> error;
     std::uint64_t out_of_range = 0;
   };
@@ -84,9 +85,10 @@ class Reader {
   std::vector<std::size_t> readers_;
   model::InputSizes sizes_;
   Host host_;
-  std::vector<std::shared_ptr<Input>> inputs_;         ///< open
-  std::vector<transport::shm::Mapping> input_memory_;  ///< one per server: what it read, if shared
-  std::map<std::uint64_t, Fetch*> fetches_;            ///< not complete, by number
+  std::vector<std::shared_ptr<Input>> inputs_;  ///< open inputs
+  /// One per server: its input memory, if shared.
+  std::vector<transport::shm::Mapping> input_memory_;
+  std::map<std::uint64_t, Fetch*> fetches_;  ///< incomplete fetches, by number
   std::map<std::uint64_t, std::optional<wire::InputStrings>> strings_fetches_;
   std::uint64_t next_input_ = 0;
   std::uint64_t last_fetch_ = 0;

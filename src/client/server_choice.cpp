@@ -32,8 +32,8 @@ Result<bool> ServerChoice::choose(File& file, std::optional<std::size_t> earlier
   return true;
 }
 
-/// What the choosing server has said: it was asked when the file before was opened, so that a rank waits
-/// only if it opens one file right after the other.
+/// The answer of the choosing server. It is asked when the previous file is opened, so that a rank
+/// waits only if it opens two files in quick succession.
 Result<std::size_t> ServerChoice::least_loaded(const Collection& collection, std::uint64_t nth) {
   if (nth == 0) AFTERBAY_TRY(ask(collection, nth));
   auto& assigned = files_[collection.id()].assigned;
@@ -52,7 +52,7 @@ Result<> ServerChoice::ask(const Collection& collection, std::uint64_t nth) {
   return core_.send_now(wire::choosing_server, question);
 }
 
-/// Who may write the next file, sorted by their first servers.
+/// The servers that may write the next file, sorted by their first servers.
 std::vector<wire::Candidate> ServerChoice::candidates(const Collection& collection) {
   std::vector<wire::Candidate> candidates;
   if (!collection.takes_least_loaded_pool())

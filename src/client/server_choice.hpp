@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ServerChoice: which server, in which pool, writes each file. Every rank makes the same choice.
+// ServerChoice: chooses the server, and its pool, for each file. Every rank makes the same choice.
 #pragma once
 
 #include <cstddef>
@@ -20,21 +20,22 @@ class ServerChoice {
  public:
   explicit ServerChoice(SessionCore& core) : core_(core) {}
 
-  /// Sets the server of a new file, and its collection to that of the server's pool. `earlier`: the server
-  /// that wrote the path before; it gets the file again if the collection may use it, because it publishes
-  /// the older file first, without a wait here. True: the least loaded server was chosen. May wait for the
-  /// servers.
+  /// Sets the server of a new file, and sets its collection to the one in the server's pool.
+  /// `earlier`: the server that wrote the path before; it gets the file again if the collection may
+  /// use it, because it publishes the older file first, without a wait here. Returns true if the
+  /// least loaded server was chosen. May wait for the servers.
   Result<bool> choose(File& file, std::optional<std::size_t> earlier);
-  /// The answer of the server that chooses.
+  /// Stores the answer of the server that chooses.
   void answer(const wire::Assigned& message) {
     files_[message.collection].assigned[message.nth] = message.server;
   }
 
  private:
   struct Files {
-    std::uint64_t dealt = 0;                        ///< of new names, to all pools
-    std::uint64_t in_pool = 0;                      ///< of them in this pool
-    std::map<std::uint64_t, std::size_t> assigned;  ///< server by number of the file, as the servers said
+    std::uint64_t dealt = 0;    ///< number of files with new names, in all pools
+    std::uint64_t in_pool = 0;  ///< number of these files in this pool
+    /// Server by number of the file, as answered by the choosing server.
+    std::map<std::uint64_t, std::size_t> assigned;
   };
 
   Result<std::size_t> least_loaded(const Collection& collection, std::uint64_t nth);

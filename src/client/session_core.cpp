@@ -68,7 +68,7 @@ std::set<std::size_t> SessionCore::awaited_servers() const {
   return all_servers();
 }
 
-/// Of the awaited servers only: progress of others does not show that these are alive.
+/// Counts only the awaited servers: progress of others does not show that these are alive.
 std::uint64_t SessionCore::progress() const {
   std::uint64_t sum = 0;
   for (const std::size_t server : awaited_servers()) sum += links_[server]->progress();
@@ -89,7 +89,7 @@ Result<> SessionCore::wait_with_deadline(const std::function<bool()>& reached, c
     if (reached()) return {};
     for (std::size_t s = 0; s < links_.size(); ++s)
       if (auto alive = links_[s]->check_alive(); !alive && !servers_[s].ended) {
-        AFTERBAY_TRY(poll());  // it may have said goodbye, or why it ended
+        AFTERBAY_TRY(poll());  // the server may have said goodbye, or sent the reason for its end
         if (reached()) return {};
         if (!servers_[s].ended)
           return fail(
@@ -115,7 +115,8 @@ Result<> SessionCore::wait_for_all(const std::string& what) {
   return tested;
 }
 
-/// Removes all but those from which nothing was ever received, if there are any. Returns notes for an error.
+/// Keeps only the servers from which nothing was ever received, if there are any. Returns notes for
+/// an error.
 std::string SessionCore::only_never_heard(std::set<std::size_t>& servers) {
   std::set<std::size_t> found;
   std::string notes;
@@ -135,7 +136,7 @@ Error SessionCore::deadline_error(const std::string& what, std::uint64_t limit_n
   std::string notes;
   const auto relayed =
       std::ranges::find_if(silent, [this](std::size_t server) { return links_[server]->name() == "relay"; });
-  if (relayed != silent.end())  // one is enough: each question takes a second
+  if (relayed != silent.end())  // one is enough: each query takes a second
     notes = transport::note_of_stuck(links_[*relayed]->stuck_between());
   if (notes.empty())
     notes = only_never_heard(silent);
@@ -143,7 +144,8 @@ Error SessionCore::deadline_error(const std::string& what, std::uint64_t limit_n
     notes.insert(0, ";");
   for (const std::size_t server : silent) {
     links_[server]->hurry(farewell_to_silent);
-    servers_[server].lost = silent.size() < links_.size();  // the others must learn that this rank gives up
+    // The others must learn that this rank gives up.
+    servers_[server].lost = silent.size() < links_.size();
   }
   return record_failure(
       with_work(make_error(ErrorCode::timed_out,
@@ -169,9 +171,10 @@ Error SessionCore::record_failure(Error error) {
 Error SessionCore::explain(std::size_t server, Error error) {
   if (failure_) return *failure_;
   if (error.code == ErrorCode::would_block) return error;
-  servers_[server].lost = error.code != ErrorCode::bad_state;  // bad_state: the server still answers
+  // bad_state: the server still answers.
+  servers_[server].lost = error.code != ErrorCode::bad_state;
   const std::uint64_t until = now_ns() + 1'000'000'000;
-  do {  // a server that failed says why right after
+  do {  // a failed server sends the reason shortly after
     for (;;) {
       auto message = links_[server]->receive();
       if (!message || !*message) break;
@@ -197,8 +200,8 @@ Error SessionCore::with_work(Error error) const {
 Result<> SessionCore::server_failed(wire::Failed message) {
   failure_came_from_server_ = true;
   if (!failure_) reported_ = message.reported;
-  // A server that lost a rank may have no file of this session open: then this rank says what it was busy
-  // with.
+  // A server that lost a rank may have no file of this session open: then this rank names the file
+  // that it was working on.
   const bool names_no_file = message.error.code == ErrorCode::peer_lost && message.error.file.empty();
   return fail(record_failure(names_no_file ? with_work(std::move(message.error)) : std::move(message.error)));
 }
@@ -216,14 +219,14 @@ void SessionCore::abandon(const std::string& reason, const Error* cause, bool re
     if (servers_[s].lost || servers_[s].never_answered) lost.push_back(static_cast<std::uint32_t>(s));
   for (std::size_t s = 0; s < links_.size(); ++s) {
     const bool never_answered = servers_[s].never_answered;
-    if (servers_[s].lost && !never_answered) continue;  // waiting for it again would be in vain
-    // A server that answers after all finds what others have said by then.
+    if (servers_[s].lost && !never_answered) continue;  // waiting for it again is pointless
+    // If a server answers after all, the others have reported the failure by then.
     const bool known = reported_ || (never_answered && (reports || lost.size() < links_.size()));
     try {
       const auto bytes = wire::encode(
           wire::Abandon{reason, failure_ ? failure_ : last_error_, failure_.has_value(), known, lost});
       if (links_[s]->send(bytes, transport::Wake::now)) (void)links_[s]->flush();
-    } catch (...) {  // the process is about to end; the server notices that too
+    } catch (...) {  // the process is about to end, which the server also notices
     }
   }
   if (!failure_) failure_ = Error(ErrorCode::bad_state, "the session is over: " + reason);
@@ -236,7 +239,8 @@ bool SessionCore::await_failure(transport::Millis limit) noexcept {
   while (!failure_came_from_server_ && now_ns() < until && any_left()) {
     for (std::size_t s = 0; s < links_.size() && !failure_came_from_server_; ++s) {
       if (servers_[s].lost) continue;
-      const bool alive = links_[s]->check_alive().has_value();  // before: its last message may be there
+      // Checked first: the server's last message may already have arrived.
+      const bool alive = links_[s]->check_alive().has_value();
       const auto message = links_[s]->receive();
       if (!message)
         servers_[s].lost = true;

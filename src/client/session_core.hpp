@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// SessionCore: what a model rank has once per session, whoever puts or reads: the links to the servers,
-// sending, polling, waits with deadlines, and the failure of the session. Used by one thread.
+// SessionCore: the state that a model rank has once per session, shared by all that put and read:
+// the links to the servers, sending, polling, waits with deadlines, and the failure of the session.
+// Used by one thread.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +24,7 @@
 
 namespace afterbay::client {
 
-/// Which rank this is.
+/// Identifies this rank.
 struct RankIdentity {
   int session_rank = 0;  ///< in the session's communicator, for messages
   int model_rank = 0;
@@ -34,23 +35,24 @@ struct RankIdentity {
 
 /// A wait for servers.
 struct Wait {
-  std::string what;  ///< for errors
-  std::string file;  ///< that is waited for, for errors; may be empty
+  std::string what;  ///< description for errors
+  std::string file;  ///< the awaited file, for errors; may be empty
   /// The servers that have not answered yet; an empty set, or no function, means all servers.
   std::function<std::set<std::size_t>()> servers;
-  transport::Millis slice{50};  ///< longest sleep before `reached` is asked again
+  transport::Millis slice{50};  ///< longest sleep between two checks of `reached`
 };
 
 class SessionCore {
  public:
   using Links = std::vector<std::unique_ptr<transport::ClientLink>>;
   struct Host {
-    /// Handles a message of a server.
+    /// Handles a message from a server.
     std::function<Result<>(std::size_t server, std::span<const std::byte> message)> handle;
-    /// Adds to an error which file and variable this rank was busy with.
+    /// Adds the file and variable that this rank was working on to an error.
     std::function<void(Error&)> add_work;
   };
-  /// Says that this rank has its answers; the result tells whether all ranks have.
+  /// States that this rank has its answers; the returned function tells whether all ranks have
+  /// theirs.
   using Arrive = std::function<Result<std::function<Result<bool>()>>()>;
 
   SessionCore(RankIdentity identity, const config::Config& config, Links links, Host host);
@@ -61,17 +63,18 @@ class SessionCore {
   [[nodiscard]] transport::ClientLink& link(std::size_t server) const { return *links_[server]; }
   /// Called while this rank waits; see ClientLink::set_idle.
   void set_idle(std::function<bool()> idle);
-  /// Every rank waits for the others where it waits for answers. See ModelSession::set_synchronous.
+  /// Each rank that waits for answers also waits for the other ranks. See
+  /// ModelSession::set_synchronous.
   void set_synchronous(Arrive arrive) { arrive_ = std::move(arrive); }
   [[nodiscard]] bool is_synchronous() const noexcept { return static_cast<bool>(arrive_); }
 
-  /// Steps that have ended.
+  /// Number of steps that have ended.
   [[nodiscard]] std::uint64_t step() const noexcept { return step_; }
   void count_step() noexcept { ++step_; }
 
-  // ---- sending. Errors are the session's: see `explain`.
+  // ---- sending. Errors are those of the session: see `explain`.
 
-  /// `buffer` keeps its memory for the next message.
+  /// `buffer` is reused for the next message.
   template <class Message>
   Result<> send(std::size_t server, const Message& message, transport::Wake wake,
                 std::vector<std::byte>& buffer) {
@@ -82,13 +85,13 @@ class SessionCore {
   Result<> send(std::size_t server, const Message& message, transport::Wake wake) {
     return send(server, message, wake, encoded_);
   }
-  /// Sends the message and all that is queued before it.
+  /// Sends the message and everything that is queued before it.
   template <class Message>
   Result<> send_now(std::size_t server, const Message& message) {
     AFTERBAY_TRY(send(server, message, transport::Wake::now));
     return flush(server);
   }
-  /// For messages that do not depend on what was put before.
+  /// For messages that do not depend on earlier puts.
   template <class Message>
   Result<> send_ahead(std::size_t server, const Message& message) {
     wire::encode(message, encoded_);
@@ -107,7 +110,7 @@ class SessionCore {
   Result<> wait_until(const std::function<bool()>& reached, std::string what) {
     return wait_until(reached, Wait{std::move(what), {}, {}});
   }
-  /// Synchronous sessions: serves until all ranks have what they waited for. Otherwise returns at once.
+  /// Synchronous sessions: serves until all ranks have their answers. Otherwise returns at once.
   Result<> wait_for_all(const std::string& what);
 
   // ---- failure and end
@@ -116,14 +119,15 @@ class SessionCore {
   [[nodiscard]] bool is_usable() const noexcept { return !failure_ && !finalized_; }
   [[nodiscard]] bool is_finalized() const noexcept { return finalized_ && !failure_; }
   [[nodiscard]] Result<> check_usable() const;
-  /// Why the session cannot continue, if so.
+  /// The error after which the session cannot continue, if there was one.
   [[nodiscard]] const std::optional<Error>& failure() const noexcept { return failure_; }
-  /// The first failure of the session, which all later calls return.
+  /// Records the first failure of the session, which all later calls return.
   Error record_failure(Error error);
-  /// After a link's call failed: the session's error, with the server's explanation if it sent one.
+  /// After a call of a link failed: the session's error, with the server's explanation if it sent
+  /// one.
   Error explain(std::size_t server, Error error);
-  /// For an error that this rank's caller is about to see: if the rank gives up because of it, the other
-  /// ranks learn it.
+  /// For an error that is returned to this rank's caller: if the rank gives up because of it, the
+  /// other ranks are told.
   tl::unexpected<Error> report_to_caller(Error error);
   /// A server reports that the session has failed.
   Result<> server_failed(wire::Failed message);
@@ -138,9 +142,9 @@ class SessionCore {
 
  private:
   struct Server {
-    bool lost = false;            ///< its link failed, nothing more is sent there
-    bool never_answered = false;  ///< this rank has waited for it in vain
-    bool ended = false;           ///< it said goodbye
+    bool lost = false;            ///< its link failed; nothing more is sent to it
+    bool never_answered = false;  ///< this rank has waited in vain for an answer
+    bool ended = false;           ///< it has said goodbye
   };
 
   Result<> send_encoded(std::size_t server, std::span<const std::byte> message, transport::Wake wake);
@@ -160,12 +164,13 @@ class SessionCore {
   Arrive arrive_;  ///< empty: not synchronous
   std::function<bool()> idle_;
   std::vector<Server> servers_;
-  std::vector<std::byte> encoded_;  ///< the message being sent; its memory is kept
+  std::vector<std::byte> encoded_;  ///< the message being sent; kept to reuse its memory
   const Wait* wait_ = nullptr;      ///< the current wait, if any
   std::uint64_t step_ = 0;
   bool failure_came_from_server_ = false;
-  bool reported_ = false;            ///< whoever found the failure has reported it on stderr
-  std::optional<Error> last_error_;  ///< of a call; the session may continue
+  /// The process that found the failure has reported it on stderr.
+  bool reported_ = false;
+  std::optional<Error> last_error_;  ///< the last error of a call; the session may continue
 };
 
 }  // namespace afterbay::client

@@ -20,7 +20,7 @@ std::uint64_t Tickets::add(std::set<std::size_t> servers, AwaitedFiles files) {
 Result<> Tickets::check(Ticket ticket) const {
   if (ticket.number != 0 && ticket.number <= last_) return {};
   return fail(ErrorCode::invalid_argument,
-              "there is no ticket {} in this session: close, flush and epoch give tickets, {} so far",
+              "there is no ticket {} in this session: close, flush and epoch return tickets, {} so far",
               ticket.number, last_);
 }
 

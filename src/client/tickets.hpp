@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tickets: what this rank has asked its servers to complete, which of them have not answered yet, and the
-// functions that the caller wants called afterwards. Used by one thread.
+// Tickets: the operations that this rank has asked its servers to complete, the servers that have
+// not answered yet, and the functions that the caller wants called on completion. Used by one
+// thread.
 #pragma once
 
 #include <cstddef>
@@ -26,14 +27,14 @@ struct AwaitedFiles {
 
 class Tickets {
  public:
-  /// Gives out the next ticket, which is complete when all `servers` have answered.
+  /// Issues the next ticket, which is complete when all `servers` have answered.
   std::uint64_t add(std::set<std::size_t> servers, AwaitedFiles files);
-  /// The number given out last; 0: none.
+  /// The number of the last ticket; 0: none.
   [[nodiscard]] std::uint64_t last() const noexcept { return last_; }
-  /// Fails (invalid_argument) unless the ticket was given out.
+  /// Fails (invalid_argument) unless the ticket was issued.
   [[nodiscard]] Result<> check(Ticket ticket) const;
   [[nodiscard]] bool is_complete(std::uint64_t number) const { return !outstanding_.contains(number); }
-  /// A server has answered; unknown tickets are ignored.
+  /// Records the answer of a server. Unknown tickets are ignored.
   void answer(std::uint64_t number, std::size_t server);
   /// Servers that have not answered; empty if the ticket is complete.
   [[nodiscard]] std::set<std::size_t> unanswered(std::uint64_t number) const;
@@ -53,13 +54,13 @@ class Tickets {
 
   /// `function` is returned by the first `take_due` after the ticket is complete.
   void on_complete(std::uint64_t number, std::function<void()> function);
-  /// The functions that are due, by ticket, each once. The caller calls them; they may add tickets and
-  /// functions.
+  /// The functions that are due, by ticket, each once. The caller calls them; they may add tickets
+  /// and functions.
   [[nodiscard]] std::vector<std::function<void()>> take_due();
 
  private:
   struct Outstanding {
-    std::set<std::size_t> servers;  ///< that have not answered
+    std::set<std::size_t> servers;  ///< servers that have not answered
     AwaitedFiles files;
   };
 

@@ -12,7 +12,7 @@ namespace afterbay::model {
 
 inline constexpr std::size_t max_dimensions = 8;
 
-/// A short list of lengths or indices, one a dimension, C order.
+/// A short list of lengths or indices, one per dimension, in C order.
 struct Index {
   std::array<std::uint64_t, max_dimensions> values{};
   std::uint32_t size = 0;
@@ -51,7 +51,8 @@ struct Box {
   friend bool operator==(const Box&, const Box&) = default;
 };
 
-/// The common part; its count is 0 in some dimension when there is none. Ranks must be equal.
+/// The common part; its count is 0 in some dimension if there is none. The ranks of both boxes must
+/// be equal.
 inline Box intersect(const Box& a, const Box& b) {
   Box common{Index::filled(a.rank(), 0), Index::filled(a.rank(), 0)};
   for (std::size_t i = 0; i < a.rank(); ++i) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// BoxTree: a bounding box tree, halved at the median of the boxes' centres along the longest side of
-// the centres' bounds (as kd-trees are built). And gaps(), which divides space the same way.
+// BoxTree: a bounding box tree, which is halved at the median of the boxes' centres along the
+// longest side of the centres' bounds (like a kd-tree); and gaps(), which divides space in the same
+// way.
 #include <algorithm>
 
 #include "model/decomposition.hpp"
@@ -13,7 +14,7 @@ constexpr std::size_t leaf_boxes = 8;
 std::uint64_t low(const Box& box, std::size_t i) { return box.start[i]; }
 std::uint64_t high(const Box& box, std::size_t i) { return box.start[i] + box.count[i]; }
 
-/// Twice the centre, to stay with integers.
+/// Twice the centre, to avoid fractions.
 std::uint64_t middle(const Box& box, std::size_t i) { return low(box, i) + high(box, i); }
 
 template <class Boxes>
@@ -47,7 +48,7 @@ std::size_t widest_dimension(const Boxes& boxes, std::span<const std::uint32_t> 
   return widest;
 }
 
-/// Appends the parts of `from` outside `hole`: at most two for each dimension.
+/// Appends the parts of `from` outside `hole`: at most two per dimension.
 void subtract(const Box& from, const Box& hole, std::vector<Box>& parts) {
   const Box common = intersect(from, hole);
   if (common.empty()) {
@@ -67,8 +68,8 @@ void subtract(const Box& from, const Box& hole, std::vector<Box>& parts) {
   }
 }
 
-/// A place to cut `within` at a face of one of the boxes, near the middle of them; false: no face
-/// lies inside.
+/// Finds a position at which to cut `within` along a face of one of the boxes, near the middle of
+/// the boxes; returns false if no face lies inside.
 bool cut_of(const BoxTree& tree, const Box& within, std::span<const std::uint32_t> which,
             std::size_t& dimension, std::uint64_t& at) {
   std::size_t most = 0;

@@ -8,7 +8,7 @@ namespace {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// Reads a date from left to right; every `take...` returns false when the text is otherwise.
+/// Reads a date from left to right. Every `take...` returns false if the text does not match.
 class Reader {
  public:
   explicit Reader(std::string_view text) : rest_(text) {}
@@ -22,7 +22,7 @@ class Reader {
   bool take_any(std::string_view characters) {
     return std::any_of(characters.begin(), characters.end(), [this](char c) { return take(c); });
   }
-  /// Two digits between low and high.
+  /// Reads two digits with a value between low and high.
   bool take_two(int& value, int low, int high) {
     if (digits() < 2) return false;
     value = (rest_[0] - '0') * 10 + (rest_[1] - '0');
@@ -82,7 +82,7 @@ Result<Date> parse_date(std::string_view text) {
     return date;
   return fail(
       ErrorCode::invalid_argument,
-      "'{}' is not a date that is understood: write it as 2026-11-21 or 2026-11-21T06:00:00 (ISO 8601, month "
+      "'{}' is not a date in a known format: write it as 2026-11-21 or 2026-11-21T06:00:00 (ISO 8601, month "
       "1-12, day 1-31, no time zone)",
       text);
 }

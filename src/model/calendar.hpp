@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dates of model calendars, as far as names of files need them: no calendar is assumed.
+// Dates of model calendars, as needed for file names: no calendar is assumed.
 #pragma once
 
 #include <cstdint>
@@ -21,12 +21,12 @@ struct Date {
 };
 
 /// ISO 8601, extended or basic: "2026-11-21", "20261121", "2026-11-21T06:00:00", "20261121T0600",
-/// a space for the T. Years of four digits, or with a sign and four or more; month 1-12, day 1-31 whatever
-/// the month (360-day calendars have a 30th of February), up to 23:59:59. Fractions of a second are dropped;
-/// a time zone is refused, save "Z".
+/// or with a space instead of the T. Years have four digits, or a sign and four or more digits;
+/// month 1-12, day 1-31 in every month (360-day calendars have a 30th of February), time up to
+/// 23:59:59. Fractions of a second are dropped; a time zone other than "Z" is refused.
 Result<Date> parse_date(std::string_view text);
 
-/// %Y (four digits or more), %m, %d, %H, %M, %S and %% only.
+/// Accepts only %Y (four digits or more), %m, %d, %H, %M, %S and %%.
 Result<> check_date_format(std::string_view format);
 
 /// `format` must have passed check_date_format.

@@ -43,7 +43,7 @@ Result<> change_attribute(Schema& schema, const SchemaChanges::AttributeChange& 
     return {};
   }
   if (!values.empty()) {
-    std::optional<Values> fill;  // what cannot be converted `validate` refuses
+    std::optional<Values> fill;  // `validate` refuses values that cannot be converted
     if (name == "_FillValue") fill = converted(values, variable->type);
     variable->attribute(name, fill.value_or(values));
     return {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Changes of a schema for one file, and comparing schemas.
+// Changes of a schema for one file, and comparison of schemas.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@ Result<Schema> apply(const Schema& schema, const SchemaChanges& changes);
 /// The same on every rank and machine for equal schemas: XXH3 over a canonical encoding.
 std::uint64_t hash(const Schema& schema);
 
-/// In words, what differs: "variable T: type float32 here, float64 there". Empty when equal.
-/// `a` is called by `name_a`, `b` by `name_b` ("the model", "the file").
+/// The differences in words: "variable T: type float32 here, float64 there". Empty if the schemas
+/// are equal. `a` is called by `name_a`, `b` by `name_b` ("the model", "the file").
 std::vector<std::string> differences(const Schema& a, const Schema& b, std::string_view name_a = "here",
                                      std::string_view name_b = "there");
 

@@ -33,8 +33,8 @@ bool is_vertical(const Schema& schema, const std::string& dimension) {
          });
 }
 
-/// The vertical dimensions by their coordinates, else those that the map does not cover, else all but the
-/// last two.
+/// Finds the vertical dimensions by their coordinates; otherwise the dimensions that the map does
+/// not cover; otherwise all but the last two.
 std::array<bool, max_dimensions> levels_of(const Schema& schema, const Variable& variable,
                                            const std::optional<MapPlace>& mapped) {
   std::array<bool, max_dimensions> levels{};
@@ -66,7 +66,7 @@ class CollectionChooser {
   }
 
  private:
-  /// How many records a file of the expected size holds.
+  /// Computes the number of records in a file of the expected size.
   void expect_records() {
     std::uint64_t fixed = 0, record = 0;
     for (const Variable& variable : schema_.variables)
@@ -76,8 +76,8 @@ class CollectionChooser {
       records_ = (facts_.expected_bytes - fixed - 1) / record + 1;
   }
 
-  /// Compressed chunks of several records wait in memory for them, of all variables at once. Half of it, so
-  /// that the next chunks find room while the last are written.
+  /// Compressed chunks of several records of all variables are assembled in memory. They share half
+  /// of it, so that the next chunks find room while the last ones are written.
   void share_assembly_memory() {
     std::uint64_t given = 0, waiting = 0;
     for (std::size_t v = 0; v < schema_.variables.size(); ++v) {
@@ -157,7 +157,7 @@ std::string text_of(const ChunkChoice& choice) {
     case ChunkSource::access: break;
   }
   return fmt::format("access {}{}", name_of(choice.access),
-                     choice.short_of_memory ? ", fewer records for want of memory.chunks" : "");
+                     choice.short_of_memory ? ", fewer records because of memory.chunks" : "");
 }
 
 }  // namespace afterbay::model

@@ -9,11 +9,13 @@
 namespace afterbay::model {
 namespace {
 
-/// What a chunk of several records holds of one: each such part is one write. Smaller ones cost the writer
-/// more, larger ones whoever reads a series. See design/0006-chunk-shapes.md.
+/// Bytes that a chunk of several records holds of one record: each such part is one write. Smaller
+/// parts cost the writer more, larger ones cost those who read a series more. See
+/// design/0006-chunk-shapes.md.
 constexpr std::uint64_t least_tile_bytes = 16u << 10;
 constexpr std::uint64_t most_tile_bytes = 32u << 10;
-constexpr std::uint64_t profile_bytes = 64u << 10;  ///< of a chunk that holds all levels of some points
+/// Bytes of a chunk that holds all levels of some points.
+constexpr std::uint64_t profile_bytes = 64u << 10;
 
 std::uint64_t parts_of(std::uint64_t length, std::uint64_t part) { return (length + part - 1) / part; }
 
@@ -24,9 +26,10 @@ std::uint64_t divisor(std::uint64_t length, std::uint64_t most) {
   return 0;
 }
 
-/// How many of `length` rows go in one part of at most `most` rows, so that parts are even: the largest
-/// divisor of `length` in [most/2, most] if there is one. If `bands` equal parts belong to one rank each,
-/// preferably some whole bands, or an even part of one: no more ranks than need be then share a chunk.
+/// The number of rows per part if `length` rows are divided into equal parts of at most `most`
+/// rows: the largest divisor of `length` in [most/2, most] if there is one. If `bands` equal parts
+/// belong to one rank each, preferably several whole bands or an equal part of one, so that as few
+/// ranks as possible share a chunk.
 std::uint64_t even_part(std::uint64_t length, std::uint64_t most, std::uint64_t bands = 1) {
   if (length <= most) return length;
   if (bands > 1 && length % bands == 0) {
@@ -38,7 +41,7 @@ std::uint64_t even_part(std::uint64_t length, std::uint64_t most, std::uint64_t 
   return parts_of(length, parts_of(length, most));
 }
 
-/// As `cut`, with chunk edges on those of bands where the cut falls in their dimension.
+/// Like `cut`, but with chunk edges at the edges of bands if the cut is in their dimension.
 Index cut_at_bands(const Index& shape, std::uint64_t element_bytes, std::uint64_t most_bytes,
                    const ChunkWish& wish) {
   Index part = shape;
@@ -59,7 +62,7 @@ class Chooser {
 
   [[nodiscard]] ChunkShape choose() const {
     ChunkShape chosen = by_access();
-    // A chunk of a few bytes a record would cost more in the index than in data.
+    // With a few bytes per record, a chunk's entry in the index would be larger than its data.
     if (wish_.record && slab_bytes_ < page_bytes)
       chosen.records = std::max(chosen.records, page_bytes / std::max<std::uint64_t>(1, slab_bytes_));
     return chosen;
@@ -78,12 +81,13 @@ class Chooser {
     return std::min(wish_.most_bytes, wish_.most_record_bytes);
   }
 
-  /// `records` records of what fits in `tile_bytes`.
+  /// Chunks of `records` records, each with a part of at most `tile_bytes`.
   [[nodiscard]] ChunkShape tiles(std::uint64_t records, std::uint64_t tile_bytes) const {
     return {cut_at_bands(shape_, element_, std::min(tile_bytes, most_record_bytes()), wish_), records};
   }
 
-  /// As many of the expected records as are wanted, in even chunks.
+  /// The number of records per chunk, at most `wanted`, with which the expected records fill chunks
+  /// evenly.
   [[nodiscard]] std::uint64_t even_records(std::uint64_t wanted) const {
     const std::uint64_t most = std::clamp<std::uint64_t>(wish_.most_bytes / least_tile_bytes, 1,
                                                          std::max<std::uint64_t>(1, wish_.most_records));
@@ -91,16 +95,17 @@ class Chooser {
     return parts_of(expected, parts_of(expected, std::clamp<std::uint64_t>(wanted, 1, most)));
   }
 
-  /// A quarter of the expected records of a small tile, but not fewer than usual: a file that gets a few
-  /// records more than expected begins a chunk for them, which takes its whole room.
+  /// A quarter of the expected records, each with a small tile, but at least the usual number: a
+  /// file with a few records more than expected begins a new chunk for them, which takes its full
+  /// size.
   [[nodiscard]] ChunkShape series() const {
     const std::uint64_t records =
         even_records(std::max(std::min(wish_.records, usual_records), parts_of(wish_.records, 4)));
     return tiles(records, std::clamp(wish_.most_bytes / records, least_tile_bytes, most_tile_bytes));
   }
 
-  /// With R records expected, sqrt(R) of them of 1 / sqrt(R) of a plane: a plane and a series then take as
-  /// many chunks each.
+  /// For R expected records, chunks have sqrt(R) records of 1 / sqrt(R) of a plane: then a plane
+  /// and a series have the same number of chunks.
   [[nodiscard]] ChunkShape balanced() const {
     const auto wanted =
         static_cast<std::uint64_t>(std::lround(std::sqrt(static_cast<double>(wish_.records))));
@@ -113,7 +118,8 @@ class Chooser {
                  std::clamp(plane_bytes / std::max<std::uint64_t>(1, wanted), least_tile_bytes, most));
   }
 
-  /// All levels of as many points as fill a small chunk; without levels as for maps.
+  /// All levels of as many points as fill a small chunk; a variable without levels is cut as for
+  /// maps.
   [[nodiscard]] ChunkShape profile() const {
     Index points, levels;
     for (std::size_t d = 0; d < shape_.size; ++d) (wish_.levels[d] ? levels : points).push_back(shape_[d]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Schemas compared: by a hash of a canonical encoding, and in words.
+// Compares schemas: by a hash of a canonical encoding, and in words.
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -13,7 +13,8 @@
 namespace afterbay::model {
 namespace {
 
-/// Appends to a byte string: numbers as 8 little-endian bytes, lists and strings after their length.
+/// Appends to a byte string: numbers as 8 little-endian bytes, lists and strings preceded by their
+/// length.
 class Canonical {
  public:
   void number(std::uint64_t value) {
@@ -62,7 +63,7 @@ class Canonical {
   std::string bytes_;
 };
 
-/// Collects "WHAT: A NAME_A, B NAME_B".
+/// Collects lines "WHAT: A NAME_A, B NAME_B".
 class Differences {
  public:
   Differences(std::string_view name_a, std::string_view name_b) : name_a_(name_a), name_b_(name_b) {}
@@ -77,7 +78,8 @@ class Differences {
     lines_.push_back(fmt::format("{}: {} values, different from number {} on", what, a.count(),
                                  said_index(first_different(a, b))));
   }
-  /// Named things of one kind: those that only one side has, the others by `compare_two`.
+  /// Compares named things of one kind: reports those that only one side has, and compares the
+  /// others with `compare_two`.
   template <class T, class Compare>
   void compare_lists(const std::string& kind, const std::vector<T>& a, const std::vector<T>& b,
                      Compare compare_two) {
@@ -110,7 +112,7 @@ class Differences {
   static std::size_t mismatch(const List& a, const List& b) {
     return static_cast<std::size_t>(std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin());
   }
-  /// Order decides where things lie in a classic file.
+  /// Compares the order, which determines positions in a classic file.
   template <class T>
   void compare_order(const std::string& kind, const std::vector<T>& a, const std::vector<T>& b) {
     if (a.size() != b.size()) return;

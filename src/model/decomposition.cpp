@@ -36,7 +36,8 @@ Box prefix(Box box, std::size_t dimension, std::uint64_t length) {
   return box;
 }
 
-/// Largest n in [0, limit] for which `holds(n)`; holds(0) is true and it never turns true again.
+/// The largest n in [0, limit] for which `holds(n)`. holds(0) is true, and holds(n) stays false
+/// after the first n for which it is false.
 template <class Predicate>
 std::uint64_t largest(std::uint64_t limit, Predicate holds) {
   std::uint64_t low = 0;
@@ -51,8 +52,9 @@ std::uint64_t largest(std::uint64_t limit, Predicate holds) {
   return low;
 }
 
-/// The first missing point in C order, then as large a box of missing points from there as fits,
-/// grown along the fastest dimension first. Boxes do not overlap and something is missing.
+/// Finds the first missing point in C order and grows it to as large a box of missing points as
+/// fits, along the fastest dimension first. The tree's boxes must not overlap, and at least one
+/// point must be missing.
 Box first_gap(const BoxTree& tree, const Box& domain) {
   Box gap = domain;
   for (std::size_t i = 0; i < domain.rank(); ++i) {
@@ -122,7 +124,7 @@ std::optional<Error> missing(std::string_view name, const BoxTree& tree, const B
       name, domain.points() - covered, domain.points(), text_of(first_gap(tree, domain)));
 }
 
-/// Whether the product of the lengths can be counted in 63 bits.
+/// Whether the product of the lengths fits into 63 bits.
 bool countable(const Index& lengths) {
   std::uint64_t left = std::numeric_limits<std::int64_t>::max();
   for (const std::uint64_t length : lengths) {

@@ -7,7 +7,7 @@
 namespace afterbay {
 namespace {
 
-/// In the order of their registration.
+/// The names of the formats for which `has` is true, in the order of registration.
 template <std::predicate<const FormatTraits&> Has>
 std::vector<std::string> names_of_those(const Has& has) {
   std::vector<std::string> names;

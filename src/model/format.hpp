@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The formats that a collection may be stored in.
+// The formats in which a collection can be stored.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 #include "model/format_traits.hpp"
 
-/// The registration: one line per format, in the order of messages. The folder of NAME under storage/ defines
-/// `formats::NAME_traits` (traits.cpp) and `storage::make_NAME_store()`.
+/// The registration: one line per format, in the order of messages. The folder of NAME under
+/// storage/ defines `formats::NAME_traits` (traits.cpp) and `storage::make_NAME_store()`.
 #define AFTERBAY_FORMATS(ROW) \
   ROW(netcdf4)                \
   ROW(cdf5)                   \
@@ -25,15 +25,15 @@ namespace afterbay {
 enum class Format : std::uint8_t { AFTERBAY_FORMATS(AFTERBAY_ROW) };
 #undef AFTERBAY_ROW
 
-/// All that are registered.
+/// All registered formats.
 std::span<const Format> all_formats() noexcept;
-/// Whether `format` is one of them; a value that was received may be anything.
+/// Whether `format` is registered; a received value may be invalid.
 bool is_known(Format format) noexcept;
 
-/// The row of a known format.
+/// The traits of a registered format.
 const FormatTraits& traits_of(Format format) noexcept;
 
-/// Its name, "netcdf4" for instance; "unknown" if it is not registered.
+/// Its name, for example "netcdf4"; "unknown" if it is not registered.
 std::string_view name_of(Format format) noexcept;
 std::optional<Format> format_of(std::string_view name) noexcept;
 
@@ -41,7 +41,8 @@ std::optional<Format> format_of(std::string_view name) noexcept;
 std::vector<std::string> format_names();
 std::vector<std::string> published_format_names();
 
-/// For advice: the formats that publish artifacts and have a capability, as "netcdf4 or cdf5".
+/// For messages: the formats that publish artifacts and have a capability, in the form "netcdf4 or
+/// cdf5".
 std::string formats_with(bool (*has)(const FormatTraits&));
 std::string formats_that_hold(Type type);
 

@@ -9,10 +9,12 @@
 namespace afterbay::model {
 namespace {
 
-constexpr std::uint64_t frames_a_server = 4;              ///< of a record, at least
-constexpr std::uint64_t least_gather_bytes = 256u << 10;  ///< smaller writes cost more than they share out
+constexpr std::uint64_t frames_a_server = 4;  ///< per record, at least
+/// Smaller writes cost more than the distribution gains.
+constexpr std::uint64_t least_gather_bytes = 256u << 10;
 
-/// Contiguous parts of the frames of one section; a frame belongs where its middle lies.
+/// Assigns contiguous parts of the frames of one section; a frame belongs to the part that contains
+/// its middle.
 void cut_into_slabs(const FileLayout& layout, bool record, std::size_t servers,
                     std::vector<std::uint16_t>& owners) {
   std::uint64_t all = 0;
@@ -28,7 +30,7 @@ void cut_into_slabs(const FileLayout& layout, bool record, std::size_t servers,
   }
 }
 
-/// Largest variable first, each to the server that has least.
+/// Assigns variables, the largest first, each to the server with the fewest bytes.
 std::vector<std::uint16_t> deal_variables(const FileLayout& layout, std::size_t servers) {
   std::vector<std::uint32_t> order(layout.variables.size());
   std::iota(order.begin(), order.end(), 0u);

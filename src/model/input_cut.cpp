@@ -8,7 +8,7 @@ namespace {
 
 std::uint64_t parts_of(std::uint64_t length, std::uint64_t part) { return (length + part - 1) / part; }
 
-/// Takes more whole chunks, from the fastest dimension on: rows stay in one piece.
+/// Adds more whole chunks, beginning with the fastest dimension, so that rows stay contiguous.
 void grow(Index& part, const Index& shape, std::size_t element, std::uint64_t most) {
   for (std::size_t d = shape.size; d-- > 0;) {
     const std::uint64_t fitting = std::max<std::uint64_t>(most / (part.product() * element), 1);
@@ -18,7 +18,7 @@ void grow(Index& part, const Index& shape, std::size_t element, std::uint64_t mo
   }
 }
 
-/// A chunk that is too large by itself is cut, along its slowest dimension first.
+/// Cuts a chunk that is too large by itself, along its slowest dimension first.
 void shrink(Index& part, std::size_t element, std::uint64_t most) {
   for (std::size_t d = 0; d < part.size && part.product() * element > most; ++d) {
     const std::uint64_t layer_bytes = part.product() / part[d] * element;

@@ -29,7 +29,7 @@ class Dealer {
   void add(std::uint64_t cell, std::uint64_t within, std::uint64_t element, std::uint64_t length) {
     append(of(cell), within, element, length);
   }
-  /// The elements count the points of the cell, as a packed contribution has them.
+  /// The elements are the numbers of the cell's points, as in a packed contribution.
   void add_counted(std::uint64_t cell, std::uint64_t within, std::uint64_t length) {
     Dealt& dealt = of(cell);
     append(dealt, within, dealt.points, length);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A map's index space is cut into the cells that the pieces of a variable have there; a rank's points are
-// dealt to the cells once, and every variable that is cut alike uses the same lists.
+// A map's index space is cut into the cells that correspond to the pieces of a variable; a rank's
+// points are distributed over the cells once, and all variables that are cut alike share the same
+// lists.
 #pragma once
 
 #include <cstdint>
@@ -15,15 +16,17 @@
 
 namespace afterbay::model {
 
-/// Where the dimensions of a decomposition stand among a variable's (without the record dimension).
+/// The position of a decomposition's dimensions among those of a variable (without the record
+/// dimension).
 struct MapPlace {
   std::size_t first = 0;
   std::size_t count = 0;
   [[nodiscard]] std::size_t after() const noexcept { return first + count; }
 };
 
-/// The trailing dimensions if their lengths are those of the map, else the only place where they are.
-/// Fails when there is none, or several: naming variable, decomposition, lengths.
+/// The trailing dimensions if their lengths are those of the map; otherwise the only position with
+/// these lengths. Fails if there is none, or several, and names variable, decomposition and
+/// lengths.
 Result<MapPlace> place_of(const Schema& schema, const Variable& variable, std::string_view decomposition,
                           const Index& global);
 
@@ -35,15 +38,16 @@ class MapCut {
  public:
   MapCut(const Index& global, const Index& part);
   [[nodiscard]] std::uint64_t cells() const noexcept { return cells_; }
-  [[nodiscard]] std::uint64_t cell_of(const Index& start) const;  ///< of a point
+  [[nodiscard]] std::uint64_t cell_of(const Index& start) const;  ///< the cell of a point
 
-  /// Calls `visit(cell, within, from, length)` for each part of a run: points [within, within + length) of
-  /// the cell's array (of lengths `part`), which are the run's points from number `from` on.
+  /// Calls `visit(cell, within, from, length)` for each part of a run: points [within, within +
+  /// length) of the cell's array (of lengths `part`), which are the run's points beginning with
+  /// number `from`.
   template <class Visit>
   void split(std::uint64_t offset, std::uint64_t length, Visit&& visit) const;
 
  private:
-  Index global_;  ///< trailing dimensions that are not cut are joined
+  Index global_;  ///< trailing dimensions that are not cut are merged
   Index part_;
   Index grid_;
   Index full_global_;
@@ -51,30 +55,30 @@ class MapCut {
   std::uint64_t cells_ = 1;
 };
 
-/// One rank's points in one cell, as single points or runs, with repetition as in PointRuns, in the file's
-/// order or in that of the rank's array.
+/// The points of one rank in one cell, as single points or runs, with repetition as in PointRuns,
+/// in the order of the file or of the rank's array.
 struct CellPoints {
   std::uint32_t cell = 0;
-  std::vector<std::uint32_t> within;    ///< place in the cell's array
-  std::vector<std::uint32_t> elements;  ///< of the rank's array
+  std::vector<std::uint32_t> within;    ///< positions in the cell's array
+  std::vector<std::uint32_t> elements;  ///< indices in the rank's array
   std::vector<std::uint32_t> lengths;   ///< empty: single points
   std::uint64_t repeats = 1;
   std::uint32_t within_step = 0;   ///< modulo 2^32
   std::uint32_t element_step = 0;  ///< modulo 2^32
-  std::uint64_t points = 0;        ///< with repetition
+  std::uint64_t points = 0;        ///< including repetition
   [[nodiscard]] std::uint64_t bytes() const noexcept {
     return (within.capacity() + elements.capacity() + lengths.capacity()) * sizeof(std::uint32_t);
   }
 };
 
-/// The same points for packing them in the file's order: what follows each other in the rank's array is a
-/// run, wherever its points lie in the cell.
+/// The same points in the form for packing them in the file's order: consecutive elements of the
+/// rank's array form a run, independent of the positions of their points in the cell.
 CellPoints rows_of(const CellPoints& points);
 
-/// All cells in which the rank has points, ascending.
+/// The points of all cells in which the rank has points, ascending.
 std::vector<CellPoints> deal(const PointRuns& runs, const MapCut& cut);
-/// The same for offsets alone: the elements count the points of the cell in the file's order, as a packed
-/// contribution has them.
+/// The same for offsets alone: the elements number the points of the cell in the file's order, as
+/// in a packed contribution.
 std::vector<CellPoints> deal(OffsetReader runs, const MapCut& cut);
 std::vector<CellPoints> deal(std::span<const OffsetRun> runs, const MapCut& cut);
 

@@ -22,13 +22,13 @@ void append(std::vector<OffsetRun>& runs, std::uint64_t offset, std::uint64_t le
     runs.push_back({offset, length});
 }
 
-/// Which points of a window somebody holds.
+/// The points of a window that a rank holds.
 class Window {
  public:
   Window() : words_(window_points / word_bits) {}
   void clear() { std::ranges::fill(words_, 0); }
 
-  /// Marks [first, end); those marked before go to `again(first, length)`.
+  /// Marks [first, end); calls `again(first, length)` for points that were marked before.
   template <class Again>
   void mark(std::uint64_t first, std::uint64_t end, Again&& again) {
     while (first < end) {
@@ -49,7 +49,8 @@ class Window {
     }
   }
 
-  /// Calls `gap(first, length)` for the unmarked ones below `end`; runs may come in parts.
+  /// Calls `gap(first, length)` for the unmarked points below `end`; a gap may be reported in
+  /// parts.
   template <class Gap>
   void gaps(std::uint64_t end, Gap&& gap) const {
     for (std::uint64_t first = 0; first < end; first += word_bits) {
@@ -69,12 +70,12 @@ class Window {
   std::vector<std::uint64_t> words_;
 };
 
-/// How offsets are counted in messages.
+/// The way in which messages count offsets.
 const char* order_in_words() {
   return terms() == Terms::fortran ? "first dimension fastest, from 1" : "C order, from 0";
 }
 
-/// A rank's place in its own list.
+/// A position in a rank's list.
 struct Cursor {
   explicit Cursor(std::span<const std::byte> encoded) : reader(encoded), run(reader.next()) {}
   [[nodiscard]] bool ended() const noexcept { return run.length == 0; }
@@ -105,7 +106,7 @@ class Sweep {
     for (std::size_t i = 0; i < cursors_.size(); ++i)
       if (!cursors_[i].reader.good() || !cursors_[i].ended())
         return fail(make_error(ErrorCode::format,
-                               "decomposition '{}': the points of rank {} make no sense (offset {} of {})",
+                               "decomposition '{}': the points of rank {} are invalid (offset {} of {})",
                                name_, ranks_[i].rank, cursors_[i].run.offset, points_)
                         .at_rank(ranks_[i].rank));
     if (!coverage_.gaps_allowed && !result_.gaps.empty()) return fail(missing());

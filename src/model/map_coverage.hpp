@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Maps seen from all ranks: does every point belong to one rank? Memory depends on the number of gaps, never
-// on the number of points or ranks; time on the number of runs.
+// Checks of maps over all ranks: whether every point belongs to exactly one rank. Memory depends on
+// the number of gaps, not on the number of points or ranks; time depends on the number of runs.
 #pragma once
 
 #include <cstdint>
@@ -16,17 +16,18 @@ namespace afterbay::model {
 
 struct RankPoints {
   int rank = 0;
-  std::span<const std::byte> encoded;  ///< by encode_offsets
+  std::span<const std::byte> encoded;  ///< as encoded by encode_offsets
 };
 
 struct MapCoverage {
-  std::vector<OffsetRun> gaps;               ///< points that nobody holds, ascending
-  std::vector<std::vector<OffsetRun>> lost;  ///< by entry: points that another rank's win from; may be empty
+  std::vector<OffsetRun> gaps;  ///< points that no rank holds, ascending
+  /// By entry: points that belong to other ranks; may be empty.
+  std::vector<std::vector<OffsetRun>> lost;
 };
 
-/// Fails with conflict: points held twice unless repeats are allowed (the first such point and both ranks),
-/// points that nobody holds unless gaps are (how many, the first); with format when an encoding makes no
-/// sense.
+/// Fails with conflict for points held twice, unless repeats are allowed (reports the first such
+/// point and both ranks), and for points that no rank holds, unless gaps are allowed (reports their
+/// number and the first ones); with format for an invalid encoding.
 Result<MapCoverage> check_map_coverage(std::string_view name, std::uint64_t points,
                                        std::span<const RankPoints> ranks, const Coverage& coverage);
 

@@ -10,7 +10,9 @@ namespace {
 using Strides = std::array<std::ptrdiff_t, max_dimensions>;
 
 constexpr std::size_t stage_values =
-    512;  ///< gathered, converted and scattered at a time: fits the first cache
+    /// Values that are gathered, converted and scattered together: they fit into the first-level
+    /// cache.
+    512;
 constexpr std::size_t fetch_ahead = 24;  ///< values
 
 Strides dense_bytes(const Index& lengths, std::size_t element) {
@@ -41,7 +43,7 @@ void add_dimension(Move& move, std::uint64_t count, std::ptrdiff_t from, std::pt
   ++move.dims;
 }
 
-/// `from_at`: which of the from-strides belongs to a dimension of the variable.
+/// `from_at`: the index of the from-stride for a dimension of the variable.
 template <class FromDimension>
 MapMove make(const CellPoints& points, const MapPiece& piece, const Strides& from, const Strides& to,
              FromDimension from_dimension) {
@@ -56,7 +58,8 @@ MapMove make(const CellPoints& points, const MapPiece& piece, const Strides& fro
   return move;
 }
 
-/// A point's values that follow each other on both sides, and those of its neighbours after them, are rows.
+/// Values of a point that are contiguous on both sides, together with those of its neighbours, are
+/// merged into rows.
 void join_inner(MapMove& move) {
   Move joined;
   joined.points = 1;
@@ -124,13 +127,14 @@ void scatter_any(std::ptrdiff_t size, std::byte* to, const std::uint32_t* index,
   }
 }
 
-/// How far a repetition of a pattern is shifted; modulo 2^32, so that it may run backwards.
+/// The shift of a repetition of the pattern, modulo 2^32, so that it may be negative.
 struct Shift {
   std::uint32_t element = 0;
   std::uint32_t within = 0;
 };
 
-/// One move's way through a cell; the addresses of its two sides wander with `outer` and the repetition.
+/// Executes one move for a cell; the addresses of both sides change with `outer` and the
+/// repetition.
 class Runner {
  public:
   Runner(const MapMove& move, Kernel kernel) : move_(move), kernel_(kernel) {
@@ -181,7 +185,7 @@ class Runner {
     }
   }
 
-  /// All single values of the pattern, in stages.
+  /// Moves all single values of the pattern, in stages.
   void values(const std::byte* from, std::byte* to, Shift shift) {
     const CellPoints& points = *move_.points;
     alignas(64) std::byte taken[stage_values * 8];
@@ -231,7 +235,7 @@ class Runner {
     }
   }
 
-  /// `length` points whose values make one row on both sides.
+  /// Moves `length` points whose values form one row on both sides.
   void row(const std::byte* from, std::byte* to, std::uint64_t length) {
     const std::uint64_t count = length * per_point_;
     const bool dense = per_point_ > 1;
@@ -253,7 +257,7 @@ class Runner {
     if (move_.to_packed) to_ += static_cast<std::ptrdiff_t>(count) * move_.to_value;
   }
 
-  /// One point's values: rows along the innermost dimension.
+  /// Moves the values of one point: rows along the innermost dimension.
   void point(const std::byte* from, std::byte* to) {
     const Move& inner = move_.inner;
     const std::uint32_t last = inner.dims - 1;
@@ -278,10 +282,10 @@ class Runner {
   const MapMove& move_;
   Kernel kernel_;
   bool contiguous_ = false;
-  bool plain_ = false;  ///< values stay as they are
+  bool plain_ = false;  ///< values are copied unchanged
   std::uint64_t per_point_ = 1;
-  const std::byte* from_ = nullptr;  ///< a packed source, where it is read next
-  std::byte* to_ = nullptr;          ///< a packed target, where it is written next
+  const std::byte* from_ = nullptr;  ///< a packed source: the next address to read
+  std::byte* to_ = nullptr;          ///< a packed target: the next address to write
   std::uint64_t bad_ = 0;
 };
 
@@ -355,7 +359,7 @@ MapMove reversed(const MapMove& move, const CellPoints& points) {
 CellPoints reversed(const CellPoints& points) {
   CellPoints back = points;
   if (points.elements.empty()) {
-    back.elements = points.within;  // a packed side needs no places
+    back.elements = points.within;  // a packed side needs no positions
   } else {
     std::swap(back.within, back.elements);
   }

@@ -14,8 +14,8 @@ namespace {
 
 using Strides = std::array<std::ptrdiff_t, max_dimensions>;
 
-// Long rows go past the caches when the rows lie apart in the destination, where the hardware
-// fetches lines that nobody reads, or are long; see design/0002-copy-kernels.md.
+// Long rows are stored past the caches if the rows are not contiguous in the destination, where the
+// hardware would prefetch unused lines, or if they are very long; see design/0002-copy-kernels.md.
 constexpr std::uint64_t large_move_bytes = 128 << 10;
 constexpr std::uint64_t streaming_row_bytes = 256;
 constexpr std::uint64_t streaming_dense_row_bytes = 4096;
@@ -45,7 +45,7 @@ std::ptrdiff_t offset_of(const Index& at, const Index& origin, const Strides& st
   return offset;
 }
 
-/// Appends a dimension, or merges it into the one before when both sides run on without a break.
+/// Appends a dimension, or merges it into the previous one if both sides are contiguous.
 void append(Move& move, std::uint64_t count, std::ptrdiff_t from_stride, std::ptrdiff_t to_stride) {
   if (count == 1) return;
   const auto length = static_cast<std::ptrdiff_t>(count);
@@ -64,7 +64,7 @@ void append(Move& move, std::uint64_t count, std::ptrdiff_t from_stride, std::pt
   ++move.dims;
 }
 
-/// One side of a move: where the first common value lies, and the strides. In elements.
+/// One side of a move: the position of the first common value, and the strides. In elements.
 struct Side {
   std::ptrdiff_t offset = 0;
   Strides strides{};
@@ -105,8 +105,8 @@ struct Rows {
   std::ptrdiff_t from_stride = 0;
   std::ptrdiff_t to_stride = 0;
   std::uint32_t outer_dims = 0;
-  std::ptrdiff_t bytes = 0;  ///< of a row in the destination
-  bool large = false;        ///< all rows together are
+  std::ptrdiff_t bytes = 0;  ///< bytes of a row in the destination
+  bool large = false;        ///< the total size of all rows is large
   bool apart = false;        ///< there are gaps between the rows in the destination
 
   explicit Rows(const Move& move) {
@@ -127,8 +127,8 @@ struct Rows {
   }
 };
 
-/// The lines in which a row begins and ends belong to its neighbours too: they must be fetched before they
-/// are written, and everything stored after them waits. Asked for early, they are there in time.
+/// The cache lines at the ends of a row are shared with its neighbours: they must be fetched before
+/// they are written, and all later stores wait for that. Prefetching makes them available in time.
 class RowEnds {
  public:
   RowEnds(const Move& move, const Rows& rows) noexcept
@@ -144,10 +144,10 @@ class RowEnds {
  private:
   static constexpr std::ptrdiff_t rows_ahead = 4;
   std::ptrdiff_t last_;
-  std::ptrdiff_t ahead_;  ///< bytes; 0: not worth it
+  std::ptrdiff_t ahead_;  ///< in bytes; 0: prefetching does not pay
 };
 
-/// Streamed stores must be seen before whatever the caller publishes next.
+/// Streamed stores must be visible before anything that the caller publishes next.
 void fence() {
 #if defined(__x86_64__)
   _mm_sfence();
@@ -184,7 +184,7 @@ std::uint64_t run_rows(const Move& move, const Rows& rows, RowFunction convert, 
   return bad;
 }
 
-/// What describes an array in memory: Fortran passes the array itself.
+/// The term for the description of an array in memory: Fortran passes the array itself.
 const char* array_word() { return terms() == Terms::fortran ? "array" : "memory layout"; }
 
 Result<> check_list(std::string_view what, std::size_t length, const Index& count) {
@@ -270,7 +270,7 @@ std::uint64_t execute(const Move& move, const void* from, std::byte* to, Kernel 
 
 std::uint64_t out_of_range(const Move& pack, const void* from, Kernel kernel) {
   if (pack.empty()) return 0;
-  constexpr std::uint64_t block_values = 512;  // converted into the first cache
+  constexpr std::uint64_t block_values = 512;  // they are converted into the first-level cache
   std::array<std::byte, block_values * sizeof(double)> block;
   const Rows rows(pack);
   std::uint64_t bad = 0;

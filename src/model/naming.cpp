@@ -20,8 +20,8 @@ const std::vector<std::string> token_names{"collection", "step", "member", "date
 
 struct Token {
   std::string name;
-  int digits = 0;           ///< of step and member
-  std::string date_format;  ///< of date
+  int digits = 0;           ///< for step and member
+  std::string date_format;  ///< for date
 };
 using Part = std::variant<std::string, Token>;
 
@@ -57,7 +57,7 @@ Result<Token> parse_token(std::string_view text) {
   return token;
 }
 
-/// Cuts a template into literal text and tokens.
+/// Splits a template into literal text and tokens.
 Result<std::vector<Part>> parse(std::string_view pattern) {
   std::vector<Part> parts{std::string()};
   const auto literal = [&](char c) {
@@ -98,7 +98,7 @@ Result<std::vector<Part>> parse_named(std::string_view pattern) {
   return parts;
 }
 
-/// A sign before, then at least that many digits.
+/// The value with an optional sign and at least that many digits.
 std::string padded(std::int64_t value, int digits) {
   const auto magnitude =
       value < 0 ? 0 - static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value);
@@ -124,10 +124,11 @@ Result<std::string> value_of(const Token& token, std::string_view collection, co
 constexpr std::string_view part_end = ".part";
 constexpr std::string_view epochs_end = ".part.epochs";
 constexpr std::string_view owner_end = ".part.owner";
-/// NAME_MAX of Linux, less the longest of what is put behind a name.
+/// NAME_MAX of Linux, minus the longest suffix that is appended to a name.
 constexpr std::size_t longest_file_name = 255 - std::string_view(".part.owner.0123456789abcdef.new").size();
 
-/// ".part.0123456789abcdef.new": what a file is called for a moment when it replaces another one.
+/// Whether the name ends like ".part.0123456789abcdef.new", the temporary name of a file that
+/// replaces another one.
 bool ends_as_a_third_name(std::string_view name) {
   constexpr std::string_view end = ".new";
   constexpr std::size_t digits = 16;
@@ -138,7 +139,7 @@ bool ends_as_a_third_name(std::string_view name) {
   return token.find_first_not_of("0123456789abcdef") == std::string_view::npos && name.ends_with(".part.");
 }
 
-/// Whether it is the name of the part file, of a log of epochs or of an owner, of another file.
+/// Whether it is the name of another file's part file, epoch log or owner file.
 bool is_of_a_part(std::string_view name) {
   if (name.ends_with(part_end) || name.ends_with(epochs_end) || ends_as_a_third_name(name) ||
       name.find(owner_end) != std::string_view::npos)
@@ -154,18 +155,20 @@ Result<> check_name(const std::string& name) {
   if (name.find('\0') != std::string::npos)
     return fail(ErrorCode::invalid_argument, "file name '{}' contains a NUL character",
                 name.substr(0, name.find('\0')));
-  const std::string_view last = std::string_view(name).substr(name.rfind('/') + 1);  // npos + 1 is 0
+  // npos + 1 is 0.
+  const std::string_view last = std::string_view(name).substr(name.rfind('/') + 1);
   if (last.empty() || last == "." || last == "..")
     return fail(ErrorCode::invalid_argument, "'{}' is not the name of a file", name);
   if (last.size() > longest_file_name)
     return fail(ErrorCode::invalid_argument,
-                "file name '{}' has {} bytes: at most {} are possible, since the file in the making and its "
-                "log of epochs have longer ones",
+                "file name '{}' has {} bytes: at most {} are possible, since its part file and its "
+                "epoch log have longer names",
                 last, last.size(), longest_file_name);
   if (is_of_a_part(last))
-    return fail(ErrorCode::invalid_argument,
-                "file name '{}' ends as the names of files in the making do ({}, {}): choose another one",
-                last, part_end, epochs_end);
+    return fail(
+        ErrorCode::invalid_argument,
+        "file name '{}' ends like the names of part files and their logs ({}, {}): choose another one", last,
+        part_end, epochs_end);
   return {};
 }
 

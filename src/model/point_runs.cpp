@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::uint64_t most_elements = std::numeric_limits<std::uint32_t>::max();
 
-/// What must be equal for a run to be the repetition of another: its length, and the way to the next one.
+/// Properties in which runs must be equal to be repetitions of one another: the length, and the
+/// distance to the next run.
 struct Stride {
   std::uint64_t offset = 0;
   std::uint32_t element = 0;
@@ -25,12 +26,14 @@ Stride stride_after(std::span<const PointRun> runs, std::size_t i) {
   return {runs[i + 1].offset - runs[i].offset, runs[i + 1].element - runs[i].element, runs[i].length};
 }
 
-/// The smallest number of runs of which the whole list is a repetition; its size when there is none.
-/// Source: the failure function of Knuth, Morris and Pratt (1977), over the ways from run to run.
+/// The smallest number of runs of which the whole list is a repetition; the size of the list if
+/// there is none. Source: the failure function of Knuth, Morris and Pratt (1977), applied to the
+/// distances between runs.
 std::size_t period_of(std::span<const PointRun> runs) {
   const std::size_t n = runs.size();
   if (n < 2) return n;
-  // The last run has no way to a next one: the list without it must be periodic, and the length fit.
+  // The last run has no distance to a next one: the list without it must be periodic, and its
+  // length must match.
   std::vector<std::uint32_t> border(n - 1, 0);
   for (std::size_t i = 1; i + 1 < n; ++i) {
     std::uint32_t k = border[i - 1];
@@ -77,14 +80,14 @@ Result<std::uint64_t> check_space(std::string_view name, const Map& map) {
   return points;
 }
 
-/// Turns linear indices into 0-based row-major offsets.
+/// Converts linear indices to 0-based row-major offsets.
 class Offsets {
  public:
   Offsets(const Map& map, std::uint64_t points) : map_(map), points_(points) {
     by_column_ = map.order == Order::column_major && map.global.size() > 1;
   }
   [[nodiscard]] bool by_column() const noexcept { return by_column_; }
-  /// Nothing when the index is not that of a point.
+  /// Nullopt if no point has this index.
   [[nodiscard]] std::optional<std::uint64_t> of(std::int64_t index) const {
     const std::uint64_t offset = static_cast<std::uint64_t>(index) - static_cast<std::uint64_t>(map_.base);
     if (index < map_.base || offset >= points_) return std::nullopt;
@@ -193,7 +196,7 @@ void join(std::vector<PointRun>& runs, const PointRun& run) {
   runs.push_back(run);
 }
 
-/// Sorted runs with points in common: point by point, the first or last element of each stays.
+/// Removes repeated points from sorted runs: of each point, the first or last element is kept.
 std::vector<PointRun> resolve(const std::vector<PointRun>& runs, Repeats repeats,
                               std::vector<ElementTwin>& twins) {
   std::vector<PointRun> single;
@@ -214,7 +217,7 @@ std::vector<PointRun> resolve(const std::vector<PointRun>& runs, Repeats repeats
   return result;
 }
 
-/// In the order of the array, after points that do not count were left out.
+/// The runs in the order of the array, after points that do not count were removed.
 std::vector<PointRun> by_element(const PointRuns& ascending) {
   std::vector<PointRun> runs;
   ascending.for_each([&](const PointRun& run) { runs.push_back(run); });
@@ -251,7 +254,7 @@ Result<std::vector<PointRun>> in_order(std::string_view name, const Map& map, Co
 
 // ---- encoding: step, repeats, then per run gap, length << 1 | more, [more runs like it]
 
-/// Differences, modulo 2^64, with the sign in the last bit.
+/// A difference modulo 2^64, with the sign in the last bit.
 std::uint64_t with_sign(std::uint64_t difference) { return (difference << 1) ^ (0 - (difference >> 63)); }
 
 void put_number(std::vector<std::byte>& to, std::uint64_t value) {

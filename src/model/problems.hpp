@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Problems: many findings in one Error, so that a user mends them all at once.
+// Problems: collects several problems in one Error, so that a user can correct all of them at once.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace afterbay::model {
 
 class Problems {
  public:
-  /// `variable` may be empty: the problem is not of a variable.
+  /// `variable` may be empty if the problem does not concern a variable.
   void add(ErrorCode code, const std::string& variable, const std::string& line) {
     error_.code = count_ == 0 || error_.code == code ? code : ErrorCode::invalid_argument;
     if (count_ == 0) error_.variable = variable;
@@ -20,7 +20,7 @@ class Problems {
     ++count_;
   }
 
-  /// Success when there were none; else "HEADING (n problems):" and a line for each.
+  /// Success if there were none; otherwise "HEADING (n problems):" and one line per problem.
   [[nodiscard]] Result<> result(const std::string& heading) {
     if (count_ == 0) return {};
     error_.message = fmt::format("{} ({} problem{}):{}", heading, count_, count_ == 1 ? "" : "s", lines_);

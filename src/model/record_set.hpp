@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// RecordSet: which records were put, written, stored.
+// RecordSet: a set of records, for example those that were put, written or stored.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,8 @@
 
 namespace afterbay::model {
 
-/// Record numbers, kept as runs: records put in order are one, and need no memory beside the set's own.
+/// Record numbers, stored as runs: records that are added in order are one run, and need no memory
+/// in addition to the set's own.
 class RecordSet {
  public:
   [[nodiscard]] bool contains(std::uint64_t record) const {
@@ -40,7 +41,7 @@ class RecordSet {
     runs_.erase(next);
   }
 
-  /// Records [first, end) of a set that has none of them nor any beside them.
+  /// Adds records [first, end), none of which may be in the set or adjacent to a record in it.
   void insert(std::uint64_t first, std::uint64_t end) {
     if (first >= end) return;
     if (runs_.empty() && first_ != end_) runs_.emplace(first_, end_);
@@ -52,11 +53,11 @@ class RecordSet {
     }
   }
 
-  /// One past the largest; 0: there is none.
+  /// One past the largest record; 0 if the set is empty.
   [[nodiscard]] std::uint64_t end() const { return runs_.empty() ? end_ : runs_.rbegin()->second; }
 
  private:
-  std::uint64_t first_ = 0;  ///< of the only run, while `runs_` is empty
+  std::uint64_t first_ = 0;  ///< start of the only run, while `runs_` is empty
   std::uint64_t end_ = 0;
   std::map<std::uint64_t, std::uint64_t> runs_;  ///< first record -> one past the last
 };

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t longest_name = 256;  ///< NC_MAX_NAME
 
-/// Length of the UTF-8 sequence at `at`; 0 when it is not one (RFC 3629, overlong forms refused).
+/// Length of the UTF-8 sequence at `at`; 0 if it is invalid (RFC 3629, overlong forms are refused).
 std::size_t utf8_length(std::string_view text, std::size_t at) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char lead = byte(at);
@@ -38,7 +38,7 @@ bool is_letter_or_digit(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
-/// Checks one schema for one format; every problem goes to `problems_`.
+/// Checks a schema for one format and collects all problems in `problems_`.
 class Validation {
  public:
   Validation(const Schema& schema, Format format) : schema_(schema), traits_(traits_of(format)) {
@@ -98,8 +98,8 @@ class Validation {
                                 dimension.length, traits_.name, most));
   }
 
-  /// Where a variable's bytes (of a record) are limited, only one whose size nothing else depends on may be
-  /// larger. Source: "NetCDF Classic Format Specification", note on vsize.
+  /// If the bytes of a variable (per record) are limited, only a variable on whose size nothing
+  /// else depends may be larger. Source: "NetCDF Classic Format Specification", note on vsize.
   void sizes() {
     const Variable* last_fixed = nullptr;
     const Variable* last_record = nullptr;
@@ -112,7 +112,7 @@ class Validation {
       if (bytes > most && &variable != exempt)
         problem(variable, ErrorCode::resources,
                 "has {:.0f} bytes{}, but {} can hold {} unless it is the last variable: use {}", bytes,
-                has_records(variable) ? " a record" : "", traits_.name, traits_.most_variable_bytes,
+                has_records(variable) ? " per record" : "", traits_.name, traits_.most_variable_bytes,
                 formats_with([](const FormatTraits& it) { return it.most_variable_bytes == UINT64_MAX; }));
     }
   }
@@ -137,9 +137,8 @@ class Validation {
       if (const std::string wrong = name_problem(name); !wrong.empty())
         problems_.add(ErrorCode::invalid_argument, variable, fmt::format("{}: its name {}", what, wrong));
       if (std::ranges::find(traits_.reserved_attributes, name) != traits_.reserved_attributes.end())
-        problems_.add(
-            ErrorCode::invalid_argument, variable,
-            fmt::format("{}: {} keeps this name for itself: choose another one", what, traits_.title));
+        problems_.add(ErrorCode::invalid_argument, variable,
+                      fmt::format("{}: {} reserves this name: choose another one", what, traits_.title));
       if (!seen.insert(name).second)
         problems_.add(ErrorCode::conflict, variable, fmt::format("{} is given twice", what));
       if (!traits_.types.has(values.type))
@@ -158,7 +157,7 @@ class Validation {
     attributes(fmt::format("variable '{}':", variable.name), variable.name, variable.attributes);
     fill(variable);
     filters(variable);
-    if (!shape(variable)) return;  // the rest needs the dimensions
+    if (!shape(variable)) return;  // further checks need the dimensions
     chunk(variable);
     constant(variable);
   }
@@ -224,7 +223,7 @@ class Validation {
               variable.type == Type::string ? "strings" : "a scalar");
   }
 
-  /// Formats without chunks leave them out: the store may be chosen by configuration.
+  /// Formats without chunks ignore them, because the configuration may choose the store.
   void chunk(const Variable& variable) {
     if (variable.chunk.empty()) return;
     if (variable.chunk.size() != variable.dimensions.size())

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values in words, for messages.
+// Text of values, for messages.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace afterbay::model {
 
-/// "float32 273.15", "int32 1, 2, 3, ... (12 values)", "text \"K\"", "none". Numbers are printed so
-/// that different ones look different.
+/// "float32 273.15", "int32 1, 2, 3, ... (12 values)", "text \"K\"", "none". Different numbers are
+/// printed differently.
 std::string text_of(const Values& values);
 
 }  // namespace afterbay::model

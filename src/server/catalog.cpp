@@ -34,7 +34,7 @@ model::Box with_leading(const model::Box& box, const model::Box& part) {
   return result;
 }
 
-/// What the stored array of an edge chunk has beyond the valid points, as disjoint boxes.
+/// The part of an edge chunk's stored array that lies beyond the valid points, as disjoint boxes.
 std::vector<model::Box> padding(const model::Piece& piece) {
   std::vector<model::Box> boxes;
   for (std::size_t d = 0; d < piece.stored.size; ++d) {
@@ -48,10 +48,11 @@ std::vector<model::Box> padding(const model::Piece& piece) {
   return boxes;
 }
 
-/// Pieces whose rows are shorter on average are handed over packed; see design/0007-maps.md.
+/// Pieces whose rows have fewer bytes on average are handed over packed; see design/0007-maps.md.
 constexpr std::uint64_t packed_below_bytes = 256;
 
-/// To its place among the packed contributions of all ranks; they are put in order when all are there.
+/// Copies a contribution to its position among the packed contributions of all ranks, which are put
+/// in order when all have arrived.
 bool keep_packed(const ServedMap::Cut& cut, std::size_t peer, const ServedCollection& collection,
                  const model::Piece& piece, std::span<const std::byte> packed, std::byte* to) {
   const auto* share = cut.share_of(
@@ -77,12 +78,12 @@ bool scatter_points(ServedMap& map, std::size_t peer, const ServedCollection& co
   return true;
 }
 
-/// "map 'land' over 180 x 360 points (gaps allowed, of repeats the first counts)".
+/// "map 'land' over 180 x 360 points (gaps allowed, the first of repeated points counts)".
 std::string text_of(std::string_view name, const model::Index& global, const Coverage& coverage,
                     bool is_map) {
   const char* const repeats = coverage.repeats == Repeats::refuse  ? "no repeats"
-                              : coverage.repeats == Repeats::first ? "of repeats the first counts"
-                                                                   : "of repeats the last counts";
+                              : coverage.repeats == Repeats::first ? "the first of repeated points counts"
+                                                                   : "the last of repeated points counts";
   return fmt::format("{} '{}' over {} points ({}, {})", is_map ? "map" : "block", name,
                      said_lengths({global.begin(), global.size}),
                      coverage.gaps_allowed ? "gaps allowed" : "no gaps", repeats);
@@ -101,7 +102,7 @@ std::uint64_t bytes_of_a_point(const ServedCollection& collection, const model::
 Catalog::Catalog(std::vector<int> session_ranks, const config::Config& config)
     : session_ranks_(std::move(session_ranks)), config_(config) {}
 
-/// A rank's account of a decomposition must agree with the first one's.
+/// Checks that a rank's description of a decomposition agrees with that of the first rank.
 Result<Catalog::ServedDecomposition*> Catalog::join(std::size_t peer, std::uint32_t id,
                                                     const std::string& name, const model::Index& global,
                                                     const Coverage& coverage, bool is_map) {
@@ -130,7 +131,7 @@ Result<Catalog::ServedDecomposition*> Catalog::join(std::size_t peer, std::uint3
   return &it;
 }
 
-/// A rank that holds nothing says so; one that says nothing has forgotten it.
+/// Every rank must describe the decomposition, also a rank that holds no points.
 Result<> Catalog::check_described(const ServedDecomposition& it) const {
   std::vector<int> with;
   std::vector<int> without;
@@ -186,7 +187,7 @@ Result<const ServedCollection*> Catalog::add(std::size_t peer, const wire::Defin
     return fail(
         make_error(
             ErrorCode::conflict,
-            "model rank {} defines collection '{}' otherwise than another rank does (there '{}'): schema, "
+            "model rank {} defines collection '{}' differently from another rank ('{}' there): schema, "
             "store and options must be equal on all ranks",
             peer, message.name, it.name)
             .at_rank(session_rank(peer)));
@@ -329,8 +330,9 @@ Result<> Catalog::find_places(ServedCollection& it) const {
   return {};
 }
 
-/// Rows of a few values make every rank touch nearly every cache line of a record, and take it from the
-/// core of another rank that writes beside it: such variables are handed over packed, and put in order here.
+/// With rows of a few values, every rank would touch nearly every cache line of a record, and take
+/// it from the core of another rank that writes next to it: such variables are handed over packed,
+/// and put in order here.
 void Catalog::choose_packed(ServedCollection& it) {
   it.packed.resize(it.schema.variables.size(), nullptr);
   for (std::size_t v = 0; v < it.packed.size(); ++v) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Catalog: what the model ranks defined, joined and checked: decompositions of all ranks,
-// collections with their layout, who contributes to which piece, and where the gaps are.
+// Catalog: the definitions of the model ranks, joined and checked: decompositions of all ranks,
+// collections with their layout, the contributors of each piece, and the positions of gaps.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@
 
 namespace afterbay::server {
 
-/// A value that must fill places of a piece which no rank writes.
+/// A value that fills those points of a piece that no rank writes.
 struct PieceFill {
   std::uint32_t piece = 0;  ///< index in FileLayout::pieces
   std::vector<model::Move> boxes;
@@ -37,21 +37,21 @@ struct ServedCollection {
   Format format = Format::netcdf4;
   Existing existing = Existing::refuse;
   model::Split split = model::Split::none;
-  bool least = false;                  ///< its files go where there is least to write
+  bool least = false;                  ///< each of its files goes to the least loaded server
   std::vector<std::uint32_t> servers;  ///< of its pool, ascending
-  std::uint32_t first = 0;             ///< that makes its first file
-  std::uint64_t gather_bytes = 0;      ///< for its layout
+  std::uint32_t first = 0;             ///< the server that makes its first file
+  std::uint64_t gather_bytes = 0;      ///< used for its layout
   std::uint64_t schema_hash = 0;
   Schema schema;
-  std::vector<std::int32_t> decompositions;  ///< one a variable; -1: Whole
-  std::vector<model::MapPlace> places;       ///< one a variable; of a map's dimensions
-  /// One a variable; set: its pieces are handed over packed, and this is how its map is cut.
+  std::vector<std::int32_t> decompositions;  ///< one per variable; -1: Whole
+  std::vector<model::MapPlace> places;       ///< one per variable: position of a map's dimensions
+  /// One per variable. If set, its pieces are handed over packed, and this is the cut of its map.
   std::vector<const ServedMap::Cut*> packed;
   std::shared_ptr<const model::FileLayout> layout;
   std::uint32_t first_frame = 0;
   std::vector<PieceFill> fills;                     ///< sorted by piece
-  std::vector<std::vector<std::byte>> fill_values;  ///< one a variable, in file byte order
-  std::vector<std::uint32_t> expected;              ///< contributions, one a piece
+  std::vector<std::vector<std::byte>> fill_values;  ///< one per variable, in file byte order
+  std::vector<std::uint32_t> expected;              ///< number of contributions, one per piece
 };
 
 /// Bytes of a piece that belong to one point of its variable's map.
@@ -59,23 +59,25 @@ std::uint64_t bytes_of_a_point(const ServedCollection& collection, const model::
 
 class Catalog {
  public:
-  /// `session_ranks`: of the model ranks, in model-rank order, for messages.
+  /// `session_ranks`: the session ranks of the model ranks, in model-rank order, for messages.
   Catalog(std::vector<int> session_ranks, const config::Config& config);
 
-  // From model rank `peer`; each fails when ranks disagree, naming them.
+  // Definitions from model rank `peer`. Each call fails if ranks disagree, and names them.
   Result<> add(std::size_t peer, const wire::DefineDecomposition& message);
   Result<> add(std::size_t peer, wire::DefineMap message);
-  /// Gives the collection when this message, which one rank sends, brought its schema, and so its layout.
+  /// Returns the collection if this message brought its schema, and so its layout. One rank sends
+  /// the schema.
   Result<const ServedCollection*> add(std::size_t peer, const wire::DefineCollection& message);
-  /// True when this was the last rank of the batch: `complete` is to be called.
+  /// Returns true if this was the last rank of the batch: then `complete` must be called.
   Result<bool> end(std::size_t peer, const wire::DefineEnd& message);
-  /// Model ranks whose definitions others wait for.
+  /// Model ranks whose definitions other ranks wait for.
   [[nodiscard]] std::vector<int> still_to_come() const;
   /// Checks the batch, declares its frames and returns the answer to the ranks.
   Result<wire::Defined> complete(transport::FramePool& frames);
-  /// What model rank `peer` lost of the maps of the batch that `complete` checked last.
+  /// The points of maps in the last `complete`d batch that model rank `peer` lost to other ranks.
   [[nodiscard]] std::vector<wire::MapLosses> losses(std::size_t peer) const;
-  /// Where model rank `peer` puts its points of cuts that are handed over packed, new in that batch.
+  /// The positions of model rank `peer`'s points in cuts that are handed over packed and are new in
+  /// that batch.
   [[nodiscard]] std::vector<wire::MapPacking> packings(std::size_t peer) const;
 
   [[nodiscard]] const ServedCollection* find(std::uint32_t id) const;
@@ -84,10 +86,10 @@ class Catalog {
   [[nodiscard]] bool contributes(const ServedCollection& collection, std::uint32_t variable,
                                  std::size_t peer) const;
   [[nodiscard]] std::uint32_t contributors(const ServedCollection& collection, std::uint32_t variable) const;
-  /// Puts a packed contribution in its place; false when it does not fit what was defined.
+  /// Puts a packed contribution in its place; returns false if it does not match the definitions.
   [[nodiscard]] bool scatter(std::size_t peer, const transport::FrameSlot& slot, std::uint32_t piece,
                              std::span<const std::byte> packed, std::byte* frame) const;
-  /// A map decomposition that has been checked; nothing when there is none of that number.
+  /// A checked map decomposition; nullopt if there is none with that number.
   struct FoundMap {
     const std::string& name;
     ServedMap& map;
@@ -101,10 +103,10 @@ class Catalog {
     std::string name;
     Coverage coverage;
     model::Index global;
-    std::vector<model::Box> boxes;  ///< one a model rank; none for a map
+    std::vector<model::Box> boxes;  ///< one per model rank; empty for a map
     std::unique_ptr<ServedMap> map;
     std::vector<bool> described;  ///< by model rank
-    std::uint32_t holders = 0;    ///< ranks that hold points
+    std::uint32_t holders = 0;    ///< number of ranks that hold points
     model::BoxTree tree;
     bool checked = false;
   };
@@ -118,7 +120,7 @@ class Catalog {
   Result<> find_places(ServedCollection& collection) const;
   void choose_packed(ServedCollection& collection);
   void describe_piece(ServedCollection& collection, std::uint32_t index) const;
-  /// Points of the piece that no rank writes, besides its padding.
+  /// Finds the points of the piece that no rank writes, in addition to its padding.
   void find_gaps(ServedCollection& collection, std::uint32_t index, std::vector<model::Box>& boxes,
                  PieceFill& fill) const;
   [[nodiscard]] model::Box part(const ServedCollection& collection, std::uint32_t variable,
@@ -129,9 +131,11 @@ class Catalog {
   std::map<std::uint32_t, ServedDecomposition> decompositions_;
   std::map<std::uint32_t, ServedCollection> collections_;
   std::vector<std::uint32_t> new_collections_;
-  std::vector<const ServedCollection*> owners_;                              ///< by frame of the pool
-  std::vector<std::uint32_t> checked_maps_;                                  ///< in the last batch
-  std::vector<std::pair<std::uint32_t, const ServedMap::Cut*>> new_packed_;  ///< (map, cut) in the last batch
+  /// The collection of each frame of the pool.
+  std::vector<const ServedCollection*> owners_;
+  std::vector<std::uint32_t> checked_maps_;  ///< in the last batch
+  /// Each (map, cut) that is new in the last batch.
+  std::vector<std::pair<std::uint32_t, const ServedMap::Cut*>> new_packed_;
   std::uint64_t serial_ = 0;
   std::size_t ended_ = 0;
   std::vector<bool> has_ended_;  ///< by model rank, while ended_ > 0

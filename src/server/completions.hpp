@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a worker reports to the ingest thread when a task on an output file has ended: one type per kind of
-// task, with the error if the task failed.
+// The result that a worker posts to the ingest thread when a task on an output file has ended: one
+// type per kind of task, with an error if the task failed.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace afterbay::server {
 
-/// Created by its only server or its leader, or joined by a member.
+/// The file was created by its only server or its leader, or joined by a member.
 struct FileCreated {
   std::uint64_t file = 0;
   std::unique_ptr<storage::File> created{};       ///< null after an error
@@ -22,7 +22,7 @@ struct FileCreated {
   std::optional<Error> error{};
 };
 
-/// The journal knows of the file.
+/// The journal has the line that the file was opened.
 struct OpeningNoted {
   std::uint64_t file = 0;
   std::optional<Error> error{};
@@ -31,17 +31,17 @@ struct OpeningNoted {
 struct FrameWritten {
   std::uint64_t file = 0;
   std::uint32_t collection = 0;
-  std::uint64_t seq = 0;  ///< of the record
+  std::uint64_t seq = 0;  ///< number of the record
   std::optional<Error> error{};
 };
 
 struct StringsWritten {
   std::uint64_t file = 0;
-  std::uint64_t number = 0;  ///< StringQueue::add
+  std::uint64_t number = 0;  ///< number returned by StringQueue::add
   std::optional<Error> error{};
 };
 
-/// The file can be brought back to the epoch.
+/// The state of the file at the epoch can be recovered.
 struct EpochMarked {
   std::uint64_t file = 0;
   std::uint64_t epoch = 0;
@@ -49,14 +49,15 @@ struct EpochMarked {
   std::optional<Error> error{};
 };
 
-/// All that this member wrote of the file is durable.
+/// Everything that this member wrote of the file is durable.
 struct PartHandedOver {
   std::uint64_t file = 0;
-  std::vector<std::byte> account{};  ///< storage::File::hand_over
+  std::vector<std::byte> account{};  ///< result of storage::File::hand_over
   std::optional<Error> error{};
 };
 
-/// The file has its final name and the journal knows it; or it never will, because of `error`.
+/// The file has its final name and is recorded in the journal; or, because of `error`, it never
+/// will be.
 struct FilePublished {
   std::uint64_t file = 0;
   std::uint64_t bytes = 0;

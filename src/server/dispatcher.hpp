@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dispatcher: gives files to the servers that have the least to write (placement `least`, and collections
-// of several pools with `pool_choice` least). One server of the session decides for all ranks, one file of
-// a collection ahead: the answer is there when the file is opened.
+// Dispatcher: assigns files to the least loaded servers (placement `least`, and collections of
+// several pools with `pool_choice` least). One server of the session decides for all ranks, one
+// file of a collection in advance, so that the answer has arrived when the file is opened.
 #pragma once
 
 #include <cstddef>
@@ -17,13 +17,13 @@ namespace afterbay::server {
 
 class Dispatcher {
  public:
-  /// A server's own account: bytes that it took in and has not written, and how many of the files given to it
-  /// have ended, published or given up.
+  /// Stores a server's report: bytes that it has taken in and not yet written, and the number of
+  /// files assigned to it that have ended, published or given up.
   void report(std::size_t server, std::uint64_t backlog_bytes, std::uint64_t files_ended);
-  /// The leader of the candidate that gets the next file of a collection, expected to have so many bytes:
-  /// the one with the least backlog and bytes still to come per server; of equal ones the one whose servers
-  /// were chosen least recently, by whichever collection. Called when the collection's file before is opened:
-  /// only then that counts as still to come.
+  /// The leader of the candidate that gets the next file of a collection, whose expected size is
+  /// given: the candidate with the smallest sum of backlog and expected bytes per server; among
+  /// equals, the one whose servers were chosen least recently, for any collection. Called when the
+  /// collection's previous file is opened: from then on, that file counts as expected.
   std::uint32_t assign(std::uint32_t collection, std::span<const wire::Candidate> candidates,
                        std::uint64_t expected_bytes);
 
@@ -31,15 +31,17 @@ class Dispatcher {
   struct Load {
     std::uint64_t backlog_bytes = 0;
     std::uint64_t files_ended = 0;
-    std::uint64_t chosen = 0;            ///< number of the choice that was the last to fall on it; 0: none
-    std::deque<std::uint64_t> promised;  ///< bytes of the files opened there that have not ended
+    std::uint64_t chosen = 0;  ///< number of the choice that selected it last; 0: none
+    /// Expected bytes of the files opened there that have not ended.
+    std::deque<std::uint64_t> promised;
     [[nodiscard]] std::uint64_t bytes() const;
   };
   [[nodiscard]] double load_of(const wire::Candidate& candidate);
   [[nodiscard]] std::uint64_t last_choice(const wire::Candidate& candidate);
 
   std::map<std::uint32_t, Load> loads_;
-  std::map<std::uint32_t, std::pair<std::uint32_t, std::uint64_t>> ahead_;  ///< leader, bytes; by collection
+  /// Leader and bytes, by collection.
+  std::map<std::uint32_t, std::pair<std::uint32_t, std::uint64_t>> ahead_;
   std::uint64_t choices_ = 0;
 };
 

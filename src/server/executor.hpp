@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Executor: functions that other threads want run by the ingest thread. Whatever a worker, a trigger or a
-// disk has to tell the server, it posts; the state of the server needs no locks.
+// Executor: runs functions of other threads in the ingest thread. Workers, triggers and disks post
+// everything that they report to the server, so that the state of the server needs no locks.
 #pragma once
 
 #include <cstddef>
@@ -15,17 +15,17 @@ namespace afterbay::server {
 
 class Executor {
  public:
-  /// `wake`: makes the ingest thread call `run` soon; called from the posting thread.
+  /// `wake`: makes the ingest thread call `run` soon; it is called from the posting thread.
   explicit Executor(std::function<void()> wake) : wake_(std::move(wake)) {}
 
-  /// Any thread. `function` is moved, runs once, and may own what cannot be copied.
+  /// Any thread. `function` is moved and runs once; it may own non-copyable objects.
   template <class Function>
   void post(Function function) AFTERBAY_EXCLUDES(mutex_) {
     push(std::make_unique<Held<Function>>(std::move(function)));
   }
 
-  /// Ingest thread: runs what was posted before this call, in order; returns how many functions ran. What
-  /// these post runs in the next call.
+  /// Ingest thread: runs the functions that were posted before this call, in order, and returns
+  /// their number. Functions that these post run in the next call.
   std::size_t run() AFTERBAY_EXCLUDES(mutex_);
 
  private:

@@ -5,7 +5,7 @@ namespace afterbay::server {
 
 FellowServers::FellowServers(transport::ServerPort& port, Links links, std::size_t first_peer)
     : port_(port), links_(std::move(links)), first_peer_(first_peer) {
-  // Two servers that wait for room in each other's queue would wait for ever.
+  // Two servers that wait for room in each other's queue would wait forever.
   for (auto& link : links_)
     if (link)
       link->set_idle([this] {
@@ -23,7 +23,7 @@ Result<> FellowServers::send_encoded(std::size_t server, std::span<const std::by
 bool FellowServers::collect() {
   bool any = false;
   for (std::size_t s = 0; s < links_.size(); ++s) {
-    if (links_[s]) (void)links_[s]->receive();  // nothing comes this way but the link's own business
+    if (links_[s]) (void)links_[s]->receive();  // only the link's own control messages arrive here
     while (const auto message = port_.peek(first_peer_ + s)) {
       arrived_.emplace_back(s, transport::Bytes(message->begin(), message->end()));
       port_.pop(first_peer_ + s);

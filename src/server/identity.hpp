@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Identity: which server of which run this is.
+// Identity: identifies a server and its run.
 #pragma once
 
 #include <string>
@@ -11,12 +11,12 @@ namespace afterbay::server {
 
 struct Identity {
   int number = 0;                  ///< of this server in the session
-  int session_rank = 0;            ///< of its process
-  std::vector<int> session_ranks;  ///< of the model ranks, in model-rank order
-  int servers = 1;                 ///< of the session
-  std::string session = {};        ///< its name
+  int session_rank = 0;            ///< rank of its process in the session
+  std::vector<int> session_ranks;  ///< session ranks of the model ranks, in model-rank order
+  int servers = 1;                 ///< number of servers in the session
+  std::string session = {};        ///< name of the session
   std::string run = {};            ///< name of the run in the journal
-  Terms terms = Terms::c;          ///< of the model ranks, for messages
+  Terms terms = Terms::c;          ///< the terms of the model ranks, for messages
 };
 
 }  // namespace afterbay::server

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// InputRoom: hands out parts of a memory of fixed size, first fit. Used by one thread.
+// InputRoom: allocates parts of a memory of fixed size, first fit. Used by one thread.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,8 @@ class InputRoom {
     if (bytes > 0) free_[0] = bytes;
   }
 
-  /// Where `bytes` (rounded up to whole pages) are free now; nothing when they are not.
+  /// The offset of `bytes` (rounded up to whole pages) of free memory; nullopt if there is no room
+  /// now.
   std::optional<std::uint64_t> take(std::uint64_t bytes) {
     bytes = rounded(bytes);
     for (auto it = free_.begin(); it != free_.end(); ++it) {
@@ -44,11 +45,11 @@ class InputRoom {
 
  private:
   static std::uint64_t rounded(std::uint64_t bytes) {
-    constexpr std::uint64_t page = 4096;  // so that direct I/O may read into it
+    constexpr std::uint64_t page = 4096;  // so that direct I/O can read into it
     return (bytes + page - 1) / page * page;
   }
 
-  std::map<std::uint64_t, std::uint64_t> free_;  ///< bytes, by offset; no two touch
+  std::map<std::uint64_t, std::uint64_t> free_;  ///< bytes, by offset; adjacent ranges are merged
 };
 
 }  // namespace afterbay::server

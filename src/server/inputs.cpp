@@ -10,12 +10,13 @@
 namespace afterbay::server {
 namespace {
 
-/// Rows of a dense box, apart by what `stored` has more; in place, from the last on.
+/// Moves the rows of a dense box apart, in place and beginning with the last one, so that they have
+/// the strides of `stored`.
 void spread(std::byte* data, const model::Index& count, const model::Index& stored, std::size_t element) {
   const std::size_t rank = count.size;
-  std::size_t whole = rank;  // dimensions from here on are complete
+  std::size_t whole = rank;  // the dimensions from this one on are complete
   while (whole > 0 && count[whole - 1] == stored[whole - 1]) --whole;
-  if (whole <= 1) return;  // only the slowest has less: nothing lies apart
+  if (whole <= 1) return;  // only the slowest dimension is shorter: the rows are already in place
   std::uint64_t row = element;
   for (std::size_t d = whole - 1; d < rank; ++d) row *= count[d];
   std::uint64_t rows = 1;
@@ -155,7 +156,8 @@ void Inputs::close_if_unused(std::uint64_t id) {
   const File& file = files_.at(id);
   if (file.opening || file.reading > 0 || std::ranges::find(file.users, true) != file.users.end()) return;
   for (auto it = entries_.lower_bound(Key{id, 0, 0, 0}); it != entries_.end() && it->first.input == id;) {
-    if (it->second.pins > 0) return;  // a rank copies: again when it has said so
+    // A rank is copying: this is called again when it has finished.
+    if (it->second.pins > 0) return;
     if (it->second.state == Entry::State::ready) room_.give_back(it->second.offset, it->second.bytes);
     it = entries_.erase(it);
   }
@@ -208,12 +210,12 @@ bool Inputs::advance() {
       queue->pop_front();
       did = true;
     }
-    if (!queue->empty()) break;  // what is demanded comes before what is read ahead
+    if (!queue->empty()) break;  // demanded pieces come before pieces that are read ahead
   }
   return did;
 }
 
-/// False: there is no room now, or the file is not open yet.
+/// Returns false if there is no room now, or if the file is not open yet.
 bool Inputs::start_reading(const Key& key, Entry& entry) {
   File& file = files_.at(key.input);
   if (file.opening) return false;
@@ -245,11 +247,11 @@ bool Inputs::start_reading(const Key& key, Entry& entry) {
   return true;
 }
 
-/// At first use: most sessions only write.
+/// At first use, because most sessions only write.
 Result<> Inputs::lend_memory() {
   if (memory_) return {};
   auto made = transport::shm::Mapping::create(host_.config.memory.input_bytes);
-  if (!made) return fail(std::move(made).error().add("for the memory of what is read (memory.input)"));
+  if (!made) return fail(std::move(made).error().add("allocating the memory for input (memory.input)"));
   memory_ = std::move(*made);
   return {};
 }
@@ -257,13 +259,14 @@ Result<> Inputs::lend_memory() {
 Result<> Inputs::allocate(std::uint64_t bytes) {
   if (bytes <= allocated_bytes_) return {};
   auto done = memory_->mapping.allocate({{allocated_bytes_, bytes - allocated_bytes_}});
-  if (!done) return fail(std::move(done).error().add("for the memory of what is read (memory.input)"));
+  if (!done) return fail(std::move(done).error().add("allocating the memory for input (memory.input)"));
   allocated_bytes_ = bytes;
   return {};
 }
 
-/// Gives up what nobody uses now: what all ranks have taken, else what some have; what was read ahead and
-/// not yet taken only for what is demanded. Of equals the longest unused.
+/// Frees pieces that are not in use until there is room: first pieces that all ranks have taken,
+/// then those that some have taken; pieces that no rank has taken yet only for demanded ones. Among
+/// equals, the least recently used.
 std::optional<std::uint64_t> Inputs::make_room(std::uint64_t bytes, bool demanded) {
   const auto kind_of = [&](const Entry& entry) {
     return entry.taken >= host_.catalog.ranks() ? 0 : entry.taken > 0 ? 1 : 2;
@@ -323,7 +326,7 @@ void Inputs::ready(const Key& key, Result<storage::ReadCost> cost) {
   close_if_unused(key.input);
 }
 
-/// Tells those who wait for a piece why it does not come.
+/// Sends the error to all ranks that wait for the piece.
 void Inputs::failed(const Key& key, const Error& error) {
   const auto at = entries_.find(key);
   for (const Waiter& waiter : at->second.waiters) {
@@ -368,7 +371,7 @@ Result<> Inputs::taken(std::size_t peer, const wire::InputTaken& message) {
   return {};
 }
 
-/// One at a time: what waits to be sent has no other bound.
+/// One at a time: the amount of data that waits to be sent has no other bound.
 void Inputs::tell_far(const Reply& reply) {
   Entry& entry = entries_.at(reply.key);
   wire::InputPiece message;

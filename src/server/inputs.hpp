@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inputs: files that are read. Pieces of variables are read by workers, ahead of what is to be written, into
-// a memory of fixed size, and stay there until the room is needed: ranks on this node copy their parts out of
-// it, for the others they are packed. Used by the ingest thread.
+// Inputs: files that are read. Workers read pieces of variables, with priority over writing, into a
+// memory of fixed size, where they stay until the room is needed. Ranks on this node copy their
+// parts out of it; for other ranks the parts are packed. Used by the ingest thread.
 #pragma once
 
 #include <chrono>
@@ -32,7 +32,8 @@ namespace afterbay::server {
 
 class Inputs {
  public:
-  /// What it uses of its server. `back` has the ingest thread call something, from a worker.
+  /// The parts of the server that it uses. `back` calls a function in the ingest thread; it is
+  /// called by workers.
   struct Host {
     const config::Config& config;
     transport::ServerPort& port;
@@ -43,17 +44,18 @@ class Inputs {
   };
   explicit Inputs(Host host);
 
-  // From model rank `peer`. What is wrong with a file is told to the rank; these fail only when a message
-  // makes no sense.
+  // Messages from model rank `peer`. Errors of a file are sent to the rank; these calls fail only
+  // if a message is invalid.
   Result<> open(std::size_t peer, const wire::OpenInput& message);
   Result<> get(std::size_t peer, wire::GetInput message);
   Result<> taken(std::size_t peer, const wire::InputTaken& message);
   Result<> strings(std::size_t peer, const wire::GetInputStrings& message);
   Result<> close(std::size_t peer, const wire::CloseInput& message);
-  /// The rank asks for nothing more.
+  /// The rank requests nothing more.
   void forget(std::size_t peer);
 
-  /// Goes on with what waits for room or for a rank to take its messages; true: did something.
+  /// Continues with pieces that wait for room and messages that a rank could not receive; returns
+  /// true if it did any work.
   bool advance();
 
  private:
@@ -61,12 +63,12 @@ class Inputs {
     std::uint64_t id = 0;
     std::string path;
     std::unique_ptr<storage::InputFile> file;  ///< once it is open
-    std::optional<Error> error;                ///< why it is not
+    std::optional<Error> error;                ///< the reason if it could not be opened
     bool opening = true;
     std::vector<std::size_t> to_answer;
-    std::vector<bool> users;            ///< by model rank: opened and not closed
-    std::size_t reading = 0;            ///< tasks of workers
-    std::vector<model::InputCut> cuts;  ///< one a variable
+    std::vector<bool> users;            ///< by model rank: whether it has the file open
+    std::size_t reading = 0;            ///< number of tasks of workers
+    std::vector<model::InputCut> cuts;  ///< one per variable
   };
   struct Key {
     std::uint64_t input = 0;
@@ -78,22 +80,23 @@ class Inputs {
   struct Waiter {
     std::size_t peer = 0;
     std::uint64_t request = 0;
-    std::shared_ptr<const wire::InputPart> part;  ///< far ranks
+    std::shared_ptr<const wire::InputPart> part;  ///< for ranks on other nodes
   };
   struct Entry {
     enum class State { waiting, reading, ready } state = State::waiting;
     std::uint64_t offset = 0;
     std::uint64_t bytes = 0;
-    std::vector<Waiter> waiters;  ///< to be told when it is ready
-    std::size_t pins = 0;         ///< ranks that were told and copy now, and messages that wait to be packed
-    std::size_t taken = 0;        ///< by ranks, so far
-    std::uint64_t used = 0;       ///< when last, as a running number
+    std::vector<Waiter> waiters;  ///< to be notified when it is ready
+    /// Number of ranks that were notified and are copying, and of messages that wait to be packed.
+    std::size_t pins = 0;
+    std::size_t taken = 0;   ///< number of ranks that have taken it
+    std::uint64_t used = 0;  ///< time of the last use, as a running number
   };
   struct Reply {
     Key key;
     Waiter waiter;
   };
-  /// A rank that copies a piece out of the memory now.
+  /// A rank that is copying a piece out of the memory.
   struct Told {
     std::size_t peer = 0;
     std::uint64_t request = 0;
@@ -121,12 +124,13 @@ class Inputs {
   model::InputSizes sizes_;
   InputRoom room_;
   std::optional<transport::shm::SharedMemory> memory_;
-  std::uint64_t allocated_bytes_ = 0;  ///< of it, from its beginning
-  std::vector<bool> has_memory_;       ///< by model rank: was told where it is
+  /// The part of the memory from its beginning that is allocated.
+  std::uint64_t allocated_bytes_ = 0;
+  std::vector<bool> has_memory_;  ///< by model rank: whether it was told the memory's address
   std::map<std::uint64_t, File> files_;
   Entries entries_;
-  std::deque<Key> demanded_;  ///< wait for room, in the order of the questions
-  std::deque<Key> ahead_;     ///< likewise, prefetched: when nothing is demanded
+  std::deque<Key> demanded_;  ///< wait for room, in the order of the requests
+  std::deque<Key> ahead_;     ///< likewise, read ahead: only if nothing is demanded
   std::deque<Reply> replies_;
   std::map<Told, Key> out_;
   std::uint64_t uses_ = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the server does with each message: one table for those of model ranks, one for those of other servers.
+// How the server handles each kind of message: one table for messages of model ranks, one for those
+// of other servers.
 #include "server/server.hpp"
 #include "wire/handlers.hpp"
 
@@ -49,8 +50,8 @@ Result<> Server::handle(std::size_t peer, std::span<const std::byte> message) {
     AFTERBAY_TRY_ASSIGN(const auto ready, wire::decode<wire::FrameReady>(message));
     return frame_ready(ready.frame, ready.seq);
   }
-  // After a failure, files that all ranks have closed are still published: what was sent for them counts,
-  // unless ranks contradicted each other.
+  // After a failure, files that all ranks have closed are still published: messages for them are
+  // handled, unless ranks contradicted each other.
   if (!ranks_consistent_ && handlers.counts(kind) != Counts::always) return {};
   if (!wire::FromModel::has(kind))
     return afterbay::fail(ErrorCode::internal, "model rank {} sent a message of unknown kind {}", peer,
@@ -82,7 +83,7 @@ Result<> Server::handle_server(std::size_t server, std::span<const std::byte> me
       }),
       on<wire::ServerFailed>([](S& s, Number from, auto&& m) {
         if (!s.failure_)
-          s.fail(m.error.add(fmt::format("I/O server {} passed this on", from)),
+          s.fail(m.error.add(fmt::format("I/O server {} forwarded this error", from)),
                  m.reported ? Witness::reported : Witness::all_servers);
       }),
       on<wire::CollectionDropped>([](S& s, Number from, const auto& m) {

@@ -16,9 +16,9 @@ namespace afterbay::server {
 
 namespace {
 
-constexpr std::size_t most_moving = 4;  ///< frames that wait for the spill file at a time
+constexpr std::size_t most_moving = 4;  ///< frames that wait for the spill file at the same time
 
-/// What is read and written past the page cache: blocks and buffers are whole pages.
+/// Spilling bypasses the page cache: blocks and buffers are whole pages.
 template <class Bytes>
 std::span<Bytes> whole_pages(std::span<Bytes> bytes) {
   constexpr std::size_t page = codec::AlignedBuffer::alignment;
@@ -43,7 +43,7 @@ Result<std::unique_ptr<SpillFile>> SpillFile::make(const std::string& directory,
                                                    std::uint64_t slots) {
   int descriptor = ::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC | O_DIRECT, 0600);
   if (descriptor < 0) descriptor = ::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-  if (descriptor < 0) {  // a file system without unnamed files
+  if (descriptor < 0) {  // the file system has no unnamed files
     std::string name = directory + "/afterbay_spill_XXXXXX";
     descriptor = ::mkostemp(name.data(), O_CLOEXEC);
     if (descriptor >= 0) ::unlink(name.c_str());
@@ -89,8 +89,8 @@ Result<> SpillFile::read(std::uint64_t slot, std::span<std::byte> frame) const {
                                 static_cast<off_t>(slot * slot_bytes_ + done));
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0)
-      return fail(make_error(ErrorCode::io, "cannot read back what was spilled to {}: {}", directory_,
-                             got < 0 ? std::strerror(errno) : "it is not there any more"));
+      return fail(make_error(ErrorCode::io, "cannot read back the data spilled to {}: {}", directory_,
+                             got < 0 ? std::strerror(errno) : "the file has become shorter"));
     done += static_cast<std::size_t>(got);
   }
   return {};
@@ -133,14 +133,14 @@ Overflow::Handle Overflow::add(FrameTask task, const RecordKey& record, bool dro
   return frame;
 }
 
-/// The last frame of a record that is known takes the record's entry with it.
+/// The last queued frame of a record also removes the record's list of frames.
 void Overflow::forget(const Frame& frame) {
   if (!frame.droppable) return;
   const auto at = records_.find(frame.record);
   if (at == records_.end()) return;
   at->second.begun = true;
   if (--at->second.queued > 0) return;
-  at->second.frames.clear();  // more of its frames may come: what was decided stays
+  at->second.frames.clear();  // more frames of the record may follow: the decision is kept
 }
 
 Result<> Overflow::take(Frame& frame, ScratchBuffers& scratch, Taken& taken) {
@@ -180,7 +180,7 @@ std::vector<Overflow::RecordKey> Overflow::relieve() {
   return {};
 }
 
-/// The newest record of which nothing is on its way to the disk.
+/// Drops the newest record of which no frame is being written.
 std::vector<Overflow::RecordKey> Overflow::drop_one() {
   std::vector<Handle> dropped;
   std::vector<RecordKey> keys;
@@ -205,7 +205,7 @@ std::vector<Overflow::RecordKey> Overflow::drop_one() {
   return keys;
 }
 
-/// From the end of the queue: those that are needed last.
+/// Spills from the end of the queue: these frames are needed last.
 void Overflow::spill_some() {
   std::string warning;
   {

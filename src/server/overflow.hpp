@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Overflow: frames that wait for a worker, and what happens to them when the server's memory is full: they
-// are put aside in a file on the node (spilled) and read back when their turn comes, or dropped.
+// Overflow: frames that wait for a worker. When the server's memory is full, they are spilled to a
+// file on the node and read back when their turn comes, or dropped.
 #pragma once
 
 #include <condition_variable>
@@ -24,20 +24,21 @@
 
 namespace afterbay::server {
 
-/// A file without a name, which ends with the process. Any thread may read and write different slots.
+/// An unnamed file, which is removed when the process ends. Any thread may read and write different
+/// slots.
 class SpillFile {
  public:
-  /// Room for `slots` of `slot_bytes`. Fails with the system's error and the directory.
+  /// Makes a file for `slots` of `slot_bytes`. Fails with the system's error and the directory.
   static Result<std::unique_ptr<SpillFile>> make(const std::string& directory, std::uint64_t slot_bytes,
                                                  std::uint64_t slots);
   SpillFile(const SpillFile&) = delete;
   SpillFile& operator=(const SpillFile&) = delete;
   ~SpillFile();
 
-  /// A free slot; nothing when the quota is used up. One thread, as give_back.
+  /// A free slot; nullopt if the quota is used up. Used by the same thread as give_back.
   std::optional<std::uint64_t> take();
   void give_back(std::uint64_t slot) { free_.push_back(slot); }
-  /// Whole pages, of memory that begins with one and has as much.
+  /// Whole pages, in memory that is aligned to pages.
   Result<> write(std::uint64_t slot, std::span<const std::byte> frame) const;
   Result<> read(std::uint64_t slot, std::span<std::byte> frame) const;
 
@@ -70,27 +71,28 @@ class Overflow {
   Overflow& operator=(const Overflow&) = delete;
   ~Overflow();
 
-  /// Ingest thread: a frame that will be given to a worker. `droppable`: together with all of its record. The
-  /// frame of a record that was dropped is released at once.
+  /// Ingest thread: adds a frame that will be given to a worker. `droppable`: it may be dropped,
+  /// together with its whole record. A frame of a record that was dropped is released at once.
   Handle add(FrameTask task, const RecordKey& record, bool droppable);
 
-  /// What a worker gets.
+  /// The frame that a worker gets.
   struct Taken {
-    FrameTask task;                               ///< its buffer is valid as long as this lives
-    std::optional<ScratchBuffers::Lease> buffer;  ///< of a frame that was read back
+    FrameTask task;                               ///< its buffer is valid as long as this object
+    std::optional<ScratchBuffers::Lease> buffer;  ///< buffer of a frame that was read back
     bool dropped = false;
   };
-  /// Worker: the frame's turn has come. Releases what was put aside.
+  /// Worker: takes the frame, whose turn has come. Releases the memory of a spilled frame.
   Result<> take(Frame& frame, ScratchBuffers& scratch, Taken& taken);
 
-  /// Ingest thread: nothing more of the record will come, and its frames are done with.
+  /// Ingest thread: no more frames of the record will follow, and all its frames have been
+  /// processed.
   void ended(const RecordKey& record);
-  /// Ingest thread, while there is no room: puts frames aside, or drops a record, whichever the
-  /// configuration says. Returns the records that were dropped now.
+  /// Ingest thread, while there is no room: spills frames or drops a record, depending on the
+  /// configuration. Returns the records that were dropped.
   std::vector<RecordKey> relieve();
-  /// Whether anything is ever put aside or dropped.
+  /// Whether frames can be spilled or dropped.
   [[nodiscard]] bool active() const noexcept { return policy_ != config::WhenFull::wait; }
-  [[nodiscard]] std::uint64_t spilled_bytes() const;  ///< all so far
+  [[nodiscard]] std::uint64_t spilled_bytes() const;  ///< total so far
 
  private:
   struct DroppableRecord {
@@ -112,14 +114,15 @@ class Overflow {
   Hooks hooks_;
   mutable Mutex mutex_;
   std::condition_variable_any changed_;
-  std::list<Handle> queued_ AFTERBAY_GUARDED_BY(mutex_);  ///< that no worker has, in order
+  /// Frames that no worker has taken, in order.
+  std::list<Handle> queued_ AFTERBAY_GUARDED_BY(mutex_);
   std::deque<Handle> to_move_ AFTERBAY_GUARDED_BY(mutex_);
   std::map<RecordKey, DroppableRecord> records_ AFTERBAY_GUARDED_BY(mutex_);
-  std::unique_ptr<SpillFile> file_;  ///< its slots under the mutex
+  std::unique_ptr<SpillFile> file_;  ///< its slots are guarded by the mutex
   bool spill_failed_ AFTERBAY_GUARDED_BY(mutex_) = false;
   bool warned_of_quota_ AFTERBAY_GUARDED_BY(mutex_) = false;
   std::uint64_t spilled_bytes_ AFTERBAY_GUARDED_BY(mutex_) = 0;
-  std::jthread mover_;  ///< begun with the first frame that is spilled
+  std::jthread mover_;  ///< started with the first spilled frame
 };
 
 }  // namespace afterbay::server

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a server makes before the first file is opened, and the answer to the ranks that waits for it.
+// Preparations of a server before the first file is opened, and the answer to the ranks that waits
+// for them.
 #pragma once
 
 #include <cstddef>
@@ -12,12 +13,13 @@
 namespace afterbay::server {
 
 struct Preparations {
-  std::deque<const ServedCollection*> structures;  ///< of their files, still to be made
+  /// Collections whose file structures must still be made.
+  std::deque<const ServedCollection*> structures;
   bool making_structure = false;
-  std::size_t under_way = 0;  ///< tasks of workers
+  std::size_t under_way = 0;  ///< number of tasks of workers
   bool has_scratch = false;
   bool has_journal = false;
-  std::optional<wire::Defined> answer;  ///< to be sent
+  std::optional<wire::Defined> answer;  ///< to be sent when all is ready
 };
 
 }  // namespace afterbay::server

@@ -7,7 +7,8 @@
 namespace afterbay::server {
 namespace {
 
-// The first file of a batch gets its name after the last one is durable: bounds for how long that takes.
+// The first file of a batch gets its name after the last one is durable: these limits bound that
+// time.
 constexpr std::size_t most_files = 64;
 constexpr std::uint64_t most_bytes = 64U << 20U;
 

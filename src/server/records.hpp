@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records: which (file, record) each running number of a collection stands for, who has handed over
-// what, and which frames are on their way to the disk. Used by the ingest thread.
+// Records: the (file, record) of each running number of a collection, the variables that each rank
+// has handed over, and the frames that are being written. Used by the ingest thread.
 #pragma once
 
 #include <cstdint>
@@ -15,18 +15,19 @@
 
 namespace afterbay::server {
 
-/// One (file, record) of a collection between its first put and its last write.
+/// A (file, record) of a collection between its first put and its last write.
 struct Record {
   std::uint64_t file = 0;
   std::uint64_t record = 0;
   bool fixed = false;
-  std::uint64_t epochs = 0;            ///< number of the last epoch before it
-  bool ended = false;                  ///< every rank has handed over all it will
-  std::size_t ended_by = 0;            ///< ranks
-  std::uint64_t ended_ns = 0;          ///< when the last of them had
-  std::size_t writes = 0;              ///< frames on their way
-  std::vector<bool> scheduled;         ///< frames, by number in the layout
-  std::vector<std::vector<bool>> put;  ///< by variable, then by model rank; empty: nobody yet
+  std::uint64_t epochs = 0;     ///< number of the last epoch before it
+  bool ended = false;           ///< every rank has handed over all of its data
+  std::size_t ended_by = 0;     ///< number of ranks
+  std::uint64_t ended_ns = 0;   ///< time at which the last rank ended it
+  std::size_t writes = 0;       ///< number of frames being written
+  std::vector<bool> scheduled;  ///< frames, by number in the layout
+  /// By variable, then by model rank; empty: not put by any rank.
+  std::vector<std::vector<bool>> put;
 };
 
 /// A variable of a record of a file, for messages.
@@ -42,23 +43,23 @@ class Records {
  public:
   explicit Records(const Catalog& catalog) : catalog_(catalog) {}
 
-  /// A rank says what `seq` means; conflict if another rank said otherwise. `epochs`: number of the last
-  /// epoch that the rank called before.
+  /// A rank states the meaning of `seq`; fails (conflict) if another rank stated otherwise.
+  /// `epochs`: number of the last epoch that the rank reached before.
   Result<> begin(std::size_t peer, const wire::BeginRecord& message, std::uint64_t epochs = 0);
   Result<> put(std::size_t peer, const wire::Put& message);
-  /// Strings belong to no record here; they count as the rank's last put.
+  /// Strings belong to no record; they count as the rank's last put.
   void put_strings(std::size_t peer, const ServedCollection& collection, const wire::PutStrings& message);
-  /// Moves the rank's bound and returns the numbers that every rank has now ended.
+  /// Moves the rank's bound and returns the numbers that all ranks have now ended.
   std::vector<std::uint64_t> end(std::size_t peer, std::uint32_t collection, std::uint64_t next_seq);
 
-  /// The rank's bound of every collection it has put into.
+  /// The rank's bound in every collection into which it has put.
   [[nodiscard]] std::vector<std::pair<std::uint32_t, std::uint64_t>> bounds(std::size_t peer) const;
   /// Model ranks that have not ended `seq`.
   [[nodiscard]] std::vector<int> not_ended(std::uint32_t collection, std::uint64_t seq) const;
 
-  /// The first that other ranks have put and `peer` has not, though it holds a part.
+  /// The first part that other ranks have put and `peer` has not, although it holds points of it.
   [[nodiscard]] std::optional<RecordPart> awaited_from(std::size_t peer) const;
-  /// The last that `peer` put.
+  /// The last put of `peer`.
   [[nodiscard]] std::optional<RecordPart> last_put(std::size_t peer) const;
 
   [[nodiscard]] Record* find(std::uint32_t collection, std::uint64_t seq);
@@ -66,9 +67,10 @@ class Records {
   [[nodiscard]] std::map<std::uint64_t, Record>& of(std::uint32_t collection) { return records_[collection]; }
   [[nodiscard]] std::map<std::uint32_t, std::map<std::uint64_t, Record>>& all() { return records_; }
 
-  /// The first variable that some ranks have put and others have not, in words; "" when there is none.
+  /// A description of the first variable that some ranks have put and others have not; "" if there
+  /// is none.
   [[nodiscard]] std::string missing(const ServedCollection& collection, const Record& record) const;
-  /// The model ranks that have not put it.
+  /// The model ranks that have not put this variable.
   [[nodiscard]] std::vector<int> absent(const ServedCollection& collection, const Record& record) const;
   [[nodiscard]] std::string missing_variable(const ServedCollection& collection, const Record& record) const;
 
@@ -77,7 +79,8 @@ class Records {
 
   const Catalog& catalog_;
   std::map<std::uint32_t, std::map<std::uint64_t, Record>> records_;  ///< by collection, then seq
-  std::map<std::uint32_t, std::vector<std::uint64_t>> bounds_;        ///< by collection, then model rank
+  /// Bounds by collection, then model rank.
+  std::map<std::uint32_t, std::vector<std::uint64_t>> bounds_;
   struct LastPut {
     const ServedCollection* collection = nullptr;
     std::uint32_t variable = 0;

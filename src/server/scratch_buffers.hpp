@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Buffers in which workers put packed frames in order: as many as run at a time, faulted in once.
+// Buffers in which workers put packed frames in order: one per concurrent task, reused so that page
+// faults occur only once.
 #pragma once
 
 #include <algorithm>
@@ -17,14 +18,14 @@ class ScratchBuffers {
  public:
   explicit ScratchBuffers(std::uint64_t bytes) : bytes_(bytes) {}
 
-  /// Makes one beforehand and faults its first bytes in. Any thread.
+  /// Makes a buffer in advance and faults in its first bytes. Any thread.
   void fault_in(std::uint64_t bytes) AFTERBAY_EXCLUDES(mutex_) {
     codec::AlignedBuffer buffer(bytes_);
     std::memset(buffer.data(), 0, std::min(bytes, bytes_));
     give_back(std::move(buffer));
   }
 
-  /// A buffer for the time of its life. Any thread.
+  /// Borrows a buffer during its lifetime. Any thread.
   class Lease {
    public:
     explicit Lease(ScratchBuffers& from) : from_(from), buffer_(from.take()) {}

@@ -74,7 +74,8 @@ ServedMap::Cut& ServedMap::cut(const model::Index& part) {
   it.own.resize(points_.size());
   it.has_own.resize(points_.size(), false);
   it.expected.resize(it.cells.cells(), 0);
-  std::vector<std::uint32_t> counted(it.cells.cells(), 0);  // for which rank last, + 1
+  // Number of the rank that was counted last, plus 1.
+  std::vector<std::uint32_t> counted(it.cells.cells(), 0);
   for (std::size_t peer = 0; peer < points_.size(); ++peer) {
     const auto mark = static_cast<std::uint32_t>(peer + 1);
     model::OffsetReader reader(points_[peer]);
@@ -94,7 +95,8 @@ ServedMap::Cut& ServedMap::cut(const model::Index& part) {
 const model::CellPoints* ServedMap::points_of(Cut& cut, std::size_t peer, std::uint64_t cell) const {
   if (!cut.has_own[peer]) {
     cut.own[peer] = model::deal(model::OffsetReader(points_[peer]), cut.cells);
-    for (model::CellPoints& points : cut.own[peer]) points.elements = {};  // they count up
+    // The numbers are consecutive.
+    for (model::CellPoints& points : cut.own[peer]) points.elements = {};
     cut.has_own[peer] = true;
   }
   return find(cut.own[peer], cell);
@@ -106,7 +108,7 @@ const model::CellPoints* ServedMap::read_points_of(Cut& cut, std::size_t peer, s
   auto [at, is_new] = cut.read.try_emplace(peer);
   if (is_new) {
     at->second = model::deal(model::OffsetReader(described->second), cut.cells);
-    for (model::CellPoints& points : at->second) points.elements = {};  // they count up
+    for (model::CellPoints& points : at->second) points.elements = {};  // consecutive numbers
   }
   return find(at->second, cell);
 }
@@ -121,7 +123,7 @@ bool ServedMap::pack(Cut& cut) const {
   for (std::size_t peer = 0; peer < points_.size(); ++peer) {
     const auto& list = lists_[peer].empty() ? points_[peer] : lists_[peer];
     for (model::CellPoints& points : model::deal(model::OffsetReader(list), cut.cells)) {
-      points.elements = {};  // they count up
+      points.elements = {};  // consecutive numbers
       auto& shares = cut.shares[points.cell];
       const std::uint64_t before = shares.empty() ? 0 : shares.back().before + shares.back().points.points;
       shares.push_back({peer, std::move(points), before});
@@ -147,7 +149,7 @@ const ServedMap::Cut::Share* ServedMap::Cut::share_of(std::uint64_t cell, std::s
   return found == shares[cell].end() || found->peer != peer ? nullptr : &*found;
 }
 
-/// What a rank's list says must be what its points are, as far as anything depends on it.
+/// Checks that a rank's list has the same number of points as the rank, inside the map.
 Result<> ServedMap::check_list(std::string_view name, std::size_t peer) const {
   if (lists_[peer].empty()) return {};
   std::uint64_t listed = 0;
@@ -162,7 +164,8 @@ Result<> ServedMap::check_list(std::string_view name, std::size_t peer) const {
   model::OffsetReader points(points_[peer]);
   for (model::OffsetRun run = points.next(); run.length > 0; run = points.next()) held += run.length;
   if (inside && list.good() && listed == held) return {};
-  return fail(ErrorCode::format, "decomposition '{}': the list of model rank {} makes no sense", name, peer);
+  return fail(ErrorCode::format, "decomposition '{}': the list of points of model rank {} is inconsistent",
+              name, peer);
 }
 
 }  // namespace afterbay::server

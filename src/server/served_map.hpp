@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ServedMap: a map as all model ranks described it: who contributes to which cell, where nobody does, and how
-// packed contributions are put in their places. Used by the ingest thread.
+// ServedMap: a map as described by all model ranks: the contributors of each cell, the points that
+// no rank holds, and the positions of packed contributions. Used by the ingest thread.
 #pragma once
 
 #include <cstdint>
@@ -22,54 +22,57 @@ class ServedMap {
   ServedMap() = default;
   ServedMap(const model::Index& global, std::size_t ranks) : global_(global), points_(ranks), lists_(ranks) {}
 
-  /// A rank's points, as model::encode_offsets wrote them; `list`: in the order of its array, empty when that
-  /// is the same.
+  /// Sets a rank's points, as encoded by model::encode_offsets. `list`: the points in the order of
+  /// the rank's array; empty if that is the same.
   void set(std::size_t peer, std::vector<std::byte> points, std::vector<std::byte> list) {
     points_[peer] = std::move(points);
     lists_[peer] = std::move(list);
   }
-  /// Checks all ranks together; ranks that lose points to others are told by `losses`.
+  /// Checks all ranks together. Ranks that lose points to others find these in `losses`.
   Result<> check(std::string_view name, std::span<const int> session_ranks, const Coverage& coverage);
 
   [[nodiscard]] const model::Index& global() const noexcept { return global_; }
   [[nodiscard]] bool holds(std::size_t peer) const;
   [[nodiscard]] std::uint32_t holders() const;
-  /// By model rank, after check: what it does not hold after all.
+  /// By model rank, after `check`: the points that it lost to other ranks.
   [[nodiscard]] const std::vector<std::vector<model::OffsetRun>>& losses() const noexcept { return losses_; }
-  [[nodiscard]] std::uint64_t bytes() const;  ///< of memory
+  [[nodiscard]] std::uint64_t bytes() const;  ///< memory in use
 
   struct Cut {
     model::Index part;
     model::MapCut cells;
-    std::vector<std::uint32_t> expected;              ///< ranks with points, one a cell
-    std::vector<model::CellPoints> gaps;              ///< by cell: points that nobody holds
-    std::vector<std::vector<model::CellPoints>> own;  ///< by model rank, for those that send packed data
+    std::vector<std::uint32_t> expected;  ///< number of ranks with points, one per cell
+    std::vector<model::CellPoints> gaps;  ///< by cell: points that no rank holds
+    /// Points by model rank, for ranks that send packed data.
+    std::vector<std::vector<model::CellPoints>> own;
     std::vector<bool> has_own;
-    std::map<std::size_t, std::vector<model::CellPoints>> read;  ///< by model rank, of those that lost points
-    std::uint64_t points = 0;                                    ///< of all ranks
+    /// Points by model rank, for ranks that lost points.
+    std::map<std::size_t, std::vector<model::CellPoints>> read;
+    std::uint64_t points = 0;  ///< total over all ranks
     std::uint64_t runs = 0;
 
-    /// A rank's points in a cell in the order of its array, behind those of lower ranks.
+    /// The points of a rank in a cell, in the order of its array. They follow those of lower ranks.
     struct Share {
       std::size_t peer = 0;
       model::CellPoints points;
       std::uint64_t before = 0;
     };
-    std::vector<std::vector<Share>> shares;  ///< by cell, in the order of the ranks; once `pack` was called
+    std::vector<std::vector<Share>> shares;  ///< by cell, in rank order; set by `pack`
     [[nodiscard]] const model::CellPoints* gap(std::uint64_t cell) const;
     [[nodiscard]] const Share* share_of(std::uint64_t cell, std::size_t peer) const;
   };
-  /// Stays where it is as long as this object.
+  /// The reference is valid as long as this object.
   Cut& cut(const model::Index& part);
-  /// A rank's points in a cell, null when it has none.
+  /// The points of a rank in a cell; null if it has none.
   const model::CellPoints* points_of(Cut& cut, std::size_t peer, std::uint64_t cell) const;
-  /// The same with the points that it lost to others: it reads them all the same.
+  /// The same including points that the rank lost to others, which it reads nevertheless.
   const model::CellPoints* read_points_of(Cut& cut, std::size_t peer, std::uint64_t cell) const;
-  /// Whether pieces may be handed over packed: not where ranks lost points.
+  /// Whether pieces may be handed over packed: only if no rank lost points.
   [[nodiscard]] bool can_pack() const;
-  /// Prepares a cut for pieces that are handed over packed. True: it was not yet.
+  /// Prepares a cut for pieces that are handed over packed. Returns true if it was not prepared
+  /// yet.
   bool pack(Cut& cut) const;
-  /// Where rank `peer` puts its points, for `pack`ed cuts.
+  /// The positions of the points of rank `peer`, for cuts prepared by `pack`.
   [[nodiscard]] wire::MapPacking packing_of(std::uint32_t id, const Cut& cut, std::size_t peer) const;
 
  private:
@@ -80,7 +83,8 @@ class ServedMap {
   std::vector<std::vector<std::byte>> lists_;   ///< by model rank
   std::vector<model::OffsetRun> gaps_;
   std::vector<std::vector<model::OffsetRun>> losses_;
-  std::map<std::size_t, std::vector<std::byte>> described_;  ///< by model rank: points_ with what it lost
+  /// By model rank: points_ including lost points.
+  std::map<std::size_t, std::vector<std::byte>> described_;
   std::vector<std::unique_ptr<Cut>> cuts_;
 };
 

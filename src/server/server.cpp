@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loop: takes in messages and what workers posted, answers tickets. Files and frames are in
-// server_output.cpp, deadlines and the end in server_end.cpp.
+// The main loop: receives messages and runs posted functions, answers tickets. Files and frames are
+// in server_output.cpp, deadlines and the end in server_end.cpp.
 #include "server/server.hpp"
 
 #include <algorithm>
@@ -13,7 +13,8 @@ namespace {
 constexpr std::uint64_t watch_interval_ns = 250'000'000;
 constexpr transport::Millis goodbye_sleep{2};
 constexpr int most_messages_a_turn = 256;
-constexpr std::uint64_t strings_share = 8;  ///< strings wait in up to this part of memory.server, beside it
+/// Waiting strings may take this share of memory.server, in addition to it.
+constexpr std::uint64_t strings_share = 8;
 
 }  // namespace
 
@@ -116,7 +117,7 @@ bool Server::take_messages() {
       did = true;
       if (auto handled = handle(peer, *message); !handled) {
         stop_trusting_ranks();
-        // What ranks said wrongly several servers find: the first one hears of it in any case.
+        // Several servers detect contradictions between ranks: the first server always does.
         fail(std::move(handled).error(), fellows_.linked() ? Witness::all_servers : Witness::this_server);
       }
       port_->pop(peer);
@@ -125,7 +126,7 @@ bool Server::take_messages() {
   return did;
 }
 
-/// Strings stay with the rank while too many wait here for the disk.
+/// Strings stay with the rank while too many wait here to be written.
 bool Server::must_wait(std::span<const std::byte> message) const {
   return wire::kind_of(message) == wire::PutStrings::kind && !failure_ && !strings_.has_room(message.size());
 }
@@ -136,7 +137,7 @@ bool Server::run_posted() {
   return ran > 0;
 }
 
-/// Structures are made while the ranks still define and are answered.
+/// File structures are made while the ranks still define and wait for the answer.
 Result<> Server::define(std::size_t peer, const wire::DefineCollection& message) {
   AFTERBAY_TRY_ASSIGN(const ServedCollection* const collection, catalog_.add(peer, message));
   if (message.least != 0) tells_load_ = true;
@@ -156,7 +157,7 @@ Result<> Server::define(std::size_t peer, const wire::DefineEnd& message) {
   return {};
 }
 
-/// Of everything that the rank has put so far.
+/// A ticket for everything that the rank has put so far.
 Ticket Server::ticket_for(std::size_t peer, std::uint64_t number, std::uint64_t strings) const {
   Ticket ticket{peer, number, records_.bounds(peer), {}, strings};
   for (const auto& [id, file] : files_.all())
@@ -173,7 +174,7 @@ void Server::note_waiter(std::size_t peer, const wire::Waiting& message) {
   if (is_outstanding(peer, message.ticket)) tickets_.add_waiter(peer, message.ticket, now_ns());
 }
 
-/// All that the rank had put before.
+/// Whether everything that the rank had put before the ticket is written.
 bool Server::is_written(const Ticket& ticket) {
   if (!strings_.written_up_to(ticket.strings)) return false;
   for (const std::uint64_t id : ticket.files)
@@ -184,7 +185,7 @@ bool Server::is_written(const Ticket& ticket) {
   return true;
 }
 
-/// False for a ticket that was answered while the rank's word that it waits was on its way.
+/// Returns false if the ticket was answered while the rank's Waiting message was in transit.
 bool Server::is_outstanding(std::size_t peer, std::uint64_t ticket) const {
   return tickets_.has(peer, ticket) || epochs_.has_ticket(peer, ticket) || files_.has_ticket(peer, ticket);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Server: takes messages and frames in, schedules the writing, publishes files, answers tickets. The one
-// place that joins transport, storage and observation. `step` is called by one thread (ingest): the
-// server process's own, or in the inline topology a background thread or the hosting model rank.
+// Server: receives messages and frames, schedules writing, publishes files, answers tickets. It
+// joins transport, storage and observation. `step` is called by one thread (the ingest thread): the
+// server process's own thread, or in the inline topology a background thread or the hosting model
+// rank.
 #pragma once
 
 #include <chrono>
@@ -52,39 +53,42 @@
 
 namespace afterbay::server {
 
-/// Makes the store of a format; tests give one whose files they can look into.
+/// Makes the store of a format; tests supply a store whose files they can inspect.
 using Stores = std::function<storage::Store&(Format)>;
 
 class Server {
  public:
-  /// `threads`: workers; 0: tasks run inside step().
-  /// `fellows`: links to the other servers, for files that several write; see FellowServers.
-  /// `journal`: null: none is kept.
+  /// `threads`: number of workers; 0: tasks run inside step(). `fellows`: links to the other
+  /// servers; see FellowServers. `journal`: null: no journal is kept.
   Server(Identity identity, const config::Config& config, std::unique_ptr<transport::ServerPort> port,
          FellowServers::Links fellows, Stores stores, std::size_t threads, observe::Profile& profile,
          Logger logger, std::unique_ptr<journal::Recorder> journal = nullptr);
   ~Server();
 
-  /// Does what there is to do now; false when there was nothing.
+  /// Does the work that is due; returns false if there was none.
   bool step();
   static constexpr transport::Millis longest_sleep{200};
-  /// Sleeps until there may be something to do, at most `most`.
+  /// Sleeps until there may be work, for at most `most`.
   void wait(transport::Millis most = longest_sleep);
-  /// The rank that hosts this server goes, after a failure: what other ranks have not closed is given up.
+  /// The rank that hosts this server leaves after a failure: files that other ranks have not closed
+  /// are given up.
   void leave();
-  /// Takes in what has arrived before `serve`; whether the session has failed.
+  /// Before `serve`: receives the messages that have arrived. Returns whether the session has
+  /// failed.
   bool catch_up();
-  /// This process ends although the session has not: all ranks and servers learn why. Returns when they have
-  /// been told, after `limit` at the latest. `reports`: this server prints the error; else another does.
+  /// Ends this process before the session: all ranks and servers are told the reason. Returns when
+  /// they have been told, or after `limit`. `reports`: this server prints the error; otherwise
+  /// another does.
   void end_early(Error why, transport::Millis limit, bool reports = true);
   /// All model ranks have ended and all files are published or given up.
   [[nodiscard]] bool finished() const noexcept { return shutdown_.finished(); }
-  /// step and wait until finished. The first error of the session, if any.
+  /// Calls step and wait until finished. Returns the first error of the session, if any.
   Result<> run();
   [[nodiscard]] const std::optional<Error>& failure() const noexcept { return failure_; }
-  /// `signal` is asked from time to time: a signal that came to stop the run, or 0. Before the first step.
+  /// `signal` is called periodically and returns the signal that asks the run to stop, or 0. Call
+  /// this before the first step.
   void stop_at(std::function<int()> signal) { shutdown_.stop_at(std::move(signal)); }
-  /// For the report; once it has finished.
+  /// For the report; valid once the server has finished.
   [[nodiscard]] observe::ServerHistory history() const;
 
  private:
@@ -116,7 +120,7 @@ class Server {
   void gave_up(std::size_t peer, wire::Abandon message);
 
   [[nodiscard]] OutputFiles::Host files_host();
-  // Before the first file.
+  // Work before the first file is opened.
   void prepare(const ServedCollection& collection);
   void prepare_structure();
   void prepare_journal();
@@ -124,12 +128,12 @@ class Server {
   void submit_preparation(std::function<Result<>()> task, std::function<void()> then = {});
   void tell_defined();
   void create(OutputFile& file, SchemaChanges changes);
-  /// From a worker: file system and stripes of a new file, for the report.
+  /// Called by a worker: reports file system and stripes of a new file.
   void note_striping(const ServedCollection& collection, const storage::File& file);
-  /// Queues the write of a frame: the pieces given by index in the layout.
+  /// Queues the write of a frame with the pieces of these indices in the layout.
   void write_frame(OutputFile& file, const ServedCollection& collection, std::uint64_t seq,
                    const transport::FrameView& view, std::vector<std::uint32_t> pieces);
-  /// From a worker: the frame's turn has come.
+  /// Called by a worker: writes a frame whose turn has come.
   Result<storage::WriteCost> write_queued(const Overflow::Handle& frame, const OutputFile& file,
                                           observe::Timer* fill_timer);
   void erase_record(const ServedCollection& collection, std::uint64_t seq);
@@ -145,12 +149,12 @@ class Server {
   void publish_together(const std::vector<PublicationQueue::Waiting>& batch);
   [[nodiscard]] Result<> take_parts(OutputFile& file);
 
-  // From workers, for the ingest thread; see completions.hpp.
+  // Called by workers, for the ingest thread; see completions.hpp.
   /// Any thread.
   template <class Completion>
   void post(Completion completion) {
     executor_.post([this, it = std::move(completion)]() mutable {
-      // If a fellow server removed the file because the disk is full, its message came before.
+      // If a fellow server removed the file because the disk is full, its message arrived earlier.
       if (it.error) take_server_messages();
       if (auto done = complete(it); !done) fail(std::move(done).error());
     });
@@ -164,21 +168,21 @@ class Server {
   Result<> complete(FilePublished& it);
   void published(const OutputFile& file);
 
-  // The journal, from any thread.
+  // The journal; from any thread.
   [[nodiscard]] Result<> note_opened(const OutputFile& file);
   [[nodiscard]] bool notes_opening(const OutputFile& file) const;
   void submit_opened_note(OutputFile& file);
   [[nodiscard]] journal::FilePublished line_of(const OutputFile& file,
                                                const storage::Published& published) const;
   void note_warning(std::string text);
-  /// Logs it too.
+  /// Also logs the warning.
   void warn(const std::string& text);
   [[nodiscard]] bool is_never_put(const OutputFile& file, std::uint32_t variable) const;
   void warn_of_variables_never_put(const OutputFile& file);
 
   void note_not_published(const OutputFile& file, std::string why);
 
-  // Full disks, and the end because of a signal.
+  // Full disks, and stops by a signal.
   [[nodiscard]] Result<> check_wanted(const OutputFile& file) const;
   [[nodiscard]] SpacePolicy::Host space_host(bool has_workers);
   void forget_record(const ServedCollection& collection, std::uint64_t seq);
@@ -190,7 +194,7 @@ class Server {
   [[nodiscard]] TriggerRunner::Host trigger_host();
   void fire_published(const OutputFile& file);
 
-  // What it shows of itself.
+  // Telemetry.
   [[nodiscard]] Telemetry::Host telemetry_host();
   void fill(observe::ServerState& state);
   void fill(std::uint32_t collection, observe::CollectionState& state);
@@ -220,7 +224,7 @@ class Server {
   [[nodiscard]] Error missing_error();
   [[nodiscard]] Error late(std::string what, const std::vector<int>& ranks = {}) const;
   Error name_unfinished(Error error, std::size_t peer);
-  /// Which servers learn of a failure by themselves: one of them reports it on stderr.
+  /// The servers that detect a failure by themselves; one of them reports it on stderr.
   enum class Witness { this_server, all_servers, reported };
   void fail(Error error, Witness witness = Witness::this_server);
   void stop_trusting_ranks();
@@ -231,7 +235,7 @@ class Server {
   const config::Config& config_;
   std::unique_ptr<transport::ServerPort> port_;
   Stores stores_;
-  std::shared_ptr<storage::ByteAllowance> chunk_memory_;  ///< of all files together
+  std::shared_ptr<storage::ByteAllowance> chunk_memory_;  ///< shared by all files
   observe::Profile& profile_;
   Logger logger_;
   std::unique_ptr<journal::Recorder> journal_;  ///< null: none is kept
@@ -240,8 +244,8 @@ class Server {
 
   FellowServers fellows_;
   const std::shared_ptr<storage::KnownTargets> storage_targets_ = std::make_shared<storage::KnownTargets>();
-  Dispatcher dispatcher_;    ///< of wire::choosing_server
-  bool tells_load_ = false;  ///< some collection's files go where there is least to write
+  Dispatcher dispatcher_;    ///< used on wire::choosing_server
+  bool tells_load_ = false;  ///< files of some collection go to the least loaded server
   std::pair<std::uint64_t, std::uint64_t> load_told_{};
   std::uint64_t assigned_files_ended_ = 0;
   SharedFiles shared_;
@@ -256,22 +260,25 @@ class Server {
   Preparations preparations_;
   OutputFiles files_{files_host()};
   std::optional<Error> failure_;
-  bool ranks_consistent_ = true;  ///< nobody contradicted another rank: what they send can be used
+  /// No rank contradicted another one: messages of ranks can be trusted.
+  bool ranks_consistent_ = true;
   Shutdown shutdown_;
 
-  std::map<std::uint32_t, std::set<std::uint32_t>> never_put_;  ///< variables warned of, by collection
+  /// Variables that were warned of, by collection.
+  std::map<std::uint32_t, std::set<std::uint32_t>> never_put_;
 
   ScratchBuffers scratch_;
   Overflow overflow_;
-  bool memory_refused_ = false;  ///< by the system, and reported
+  bool memory_refused_ = false;  ///< the system has refused memory, and this was reported
 
   Executor executor_;
 
-  std::uint64_t activity_ = 0;  ///< counts messages and what was posted
+  std::uint64_t activity_ = 0;  ///< number of messages and posted functions
   StallClock stall_;
   std::uint64_t next_watch_ns_ = 0;
   std::optional<std::uint64_t> room_awaited_since_ns_;
-  bool model_has_defined_ = false;  ///< something: decompositions or collections, of this server or not
+  /// A rank has defined decompositions or collections, on this server or another.
+  bool model_has_defined_ = false;
 
   SpacePolicy space_;
   Telemetry telemetry_;
@@ -279,7 +286,7 @@ class Server {
 
   Inputs inputs_;
   PublicationQueue publications_;
-  Workers workers_;  ///< last: its tasks use all of the above
+  Workers workers_;  ///< last member: its tasks use all of the above
 };
 
 }  // namespace afterbay::server

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What follows in the ingest thread when a worker's task on an output file has ended.
+// Continuations in the ingest thread after a worker's task on an output file has ended.
 #include <utility>
 
 #include "server/server.hpp"
@@ -46,7 +46,7 @@ Result<> Server::complete(EpochMarked& it) {
   AFTERBAY_TRY_ASSIGN(OutputFile* const file, files_.require(it.file));
   OutputFiles::task_done(*file);
   epochs_.marked(*file, it.epoch, std::move(it.part));
-  // If the leader is gone, that has ended the session, and perhaps the file.
+  // If the leader is gone, this has ended the session, and perhaps the file.
   if (OutputFile* const still = files_.find(it.file)) files_.task_ended(*still, std::move(it.error));
   return {};
 }

@@ -11,13 +11,14 @@ constexpr transport::Millis drain_sleep{2};
 
 }  // namespace
 
-/// Lost ranks and servers.
+/// Handles lost ranks and servers.
 void Server::watch_links() {
   while (auto lost = port_->lost_peer()) {
     if (const auto server = fellows_.server_of(lost->peer)) {
-      if (fellows_.has_unread(*server)) break;  // it may have said farewell while something was sent to it
+      // It may have sent its farewell while this server was sending to it.
+      if (fellows_.has_unread(*server)) break;
       fellows_.ended(*server);
-      // One that has heard this server's farewell lets go of its link.
+      // A server that has received this server's farewell closes its link.
       const bool in_order = shutdown_.said_goodbye() && lost->ended;
       const int reporter = *server == 0 ? 1 : 0;
       if (!failure_ && !in_order)
@@ -32,7 +33,7 @@ void Server::watch_links() {
   }
 }
 
-/// Lost ranks, and waits that nothing will end.
+/// Handles lost ranks, and detects waits that nothing will end.
 void Server::watch() {
   shutdown_.watch(now_ns());
   watch_links();
@@ -44,12 +45,13 @@ void Server::watch() {
   report_load();
   report_memory();
   if (failure_) {
-    if (stall_.expired(activity_)) shutdown_.end_writing();  // a disk that hangs
+    if (stall_.expired(activity_)) shutdown_.end_writing();  // the disk hangs
     shutdown_.watch_failed(now);
     finish_if_done();
     return;
   }
-  if (shutdown_.all_ranks_ended()) finish_if_done();  // what it waits for then has a deadline of its own
+  // Everything it then waits for has its own deadline.
+  if (shutdown_.all_ranks_ended()) finish_if_done();
   const bool nobody_moves = stall_.expired(activity_);
   const bool room_awaited = waited_for_room(now);
   const bool waited_for = tickets_.waited_longer(stall_.limit_ns(), now) && !writing();
@@ -61,8 +63,8 @@ void Server::watch() {
   fail(missing_error());
 }
 
-/// Whether ranks have waited for room as long as the deadline allows. That the memory is full alone is no
-/// reason to end a run: a rank may compute for long before it completes what lies there.
+/// Whether ranks have waited for room longer than the deadline. A full memory alone is no reason to
+/// end a run: a rank may compute for a long time before it completes the frames in it.
 bool Server::waited_for_room(std::uint64_t now) {
   if (port_->waiting_for_room() == 0) {
     room_awaited_since_ns_.reset();
@@ -74,25 +76,25 @@ bool Server::waited_for_room(std::uint64_t now) {
 
 bool Server::writing() const { return epochs_.noting() || files_.being_written(); }
 
-/// `ranks`: model ranks that are late; the error names the rank of the first one.
+/// A deadline error. `ranks`: the model ranks that are late; the error names the rank of the first
+/// one.
 Error Server::late(std::string what, const std::vector<int>& ranks) const {
-  Error error = make_error(ErrorCode::timed_out, "{}, and nothing came for {} s (the setting 'deadline')",
+  Error error = make_error(ErrorCode::timed_out, "{}, and nothing arrived for {} s (the setting 'deadline')",
                            what, static_cast<double>(config_.deadline.count()) / 1000);
   return ranks.empty() ? error
                        : error.at_rank(catalog_.session_rank(static_cast<std::size_t>(ranks.front())));
 }
 
-/// What ranks wait for in vain, by name.
+/// The deadline error that names what the ranks wait for.
 Error Server::missing_error() {
   if (const auto absent = catalog_.still_to_come(); !absent.empty())
-    return late(
-        fmt::format("{} did not come to define collections and decompositions (start, or the first open), "
-                    "while other ranks did",
-                    text_of_ranks(absent)),
-        absent);
+    return late(fmt::format("{} did not define collections and decompositions (start, or the first open), "
+                            "while other ranks did",
+                            text_of_ranks(absent)),
+                absent);
   if (preparations_.answer)
     return late(
-        fmt::format("the journal in {} or the structure of files in /dev/shm is still being begun, "
+        fmt::format("the journal in {} or the structure of files in /dev/shm is still being created, "
                     "while ranks wait: a disk hangs",
                     config_.journal.directory));
   for (auto& [id, records] : records_.all()) {
@@ -109,7 +111,7 @@ Error Server::missing_error() {
     if (ticket.strings > strings_.taken())
       return late(
           fmt::format("model rank {} put {} string variables, model rank 0 only {}: every rank must call "
-                      "put_strings, and what model rank 0 gives is written",
+                      "put_strings, and the values of model rank 0 are written",
                       ticket.peer, ticket.strings, strings_.taken()),
           {static_cast<int>(ticket.peer)});
   if (const std::string missing = epochs_.missing(); !missing.empty()) return late(missing);
@@ -136,7 +138,7 @@ Error Server::missing_error() {
       port_->frames().used_bytes(), port_->frames().capacity_bytes()));
 }
 
-/// Adds to the error of a rank that ended early which file and variable it leaves incomplete.
+/// Adds the file and variable that remain incomplete to the error of a rank that ended early.
 Error Server::name_unfinished(Error error, std::size_t peer) {
   std::vector<const OutputFile*> unfinished;
   for (const auto& [id, file] : files_.all())
@@ -150,7 +152,7 @@ Error Server::name_unfinished(Error error, std::size_t peer) {
                           awaited->record_text(), peer));
     error.in_file(path_of(awaited->file)).in_variable(awaited->variable);
   } else if (const auto last = records_.last_put(peer)) {
-    error.add(fmt::format("the last that model rank {} put was variable '{}'{}", peer, last->variable,
+    error.add(fmt::format("the last put of model rank {} was variable '{}'{}", peer, last->variable,
                           last->record_text()));
     error.in_file(path_of(last->file)).in_variable(last->variable);
   }
@@ -162,14 +164,14 @@ Error Server::name_unfinished(Error error, std::size_t peer) {
   return error;
 }
 
-/// A rank ended without finalize. When it only passes on a failure, say of another server, that is this
-/// server's failure too.
+/// A rank ended without finalize. If it only forwards a failure, for example of another server,
+/// this server fails too.
 void Server::gave_up(std::size_t peer, wire::Abandon message) {
   if (!failure_ && message.session_failed && message.cause) {
     std::uint32_t first_reached = 0;
     while (std::ranges::binary_search(message.lost, first_reached)) ++first_reached;
     const bool first = first_reached == static_cast<std::uint32_t>(identity_.number);
-    fail(message.cause->add(fmt::format("model rank {} passed this on", peer)),
+    fail(message.cause->add(fmt::format("model rank {} forwarded this error", peer)),
          message.reported ? Witness::reported
          : first          ? Witness::this_server
                           : Witness::all_servers);
@@ -198,8 +200,8 @@ void Server::end_early(Error why, transport::Millis limit, bool reports) {
   leave();
 }
 
-/// The session cannot go on: every rank learns why. Files that all ranks have closed, also by what is under
-/// way now, are still published; the others never.
+/// The session cannot continue: every rank is told the reason. Files that all ranks have closed,
+/// including by messages in transit, are still published; the others are not.
 void Server::fail(Error error, Witness witness) {
   if (failure_) {
     logger_.debug("a later error: {}", error.text());
@@ -216,19 +218,20 @@ void Server::fail(Error error, Witness witness) {
   logger_.write(reports ? LogLevel::error : LogLevel::info, failure_->text());
   const bool reported = reports || witness == Witness::reported;
   const auto bytes = wire::encode(wire::Failed{*failure_, reported});
-  // Ranks that have finalized wait for their files to be published: they are told too.
+  // Ranks that have finalized wait for their files to be published: they are also told.
   for (std::size_t p = 0; p < catalog_.ranks(); ++p) port_->send(p, bytes);
   port_->fail();
   fellows_.broadcast(wire::ServerFailed{*failure_, reported});
   shared_.session_failed(*failure_);
-  if (journal_) journal_->failed(*failure_);  // after all others were told: its disk may hang
+  // After all others were told, because its disk may hang.
+  if (journal_) journal_->failed(*failure_);
   tickets_.clear();
   epochs_.stop();
   triggers_.forget_epochs();
   files_.session_failed(failure_->message);
 }
 
-/// Ranks contradicted each other: nothing that is not complete yet can become so.
+/// Ranks contradicted each other: nothing that is incomplete now can become complete.
 void Server::stop_trusting_ranks() {
   ranks_consistent_ = false;
   files_.end_unclosed();
@@ -266,7 +269,7 @@ Shutdown::Host Server::shutdown_host() {
   return host;
 }
 
-/// Goes on with what the end waits for.
+/// Whether everything that the end waits for is complete; continues with the rest.
 bool Server::nothing_left() {
   files_.end_hopeless();
   for (const std::string& warning : epochs_.forget_unreachable()) warn(warning);
@@ -288,8 +291,8 @@ void Server::say_goodbye() {
   fellows_.broadcast(wire::Farewell{});
 }
 
-/// The last messages must have been taken before the server may stop moving them. It does not wait
-/// here: the rank that hosts an inline server takes its own.
+/// The last messages must have been received before the server stops moving them. The server does
+/// not wait here: the rank that hosts an inline server receives its own messages.
 void Server::finish_if_done() {
   if (!shutdown_.advance(now_ns())) return;
   observe::add(timers_.messages, port_->messages());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the server does for its epochs.
+// The server's implementation of EpochKeeper::Host.
 #include <algorithm>
 #include <utility>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the server does for its output files.
+// The server's implementation of OutputFiles::Host.
 #include "server/server.hpp"
 #include "storage/store.hpp"
 

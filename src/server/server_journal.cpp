@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a server tells its journal. Files in memory are nobody's but the test's.
+// Entries of the server in the journal. Files in memory are not recorded: only tests use them.
 #include "server/server.hpp"
 #include "storage/epoch/part_identity.hpp"
 
@@ -25,13 +25,14 @@ Result<> Server::note_opened(const OutputFile& file) {
   return journal_->opened(facts_of(file), part.inode, part.born_ns);
 }
 
-/// Of what several servers write, its leader says it.
+/// The leader records a file that several servers write.
 bool Server::notes_opening(const OutputFile& file) const {
   return journal_ && traits_of(file.collection->format).publishes && file.role != OutputFile::Role::member;
 }
 
-/// The journal hears of a file before it is published or an epoch says that it is not. A journal's first line
-/// waits for the disk several times: another worker writes meanwhile.
+/// The journal records a file before it is published, and before an epoch records that it is
+/// incomplete. The first line of a journal waits for the disk several times: another worker writes
+/// meanwhile.
 void Server::submit_opened_note(OutputFile& file) {
   if (!notes_opening(file)) return;
   files_.submit(file, [this, &file, id = file.id] {
@@ -58,18 +59,18 @@ void Server::note_warning(std::string text) {
 }
 
 TriggerRunner::Host Server::trigger_host() {
-  return {
-      [this](journal::TriggerRan line) {
-        if (journal_) journal_->triggered(std::move(line));
-      },
-      [this](std::uint64_t number, const std::string& name) {
-        if (auto sent = fellows_.send(0, wire::EpochComplete{number}); !sent)
-          fail(std::move(sent).error().add(fmt::format("while it said that epoch '{}' is complete", name)));
-      },
-      [this] { executor_.post([] {}); }};
+  return {[this](journal::TriggerRan line) {
+            if (journal_) journal_->triggered(std::move(line));
+          },
+          [this](std::uint64_t number, const std::string& name) {
+            if (auto sent = fellows_.send(0, wire::EpochComplete{number}); !sent)
+              fail(std::move(sent).error().add(
+                  fmt::format("while it reported that epoch '{}' is complete", name)));
+          },
+          [this] { executor_.post([] {}); }};
 }
 
-/// Files in memory belong to a test.
+/// Files in memory fire no triggers: only tests use them.
 void Server::fire_published(const OutputFile& file) {
   if (!traits_of(file.collection->format).publishes) return;
   triggers_.file_published({file.path, file.collection->name, file.published_bytes, file.records_taken,

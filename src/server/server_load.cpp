@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that go to the server with the least to write: what each tells of itself, and the choice.
+// Files that go to the least loaded server: each server's report of its load, and the choice.
 #include "server/server.hpp"
 
 namespace afterbay::server {
@@ -13,8 +13,8 @@ Result<> Server::choose_server(const wire::AskServer& message) {
   });
   if (message.candidates.empty() || !sound)
     return afterbay::fail(ErrorCode::internal,
-                          "a server was asked for of collection {}, among {} candidates, some of which are "
-                          "none of {} servers",
+                          "a server was requested for collection {} among {} candidates, some of which are "
+                          "not among the {} servers",
                           message.collection, message.candidates.size(), identity_.servers);
   report_load();
   const std::uint32_t server =
@@ -25,7 +25,7 @@ Result<> Server::choose_server(const wire::AskServer& message) {
   return {};
 }
 
-/// Often enough to be of use, and only when something has changed.
+/// Reports often enough to be useful, and only if something has changed.
 void Server::report_load() {
   if (!tells_load_ || shutdown_.said_goodbye()) return;
   const std::pair now(port_->frames().used_bytes() + strings_.bytes(), assigned_files_ended_);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files, records and frames: what the ingest thread schedules and the workers do.
+// Files, records and frames: the work that the ingest thread schedules and the workers do.
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ storage::StripePolicy stripe_policy(const config::Config& config, const ServedCo
           .expected_bytes = settings.expected_bytes.value_or(0),
           .own_file = placement == config::Placement::file || placement == config::Placement::least,
           .writers = collection.split == model::Split::none ? 1 : collection.servers.size(),
-          .deadline = config.deadline / 2};  // a command that hangs leaves time to go on without
+          .deadline = config.deadline / 2};  // leaves time to continue without a command that hangs
 }
 
 }  // namespace
@@ -62,12 +62,13 @@ void Server::note_striping(const ServedCollection& collection, const storage::Fi
                1);
   if (striping.warning.empty()) return;
   const std::string warning = fmt::format(
-      "collection \"{}\": the stripes of a file could not be set, it is written as its directory says: {}",
+      "collection \"{}\": the stripes of a file could not be set; it is written with the striping of its "
+      "directory: {}",
       collection.name, striping.warning);
   warn(warning);
 }
 
-/// What every server of a file asks the store for; the schema is still to come.
+/// The request of every server of a file to the store; the schema is added later.
 storage::FileRequest Server::request_for(const OutputFile& file) {
   storage::FileRequest request;
   request.path = file.path;
@@ -93,7 +94,8 @@ void Server::create(OutputFile& file, SchemaChanges changes) {
     observe::Timed timed(timers_.create);
     FileCreated result{.file = id};
     const auto make = [&]() -> Result<> {
-      // A part file without a run in the journal would be nobody's if this process were killed now.
+      // Without the run in the journal, a part file could not be attributed to a run if this
+      // process were killed now.
       if (journal_ && traits_of(collection->format).publishes) AFTERBAY_TRY(journal_->begin());
       AFTERBAY_TRY_ASSIGN(request.schema, model::apply(collection->schema, changes));
       AFTERBAY_TRY_ASSIGN(result.created, stores_(collection->format).create(request));
@@ -103,7 +105,7 @@ void Server::create(OutputFile& file, SchemaChanges changes) {
       return {};
     };
     if (auto made = make(); !made) result.error = std::move(made).error();
-    timed.stop();  // before the ingest thread may end the run
+    timed.stop();  // before the ingest thread can end the run
     post(std::move(result));
   });
 }
@@ -154,14 +156,14 @@ void Server::write_frame(OutputFile& file, const ServedCollection& collection, s
     timed.stop();
     post(std::move(result));
   };
-  // Values that are there already can be replaced: which of them belong to an epoch depends on the order.
+  // Existing values can be replaced: the order of writes decides which of them belong to an epoch.
   if (collection.existing == Existing::append)
     epochs_.submit_after(record.epochs, file, write);
   else
     files_.submit(file, write);
 }
 
-/// From a worker.
+/// Called by a worker.
 void Server::account(const storage::WriteCost& cost, const CollectionTimers& timers) {
   const std::uint64_t now = now_ns();
   const auto add = [now](observe::Timer* timer, std::uint64_t spent_ns, std::uint64_t bytes) {
@@ -184,7 +186,7 @@ Result<> Server::put_strings(std::size_t peer, wire::PutStrings message) {
   AFTERBAY_TRY_ASSIGN(OutputFile* const file, files_.require(message.file));
   if (message.variable >= file->collection->schema.variables.size())
     return afterbay::fail(ErrorCode::internal,
-                          "model rank {} put strings into variable number {}, which is not there", peer,
+                          "model rank {} put strings into variable number {}, which does not exist", peer,
                           message.variable);
   std::uint64_t bytes = 0;
   for (const std::string& text : message.values) bytes += sizeof text + text.capacity();
@@ -221,14 +223,14 @@ Result<> Server::end_records(std::size_t peer, const wire::EndRecords& message) 
   telemetry_.tally().waited(peer, message.waited_for_room_ns, message.waited_for_files_ns);
   for (const auto& bound : message.bounds) {
     const ServedCollection* collection = catalog_.find(bound.collection);
-    if (collection == nullptr) continue;  // served elsewhere
+    if (collection == nullptr) continue;  // served by another server
     for (const std::uint64_t seq : records_.end(peer, bound.collection, bound.next_seq))
       AFTERBAY_TRY(end_record(*collection, seq));
   }
   return {};
 }
 
-/// The lowest model rank tells of every put, also where it holds nothing.
+/// The lowest model rank reports every put, even if it holds no points.
 Result<> Server::put(std::size_t peer, const wire::Put& message) {
   AFTERBAY_TRY(records_.put(peer, message));
   const Record* record = records_.find(message.collection, message.seq);
@@ -240,8 +242,8 @@ Result<> Server::put(std::size_t peer, const wire::Put& message) {
   return {};
 }
 
-/// Every rank has handed over what it will: checks that nobody is missing and writes frames that hold
-/// fewer variables than they could.
+/// Every rank has handed over all of its data: checks that no rank is missing, and writes frames
+/// that are only partly filled.
 Result<> Server::end_record(const ServedCollection& collection, std::uint64_t seq) {
   Record& record = *records_.find(collection.id, seq);
   if (record.ended) return {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A full memory: what is put aside or dropped so that the ranks can go on.
+// Full memory: frames are spilled or dropped so that the ranks can continue.
 #include <cstring>
 
 #include "base/caller_terms.hpp"
@@ -15,7 +15,7 @@ Overflow::Hooks Server::overflow_hooks() {
 
 bool Server::no_room() const { return port_->frames().is_short(); }
 
-/// Once when the system refuses memory that is configured, and once when it gives it again.
+/// Reports once if the system refuses configured memory, and once if it provides it again.
 void Server::report_memory() {
   const int error = port_->frames().memory_error();
   if (failure_ || (error != 0) == memory_refused_) return;
@@ -26,7 +26,7 @@ void Server::report_memory() {
       memory_refused_
           ? fmt::format(
                 "I/O server {}: this node has no memory for more than {} of its {} (memory.server): {}. "
-                "Output goes on, and model ranks wait for room sooner. Give the job more memory per "
+                "Output continues, and model ranks wait for room sooner. Give the job more memory per "
                 "node, lower memory.server, or use fewer I/O servers per node",
                 identity_.number, print_bytes(capacity), configured, std::strerror(error))
           : fmt::format("I/O server {}: all of its {} of memory (memory.server) can be used again",
@@ -39,7 +39,7 @@ bool Server::is_droppable(const ServedCollection& collection) {
          space_.of(collection).droppable;
 }
 
-/// While ranks may be waiting for room.
+/// Called while ranks may be waiting for room.
 void Server::relieve() {
   if (!overflow_.active() || failure_ || !no_room()) return;
   for (const auto& [id, seq] : overflow_.relieve()) {
@@ -68,7 +68,7 @@ Result<storage::WriteCost> Server::write_queued(const Overflow::Handle& frame, c
   return cost;
 }
 
-/// All its frames are written, or dropped.
+/// All its frames have been written or dropped.
 void Server::erase_record(const ServedCollection& collection, std::uint64_t seq) {
   records_.erase(collection.id, seq);
   overflow_.ended({collection.id, seq});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is made before the first file of a collection is opened: it costs the model no time in its first step,
-// and while the ranks wait for the answer to their definitions nobody needs the cores.
+// Preparations before the first file of a collection is opened: they take no time from the model's
+// first step, and while the ranks wait for the answer to their definitions the cores are idle.
 #include <algorithm>
 #include <utility>
 
@@ -8,9 +8,9 @@
 
 namespace afterbay::server {
 
-/// Lets a worker make what the files of a collection have alike before the first of them is opened. Without
-/// workers it would only take this thread's time earlier, and perhaps in vain; nor is it known to be of use
-/// for files that are appended to.
+/// Lets a worker make the structure that the files of a collection share before the first of them
+/// is opened. Without workers, this would only use this thread's time earlier, and perhaps in vain.
+/// Files that are appended to are not known to benefit.
 void Server::prepare(const ServedCollection& collection) {
   const bool makes_files = collection.split == model::Split::none ||
                            collection.first == static_cast<std::uint32_t>(identity_.number);
@@ -43,14 +43,14 @@ void Server::prepare_structure() {
       });
 }
 
-/// Its first line waits for the disk several times.
+/// The first line of the journal waits for the disk several times.
 void Server::prepare_journal() {
   if (!journal_ || std::exchange(preparations_.has_journal, true)) return;
   submit_preparation([this] { return journal_->begin(); });
 }
 
-/// Packed frames are put in order in memory of each worker's own, which the system is slow to give: 3 ms for
-/// 4 MiB were seen.
+/// Each worker puts packed frames in order in its own memory, which the system provides slowly: 3
+/// ms for 4 MiB were measured.
 void Server::prepare_scratch(const wire::Defined& defined) {
   if (preparations_.has_scratch) return;
   std::uint64_t bytes = 0;
@@ -83,13 +83,13 @@ void Server::submit_preparation(std::function<Result<>()> task, std::function<vo
   });
 }
 
-/// The ranks go on when all is ready. Definitions that come later wait for nothing: workers may have much to
-/// write.
+/// The ranks continue when everything is ready. Later definitions are answered at once: workers may
+/// have much to write.
 void Server::tell_defined() {
   if (!preparations_.answer || failure_ || (preparations_.under_way > 0 && files_.all().empty())) return;
   const auto bytes = wire::encode(*std::exchange(preparations_.answer, std::nullopt));
   for (std::size_t p = 0; p < catalog_.ranks(); ++p) {
-    if (identity_.number == 0)  // all servers come to the same result
+    if (identity_.number == 0)  // all servers get the same result
       for (const wire::MapLosses& lost : catalog_.losses(p)) port_->send(p, wire::encode(lost));
     for (const wire::MapPacking& packing : catalog_.packings(p)) port_->send(p, wire::encode(packing));
     port_->send(p, bytes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The end of files: workers publish those that are complete, several together, so that small files share the
+// The end of files: workers publish complete files, several together, so that small files share the
 // waits for the disk.
 #include <algorithm>
 #include <set>
@@ -10,7 +10,7 @@
 namespace afterbay::server {
 namespace {
 
-/// What the ranks handed over, and so about what is written.
+/// The bytes that the ranks handed over, which approximate the bytes that are written.
 std::uint64_t bytes_of(const OutputFile& file) {
   std::uint64_t bytes = 0;
   for (const model::VariableLayout& variable : file.collection->layout->variables)
@@ -27,11 +27,11 @@ void Server::publish(OutputFile& file) {
   workers_.submit([this] { publish_together(publications_.take()); }, priority);
 }
 
-/// A worker's task: `batch` is what was complete when it began, perhaps nothing.
+/// The task of a worker. `batch`: the files that were complete when it began; may be empty.
 void Server::publish_together(const std::vector<PublicationQueue::Waiting>& batch) {
   const std::uint64_t begin_ns = now_ns();
   std::vector<FilePublished> ends(batch.size());
-  std::vector<std::size_t> whole;  ///< in the batch: those that can be published
+  std::vector<std::size_t> whole;  ///< indices in the batch of files that can be published
   std::vector<storage::File*> files;
   for (std::size_t i = 0; i < batch.size(); ++i) {
     OutputFile& file = *batch[i].file;
@@ -77,7 +77,7 @@ void Server::publish_together(const std::vector<PublicationQueue::Waiting>& batc
   for (FilePublished& it : ends) post(std::move(it));
 }
 
-/// What the other servers of a file wrote, and records that nobody did.
+/// Adds the parts that other servers of the file wrote, and records that no rank put.
 Result<> Server::take_parts(OutputFile& file) {
   AFTERBAY_TRY(check_wanted(file));
   for (const storage::MemberEpoch& whole : file.parts.handed) AFTERBAY_TRY(file.file->take(whole.account));
@@ -85,8 +85,9 @@ Result<> Server::take_parts(OutputFile& file) {
   return {};
 }
 
-/// Not for what may well be left out: scalars, which often carry attributes only, records of a file without
-/// any, and what is appended to, which may have its values already.
+/// False for variables that may intentionally be left out: scalars, which often only carry
+/// attributes, record variables of a file without records, and variables of a file that is appended
+/// to, which may have values already.
 bool Server::is_never_put(const OutputFile& file, std::uint32_t variable) const {
   const Variable& it = file.collection->schema.variables[variable];
   if (file.variables_put[variable] || !it.constant.empty() || it.dimensions.empty()) return false;
@@ -94,7 +95,7 @@ bool Server::is_never_put(const OutputFile& file, std::uint32_t variable) const 
   return !file.collection->layout->variables[variable].record || file.records_put > 0;
 }
 
-/// Each variable once per collection on this server, however many files lack it.
+/// Warns once per variable and collection on this server, however many files lack it.
 void Server::warn_of_variables_never_put(const OutputFile& file) {
   constexpr std::size_t most_names = 5;
   std::set<std::uint32_t>& known = never_put_[file.collection->id];
@@ -115,7 +116,7 @@ void Server::warn_of_variables_never_put(const OutputFile& file) {
   warn(text);
 }
 
-/// The file has its final name; or member: its leader has published it.
+/// The file has its final name; for a member: its leader has published it.
 void Server::published(const OutputFile& file) {
   if (file.role == OutputFile::Role::member) return;
   telemetry_.file_published(file.collection->id, file.collection->name, file.path, file.opened_ns,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages of other servers, and what the server does for files that several servers write.
+// Messages of other servers, and the server's implementation of SharedFiles::Host.
 #include "model/changes.hpp"
 #include "server/server.hpp"
 
@@ -58,7 +58,8 @@ void Server::join(OutputFile& file, SchemaChanges changes) {
   });
 }
 
-/// All that this server writes of the file is written: makes it durable and gives the account.
+/// This server's part of the file is written: makes it durable and hands its description to the
+/// leader.
 void Server::hand_over(OutputFile& file) {
   const CollectionTimers timers = timers_of(*file.collection);
   workers_.submit([this, timers, &file] {

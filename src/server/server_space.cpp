@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the server does for its SpacePolicy, and what tasks and records of files that are not wanted come to.
+// The server's implementation of SpacePolicy::Host, and the treatment of tasks and records of files
+// that are given up.
 #include "server/server.hpp"
 
 namespace afterbay::server {
@@ -24,13 +25,13 @@ SpacePolicy::Host Server::space_host(bool has_workers) {
   return host;
 }
 
-/// What holds for a task that a worker begins. Any thread.
+/// Fails if a task of the file must not run. Called by the worker that begins the task. Any thread.
 Result<> Server::check_wanted(const OutputFile& file) const {
   AFTERBAY_TRY(file.check_wanted());
   return shutdown_.check_time(file.path);
 }
 
-/// Frames of a record that nobody wants: the memory is free for others.
+/// Releases the frames of a record that will not be written.
 void Server::forget_record(const ServedCollection& collection, std::uint64_t seq) {
   Record& record = *records_.find(collection.id, seq);
   for (std::uint32_t f = 0; f < record.scheduled.size(); ++f) {

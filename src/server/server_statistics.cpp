@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the server tells its telemetry.
+// The server's implementation of Telemetry::Host.
 #include <algorithm>
 
 #include "server/server.hpp"
@@ -10,7 +10,7 @@ Telemetry::Host Server::telemetry_host() {
   return {[this](observe::ServerState& state) { fill(state); }, [this] { return strings_.bytes(); },
           [this](std::uint32_t collection, observe::CollectionState& state) { fill(collection, state); },
           [this](const std::string& text) {
-            if (shutdown_.said_goodbye()) return;  // the journal has the end of the run
+            if (shutdown_.said_goodbye()) return;  // the end of the run is already in the journal
             logger_.warning("I/O server {}: {}", identity_.number, text);
             note_warning(text);
           }};

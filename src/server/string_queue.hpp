@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// StringQueue: strings that were handed over and are not yet in their files: the memory they take, and up to
-// which put all are written. They do not travel in frames, so the server's memory does not count them.
-// Used by the ingest thread.
+// StringQueue: strings that were handed over and are not yet in their files: their memory, and the
+// number of the last put up to which all are written. Strings are not part of frames, so the
+// server's memory does not include them. Used by the ingest thread.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,12 @@ class StringQueue {
  public:
   explicit StringQueue(std::uint64_t limit_bytes) : limit_bytes_(limit_bytes) {}
 
-  /// Whether `bytes` more may be taken; a put that exceeds the limit by itself is taken alone.
+  /// Whether `bytes` more may be added; a put that exceeds the limit by itself is accepted if no
+  /// other waits.
   [[nodiscard]] bool has_room(std::uint64_t bytes) const noexcept {
     return waiting_.empty() || bytes_ + bytes <= limit_bytes_;
   }
-  /// Takes a put of `bytes`; returns its running number, from 1.
+  /// Adds a put of `bytes` and returns its running number, which begins with 1.
   std::uint64_t add(std::uint64_t bytes) {
     bytes_ += bytes;
     waiting_[++taken_] = bytes;
@@ -30,7 +31,7 @@ class StringQueue {
     waiting_.erase(at);
   }
 
-  /// Whether the first `puts` have been taken and written.
+  /// Whether the first `puts` puts have been received and written.
   [[nodiscard]] bool written_up_to(std::uint64_t puts) const noexcept {
     return taken_ >= puts && (waiting_.empty() || waiting_.begin()->first > puts);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tickets: answers to ranks that asked to hear when what they put before is written, and the ranks that
-// wait for an answer. Used by the ingest thread.
+// Tickets: answers to ranks that asked to be told when their earlier puts are written, and the
+// ranks that wait for an answer. Used by the ingest thread.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,14 @@
 
 namespace afterbay::server {
 
-/// What must be finished before a rank is answered.
+/// The conditions for the answer to a rank.
 struct Ticket {
   std::size_t peer = 0;
   std::uint64_t number = 0;
-  std::vector<std::pair<std::uint32_t, std::uint64_t>> bounds;  ///< (collection, seq): all below are written
-  std::vector<std::uint64_t> files;                             ///< published
-  std::uint64_t strings = 0;  ///< puts of strings: the first so many are written
+  /// Each (collection, seq): all records of the collection below seq are written.
+  std::vector<std::pair<std::uint32_t, std::uint64_t>> bounds;
+  std::vector<std::uint64_t> files;  ///< these files are published
+  std::uint64_t strings = 0;         ///< the first `strings` puts of strings are written
 };
 
 class Tickets {
@@ -27,7 +28,8 @@ class Tickets {
 
   explicit Tickets(Send send) : send_(std::move(send)) {}
 
-  /// A ticket that `answer_written` answers. Those of closes and epochs are answered by `answer`.
+  /// Adds a ticket that `answer_written` answers. Tickets of closes and epochs are answered by
+  /// `answer`.
   void add(Ticket ticket) { open_.push_back(std::move(ticket)); }
   [[nodiscard]] const std::vector<Ticket>& open() const noexcept { return open_; }
   [[nodiscard]] bool has(std::size_t peer, std::uint64_t number) const;
@@ -41,7 +43,7 @@ class Tickets {
   /// Whether a rank has waited for longer than `limit_ns`.
   [[nodiscard]] bool waited_longer(std::uint64_t limit_ns, std::uint64_t now_ns) const;
 
-  /// Nothing is answered any more: the session has failed.
+  /// The session has failed: no further tickets are answered.
   void clear();
 
  private:

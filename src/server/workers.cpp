@@ -55,7 +55,7 @@ bool Workers::take(Task& task) {
   }
   if (tasks_.empty()) return false;
   const auto next = by_priority_ ? std::ranges::max_element(tasks_, {}, &Queued::priority)
-                                 : tasks_.begin();  // the first such
+                                 : tasks_.begin();  // the first task in the queue
   task = std::move(next->task);
   tasks_.erase(next);
   return true;
@@ -81,7 +81,7 @@ void Workers::run(const std::stop_token& stop) {
         assert_held(mutex_);
         return !tasks_.empty() || !first_.empty();
       });
-      if (!take(task)) return;  // stopped, and nothing is left
+      if (!take(task)) return;  // stopped, and no tasks are left
     }
     task();
   }

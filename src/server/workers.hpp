@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Workers: a few threads that run tasks in the order in which they came, those of reading before others. With
-// 0 threads the tasks run when the owner calls `run_one` (inline topology). The queue is bounded by what the
-// tasks hold: every write task owns a frame of the pool. A task runs in the terms of who submitted it, so
-// that what it says counts as the session's caller does.
+// Workers: a few threads that run tasks in the order of submission, reading tasks before others.
+// With 0 threads, tasks run when the owner calls `run_one` (inline topology). The queue is bounded
+// by the resources of its tasks: every write task owns a frame of the pool. A task runs in the
+// terms of its submitter, so that its messages count in the same way as the session's caller.
 #pragma once
 
 #include <condition_variable>
@@ -22,20 +22,21 @@ class Workers {
   using Task = std::function<void()>;
 
   explicit Workers(std::size_t threads);
-  /// Runs what is queued, then ends.
+  /// Runs the queued tasks, then ends.
   ~Workers();
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
 
-  /// `priority` counts once run_by_priority was called: then higher ones come first, else all in their order.
+  /// `priority` applies once run_by_priority was called: then tasks with higher priority run first;
+  /// otherwise all run in their order.
   void submit(Task task, int priority = 0);
   void run_by_priority();
-  /// Before all that is queued and was not submitted so.
+  /// Runs before all queued tasks that were submitted otherwise.
   void submit_first(Task task);
-  /// Tasks that nobody has begun.
+  /// Number of tasks that have not begun.
   [[nodiscard]] std::size_t queued() const AFTERBAY_EXCLUDES(mutex_);
   [[nodiscard]] std::size_t threads() const noexcept { return threads_.size(); }
-  /// False: tasks run in the thread of the owner.
+  /// False: tasks run in the owner's thread.
   [[nodiscard]] bool has_threads() const noexcept { return !threads_.empty(); }
   /// Runs one task in the calling thread, if there are no threads and a task is queued.
   bool run_one();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The public handles: each call goes to the model's side and its Error is thrown.
+// The public handles: each call is forwarded to the model's side, and its Error is thrown.
 #include "session/state.hpp"
 #include "storage/structure/stored_names.hpp"
 
@@ -20,7 +20,7 @@ State& alive(const std::shared_ptr<State>& state, const char* what) {
   return *state;
 }
 
-/// A slot's, which is acquired and committed.
+/// The state of a slot, which must be acquired and not yet committed.
 Slot::State& held(const std::shared_ptr<Slot::State>& state) {
   if (state == nullptr)
     throw Failure(
@@ -55,7 +55,7 @@ Slot::Part part_of(const model::Box& box, const model::Index& shape, void* data)
   return part;
 }
 
-/// The boxes of a direct slot, inside the frames that the server lent.
+/// Adds the boxes of a direct slot, inside the frames that the server lent.
 void add_direct_parts(Slot::State& slot) {
   const client::Handover& handover = slot.acquired->handover;
   const model::FileLayout& layout = handover.file->collection->layout();
@@ -136,7 +136,8 @@ void Session::finalize() {
   unwrap(state().model_side().finalize());
   state().model_side().call_back();
   if (state().host.joinable()) state().host.join();
-  while (state().server && !state().server->finished()) {  // hosted: other ranks may still be on their way
+  // Hosted: other ranks may not have finished yet.
+  while (state().server && !state().server->finished()) {
     if (!state().server->step()) state().server->wait();
   }
   state().ended = true;

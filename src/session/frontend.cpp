@@ -13,7 +13,8 @@ namespace afterbay::session {
 namespace {
 
 constexpr std::uint64_t frontend_sample_ns = 50'000'000;
-constexpr transport::Millis last_words{500};  // to the servers, that the ranks left have ended
+// To tell the servers that the remaining ranks have ended.
+constexpr transport::Millis last_words{500};
 constexpr transport::Millis early_sleep{2};
 
 observe::Sampler::Options sampler_options(const FrontendPlace& place, const config::Config& config) {

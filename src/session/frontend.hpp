@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the process of a frontend does until its model ranks have ended.
+// The work of a frontend's process until its model ranks have ended.
 #pragma once
 
 #include <array>
@@ -18,33 +18,34 @@
 namespace afterbay::session {
 
 struct FrontendPlace {
-  int number = 0;        ///< of this frontend in the session
-  int frontends = 1;     ///< of the session
-  int session_rank = 0;  ///< of its process
+  int number = 0;        ///< number of this frontend in the session
+  int frontends = 1;     ///< number of frontends in the session
+  int session_rank = 0;  ///< rank of its process in the session
   std::string session;   ///< its name
-  std::string run;       ///< as the journal calls it
+  std::string run;       ///< the run's name in the journal
 };
 
 class FrontendRun {
  public:
-  /// What it does and waits for goes into `profile`, which must outlive it.
+  /// Adds its work and its waits to `profile`, which must outlive it.
   FrontendRun(std::unique_ptr<transport::network::Relay> relay, FrontendPlace place,
               const config::Config& config, observe::Profile& profile, const Logger& logger);
 
-  /// Does what there is to do now; false when there was nothing.
+  /// Does the work that is due; returns false if there was none.
   bool step();
-  /// A wait lasts until something is done, whatever it wakes up for in between.
+  /// Waits for work. The wait in the profile lasts until work is done, across several wake-ups.
   void wait(transport::Millis most);
   [[nodiscard]] bool finished() const { return relay_->finished(); }
   [[nodiscard]] const std::optional<Error>& failure() const { return relay_->failure(); }
-  /// Before `serve`: whether a server has said that the session has failed. Passes nothing on.
+  /// Before `serve`: whether a server has reported that the session failed. Forwards nothing.
   bool catch_up() { return relay_->hear_failure(); }
-  /// This process ends although the session has not: its servers and ranks learn why; it is reported on
-  /// stderr already. Passes on what they say to that, until the ranks have ended, for `limit` at most.
+  /// Ends this process before the session: its servers and ranks are told the reason, which is
+  /// already reported on stderr. Forwards their answers until the ranks have ended, for at most
+  /// `limit`.
   void end_early(const Error& why, transport::Millis limit);
-  /// After the end. Fails with what went wrong.
+  /// After the end. Fails if the frontend failed.
   Result<> end();
-  /// For the report, after the end: its backlog is what it held.
+  /// For the report, after the end. Its backlog is the data that the frontend held.
   [[nodiscard]] observe::ServerHistory history() const;
 
  private:
@@ -65,9 +66,10 @@ class FrontendRun {
   std::uint64_t next_sample_ns_ = 0;
   observe::Sampler sampler_;
   observe::Profile& profile_;
-  std::array<observe::Timer*, Relay::works> work_timers_{};    ///< by Relay::Work; null: nobody wants to know
+  /// By Relay::Work; null: not recorded.
+  std::array<observe::Timer*, Relay::works> work_timers_{};
   std::array<observe::Timer*, Relay::awaited> wait_timers_{};  ///< by Relay::Awaited; likewise
-  std::optional<Wait> wait_;                                   ///< under way
+  std::optional<Wait> wait_;                                   ///< the current wait
 };
 
 }  // namespace afterbay::session

@@ -14,7 +14,8 @@ namespace {
 /// Tags on the communicator of servers and frontends.
 enum Word : int { ends_early = 1, reports_it = 2 };
 
-/// Empty messages between the processes of a communicator. Nobody waits for them to be taken.
+/// Empty messages between the processes of a communicator. The sender does not wait until they are
+/// received.
 class Words {
  public:
   explicit Words(MPI_Comm comm) : comm_(comm) {
@@ -32,7 +33,7 @@ class Words {
       request.abandon();
     }
   }
-  /// Who has sent it since the last call.
+  /// The ranks that have sent it since the last call.
   [[nodiscard]] std::vector<int> take(Word word) const {
     std::vector<int> sources;
     int there = 0;
@@ -73,7 +74,8 @@ bool MpiGroup::await_models(std::chrono::milliseconds limit) {
   return came;
 }
 
-/// The lowest of those that come together reports. It says so to all, for those that come later.
+/// The lowest of the ranks that call this at the same time reports, and tells all others, including
+/// those that call later.
 Group::EndingEarly MpiGroup::ending_early(std::chrono::milliseconds limit) {
   const Words words(side_);
   std::vector<bool> here(static_cast<std::size_t>(words.size()), false);
@@ -98,7 +100,7 @@ Group::EndingEarly MpiGroup::ending_early(std::chrono::milliseconds limit) {
 
 Result<std::function<Result<bool>()>> MpiGroup::arrive() {
   const auto abandon = [](mpi::Request* request) {
-    request->abandon();  // where some rank never arrived
+    request->abandon();  // some rank may never have arrived
     delete request;
   };
   const std::shared_ptr<mpi::Request> all_here(new mpi::Request, abandon);

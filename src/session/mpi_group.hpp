@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The group of a session over MPI.
+// The group of a session that uses MPI.
 #pragma once
 
 #include <mpi.h>
@@ -15,15 +15,16 @@ namespace afterbay::session {
 
 class MpiGroup : public Group {
  public:
-  /// `rank`: in the session, where `comm` has fewer ranks.
+  /// `rank`: the rank in the session, if `comm` has fewer ranks.
   MpiGroup(mpi::Communicator comm, int rank, std::chrono::milliseconds deadline)
       : comm_(std::move(comm)), rank_(rank), deadline_(deadline) {}
   ~MpiGroup() override;
   MpiGroup(const MpiGroup&) = delete;
   MpiGroup& operator=(const MpiGroup&) = delete;
 
-  /// Makes the communicators of the model ranks and of the others. Collective over `comm`. `others`: ranks in
-  /// the session of servers and frontends that are no model ranks, ascending.
+  /// Makes the communicators of the model ranks and of the others. Collective over `comm`.
+  /// `others`: the ranks in the session of servers and frontends that are not model ranks,
+  /// ascending.
   Result<> split(bool model, std::vector<int> others);
 
   [[nodiscard]] int rank() const override { return rank_; }
@@ -42,7 +43,7 @@ class MpiGroup : public Group {
   mpi::Communicator comm_;
   int rank_;
   std::chrono::milliseconds deadline_;
-  MPI_Comm side_ = MPI_COMM_NULL;  ///< of the model ranks, or of the others
+  MPI_Comm side_ = MPI_COMM_NULL;  ///< communicator of the model ranks, or of the others
   bool model_ = false;
   std::vector<int> others_;
   bool left_behind_ = false;

@@ -14,11 +14,12 @@
 namespace afterbay::session {
 namespace {
 
-constexpr std::uint64_t own_files = 64;        ///< of MPI, libraries and logs
-constexpr std::uint64_t files_a_file = 3;      ///< open for one output file
-constexpr std::uint64_t files_in_making = 16;  ///< at a time, where no more collections are named
+constexpr std::uint64_t own_files = 64;    ///< for MPI, libraries and logs
+constexpr std::uint64_t files_a_file = 3;  ///< open per output file
+/// Created at the same time, if no more collections are named.
+constexpr std::uint64_t files_in_making = 16;
 
-/// "1.5 TiB": for people.
+/// A rounded size for messages, for example "1.5 TiB".
 std::string about(std::uint64_t bytes) {
   constexpr const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
   auto amount = static_cast<double>(bytes);
@@ -27,7 +28,7 @@ std::string about(std::uint64_t bytes) {
   return fmt::format("{:.{}f} {}", amount, unit == 0 ? 0 : 1, units[unit]);
 }
 
-/// The directory itself, or the nearest one above it that is there, in which it would be made.
+/// The directory itself, or its nearest existing parent, in which it would be created.
 std::string existing(const std::string& directory) {
   std::error_code wrong;
   std::filesystem::path at =
@@ -37,7 +38,7 @@ std::string existing(const std::string& directory) {
   return at.string();
 }
 
-/// What stands there already may be of an earlier run, and be replaced.
+/// Existing files may belong to an earlier run, and may be replaced.
 std::uint64_t files_in(const std::string& directory) {
   std::error_code wrong;
   const std::filesystem::directory_iterator entries(directory, wrong);
@@ -83,7 +84,8 @@ class Finder {
                      print_bytes(config_.spill.quota_bytes)));
   }
 
-  /// The declared volume of all collections that write to one file system together.
+  /// Compares the space of each file system with the declared volume of all collections that write
+  /// to it.
   void space() {
     struct Demand {
       std::string directory;
@@ -150,16 +152,18 @@ class Finder {
     const std::uint64_t link_bytes = config_.memory.link_bytes * static_cast<std::uint64_t>(load_.ranks);
     if (const auto most = system_.locked_memory(); most && *most < link_bytes)
       add(make_error(ErrorCode::resources,
-                     "a process may lock {} of memory (ulimit -l), and the network of this node may want {} "
+                     "a process may lock {} of memory (ulimit -l), and the network of this node may need {} "
                      "locked: raise the limit",
                      about(*most), about(link_bytes)));
   }
 
-  /// In shared memory that is not in /dev/shm, whose size does not matter.
+  /// Compares the free memory with the memory of servers and frontends. It is shared memory outside
+  /// /dev/shm, so the size of /dev/shm does not matter.
   void memory() {
     const config::Memory& each = config_.memory;
     const bool reads =
-        config_.origin("memory.input").source != config::Source::fallback;  // else it may never
+        // Otherwise input memory may never be used.
+        config_.origin("memory.input").source != config::Source::fallback;
     const std::uint64_t bytes =
         static_cast<std::uint64_t>(load_.servers) *
         (each.server_bytes + each.phase_bytes() + each.server_bytes / transport::LinkSizes::places_share +
@@ -185,7 +189,7 @@ class Finder {
  private:
   static std::uint64_t volume(const config::CollectionSettings& settings) {
     if (settings.expected_volume) return *settings.expected_volume;
-    if (!settings.expected_files) return 0;  // the size alone is for chunks and stripes
+    if (!settings.expected_files) return 0;  // the size alone is used for chunks and stripes only
     const auto files = static_cast<std::uint64_t>(*settings.expected_files);
     const std::uint64_t bytes = settings.expected_bytes.value_or(0);
     return bytes > ~std::uint64_t{0} / files ? ~std::uint64_t{0} : bytes * files;
@@ -196,7 +200,7 @@ class Finder {
     const std::string there = existing(directory);
     const int number = system_.write_error(there);
     if (number != 0)
-      add(make_error(ErrorCode::io, "no files can be made in {} ({}): {}: {}", directory, setting, there,
+      add(make_error(ErrorCode::io, "no files can be created in {} ({}): {}: {}", directory, setting, there,
                      std::strerror(number))
               .with_native(number));
   }
@@ -226,7 +230,7 @@ std::vector<Error> find_obstacles(const config::Config& config, const NodeLoad& 
 std::optional<Error> join_obstacles(const std::vector<Error>& found) {
   if (found.empty()) return std::nullopt;
   if (found.size() == 1) return found.front();
-  Error all = make_error(found.front().code, "{} things would end this run:", found.size());
+  Error all = make_error(found.front().code, "{} problems would end this run:", found.size());
   for (const Error& one : found) all.message += "\n  - " + one.message;
   return all;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What would end a run later, found before it: full disks, quotas, permissions, limits of the process,
-// memory.
+// Preflight checks: full disks, quotas, permissions, limits of the process, and memory shortage,
+// which would end a run later.
 #pragma once
 
 #include <cstdint>
@@ -15,36 +15,40 @@
 
 namespace afterbay::session {
 
-/// What is asked of the system; tests ask another one. A value that is not there is not known, or unlimited.
+/// Queries to the system; tests replace them. A missing value is unknown or unlimited.
 struct SystemFacts {
   struct Room {
-    std::uint64_t file_system = 0;  ///< equal for directories of one
+    std::uint64_t file_system = 0;  ///< equal for directories of one file system
     std::uint64_t free_bytes = 0;
-    std::optional<std::uint64_t> free_files{};  ///< nothing: it does not count them
+    std::optional<std::uint64_t> free_files{};  ///< empty if the file system does not count files
   };
   std::function<std::optional<Room>(const std::string& directory)> room;
   std::function<std::vector<DiskQuota>(const std::string& directory)> quotas;
-  std::function<int(const std::string& directory)> write_error;  ///< errno; 0: files can be made there
+  /// The errno; 0: files can be created there.
+  std::function<int(const std::string& directory)> write_error;
   std::function<std::optional<std::uint64_t>()> most_open_files;
   std::function<std::optional<std::uint64_t>()> largest_file;
-  std::function<std::optional<std::uint64_t>()> free_memory;  ///< of the node, or what a control group leaves
-  std::function<std::optional<std::uint64_t>()> locked_memory;  ///< where a network needs it
+  /// Free memory of the node, or what is left in a control group.
+  std::function<std::optional<std::uint64_t>()> free_memory;
+  /// Limit of locked memory, used if a network needs such memory.
+  std::function<std::optional<std::uint64_t>()> locked_memory;
 };
-/// Of this process and node.
+/// Facts about this process and node.
 SystemFacts this_system();
 
-/// Who is on this node.
+/// The session's processes on this node.
 struct NodeLoad {
   int servers = 1;
-  int ranks = 1;  ///< all processes of the session, servers too
+  int ranks = 1;  ///< all processes of the session, including servers
 };
 
-/// All that is found, none said twice; each with what to do. Directories are those that the configuration
-/// names (with relative ones beginning in the working directory), volumes those that it declares.
+/// All problems that are found, without duplicates; each says what to do. Checks the directories
+/// that the configuration names (relative ones begin in the working directory) and the volumes that
+/// it declares.
 std::vector<Error> find_obstacles(const config::Config& config, const NodeLoad& load,
                                   const SystemFacts& system);
 
-/// All in one, with the code of the first; nothing when there are none.
+/// Joins all errors into one with the code of the first; nullopt if there are none.
 std::optional<Error> join_obstacles(const std::vector<Error>& found);
 
 }  // namespace afterbay::session

@@ -14,9 +14,10 @@
 namespace afterbay::session {
 namespace {
 
-constexpr std::chrono::milliseconds others_stop{2000};  ///< until they do, if they do at all
+/// How long to wait until the other ranks stop, if they do.
+constexpr std::chrono::milliseconds others_stop{2000};
 
-/// A program's own handler stays in place.
+/// A handler that the program installed itself is kept.
 bool is_default(std::terminate_handler handler) {
 #ifdef __GLIBCXX__
   return handler == &__gnu_cxx::__verbose_terminate_handler;
@@ -49,8 +50,8 @@ void OpenSessions::remove(Session::State& state) {
   std::erase_if(entries_, [&](const Entry& entry) { return entry.state == &state; });
 }
 
-/// Otherwise an exception that nobody catches ends the process by SIGABRT: every rank prints it, MPI adds a
-/// backtrace for each, and the servers do not learn the reason.
+/// Without this handler, an uncaught exception ends the process with SIGABRT: every rank prints it,
+/// MPI adds a backtrace per rank, and the servers do not learn the reason.
 void OpenSessions::terminate() {
   if (const std::exception_ptr thrown = std::current_exception()) {
     try {

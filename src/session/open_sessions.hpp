@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sessions that this process has open, for the end of the process: one that comes without the calls that
-// end a session must not leave servers and other ranks waiting. A Failure that nobody catches ends the
-// process as afterbay::stop does.
+// The sessions that this process has open. If the process ends without the calls that end a
+// session, servers and other ranks must not be left waiting. An uncaught Failure ends the process
+// in the same way as afterbay::stop.
 #pragma once
 
 #include <sys/types.h>
@@ -17,22 +17,23 @@
 
 namespace afterbay::session {
 
-/// One per process, for the exit handler has no other way to find them. Any thread.
+/// One per process, because the exit handler has no other way to find the sessions. Any thread.
 class OpenSessions {
  public:
   static OpenSessions& of_this_process();
 
   void add(Session::State& state);
   void remove(Session::State& state);
-  /// Ends all of them early. Only in the thread and the process that opened them: elsewhere, say in a child
-  /// that was forked and calls exit, nothing happens. True: there were some, and the failure of each has been
-  /// reported on stderr.
+  /// Ends all of them early, but only in the thread and the process that opened them: elsewhere,
+  /// for example in a forked child that calls exit, it does nothing. Returns true if there were
+  /// any, and the failure of each has been reported on stderr.
   bool end_early(const std::string& reason, const Error* cause);
 
-  /// The last session that could not be opened, for the same reason on all ranks of `comm`.
+  /// Keeps the message of the last session that could not be opened, for the same reason on all
+  /// ranks of `comm`.
   void keep_failed(mpi::Communicator comm, std::string message);
-  /// Prints an error that ended the process, unless another rank does: of a failure that all ranks have
-  /// alike, the first rank prints it and the others wait for that.
+  /// Prints an error that ended the process, unless another rank does: if a failure is the same on
+  /// all ranks, the first rank prints it and the others wait for that.
   void print(const Error& error);
 
  private:
@@ -46,8 +47,8 @@ class OpenSessions {
   };
   Mutex mutex_;
   std::vector<Entry> entries_ AFTERBAY_GUARDED_BY(mutex_);
-  std::terminate_handler at_terminate_ = nullptr;  ///< before this library's
-  mpi::Communicator failed_;                       ///< by the MPI thread
+  std::terminate_handler at_terminate_ = nullptr;  ///< the handler before this library's
+  mpi::Communicator failed_;                       ///< accessed by the MPI thread
   std::string failed_message_;
 };
 

@@ -35,7 +35,7 @@ struct AccountMessage {
   }
 };
 
-/// A file system that hangs is perhaps why the session failed: the thread stays with it.
+/// A hanging file system may be the cause of the session's failure: then the thread is left behind.
 Result<> write_in_time(const ReportFiles& files, const std::string& path, std::string text,
                        const char* setting) {
   constexpr std::chrono::seconds limit{5};
@@ -77,7 +77,7 @@ bool anything_written(const std::vector<observe::RankProfile>& profiles) {
   return false;
 }
 
-/// What would use the servers better. Hosted servers cost no rank.
+/// Hints for a better use of the servers. Hosted servers use no rank of their own.
 std::vector<std::string> hints_of(const std::vector<observe::RankProfile>& profiles,
                                   const config::Config& config) {
   if (config.topology == config::Topology::inline_) return {};
@@ -90,7 +90,7 @@ std::vector<std::string> hints_of(const std::vector<observe::RankProfile>& profi
   return {std::move(hint)};
 }
 
-/// Writes reports, and keeps where.
+/// Writes reports and records their paths.
 class Writer {
  public:
   Writer(const ReportFiles& files, Logger logger) : files_(files), logger_(std::move(logger)) {}
@@ -172,7 +172,7 @@ Result<> report(const Account& mine, const config::Config& config, Group& group,
   }
   if (config.report.table != config::ReportTable::off && wrote)
     lines += observe::summary(joined, {printable(mine.session), writer.written(), hints});
-  fmt::print("{}", lines);  // after the files that it names
+  fmt::print("{}", lines);  // printed after the files that it names are written
   std::fflush(stdout);
   return {};
 }

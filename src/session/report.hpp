@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The report at the end of a run: all ranks' profiles and traces joined at rank 0.
+// The report at the end of a run: joins the profiles and traces of all ranks at rank 0.
 #pragma once
 
 #include <vector>
@@ -14,11 +14,11 @@
 
 namespace afterbay::session {
 
-/// What one process has to report: its model side, its server side, or both (inline).
+/// The data that one process reports, from its model side, its server side, or both (inline).
 struct Account {
   std::vector<observe::RankProfile> profiles;
   std::vector<observe::RankTrace> traces;
-  std::vector<observe::CollectionRecord> collections;  ///< from one rank
+  std::vector<observe::CollectionRecord> collections;  ///< from one rank only
   std::vector<observe::TimelineRecord> timelines;
   std::vector<observe::ServerHistory> servers;
   std::vector<observe::ServerHistory> frontends;
@@ -29,19 +29,20 @@ struct Account {
   }
 };
 
-/// Can the files that the configuration asks for be written by this process? Asked before the run.
+/// Checks before the run whether this process can write the report files that the configuration
+/// requests.
 Result<> check_report_files(const config::Config& config);
 
-/// Collective. Rank 0 prints the table and writes the files that the configuration asks for.
+/// Collective. Rank 0 prints the table and writes the files that the configuration requests.
 Result<> report(const Account& mine, const config::Config& config, Group& group, const ReportFiles& files);
 
-/// What this process's server knows of a run that failed, as a page (report.html) of its own: server 0 at
-/// that path, the others with their number before its ending. Fails (timed_out) where the file system takes
-/// longer than five seconds.
+/// Writes a page (report.html) with the data of this process's server about a failed run: server 0
+/// at the configured path, the others with their number before its extension. Fails (timed_out) if
+/// the file system takes longer than five seconds.
 Result<> report_failure(const Account& mine, const config::Config& config, const Error& why,
                         const ReportFiles& files);
 
-/// Where `report_failure` writes the page of that server.
+/// The path of the page that `report_failure` writes for that server.
 std::string failure_page(const config::Config& config, std::int64_t server);
 
 }  // namespace afterbay::session

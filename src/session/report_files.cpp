@@ -19,10 +19,10 @@
 namespace afterbay::session {
 namespace {
 
-constexpr int most_names = 1000;  ///< sessions at a time that write one report
+constexpr int most_names = 1000;  ///< concurrent sessions that write the same report
 
-/// Sessions that end at the same time look and write one after another. File systems that give no locks, and
-/// a holder that does not let go, delay a report but do not prevent it.
+/// Serializes sessions that end at the same time. A file system without locks, or a holder that
+/// does not release the lock, delays a report but does not prevent it.
 class DirectoryLock {
  public:
   explicit DirectoryLock(const std::string& path) {

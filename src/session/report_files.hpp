@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ReportFiles: the reports of a session never replace those of another one that ran at the same time.
+// ReportFiles: reports of a session never replace those of another session that ran at the same
+// time.
 #pragma once
 
 #include <sys/types.h>
@@ -12,15 +13,16 @@
 
 namespace afterbay::session {
 
-/// A report replaces an older one of its name, but only if that is still the file that was there when the
-/// session began. Otherwise another session has ended meanwhile: the report goes to the next free name,
-/// "report-2.json". Copies know the same files.
+/// A report replaces an older one with its name, but only if that is the same file as at the
+/// beginning of the session. Otherwise another session has ended meanwhile, and the report goes to
+/// the next free name, "report-2.json". Copies share the same knowledge.
 class ReportFiles {
  public:
-  /// At the beginning of the session: notes which files have this name and its numbered ones.
+  /// At the beginning of the session: records which files with this name, and with its numbered
+  /// variants, exist.
   void expect(const std::string& path);
-  /// Writes the text, whole or not at all where directories allow it, and returns where. `setting` names the
-  /// path in messages.
+  /// Writes the text, atomically if the directory allows it, and returns the path. `setting` names
+  /// the path in messages.
   [[nodiscard]] Result<std::string> write(const std::string& path, const std::string& text,
                                           const char* setting) const;
 
@@ -34,7 +36,8 @@ class ReportFiles {
   };
   enum class Presence : std::uint8_t { none, regular, special };
   static Presence look(const std::string& path, Identity& found);
-  /// Whether this session may write there: 0, EEXIST if the file is another session's, or an errno.
+  /// Whether this session may write there: 0, EEXIST if the file belongs to another session, or an
+  /// errno.
   [[nodiscard]] int try_write(const std::string& path, const std::string& text) const;
 
   std::map<std::string, Identity> before_;

@@ -50,7 +50,7 @@ Result<std::vector<RankRole>> assign_roles(const std::vector<Role>& wishes, cons
     if (it.kind != config::RankKind::model && wishes[r] == Role::model)
       return fail(
           ErrorCode::conflict,
-          "rank {} was opened as a model rank, but is to be {}: start servers with 'afterbay serve', or "
+          "rank {} was opened as a model rank, but its role is {}: start servers with 'afterbay serve', or "
           "leave the role to the configuration, which says\n{}",
           r, name_of(it.kind), config::text_of(config, places));
     roles.push_back({it.kind == config::RankKind::model,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an I/O server's process does between open_session and the end: serve one session, or several.
+// The work of an I/O server's process between open_session and its end: serves one session, or
+// several.
 #include <algorithm>
 
 #include "base/batch_thread.hpp"
@@ -9,11 +10,13 @@
 namespace afterbay {
 namespace {
 
-/// Between two looks at sessions that share a thread: an eighth of the time in which nothing came.
+/// The pause between two checks of sessions that share a thread: an eighth of the time without
+/// work.
 constexpr transport::Millis shortest_pause{1};
 constexpr transport::Millis longest_pause{10};
 
-/// What a process works at for a session: a server, a frontend, or nothing where the layout leaves it over.
+/// The work of a process for a session: a server, a frontend, or none if the layout leaves the rank
+/// spare.
 class Work {
  public:
   explicit Work(Session::State& state) : state_(&state) {}
@@ -31,7 +34,7 @@ class Work {
   [[nodiscard]] bool finished() const {
     return state_->server ? state_->server->finished() : !state_->frontend || state_->frontend->finished();
   }
-  /// After the last model rank has gone. Collective in the session.
+  /// Called after the last model rank has ended. Collective in the session.
   Result<> end() {
     if (state_->spare) return {};
     if (state_->server && state_->server->failure()) {
@@ -110,7 +113,7 @@ class Turns {
       return true;
     });
   }
-  /// On one session's doorbell; the others are looked at when the pause is over.
+  /// Waits for the doorbell of one session; the others are checked after the pause.
   void wait() {
     if (left_.empty()) return;
     const auto quiet = std::chrono::nanoseconds(now_ns() - quiet_since_ns_);

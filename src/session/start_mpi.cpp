@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a session starts from a communicator: configuration, roles, connections. Every failure is agreed
-// by all ranks, so that none waits for another that gave up.
+// Starts a session from a communicator: configuration, roles, connections. All ranks agree on every
+// failure, so that none waits for a rank that gave up.
 #include <mpi.h>
 
 #include <csignal>
@@ -30,18 +30,19 @@
 namespace afterbay {
 namespace {
 
-constexpr std::chrono::milliseconds unknown_deadline{60'000};  ///< when the configuration is wrong
+/// Used if the configuration is wrong.
+constexpr std::chrono::milliseconds unknown_deadline{60'000};
 
-/// What each rank tells the others before anything else.
+/// The first message that each rank sends to all others.
 struct Greeting {
   static constexpr wire::Kind kind{201};
   std::optional<Error> error;
   Role role = Role::automatic;
   std::uint8_t fortran = 0;                ///< the caller's language
   int node = 0;                            ///< lowest rank on this rank's node
-  std::string run;                         ///< what rank 0 calls the run in the journal
+  std::string run;                         ///< the run's name in the journal, from rank 0
   std::string session;                     ///< its name, as far as this rank knows
-  std::uint8_t is_named = 0;               ///< by the setting, not only by the program
+  std::uint8_t is_named = 0;               ///< named by the setting, not only by the program
   std::vector<std::string> setting_names;  ///< config::agreed_settings
   std::vector<std::string> setting_values;
   template <class A>
@@ -50,7 +51,7 @@ struct Greeting {
   }
 };
 
-/// What a rank found before the run.
+/// The problems that a rank found before the run.
 struct Obstacles {
   static constexpr wire::Kind kind{202};
   std::vector<Error> found;
@@ -86,7 +87,8 @@ std::vector<config::AgreedSetting> settings_of(const Greeting& greeting) {
   return settings;
 }
 
-/// Everyone's greeting; the first rank's error when one has an error or other settings.
+/// The greetings of all ranks; fails with the first rank's error if a rank has an error or
+/// different settings.
 Result<std::vector<Greeting>> agree(const mpi::Communicator& comm, const Greeting& mine,
                                     std::chrono::milliseconds deadline) {
   AFTERBAY_TRY_ASSIGN(const auto bytes, comm.all_gather(wire::encode(mine), deadline));
@@ -100,7 +102,7 @@ Result<std::vector<Greeting>> agree(const mpi::Communicator& comm, const Greetin
                      "ranks have different settings: {}; give all ranks the same configuration",
                      config::first_difference(settings_of(all[0]), 0, settings_of(one), static_cast<int>(r)))
               .at_rank(static_cast<int>(r)));
-    if (r > 0) {  // those of rank 0 are the same, and there may be many ranks
+    if (r > 0) {  // only once: rank 0 has the same ones, and there may be many ranks
       one.setting_names = {};
       one.setting_values = {};
     }
@@ -109,7 +111,8 @@ Result<std::vector<Greeting>> agree(const mpi::Communicator& comm, const Greetin
   return all;
 }
 
-/// The name that the setting gives; without it the name that the program of the first model rank gives.
+/// The name that the setting gives; otherwise the name that the program of the first model rank
+/// gives.
 Result<std::string> common_name(const std::vector<Greeting>& all) {
   const auto is_named = [](const Greeting& it) { return it.is_named != 0; };
   const auto named = std::ranges::find_if(all, is_named);
@@ -139,7 +142,7 @@ transport::LinkSizes link_sizes(const config::Memory& memory) {
   return sizes;
 }
 
-/// Inline with a thread that must talk MPI needs an MPI that any thread may call.
+/// An inline server in a thread that uses MPI needs MPI_THREAD_MULTIPLE.
 Result<> check_threads(const config::Config& config, const std::vector<Greeting>& all) {
   if (config.topology != config::Topology::inline_ || config.inline_mode != config::InlineMode::thread)
     return {};
@@ -149,12 +152,12 @@ Result<> check_threads(const config::Config& config, const std::vector<Greeting>
   MPI_Query_thread(&provided);
   if (!several || provided == MPI_THREAD_MULTIPLE) return {};
   return fail(ErrorCode::conflict,
-              "inline servers in a thread talk MPI over several nodes, which needs MPI_THREAD_MULTIPLE: "
+              "inline servers in a thread use MPI between nodes, which needs MPI_THREAD_MULTIPLE: "
               "initialise MPI "
               "with it, or set inline.mode to synchronous, or topology to dedicated");
 }
 
-/// `config`: of this rank's pool. `rank`: in the session.
+/// `config`: the configuration of this rank's pool. `rank`: the rank in the session.
 transport::ConnectOptions connect_options(const config::Config& config, int rank,
                                           const session::RankRole& role) {
   transport::ConnectOptions options;
@@ -167,7 +170,8 @@ transport::ConnectOptions connect_options(const config::Config& config, int rank
   options.transport = static_cast<transport::TransportChoice>(config.transport);
   options.sizes = link_sizes(config.memory);
   options.policy.deadline =
-      config.deadline + config.deadline / 2;  // servers and sessions notice first, and say more
+      // Servers and sessions detect failures first, and report more.
+      config.deadline + config.deadline / 2;
   options.policy.first_answer = config.patience();
   return options;
 }
@@ -214,17 +218,17 @@ class Starter {
     return std::move(state_);
   }
 
-  /// For messages: as the program calls it while nothing else is known.
+  /// The name for messages: the name that the program gives until the name is known.
   [[nodiscard]] const std::string& session() const { return session_.empty() ? options_.name : session_; }
 
  private:
-  /// An error that all ranks get: if they stop, one of them reports it.
+  /// Returns an error that all ranks get: if they stop, one of them reports it.
   static tl::unexpected<Error> failed_alike(mpi::Communicator& comm, Error error) {
     session::OpenSessions::of_this_process().keep_failed(std::move(comm), error.message);
     return fail(std::move(error));
   }
 
-  /// Exchanges greetings and gives everyone a role; all ranks fail alike.
+  /// Exchanges greetings and assigns a role to every rank; a failure is the same on all ranks.
   Result<> greet(const mpi::Communicator& comm, const Result<config::Config>& config) {
     Greeting mine;
     mine.role = options_.role;
@@ -262,7 +266,7 @@ class Starter {
     return {};
   }
 
-  /// What is wrong with the session's name, or (on rank 0) with the paths of reports that it may be part of.
+  /// Checks the session's name and (on rank 0) the paths of reports that may contain it.
   static std::optional<Error> check_names(config::Config config, const std::string& session, int rank) {
     if (auto named = config::name_session(config, session); !named) return std::move(named).error();
     if (rank != 0) return std::nullopt;
@@ -270,13 +274,14 @@ class Starter {
     return std::nullopt;
   }
 
-  /// Of this rank's server among all servers.
+  /// The number of this rank's server among all servers.
   [[nodiscard]] int number_of_server() const {
     return static_cast<int>(std::count_if(roles_.begin(), roles_.begin() + rank_,
                                           [](const session::RankRole& it) { return it.server; }));
   }
 
-  /// The first server of each node looks around; all ranks hear of what any of them found.
+  /// Preflight checks: the first server of each node runs them; all ranks get the problems that any
+  /// of them found.
   Result<> check_surroundings(const mpi::Communicator& comm) {
     const config::Config& config = *state_->config;
     if (config.checks == config::Checks::off) return {};
@@ -301,13 +306,13 @@ class Starter {
     }
     auto joined = session::join_obstacles(found);
     if (!joined) return {};
-    joined->add("found before the run; the setting 'checks' can let it go on");
+    joined->add("found by the preflight checks; the setting 'checks' says whether the run continues");
     if (config.checks == config::Checks::refuse) return fail(std::move(*joined));
     if (comm.rank() == 0) Logger({session_, "model", 0}, config.log).warning("{}", joined->text());
     return {};
   }
 
-  /// The session goes on among the others. Collective; `comm` then has the ranks `taking_part_`.
+  /// Continues without the spare ranks. Collective; `comm` then has the ranks `taking_part_`.
   Result<> leave_spares_out(mpi::Communicator& comm) {
     for (int r = 0; r < comm.size(); ++r)
       if (!roles_[static_cast<std::size_t>(r)].spare()) taking_part_.push_back(r);
@@ -323,7 +328,7 @@ class Starter {
     return {};
   }
 
-  /// Through which frontends ranks send, all numbered as they take part.
+  /// The frontends through which ranks send, in the numbering of `taking_part_`.
   [[nodiscard]] std::vector<std::vector<int>> routes() const {
     std::vector<int> number(roles_.size(), -1);
     for (std::size_t i = 0; i < taking_part_.size(); ++i)
@@ -399,7 +404,7 @@ class Starter {
     catch_signals(false);
   }
 
-  /// A frontend goes on until the servers have told its ranks.
+  /// A frontend continues until the servers have informed its ranks.
   void catch_signals(bool hosted) {
     const config::Stop& stop = state_->config->stop;
     if (hosted && !stop.inline_too) return;

@@ -9,11 +9,13 @@
 namespace afterbay {
 namespace {
 
-constexpr std::size_t trace_events = 1u << 16;  ///< of one process; older ones are dropped
+constexpr std::size_t trace_events = 1u << 16;  ///< per process; older ones are dropped
 
-constexpr std::chrono::milliseconds farewell{1000};     ///< ranks end a session at nearly the same time
-constexpr std::chrono::milliseconds early_end{3000};    ///< until the others know of it
-constexpr std::chrono::milliseconds end_together{200};  ///< processes that make the same mistake
+/// Ranks end a session at nearly the same time.
+constexpr std::chrono::milliseconds farewell{1000};
+constexpr std::chrono::milliseconds early_end{3000};  ///< for the others to learn of it
+/// For processes that make the same mistake.
+constexpr std::chrono::milliseconds end_together{200};
 
 constexpr const char* destroyed = "its session was destroyed";
 constexpr const char* without_finalize = " without session.finalize() before";
@@ -50,7 +52,7 @@ Session::State::State(std::string session_name, std::unique_ptr<config::Config> 
       server_profile(profile_wanted(*config), events_kept(*config), timeline_kept(*config, false, began_ns),
                      began_ns) {
   for (observe::Profile* const profile : {&model_profile, &server_profile})
-    (void)profile->timer("open_session");  // the first in the report
+    (void)profile->timer("open_session");  // listed first in the report
 }
 
 Session::State::~State() {
@@ -132,7 +134,7 @@ bool Session::State::end_server_early(const std::string& reason, const Error* ca
   if (server) {
     server->end_early(std::move(error), early_end, reports);
   } else {
-    error.add(fmt::format("the frontend (rank {}) passes nothing on any more", error.rank));
+    error.add(fmt::format("the frontend (rank {}) no longer forwards data", error.rank));
     const Logger logger({name, "frontend", error.rank}, config->log);
     logger.write(reports ? LogLevel::error : LogLevel::info, error.text());
     frontend->end_early(error, early_end);
@@ -167,7 +169,8 @@ storage::Store& Session::State::store(Format format) {
 
 void Session::State::host_server(bool in_thread) {
   if (in_thread) {
-    host = std::jthread([this] { (void)server->run(); });  // its error reaches the model ranks as a message
+    // Its error reaches the model ranks as a message.
+    host = std::jthread([this] { (void)server->run(); });
     return;
   }
   model->set_idle([this] { return server->step(); });

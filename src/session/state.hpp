@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands behind the public handles: Session, Collection, OutputFile, Slot.
+// The state behind the public handles: Session, Collection, OutputFile, Slot.
 #pragma once
 
 #include <sys/types.h>
@@ -33,29 +33,34 @@ namespace afterbay {
 /// thread that hosts a server, then the server.
 struct __attribute__((visibility("hidden"))) Session::State {
   std::string name;
-  Terms terms = Terms::c;                       ///< of the model ranks, for messages and reports
-  std::unique_ptr<config::Config> config;       ///< at a fixed address: model and server refer to it
-  std::unique_ptr<config::Config> pool_config;  ///< of the pool that a server belongs to; likewise
-  std::unique_ptr<session::Group> group;        ///< null: no report (threads, spare ranks)
+  /// The terms of the model ranks, for messages and reports.
+  Terms terms = Terms::c;
+  std::unique_ptr<config::Config> config;  ///< at a fixed address: model and server refer to it
+  /// For a server: the configuration of its pool; also at a fixed address.
+  std::unique_ptr<config::Config> pool_config;
+  std::unique_ptr<session::Group> group;  ///< null: no report (threads, spare ranks)
   session::ReportFiles report_files;
   observe::Profile model_profile;
   observe::Profile server_profile;
   Mutex stores_mutex;
   std::map<Format, std::unique_ptr<storage::Store>> stores AFTERBAY_GUARDED_BY(stores_mutex);
 
-  std::unique_ptr<SignalCatcher> stop_signals;     ///< of a server
-  std::unique_ptr<session::FrontendRun> frontend;  ///< null: this rank is none
-  std::unique_ptr<server::Server> server;          ///< of this process: dedicated, or hosted (inline)
-  std::jthread host;                               ///< inline, thread mode
-  std::shared_ptr<client::ModelSession> model;  ///< null on dedicated servers; handles keep weak references
-  std::vector<std::shared_ptr<mpi::Communicator>> communicators;  ///< of the connections; let go of last
+  std::unique_ptr<SignalCatcher> stop_signals;     ///< used by a server
+  std::unique_ptr<session::FrontendRun> frontend;  ///< null: this rank is no frontend
+  /// The server of this process: dedicated, or hosted (inline).
+  std::unique_ptr<server::Server> server;
+  std::jthread host;  ///< used inline in thread mode
+  /// Null on dedicated servers; handles keep weak references.
+  std::shared_ptr<client::ModelSession> model;
+  /// Those of the connections; released last.
+  std::vector<std::shared_ptr<mpi::Communicator>> communicators;
   std::unique_ptr<mpi::FinalizeHook> at_mpi_finalize;
   bool ended = false;
   bool ended_early = false;
   bool spare = false;    ///< this rank has nothing to do
   bool serving = false;  ///< serve() has not returned yet
   bool served = false;   ///< serve() has been called
-  pid_t process = 0;     ///< that opened the session, not a child of it
+  pid_t process = 0;     ///< the process that opened the session, not a child of it
 
   /// `began_ns`: when open_session was called, on the monotonic clock.
   State(std::string session_name, std::unique_ptr<config::Config> configuration,
@@ -64,23 +69,24 @@ struct __attribute__((visibility("hidden"))) Session::State {
 
   /// The store of a format, made at first use. Any thread.
   storage::Store& store(Format format);
-  /// Serves the hosted server: in a thread, or whenever this rank waits.
+  /// Runs the hosted server in a thread, or whenever this rank waits.
   void host_server(bool in_thread);
-  /// Notes the time since `began_ns` as that of open_session, and which reports there are already.
-  /// `server_number`: of the server of this process, if any.
+  /// Records the time since `began_ns` as the time of open_session, and the reports that already
+  /// exist. `server_number`: the number of this process's server, if any.
   void opened(std::uint64_t began_ns, std::int64_t server_number = 0);
-  /// Everyone's part of the report. Collective.
+  /// Joins the reports of all processes. Collective.
   Result<> report();
-  /// What the server of this process knows of a run that failed.
+  /// Reports the data of this process's server about a failed run.
   void report_failure(const Error& why);
   client::ModelSession& model_side();
-  /// Lets go of links and port, so that MPI_Finalize may come before the destructor.
+  /// Releases links and port, so that MPI_Finalize may come before the destructor.
   void release();
-  /// The process ends, or MPI does, while the session is open: the session fails, and all its ranks and
-  /// servers learn why: `event`, the call that was forgotten before it or the error that led to it. Takes a
-  /// few seconds at most. True: the failure has been reported on stderr, once for all ranks that end alike.
+  /// Called if the process or MPI ends while the session is open: the session fails, and all its
+  /// ranks and servers are told the reason: `event`, and the forgotten call or the error that led
+  /// to it. Takes a few seconds at most. Returns true if the failure has been reported on stderr,
+  /// once for all ranks that end alike.
   bool end_early(const std::string& event, const Error* cause);
-  /// Watches for the end of MPI and of the process. The state stays where it is from then on.
+  /// Watches for the end of MPI and of the process. The state must not move from then on.
   Result<> watch_for_end();
 
  private:
@@ -115,7 +121,7 @@ struct __attribute__((visibility("hidden"))) Slot::State {
   std::vector<Slot::Part> parts;
   std::weak_ptr<client::ModelSession> session;
   std::optional<client::Endpoint::Acquired> acquired;
-  std::vector<std::byte> buffer;  ///< private data, unless they lie in the servers' frames
+  std::vector<std::byte> buffer;  ///< private buffer, unless the data lie in the servers' frames
   bool committed = false;
 
   ~State() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The questions of session/obstacles.hpp, put to Linux.
+// The queries of session/obstacles.hpp, implemented for Linux.
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -40,13 +40,14 @@ std::vector<DiskQuota> quotas_there(const std::string& directory) {
   return quotas;
 }
 
-/// Tries it: permissions say little to root, and nothing of file systems like /proc.
+/// Tries to create a file: permissions are not meaningful for root, nor in file systems like /proc.
 int write_error_of(const std::string& directory) {
   struct stat status {};
   if (::stat(directory.c_str(), &status) == 0 && !S_ISDIR(status.st_mode)) return ENOTDIR;
   int made = ::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   if (made < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == ENOENT || errno == EINVAL)) {
-    std::string name = directory + "/afterbay_try_XXXXXX";  // a file system without unnamed files
+    // Used if the file system has no unnamed files.
+    std::string name = directory + "/afterbay_try_XXXXXX";
     made = ::mkostemp(name.data(), O_CLOEXEC);
     if (made >= 0) ::unlink(name.c_str());
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ByteAllowance: memory that several owners may hold together.
+// ByteAllowance: a memory limit that several owners share.
 #pragma once
 
 #include <atomic>
@@ -7,14 +7,14 @@
 
 namespace afterbay::storage {
 
-/// Counts bytes and never lets them be more than the limit. Any thread; no call waits.
+/// Counts bytes up to the limit. Any thread; no call waits.
 class ByteAllowance {
  public:
   explicit ByteAllowance(std::uint64_t limit_bytes) noexcept : limit_(limit_bytes) {}
   ByteAllowance(const ByteAllowance&) = delete;
   ByteAllowance& operator=(const ByteAllowance&) = delete;
 
-  /// All of `bytes` or, with false, none.
+  /// Takes all of `bytes`, or none and returns false.
   [[nodiscard]] bool take(std::uint64_t bytes) noexcept {
     std::uint64_t used = used_.load(std::memory_order_relaxed);
     do {

@@ -52,7 +52,7 @@ void repeat(std::span<const std::byte> element, std::span<std::byte> target) {
   if (target.empty() || element.empty()) return;
   std::size_t done = std::min(element.size(), target.size());
   std::memcpy(target.data(), element.data(), done);
-  while (done < target.size()) {  // doubling: whole elements copy themselves
+  while (done < target.size()) {  // doubling: whole elements are copied from the target itself
     const std::size_t count = std::min(done, target.size() - done);
     std::memcpy(target.data() + done, target.data(), count);
     done += count;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fill values: which value stands where nothing was written, and memory full of it.
+// Fill values: the values of elements that were never written, and memory full of them.
 #pragma once
 
 #include <cstddef>
@@ -12,28 +12,28 @@
 
 namespace afterbay::storage {
 
-/// netCDF's default fill value of a type, one element; empty for strings.
-/// Source: netCDF-C, netcdf.h, NC_FILL_*.
+/// The default fill value of netCDF for a type, as one element; empty for strings. Source:
+/// netCDF-C, netcdf.h, NC_FILL_*.
 Values default_fill(Type type);
 
-/// The variable's fill value, or the default one of its type. An attribute `_FillValue` counts too.
+/// The variable's fill value, or the default of its type. An attribute `_FillValue` also counts.
 Values fill_of(const Variable& variable);
 
-/// Swaps the bytes of each element in place, when the file is not in this machine's order.
+/// Swaps the bytes of each element in place if the file has another byte order than this machine.
 void to_file_order(std::span<std::byte> bytes, std::size_t element_bytes, bool big_endian);
 
-/// Overwrites `target` with copies of `element`, the last perhaps cut.
+/// Overwrites `target` with copies of `element`; the last copy may be partial.
 void repeat(std::span<const std::byte> element, std::span<std::byte> target);
 
-/// Elements in file byte order, repeated: `bytes` of one value at any length and page phase.
+/// Repeated elements in the byte order of the file, for any length and page phase.
 class FillPattern {
  public:
   FillPattern(const Variable& variable, bool big_endian);
 
   /// Overwrites `target` with whole elements.
   void apply(std::span<std::byte> target) const;
-  /// `size_bytes` of fill in memory congruent with file offset `offset` modulo a page, so that direct
-  /// I/O can write it. Valid until the next call.
+  /// `size_bytes` of fill in memory that is congruent with file offset `offset` modulo a page, so
+  /// that direct I/O can write it. Valid until the next call.
   std::span<const std::byte> at(std::uint64_t offset, std::uint64_t size_bytes);
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Joins the rows of the folders' traits.cpp to one table. These files make the target afterbay_formats, which
-// lies below model: they hold data, and include nothing but model/format.hpp and the public headers.
+// Joins the traits of all formats in one table. These files form the target afterbay_formats, which
+// lies below model: they contain data, and include only model/format.hpp and the public headers.
 #include <array>
 #include <cstddef>
 

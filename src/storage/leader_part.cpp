@@ -28,7 +28,7 @@ void LeaderPart::write(SealedWriter& writer) const {
 
 bool LeaderPart::is(int descriptor) const noexcept {
   const LeaderPart found = of(descriptor, direct);
-  // Nodes may see them or not.
+  // Not all nodes may know these values.
   const auto same = [](std::uint64_t a, std::uint64_t b) { return a == b || a == 0 || b == 0; };
   return same(inode, found.inode) && same(born_ns, found.born_ns);
 }

@@ -29,14 +29,14 @@ std::size_t Ledger::index_of(const model::Piece& piece) const {
   return layout_.variables[piece.variable].first_piece + piece.number;
 }
 
-/// The stretch that holds the record, or the end.
+/// The stretch that contains the record, or the end.
 Ledger::Stretches::const_iterator Ledger::find(std::uint64_t record) const {
   const auto after = stretches_.upper_bound(record);
   if (after == stretches_.begin() || std::prev(after)->second.end <= record) return stretches_.end();
   return std::prev(after);
 }
 
-/// Lets a stretch begin at `record`, if one goes across it.
+/// Makes a stretch begin at `record`, if one extends across it.
 void Ledger::split(std::uint64_t record) {
   const auto after = stretches_.upper_bound(record);
   if (after == stretches_.begin()) return;
@@ -46,7 +46,7 @@ void Ledger::split(std::uint64_t record) {
   before->second.end = record;
 }
 
-/// Makes one stretch of the two that meet at `record`, if they are alike.
+/// Merges the two stretches that meet at `record`, if they are equal.
 void Ledger::join(std::uint64_t record) {
   const auto second = stretches_.find(record);
   if (second == stretches_.end() || second == stretches_.begin()) return;
@@ -125,7 +125,8 @@ Result<> Ledger::for_each_missing(const Visit& visit, const VisitRecords& visit_
 std::vector<std::uint64_t> Ledger::partly_written(const model::Piece& piece, std::uint64_t begin,
                                                   std::uint64_t span) const {
   const MutexLock lock(mutex_);
-  std::set<std::uint64_t> firsts;  // only these can be: inside a stretch all is written
+  // Only these can be missing: within a stretch everything is written.
+  std::set<std::uint64_t> firsts;
   for (const auto& [first, stretch] : stretches_) {
     if (!stretch.written.contains(index_of(piece))) continue;
     firsts.insert(first / span * span);
@@ -141,7 +142,7 @@ std::vector<std::uint64_t> Ledger::partly_written(const model::Piece& piece, std
   return found;
 }
 
-/// What another ledger holds.
+/// The contents of another ledger.
 struct Ledger::Taken {
   PieceSet fixed;
   Stretches stretches;
@@ -151,7 +152,8 @@ struct Ledger::Taken {
 
 namespace {
 
-/// Lengths of the runs of pieces that are in the set and not in it, in turns, beginning with those not in it.
+/// The lengths of runs of pieces that are alternately absent from and present in the set, beginning
+/// with absent ones.
 void seal_pieces(SealedWriter& writer, const PieceSet& set, std::size_t pieces) {
   bool inside = false;
   for (std::size_t begin = 0; begin < pieces; inside = !inside) {
@@ -226,7 +228,8 @@ Result<Ledger::Taken> Ledger::parse(std::span<const std::byte> account) const {
   return taken;
 }
 
-/// A piece that two processes wrote would hold what the later one wrote, and nobody knows which that is.
+/// If two processes wrote a piece, it would contain the bytes of the later write, and it is unknown
+/// which that is.
 Result<> Ledger::check_new(const Taken& taken) const {
   const auto check = [this](const PieceSet& ours, const PieceSet& theirs, std::uint64_t record) -> Result<> {
     const std::size_t piece = ours.first_common(theirs);
@@ -324,7 +327,7 @@ Result<> Ledger::take_first_records(std::span<const std::byte> account) {
   return {};
 }
 
-/// Adds pieces, none of which was written, to a stretch of records.
+/// Adds pieces, none of which was written before, to a stretch of records.
 void Ledger::add(std::uint64_t first, const Stretch& stretch) {
   split(first);
   split(stretch.end);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ledger: which pieces of which records were written, so that publishing fills only what was not.
+// Ledger: which pieces of which records were written, so that publication fills only the missing
+// ones.
 #pragma once
 
 #include <cstddef>
@@ -17,60 +18,65 @@
 
 namespace afterbay::storage {
 
-/// Compact: records one after the other of which the same pieces were written are one stretch, with one
-/// bit a piece. So a file written in order takes the memory of one record, and one more for each record in
-/// the making, whether this process writes all pieces or only some. Any thread may call it.
+/// Compact: consecutive records of which the same pieces were written form one stretch, with one
+/// bit per piece. So a file that is written in order takes the memory of one record, plus one per
+/// incomplete record, whether this process writes all pieces or only some. Any thread may call it.
 class Ledger {
  public:
-  /// `present` records, and the fixed pieces if `fixed_present`, are there already (append). `epochs`: the
-  /// number of the last epoch that was called before the file was opened.
+  /// `present` records, and the fixed pieces if `fixed_present`, already exist (append). `epochs`:
+  /// the number of the last epoch before the file was opened.
   Ledger(const model::FileLayout& layout, std::uint64_t present, bool fixed_present,
          std::uint64_t epochs = 0);
 
-  /// The piece is written. `epochs`: the number of the last epoch that was called before it was put; 0: none.
+  /// Marks the piece as written. `epochs`: the number of the last epoch before it was put; 0: none.
   void mark(const model::Piece& piece, std::uint64_t record, std::uint64_t epochs = 0);
   [[nodiscard]] bool has(const model::Piece& piece, std::uint64_t record) const;
-  /// One more than the highest record marked, or the records present.
+  /// One more than the highest marked record, or the number of records present.
   [[nodiscard]] std::uint64_t records() const;
-  /// A record exists though no piece of it was written (a string variable's, for example).
+  /// Makes a record exist even if no piece of it was written (for example with a string variable
+  /// only).
   void reach(std::uint64_t records);
 
   using Visit = std::function<Result<>(const model::Piece&, std::uint64_t record)>;
   using VisitRecords = std::function<Result<>(std::uint64_t first, std::uint64_t count)>;
-  /// Calls `visit` for each missing piece of records [0, records()) in file order, and with record 0
-  /// for each missing fixed piece; stops at the first failure. Runs of records of which nothing was
-  /// written go to `visit_absent` instead, if it is given. Neither may call the ledger.
+  /// Calls `visit` for each missing piece of records [0, records()) in file order, and with record
+  /// 0 for each missing fixed piece; stops at the first failure. Runs of records of which nothing
+  /// was written are passed to `visit_absent` instead, if it is given. Neither may call the ledger.
   Result<> for_each_missing(const Visit& visit, const VisitRecords& visit_absent = {}) const;
 
-  /// Of the stretches of `span` records that begin at `begin`, which is a multiple of it, and later: the
-  /// first records of those of which some records of `piece`, but not all, were written.
+  /// Considers stretches of `span` records from `begin` on, which is a multiple of `span`: returns
+  /// the first records of those in which some records of `piece`, but not all, were written.
   [[nodiscard]] std::vector<std::uint64_t> partly_written(const model::Piece& piece, std::uint64_t begin,
                                                           std::uint64_t span) const;
 
-  /// All that it holds, for `take` of another process's ledger of the same layout (see sealed.hpp).
+  /// Its whole contents, for `take` of another process's ledger with the same layout (see
+  /// sealed.hpp).
   [[nodiscard]] std::vector<std::byte> account() const;
-  /// What it holds now of the fixed pieces and of records [0, records), with as many records.
+  /// Its current contents for the fixed pieces and for records [0, records), with `records`
+  /// records.
   [[nodiscard]] std::unique_ptr<Ledger> copy(std::uint64_t records) const;
-  /// Takes out what was put after the epoch was called: a rank may be ahead of the others.
+  /// Removes pieces that were put after the epoch was called: a rank may be ahead of the others.
   void leave_out(std::uint64_t epoch);
-  /// The epoch has been copied: forgets what only `leave_out` of it and earlier ones needs.
+  /// The epoch has been copied: discards data that only `leave_out` of this epoch and earlier ones
+  /// needs.
   void settle(std::uint64_t epoch);
   /// The number of the last epoch that was settled.
   [[nodiscard]] std::uint64_t settled() const;
-  /// The same account, cut to as many records as this ledger has: those past them are left out.
+  /// The same account, limited to the number of records of this ledger.
   Result<> take_first_records(std::span<const std::byte> account);
-  /// Adds what another process wrote. Fails, and adds nothing, with format when it is no account, and with
-  /// conflict when it is of another layout or names a piece that was written here, or taken, already.
+  /// Adds pieces that another process wrote. Fails, and adds nothing, with format if it is not an
+  /// account, and with conflict if it has another layout or contains a piece that was already
+  /// written here, or taken.
   Result<> take(std::span<const std::byte> account);
 
  private:
-  /// Records from its key in the map to `end` (exclusive), all with these pieces.
+  /// Records from its key in the map to `end` (exclusive), of which the same pieces were written.
   struct Stretch {
     std::uint64_t end = 0;
     PieceSet written;
   };
   using Stretches = std::map<std::uint64_t, Stretch>;
-  /// A piece that was put after an epoch which has not been settled.
+  /// A piece that was put after an epoch that has not been settled.
   struct Later {
     std::uint64_t piece = 0;
     std::uint64_t record = 0;
@@ -93,7 +99,7 @@ class Ledger {
   mutable Mutex mutex_;
   PieceSet fixed_ AFTERBAY_GUARDED_BY(mutex_);
   std::uint64_t records_ AFTERBAY_GUARDED_BY(mutex_) = 0;
-  Stretches stretches_ AFTERBAY_GUARDED_BY(mutex_);  ///< no two overlap; neighbours differ
+  Stretches stretches_ AFTERBAY_GUARDED_BY(mutex_);  ///< disjoint; neighbours differ
   std::uint64_t settled_ AFTERBAY_GUARDED_BY(mutex_) = 0;
   std::vector<Later> later_ AFTERBAY_GUARDED_BY(mutex_);
 };

@@ -9,8 +9,8 @@
 namespace afterbay::storage {
 namespace {
 
-/// The one process-wide state of the storage layer: HDF5 and netCDF-C keep global tables of their own
-/// and are not built thread-safe (Debian), so that two sessions of a process must share one lock.
+/// The only process-wide state of the storage layer: HDF5 and netCDF-C have global tables and are
+/// not built thread-safe (Debian), so that two sessions of a process must share one lock.
 std::mutex& process_mutex() {
   static std::mutex mutex;
   return mutex;
@@ -18,15 +18,17 @@ std::mutex& process_mutex() {
 
 std::atomic<bool> left_open{false};
 
-/// As HDF5 does by itself.
+/// The same as HDF5's own exit handler.
 void end_library() {
   if (!left_open) H5close();
 }
 
-/// netCDF-C switches HDF5's printing off when it starts, in the thread where it does. It must do so before
-/// the switch is looked at: else it would be turned back, and the process's own netCDF calls would print.
+/// netCDF-C switches HDF5's printing off when it starts, in the calling thread. It must do this
+/// before LibraryLock saves the setting: otherwise it would be restored, and the process's own
+/// netCDF calls would print.
 int begin() {
-  // HDF5 begins with either's first call. If that was one of the process's own, HDF5 ends itself.
+  // HDF5 is initialized by the first call of either library. If the process made that call itself,
+  // HDF5 also shuts itself down.
   if (H5dont_atexit() >= 0) std::atexit(end_library);
   return nc_initialize();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// LibraryLock: one thread at a time inside HDF5 and netCDF-C, and HDF5 silent.
+// LibraryLock: allows one thread at a time in HDF5 and netCDF-C, and silences HDF5.
 #pragma once
 
 #include <hdf5.h>
@@ -8,10 +8,10 @@
 
 namespace afterbay::storage {
 
-/// Held around every call of HDF5 or netCDF-C, and never around the writing, encoding or syncing of
-/// data. Not recursive. While it is held HDF5 prints no errors of its own: they come back as values.
-/// (What netCDF-C switches off when it starts does not last: the process may print those of its own
-/// calls, and where HDF5 is thread-safe the switch is one of each thread.)
+/// Held around every call of HDF5 or netCDF-C, and never while data are written, encoded or synced.
+/// Not recursive. While it is held HDF5 prints no errors: they are returned as values. (netCDF-C
+/// switches printing off only when it starts: the process may print the errors of its own calls,
+/// and if HDF5 is thread-safe the setting is per thread.)
 class LibraryLock {
  public:
   LibraryLock();
@@ -25,8 +25,9 @@ class LibraryLock {
   void* print_data_ = nullptr;
 };
 
-/// HDF5 could not close something of a damaged file, and may crash when it comes back to it: from now on it
-/// is not told that the process ends, when it would close all that is open. Any thread.
+/// HDF5 could not close an object of a damaged file, and may crash when it accesses it again: from
+/// now on it is not shut down at the end of the process, when it would close all open objects. Any
+/// thread.
 void leave_library_open() noexcept;
 
 }  // namespace afterbay::storage

@@ -14,8 +14,8 @@ namespace afterbay::storage {
 namespace {
 
 tl::unexpected<Error> leader_only(const std::string& path, const char* what) {
-  return fail(make_error(ErrorCode::bad_state,
-                         "{} is made by another server, and shared: {} is that server's business", path, what)
+  return fail(make_error(ErrorCode::bad_state, "{} was created by another server: {} is left to that server",
+                         path, what)
                   .in_file(path));
 }
 
@@ -38,16 +38,17 @@ std::vector<std::byte> member_account(const Ledger& ledger, const FileChecksum* 
 
 namespace {
 
-/// The part of an account that is about pieces, and the rest.
+/// Splits an account into the part about pieces and the rest.
 Result<std::pair<std::span<const std::byte>, std::span<const std::byte>>> parts_of(
     std::span<const std::byte> account) {
   std::uint64_t length = 0;
   for (std::size_t i = std::min(length_bytes, account.size()); i-- > 0;)
     length = length << 8 | std::to_integer<std::uint64_t>(account[i]);
   if (account.size() < length_bytes || length > account.size() - length_bytes)
-    return fail(ErrorCode::format,
-                "the account of a shared file that another server sent is not whole: run the same version of "
-                "the library on all servers");
+    return fail(
+        ErrorCode::format,
+        "the account of a shared file that another server sent is incomplete: run the same version of "
+        "the library on all servers");
   return std::pair(account.subspan(length_bytes, length), account.subspan(length_bytes + length));
 }
 
@@ -76,15 +77,16 @@ Result<MemberPart> MemberPart::open(const FileRequest& request, const LeaderPart
   part.file = Descriptor(part.disk->open(name.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0));
   if (!part.file.open()) {
     const int number = errno;
-    return fail(system_error(number, "join", name)
-                    .in_file(request.path)
-                    .add("another server has made it: all servers that write one file must see the same file "
-                         "system under the same name"));
+    return fail(
+        system_error(number, "join", name)
+            .in_file(request.path)
+            .add("another server has created it: all servers that write one file must see the same file "
+                 "system under the same name"));
   }
   if (!leader.is(part.file.get()))
     return fail(
         make_error(ErrorCode::conflict,
-                   "{} was removed, renamed or made anew since another server of this run made it: does "
+                   "{} was removed, renamed or replaced since another server of this run created it: does "
                    "another run write files of the same name, or does somebody clean up in this directory?",
                    name)
             .in_file(request.path));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// MemberFile: what members of a shared file do alike, whatever the format.
+// MemberFile: the common part of all formats for members of a shared file.
 #pragma once
 
 #include <cstdint>
@@ -17,22 +17,24 @@
 
 namespace afterbay::storage {
 
-/// What a member hands over: the pieces that it wrote, and what it knows of the file's checksum (null:
-/// nothing).
+/// The account that a member hands over: the pieces that it wrote, and the checksums that it knows
+/// (null: none).
 std::vector<std::byte> member_account(const Ledger& ledger, const FileChecksum* checksum);
-/// Adds the pieces of a member's account, of records that the ledger has, to a copy of the leader's.
+/// Adds the pieces of a member's account, for records that the ledger has, to a copy of the
+/// leader's ledger.
 Result<> take_member_epoch(std::span<const std::byte> account, Ledger& written);
-/// Adds a member's account to the leader's own. On failure (as Ledger::take's) nothing is added.
+/// Adds a member's account to the leader's own. On failure (see Ledger::take) nothing is added.
 Result<> take_account(std::span<const std::byte> account, Ledger& ledger, FileChecksum* checksum);
 
-/// The leader's part file, opened by another process: not locked (that is the leader's), nothing made or cut.
+/// The leader's part file, opened by another process: without a lock (which the leader has), and
+/// without creating or truncating anything.
 struct MemberPart {
   std::string path;  ///< final name
   std::shared_ptr<Disk> disk;
   Descriptor file;
   std::unique_ptr<BlockWriter> writer;  ///< null when closed
 
-  /// Fails with conflict when another file has the leader's name by now.
+  /// Fails with conflict if another file has the leader's name now.
   static Result<MemberPart> open(const FileRequest& request, const LeaderPart& leader);
 };
 
@@ -48,20 +50,20 @@ class MemberFile : public File {
   Result<Published> finish() override;
   Result<std::vector<std::byte>> hand_over() override;
   Result<MemberEpoch> mark_member_epoch(const Epoch& epoch) override;
-  /// The part file stays as it is: it is the leader's.
+  /// The part file is not changed: it belongs to the leader.
   void abandon() noexcept override;
   [[nodiscard]] std::string engine() const override;
 
  protected:
   MemberFile(const FileRequest& request, MemberPart part);
 
-  /// Writes pieces that belong to the layout and adds to the cost.
+  /// Writes pieces that belong to the layout, and adds to the cost.
   virtual Result<> put(std::span<const PieceWrite> pieces, WriteCost& cost) = 0;
-  /// Writes what was held back.
+  /// Writes pieces that were held back.
   virtual Result<> put_rest(WriteCost&) { return {}; }
-  /// Logs what was held back and belongs to `written`; gives whether there is any.
+  /// Logs pieces that were held back and belong to `written`; returns whether there are any.
   virtual Result<bool> log_rest(const Ledger& /*written*/) { return false; }
-  /// Its own log, begun when it is first needed.
+  /// The member's own log, created when it is first needed.
   Result<EpochLog*> epoch_log();
 
   Schema schema_;

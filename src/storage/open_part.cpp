@@ -54,7 +54,7 @@ Result<OpenPart> fill_part(const FileRequest& request, PartFile part) {
   return opened;
 }
 
-/// How large the file will become, as far as anybody can say.
+/// The expected size of the file, as far as it is known.
 std::uint64_t expected_bytes(const FileRequest& request) {
   if (request.stripes.expected_bytes != 0) return request.stripes.expected_bytes;
   const std::uint64_t estimate = estimated_bytes(*request.layout);
@@ -130,7 +130,7 @@ Result<> check_strings(const model::FileLayout& layout, const Schema& schema, st
   const std::uint64_t expected = layout.variables[variable].shape.product();
   if (count != expected)
     return fail(make_error(ErrorCode::invalid_argument,
-                           "variable '{}' has {} strings a record, but {} are given", name, expected, count)
+                           "variable '{}' has {} strings per record, but {} are given", name, expected, count)
                     .in_variable(name));
   return {};
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the stores on disk do alike before the first byte: checks, the claim, the copy for append.
+// The common steps of stores on disk before the first byte: checks, the claim, the copy for append.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace afterbay::storage {
 
-/// A claimed part file and its engine. When `appended`, it holds a copy of the existing file.
+/// A claimed part file and its writer. If `appended`, it contains a copy of the existing file.
 struct OpenPart {
   PartFile part;
   std::unique_ptr<BlockWriter> writer;
@@ -22,21 +22,21 @@ struct OpenPart {
   Striping striping;
 };
 
-/// Refuses requests that cannot be right whatever the format: no layout, layout of another schema or
-/// format, constants of wrong type or number.
+/// Refuses requests that are invalid for every format: no layout, a layout of another schema or
+/// format, constants of the wrong type or number.
 Result<> check_request(const FileRequest& request, Format format);
-/// The part of it that no file's name is needed for.
+/// The part of check_request that does not depend on the file's name.
 Result<> check_definition(const FileRequest& request, Format format);
 
-/// Claims the file and, for append to a file that exists, checks its schema and copies it. On failure
-/// no partial file is left.
+/// Claims the file and, for append to an existing file, checks its schema and copies it. After a
+/// failure no part file is left.
 Result<OpenPart> open_part(const FileRequest& request);
 
-/// Refuses pieces that do not belong to the layout or whose bytes have a wrong length.
+/// Refuses pieces that do not belong to the layout, or whose bytes have the wrong length.
 Result<> check_pieces(const model::FileLayout& layout, const Schema& schema,
                       std::span<const PieceWrite> pieces);
 
-/// Refuses string values for anything but a string variable, or of a wrong number.
+/// Refuses string values for other than string variables, or of the wrong number.
 Result<> check_strings(const model::FileLayout& layout, const Schema& schema, std::uint32_t variable,
                        std::size_t count);
 
@@ -50,7 +50,7 @@ Result<T> in_file(Result<T> result, const std::string& path) {
 /// The error of a call on a file that was published or abandoned.
 Error closed_error(const std::string& path);
 
-/// A file that others may read meanwhile was to be shared.
+/// The error of sharing a file that others may read meanwhile.
 Error readable_error(const std::string& path);
 /// The error of sharing a file that is appended to.
 Error appended_error(const std::string& path);

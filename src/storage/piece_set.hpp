@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// PieceSet: some of the pieces of a file's layout.
+// PieceSet: a set of pieces of a file's layout.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace afterbay::storage {
 
-/// One bit a piece, by its index in FileLayout::pieces.
+/// One bit per piece, by its index in FileLayout::pieces.
 class PieceSet {
  public:
   PieceSet() = default;
@@ -26,12 +26,12 @@ class PieceSet {
     words_[piece / 64] &= ~(std::uint64_t{1} << piece % 64);
     --count_;
   }
-  /// Of as many pieces as this one, and none of them in it.
+  /// Adds all pieces of a set of the same size that has none in common with this one.
   void insert(const PieceSet& other) {
     for (std::size_t i = 0; i < words_.size(); ++i) words_[i] |= other.words_[i];
     count_ += other.count_;
   }
-  /// The first piece that both have, or a number past all pieces.
+  /// The first piece that both sets contain, or a number beyond all pieces.
   [[nodiscard]] std::size_t first_common(const PieceSet& other) const {
     for (std::size_t i = 0; i < words_.size(); ++i)
       if ((words_[i] & other.words_[i]) != 0)

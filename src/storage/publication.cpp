@@ -13,7 +13,7 @@
 namespace afterbay::storage {
 namespace {
 
-/// Files on their way to their names; those that fail drop out.
+/// Files that are being published; files that fail are removed.
 class Batch {
  public:
   explicit Batch(std::span<File* const> files) : files_(files) {
@@ -63,7 +63,7 @@ class Batch {
   std::vector<Result<Published>> results() && { return std::move(results_); }
 
  private:
-  /// Null: there is nothing to do for this file, or nothing more.
+  /// Null if there is nothing to do for this file, or nothing more.
   PartFile* part_of(std::size_t i) { return results_[i] ? files_[i]->part() : nullptr; }
 
   template <class Step>

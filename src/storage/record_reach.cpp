@@ -9,7 +9,7 @@
 namespace afterbay::storage {
 namespace {
 
-/// Bytes of one record of all variables, without what formats add to it.
+/// Bytes per record of all variables, without additions by formats.
 std::uint64_t record_bytes(const Schema& schema, const model::FileLayout& layout) {
   if (layout.record_bytes > 0) return layout.record_bytes;
   std::uint64_t bytes = 0;
@@ -19,7 +19,8 @@ std::uint64_t record_bytes(const Schema& schema, const model::FileLayout& layout
   return bytes;
 }
 
-/// "12 records of 4096 bytes, 0.0 GiB"; in floating point, for the product may be beyond any integer.
+/// "12 records of 4096 bytes, 0.0 GiB"; computed in floating point, because the product may exceed
+/// all integers.
 std::string need(std::uint64_t records, std::uint64_t bytes) {
   return fmt::format("{} records of {} bytes, {:.1f} GiB in all", records, bytes,
                      static_cast<double>(records) * static_cast<double>(bytes) / (1u << 30));
@@ -32,7 +33,8 @@ Result<> check_reach(const Schema& schema, const model::FileLayout& layout, std:
   if (!layout.variables[variable].record || record <= records) return {};
   const std::string& name = schema.variables[variable].name;
   const std::uint64_t first = static_cast<std::uint64_t>(said_index(0));
-  const std::uint64_t said = record + first;  // unsigned: what was put may be beyond any signed number
+  // Unsigned: the put record may exceed all signed numbers.
+  const std::uint64_t said = record + first;
   const std::uint64_t left_out = record - records;
   const std::uint64_t bytes = record_bytes(schema, layout);
   const std::string needed = need(std::max(record, record + 1), bytes);

@@ -85,7 +85,7 @@ SealedWriter::SealedWriter(SealedKind kind, std::uint64_t layout_digest)
   append_digest(bytes_, layout_digest);
 }
 
-/// Seven bits a byte, the lowest first (LEB128).
+/// Seven bits per byte, the lowest first (LEB128).
 void SealedWriter::number(std::uint64_t value) {
   for (; value > 0x7f; value >>= 7) bytes_.push_back(static_cast<std::byte>(value & 0x7f) | std::byte{0x80});
   bytes_.push_back(static_cast<std::byte>(value));

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sealed: numbers that one process gives to another one that works on the same file, as bytes that travel
-// through the hands of others.
+// Sealed: checksummed encoding of numbers, exchanged between processes that write the same file.
 #pragma once
 
 #include <cstddef>
@@ -15,10 +14,10 @@ namespace afterbay::storage {
 
 enum class SealedKind : std::uint8_t { netcdf4_share = 1, cdf_share = 2, account = 3, checksum = 4 };
 
-/// The same for two layouts when their pieces and how they are stored are the same.
+/// Equal for two layouts with the same pieces and the same storage of the pieces.
 std::uint64_t digest_of(const model::FileLayout& layout);
 
-/// Numbers, then a checksum of all before it.
+/// Encodes numbers, followed by a checksum of all of them.
 class SealedWriter {
  public:
   SealedWriter(SealedKind kind, std::uint64_t layout_digest);
@@ -29,16 +28,17 @@ class SealedWriter {
   std::vector<std::byte> bytes_;
 };
 
-/// Reads what a SealedWriter made of the same kind and for the same layout. The bytes must outlive it.
+/// Reads the encoding of a SealedWriter of the same kind and for the same layout. The bytes must
+/// outlive it.
 class SealedReader {
  public:
-  /// Fails with format when they are not whole, changed, of another kind or of another version of the
-  /// library; with conflict when they are for another layout.
+  /// Fails with format if the bytes are incomplete, changed, of another kind or of another version
+  /// of the library; with conflict if they are for another layout.
   static Result<SealedReader> open(std::span<const std::byte> bytes, SealedKind kind,
                                    std::uint64_t layout_digest);
-  /// Fails with format at the end, or when the number is larger than `most`.
+  /// Fails with format at the end, or if the number is larger than `most`.
   Result<std::uint64_t> number(std::uint64_t most = ~std::uint64_t{0});
-  /// Fails with format when there are more numbers.
+  /// Fails with format if there are more numbers.
   [[nodiscard]] Result<> end() const;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stopwatch: where the time of a write goes.
+// Stopwatch: measures the time of the steps of a write.
 #pragma once
 
 #include <chrono>
@@ -7,7 +7,7 @@
 
 namespace afterbay::storage {
 
-/// Adds the time until its end to a counter.
+/// Adds its lifetime to a counter.
 class Stopwatch {
  public:
   explicit Stopwatch(std::uint64_t& total_ns) : total_ns_(total_ns) {}

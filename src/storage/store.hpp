@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Store: makes files of one format. File: one file in the making, published when complete.
+// Store: makes files of one format. File: one unfinished file, published when complete.
 #pragma once
 
 #include <cstddef>
@@ -28,59 +28,63 @@ class Disk;
 
 inline constexpr std::uint64_t default_chunk_memory_bytes = std::uint64_t{64} << 20;
 
-/// What a file is called while it is in the making.
+/// The name of a file while it is unfinished.
 inline std::string part_path(const std::string& path) { return path + ".part"; }
 
 struct FileRequest {
-  std::string path;  ///< final name; work is done in `part_path`
-  Schema schema;     ///< per-file changes already applied
+  std::string path;  ///< final name; the file is written under `part_path`
+  Schema schema;     ///< with the changes for this file applied
   std::shared_ptr<const model::FileLayout> layout;
   Existing existing = Existing::refuse;
   DirectIo direct_io = DirectIo::automatic;
   bool make_directories = true;  ///< create missing parent directories
   std::shared_ptr<Disk> disk;    ///< system calls of fault tests; null: the real ones
-  /// Memory for compressed chunks that wait for more of their records, shared by the files that are given
-  /// the same one; null: default_chunk_memory_bytes for this file.
+  /// Memory for compressed chunks that wait for more of their records, shared by files that get the
+  /// same object; null: default_chunk_memory_bytes for this file.
   std::shared_ptr<ByteAllowance> chunk_memory;
-  StripePolicy stripes;   ///< where the file system has stripes
-  bool checksum = false;  ///< of the whole file, for Published; equal in all processes that write it
-  /// Others may read the part file while it is written: it shows the state of its last epoch, or a later one.
+  StripePolicy stripes;  ///< used if the file system has stripes
+  /// Compute the checksum of the whole file, for Published; equal in all processes that write it.
+  bool checksum = false;
+  /// Others may read the part file while it is written: it shows the state of its last epoch, or a
+  /// later one.
   bool readable = false;
-  std::uint64_t server = 0;  ///< number of the I/O server, different in all processes that write the file
-  std::uint64_t epochs = 0;  ///< number of the last epoch that was called before the file was opened
+  /// Number of the I/O server, different in all processes that write the file.
+  std::uint64_t server = 0;
+  std::uint64_t epochs = 0;  ///< number of the last epoch before the file was opened
 };
 
-/// One piece's bytes in stored layout and byte order (`piece->bytes` of them).
+/// The bytes of one piece in stored layout and byte order (`piece->bytes` of them).
 struct PieceWrite {
   const model::Piece* piece = nullptr;
   std::uint64_t record = 0;  ///< ignored for fixed variables
   std::span<const std::byte> bytes;
-  std::uint64_t epochs = 0;  ///< number of the last epoch that was called before it was put; 0: none
+  std::uint64_t epochs = 0;  ///< number of the last epoch before it was put; 0: none
 };
 
-/// Where the time of a write went, and what was written.
+/// The time of a write's steps, and the amount of data.
 struct WriteCost {
   std::uint64_t encode_ns = 0;
   std::uint64_t place_ns = 0;  ///< in the format library
   std::uint64_t write_ns = 0;
   std::uint64_t bytes_in = 0;
-  std::uint64_t bytes_out = 0;     ///< on the file
-  std::uint64_t direct_bytes = 0;  ///< of these, by O_DIRECT
+  std::uint64_t bytes_out = 0;     ///< written to the file
+  std::uint64_t direct_bytes = 0;  ///< part of bytes_out that was written with O_DIRECT
 };
 
 /// A file that has its final name.
 struct Published {
-  WriteCost cost;                ///< of making it complete
+  WriteCost cost;                ///< cost of completing it
   std::uint64_t size_bytes = 0;  ///< 0 in memory
   std::uint64_t records = 0;
-  /// CRC-64/XZ of all its bytes, if it was asked for: of what was handed over, not of what the disk gives
-  /// back.
+  /// CRC-64/XZ of all its bytes, if requested: of the bytes that were handed over, not of bytes
+  /// read back from the disk.
   std::optional<std::uint64_t> checksum;
   std::uint64_t inode = 0;    ///< 0 in memory
-  std::uint64_t born_ns = 0;  ///< when the inode was created; 0: not known
+  std::uint64_t born_ns = 0;  ///< time of the inode's creation; 0: unknown
 };
 
-/// Called when all of the file is durable, and before it gets its final name; a failure prevents that.
+/// Called when the whole file is durable, and before it gets its final name; if it fails, the file
+/// does not get the name.
 using BeforeName = std::function<Result<>(const Published&)>;
 
 class PartFile;
@@ -92,123 +96,133 @@ struct MemberEpoch {
   std::vector<std::byte> account;
 };
 
-/// A piece that wants a place in a file that another server makes.
+/// A piece that needs a position in a file that another server created.
 struct PlaceRequest {
-  std::uint32_t piece = 0;    ///< index in FileLayout::pieces
-  std::uint64_t record = 0;   ///< of a chunk of several records: any of them; ignored for fixed variables
+  std::uint32_t piece = 0;  ///< index in FileLayout::pieces
+  /// Any record of a chunk of several records; ignored for fixed variables.
+  std::uint64_t record = 0;
   std::uint64_t bytes = 0;    ///< stored bytes of the chunk after encoding; 0: not encoded
-  std::uint32_t skipped = 0;  ///< filters left out, as in codec::EncodedChunk
+  std::uint32_t skipped = 0;  ///< skipped filters, as in codec::EncodedChunk
 };
 
-/// Where pieces go in a file that another server makes. Any thread; may block until the leader has
-/// answered, and then fails within the deadline of whoever implements it.
+/// Assigns positions to pieces in a file that another server created. Any thread; may block until
+/// the leader has answered, and otherwise fails within the deadline of the implementation.
 class Placer {
  public:
   virtual ~Placer() = default;
-  /// For each request the file offset where its first byte is to be written: of the encoded chunk, or of
-  /// this record of the piece.
+  /// Returns, for each request, the file offset of its first byte: of the encoded chunk, or of this
+  /// record of the piece.
   virtual Result<std::vector<std::uint64_t>> place(std::span<const PlaceRequest> requests) = 0;
 };
 
-/// A file in the making. `write` and `write_strings` may be called by several threads at once;
-/// the others by one thread while no write runs. Errors name the file, the variable and errno.
+/// An unfinished file. `write` and `write_strings` may be called by several threads concurrently;
+/// the other calls by one thread while no write runs. Errors name the file, the variable and errno.
 ///
-/// A file may be written by several processes at once, on any nodes: the *leader*, who made it (`create`)
-/// and publishes it, and *members*, who joined it (`Store::join`). A piece is written, in all its records,
-/// by one of them only. A member's pieces go to their final place in the file; only the leader fills,
-/// writes constants and strings, and makes the structure. A member that is destroyed without `hand_over`
-/// leaves the file incomplete: the leader must then abandon it.
+/// A file may be written by several processes concurrently, on any nodes: the *leader*, which
+/// created it (`create`) and publishes it, and *members*, which joined it (`Store::join`). All
+/// records of a piece are written by the same process. A member writes its pieces at their final
+/// position in the file; only the leader fills, writes constants and strings, and creates the
+/// structure. A member that is destroyed without `hand_over` leaves the file incomplete: then the
+/// leader must abandon it.
 class File {
  public:
   virtual ~File() = default;
 
-  /// Records that the file held when it was opened (append), else 0.
+  /// Number of records when it was opened (append), otherwise 0.
   [[nodiscard]] virtual std::uint64_t records() const = 0;
 
-  /// Writes pieces that lie in one page-aligned buffer in frame order (neighbours in the buffer
-  /// that are neighbours in the file become one write). A piece may be written only once a record.
+  /// Writes pieces from one page-aligned buffer in frame order (pieces that are adjacent both in
+  /// the buffer and in the file are merged into one write). Each piece may be written only once per
+  /// record.
   virtual Result<WriteCost> write(std::span<const PieceWrite> pieces) = 0;
 
   /// Writes all elements of a string variable (of `record`, if it has the record dimension).
   virtual Result<WriteCost> write_strings(std::uint32_t variable, std::uint64_t record,
                                           std::span<const std::string> values) = 0;
 
-  /// The file is to have at least so many records, also where nothing is written in them. Before publish,
-  /// while no write runs; not of members.
+  /// Extends the file to at least this number of records, even if nothing is written in them. Call
+  /// it before publish, while no write runs; not on members.
   virtual void reach(std::uint64_t /*records*/) {}
 
-  /// Makes durable what was written, so that the file can be brought back to this point after a crash at
-  /// any later moment, with `recover_file` (storage/epoch/recover.hpp). What `write` had returned from
-  /// before the call has its values then, unless it was put after the epoch (PieceWrite::epochs); all else of
-  /// records [0, epoch.records) has the fill value or, of a file that is appended to, the old value, and
-  /// there are no later records. Writes may run meanwhile, but no other call; of a file that is appended to,
-  /// only writes of what was put before the epoch may. Leader: `members` are the parts of all members.
-  /// Nothing for memory.
+  /// Makes the written data durable, so that the state at this point can be recovered after a crash
+  /// at any later time, with `recover_file` (storage/epoch/recover.hpp). This state contains the
+  /// data of all `write` calls that returned before this call, unless they were put after the epoch
+  /// (PieceWrite::epochs); all other values of records [0, epoch.records) are the fill value or, in
+  /// a file that is appended to, the old value, and there are no later records. Writes may run
+  /// meanwhile, but no other call; for a file that is appended to, only writes of data that were
+  /// put before the epoch. Leader: `members` are the parts of all members. Does nothing for memory.
   virtual Result<WriteCost> mark_epoch(const Epoch& epoch, std::span<const MemberEpoch> members);
   /// Member: the same for its own part.
   virtual Result<MemberEpoch> mark_member_epoch(const Epoch& epoch);
 
-  /// The first step of publication: gives the fill value to all that was never written in records [0, n)
-  /// (n: most records of any variable), writes what is held back, and closes the format's library. The file
-  /// keeps its `.part` name and need not be durable yet; in memory it has its final name then. After this, or
-  /// after a failure of it, the object may only be published and destroyed.
+  /// The first step of publication: writes the fill value to all values of records [0, n) that were
+  /// never written (n: largest number of records of any variable), writes pieces that were held
+  /// back, and closes the format's library. The file keeps its `.part` name and need not be durable
+  /// yet; a file in memory gets its final name. Afterwards, also after a failure, the object may
+  /// only be published and destroyed.
   virtual Result<Published> finish() = 0;
-  /// What is still to be made durable and named after `finish`. Null for members and in memory.
+  /// The part file that must be made durable and named after `finish`. Null for members and in
+  /// memory.
   virtual PartFile* part() noexcept { return nullptr; }
-  /// All of publication: `finish`, fsync, `before_name` (not in memory), rename to the final name, fsync of
-  /// the directory. Several files at once: storage/publication.hpp. After this, or after a failure of it, the
-  /// object may only be destroyed.
+  /// Performs the whole publication: `finish`, fsync, `before_name` (not in memory), rename to the
+  /// final name, fsync of the directory. For several files: storage/publication.hpp. Afterwards,
+  /// also after a failure, the object may only be destroyed.
   Result<Published> publish(const BeforeName& before_name = {});
 
-  /// Gives back the space of a file that is not to be published: empties it and removes its name and its
-  /// logs of epochs, if they are still its own. Any thread; what is written meanwhile is lost. Nothing for
-  /// members and memory.
+  /// Releases the space of a file that will not be published: truncates it and removes its name and
+  /// its epoch logs, if they still belong to it. Any thread; data that are written meanwhile are
+  /// lost. Does nothing for members and memory.
   virtual void give_back_space() noexcept {}
 
-  /// Closes without publishing; the partial file keeps its `.part` name (nothing is left for memory).
+  /// Closes without publishing; the part file is kept (nothing is kept in memory).
   virtual void abandon() noexcept = 0;
 
-  /// Leader: all that `Store::join` needs, to be sent to members; the bytes are opaque, of this version of
-  /// the library. Before the first write, or while none runs. Fails with bad_state for files that one server
-  /// alone can write: those that are appended to, those in memory.
+  /// Leader: the data that `Store::join` needs, to be sent to members; the bytes are opaque and
+  /// specific to this version of the library. Call it before the first write, or while none runs.
+  /// Fails with bad_state for files that only one server can write: files that are appended to, and
+  /// files in memory.
   virtual Result<std::vector<std::byte>> share();
-  /// Leader: answers what a member asks its Placer. Any thread, also while writes run.
+  /// Leader: answers requests of a member's Placer. Any thread, also while writes run.
   virtual Result<std::vector<std::uint64_t>> place(std::span<const PlaceRequest> requests);
-  /// Leader: takes the account of a member (from `hand_over`), so that `publish` fills only what nobody
-  /// wrote. Before publish, by one thread. Fails, and takes nothing, with format when it is not the account
-  /// of such a file, and with conflict when it is of another file, or names a piece that was written already.
+  /// Leader: adds the account of a member (from `hand_over`), so that `publish` fills only values
+  /// that no process wrote. Call it before publish, by one thread. Fails, and adds nothing, with
+  /// format if it is not an account of such a file, and with conflict if it belongs to another
+  /// file, or contains a piece that was already written.
   virtual Result<> take(std::span<const std::byte> account);
-  /// Member: its writes have ended. Writes what it holds back, makes its bytes durable, closes, and gives
-  /// the account of what it wrote. After this, or after a failure of it, the object may only be destroyed.
+  /// Member: its writes have ended. Writes pieces that were held back, makes its bytes durable,
+  /// closes, and returns the account of its pieces. Afterwards, also after a failure, the object
+  /// may only be destroyed.
   virtual Result<std::vector<std::byte>> hand_over();
 
-  /// "direct", "buffered", "memory": how bytes reach the file; for the profile.
+  /// "direct", "buffered", "memory": how bytes are written to the file; for the profile.
   [[nodiscard]] virtual std::string engine() const = 0;
 
-  /// On which file system the file is, and what was set there; for the profile.
+  /// The file system of the file, and the stripes that were set; for the profile.
   [[nodiscard]] virtual Striping striping() const { return {}; }
 };
 
 class Store {
  public:
   virtual ~Store() = default;
-  /// Makes the part file with all structure, attributes and constant values.
-  /// With Existing::append an existing file's schema is checked against the request first and the
-  /// append is done on a copy, so that the published file stays whole until it is replaced.
+  /// Creates the part file with all structure, attributes and constant values. With
+  /// Existing::append, an existing file's schema is first checked against the request, and a copy
+  /// is extended, so that the published file stays complete until it is replaced.
   virtual Result<std::unique_ptr<File>> create(const FileRequest& request) = 0;
-  /// Makes beforehand what files of this schema and layout have alike, so that `create` finds it; nothing
-  /// else of the request is looked at. Takes as long as `create` does without it, and says nothing of errors:
-  /// `create` meets them again. Any thread; a `create` meanwhile waits for it rather than doing the same.
+  /// Prepares what files of this schema and layout have in common, so that `create` finds it;
+  /// nothing else in the request is used. Takes as long as `create` would without it, and does not
+  /// report errors: `create` will detect them. Any thread; a concurrent `create` waits for it
+  /// instead of doing the same work.
   virtual void prepare(const FileRequest& request);
-  /// Member: opens the part file that a leader made for the same request (schema, layout, path) and shares.
-  /// `placer` is asked from the threads that write, and by `hand_over`; formats whose offsets are fixed
-  /// never ask it. What belongs to the leader (write_strings, publish, share, place, take) is refused with
-  /// bad_state. Fails with format when `share` is not one, with conflict when it is of another request.
+  /// Member: opens the part file that a leader created for the same request (schema, layout, path)
+  /// and shares. `placer` is called by the threads that write, and by `hand_over`; formats with
+  /// fixed offsets never call it. Operations of the leader (write_strings, publish, share, place,
+  /// take) are refused with bad_state. Fails with format if `share` is invalid, with conflict if it
+  /// belongs to another request.
   virtual Result<std::unique_ptr<File>> join(const FileRequest& request, std::span<const std::byte> share,
                                              std::shared_ptr<Placer> placer);
 };
 
-/// The store of a format. `memory` gives a store that keeps files for `memory_store_of`.
+/// The store of a format. For `memory` it is a store that keeps files for `memory_store_of`.
 std::unique_ptr<Store> make_store(Format format);
 
 }  // namespace afterbay::storage

@@ -24,17 +24,18 @@
 namespace afterbay::triggers {
 namespace {
 
-constexpr std::size_t most_waiting = 10'000;  ///< events of one trigger: some megabytes
+constexpr std::size_t most_waiting = 10'000;  ///< per trigger; takes several megabytes
 constexpr std::chrono::milliseconds grace{2000};
 
-/// A command that runs an MPI program must not take itself for one of this job's ranks, and one of a run that
-/// a trigger started must not take that trigger's variables for its own.
+/// Prefixes of variables that are not passed to commands: a command that runs an MPI program must
+/// not be taken for a rank of this job, and a command that belongs to a run started by a trigger
+/// must not inherit that trigger's variables.
 constexpr std::array<std::string_view, 9> not_handed_on{
     "OMPI_", "PMIX_", "PMI_", "PRTE_", "PRRTE_", "MPI_LOCAL", "HYDRA_", "HYDI_", "AFTERBAY_TRIGGER_"};
 
 std::string file_name_of(const std::string& path) { return std::filesystem::path(path).filename().string(); }
 
-/// What can be filled in, by name.
+/// The values of placeholders, by name.
 std::vector<std::pair<const char*, std::string>> values_of(const Event& event) {
   return {{"file", event.file},   {"name", file_name_of(event.file)},
           {"step", event.step},   {"member", event.member},
@@ -43,7 +44,7 @@ std::vector<std::pair<const char*, std::string>> values_of(const Event& event) {
           {"run", event.run}};
 }
 
-/// Calls text(part) and place(name) for what stands outside and inside braces.
+/// Calls text(part) for text outside braces, and place(name) for the names inside.
 template <class Text, class Place>
 void each_part(std::string_view touch, const Text& text, const Place& place) {
   while (!touch.empty()) {
@@ -62,7 +63,7 @@ Error touch_error(const std::string& path, const char* doing, int number) {
       .in_file(path);
 }
 
-/// What `line_of` begins with.
+/// The beginning of the result of `line_of`.
 constexpr std::string_view touch_begin = "{\"on\":";
 
 std::string line_of(const Event& event) {
@@ -79,7 +80,7 @@ std::string line_of(const Event& event) {
   return line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
-/// Whether the name is free, or has an older touch-file, which may be replaced.
+/// Whether the name is free, or belongs to an older touch-file, which may be replaced.
 bool may_touch(const std::string& path) {
   std::error_code wrong;
   if (!std::filesystem::exists(std::filesystem::symlink_status(path, wrong))) return true;
@@ -90,12 +91,12 @@ bool may_touch(const std::string& path) {
   return file.gcount() == 0 || begin == touch_begin;
 }
 
-/// The file appears under its name with all its contents.
+/// The file appears under its name only with its complete contents.
 Result<> touch_file(const std::string& path, const Event& event) {
   std::error_code wrong;
   if (!may_touch(path))
     return fail(make_error(ErrorCode::exists,
-                           "the touch-file {} would replace something that is no touch-file: give `touch` "
+                           "the touch-file {} would replace something that is not a touch-file: give `touch` "
                            "another name, for example {{file}}.done",
                            path)
                     .in_file(path));
@@ -193,8 +194,8 @@ void Lane::fire(Event event) {
   }
   if (full)
     return tell(event, 0,
-                fail(ErrorCode::resources, "{} events wait for it already: it takes longer than files come",
-                     most_waiting));
+                fail(ErrorCode::resources,
+                     "{} events wait for it already: it is slower than the output of files", most_waiting));
   if (!thread_.joinable())
     thread_ = std::jthread(in_terms_of_caller([this](const std::stop_token& stop) { run(stop); }));
   ready_.notify_one();
@@ -223,14 +224,14 @@ void Lane::run(const std::stop_token& stop) {
     }
     const std::uint64_t begin = now_ns();
     Result<> result =
-        given_up_ ? fail(ErrorCode::timed_out, "it was not begun, as the run ends") : act(event);
+        given_up_ ? fail(ErrorCode::timed_out, "it was not started because the run ends") : act(event);
     tell(event, static_cast<double>(now_ns() - begin) * 1e-9, std::move(result));
     const MutexLock lock(mutex_);
     running_ = false;
   }
 }
 
-/// The command first: the touch-file says that all is done.
+/// The command runs first: the touch-file shows that everything is done.
 Result<> Lane::act(const Event& event) {
   if (!trigger_.command.empty())
     AFTERBAY_TRY(run_command(

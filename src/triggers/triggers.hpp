@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Triggers: commands and touch-files for what a server has completed. Each has a queue and a thread of its
-// own, so that a slow one holds up no other; none ever holds up the server.
+// Triggers: commands and touch-files for completed files and epochs of a server. Each trigger has
+// its own queue and thread, so that a slow one does not delay the others; none delays the server.
 #pragma once
 
 #include <atomic>
@@ -23,17 +23,18 @@ namespace afterbay::triggers {
 enum class Occasion { published, epoch };
 const char* name_of(Occasion occasion) noexcept;
 
-/// What is to be done when.
+/// An action and the events that cause it.
 struct Trigger {
   std::string name;
   Occasion on = Occasion::published;
-  std::vector<std::string> collections;  ///< names or patterns; empty: all. Epochs belong to no collection.
-  std::string command;                   ///< for /bin/sh; empty: none
-  std::string touch;                     ///< path with {file} and the like; empty: none
+  /// Names or patterns; empty: all. Epochs belong to no collection.
+  std::vector<std::string> collections;
+  std::string command;  ///< for /bin/sh; empty: none
+  std::string touch;    ///< path with {file} and the like; empty: none
   std::chrono::milliseconds timeout{300'000};
 };
 
-/// What has happened; what does not apply stays empty.
+/// An event; members that do not apply stay empty.
 struct Event {
   Occasion on = Occasion::published;
   std::string session;
@@ -50,7 +51,7 @@ struct Event {
   std::string epoch;
 };
 
-/// What became of a trigger for an event. Any thread may be told.
+/// The result of a trigger for an event. Reported from any thread.
 struct Outcome {
   std::string trigger;
   Event event;
@@ -58,13 +59,14 @@ struct Outcome {
   std::optional<Error> error;
 };
 
-/// `touch` with {file}, {name} (of the file, without its directory), {collection}, {step}, {member}, {date},
-/// {epoch}, {run} and {server} filled in. A file's own touch-file is "{file}.done".
+/// `touch` with {file}, {name} (the file name without its directory), {collection}, {step},
+/// {member}, {date}, {epoch}, {run} and {server} replaced by their values. The usual touch-file of
+/// a file is "{file}.done".
 std::string filled(const std::string& touch, const Event& event);
-/// Fails with invalid_argument for a placeholder that there is not.
+/// Fails with invalid_argument for an unknown placeholder.
 Result<> check_touch(std::string_view touch);
-/// "NAME=VALUE" for a command: the process's own without what MPI's launchers put there (a command may run
-/// MPI programs itself), and AFTERBAY_TRIGGER_FILE and so on.
+/// "NAME=VALUE" for a command: the environment of the process without the variables of MPI
+/// launchers (a command may itself run MPI programs), plus AFTERBAY_TRIGGER_FILE and so on.
 std::vector<std::string> environment_for(const Trigger& trigger, const Event& event);
 
 /// One trigger's queue and thread.
@@ -72,18 +74,18 @@ class Lane {
  public:
   using Tell = std::function<void(Outcome)>;
   Lane(Trigger trigger, Tell tell) : trigger_(std::move(trigger)), tell_(std::move(tell)) {}
-  /// Kills what runs, and tells of what is left.
+  /// Kills the running command, and reports the remaining events.
   ~Lane();
   Lane(const Lane&) = delete;
   Lane& operator=(const Lane&) = delete;
 
   [[nodiscard]] const std::string& name() const noexcept { return trigger_.name; }
   [[nodiscard]] bool wants(const Event& event) const;
-  /// Never waits. When too many wait already, it is told as failed at once.
+  /// Never waits. If too many events wait already, this one is reported as failed at once.
   void fire(Event event);
-  /// Nothing waits or runs.
+  /// Whether nothing waits or runs.
   [[nodiscard]] bool idle() const;
-  /// What runs is killed; what waits is told as failed and not begun.
+  /// Kills the running command; reports waiting events as failed without starting them.
   void give_up();
 
  private:
@@ -98,14 +100,14 @@ class Lane {
   std::condition_variable_any ready_;
   std::deque<Event> waiting_ AFTERBAY_GUARDED_BY(mutex_);
   bool running_ AFTERBAY_GUARDED_BY(mutex_) = false;
-  std::jthread thread_;  ///< last; begun with the first event
+  std::jthread thread_;  ///< last member; started with the first event
 };
 
-/// All triggers of a server. Used by one thread, but `tell` is called by others.
+/// All triggers of a server. Used by one thread; `tell` is called from other threads.
 class Triggers {
  public:
   Triggers(const std::vector<Trigger>& triggers, const Lane::Tell& tell);
-  /// Names of those that `event` is for. Any thread.
+  /// Names of the triggers that `event` starts. Any thread.
   [[nodiscard]] std::vector<std::string> due(const Event& event) const;
   void fire(const Event& event);
   [[nodiscard]] bool idle() const;

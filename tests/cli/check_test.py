@@ -55,7 +55,7 @@ collections:
     directory: run.yaml/below
 """)
         done = self.expect(IO, "check", "--run", path)
-        for part in ("3 things would end this run", "history are declared to write 976.6 PiB", "collections.restart.directory",
+        for part in ("3 problems would end this run", "history are declared to write 976.6 PiB", "collections.restart.directory",
                      "Not a directory", "memory.server 8TiB"):
             self.assertIn(part, done.stderr)
         self.expect(OK, "check", path)

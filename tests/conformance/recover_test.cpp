@@ -124,7 +124,7 @@ TEST_P(Recover, a_log_of_another_run_is_refused_and_replaces_no_complete_file) {
   const auto found = storage::find_recoverable(path_);
   ASSERT_FALSE(found);
   EXPECT_EQ(found.error().code, ErrorCode::conflict) << found.error().text();
-  EXPECT_NE(found.error().text().find("written for another file"), std::string::npos);
+  EXPECT_NE(found.error().text().find("belongs to another file"), std::string::npos);
   expect_equal(read_netcdf(path_), reference(12));
 }
 
@@ -522,7 +522,7 @@ TEST_P(Recover, a_pipe_in_the_place_of_the_log_is_refused) {
   const auto log = storage::EpochLog::open(pipe, storage::Disk::real());
   ASSERT_FALSE(log);
   EXPECT_EQ(log.error().code, ErrorCode::format);
-  EXPECT_NE(log.error().text().find("no regular file"), std::string::npos);
+  EXPECT_NE(log.error().text().find("is not a regular file"), std::string::npos);
 }
 
 /// Gives the records of a damaged log valid checksums, so that their contents are read.

@@ -94,7 +94,7 @@ run_scenarios({
     "io_error": lambda: check("io_error", failing_writes(5), code="io", cause="Input/output error"),
     "quota": lambda: check("quota", failing_writes(122, store="cdf5"), code="no_space", cause="[Qq]uota"),
     "kill_server": lambda: check("kill_server", play("kill_server"), code=["peer_lost", "timed_out"],
-                                 cause=["I/O server 0", "the last that this rank put was record"]),
+                                 cause=["I/O server 0", "the last put of this rank was record"]),
     "kill_model": lambda: check("kill_model", play("kill_model"), code="peer_lost", ranks=[0, 2, 3], rank="rank 1",
                                 cause=["model rank 1", "not complete: out/out.nc"]),
     "killed_after_close": killed_after_close,

@@ -35,7 +35,7 @@ def tiered(*settings):
     check("cpp", "finalize:kept", says=["model ranks 0 and 1", AT_FINALIZE["finalize"]], published=["out.nc"], **layout)
     check("cpp", "unused", says=["model ranks 0 and 1", DESTROYED["finalize"]], **layout)
     # Only the frontend omits the call: the ranks and the server are informed by the frontend.
-    frontend = [r"frontend, rank 2\] error", "rank 2", r"the frontend \(rank 2\) passes nothing on"]
+    frontend = [r"frontend, rank 2\] error", "rank 2", r"the frontend \(rank 2\) no longer forwards data"]
     for language, scenario, text in (("cpp", "serve", DESTROYED), ("c", "serve:kept", AT_FINALIZE), ("fortran", "serve", AT_FINALIZE)):
         check(language, scenario, 2, says=[*frontend, text["serve"]],
               outcomes=[*told("bad_state", "rank 2", text["serve"]), (3, ["bad_state", "rank 2", text["serve"]])], **layout)

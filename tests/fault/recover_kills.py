@@ -138,7 +138,7 @@ def rerun_dies_early():
         done = command("recover", "--replace", OUT / name)
         if done.returncode == 0 or (OUT / name).read_bytes() != complete:
             fail(f"a complete {name} was replaced from a log of another run: {done.stdout}{done.stderr}")
-        if "written for another file" not in done.stderr:
+        if "belongs to another file" not in done.stderr:
             fail(f"{name}: another reason: {done.stderr}")
 
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every pair of types, for any processor.
+// Kernels for every pair of types, on any processor.
 #include "model/convert/rows.hpp"
 
 namespace afterbay::model::convert {

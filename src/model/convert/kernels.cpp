@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses the kernels for this processor, once for each lookup (function pointers, no ifunc, so that
-// sanitizers and static linking work as ever).
+// Chooses the kernels for this processor at every lookup (with function pointers instead of ifunc,
+// so that sanitizers and static linking work).
 #include "model/convert/kernels.hpp"
 
 #include <bit>
@@ -23,8 +23,8 @@ std::span<const convert::KernelSet> wide_sets() noexcept {
 std::span<const convert::KernelSet> wide_sets() noexcept { return {}; }
 #endif
 
-/// A type's values as the largest that it reaches on both sides of zero: powers of two, and one more for
-/// floats of either size. Text and strings are converted to nothing else.
+/// The range of a type's values, as exponents of two below and above zero; floating-point types
+/// have larger numbers of their own. Text and strings are not converted to other types.
 struct Reach {
   int below = 0;
   int above = 0;

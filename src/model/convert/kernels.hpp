@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conversion of a row of values from the model's type to the file's, byte order included.
+// Conversion of a row of values from the model's type to the file's type, including byte order.
 #pragma once
 
 #include <cstddef>
@@ -9,34 +9,34 @@
 
 namespace afterbay::model {
 
-/// Converts `count` values; strides are bytes between neighbours, may be negative or 0 (source).
-/// Neither address needs alignment; the ranges must not overlap. Returns how many values the target
-/// type cannot hold (what is stored for these is unspecified).
+/// Converts `count` values. Strides are the bytes between neighbours and may be negative or 0
+/// (source). Neither address needs alignment; the ranges must not overlap. Returns the number of
+/// values that the target type cannot hold (their stored values are unspecified).
 ///
-/// Rules, as netCDF-C's: numbers to integers are truncated towards zero and must lie between the
-/// target's smallest and largest value before that (NaN never does); float64 to float32 rounds,
-/// and a finite value that becomes infinite is out of range; NaN and infinity stay what they are
-/// between floats. Text goes to text only.
+/// Rules, as in netCDF-C: numbers are truncated towards zero when converted to integers, and must
+/// lie between the target's smallest and largest value before that (NaN never does); float64 is
+/// rounded to float32, and a finite value that becomes infinite is out of range; NaN and infinity
+/// are kept between floating-point types. Text is converted to text only.
 using RowFunction = std::uint64_t (*)(std::byte* to, const std::byte* from, std::size_t count,
                                       std::ptrdiff_t to_stride, std::ptrdiff_t from_stride);
 
-/// What converts the rows of a move. `streaming`, where there is one, stores past the caches: for
-/// large moves in long rows. A fence must follow it (model::execute does that).
+/// Converts the rows of a move. `streaming`, if present, stores past the caches, for large moves in
+/// long rows. A fence must follow it (model::execute does this).
 struct Kernel {
   RowFunction row = nullptr;
   RowFunction streaming = nullptr;
   explicit operator bool() const noexcept { return row != nullptr; }
 };
 
-/// The kernel for a pair of types, the best one for this processor; an empty one when there is none
-/// (text with numbers, strings). `swap_bytes` reverses the bytes of each stored value.
+/// The best kernel for a pair of types on this processor; empty if there is none (text with
+/// numbers, strings). `swap_bytes` reverses the bytes of each stored value.
 Kernel kernel(Type from, Type to, bool swap_bytes) noexcept;
 
 /// Whether there are values of `from` that `to` cannot hold.
 bool may_be_out_of_range(Type from, Type to) noexcept;
 
-/// The kernel that only copies elements of 1, 2, 4 or 8 bytes, reversing the bytes of each if asked;
-/// empty for other sizes.
+/// The kernel that only copies elements of 1, 2, 4 or 8 bytes, and reverses the bytes of each if
+/// requested; empty for other sizes.
 Kernel copy_kernel(std::size_t element_bytes, bool swap_bytes) noexcept;
 
 /// Whether values of a file with that byte order must be swapped on this machine.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernels of all instruction sets share. Private to convert/.
+// Shared parts of the kernels of all instruction sets. Private to convert/.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,8 @@
 
 namespace afterbay::model::convert {
 
-inline constexpr std::size_t block_values = 256;  ///< values converted between two prefetches
+/// Number of values converted between two prefetches.
+inline constexpr std::size_t block_values = 256;
 inline constexpr std::size_t cache_line_bytes = 64;
 inline constexpr std::size_t prefetch_ahead_bytes = 1024;
 
@@ -22,19 +23,19 @@ using BitsOf =
                        std::conditional_t<sizeof(T) == 2, std::uint16_t,
                                           std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>>;
 
-/// A hint only: the bytes may lie beyond the source's end.
+/// Only a hint: the bytes may lie beyond the end of the source.
 [[gnu::always_inline]] inline void prefetch(const std::byte* from, std::size_t bytes) {
   for (std::size_t i = 0; i < bytes; i += cache_line_bytes) __builtin_prefetch(from + i);
 }
 
-/// A lookup by types and by element size in one instruction set; empty where that has nothing better.
+/// Lookups by types and by element size in one instruction set; empty if it has no better kernel.
 struct KernelSet {
   Kernel (*convert)(Type from, Type to, bool swap_bytes) noexcept;
   Kernel (*copy)(std::size_t element_bytes, bool swap_bytes) noexcept;
 };
 
-extern const KernelSet baseline;  ///< every pair
-extern const KernelSet avx2;      ///< the pairs that models use most
+extern const KernelSet baseline;  ///< has every pair
+extern const KernelSet avx2;      ///< has the pairs that models use most
 extern const KernelSet avx512;
 
 }  // namespace afterbay::model::convert

@@ -24,14 +24,14 @@ Result<> EpochKeeper::reach(const wire::Epoch& message, Ticket before) {
   } else if (it.epoch.name != message.name) {
     return fail(ErrorCode::conflict,
                 "model rank {} calls epoch number {} '{}' where another rank calls it '{}': every rank must "
-                "come to the same epochs in the same order",
+                "call the same epochs in the same order",
                 before.peer, message.number, message.name, it.epoch.name);
   }
   it.before.push_back(std::move(before));
   return {};
 }
 
-/// Only the first epoch that is not complete can go on: later ones wait for it.
+/// Only the first incomplete epoch can advance: later ones wait for it.
 void EpochKeeper::advance() {
   while (!open_.empty() && !stopped_) {
     Open& it = open_.begin()->second;
@@ -42,7 +42,7 @@ void EpochKeeper::advance() {
     }
     for (OpenFile& file : it.files) {
       if (file.state == OpenFile::State::waiting) mark(it, file);
-      if (stopped_) return;  // a message could not be sent: there is no epoch any more
+      if (stopped_) return;  // a message could not be sent: all epochs were removed
     }
     if (!std::ranges::all_of(it.files,
                              [](const OpenFile& file) { return file.state == OpenFile::State::done; }))
@@ -51,7 +51,7 @@ void EpochKeeper::advance() {
   }
 }
 
-/// A file that is being published is waited for.
+/// A file that is being published delays the epoch.
 void EpochKeeper::mark(Open& it, OpenFile& entry) {
   const Key key(it.epoch.number, entry.id);
   OutputFile* const file = host_.file(entry.id);
@@ -69,7 +69,7 @@ void EpochKeeper::mark(Open& it, OpenFile& entry) {
   if (!member) {
     if (file->role == OutputFile::Role::leader && arrived_[key] + 1 < file->collection->servers.size())
       return;
-    // A crash between the two would leave a path that the journal does not know.
+    // A crash between the two would leave a path that is not in the journal.
     if (host_.awaits_journal(*file)) return;
   }
   entry.state = OpenFile::State::submitted;
@@ -78,8 +78,8 @@ void EpochKeeper::mark(Open& it, OpenFile& entry) {
   host_.mark(*file, std::move(of_file), member ? Parts() : take_parts(key, *file));
 }
 
-/// What members have of the file at the epoch. A member that has handed over the whole file since has that
-/// too, and the log of the epoch if it keeps one.
+/// The members' parts of the file at the epoch. If a member has handed over its complete part, that
+/// one is used, together with the member's log of the epoch if there is one.
 EpochKeeper::Parts EpochKeeper::take_parts(const Key& key, const OutputFile& file) {
   Parts parts = std::move(parts_[key]);
   parts_.erase(key);
@@ -107,14 +107,14 @@ void EpochKeeper::marked(const OutputFile& file, std::uint64_t number,
 }
 
 void EpochKeeper::take_part(wire::EpochPart message) {
-  if (stopped_ || message.epoch <= completed_) return;  // then the file was published before
+  if (stopped_ || message.epoch <= completed_) return;  // the file was published earlier
   const Key key(message.epoch, message.file);
   ++arrived_[key];
   if (message.part)
     parts_[key].push_back({message.part->server, message.part->logged, std::move(message.part->account)});
 }
 
-/// Everything is durable on this server.
+/// Everything is durable on this server: records the epoch in the journal.
 void EpochKeeper::note(Open& it) {
   it.stage = Stage::noting;
   journal::EpochCompleted line{it.epoch.number, it.epoch.name, {}};
@@ -127,7 +127,7 @@ void EpochKeeper::note(Open& it) {
 
 void EpochKeeper::noted(std::uint64_t number) {
   const auto at = open_.find(number);
-  if (at == open_.end()) return;  // the session failed meanwhile
+  if (at == open_.end()) return;  // the session has failed meanwhile
   const Open it = std::move(at->second);
   open_.erase(at);
   completed_ = number;
@@ -204,7 +204,7 @@ std::string EpochKeeper::missing_at(const Open& it) const {
   for (std::size_t p = 0; p < host_.ranks; ++p)
     if (std::ranges::find(it.before, p, &Ticket::peer) == it.before.end())
       absent.push_back(static_cast<int>(p));
-  return fmt::format("{} did not come to epoch {} ('{}')", text_of_ranks(absent), it.epoch.number,
+  return fmt::format("{} did not reach epoch {} ('{}')", text_of_ranks(absent), it.epoch.number,
                      it.epoch.name);
 }
 

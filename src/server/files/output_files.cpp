@@ -14,7 +14,7 @@ using Role = OutputFile::Role;
 
 Result<> OutputFile::check_wanted() const {
   switch (ending) {
-    case Ending::no_space: return fail(ErrorCode::no_space, "{} was given up for want of space", path);
+    case Ending::no_space: return fail(ErrorCode::no_space, "{} was given up because the disk is full", path);
     case Ending::abandoned:
       return fail(ErrorCode::bad_state, "{} was given up: the session has failed", path);
     case Ending::published:
@@ -30,7 +30,7 @@ std::vector<int> OutputFile::not_closed() const {
   return ranks;
 }
 
-// ---- what ranks say
+// ---- calls of ranks
 
 Result<> OutputFiles::open(std::size_t peer, const ServedCollection& collection, wire::OpenFile message,
                            std::uint64_t epochs) {
@@ -51,7 +51,7 @@ Result<> OutputFiles::open(std::size_t peer, const ServedCollection& collection,
     if (file.role == Role::leader) file.parts.missing = collection.servers.size() - 1;
     if (host_.is_given_up(collection)) {
       set(file, Ending::no_space);
-      host_.not_published(file, "its collection was given up before, for want of space");
+      host_.not_published(file, "its collection was given up earlier because the disk is full");
     }
   } else if (file.path != message.path || file.collection != &collection) {
     return fail(
@@ -142,7 +142,7 @@ void OutputFiles::submit_waiting(OutputFile& file) {
 
 void OutputFiles::task_ended(OutputFile& file, std::optional<Error> error) {
   const std::uint64_t id = file.id;
-  if (error) error->file = file.path;  // the final name, not that of the part file
+  if (error) error->file = file.path;  // the final name, not the name of the part file
   const bool gives_up = error && can_do_without(file, *error);
   if (gives_up && file.ending != Ending::no_space) return host_.give_up(*file.collection, error->message);
   if (file.ending == Ending::no_space && !failure_) return close_for_want_of_space(file);
@@ -154,7 +154,7 @@ void OutputFiles::task_ended(OutputFile& file, std::optional<Error> error) {
   if (OutputFile* const still = find(id); still != nullptr && still->wanted()) publish_if_complete(*still);
 }
 
-/// An error that a file of an optional collection may end with, and the session need not.
+/// Whether the error may end a file of an optional collection without ending the session.
 bool OutputFiles::can_do_without(const OutputFile& file, const Error& error) const {
   return !failure_ && (file.ending == Ending::no_space ||
                        (error.code == ErrorCode::no_space && host_.is_optional(*file.collection)));
@@ -226,7 +226,7 @@ void OutputFiles::end_for_want_of_space(OutputFile& file, const std::string& why
   host_.stop_space_waits(file);
   if (file.state == State::publishing) return;
   host_.given_up(file, why);
-  // The space is free at once, though a worker may still have the file open.
+  // The space is freed at once, although a worker may still have the file open.
   if (file.file && file.role != Role::member) file.file->give_back_space();
   submit_waiting(file);
   send_records(file);
@@ -238,7 +238,7 @@ void OutputFiles::close_for_want_of_space(OutputFile& file) {
   file.state = State::ended;
   if (file.file) {
     if (file.role != Role::member) file.file->give_back_space();
-    // A worker closes it: the format library may be in use for long.
+    // A worker closes it, because the format library may be busy for a long time.
     host_.run(file, [it = std::shared_ptr<storage::File>(std::move(file.file))] { it->abandon(); });
   }
   if (!file.closed_by_all()) return;
@@ -274,15 +274,16 @@ void OutputFiles::end_hopeless() {
     if (OutputFile* const file = find(id)) end(*file, Ending::abandoned, *failure_);
 }
 
-/// Of what several servers write, the others know by themselves: a part that is handed over is theirs to
-/// publish, and what is still missing from them may never come.
+/// Files that several servers write depend on the other servers: a part that is handed over is
+/// published by the leader, and missing parts may never arrive.
 bool OutputFiles::hopeless(const OutputFile& file) const {
   if (!file.wanted() || file.role == Role::member) return true;
   if (file.role == Role::leader && file.parts.missing > 0) return true;
   return !file.closed_by_all() && host_.ranks_ended();
 }
 
-/// Begins the next file of the same name. What builds on a file that was not published cannot be complete.
+/// Removes the file, then begins the next file of the same name. If that one may not begin, it ends
+/// as incomplete, because it builds on a file that was not published.
 void OutputFiles::remove(std::uint64_t id, bool next_may_begin) {
   const auto removed = files_.extract(id);
   host_.removed(removed.mapped());

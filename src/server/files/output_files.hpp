@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// OutputFiles: the files that this server writes, each from the first rank's open to its end. Decides when a
-// file is begun, when its tasks run, when it is published, and how it ends; `end` is the only way to end one.
-// Used by the ingest thread. A call that ends files invalidates references to them: look them up again.
+// OutputFiles: the files that this server writes, each from the first rank's open to its end.
+// Decides when a file is begun, when its tasks run, when it is published, and how it ends; `end` is
+// the only way to end one. Used by the ingest thread. A call that ends files invalidates references
+// to them: look them up again.
 #pragma once
 
 #include <cstdint>
@@ -23,37 +24,38 @@ class OutputFiles {
   using Task = std::function<void()>;
   struct Host {
     std::size_t server = 0;  ///< number of this server
-    std::size_t ranks = 0;   ///< model ranks
+    std::size_t ranks = 0;   ///< number of model ranks
     /// Gives a task of the file to a worker.
     std::function<void(const OutputFile&, Task)> run;
-    /// Member: whether the leader has made the file.
+    /// Member: whether the leader has created the file.
     std::function<bool(const OutputFile&)> leader_is_ready;
-    /// Submits a task that makes the file, or joins it, and calls `created` and `task_ended` in the end.
+    /// Submits a task that creates or joins the file and finally calls `created` and `task_ended`.
     std::function<void(OutputFile&, SchemaChanges)> create;
-    /// Submits a task that records in the journal that the file was opened, if it keeps one.
+    /// Submits a task that records in the journal, if there is one, that the file was opened.
     std::function<void(OutputFile&)> note_opened;
-    /// Submits a task that publishes the file, and calls `end` or `not_published` in the end.
+    /// Submits a task that publishes the file and finally calls `end` or `not_published`.
     std::function<void(OutputFile&)> publish;
-    /// Member: submits a task that completes the part, and calls `part_complete` or `not_published`.
+    /// Member: submits a task that completes the part and finally calls `part_complete` or
+    /// `not_published`.
     std::function<void(OutputFile&)> hand_over;
-    /// Tells ranks how many records the file had when it was opened.
+    /// Tells ranks the number of records in the file when it was opened.
     std::function<void(const OutputFile&)> send_records;
     std::function<void(std::size_t peer, std::uint64_t ticket)> answer;
-    /// The file has its final name; or member: its leader has published it.
+    /// The file has its final name; for a member: its leader has published it.
     std::function<void(const OutputFile&)> published;
-    /// Records in the journal that the file is not published.
+    /// Records in the journal that the file will not be published.
     std::function<void(const OutputFile&, const std::string& why)> not_published;
-    /// The same for a file that has begun and is given up because the disk is full.
+    /// The same for a file that was begun and is given up because the disk is full.
     std::function<void(const OutputFile&, const std::string& why)> given_up;
     /// The file has ended and was removed.
     std::function<void(const OutputFile&)> removed;
     /// Whether files of the collection are no longer written because the disk is full.
     std::function<bool(const ServedCollection&)> is_given_up;
-    /// Whether the session can go on without files of the collection if the disk is full.
+    /// Whether the session can continue without files of the collection if the disk is full.
     std::function<bool(const ServedCollection&)> is_optional;
-    /// Gives up the collection on all servers: ends its files for want of space.
+    /// Gives up the collection on all servers because the disk is full.
     std::function<void(const ServedCollection&, const std::string& why)> give_up;
-    /// Calls that wait for space for the file fail from now on.
+    /// From now on, calls that wait for space for the file fail.
     std::function<void(const OutputFile&)> stop_space_waits;
     /// Whether all model ranks have ended.
     std::function<bool()> ranks_ended;
@@ -63,62 +65,64 @@ class OutputFiles {
 
   explicit OutputFiles(Host host) : host_(std::move(host)) {}
 
-  // From model rank `peer`.
-  /// Fails with conflict if another rank opens another file under this number.
+  // Messages from model rank `peer`.
+  /// Fails (conflict) if another rank opens another file under this number.
   Result<> open(std::size_t peer, const ServedCollection& collection, wire::OpenFile message,
                 std::uint64_t epochs = 0);
-  /// Returns the file if this was the last rank to close it: once its records have ended, `all_closed` is to
-  /// be called. Else null.
+  /// Returns the file if this was the last rank to close it: call `all_closed` once its records
+  /// have ended. Otherwise returns null.
   Result<OutputFile*> close(std::size_t peer, const wire::CloseFile& message);
   void all_closed(OutputFile& file);
   Result<> ask_records(std::size_t peer, std::uint64_t id);
 
-  /// Begins a file if nothing is missing for that: its changes, the end of an older file of its name, and for
-  /// a member the leader's part. So close and open of the same path need no wait between them.
+  /// Begins a file if all its conditions are met: its changes are known, an older file of its name
+  /// has ended, and for a member the leader has created it. Ranks need not wait between close and
+  /// open of the same path.
   void begin(OutputFile& file);
-  /// The file has been made. `task_ended` follows.
+  /// The file has been created. `task_ended` follows.
   void created(OutputFile& file, std::unique_ptr<storage::File> made);
-  /// Submits a task once the file is open. In the end it calls `task_done` and `task_ended`.
+  /// Submits a task once the file is open. The task finally calls `task_done` and `task_ended`.
   void submit(OutputFile& file, Task task);
   static void task_done(OutputFile& file) noexcept { --file.pending; }
-  /// A task other than publication has ended. The file may be published now, or end.
+  /// A task other than publication has ended. The file may now be published or end.
   void task_ended(OutputFile& file, std::optional<Error> error);
-  /// Publication has failed, or a member's part could not be completed.
+  /// The publication has failed, or a member's part could not be completed.
   void not_published(OutputFile& file, Error error);
-  /// Member: the part is complete. True: it is to be handed to the leader, then call `end_hopeless`.
+  /// Member: the part is complete. Returns true if it must be handed to the leader; then call
+  /// `end_hopeless`.
   [[nodiscard]] bool part_complete(OutputFile& file);
   /// Leader: a member has handed over its part.
   void take_part(OutputFile& file, storage::MemberEpoch part);
 
   /// Ends a file, or decides how it will end:
   ///   published   now, after its publication;
-  ///   incomplete  now if its publication failed; else when the session fails, which must follow;
+  ///   incomplete  now if its publication failed; otherwise when the session fails, as it must;
   ///   abandoned   as soon as no task uses it (after a failure of the session);
-  ///   no_space    as soon as no task uses it and all ranks have closed it; the next file of its name may
-  ///               begin then. If it is being published, it may still become complete.
+  ///   no_space    as soon as no task uses it and all ranks have closed it; then the next file of
+  ///               its name may begin. If it is being published, it may still become complete.
   void end(OutputFile& file, Ending ending, const std::string& why = "");
-  /// Model ranks contradicted each other: a file that not all of them have closed ends as incomplete.
+  /// Model ranks contradicted each other: files that not all of them have closed end as incomplete.
   void end_unclosed();
-  /// The session has failed. Files that all ranks have closed are still published, the others end.
+  /// The session has failed. Files that all ranks have closed are still published; the others end.
   void session_failed(std::string why);
-  /// After a failure: ends the files that can no longer become complete. Otherwise nothing.
+  /// After a failure: ends the files that can no longer become complete. Otherwise does nothing.
   void end_hopeless();
 
   [[nodiscard]] OutputFile* find(std::uint64_t id);
   [[nodiscard]] Result<OutputFile*> require(std::uint64_t id);
-  /// Whether what ranks still send for the file is of no use, because it is given up or the session failed.
+  /// Whether messages for the file are ignored, because it was given up or the session has failed.
   [[nodiscard]] bool ignores(std::uint64_t id) const;
   [[nodiscard]] const std::map<std::uint64_t, OutputFile>& all() const noexcept { return files_; }
   /// Numbers of the files of a collection.
   [[nodiscard]] std::vector<std::uint64_t> of(const ServedCollection& collection) const;
   [[nodiscard]] bool being_written() const;
-  /// Whether the ticket is that of a close which has not been answered.
+  /// Whether the ticket belongs to a close that has not been answered.
   [[nodiscard]] bool has_ticket(std::size_t peer, std::uint64_t ticket) const;
 
  private:
   [[nodiscard]] bool can_do_without(const OutputFile& file, const Error& error) const;
   [[nodiscard]] bool hopeless(const OutputFile& file) const;
-  /// Never back to an earlier enumerator.
+  /// Never returns to an earlier enumerator.
   static void set(OutputFile& file, Ending ending);
   void publish_if_complete(OutputFile& file);
   void submit_waiting(OutputFile& file);
@@ -130,8 +134,8 @@ class OutputFiles {
   void remove(std::uint64_t id, bool next_may_begin);
 
   Host host_;
-  std::map<std::uint64_t, OutputFile> files_;  ///< by number: in the order of the opens
-  std::optional<std::string> failure_;         ///< why the session has failed
+  std::map<std::uint64_t, OutputFile> files_;  ///< by number, which is the order of opening
+  std::optional<std::string> failure_;         ///< the reason why the session has failed
 };
 
 }  // namespace afterbay::server

@@ -24,8 +24,8 @@ Result<std::vector<std::uint64_t>> RemotePlaces::ask(std::uint64_t file, std::si
     if (is_busy(leader)) end = std::chrono::steady_clock::now() + deadline_;
     if (std::chrono::steady_clock::now() > end)
       return afterbay::fail(ErrorCode::timed_out,
-                            "I/O server {}, which makes the file, did not say within {} s (the setting "
-                            "'deadline') where {} pieces go",
+                            "I/O server {}, which creates the file, did not report within {} s (the setting "
+                            "'deadline') where to write {} pieces",
                             leader, static_cast<double>(deadline_.count()) / 1000, requests.size());
     if (work_) continue;
     MutexLock lock(mutex_);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// RemotePlaces: workers ask for places in files that other servers make; the ingest thread carries questions
-// and answers.
+// RemotePlaces: workers request places in files that other servers create; the ingest thread
+// exchanges the questions and answers.
 #pragma once
 
 #include <chrono>
@@ -23,22 +23,23 @@ namespace afterbay::server {
 
 class RemotePlaces {
  public:
-  /// `wake`: makes the ingest thread look for questions; any thread. `work`: where the ingest thread itself
-  /// asks (no workers), it goes on with what servers say to each other.
+  /// `wake`: makes the ingest thread look for questions; called by any thread. `work`: if the
+  /// ingest thread itself asks (no workers), processes messages between servers.
   RemotePlaces(std::chrono::milliseconds deadline, std::function<void()> wake, std::function<void()> work)
       : deadline_(deadline), wake_(std::move(wake)), work_(std::move(work)) {}
 
-  /// Any thread; blocks until the leader has answered, the session failed, or the deadline passed.
+  /// Any thread. Blocks until the leader has answered, the session has failed, or the deadline has
+  /// passed.
   Result<std::vector<std::uint64_t>> ask(std::uint64_t file, std::size_t leader,
                                          std::span<const storage::PlaceRequest> requests);
 
   // Ingest thread.
-  /// What is to be sent, with the server it goes to.
+  /// The questions to send, each with its recipient.
   std::vector<std::pair<std::size_t, wire::AskPlaces>> take_questions();
   void answer(wire::Places answer);
-  /// `leader` waits for something itself, or no longer: who asks it waits as long.
+  /// `leader` is waiting for something itself, or no longer: waits for its answers are extended.
   void set_busy(std::size_t leader, bool busy);
-  /// Nothing will be answered any more.
+  /// No further questions will be answered.
   void fail(const Error& error);
 
  private:

@@ -76,7 +76,7 @@ void SharedFiles::answer(std::size_t member, const wire::AskPlaces& question) {
 
 Result<> SharedFiles::part_done(std::size_t member, wire::PartDone message) {
   OutputFile* const file = host_.file(message.file);
-  if (file == nullptr || !file->wanted()) return {};  // given up
+  if (file == nullptr || !file->wanted()) return {};  // the file was given up
   if (!file->file || file->parts.missing == 0)
     return afterbay::fail(
         make_error(ErrorCode::internal, "I/O server {} hands over a part of a file too early", member)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// SharedFiles: what servers that write a file together tell each other. The leader makes and publishes the
-// file; members write their parts in place and hand them over. See wire/server_messages.hpp. Used by the
-// ingest thread, except the placers.
+// SharedFiles: the messages between servers that write a file together. The leader creates and
+// publishes the file; members write their parts in place and hand them over. See
+// wire/server_messages.hpp. Used by the ingest thread, except the placers.
 #pragma once
 
 #include <chrono>
@@ -23,11 +23,11 @@ class SharedFiles {
  public:
   struct Host {
     std::int64_t server = 0;  ///< number of this server
-    /// Null if this server has no such file, or no longer.
+    /// Null if this server does not have the file, or no longer has it.
     std::function<OutputFile*(std::uint64_t id)> file;
-    /// Member: begins the file if nothing else is missing.
+    /// Member: begins the file if all other conditions are met.
     std::function<void(OutputFile&)> begin;
-    /// Leader: the file has one member's part more.
+    /// Leader: adds a member's part to the file.
     std::function<void(OutputFile&, storage::MemberEpoch)> take_part;
     std::function<void(const OutputFile&, const wire::FileShared&)> send_to_members;
     std::function<Result<>(std::size_t server, const wire::AskPlaces&)> send_question;
@@ -37,8 +37,8 @@ class SharedFiles {
     std::function<void(Error)> fail;
     /// Makes the ingest thread call `send_questions` soon; any thread.
     std::function<void()> wake;
-    /// If the ingest thread itself asks for places because there are no workers: calls `send_questions` and
-    /// takes what other servers send. Else empty.
+    /// If there are no workers, the ingest thread itself requests places: then this calls
+    /// `send_questions` and receives messages of other servers. Otherwise empty.
     std::function<void()> work;
   };
 
@@ -46,32 +46,33 @@ class SharedFiles {
   SharedFiles(std::chrono::milliseconds deadline, Host host);
 
   // Member.
-  /// The leader has made the file; it may not be open here yet.
+  /// The leader has created the file; it may not be open on this server yet.
   void leader_made(wire::FileShared message);
   [[nodiscard]] bool leader_is_ready(const OutputFile& file) const { return shares_.contains(file.id); }
-  /// What the leader sent for `Store::join`, once.
+  /// Returns, once, the leader's data for `Store::join`.
   [[nodiscard]] std::vector<std::byte> take_share(const OutputFile& file);
-  /// Asks the leader for places; any thread. The SharedFiles outlives it.
+  /// Requests places from the leader; any thread. The SharedFiles must outlive it.
   [[nodiscard]] std::shared_ptr<storage::Placer> placer(const OutputFile& file);
-  /// Sends what placers have asked since the last call; true: there was something.
+  /// Sends the questions that placers have asked since the last call; returns true if there were
+  /// any.
   bool send_questions();
   void take_places(wire::Places answer) { places_.answer(std::move(answer)); }
-  /// The leader waits for space, or no longer: its answers are waited for as long.
+  /// The leader is waiting for space, or no longer: waits for its answers are extended.
   void set_busy(std::size_t leader, bool busy) { places_.set_busy(leader, busy); }
-  /// Gives the complete part to the leader.
+  /// Hands the complete part over to the leader.
   void hand_over(const OutputFile& file, std::vector<std::byte> account);
 
   // Leader.
-  /// Gives the members what they need to join.
+  /// Sends the members the data that they need to join.
   void share(const OutputFile& file, std::vector<std::byte> share);
   void answer(std::size_t member, const wire::AskPlaces& question);
-  /// The file takes the account when it is published: epochs that are behind are marked before, and count it
-  /// themselves.
+  /// The file adds the part when it is published: epochs that are still in progress are marked
+  /// before that, and add the part themselves.
   Result<> part_done(std::size_t member, wire::PartDone message);
 
   /// The file has ended here.
   void removed(const OutputFile& file) { shares_.erase(file.id); }
-  /// Nothing is answered any more.
+  /// No further questions are answered.
   void session_failed(const Error& error);
   /// An error between this server and another one.
   [[nodiscard]] Error error_with(std::size_t server, Error error) const;

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint64_t goodbye_after_failure_ns = 2'000'000'000;
 constexpr std::uint64_t ranks_give_up_together_ns = 200'000'000;
-/// Part of the grace period that is left for what runs when it ends.
+/// Divisor: this part of the grace period is reserved for the work at its end.
 constexpr std::uint64_t reserve_share = 5;
 
 std::uint64_t nanoseconds(std::chrono::milliseconds time) {
@@ -48,7 +48,7 @@ void Shutdown::rank_gave_up(std::size_t peer, const std::optional<Error>& cause,
     gave_up_ = {std::move(error), std::move(reason), {}, now_ns};
   }
   gave_up_->peers.push_back(peer);
-  host_.forget_link(peer);  // it may close its link before the others have come
+  host_.forget_link(peer);  // it may close its link before the others have given up
   if (gave_up_->peers.size() + ended_count_ == host_.ranks) report_ranks_that_gave_up();
 }
 
@@ -87,19 +87,20 @@ void Shutdown::begin_stop(const char* why, std::uint64_t now_ns) {
   const std::uint64_t grace_ns = nanoseconds(config_.stop.grace);
   stop_ = Stop{why, now_ns + grace_ns, grace_ns, host_.last_file()};
   host_.run_by_priority();
-  host_.warn(
-      fmt::format("I/O server {} was asked to stop ({}): it publishes what the ranks have closed within {} s "
-                  "(the setting "
-                  "'stop.grace')",
-                  host_.server, why, static_cast<double>(config_.stop.grace.count()) / 1000));
+  host_.warn(fmt::format(
+      "I/O server {} was asked to stop ({}): it publishes the files that the ranks have closed within {} s "
+      "(the setting "
+      "'stop.grace')",
+      host_.server, why, static_cast<double>(config_.stop.grace.count()) / 1000));
 }
 
 Error Shutdown::stop_error() const {
   const std::vector<std::string> open = host_.open_paths();
-  Error error = make_error(ErrorCode::stopped,
-                           "the run was asked to stop ({}): what all ranks had closed is published, the rest "
-                           "is not; end the model",
-                           stop_->why);
+  Error error =
+      make_error(ErrorCode::stopped,
+                 "the run was asked to stop ({}): files that all ranks had closed are published, others "
+                 "are not; end the model",
+                 stop_->why);
   if (!open.empty())
     error.in_file(open.front())
         .add(fmt::format("not complete: {}{}", open.front(),
@@ -109,8 +110,8 @@ Error Shutdown::stop_error() const {
 
 Error Shutdown::cause_of_failure(Error error, std::uint64_t now_ns) {
   if (error.code == ErrorCode::stopped && !stop_) begin_stop("as another server was", now_ns);
-  if (stop_ && error.code == ErrorCode::peer_lost)  // ranks get the signal too, and end by it
-    error = stop_error().add(error.text());
+  // Ranks also receive the signal, and may end because of it.
+  if (stop_ && error.code == ErrorCode::peer_lost) error = stop_error().add(error.text());
   return error;
 }
 
@@ -127,7 +128,7 @@ void Shutdown::end_writing() {
 
 Result<> Shutdown::check_time(const std::string& path) const {
   if (!out_of_time_) return {};
-  return fail(ErrorCode::stopped, "{} could not be written in the time that was left", path);
+  return fail(ErrorCode::stopped, "{} could not be written in the remaining time", path);
 }
 
 // ---- the end

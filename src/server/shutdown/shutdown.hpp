@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shutdown: how a server comes to its end: which model ranks have ended, ranks that gave up, a signal that
+// Shutdown: the end of a server: model ranks that have ended, ranks that gave up, a signal that
 // asks the run to stop, the wait for the last messages, and the deadlines of all these. Phases:
-//   running        until all model ranks have ended, or no longer count, and nothing is left to do;
+//   running        until all model ranks have ended, or no longer count, and no work is left;
 //   said_goodbye   until the last messages have been sent;
 //   finished.
-// When a signal asks the run to stop, what the ranks have closed is published first, then the ranks are told:
-// a model that is told at once may end the job in the middle of its restart files.
-// Used by the ingest thread, except check_time.
+// If a signal asks the run to stop, the files that the ranks have closed are published first, and
+// then the ranks are told: a model that is told at once could end the job while it writes restart
+// files. Used by the ingest thread, except check_time.
 #pragma once
 
 #include <atomic>
@@ -29,25 +29,25 @@ class Shutdown {
     /// Ends the session; calls `session_failed`. `peer`: the rank that failed.
     std::function<void(Error)> fail;
     std::function<void(Error, std::size_t peer)> fail_for_rank;
-    /// The transport takes nothing from the rank any more.
+    /// The transport no longer receives from the rank.
     std::function<void(std::size_t peer)> forget_link;
-    /// The rank has ended: what it asked for is forgotten.
+    /// The rank has ended: its outstanding requests are removed.
     std::function<void(std::size_t peer)> rank_ended;
-    /// Number of the file that was opened last; 0: none is open.
+    /// Number of the last opened file; 0: none is open.
     std::function<std::uint64_t()> last_file;
-    /// Whether no file up to this number that a rank had closed is left.
+    /// Whether no file up to this number remains that a rank had closed.
     std::function<bool(std::uint64_t last_file)> drained;
-    /// Paths of files that are open and were not given up.
+    /// Paths of open files that were not given up.
     std::function<std::vector<std::string>()> open_paths;
-    /// Tasks of workers run by priority from now on.
+    /// From now on, tasks of workers run by priority.
     std::function<void()> run_by_priority;
-    /// Calls to the disk that have not begun fail from now on.
+    /// From now on, calls to the disk that have not begun fail.
     std::function<void()> cut_off_disk;
-    /// Whether files, epochs and triggers have ended; goes on with them.
+    /// Whether files, epochs and triggers have ended; continues with the rest.
     std::function<bool()> nothing_left;
-    /// Tells ranks and servers that nothing more will come. May end the session.
+    /// Tells ranks and servers that no more messages will follow. May end the session.
     std::function<void()> say_goodbye;
-    /// Whether messages are still to be sent.
+    /// Whether messages remain to be sent.
     std::function<bool()> sending;
     std::function<void(const std::string&)> warn;
   };
@@ -56,34 +56,36 @@ class Shutdown {
 
   // Model ranks.
   void rank_ended(std::size_t peer);
-  /// A rank ended without finalize. Waits a little for others that make the same mistake: one failure.
+  /// A rank ended without finalize. Waits briefly for other ranks that make the same mistake, to
+  /// report one failure.
   void rank_gave_up(std::size_t peer, const std::optional<Error>& cause, std::string reason,
                     std::uint64_t now_ns);
   [[nodiscard]] bool has_ended(std::size_t peer) const { return ended_[peer]; }
   [[nodiscard]] std::size_t ranks_ended() const noexcept { return ended_count_; }
   [[nodiscard]] bool all_ranks_ended() const noexcept { return ended_count_ >= host_.ranks; }
-  /// Ranks that have not ended are waited for no longer.
+  /// Stops waiting for ranks that have not ended.
   void give_up_ranks() noexcept { ended_count_ = host_.ranks; }
-  /// Reports ranks that gave up now, if there are any.
+  /// Reports the ranks that have given up so far, if any.
   void report_ranks_that_gave_up();
 
-  // A stop of the run.
-  /// `signal` is asked from time to time: the signal that asks the run to stop, or 0.
+  // Stop of the run.
+  /// `signal` is called periodically and returns the signal that asks the run to stop, or 0.
   void stop_at(std::function<int()> signal) { signal_ = std::move(signal); }
-  /// The error with which the session ends: adapts it if the run was asked to stop, here or elsewhere.
+  /// The error with which the session ends: adapts it if this server or another was asked to stop.
   [[nodiscard]] Error cause_of_failure(Error error, std::uint64_t now_ns);
   void session_failed(std::uint64_t now_ns);
-  /// What is not written by now never will be.
+  /// Remaining data are not written any more.
   void end_writing();
   /// Fails if there is no time left to write the file. Any thread.
   [[nodiscard]] Result<> check_time(const std::string& path) const;
 
-  /// From time to time: signals, and deadlines that have passed.
+  /// Called periodically: checks for signals and expired deadlines.
   void watch(std::uint64_t now_ns);
   void watch_ranks_that_gave_up(std::uint64_t now_ns);
-  /// After a failure: ranks that never come back are waited for as long as the deadline.
+  /// After a failure: stops waiting for ranks that have not ended once the deadline has passed.
   void watch_failed(std::uint64_t now_ns);
-  /// Goes on to the next phase if nothing is missing for it. Does not wait. True: it has just finished.
+  /// Enters the next phase if its conditions are met. Does not wait. Returns true if the server has
+  /// just finished.
   [[nodiscard]] bool advance(std::uint64_t now_ns);
   [[nodiscard]] bool said_goodbye() const noexcept { return phase_ != Phase::running; }
   [[nodiscard]] bool finished() const noexcept { return phase_ == Phase::finished; }
@@ -94,9 +96,10 @@ class Shutdown {
     std::string why;
     std::uint64_t until_ns = 0;
     std::uint64_t grace_ns = 0;
-    std::uint64_t last_file = 0;  ///< that was open when it began
+    std::uint64_t last_file = 0;  ///< the last open file when the stop began
   };
-  /// Ranks that gave up one after the other, with the error of the first: one failure, reported once.
+  /// Ranks that gave up one after the other, with the error of the first one, reported once as one
+  /// failure.
   struct GaveUp {
     Error error;
     std::string reason;

@@ -13,8 +13,8 @@ namespace {
 constexpr std::uint64_t shortest_pause_ns = 50'000'000;
 constexpr std::uint64_t longest_pause_ns = 2'000'000'000;
 constexpr std::uint64_t least_after_sacrifice_ns = 2'000'000'000;
-constexpr std::uint64_t slice_ns = 100'000'000;     ///< between two signs of life
-constexpr std::uint64_t work_slice_ns = 2'000'000;  ///< where the ingest thread itself waits
+constexpr std::uint64_t slice_ns = 100'000'000;     ///< between two calls of Hooks::alive
+constexpr std::uint64_t work_slice_ns = 2'000'000;  ///< if the ingest thread itself waits
 
 }  // namespace
 
@@ -50,7 +50,7 @@ bool SpaceGuard::wait_for_space(const storage::SpaceWait& call) {
   return true;
 }
 
-/// The longer it has lasted, the longer is the pause; signs of life are given all the time.
+/// Pauses grow with the time waited; Hooks::alive is called throughout.
 void SpaceGuard::sleep(std::uint64_t waited_ns) {
   const std::uint64_t end = now_ns() + std::clamp(waited_ns / 4, shortest_pause_ns, longest_pause_ns);
   for (std::uint64_t now = now_ns(); now < end; now = now_ns()) {
@@ -78,7 +78,8 @@ void SpaceGuard::offer(bool something) {
 
 void SpaceGuard::give_up(const std::string& path) {
   std::error_code none;
-  std::string resolved = std::filesystem::weakly_canonical(path, none).string();  // as the system calls it
+  // The path in the form in which the disk reports it.
+  std::string resolved = std::filesystem::weakly_canonical(path, none).string();
   {
     const MutexLock lock(mutex_);
     given_up_.insert(path);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SpaceGuard: how long a server's writes wait for space on a full disk, and who is told.
+// SpaceGuard: decides how long writes of a server wait for space on a full disk, and who is
+// notified.
 #pragma once
 
 #include <atomic>
@@ -16,24 +17,27 @@
 
 namespace afterbay::server {
 
-/// Something that the ingest thread is to know.
+/// A notice for the ingest thread.
 struct SpaceNotice {
   enum class What {
-    short_of_space,  ///< the first call waits
-    over,            ///< none does any more, the last one succeeded
-    given_up,        ///< none does any more, the last one failed
-    sacrifice,       ///< the time is over: what can be done without is to be given up
+    short_of_space,  ///< the first call begins to wait
+    over,            ///< no call waits any longer; the last one succeeded
+    given_up,        ///< no call waits any longer; the last one failed
+    sacrifice,       ///< the time has expired: optional files are to be given up
   };
   What what = What::short_of_space;
   storage::SpaceWait call;
 };
 
-/// A call waits up to `retry`, and once more as long when something was sacrificed for it. Any thread.
+/// A call waits for up to `retry`, and once more for as long if something was given up for it. Any
+/// thread.
 class SpaceGuard : public storage::SpacePatience {
  public:
   struct Hooks {
-    std::function<void()> alive;                     ///< often while a call waits; any thread
-    std::function<void()> work;                      ///< likewise, where the ingest thread itself waits
+    /// Called often while a call waits; any thread.
+    std::function<void()> alive;
+    /// Likewise, if the ingest thread itself waits.
+    std::function<void()> work;
     std::function<void(const SpaceNotice&)> notify;  ///< any thread
   };
   SpaceGuard(std::chrono::milliseconds retry, Hooks hooks);
@@ -43,15 +47,15 @@ class SpaceGuard : public storage::SpacePatience {
 
   [[nodiscard]] bool is_cut_off() const noexcept override { return cut_off_; }
 
-  /// There is something that can be given up: a notice will ask for it.
+  /// Whether something can be given up; if so, a notice will request it.
   void offer(bool something);
-  /// Calls about this file wait no more.
+  /// From now on, calls for this file do not wait.
   void give_up(const std::string& path);
-  /// No call waits any more.
+  /// From now on, no call waits.
   void stop();
-  /// Nor writes: what a disk that hangs has not begun, it need not.
+  /// From now on, no call waits, and writes that have not begun fail: the disk may hang.
   void cut_off();
-  /// Whether a call waits now.
+  /// Whether a call is waiting.
   [[nodiscard]] bool waiting() const;
 
  private:
@@ -64,10 +68,12 @@ class SpaceGuard : public storage::SpacePatience {
   mutable Mutex mutex_;
   std::condition_variable_any changed_;
   std::atomic<bool> cut_off_{false};
-  std::set<std::pair<std::uint64_t, std::string>> calls_ AFTERBAY_GUARDED_BY(mutex_);  ///< that wait
+  /// Calls that are waiting.
+  std::set<std::pair<std::uint64_t, std::string>> calls_ AFTERBAY_GUARDED_BY(mutex_);
   std::set<std::string> given_up_ AFTERBAY_GUARDED_BY(mutex_);
   bool offered_ AFTERBAY_GUARDED_BY(mutex_) = false;
-  std::uint64_t sacrificed_ns_ AFTERBAY_GUARDED_BY(mutex_) = 0;  ///< when; 0: never
+  /// The time at which something was given up; 0: never.
+  std::uint64_t sacrificed_ns_ AFTERBAY_GUARDED_BY(mutex_) = 0;
   bool asks_ AFTERBAY_GUARDED_BY(mutex_) = false;
   bool stopped_ AFTERBAY_GUARDED_BY(mutex_) = false;
 };

@@ -45,7 +45,7 @@ void SpacePolicy::take(const SpaceNotice& notice) {
   if (notice.what == What::short_of_space) {
     host_.warn(fmt::format(
         "{} for {}: I/O server {} keeps the data and tries again for {} s (the setting 'space.retry'); model "
-        "ranks wait when its memory is full; free space for the run to go on",
+        "ranks wait when its memory is full; free space so that the run can continue",
         missing, path, host_.server, static_cast<double>(config_.space_retry.count()) / 1000));
     return host_.report_short(true);
   }
@@ -54,7 +54,7 @@ void SpacePolicy::take(const SpaceNotice& notice) {
         fmt::format("{} for {}, for {:.0f} s", missing, path, seconds_since(notice.call.since_ns)));
   host_.report_short(false);
   if (notice.what == What::over)
-    host_.warn(fmt::format("there is space again for {}, after {:.1f} s: output goes on", path,
+    host_.warn(fmt::format("there is space again for {}, after {:.1f} s: output continues", path,
                            seconds_since(notice.call.since_ns)));
   for (auto& then : std::exchange(put_off_, {})) when_no_call_waits(std::move(then));
 }

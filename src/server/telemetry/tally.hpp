@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tally: what a server has taken in and written so far, for those who look at it. Used by the ingest thread,
-// but for `written`.
+// Tally: the amounts that a server has taken in and written so far, for statistics. Used by the
+// ingest thread, except `written`.
 #pragma once
 
 #include <atomic>
@@ -30,16 +30,16 @@ class Tally {
     bytes_in_ += bytes;
     collections_[collection].bytes_in += bytes;
   }
-  /// Any thread. `bytes` of payload have become `packed` in a file.
+  /// Any thread. Payload of `bytes` bytes was written as `packed` bytes.
   void written(std::uint64_t bytes, std::uint64_t packed) noexcept {
     bytes_out_.fetch_add(bytes, std::memory_order_relaxed);
     bytes_written_.fetch_add(packed, std::memory_order_relaxed);
   }
-  /// A model rank's own account of its waits so far.
+  /// A model rank's report of its waits so far.
   void waited(std::size_t rank, std::uint64_t for_room_ns, std::uint64_t for_files_ns) {
     waits_[rank] = {for_room_ns, for_files_ns};
   }
-  /// Keeps the latest files only.
+  /// Keeps only the latest files.
   void published(observe::FileRecord file) {
     constexpr std::size_t most_files = 1000;
     files_.push_back(std::move(file));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Telemetry: what a server shows of itself while it runs and afterwards: the progress line, the statistics
-// page, the Prometheus file, the series of the report, and warnings of a growing backlog. Used by the ingest
-// thread, except Tally::written.
+// Telemetry: observability of a server during and after the run: the progress line, the statistics
+// page, the Prometheus file, the series of the report, and warnings of a growing backlog. Used by
+// the ingest thread, except Tally::written.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ namespace afterbay::server {
 
 class Telemetry {
  public:
-  /// What only the rest of the server knows.
+  /// Data that only the rest of the server has.
   struct Host {
     /// Phase, files, tasks, ranks and bytes read of the server.
     std::function<void(observe::ServerState&)> fill;
@@ -43,14 +43,15 @@ class Telemetry {
   [[nodiscard]] const Tally& tally() const noexcept { return tally_; }
   /// A rank has ended its step number `step`.
   void step_ended(std::uint64_t step);
-  /// `opened_ns`: when the first rank opened it. `records`: that the ranks handed over.
+  /// `opened_ns`: the time at which the first rank opened it. `records`: number of records that the
+  /// ranks handed over.
   void file_published(std::uint32_t collection, const std::string& collection_name, const std::string& path,
                       std::uint64_t opened_ns, std::uint64_t bytes, std::uint64_t records);
 
-  /// The state of this moment for whoever looks at the server, and a warning if the backlog begins to grow.
-  /// `active`: the model has defined something.
+  /// Publishes the current state, and warns if the backlog begins to grow. `active`: the model has
+  /// defined something.
   void sample(bool active);
-  /// Whether the last sample is old enough for another one.
+  /// Whether it is time for the next sample.
   [[nodiscard]] bool sample_is_due(std::uint64_t now_ns) const noexcept { return now_ns >= next_sample_ns_; }
   /// Prints a progress line to stderr if one is due (`report.progress`), or if it is the `last`.
   void show_progress(bool last = false);
@@ -71,7 +72,7 @@ class Telemetry {
   const double started_at_s_;
   const std::string host_name_;
   const std::int64_t pid_;
-  observe::Progress shown_{};  ///< by the last progress line
+  observe::Progress shown_{};  ///< state at the last progress line
   std::uint64_t next_shown_ns_ = 0;
   observe::BacklogWatch backlog_watch_;
   std::uint64_t next_sample_ns_ = 0;

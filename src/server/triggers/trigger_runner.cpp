@@ -44,7 +44,7 @@ std::vector<std::string> TriggerRunner::due_for_epoch() const {
   return triggers_->due(event);
 }
 
-/// From a trigger's thread. A failed trigger does not make the output incomplete.
+/// Called by a trigger's thread. A failed trigger does not make the output incomplete.
 void TriggerRunner::ran(const triggers::Outcome& outcome) {
   const triggers::Event& of = outcome.event;
   journal::TriggerRan line;
@@ -63,9 +63,9 @@ void TriggerRunner::ran(const triggers::Outcome& outcome) {
     }();
     logger_.write(
         first ? LogLevel::warning : LogLevel::debug,
-        fmt::format("trigger \"{}\" for {} failed, the output is complete all the same: {}{}",
+        fmt::format("trigger \"{}\" for {} failed; the output is complete nevertheless: {}{}",
                     outcome.trigger, of.file.empty() ? "epoch " + of.epoch : of.file, outcome.error->text(),
-                    first ? "\nlater failures of it are only in the journal" : ""));
+                    first ? "\nits later failures are recorded in the journal only" : ""));
   }
   host_.wake();
 }
@@ -121,7 +121,7 @@ bool TriggerRunner::ended(std::uint64_t now_ns, std::uint64_t deadline_ns) {
   }
   if (!triggers_ || triggers_->idle()) return true;
   if (triggers_until_ns_ == 0) {
-    // The other processes of the session wait for this one, and no longer than the deadline.
+    // The other processes of the session wait for this one, at most until the deadline.
     const auto most = std::min(config_.triggers_at_end, config_.deadline / 2);
     triggers_until_ns_ = now_ns + static_cast<std::uint64_t>(most.count()) * 1'000'000;
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// TriggerRunner: fires the configured triggers for published files and complete epochs, records their
-// outcome, and limits how long the end of the run waits for them. Used by the ingest thread unless stated
-// otherwise.
+// TriggerRunner: fires the configured triggers for published files and complete epochs, records
+// their outcome, and limits how long the end of the run waits for them. Used by the ingest thread
+// unless stated otherwise.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ class TriggerRunner {
     /// A trigger has ended: the end of the run may have waited for it. Any thread.
     std::function<void()> wake;
   };
-  /// A published file, as triggers see it.
+  /// The data of a published file that triggers need.
   struct File {
     std::string path{};
     std::string collection{};
@@ -58,8 +58,9 @@ class TriggerRunner {
   /// The session has failed: no further epoch completes.
   void forget_epochs();
 
-  /// At the end of the run: whether nothing is left to wait for. Other servers may need `deadline_ns` to
-  /// complete their epochs; triggers that run longer than `triggers.at_end` are killed.
+  /// At the end of the run: whether nothing is left to wait for. Other servers may need
+  /// `deadline_ns` to complete their epochs; triggers that run longer than `triggers.at_end` are
+  /// killed.
   [[nodiscard]] bool ended(std::uint64_t now_ns, std::uint64_t deadline_ns);
 
  private:
@@ -71,9 +72,10 @@ class TriggerRunner {
   const Identity& identity_;
   Logger logger_;
   Host host_;
-  std::map<std::uint64_t, std::string> complete_here_;       ///< epochs that are not complete elsewhere
-  std::map<std::uint64_t, std::size_t> complete_elsewhere_;  ///< on how many other servers
-  std::uint64_t epochs_until_ns_ = 0;                        ///< 0: the run has not come to its end
+  std::map<std::uint64_t, std::string> complete_here_;  ///< epochs that are not complete elsewhere
+  /// Number of other servers on which the epoch is complete.
+  std::map<std::uint64_t, std::size_t> complete_elsewhere_;
+  std::uint64_t epochs_until_ns_ = 0;  ///< 0: the run has not ended
   std::uint64_t triggers_until_ns_ = 0;
   Mutex failed_mutex_;
   std::set<std::string> failed_ AFTERBAY_GUARDED_BY(failed_mutex_);

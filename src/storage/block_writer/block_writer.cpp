@@ -18,23 +18,24 @@ namespace {
 
 using model::page_bytes;
 
-/// Below this many bytes of whole pages the page cache is cheaper than a trip to the device.
+/// For fewer bytes of whole pages, the page cache is faster than a write to the device.
 constexpr std::uint64_t least_direct_bytes = 64u << 10;
-/// From this size on, buffered bytes are sent to the device at once, so that fsync finds little to do.
+/// From this size on, write-back of buffered bytes is started at once, so that fsync has little
+/// left to do.
 constexpr std::uint64_t least_write_back_bytes = 256u << 10;
-/// From this size on bytes are summed beside their write.
+/// From this size on, the checksum is computed by another thread during the write.
 constexpr std::uint64_t least_side_bytes = 256u << 10;
-/// Files that reach this length are given room ahead: as much as they have, but so much at least and at most,
-/// and only where the file system has so many times as much. Giving it waits for all writes that are under
-/// way, hence few steps.
+/// Space is preallocated for files that reach this length: as much as they have, within the
+/// following limits, and only if the file system has many times as much free. Preallocation waits
+/// for all writes in progress, hence it is done in few steps.
 constexpr std::uint64_t least_size_for_room = 4u << 20;
 constexpr std::uint64_t least_room_bytes = 16u << 20;
 constexpr std::uint64_t most_room_bytes = 1u << 30;
-constexpr std::uint64_t plenty = 16;
-/// What begins further behind the end leaves a hole.
+constexpr std::uint64_t min_free_space_ratio = 16;
+/// A write that begins further beyond the end of the file leaves a hole.
 constexpr std::uint64_t most_hole_bytes = 256u << 20;
 
-/// Room that the files of this process have been given and that was neither used up nor cut off.
+/// Preallocated space of all files of this process that was neither used nor released.
 std::atomic<std::uint64_t> all_rooms{0};
 
 std::uint64_t round_up(std::uint64_t value) { return (value + page_bytes - 1) / page_bytes * page_bytes; }
@@ -80,12 +81,12 @@ Result<> BlockWriter::share() {
   return {};
 }
 
-/// The file system does not do direct I/O: go on without it, unless the user insists.
+/// The file system refuses direct I/O: continues without it, unless the user requires it.
 Result<> BlockWriter::refused(int number) {
   direct_ = false;
   if (policy_ == DirectIo::automatic && (number == EINVAL || number == EOPNOTSUPP)) return {};
   return fail(system_error(number, "use direct I/O (O_DIRECT) on", path_)
-                  .add("direct I/O was asked for with 'on'; 'automatic' falls back to the page cache"));
+                  .add("direct I/O was requested with 'on'; 'automatic' falls back to the page cache"));
 }
 
 Result<> BlockWriter::write(std::span<const Extent> extents, WriteCost& cost) {
@@ -103,7 +104,7 @@ Result<> BlockWriter::write(std::span<const Extent> extents, WriteCost& cost) {
   return {};
 }
 
-/// Small extents are summed before anybody could be woken for them.
+/// The checksum of a small extent is computed here: waking another thread would take longer.
 Result<> BlockWriter::write_summed(const Extent& extent, WriteCost& cost) {
   if (extent.bytes.size() < least_side_bytes) {
     checksum_->written(extent.offset, extent.bytes);
@@ -132,18 +133,19 @@ Result<> BlockWriter::write_one(const Extent& extent, WriteCost& cost) {
   return write_buffered(part_of(extent, first_page + direct_bytes, end));
 }
 
-/// Writes whole pages; gives how many bytes went, which is less when direct I/O is not possible after all.
-/// Direct writes that extend one file take turns in the kernel, spinning for its inode's lock. They sleep
-/// here instead, and the disk has nothing to do from one to the next: hence the room, in which they take
-/// none.
+/// Writes whole pages and returns the number of bytes written, which is smaller if direct I/O turns
+/// out to be impossible. Direct writes that extend a file are serialized in the kernel, which spins
+/// for the inode's lock. Here they sleep instead, but the disk is idle between them; writes into
+/// preallocated space are not serialized.
 Result<std::uint64_t> BlockWriter::write_direct(const Extent& pages) {
   if (has_room(pages.offset, pages.offset + pages.bytes.size())) return write_pages(pages);
   const MutexLock turn(direct_turn_);
   return write_pages(pages);
 }
 
-/// Room ahead is given to files that are large already, in few steps, where there is plenty; what is left of
-/// it is cut off when the file is complete. Another server of the file may have given it.
+/// Preallocates space for files that are already large, in few steps, if the file system has enough
+/// free space; the unused rest is released when the file is complete. Another server of the file
+/// may also have preallocated space.
 bool BlockWriter::has_room(std::uint64_t offset, std::uint64_t end) {
   if (end <= room_bytes_.load(std::memory_order_relaxed)) return true;
   if (end < least_size_for_room) return false;
@@ -151,8 +153,9 @@ bool BlockWriter::has_room(std::uint64_t offset, std::uint64_t end) {
   if (!grows_) return false;
   std::uint64_t size = size_bytes().value_or(0);
   if (size < end) {
-    const std::uint64_t others = all_rooms - given_bytes_;  // what this file was given before is used up
-    const std::uint64_t allowed = free_bytes().value_or(0) / plenty;
+    // The space that this file got before is used up.
+    const std::uint64_t others = all_rooms - given_bytes_;
+    const std::uint64_t allowed = free_bytes().value_or(0) / min_free_space_ratio;
     if (offset > size + most_hole_bytes || allowed < others + least_room_bytes) return false;
     const std::uint64_t ahead =
         std::min(std::clamp(size, least_room_bytes, most_room_bytes), round_down(allowed - others));
@@ -172,7 +175,7 @@ void BlockWriter::forget_room() {
   all_rooms -= std::exchange(given_bytes_, 0);
 }
 
-/// Without what this writer has given as room and not used.
+/// The size without the preallocated space that this writer has not used.
 std::uint64_t BlockWriter::used_bytes() const {
   const std::uint64_t size = size_bytes().value_or(0);
   const std::uint64_t room = room_bytes_.load(std::memory_order_relaxed);
@@ -192,7 +195,7 @@ Result<std::uint64_t> BlockWriter::write_pages(const Extent& pages) {
     if (written <= 0) return fail(system_error(written < 0 ? errno : ENOSPC, "write to", path_));
     done += static_cast<std::uint64_t>(written);
     if (written % static_cast<ssize_t>(page_bytes) != 0)
-      return done;  // a short write that ends inside a page
+      return done;  // a short write that ends within a page
   }
   return done;
 }
@@ -207,7 +210,7 @@ Result<> BlockWriter::write_buffered(const Extent& extent) {
     if (written <= 0) return fail(system_error(written < 0 ? errno : ENOSPC, "write to", path_));
     done += static_cast<std::uint64_t>(written);
   }
-  // Advice only: where it fails, fsync does the same later.
+  // Only a hint: if it fails, fsync does the work later.
   if (done >= least_write_back_bytes)
     disk_->start_write_back(descriptor_, static_cast<off_t>(extent.offset), static_cast<off_t>(done));
   return {};

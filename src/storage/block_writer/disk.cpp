@@ -52,7 +52,7 @@ int Disk::rename(const char* from, const char* to, bool replace) {
   if (replace) return ::rename(from, to);
   if (::renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0) return 0;
   if (errno != EINVAL && errno != ENOSYS) return -1;
-  // A file system without RENAME_NOREPLACE: link() fails on an existing name as well.
+  // File systems without RENAME_NOREPLACE: link() also fails if the name exists.
   if (::link(from, to) == 0) return ::unlink(from);
   if (errno == EEXIST) return -1;
   struct stat status {};
@@ -87,7 +87,8 @@ int Disk::copy(int from, int to) {
   }
   if (copied == 0) return 0;
   if (errno != EXDEV && errno != EINVAL && errno != ENOSYS && errno != EOPNOTSUPP) return -1;
-  // Across file systems, or a kernel without it: copy through memory, from where the second file stands.
+  // Across file systems, or with a kernel that cannot do this: copies through memory, from the
+  // current position of the second file.
   off_t done = ::lseek(to, 0, SEEK_CUR);
   std::vector<char> buffer(std::size_t{1} << 20);
   while ((copied = ::pread(from, buffer.data(), buffer.size(), done)) > 0)
@@ -104,7 +105,7 @@ int Disk::start_write_back(int descriptor, off_t offset, off_t count) {
 }
 
 int Disk::allocate(int descriptor, off_t offset, off_t length) {
-  rlimit limit{};  // past it the kernel sends SIGXFSZ
+  rlimit limit{};  // beyond this limit the kernel sends SIGXFSZ
   if (::getrlimit(RLIMIT_FSIZE, &limit) != 0 || static_cast<rlim_t>(offset + length) > limit.rlim_cur) {
     errno = EFBIG;
     return -1;

@@ -11,10 +11,11 @@
 namespace afterbay::storage {
 namespace {
 
-/// Up to this size neighbours are joined: one that is overwritten later costs no more to read.
+/// Neighbours are joined up to this size: larger parts would cost more to read again after an
+/// overwrite.
 constexpr std::uint64_t most_joined_bytes = 8u << 20;
 constexpr std::uint64_t read_bytes = 1u << 20;
-constexpr std::uint64_t no_layout = 0;  ///< an account is of bytes, whatever they mean
+constexpr std::uint64_t no_layout = 0;  ///< an account describes bytes, independent of the layout
 
 }  // namespace
 
@@ -46,8 +47,8 @@ void FileChecksum::add(std::uint64_t begin, const Part& part) {
   if (at != parts_.begin()) join_next(std::prev(at));
 }
 
-/// Forgets what is known of these bytes; of a part that goes beyond them the rest is to be read. Says
-/// whether anything was known.
+/// Forgets what is known about these bytes; the remainder of a part that extends beyond them must
+/// be read. Returns whether anything was known.
 bool FileChecksum::clear(std::uint64_t begin, std::uint64_t end) {
   auto at = parts_.upper_bound(begin);
   if (at != parts_.begin() && std::prev(at)->second.end > begin) --at;
@@ -62,7 +63,7 @@ bool FileChecksum::clear(std::uint64_t begin, std::uint64_t end) {
   return any;
 }
 
-/// Joins a part with the one after it, if there is no gap and it is of use.
+/// Joins a part with the next one, if they are adjacent and joining is useful.
 void FileChecksum::join_next(Parts::iterator part) {
   const auto next = std::next(part);
   if (next == parts_.end()) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// FileChecksum: the checksum of a file's bytes, kept while they are written in any order.
+// FileChecksum: the checksum of a file's bytes, updated while they are written in any order.
 #pragma once
 
 #include <cstddef>
@@ -15,40 +15,41 @@
 
 namespace afterbay::storage {
 
-/// CRC-64/XZ (base/crc64.hpp): the checksums of parts are joined to that of the whole, so that what was
-/// seen when it was written is never read again. What was not seen, or is not known any more since it was
-/// overwritten in part, is read at the end. Neighbours are joined, so that it takes some 100 bytes of
-/// memory for every few MiB. Any thread may call it.
+/// CRC-64/XZ (base/crc64.hpp): the checksums of parts are joined to the checksum of the whole, so
+/// that bytes whose checksum was computed while they were written are never read again. Bytes whose
+/// checksum is unknown, for example after a partial overwrite, are read at the end. Neighbours are
+/// joined, so that it takes about 100 bytes of memory per several MiB. Any thread may call it.
 ///
-/// Several processes that write one file keep one each; the accounts of all are taken by one, which finishes.
-/// Parts of which two of them say something are read at the end: nobody knows whose bytes are there.
+/// Several processes that write one file keep one each; one of them takes the accounts of all
+/// others and finishes. Parts that two accounts contain are read at the end, because it is unknown
+/// whose bytes were written last.
 class FileChecksum {
  public:
-  /// These bytes are written there now.
+  /// These bytes have been written at this offset.
   void written(std::uint64_t offset, std::span<const std::byte> bytes);
   /// The same for bytes whose checksum is known.
   void written(std::uint64_t offset, std::uint64_t size_bytes, std::uint64_t checksum);
-  /// Other bytes are written there now.
+  /// Unknown bytes have been written at this offset.
   void changed(std::uint64_t offset, std::uint64_t size_bytes);
-  /// The file ends there now.
+  /// The file now ends at this size.
   void cut(std::uint64_t size_bytes);
 
-  /// Reads exactly so many bytes.
+  /// Reads exactly `bytes.size()` bytes.
   using Read = std::function<Result<>(std::uint64_t offset, std::span<std::byte> bytes)>;
-  /// Of the file's first `size_bytes` bytes. No write may run.
+  /// The checksum of the file's first `size_bytes` bytes. No write may run.
   Result<std::uint64_t> finish(std::uint64_t size_bytes, const Read& read) const;
 
-  /// All that it knows, for `take` in another process (see sealed.hpp).
+  /// Everything that it knows, for `take` in another process (see sealed.hpp).
   [[nodiscard]] std::vector<std::byte> account() const;
-  /// Adds what another process knows. Fails with format, and adds nothing, when it is no account.
+  /// Adds the account of another process. Fails with format, and adds nothing, if it is invalid.
   Result<> take(std::span<const std::byte> account);
 
  private:
   struct Part {
     std::uint64_t end = 0;
-    std::optional<std::uint64_t> checksum;  ///< unset: to be read
+    std::optional<std::uint64_t> checksum;  ///< unset: must be read
   };
-  using Parts = std::map<std::uint64_t, Part>;  ///< by their first byte; no two overlap
+  using Parts = std::map<std::uint64_t, Part>;  ///< by their first byte; disjoint
 
   void add(std::uint64_t begin, const Part& part) AFTERBAY_REQUIRES(mutex_);
   bool clear(std::uint64_t begin, std::uint64_t end) AFTERBAY_REQUIRES(mutex_);

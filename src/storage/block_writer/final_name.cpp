@@ -51,7 +51,7 @@ Error not_named(int number, int descriptor, const std::string& present, const st
   return system_error(number, "rename " + present + " to", path);
 }
 
-/// In one step, and by the name that it should have.
+/// Renames in one step, by name.
 Result<> rename_instead(Disk& disk, int descriptor, const std::string& present, const std::string& path,
                         bool replace) {
   if (disk.rename(present.c_str(), path.c_str(), replace) != 0)
@@ -64,7 +64,7 @@ Result<> rename_instead(Disk& disk, int descriptor, const std::string& present, 
                   .in_file(path));
 }
 
-/// Over the file that has the name.
+/// Replaces the file that has the name.
 Result<> replace_file(Disk& disk, int descriptor, const std::string& present, const std::string& path) {
   const std::string third = temporary_name(path);
   if (disk.link(descriptor, third.c_str()) != 0) return fail(not_named(errno, descriptor, present, path));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a file that is complete gets its final name.
+// Gives a complete file its final name.
 #pragma once
 
 #include <string>
@@ -10,26 +10,28 @@
 
 namespace afterbay::storage {
 
-/// Whether the open file is the one that has the name now (nobody renamed or removed it meanwhile).
+/// Whether the open file still has the name (it was not renamed or removed meanwhile).
 bool has_name(int descriptor, const std::string& path) noexcept;
 
-/// Gives the file that is open as `descriptor`, and no other, the name `path`. Its name so far is
-/// `present`, and stays until `remove_name`; if another file has that name by now, it is not touched. A file
-/// that has the name `path` stays, whole, unless `replace` is true; then it is replaced at once.
+/// Gives the file that is open as `descriptor`, and no other, the name `path`. Its present name is
+/// `present`, and is kept until `remove_name`; if another file has that name meanwhile, that file
+/// is not touched. A file with the name `path` is kept complete unless `replace` is true; then it
+/// is replaced atomically.
 ///
-/// Fails with exists (`path` is taken), conflict (the file has lost all its names), io. On a file system
-/// without hard links the file is renamed: then another one that took `present` in the same moment would get
-/// the final name, which is reported as conflict.
+/// Fails with exists (`path` is taken), conflict (the file has lost all its names), io. On a file
+/// system without hard links the file is renamed: then another file that takes `present` at the
+/// same moment could get the final name, which is reported as conflict.
 ///
-/// Killed in between, a process leaves `path` and `present` as two names of one file, or a third name of it,
-/// `path.part.<16 hexadecimal digits>.new`; who claims `path` next removes them.
+/// A process that is killed meanwhile leaves `path` and `present` as two names of one file, or a
+/// third name of it, `path.part.<16 hexadecimal digits>.new`; the next writer that claims `path`
+/// removes them.
 Result<> give_name(Disk& disk, int descriptor, const std::string& present, const std::string& path,
                    bool replace);
 
-/// Removes a name of the open file, if it still is one.
+/// Removes a name of the open file, if the file still has that name.
 void remove_name(int descriptor, const std::string& path) noexcept;
 
-/// Whether `suffix` is what follows `path.part` in the third name.
+/// Whether `suffix` is the part of the third name after `path.part`.
 bool is_temporary_name(std::string_view suffix) noexcept;
 
 }  // namespace afterbay::storage

@@ -42,27 +42,28 @@ bool is_regular(int descriptor) {
   return ::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
 }
 
-/// Of a part file that exists; `number` 0: it is no file.
+/// The error for an existing part file; `number` 0: it is not a regular file.
 Error open_error(int number, const std::string& part_path) {
   if (number != 0 && number != ELOOP) return system_error(number, "create", part_path);
   return make_error(ErrorCode::io,
                     "{} is {}: a part file is never a link; who else writes to this directory? Remove it",
-                    part_path, number == ELOOP ? "a symbolic link" : "no regular file")
+                    part_path, number == ELOOP ? "a symbolic link" : "not a regular file")
       .with_native(number)
       .in_file(part_path);
 }
 
-/// True when the file is not new: somebody wrote to it.
+/// Whether the file is not new: another writer wrote to it.
 bool left_behind(int descriptor) {
   struct stat status {};
   return ::fstat(descriptor, &status) == 0 && status.st_size > 0;
 }
 
-/// A byte that no file has. Programs that read a part file lock the file as a whole (HDF5 by flock), and are
-/// not to meet this lock.
+/// A byte beyond the end of every file. Programs that read a part file lock the whole file (HDF5
+/// uses flock), and must not meet this lock.
 constexpr off_t lock_byte = off_t{1} << 62;
 
-/// 0, or errno; EWOULDBLOCK when another writer has the lock. It ends with the open file, however that ends.
+/// Returns 0 or errno; EWOULDBLOCK if another writer has the lock. The lock ends with the open
+/// file, also if the process is killed.
 int lock_writer(int descriptor) {
   struct flock lock {};
   lock.l_type = F_WRLCK;
@@ -88,8 +89,8 @@ bool has_no_locks(int number) {
 
 std::string owner_path(const std::string& part_path) { return part_path + ".owner"; }
 
-/// After `lock_writer` gave `number`: what others who have no locks on this file system are to see, or
-/// nothing. Nodes may have mounted it differently.
+/// After `lock_writer` returned `number`: the owner file for other writers that have no locks on
+/// this file system, or nullopt. Nodes may have mounted it differently.
 Result<std::optional<OwnerFile>> own(int number, const std::string& part_path) {
   const std::string name = owner_path(part_path);
   struct stat status {};
@@ -117,7 +118,7 @@ Result<PartFile> PartFile::claim(const std::string& path, Existing existing, boo
   if (striper != nullptr && !striper->begin(directory_of(path))) striper = nullptr;
   AFTERBAY_TRY(file.open_and_lock(striper));
   file.replaces_ = path_exists(path);
-  // Only now, with the lock, is the answer final for all writers that keep to this protocol.
+  // Only now, with the lock, is the answer final for all writers that follow this protocol.
   if (existing == Existing::refuse && file.replaces_) {
     file.discard();
     return fail(exists_error(path));
@@ -134,7 +135,7 @@ Result<> PartFile::open_and_lock(Striper* striper) {
     const bool made = descriptor_.open();
     if (!made && errno == EEXIST) {
       descriptor_ = Descriptor(disk_->open(part_path_.c_str(), flags, 0));
-      if (!descriptor_.open() && errno == ENOENT) continue;  // removed meanwhile
+      if (!descriptor_.open() && errno == ENOENT) continue;  // it was removed meanwhile
     }
     if (!descriptor_.open()) return fail(open_error(errno, part_path_));
     if (!is_regular(descriptor_.get())) return fail(open_error(0, part_path_));
@@ -143,13 +144,14 @@ Result<> PartFile::open_and_lock(Striper* striper) {
       if (ours) remove_name(descriptor_.get(), part_path_);
       return locked;
     }
-    if (!has_name(descriptor_.get(), part_path_)) continue;  // published or removed since it was opened
+    // It was published or removed after it was opened.
+    if (!has_name(descriptor_.get(), part_path_)) continue;
     const bool left = left_behind(descriptor_.get());
     AFTERBAY_TRY(remove_stale_epoch_logs(*disk_, part_path_, left));
     if (made || (!left && striper != nullptr && striper->created())) return {};
-    // Left behind by a killed run, or made by others, and now ours. It is not emptied but removed: servers of
-    // that run that shared it and have not noticed its end may still write to it, and its stripes cannot be
-    // changed.
+    // The file was left behind by a killed run, or made by others, and is now owned by this writer.
+    // It is not truncated but removed: servers of that run that shared it and have not noticed its
+    // end may still write to it, and its stripes cannot be changed.
     if (::unlink(part_path_.c_str()) != 0 && errno != ENOENT)
       return fail(system_error(errno, "remove the older", part_path_));
   }
@@ -164,7 +166,7 @@ Result<> PartFile::lock_opened() {
     if (!owner_) {
       AFTERBAY_TRY_ASSIGN(owner_, own(number, part_path_));
     }
-    // Nobody is to take it for a file that can be read.
+    // No reader may open it as a complete file.
     number = readable_ ? 0 : lock_whole(descriptor_.get());
   }
   if (number == EWOULDBLOCK)
@@ -242,7 +244,7 @@ Result<> PartFile::check_name() const {
     return fail(lost_name("was taken over by another writer, which found no sign of life of this one"));
   if (has_name(descriptor_.get(), part_path_)) return {};
   if (!path_exists(directory())) return fail(system_error(ENOENT, "find the directory of", part_path_));
-  return fail(lost_name("was removed, renamed or made anew while it was written"));
+  return fail(lost_name("was removed, renamed or replaced while it was written"));
 }
 
 void PartFile::start_write_back() noexcept { disk_->start_write_back(descriptor_.get(), 0, 0); }
@@ -262,14 +264,15 @@ Result<> PartFile::take_name() {
 
 void PartFile::end_publication() noexcept {
   close();
-  remove_epoch_logs(part_path_, closed_);  // another run may have the part name by now
+  remove_epoch_logs(part_path_, closed_);  // another run may have the part name meanwhile
 }
 
 Result<> sync_directory_of(Disk& disk, const std::string& path) {
   const std::string name = directory_of(path);
   const Descriptor opened(disk.open(name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0));
   if (!opened.open()) return fail(system_error(errno, "open the directory", name).in_file(path));
-  // Some network file systems do not know fsync on directories; they make renames durable at once.
+  // Some network file systems do not support fsync on directories; their renames are durable at
+  // once.
   if (disk.sync(opened.get()) != 0 && errno != EINVAL && errno != EROFS)
     return fail(system_error(errno, "make durable the directory", name));
   return {};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// PartFile: the right to make one file. Claims `path.part`, and renames it when it is complete.
+// PartFile: the exclusive right to write one file. Claims `path.part`, and renames it when it is
+// complete.
 #pragma once
 
 #include <cstdint>
@@ -15,21 +16,21 @@
 
 namespace afterbay::storage {
 
-/// Holds `path.part` open, empty and locked, so that no two writers, in this process or
-/// another, make the same file. The lock dies with its owner: what a killed run left behind is
-/// replaced and never blocks a new run. Where the file system has no locks, `path.part.owner` says who
-/// writes the file (OwnerFile).
+/// Holds `path.part` open, empty and locked, so that no two writers, in this process or another,
+/// write the same file. The lock ends with its owner: a file that a killed run left behind is
+/// replaced and never blocks a new run. If the file system has no locks, `path.part.owner`
+/// identifies the writer (OwnerFile).
 class PartFile {
  public:
-  /// Fails with exists (Existing::refuse and the final name is taken), conflict (another writer
-  /// has it), or the system's error. Missing directories are made when asked for.
-  /// An older part file is removed. `striper`, if it wants to, makes the new one before it is opened.
-  /// `readable`: HDF5 of other processes may open it for reading meanwhile.
+  /// Fails with exists (Existing::refuse and the final name is taken), conflict (another writer has
+  /// it), or the system's error. Missing directories are created if requested. An older part file
+  /// is removed. `striper`, if it applies, creates the new file before it is opened. `readable`:
+  /// HDF5 of other processes may open it for reading meanwhile.
   static Result<PartFile> claim(const std::string& path, Existing existing, bool make_directories,
                                 std::shared_ptr<Disk> disk, Striper* striper = nullptr,
                                 bool readable = false);
-  /// Takes the lock of a part file that nobody writes any more; where there are no locks, the result holds it
-  /// instead. Fails with conflict when somebody writes it.
+  /// Takes the lock of a part file that has no writer any more; without locks, the result holds the
+  /// file instead. Fails with conflict if the file has a writer.
   static Result<std::optional<OwnerFile>> lock(int descriptor, const std::string& part_path);
 
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
@@ -37,33 +38,33 @@ class PartFile {
   [[nodiscard]] std::string directory() const;
   [[nodiscard]] int descriptor() const noexcept { return descriptor_.get(); }
   [[nodiscard]] const std::shared_ptr<Disk>& shared_disk() const noexcept { return disk_; }
-  /// Whether a file of the final name stood there when this one was claimed.
+  /// Whether a file with the final name existed when this one was claimed.
   [[nodiscard]] bool replaces() const noexcept { return replaces_; }
 
-  /// Whether no other process has the file open and locked, as HDF5 does; while the result lives none can
-  /// open it so.
+  /// Prevents other processes from opening the file with a lock, as HDF5 does, as long as the
+  /// result exists; nullopt if a process has it open in this way.
   [[nodiscard]] Result<std::optional<Descriptor>> keep_readers_out() const;
 
-  /// Fills the part file with the bytes of the file under the final name (shared, where the file
-  /// system can do so).
+  /// Copies the contents of the file under the final name to the part file (with shared blocks if
+  /// the file system supports it).
   Result<> copy_existing();
 
-  // The steps of publication, in this order (storage/publication.hpp). Only this file gets the name: they
-  // fail with conflict when its part name has been removed, or is another file's.
-  /// Lets the system begin to write the file to the disk, without waiting.
+  // The steps of publication, in this order (storage/publication.hpp). Only this file gets the
+  // name: the steps fail with conflict if its part name was removed, or belongs to another file.
+  /// Starts write-back of the file without waiting.
   void start_write_back() noexcept;
   /// fsync of the file.
   Result<> make_durable();
-  /// Gives it the final name, which lasts once the directory is durable, instead of the part name.
+  /// Replaces the part name by the final name, which is durable once the directory is.
   Result<> take_name();
-  /// The name is durable: removes the logs of epochs, which nobody needs any more, and closes.
+  /// The name is durable: removes the epoch logs, which are no longer needed, and closes.
   void end_publication() noexcept;
-  /// Closes and gives up the lock; the partial file stays.
+  /// Closes the file and releases the lock; the part file is kept.
   void close() noexcept;
-  /// Empties the file and removes its name and its logs of epochs, if they are still its own. Also after
-  /// `close`.
+  /// Truncates the file and removes its name and its epoch logs, if they still belong to it. May be
+  /// called after `close`.
   void give_back_space() const noexcept;
-  /// Removes the partial file (unless another one has its name by now), closes and gives up the lock: for
+  /// Removes the part file (unless another file has its name), closes it and releases the lock: for
   /// files that were never begun.
   void discard() noexcept;
 
@@ -80,11 +81,11 @@ class PartFile {
   bool replaces_ = false;
   std::shared_ptr<Disk> disk_;
   Descriptor descriptor_;
-  std::optional<OwnerFile> owner_;  ///< where there are no locks
-  PartIdentity closed_;             ///< of the file, once it is closed
+  std::optional<OwnerFile> owner_;  ///< used if there are no locks
+  PartIdentity closed_;             ///< identity of the file, once it is closed
 };
 
-/// Makes durable that a file has its name: fsync of the directory that it is in.
+/// Makes the name of a file durable: fsync of its directory.
 Result<> sync_directory_of(Disk& disk, const std::string& path);
 
 }  // namespace afterbay::storage

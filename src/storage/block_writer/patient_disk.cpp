@@ -12,7 +12,7 @@
 namespace afterbay::storage {
 namespace {
 
-/// What the system calls an open file, for messages.
+/// The name of an open file in the system, for messages.
 std::string path_of(int descriptor) {
   std::array<char, 4096> path{};
   const std::string link = "/proc/self/fd/" + std::to_string(descriptor);
@@ -22,7 +22,7 @@ std::string path_of(int descriptor) {
 
 }  // namespace
 
-/// `call` returns -1 and sets errno when it fails; `path()` is what it is about.
+/// `call` returns -1 and sets errno on failure; `path()` is the path that it concerns.
 template <class Call, class Path>
 auto PatientDisk::patiently(Call call, Path path) {
   if (patience_.is_cut_off()) {

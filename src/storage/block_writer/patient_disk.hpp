@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// PatientDisk: a disk whose calls wait for space where there is none, as long as somebody lets them.
+// PatientDisk: a disk whose calls wait for space on a full disk, as long as a SpacePatience allows
+// it.
 #pragma once
 
 #include <cstdint>
@@ -11,31 +12,32 @@
 
 namespace afterbay::storage {
 
-/// A call that failed for want of space.
+/// A call that failed because there is no space.
 struct SpaceWait {
-  std::string path;            ///< of the file, or its directory
+  std::string path;            ///< path of the file, or of its directory
   int number = 0;              ///< ENOSPC or EDQUOT
-  std::uint64_t since_ns = 0;  ///< when it failed first (base/clock.hpp)
+  std::uint64_t since_ns = 0;  ///< time of the first failure (base/clock.hpp)
 };
 
-/// Who decides how long to wait. Called by any threads at once, which may hold locks of the storage layer.
+/// Decides how long to wait. Called by several threads concurrently, which may hold locks of the
+/// storage layer.
 class SpacePatience {
  public:
   virtual ~SpacePatience() = default;
-  /// Blocks until it is worth trying again, and returns true; false: the call is to fail.
+  /// Blocks until another attempt is useful, and returns true; false: the call must fail.
   virtual bool wait_for_space(const SpaceWait& call) = 0;
-  /// The call waits no more: it succeeded, or failed for another reason, or was let fail.
+  /// The call no longer waits: it succeeded, failed for another reason, or was told to fail.
   virtual void waited_for_space(const SpaceWait& call, bool succeeded) = 0;
-  /// Whether nothing of what is still to be written is of use: such calls fail at once, with ECANCELED.
+  /// Whether the remaining writes are useless: then such calls fail at once, with ECANCELED.
   [[nodiscard]] virtual bool is_cut_off() const noexcept = 0;
 };
 
-/// Tries calls that make or lengthen files again. What they did not do in part, they do then. Not fsync: a
-/// kernel that once failed to write back data may have forgotten them, and say at the next call that all is
-/// well.
+/// Repeats calls that create or extend files. After a partial call it repeats the rest. It does not
+/// repeat fsync: after a failed write-back the kernel may have dropped the data, and report success
+/// at the next call.
 class PatientDisk : public Disk {
  public:
-  /// `patience` outlives the disk.
+  /// `patience` must outlive the disk.
   PatientDisk(std::shared_ptr<Disk> disk, SpacePatience& patience)
       : disk_(std::move(disk)), patience_(patience) {}
 

@@ -17,7 +17,7 @@ void SideSum::start() {
   started_ = true;
   try {
     thread_ = std::jthread([this] { run(); });
-  } catch (const std::system_error&) {  // no more threads: writers sum for themselves
+  } catch (const std::system_error&) {  // no more threads: writers compute their own checksums
   }
 }
 

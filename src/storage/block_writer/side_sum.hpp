@@ -14,9 +14,10 @@
 
 namespace afterbay::storage {
 
-/// A write past the page cache leaves the processor idle; that time is enough. A writer whose bytes the
-/// thread has not come to sums them itself, so that it is never slower than without. The thread starts with
-/// the first job and sleeps between jobs; where none can be started there is none. Any thread may call it.
+/// A write past the page cache leaves the processor idle for long enough to compute the checksum.
+/// If the thread has not begun with a writer's bytes, the writer computes the checksum itself, so
+/// that it is never slower than without the thread. The thread starts with the first job and sleeps
+/// between jobs; if it cannot be started, writers compute all checksums. Any thread may call it.
 class SideSum {
  public:
   class Job {
@@ -28,7 +29,7 @@ class SideSum {
    private:
     friend class SideSum;
     std::span<const std::byte> bytes_;
-    std::optional<std::uint64_t> sum_;  ///< under the SideSum's lock
+    std::optional<std::uint64_t> sum_;  ///< guarded by the SideSum's lock
   };
 
   SideSum() = default;
@@ -36,7 +37,7 @@ class SideSum {
   SideSum& operator=(const SideSum&) = delete;
   ~SideSum();
 
-  /// The job and its bytes must stay as they are until `end`, which must follow.
+  /// The job and its bytes must not change until `end`, which must follow.
   void begin(Job& job);
   /// The checksum of the job's bytes.
   std::uint64_t end(Job& job);

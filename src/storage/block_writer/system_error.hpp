@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Errors of system calls on files: which code of ours, and what the user can do.
+// Errors of system calls on files: the error code, and advice for the user.
 #pragma once
 
 #include <string>
@@ -9,7 +9,8 @@
 
 namespace afterbay::storage {
 
-/// no_space for ENOSPC and EDQUOT, resources for EMFILE/ENFILE/ENOMEM, exists for EEXIST, else io.
+/// no_space for ENOSPC and EDQUOT, resources for EMFILE/ENFILE/ENOMEM, exists for EEXIST, otherwise
+/// io.
 ErrorCode code_of_errno(int number) noexcept;
 
 /// "cannot <operation> <path>: <text of errno>; <what to do>", with errno as native code.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CdfMember: a classic file that another process made. Its offsets are all there is to know.
+// CdfMember: a classic file that another process created. Only its offsets are known.
 #pragma once
 
 #include <span>

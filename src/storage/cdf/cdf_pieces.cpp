@@ -57,7 +57,8 @@ Result<> CdfPieces::write(std::span<const PieceWrite> pieces, WriteCost& cost) {
   return writer_.write(extents, cost);
 }
 
-/// Those that any server of a shared file has begun: records that others wrote need no room any more.
+/// The number of records that any server of a shared file has begun: records that others wrote need
+/// no more space.
 std::uint64_t CdfPieces::records_in_file() const {
   const std::uint64_t size = writer_.used_bytes();
   const std::uint64_t begin = places_.first_byte_of_records(layout_);

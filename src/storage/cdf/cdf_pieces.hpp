@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CdfPieces: the pieces of a classic file and where they go.
+// CdfPieces: the pieces of a classic file and their positions.
 #pragma once
 
 #include <cstddef>
@@ -18,17 +18,18 @@
 
 namespace afterbay::storage {
 
-/// What the header says about places.
+/// The positions given by the header.
 struct CdfPlaces {
-  std::vector<std::uint64_t> begins;  ///< of each schema variable, of its first record if it has records
-  std::uint64_t record_bytes = 0;     ///< distance between records
+  /// Offset of each schema variable, or of its first record if it has records.
+  std::vector<std::uint64_t> begins;
+  std::uint64_t record_bytes = 0;  ///< distance between records
 
   [[nodiscard]] std::uint64_t first_byte_of_records(const model::FileLayout& layout) const noexcept;
   [[nodiscard]] std::uint64_t offset_of(const model::FileLayout& layout, const model::Piece& piece,
                                         std::uint64_t record) const noexcept;
 };
 
-/// For members.
+/// Encodes the positions for members.
 std::vector<std::byte> seal(const CdfPlaces& places, const LeaderPart& part, const model::FileLayout& layout);
 struct CdfShare {
   CdfPlaces places;
@@ -36,14 +37,14 @@ struct CdfShare {
 };
 Result<CdfShare> open_cdf_share(std::span<const std::byte> bytes, const model::FileLayout& layout);
 
-/// Writes pieces in place. Any thread. Owns nothing: what it is given outlives it.
+/// Writes pieces in place. Any thread. Owns nothing: the referenced objects must outlive it.
 class CdfPieces {
  public:
   CdfPieces(const Schema& schema, const model::FileLayout& layout, const CdfPlaces& places,
             BlockWriter& writer, const Ledger& ledger)
       : schema_(schema), layout_(layout), places_(places), writer_(writer), ledger_(ledger) {}
 
-  /// Of the layout's pieces, not marked in the ledger: that is the caller's.
+  /// Writes pieces of the layout. The caller marks them in the ledger.
   Result<> write(std::span<const PieceWrite> pieces, WriteCost& cost);
 
  private:

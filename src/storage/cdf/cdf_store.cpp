@@ -21,7 +21,7 @@
 namespace afterbay::storage {
 namespace {
 
-/// Up to this size never-written records are filled many at a time.
+/// Up to this size, several never-written records are filled with one write.
 constexpr std::uint64_t most_small_record_bytes = 1u << 20;
 constexpr std::uint64_t most_fill_bytes = 4u << 20;
 
@@ -94,11 +94,10 @@ class CdfFile : public File {
   }
 
   Result<std::vector<std::uint64_t>> place(std::span<const PlaceRequest>) override {
-    return fail(
-        make_error(ErrorCode::bad_state,
-                   "{}: the places in {} files follow from their header: nobody needs to ask for them",
-                   part_.path(), name_of(layout_->format))
-            .in_file(part_.path()));
+    return fail(make_error(ErrorCode::bad_state,
+                           "{}: positions in {} files follow from their header and need not be requested",
+                           part_.path(), name_of(layout_->format))
+                    .in_file(part_.path()));
   }
 
   Result<> take(std::span<const std::byte> account) override {
@@ -118,7 +117,7 @@ class CdfFile : public File {
 
   void give_back_space() noexcept override { part_.give_back_space(); }
 
-  /// Takes back a file that could not be begun.
+  /// Removes a file that could not be begun.
   void discard() noexcept {
     close_writer();
     part_.discard();
@@ -159,7 +158,8 @@ class CdfFile : public File {
     return cost;
   }
 
-  /// Epochs of this run need the values that the file held before: logs those that are about to be replaced.
+  /// Epochs of this run need the values that the file held before: logs values that are about to be
+  /// overwritten.
   Result<> keep_older_values(std::span<const PieceWrite> pieces) {
     bool kept = false;
     std::vector<std::byte> bytes;
@@ -204,8 +204,8 @@ class CdfFile : public File {
     });
   }
 
-  /// Small records of which nothing was written, many in one write. `records` is kept between calls: as
-  /// many whole records as one write takes, full of fill values.
+  /// Fills small records of which nothing was written, several per write. `records` is kept between
+  /// calls: as many whole records as one write contains, full of fill values.
   Result<> fill_records(std::uint64_t first, std::uint64_t count, std::vector<std::byte>& records,
                         WriteCost& cost) {
     const std::uint64_t step = std::max<std::uint64_t>(1, most_fill_bytes / header_.record_bytes);
@@ -232,8 +232,8 @@ class CdfFile : public File {
     return records;
   }
 
-  /// The header says how many records there are when the file is complete; until then the log does, and the
-  /// header of a readable file.
+  /// The header contains the number of records when the file is complete; until then the log does,
+  /// and the header of a readable file.
   Result<WriteCost> mark(const Epoch& epoch, std::span<const MemberEpoch> members) {
     WriteCost cost;
     const auto written = ledger_->copy(epoch.records);
@@ -264,14 +264,15 @@ class CdfFile : public File {
     return cost;
   }
 
-  /// Fill values where nothing was put, then the number of records, which is one write of 4 or 8 bytes.
+  /// Writes fill values for missing data, then the number of records, which is one write of 4 or 8
+  /// bytes.
   Result<> show(std::uint64_t records, WriteCost& cost) {
     const std::unique_lock<std::shared_mutex> alone(writes_);
     AFTERBAY_TRY(fill_missing(cost));
     return writer_->write_structure(4, encode_record_count(header_.version, records));
   }
 
-  /// What is appended to must be whole: zeros are not to take the place of values that were cut off.
+  /// A file that is appended to must be complete: zeros must not replace values that were cut off.
   Result<> check_whole(std::uint64_t size_bytes) const {
     const std::uint64_t end = header_.end_of_values();
     if (end <= size_bytes) return {};
@@ -301,15 +302,16 @@ class CdfFile : public File {
   std::unique_ptr<BlockWriter> writer_;
   bool appended_;
   bool readable_;
-  std::uint64_t epochs_;      ///< FileRequest::epochs
-  std::shared_mutex writes_;  ///< of a readable file: shared by writes, alone while it is made readable
+  std::uint64_t epochs_;  ///< FileRequest::epochs
+  /// In a readable file: shared by writes, exclusive while it is made readable.
+  std::shared_mutex writes_;
   Striping striping_;
   CdfHeader header_;
   std::uint64_t header_bytes_ = 0;
   CdfPlaces places_;
   std::optional<Ledger> ledger_;
   std::optional<CdfPieces> pieces_;
-  std::unique_ptr<EpochLog> log_;  ///< once there was an epoch
+  std::unique_ptr<EpochLog> log_;  ///< set after the first epoch
 };
 
 }  // namespace

@@ -12,8 +12,8 @@
 
 namespace afterbay::storage {
 
-/// netCDF-C makes the header, once for all files of a schema; from then on every byte's offset follows from
-/// arithmetic, so that any thread writes its pieces without asking anybody.
+/// netCDF-C creates the header, once for all files of a schema; then the offset of every byte
+/// follows from arithmetic, so that any thread writes its pieces without coordination.
 class CdfStore : public Store {
  public:
   explicit CdfStore(Format format) noexcept : format_(format) {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CdfStructure: the header of new files of one schema.
+// CdfStructure: the header of new files with one schema.
 #pragma once
 
 #include <cstddef>
@@ -15,13 +15,13 @@
 namespace afterbay::storage {
 
 struct CdfStructure {
-  std::vector<std::byte> image;  ///< up to the first byte of data
+  std::vector<std::byte> image;  ///< all bytes before the first byte of data
   CdfHeader header;
 
   [[nodiscard]] std::uint64_t bytes() const;
 };
 
-/// Lets netCDF-C make the header (see build_structure) and reads it.
+/// Lets netCDF-C create the header (see build_structure) and reads it.
 Result<CdfStructure> make_cdf_structure(const Schema& schema, const model::FileLayout& layout);
 
 }  // namespace afterbay::storage

@@ -18,7 +18,7 @@ constexpr std::uint32_t tag_attribute = 12;
 
 constexpr std::uint64_t too_many = std::numeric_limits<std::uint64_t>::max();
 
-// Sums of what a damaged file may say: beyond 64 bits they are `too_many`.
+// Sums of numbers from a file that may be damaged: sums beyond 64 bits become `too_many`.
 std::uint64_t sum(std::uint64_t a, std::uint64_t b) {
   std::uint64_t result = 0;
   return __builtin_add_overflow(a, b, &result) ? too_many : result;
@@ -33,13 +33,13 @@ std::uint64_t padded(std::uint64_t bytes) { return bytes > too_many - 3 ? too_ma
 constexpr std::uint64_t most_name_bytes = 256;
 constexpr std::uint64_t most_variable_dimensions = 1024;
 
-/// Bytes of an element of a type by its number in the file; 0 for unknown ones.
+/// Bytes per element of a type, by its number in the file; 0 for unknown types.
 std::uint64_t element_bytes(std::uint32_t type) {
   constexpr std::uint64_t sizes[] = {0, 1, 1, 2, 4, 4, 8, 1, 2, 4, 8, 8};
   return type < std::size(sizes) ? sizes[type] : 0;
 }
 
-/// Reads big-endian items one after the other. After an error all reads give 0 and the error stays.
+/// Reads big-endian items sequentially. After an error all reads return 0 and the error is kept.
 class Cursor {
  public:
   explicit Cursor(std::span<const std::byte> bytes) : bytes_(bytes) {}
@@ -57,8 +57,9 @@ class Cursor {
   std::string name() {
     const std::uint64_t length = count();
     if (!has(length) || !has(padded(length))) return {};
-    if (length == 0) damaged("an empty name");  // else zeros were items without end
-    // netCDF-C copies names of any length into buffers of this one.
+    // Otherwise zeros would be read as an endless list of items.
+    if (length == 0) damaged("an empty name");
+    // netCDF-C copies names of any length into buffers of this size.
     if (length > most_name_bytes) damaged(fmt::format("a name of {} bytes", length));
     std::string text(reinterpret_cast<const char*>(bytes_.data()) + at_, length);
     at_ += padded(length);
@@ -88,7 +89,7 @@ class Cursor {
   std::optional<Error> problem_;
 };
 
-/// Number of items of a list; absent lists have tag 0 and count 0.
+/// The number of items in a list; absent lists have tag 0 and count 0.
 std::uint64_t list(Cursor& cursor, std::uint32_t expected) {
   const std::uint32_t tag = cursor.tag();
   const std::uint64_t count = cursor.count();
@@ -106,7 +107,7 @@ void skip_attributes(Cursor& cursor) {
     if (size == 0)
       cursor.damaged("an attribute of unknown type");
     else if (product(elements, size) == too_many)
-      cursor.damaged("an attribute of absurd size");
+      cursor.damaged("an attribute of impossible size");
     else
       cursor.skip(padded(elements * size));
   }
@@ -122,7 +123,7 @@ CdfVariable read_variable(Cursor& cursor, const std::vector<std::uint64_t>& leng
   for (std::uint64_t d = 0; d < rank && cursor.good(); ++d) {
     const std::uint64_t dimension = cursor.count();
     if (dimension >= lengths.size())
-      cursor.damaged("variable '" + variable.name + "' uses a dimension that is not there");
+      cursor.damaged("variable '" + variable.name + "' uses a dimension that does not exist");
     else if (lengths[dimension] == 0)
       variable.record = true;
     else if (__builtin_mul_overflow(points, lengths[dimension], &points))
@@ -203,7 +204,8 @@ Result<CdfHeader> parse_cdf_header(std::span<const std::byte> bytes) {
       unpadded = variable.slab_bytes;
       header.record_bytes = sum(header.record_bytes, padded(variable.slab_bytes));
     }
-  if (record_variables == 1) header.record_bytes = unpadded;  // a lone record variable is not padded
+  // A single record variable is not padded.
+  if (record_variables == 1) header.record_bytes = unpadded;
   return header;
 }
 
@@ -226,7 +228,8 @@ Result<CdfHeader> read_cdf_header(BlockWriter& file) {
 Result<std::optional<CdfHeader>> check_cdf_header(const std::string& path) {
   const auto disk = Disk::real();
   const RegularFile file(path);
-  if (file.number() == ENODEV || file.number() == EISDIR)  // the libraries would wait for a pipe's writer
+  // The libraries would wait for the writer of a pipe.
+  if (file.number() == ENODEV || file.number() == EISDIR)
     return fail(make_error(ErrorCode::io, "cannot read {}: {}", path, file.problem())
                     .with_native(file.number())
                     .in_file(path));

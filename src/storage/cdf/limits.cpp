@@ -28,7 +28,7 @@ Result<> check_variable(Format format, const Variable& variable, const model::Va
   if (layout.slab_bytes > most)
     return fail(ErrorCode::invalid_argument,
                 "{} has {} bytes{}, but {} files hold at most {} of one variable: use {}, or split it", what,
-                layout.slab_bytes, layout.record ? " a record" : "", name_of(format), most,
+                layout.slab_bytes, layout.record ? " per record" : "", name_of(format), most,
                 formats_with([](const FormatTraits& it) { return it.most_variable_bytes == UINT64_MAX; }));
   return {};
 }

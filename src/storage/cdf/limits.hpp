@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the classic formats cannot hold.
+// The limits of the classic formats.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace afterbay::storage {
 
-/// Fails with wrong_type or invalid_argument, naming the variable, when a type, dimension or variable
-/// is more than `layout.format` holds.
+/// Fails with wrong_type or invalid_argument, and names the variable, if a type, dimension or
+/// variable exceeds the limits of `layout.format`.
 Result<> check_classic_limits(const Schema& schema, const model::FileLayout& layout);
 
 }  // namespace afterbay::storage

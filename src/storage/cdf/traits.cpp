@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Source: NetCDF User's Guide, "Large File Support": CDF-2 has variables (of one record) of at most 2^32 - 4
-// bytes, dimensions of at most 2^31 - 4 and six types; CDF-5 has all number types and no such limits.
+// Source: NetCDF User's Guide, "Large File Support": CDF-2 has variables (of one record) of at most
+// 2^32 - 4 bytes, dimensions of at most 2^31 - 4 and six types; CDF-5 has all number types and no
+// such limits.
 #include "model/format.hpp"
 
 namespace afterbay::formats {
@@ -29,7 +30,7 @@ extern constinit const FormatTraits cdf2_traits{
                  .with(Type::float64),
     .most_dimension_length = (std::uint64_t{1} << 31) - 4,
     .most_variable_bytes = (std::uint64_t{1} << 32) - 4,
-    .most_records = UINT32_MAX - 1,  // one value of the header's counter means "streaming"
+    .most_records = UINT32_MAX - 1,  // one value of the counter in the header means "streaming"
 };
 
 }  // namespace afterbay::formats

@@ -25,7 +25,7 @@ namespace {
 constexpr const char* recovery_mark_suffix = ".recovering";
 constexpr std::string_view log_magic = "afterbay epochs 4\n";
 
-/// Behind the magic.
+/// Follows the magic.
 struct LogHead {
   PartIdentity part;
   std::uint64_t checksum = 0;
@@ -36,11 +36,11 @@ std::uint64_t checksum_of(const PartIdentity& part) { return crc64(std::as_bytes
 
 enum class RecordKind : std::uint32_t { structure = 1, fill = 2, chunk = 3, epoch = 4, data = 5, before = 6 };
 
-/// In front of each record; the checksum is of kind, lengths and all that follows.
+/// Precedes each record; the checksum covers kind, lengths and everything that follows.
 struct RecordHead {
   std::uint32_t kind = 0;
   std::uint32_t head_bytes = 0;
-  std::uint64_t size_bytes = 0;  ///< of what follows, head included
+  std::uint64_t size_bytes = 0;  ///< size of the record, head included
   std::uint64_t checksum = 0;
 };
 static_assert(sizeof(RecordHead) == 24);
@@ -51,7 +51,8 @@ std::uint64_t checksum_of(const RecordHead& head, std::span<const std::byte> fie
   return crc64(bytes, crc64(fields, crc64(numbers)));
 }
 
-/// Numbers in this machine's order (little-endian everywhere that matters), texts with their length.
+/// Numbers in the byte order of this machine (little-endian on all supported systems), texts
+/// preceded by their length.
 class FieldWriter {
  public:
   void operator()(std::uint64_t value) {
@@ -73,7 +74,7 @@ class FieldWriter {
   std::vector<std::byte> bytes_;
 };
 
-/// The counterpart; false when there is less than it should be.
+/// The counterpart of FieldWriter; returns false if there are too few bytes.
 class FieldReader {
  public:
   explicit FieldReader(std::span<const std::byte> bytes) : rest_(bytes) {}
@@ -145,7 +146,8 @@ std::optional<LoggedEpoch> epoch_of(FieldReader fields) {
   return epoch;
 }
 
-/// The record that begins at `head` in the log; `fields` are its head bytes, the rest lies at `bytes_at`.
+/// The record that begins at `head` in the log; `fields` are its head bytes, the other bytes are at
+/// `bytes_at`.
 std::optional<decltype(LoggedRecord::what)> record_of(const RecordHead& head,
                                                       std::span<const std::byte> fields,
                                                       std::span<const std::byte> bytes,
@@ -191,8 +193,8 @@ std::optional<decltype(LoggedRecord::what)> record_of(const RecordHead& head,
   return std::nullopt;
 }
 
-/// Whether `suffix` is what follows the name of a part file in that of a member's log, or of what
-/// `recover_file` makes.
+/// Whether `suffix` follows the name of a part file in the name of a member's log, or of a file
+/// that `recover_file` creates.
 bool is_of_a_log(std::string_view suffix) {
   constexpr std::string_view stem = ".epochs.";
   if (!suffix.starts_with(stem)) return false;
@@ -204,13 +206,12 @@ bool is_of_a_log(std::string_view suffix) {
 /// Fails with conflict if the open file has lost its name.
 Result<> check_name(int descriptor, const std::string& path) {
   if (has_name(descriptor, path)) return {};
-  return fail(
-      make_error(ErrorCode::conflict,
-                 "{} was removed, renamed or made anew while it was written, so that the epoch cannot "
-                 "be complete; does another run write files of the same name, or does somebody clean "
-                 "up in this directory?",
-                 path)
-          .in_file(path));
+  return fail(make_error(ErrorCode::conflict,
+                         "{} was removed, renamed or replaced while it was written, so that the epoch cannot "
+                         "be complete; does another run write files of the same name, or does somebody clean "
+                         "up in this directory?",
+                         path)
+                  .in_file(path));
 }
 
 }  // namespace
@@ -228,7 +229,8 @@ Result<std::unique_ptr<EpochLog>> EpochLog::create(const std::string& part_path,
   const auto make = [&] {
     return Descriptor(disk->open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
   };
-  // As long as the part file is ours, its claim keeps other runs from these names: what has them is old.
+  // As long as this writer owns the part file, its claim keeps other runs from these names:
+  // existing files with them are old.
   AFTERBAY_TRY(check_name(part, part_path));
   Descriptor file = make();
   if (!file.open() && errno == EEXIST) {
@@ -258,7 +260,7 @@ Result<std::unique_ptr<EpochLog>> EpochLog::open(std::string path, std::shared_p
   struct stat status {};
   if (::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode))
     return fail(
-        make_error(ErrorCode::format, "{} should be an epoch log, but is no regular file: remove it", path)
+        make_error(ErrorCode::format, "{} should be an epoch log, but is not a regular file: remove it", path)
             .in_file(path));
   return std::unique_ptr<EpochLog>(new EpochLog(std::move(path), std::move(disk), std::move(file)));
 }
@@ -334,13 +336,13 @@ Result<> EpochLog::commit(LoggedEpoch epoch) {
   struct stat part {};
   if (::fstat(part_, &part) != 0) return fail(system_error(errno, "find the size of the file of", path_));
   epoch.part_bytes = std::min(epoch.size_bytes, static_cast<std::uint64_t>(part.st_size));
-  // What belongs to the epoch is durable before the line that says so.
+  // Everything that belongs to the epoch must be durable before the record of the epoch.
   AFTERBAY_TRY(sync());
   AFTERBAY_TRY(append(static_cast<std::uint32_t>(RecordKind::epoch), fields_of(epoch).bytes(), {}));
   if (disk_->sync(file_.get()) != 0) return fail(system_error(errno, "make durable (fsync)", path_));
   if (!named_durably_) AFTERBAY_TRY(sync_directory_of(*disk_, path_));
   named_durably_ = true;
-  // Files without a name are of no use after a crash, however durable they are.
+  // Files without a name are useless after a crash, even if they are durable.
   AFTERBAY_TRY(check_name(part_, part_path_));
   return check_name(file_.get(), path_);
 }
@@ -375,14 +377,15 @@ Result<EpochLogContents> read_epoch_log(const std::string& path) {
     AFTERBAY_TRY(log->read(log_magic.size(), std::as_writable_bytes(std::span(&file_head, 1))));
   }
   if (magic != log_magic || checksum_of(file_head.part) != file_head.checksum)
-    return fail(make_error(ErrorCode::format, "{} is no log of epochs of this version", path).in_file(path));
+    return fail(make_error(ErrorCode::format, "{} is not an epoch log of this version", path).in_file(path));
   contents.part = file_head.part;
   std::vector<std::byte> bytes;
   while (size_bytes - at >= sizeof(RecordHead)) {
     RecordHead head;
     AFTERBAY_TRY(log->read(at, std::as_writable_bytes(std::span(&head, 1))));
     at += sizeof head;
-    if (head.size_bytes > size_bytes - at || head.head_bytes > head.size_bytes) break;  // torn
+    // The record is incomplete.
+    if (head.size_bytes > size_bytes - at || head.head_bytes > head.size_bytes) break;
     bytes.resize(head.size_bytes);
     AFTERBAY_TRY(log->read(at, bytes));
     const std::span<const std::byte> all(bytes);
@@ -413,7 +416,7 @@ void remove_epoch_logs(const std::string& part_path, const PartIdentity& of) noe
   for (const LoggedRecord& record : records->records)
     if (const auto* epoch = std::get_if<LoggedEpoch>(&record.what))
       members.insert(epoch->members.begin(), epoch->members.end());
-  // Another run may have made a log of the same name while this one was read.
+  // Another run may have created a log with the same name while this one was read.
   const auto remove = [&](const std::string& name) {
     if (has_name(opened.get(), path)) static_cast<void>(::unlink(name.c_str()));
   };
@@ -427,7 +430,7 @@ Result<> remove_stale_epoch_logs(Disk& disk, const std::string& part_path, bool 
   struct stat status {};
   const bool logged = ::lstat(log.c_str(), &status) == 0;
   if (!logged && !part_left) return {};
-  // Members' logs first: while the leader's is there, the next run looks for them again.
+  // Members' logs first: as long as the leader's log exists, the next run looks for them again.
   std::vector<std::string> stale;
   const std::filesystem::path directory = std::filesystem::path(part_path).parent_path();
   const std::string stem = std::filesystem::path(part_path).filename().string();

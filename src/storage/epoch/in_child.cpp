@@ -21,7 +21,7 @@ namespace afterbay::storage {
 namespace {
 
 constexpr rlim_t processor_seconds = 600;
-constexpr std::size_t most_message_bytes = 32u << 10;  // what a pipe takes without a reader
+constexpr std::size_t most_message_bytes = 32u << 10;  // fits into a pipe without a reader
 
 void lower(int resource, rlim_t to) {
   rlimit limit{};
@@ -33,7 +33,8 @@ void lower(int resource, rlim_t to) {
 [[noreturn]] void run_in_child(int report, const std::function<Result<>()>& work) {
   lower(RLIMIT_CORE, 0);
   lower(RLIMIT_CPU, processor_seconds);
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // they reserve terabytes
+// They reserve terabytes of address space.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
   lower(RLIMIT_DATA, rlim_t{16} << 30);
 #endif
   const Result<> done = work();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// in_child: work with a library that may crash on damaged input.
+// in_child: runs work with a library that may crash on damaged input.
 #pragma once
 
 #include <functional>
@@ -9,9 +9,9 @@
 
 namespace afterbay::storage {
 
-/// Runs `work` in a forked process, with bounded memory and processor time, and gives its result. Fails with
-/// format when that process crashes or exceeds its bounds. What `work` changes in memory is lost. The caller
-/// holds all locks that `work` relies on.
+/// Runs `work` in a forked process with limited memory and processor time, and returns its result.
+/// Fails with format if that process crashes or exceeds its limits. Changes that `work` makes in
+/// memory are lost. The caller must hold all locks on which `work` relies.
 Result<> in_child(const std::string& what, const std::function<Result<>()>& work);
 
 }  // namespace afterbay::storage

@@ -16,7 +16,7 @@ bool same_inode(const PartIdentity& a, const PartIdentity& b) noexcept {
   return a.inode == b.inode && a.born_ns == b.born_ns;
 }
 
-/// Without a token. `directory`, `path` and `flags` as of statx.
+/// The identity without a token. `directory`, `path` and `flags` as for statx.
 PartIdentity inode_at(int directory, const char* path, int flags) noexcept {
   PartIdentity found;
   struct statx status {};
@@ -50,15 +50,16 @@ PartIdentity mark_part(int descriptor) noexcept {
   if (found.has_token()) return found;
   std::array<std::uint64_t, 2> token{};
   if (::getrandom(token.data(), sizeof token, 0) != sizeof token) return found;
-  // Of several servers one is first; the others take its token.
+  // If several servers do this, the first one sets the token; the others read it.
   if (::fsetxattr(descriptor, token_name, token.data(), sizeof token, XATTR_CREATE) == 0)
-    static_cast<void>(::fsync(descriptor));  // fdatasync, which follows, need not make attributes durable
+    // The fdatasync that follows need not make attributes durable.
+    static_cast<void>(::fsync(descriptor));
   return identity_of_part(descriptor);
 }
 
 bool is_part_of_log(const PartIdentity& logged, const PartIdentity& found) noexcept {
   if (logged.has_token() && found.has_token()) return logged.token == found.token;
-  // Inodes are used again: one alone shows nothing where the log knows more.
+  // Inode numbers are reused: an equal number alone proves nothing if the log has more information.
   if (logged.has_token() && logged.born_ns == 0) return false;
   return same_inode(logged, found);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// PartIdentity: which file a log of epochs belongs to. A name is not enough: files of the same name follow
-// each other. See design/0018-logs-belong-to-files.md.
+// PartIdentity: identifies the file to which an epoch log belongs. A name does not suffice, because
+// different files may have the same name over time. See design/0018-logs-belong-to-files.md.
 #pragma once
 
 #include <array>
@@ -9,9 +9,9 @@
 
 namespace afterbay::storage {
 
-/// Found where the file system keeps it; 0 where it does not.
+/// As far as the file system stores the values; otherwise 0.
 struct PartIdentity {
-  std::array<std::uint64_t, 2> token{};  ///< random, in the attribute user.afterbay.part
+  std::array<std::uint64_t, 2> token{};  ///< random; stored in the attribute user.afterbay.part
   std::uint64_t inode = 0;
   std::uint64_t born_ns = 0;  ///< time of the inode's creation
 
@@ -19,18 +19,18 @@ struct PartIdentity {
   bool operator==(const PartIdentity&) const = default;
 };
 
-/// Of an open file. It gets a token if it has none and the file system has extended attributes; all
-/// processes that call this for one file get the same token.
+/// The identity of an open file. Gives it a token if it has none and the file system supports
+/// extended attributes; all processes that call this for one file get the same token.
 PartIdentity mark_part(int descriptor) noexcept;
-/// Of an open file, which stays as it is.
+/// The identity of an open file, which is not changed.
 PartIdentity identity_of_part(int descriptor) noexcept;
-/// Of the file that has the name now, links not followed; all 0 where there is none.
+/// The identity of the file that has the name now, without following links; all 0 if there is none.
 PartIdentity identity_of_part(const std::string& path) noexcept;
 
-/// Whether the file that was found is the one that a log was written for. Its attributes may have come with
-/// a copy; without a token, inode and time of creation must be the same.
+/// Whether the file that was found is the one to which the log belongs. Its attributes may have
+/// been copied; without a token, inode and time of creation must be equal.
 bool is_part_of_log(const PartIdentity& logged, const PartIdentity& found) noexcept;
-/// Whether two logs were written for one file. A server may have seen no attributes.
+/// Whether two logs belong to the same file. A server may have seen no attributes.
 bool logs_of_same_part(const PartIdentity& a, const PartIdentity& b) noexcept;
 
 }  // namespace afterbay::storage

@@ -35,12 +35,12 @@ namespace {
 
 constexpr std::uint64_t step_bytes = 4u << 20;
 
-/// What one server logged, by epoch.
+/// The log of one server, by epoch.
 struct Logged {
   PartIdentity part;
   struct Step {
     std::variant<LoggedStructure, LoggedData> what;
-    std::uint64_t end = 0;  ///< in the log
+    std::uint64_t end = 0;  ///< end position in the log
   };
   std::vector<Step> structure;
   std::vector<LoggedBefore> before;
@@ -77,7 +77,7 @@ Result<Logged> read_log(const std::string& path) {
   return logged;
 }
 
-/// Chunks of one epoch in the log that has their bytes.
+/// Chunks of one epoch, and the log that contains their bytes.
 struct ChunksOfLog {
   std::string path;
   std::vector<LoggedChunk> chunks;
@@ -88,7 +88,7 @@ class MemberLogs {
  public:
   MemberLogs(std::string part_path, PartIdentity part) : part_path_(std::move(part_path)), part_(part) {}
 
-  /// What members logged for the epoch; nothing when one of them has not come so far.
+  /// The chunks that members logged for the epoch; nullopt if one of them has not reached it.
   std::optional<std::vector<ChunksOfLog>> chunks(const LoggedEpoch& of) {
     std::vector<ChunksOfLog> all;
     for (const std::uint64_t member : of.members) {
@@ -116,10 +116,10 @@ class MemberLogs {
   std::map<std::uint64_t, std::unique_ptr<Logged>> logs_;
 };
 
-/// Nobody else writes the file: the run that made it is over.
+/// Proof that no other process writes the file: the run that created it has ended.
 struct Alone {
   Descriptor part;
-  std::optional<OwnerFile> owner;  ///< where there are no locks
+  std::optional<OwnerFile> owner;  ///< used if there are no locks
 };
 
 Result<Alone> open_alone(const Recoverable& file) {
@@ -133,14 +133,14 @@ Result<Alone> open_alone(const Recoverable& file) {
 Result<> check_identity(const Recoverable& file, const PartIdentity& logged, int part) {
   if (file.copied || is_part_of_log(logged, identity_of_part(part))) return {};
   return fail(make_error(ErrorCode::conflict,
-                         "{} was written for another file than {}, which took its name later or is a copy "
-                         "without extended attributes: remove the log if the file was made anew; if both "
+                         "{} belongs to another file than {}, which got this name later or is a copy "
+                         "without extended attributes: remove the log if the file was replaced; if both "
                          "were copied together, say so (--copied)",
                          EpochLog::path_of(file.part_path), file.part_path)
                   .in_file(file.path));
 }
 
-/// Another name of a file that is published: a process that was killed did not come to remove it.
+/// Fails if it is another name of a published file, which a killed process did not remove.
 Result<> check_not_published(const Recoverable& file, int part) {
   if (!has_name(part, file.path)) return {};
   return fail(make_error(ErrorCode::bad_state,
@@ -149,7 +149,7 @@ Result<> check_not_published(const Recoverable& file, int part) {
                   .in_file(file.path));
 }
 
-/// A recovery that was interrupted may have made the file shorter, down to the size in its mark.
+/// An interrupted recovery may have truncated the file, down to the size in its mark.
 Result<> check_size(const Recoverable& file, const LoggedEpoch& of, int part) {
   struct stat status {};
   if (::fstat(part, &status) != 0) return fail(system_error(errno, "find the size of", file.part_path));
@@ -162,10 +162,10 @@ Result<> check_size(const Recoverable& file, const LoggedEpoch& of, int part) {
                   .in_file(file.path));
 }
 
-/// The file that is changed, and then gets the final name.
+/// The file that is modified and then gets the final name.
 struct WorkFile {
   std::string path;
-  Descriptor opened;  ///< the part file's own is not in here
+  Descriptor opened;  ///< the part file's own descriptor is not in here
   bool copy = false;
 };
 
@@ -183,11 +183,12 @@ Result<WorkFile> copy_of(const Recoverable& file, int part) {
   const std::int64_t room = disk->free_bytes(work.opened.get());
   const auto copied = [&]() -> Result<> {
     if (room >= 0 && room < status.st_size)
-      return fail(make_error(ErrorCode::no_space,
-                             "an older epoch is made in a copy of {}, which needs {} bytes, but {} are free: "
-                             "make room, or recover the last epoch, which needs none",
-                             file.part_path, status.st_size, room)
-                      .in_file(file.path));
+      return fail(
+          make_error(ErrorCode::no_space,
+                     "an older epoch is recovered in a copy of {}, which needs {} bytes, but {} are free: "
+                     "make room, or recover the last epoch, which needs none",
+                     file.part_path, status.st_size, room)
+              .in_file(file.path));
     if (::lseek(part, 0, SEEK_SET) != 0 || disk->copy(part, work.opened.get()) != 0)
       return fail(system_error(errno, "copy " + file.part_path + " to", work.path));
     return {};
@@ -199,10 +200,10 @@ Result<WorkFile> copy_of(const Recoverable& file, int part) {
   return work;
 }
 
-/// The last epoch is made in the part file: nothing that is of no use afterwards is lost with it.
+/// The last epoch is recovered in the part file: it loses only data that are useless afterwards.
 WorkFile in_place(const Recoverable& file) { return {file.part_path, {}, false}; }
 
-/// Says in the mark how short the part file is about to become.
+/// Records in the mark to which size the part file is about to be truncated.
 class MarkingDisk final : public Disk {
  public:
   explicit MarkingDisk(std::string part_path) : part_path_(std::move(part_path)) {}
@@ -242,7 +243,7 @@ class Recovery {
     AFTERBAY_TRY_ASSIGN(const std::uint64_t size, writer_->size_bytes());
     if (size < state_.of.size_bytes) AFTERBAY_TRY(writer_->truncate(state_.of.size_bytes));
     if (!traits_of(state_.of.format).arithmetic_places) {
-      const LibraryLock lock;  // the child must find HDF5 at rest
+      const LibraryLock lock;  // the child must not find HDF5 in the middle of a call
       AFTERBAY_TRY(
           in_child("HDF5's part of the recovery of " + file_.path, [this] { return finish_hdf5(); }));
     } else {
@@ -260,7 +261,8 @@ class Recovery {
     return offset <= limit && size_bytes <= limit - offset;
   }
 
-  /// A damaged log is not to fill the disk: what is written lies in the file, or finds room behind it.
+  /// A damaged log must not fill the disk: everything that is written must lie within the file or
+  /// its free space.
   Result<> check_places() const {
     constexpr std::uint64_t largest = std::numeric_limits<off_t>::max();
     AFTERBAY_TRY_ASSIGN(const std::uint64_t size, writer_->size_bytes());
@@ -282,13 +284,13 @@ class Recovery {
                            file_.part_path, limit));
   }
 
-  /// All of it, from the first epoch on, and before that what a file that was appended to held: what a crash,
-  /// this program or later epochs left there does not count.
+  /// Writes all structure from the first epoch on, and before it the old bytes of a file that was
+  /// appended to: bytes that a crash, this program or later epochs left there are overwritten.
   Result<> write_structure() {
     AFTERBAY_TRY_ASSIGN(const auto log, EpochLog::open(EpochLog::path_of(file_.part_path), disk_));
     WithheldStructure newest;
     for (const LoggedBefore& it : logged_.before)
-      newest.put(it.offset, it.size_bytes, it.bytes_at);  // no overlaps
+      newest.put(it.offset, it.size_bytes, it.bytes_at);  // disjoint
     for (const Logged::Step& step : logged_.structure) {
       if (step.end > state_.of.cut) break;
       if (const auto* data = std::get_if<LoggedData>(&step.what)) {
@@ -322,7 +324,7 @@ class Recovery {
     return {};
   }
 
-  /// Chunks that were written again later, and as many records as there were.
+  /// Restores chunks that were written again later, and the number of records.
   Result<> finish_hdf5() {
     FileDriver driver(*writer_);
     AFTERBAY_TRY_ASSIGN(const Hdf5Id access, driver.access_list());
@@ -352,7 +354,7 @@ class Recovery {
     return opened;
   }
 
-  /// `grow`: only where there are fewer; else exactly as many.
+  /// `grow`: only if there are fewer; otherwise sets exactly this number.
   Result<> set_records(hid_t file, FileDriver& driver, std::uint64_t variable, bool grow) const {
     AFTERBAY_TRY_ASSIGN(const Hdf5Id opened, dataset(file, driver, variable));
     const std::string& name = state_.of.datasets[variable];
@@ -393,7 +395,7 @@ class Recovery {
     return fail(driver.error("write a chunk of variable '" + name + "'").in_variable(name));
   }
 
-  /// Holes, which read as 0, are not read: a damaged log can make the file as long as it likes.
+  /// Does not read holes, which read as 0: a damaged log can make the file arbitrarily long.
   Result<> sum() {
     std::vector<std::byte> bytes(step_bytes);
     for (std::uint64_t at = 0; at < result_.size_bytes;) {
@@ -444,14 +446,14 @@ Result<Recoverable> find_recoverable(const std::string& path, bool copied) {
   file.part_path = part_path(file.path);
   const Descriptor part(::open(file.part_path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (!part.open())
-    return fail(make_error(ErrorCode::io, "there is no file {} to be brought back", file.part_path)
+    return fail(make_error(ErrorCode::io, "there is no file {} to recover", file.part_path)
                     .with_native(errno)
                     .in_file(file.path)
                     .add("a file that was published has its final name, and needs no recovery"));
   auto logged = read_log(EpochLog::path_of(file.part_path));
   if (!logged)
     return fail(std::move(logged).error().in_file(file.path).add(
-        "only a file that was open when an epoch completed can be brought back"));
+        "only a file that was open when an epoch completed can be recovered"));
   AFTERBAY_TRY(check_not_published(file, part.get()));
   AFTERBAY_TRY(check_identity(file, logged->part, part.get()));
   file.made_for = logged->part;
@@ -489,7 +491,7 @@ Result<Recovered> recover_file(const Recoverable& file, const RecoverOptions& op
                            "{} exists already: remove it, or say that it is to be replaced", file.path)
                     .with_native(EEXIST)
                     .in_file(file.path));
-  // Again, with the lock: another recovery or run may have come first.
+  // Checked again, with the lock: another recovery or run may have come first.
   AFTERBAY_TRY_ASSIGN(const Logged logged, in_file(read_log(EpochLog::path_of(file.part_path)), file.path));
   AFTERBAY_TRY(check_identity(file, logged.part, part.get()));
   const auto found = logged.epochs.find(number);
@@ -498,7 +500,7 @@ Result<Recovered> recover_file(const Recoverable& file, const RecoverOptions& op
                     : MemberLogs(file.part_path, logged.part).chunks(found->second.of);
   if (!chunks || !has_name(part.get(), file.part_path))
     return fail(make_error(ErrorCode::conflict,
-                           "{} was changed meanwhile by another recovery or run: look again", file.part_path)
+                           "{} was changed meanwhile by another recovery or run: try again", file.part_path)
                     .in_file(file.path));
   const Logged::State& state = found->second;
   AFTERBAY_TRY(check_size(file, state.of, part.get()));
@@ -515,7 +517,7 @@ Result<Recovered> recover_file(const Recoverable& file, const RecoverOptions& op
     made.born_ns = identity.born_ns;
     if (options.before_name) AFTERBAY_TRY(options.before_name(made));
     if (!has_name(descriptor, work.path))
-      return fail(ErrorCode::conflict, "{} was renamed or removed meanwhile: look again", work.path);
+      return fail(ErrorCode::conflict, "{} was renamed or removed meanwhile: try again", work.path);
     AFTERBAY_TRY(give_name(*Disk::real(), descriptor, work.path, file.path, options.replace));
     return made;
   };
@@ -525,12 +527,14 @@ Result<Recovered> recover_file(const Recoverable& file, const RecoverOptions& op
     return recovered;
   }
   if (work.copy) remove_name(work.opened.get(), work.path);
-  // While the name is not durable, a loss of power brings this one back.
+  // While the new name is not durable, a loss of power restores this one.
   if (!work.copy) remove_name(part.get(), file.part_path);
   AFTERBAY_TRY(sync_directory_of(*Disk::real(), file.path));
-  // The part file before its logs: one without them could not be told from one that never had an epoch.
+  // The part file before its logs: a part file without logs would look like one that never had an
+  // epoch.
   if (work.copy) remove_name(part.get(), file.part_path);
-  remove_epoch_logs(file.part_path, logged.part);  // another run may have made others by now
+  // Another run may have created other logs meanwhile.
+  remove_epoch_logs(file.part_path, logged.part);
   return recovered;
 }
 

@@ -20,7 +20,8 @@ namespace afterbay::storage {
 namespace {
 
 constexpr std::uint64_t nothing = std::numeric_limits<std::uint64_t>::max();
-constexpr std::size_t text_bytes = 21;  ///< 20 digits and the end of the line: always as long, and never torn
+/// 20 digits and the end of the line: a constant length, so that it is never partly written.
+constexpr std::size_t text_bytes = 21;
 
 bool is_regular(int descriptor) {
   struct stat status {};
@@ -49,7 +50,7 @@ Result<> RecoveryMark::lower(std::uint64_t bytes) const {
   const Descriptor mark(::open(path_.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666));
   if (!mark.open()) return fail(system_error(errno, "create", path_));
   if (!is_regular(mark.get()))
-    return fail(make_error(ErrorCode::io, "{} is no regular file: remove it", path_).in_file(path_));
+    return fail(make_error(ErrorCode::io, "{} is not a regular file: remove it", path_).in_file(path_));
   if (bytes_in(mark.get()) <= bytes) return {};
   const std::string text = fmt::format("{:020}\n", bytes);
   const ssize_t written = ::pwrite(mark.get(), text.data(), text.size(), 0);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// RecoveryMark: a small file beside a part file, which says how short `recover_file` may have made that one.
+// RecoveryMark: a small file beside a part file that records to which size `recover_file` may have
+// truncated the part file.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +14,10 @@ class RecoveryMark {
  public:
   explicit RecoveryMark(const std::string& part_path);
 
-  /// The least size that the part file may have because of an interrupted recovery; the largest number if no
-  /// recovery has begun to shorten it.
+  /// The smallest size that the part file may have because of an interrupted recovery; the largest
+  /// number if no recovery has begun to truncate it.
   [[nodiscard]] std::uint64_t least_bytes() const noexcept;
-  /// Durable when it returns: the part file may become as short as this.
+  /// Records, durably, that the part file may be truncated to this size.
   Result<> lower(std::uint64_t bytes) const;
 
  private:

@@ -11,7 +11,7 @@
 namespace afterbay::storage {
 namespace {
 
-/// Damaged logs have places behind the last possible byte.
+/// Damaged logs may contain positions beyond the last possible byte.
 std::uint64_t end_of(std::uint64_t offset, std::uint64_t size_bytes) {
   constexpr std::uint64_t last = std::numeric_limits<std::uint64_t>::max();
   return size_bytes > last - offset ? last : offset + size_bytes;
@@ -19,7 +19,7 @@ std::uint64_t end_of(std::uint64_t offset, std::uint64_t size_bytes) {
 
 }  // namespace
 
-/// Lets a part begin at `offset`, if one goes across it.
+/// Makes a part begin at `offset`, if one extends across it.
 void WithheldStructure::split(std::uint64_t offset) {
   const auto after = parts_.upper_bound(offset);
   if (after == parts_.begin()) return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// WithheldStructure: what HDF5 has written since a file's last epoch. It stands in the epoch log, so that
-// the file itself keeps the structure that it had at the epoch.
+// WithheldStructure: the structure that HDF5 has written since a file's last epoch. It is stored in
+// the epoch log, so that the file itself keeps the structure of the epoch.
 #pragma once
 
 #include <cstddef>
@@ -17,21 +17,23 @@ namespace afterbay::storage {
 
 class BlockWriter;
 
-/// Reads so many bytes of an epoch log.
+/// Reads `bytes.size()` bytes of an epoch log.
 using ReadLog = std::function<Result<>(std::uint64_t at, std::span<std::byte> bytes)>;
 
-/// Used under a LibraryLock.
+/// Used while holding a LibraryLock.
 class WithheldStructure {
  public:
-  /// The bytes [offset, offset + size_bytes) of the file lie at `at` in the log; what was there is forgotten.
+  /// The bytes [offset, offset + size_bytes) of the file are at position `at` of the log; earlier
+  /// entries for them are removed.
   void put(std::uint64_t offset, std::uint64_t size_bytes, std::uint64_t at);
-  /// HDF5 has given the place to data: what is withheld of it is nobody's any more.
+  /// HDF5 has assigned the space to data: structure withheld there is no longer used.
   void drop(std::uint64_t offset, std::uint64_t size_bytes);
-  /// Overwrites what was read of the file from `offset` on with what is withheld of it.
+  /// Overwrites bytes that were read from the file at `offset` with the withheld structure.
   Result<> read(std::uint64_t offset, std::span<std::byte> bytes, const ReadLog& log) const;
-  /// Writes to the file, and forgets, what lies before `cut` in the log.
+  /// Writes the structure before position `cut` of the log to the file, and forgets it.
   Result<> settle(std::uint64_t cut, const ReadLog& log, BlockWriter& file);
-  [[nodiscard]] std::uint64_t end() const noexcept;  ///< of the last byte; 0: nothing
+  /// Offset after the last byte; 0 if there is none.
+  [[nodiscard]] std::uint64_t end() const noexcept;
 
  private:
   struct Part {
@@ -40,17 +42,17 @@ class WithheldStructure {
   };
   void split(std::uint64_t offset);
 
-  std::map<std::uint64_t, Part> parts_;  ///< by offset; no two overlap
+  std::map<std::uint64_t, Part> parts_;  ///< by offset; disjoint
 };
 
-/// Places in a file, joined where they touch.
+/// Ranges in a file; adjacent ranges are merged.
 class ByteRanges {
  public:
   void add(std::uint64_t offset, std::uint64_t size_bytes);
   void remove(std::uint64_t offset, std::uint64_t size_bytes);
   [[nodiscard]] bool overlaps(std::uint64_t offset, std::uint64_t size_bytes) const;
   using Gaps = std::vector<std::pair<std::uint64_t, std::uint64_t>>;  ///< (begin, end), ascending
-  /// What of these bytes is in none of the ranges.
+  /// The parts of these bytes that are in none of the ranges.
   [[nodiscard]] Gaps gaps(std::uint64_t offset, std::uint64_t size_bytes) const;
   [[nodiscard]] const std::map<std::uint64_t, std::uint64_t>& all() const noexcept { return ends_; }
 

@@ -7,7 +7,7 @@
 namespace afterbay::storage {
 namespace {
 
-/// Few sizes, so that most buffers serve again; what is not touched takes no memory.
+/// Few sizes, so that most buffers can be reused; untouched pages take no memory.
 constexpr std::uint64_t least_buffer_bytes = 64u << 10;
 
 }  // namespace

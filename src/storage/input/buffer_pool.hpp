@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// BufferPool: page-aligned memory that is faulted in once and used again.
+// BufferPool: page-aligned memory that is faulted in once and reused.
 #pragma once
 
 #include <cstddef>
@@ -13,12 +13,13 @@
 
 namespace afterbay::storage {
 
-/// Any thread may borrow; the pool outlives its loans. Buffers that come back are kept, up to a bound.
+/// Any thread may borrow; the pool must outlive its loans. Returned buffers are kept, up to a
+/// limit.
 class BufferPool {
  public:
   explicit BufferPool(std::uint64_t most_kept_bytes) noexcept : most_kept_bytes_(most_kept_bytes) {}
 
-  /// A buffer that goes back at the end of its life.
+  /// A buffer that is returned to the pool when this object is destroyed.
   class Loan {
    public:
     Loan() = default;
@@ -33,7 +34,7 @@ class BufferPool {
       return *this;
     }
     ~Loan() { give_back(); }
-    /// At least as many bytes as were asked for.
+    /// At least as many bytes as requested.
     [[nodiscard]] std::span<std::byte> bytes() noexcept { return buffer_.bytes(); }
     [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return buffer_.bytes(); }
 
@@ -46,7 +47,7 @@ class BufferPool {
     codec::AlignedBuffer buffer_;
   };
 
-  /// The smallest kept buffer that is large enough, or a new one.
+  /// Lends the smallest kept buffer that is large enough, or a new one.
   Loan borrow(std::uint64_t size_bytes) AFTERBAY_EXCLUDES(mutex_);
 
  private:

@@ -30,8 +30,8 @@ void use(InputVariable& variable, std::unique_ptr<VariableInput> input) {
   variable.by_library = false;
 }
 
-/// The header tells where all is. netCDF-C itself takes what lies behind the end of a header that was cut for
-/// zeros. A variable that we see otherwise than netCDF-C does is left to it.
+/// The header contains all positions. netCDF-C itself reads zeros beyond the end of a truncated
+/// header. A variable for which our result differs from netCDF-C's is read by netCDF-C.
 Result<> choose_classic(InputSources& sources, std::vector<InputVariable>& variables) {
   const FoundFile& found = sources.library->found();
   AFTERBAY_TRY_ASSIGN(const auto file, BlockWriter::open(sources.bytes->descriptor(), sources.bytes->path(),

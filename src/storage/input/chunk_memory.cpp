@@ -15,7 +15,8 @@ std::shared_ptr<KeptChunk> ChunkMemory::chunk(std::uint32_t variable, std::uint6
   by_key_[key] = entries_.begin();
   bytes_ += bytes;
   const std::shared_ptr<KeptChunk> chunk = entries_.front().chunk;
-  while (bytes_ > most_bytes_ && !entries_.empty()) {  // one that is too large is shared, but not kept
+  // A chunk that is too large is shared, but not kept.
+  while (bytes_ > most_bytes_ && !entries_.empty()) {
     bytes_ -= entries_.back().bytes;
     by_key_.erase(entries_.back().key);
     entries_.pop_back();

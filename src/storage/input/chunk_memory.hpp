@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ChunkMemory: decoded chunks that are kept because more of them will be asked for.
+// ChunkMemory: decoded chunks that are kept because further parts of them will be requested.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,11 @@
 
 namespace afterbay::storage {
 
-/// A decoded chunk, filled by the first who needs it while others wait.
+/// A decoded chunk, filled by the first thread that needs it while others wait.
 class KeptChunk {
  public:
-  /// Calls `decode(buffer)` if nobody did so successfully; gives the bytes, which stay as they are.
+  /// Calls `decode(buffer)` unless it has already succeeded; returns the bytes, which do not change
+  /// afterwards.
   template <class Decode>
   Result<std::span<const std::byte>> get(Decode&& decode) AFTERBAY_EXCLUDES(mutex_) {
     const MutexLock lock(mutex_);
@@ -32,12 +33,13 @@ class KeptChunk {
   BufferPool::Loan buffer_ AFTERBAY_GUARDED_BY(mutex_);
 };
 
-/// Of all variables of a file. Any thread. Outlived by the pool of its chunks.
+/// The chunks of all variables of a file. Any thread. The pool of the chunks must outlive it.
 class ChunkMemory {
  public:
   explicit ChunkMemory(std::uint64_t most_bytes) noexcept : most_bytes_(most_bytes) {}
 
-  /// The chunk of that number, perhaps not yet decoded; the ones not used for longest go.
+  /// The chunk with that number, which may not be decoded yet; removes the least recently used
+  /// ones.
   std::shared_ptr<KeptChunk> chunk(std::uint32_t variable, std::uint64_t number, std::uint64_t bytes)
       AFTERBAY_EXCLUDES(mutex_);
 
@@ -51,7 +53,7 @@ class ChunkMemory {
 
   const std::uint64_t most_bytes_;
   Mutex mutex_;
-  std::list<Entry> entries_ AFTERBAY_GUARDED_BY(mutex_);  ///< last used first
+  std::list<Entry> entries_ AFTERBAY_GUARDED_BY(mutex_);  ///< most recently used first
   std::map<Key, std::list<Entry>::iterator> by_key_ AFTERBAY_GUARDED_BY(mutex_);
   std::uint64_t bytes_ AFTERBAY_GUARDED_BY(mutex_) = 0;
 };

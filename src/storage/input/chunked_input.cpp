@@ -21,7 +21,8 @@ ChunkedInput::ChunkedInput(const ChunkSources& sources, std::uint32_t variable, 
     chunks_.push_back((storage_.lengths[d] + storage_.chunk[d] - 1) / storage_.chunk[d]);
 }
 
-/// `wanted` lies within the variable's own lengths and is not empty; its parts in C order of the chunks.
+/// The parts of `wanted` in C order of the chunks. `wanted` lies within the variable's own lengths
+/// and is not empty.
 std::vector<ChunkedInput::Part> ChunkedInput::parts_of(const model::Box& wanted,
                                                        const model::Index& target_start) const {
   const std::size_t rank = wanted.rank();
@@ -81,8 +82,8 @@ Result<std::vector<ChunkAddress>> ChunkedInput::addresses_of(std::span<const Par
   return addresses;
 }
 
-/// Other chunks of the same record, or of the fixed variable, whose places are not known: they will be asked
-/// for next, and each search would wait for the library lock again. None when there are many.
+/// Other chunks of the same record, or of the fixed variable, with unknown positions: they will be
+/// requested next, and each search would wait for the library lock again. Empty if there are many.
 std::vector<ChunkedInput::Part> ChunkedInput::rest_of_record(std::span<const Part> parts) {
   constexpr std::uint64_t most_neighbours = 128;
   model::Box record{model::Index::filled(chunks_.size, 0), storage_.lengths};
@@ -160,7 +161,7 @@ bool ChunkedInput::whole(const Part& part) const noexcept {
   return true;
 }
 
-/// A chunk of which more values will be asked for is kept.
+/// Keeps a chunk of which further values will be requested.
 Result<> ChunkedInput::read_filtered(const Part& part, const ChunkAddress& address,
                                      const model::Index& target, std::byte* to, ReadCost& cost) {
   const bool in_place = part.count == storage_.chunk && part.count == target && !storage_.elements.swapped;
@@ -192,7 +193,8 @@ Result<> ChunkedInput::read_filtered(const Part& part, const ChunkAddress& addre
 }
 
 Result<> ChunkedInput::decode(const ChunkAddress& address, std::span<std::byte> chunk, ReadCost& cost) {
-  // Deflate makes at most 1032 bytes of one: no memory for the absurd chunk of a damaged file.
+  // Deflate expands by a factor of at most 1032: no memory is allocated for an impossible chunk of
+  // a damaged file.
   constexpr std::uint64_t most_expansion = 1040;
   constexpr std::uint64_t least_bytes = std::uint64_t{1} << 16;
   if (chunk_bytes_ > least_bytes && chunk_bytes_ / most_expansion > address.bytes)

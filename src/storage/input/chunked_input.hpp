@@ -14,17 +14,18 @@
 
 namespace afterbay::storage {
 
-/// What the variables of a file share.
+/// Objects that the variables of a file share.
 struct ChunkSources {
   InputBytes* file = nullptr;
   ChunkFinder* finder = nullptr;
   ChunkMemory* memory = nullptr;
 };
 
-/// Reads run side by side; they wait for the library lock only to find chunks not asked for before.
+/// Reads run concurrently; they wait for the library lock only to find chunks that were not
+/// requested before.
 class ChunkedInput : public VariableInput {
  public:
-  /// `record`: its first dimension is the record dimension. `fill`: one native element, for what lies
+  /// `record`: its first dimension is the record dimension. `fill`: one native element, for points
   /// beyond the variable's own lengths.
   ChunkedInput(const ChunkSources& sources, std::uint32_t variable, DatasetStorage storage, bool record,
                std::vector<std::byte> fill);
@@ -32,13 +33,13 @@ class ChunkedInput : public VariableInput {
                 ReadCost& cost) override;
 
  private:
-  /// The part of a read that lies in one chunk.
+  /// The part of a read within one chunk.
   struct Part {
-    std::uint64_t number = 0;  ///< of the chunk, in C order
+    std::uint64_t number = 0;  ///< number of the chunk, in C order
     model::Index first;        ///< first element of the chunk
-    model::Index count;        ///< values wanted of it; 1 record
-    model::Index in_chunk;     ///< where these begin in the chunk
-    model::Index in_target;    ///< where they go
+    model::Index count;        ///< number of values in each dimension; 1 record
+    model::Index in_chunk;     ///< their start in the chunk
+    model::Index in_target;    ///< their start in the target
   };
 
   [[nodiscard]] std::vector<Part> parts_of(const model::Box& wanted, const model::Index& target_start) const;
@@ -58,7 +59,7 @@ class ChunkedInput : public VariableInput {
   DatasetStorage storage_;
   bool record_;
   std::vector<std::byte> beyond_;
-  model::Index chunks_;  ///< how many there are in each dimension
+  model::Index chunks_;  ///< number of chunks in each dimension
   std::uint64_t chunk_bytes_;
   Mutex mutex_;
   std::unordered_map<std::uint64_t, ChunkAddress> known_ AFTERBAY_GUARDED_BY(mutex_);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// DenseInput: a variable whose records lie in the file as dense arrays at known places.
+// DenseInput: a variable whose records are dense arrays at known positions in the file.
 #pragma once
 
 #include <cstdint>
@@ -10,15 +10,15 @@
 
 namespace afterbay::storage {
 
-/// Where the records of a dense variable lie.
+/// The positions of the records of a dense variable.
 struct DensePlace {
-  std::uint64_t begin = 0;         ///< of the first record, or of the fixed variable
+  std::uint64_t begin = 0;         ///< offset of the first record, or of the fixed variable
   std::uint64_t record_bytes = 0;  ///< distance between records; 0 for fixed variables
-  model::Index shape;              ///< without the record dimension
+  model::Index shape;              ///< lengths without the record dimension
   StoredElements elements;
 };
 
-/// Classic formats, and contiguous variables of netCDF-4.
+/// Variables of classic formats, and contiguous variables of netCDF-4.
 class DenseInput : public VariableInput {
  public:
   DenseInput(InputBytes& file, const DensePlace& place) : file_(file), place_(place) {}
@@ -30,7 +30,7 @@ class DenseInput : public VariableInput {
   DensePlace place_;
 };
 
-/// A variable for which no space was ever given in the file.
+/// A variable for which no space was ever allocated in the file.
 class FilledInput : public VariableInput {
  public:
   /// `fill` is one element in native byte order.

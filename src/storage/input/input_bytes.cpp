@@ -18,7 +18,7 @@ namespace {
 
 using model::page_bytes;
 
-/// Below this the page cache, which reads ahead, is no slower than a trip to the device of our own.
+/// For smaller reads the page cache, which reads ahead, is at least as fast as a direct read.
 constexpr std::uint64_t least_direct_read_bytes = 256u << 10;
 
 std::uint64_t page_up(std::uint64_t value) { return (value + page_bytes - 1) / page_bytes * page_bytes; }
@@ -43,7 +43,7 @@ Result<std::unique_ptr<InputBytes>> InputBytes::open(std::string path, DirectIo 
 }
 
 Result<> InputBytes::open_direct() {
-  // By the descriptor, not by the name: another file may have taken it meanwhile.
+  // By descriptor, not by name: another file may have got the name meanwhile.
   const std::string same = "/proc/self/fd/" + std::to_string(descriptor_.get());
   direct_descriptor_ = Descriptor(disk_->open(same.c_str(), O_RDONLY | O_DIRECT | O_CLOEXEC, 0));
   if (!direct_descriptor_.open()) return refused(errno);
@@ -51,12 +51,12 @@ Result<> InputBytes::open_direct() {
   return {};
 }
 
-/// The file system does not do direct I/O: go on without it, unless the user insists.
+/// The file system refuses direct I/O: continues without it, unless the user requires it.
 Result<> InputBytes::refused(int number) {
   direct_ = false;
   if (policy_ == DirectIo::automatic) return {};
   return fail(system_error(number, "read with direct I/O (O_DIRECT)", path_)
-                  .add("direct I/O was asked for with 'on'; 'automatic' falls back to the page cache"));
+                  .add("direct I/O was requested with 'on'; 'automatic' falls back to the page cache"));
 }
 
 bool InputBytes::named(const std::string& path) const {
@@ -80,8 +80,8 @@ Result<> InputBytes::check_end(std::uint64_t offset, std::uint64_t size_bytes) c
               path_, end, size_bytes, offset);
 }
 
-/// Reads whole pages; gives how many bytes came, which is less than `wanted` only when direct I/O is not
-/// possible after all, or at the end of the file.
+/// Reads whole pages and returns the number of bytes, which is less than `wanted` only if direct
+/// I/O turns out to be impossible, or at the end of the file.
 Result<std::uint64_t> InputBytes::read_direct(std::uint64_t offset, std::span<std::byte> pages,
                                               std::uint64_t wanted, ReadCost& cost) {
   const Stopwatch watch(cost.read_ns);
@@ -96,7 +96,8 @@ Result<std::uint64_t> InputBytes::read_direct(std::uint64_t offset, std::span<st
     }
     if (got < 0) return fail(system_error(errno, "read from", path_));
     done += static_cast<std::uint64_t>(got);
-    if (got == 0 || got % static_cast<ssize_t>(page_bytes) != 0) break;  // the end, or near it
+    // The end of the file, or close to it.
+    if (got == 0 || got % static_cast<ssize_t>(page_bytes) != 0) break;
   }
   done = std::min<std::uint64_t>(done, pages.size());
   cost.direct_bytes += done;
@@ -142,7 +143,7 @@ Result<std::span<std::byte>> InputBytes::load(std::uint64_t offset, std::uint64_
   const std::uint64_t first = page_down(offset);
   const std::uint64_t pages_bytes = page_up(offset + size_bytes) - first;
   if (buffer.bytes().size() < pages_bytes) {
-    AFTERBAY_TRY(check_end(offset, size_bytes));  // no absurd memory for a damaged size
+    AFTERBAY_TRY(check_end(offset, size_bytes));  // no large allocation for a damaged size
     buffer = pool_.borrow(pages_bytes);
   }
   const std::span<std::byte> wanted = buffer.bytes().subspan(offset - first, size_bytes);

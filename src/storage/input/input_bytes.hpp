@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// InputBytes: the bytes of a file at given places, read by any thread.
+// InputBytes: reads bytes of a file at given offsets, from any thread.
 #pragma once
 
 #include <atomic>
@@ -16,20 +16,22 @@
 
 namespace afterbay::storage {
 
-/// Reads large pieces with O_DIRECT, past the page cache, and small ones through it. Any thread, several at
-/// once. Fails with io and errno, and with format where the file ends before the last byte.
+/// Reads large pieces with O_DIRECT, past the page cache, and small ones through it. Any thread,
+/// several at the same time. Fails with io and errno, and with format if the file ends before the
+/// last byte.
 class InputBytes {
  public:
   static Result<std::unique_ptr<InputBytes>> open(std::string path, DirectIo direct_io,
                                                   std::shared_ptr<Disk> disk);
 
-  /// Fills `to`. Directly where `to` and the file are congruent modulo a page, else through the page cache.
+  /// Fills `to`: directly if `to` and the file are congruent modulo a page, otherwise through the
+  /// page cache.
   Result<> read(std::uint64_t offset, std::span<std::byte> to, ReadCost& cost);
-  /// Gets bytes into a buffer of the pool; gives where they lie in it.
+  /// Reads bytes into a buffer of the pool; returns their position in it.
   Result<std::span<std::byte>> load(std::uint64_t offset, std::uint64_t size_bytes, BufferPool::Loan& buffer,
                                     ReadCost& cost);
 
-  /// Whether that is still a name of this file.
+  /// Whether `path` is still a name of this file.
   [[nodiscard]] bool named(const std::string& path) const;
 
   [[nodiscard]] BufferPool& pool() noexcept { return pool_; }

@@ -16,8 +16,8 @@
 namespace afterbay::storage {
 namespace {
 
-/// Nothing but a regular file is opened: netCDF-C would take a directory for a Zarr store and a name with a
-/// scheme for an address, and opening a pipe would wait for its writer.
+/// Only regular files are opened: netCDF-C would open a directory as a Zarr store and a name with a
+/// scheme as an address, and opening a pipe would wait for its writer.
 Result<> check_regular(const std::string& path) {
   const RegularFile file(path);
   if (file.open()) return {};
@@ -119,7 +119,7 @@ Result<> InputFile::State::open_library(std::chrono::milliseconds deadline) {
   return {};
 }
 
-/// The name is opened twice, by us and by netCDF-C: it must not come to mean another file in between.
+/// The name is opened twice, here and by netCDF-C: it must refer to the same file both times.
 Result<> InputFile::State::open(DirectIo direct_io, std::shared_ptr<Disk> disk,
                                 std::chrono::milliseconds deadline) {
   AFTERBAY_TRY(check_regular(path));

@@ -14,7 +14,8 @@
 namespace afterbay::storage {
 namespace {
 
-/// While it lives HDF5's first words on a failure are noted: netCDF-C itself says "HDF error" only.
+/// While this object exists, the first message of HDF5 on a failure is recorded: netCDF-C itself
+/// only reports "HDF error".
 class Hdf5Complaint {
  public:
   Hdf5Complaint() { H5Eset_auto2(H5E_DEFAULT, note, &text_); }
@@ -22,13 +23,13 @@ class Hdf5Complaint {
   Hdf5Complaint& operator=(const Hdf5Complaint&) = delete;
   ~Hdf5Complaint() { H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); }
 
-  /// The error of a netCDF-C call, with HDF5's words.
+  /// The error of a netCDF-C call, including HDF5's message.
   [[nodiscard]] Error error(int status, const std::string& doing) const {
     Error error = netcdf_error(status, doing);
     if (status == NC_EHDFERR && !text_.empty()) error.add("HDF5: " + text_);
     return error;
   }
-  /// The error of nc_open: whatever it dislikes, it is the file.
+  /// The error of nc_open: every failure concerns the file.
   [[nodiscard]] Error refusal(int status) const {
     Error refused = error(status, "open it as a netCDF file");
     if (status < 0 && status != NC_ENOMEM) refused.code = ErrorCode::format;
@@ -38,7 +39,7 @@ class Hdf5Complaint {
  private:
   static herr_t keep_innermost(unsigned, const H5E_error2_t* entry, void* text) {
     if (entry->desc != nullptr) *static_cast<std::string*>(text) = entry->desc;
-    return 1;  // no further
+    return 1;  // stop here
   }
   static herr_t note(hid_t stack, void* text) {
     H5Ewalk2(stack, H5E_WALK_UPWARD, keep_innermost, text);
@@ -47,8 +48,9 @@ class Hdf5Complaint {
   std::string text_;
 };
 
-/// netCDF-C gives every dataset of a file a table for its chunk cache when the file is opened, and memory
-/// for up to 64 MiB of chunks when it is read. Files are opened without; see LibraryFile::keep_chunks.
+/// When a file is opened, netCDF-C allocates a table for the chunk cache of every dataset, and
+/// memory for up to 64 MiB of chunks when it is read. Files are opened without these; see
+/// LibraryFile::keep_chunks.
 class NoChunkCaches {
  public:
   NoChunkCaches() {
@@ -68,7 +70,7 @@ class NoChunkCaches {
 constexpr float input_preemption = 0.75f;
 constexpr std::size_t cache_slots = 1009;
 
-/// Start and count of a part, the record dimension included.
+/// Start and count of a part, including the record dimension.
 struct Part {
   std::array<std::size_t, model::max_dimensions + 1> start{};
   std::array<std::size_t, model::max_dimensions + 1> count{};
@@ -98,7 +100,7 @@ Result<std::unique_ptr<LibraryFile>> LibraryFile::open(const std::string& path) 
   int id = -1;
   if (const int status = nc_open(path.c_str(), NC_NOWRITE, &id); status != NC_NOERR)
     return fail(complaint.refusal(status));
-  NetcdfFile opened(id);  // closed under this lock should anything fail
+  NetcdfFile opened(id);  // closed under this lock if anything fails
   AFTERBAY_TRY_ASSIGN(FoundFile found, read_schema_of(id, Demand::what_fits));
   std::unique_ptr<LibraryFile> file(new LibraryFile(opened.release()));
   file->found_ = std::move(found);
@@ -110,7 +112,8 @@ LibraryFile::~LibraryFile() {
   nc_close(id_);
 }
 
-/// Memory with which no chunk is decoded twice when one record after the other is read in any order of parts.
+/// The memory with which no chunk is decoded twice if records are read one after the other, each in
+/// any order of its parts.
 std::uint64_t LibraryFile::cache_bytes(const Variable& variable) const {
   std::uint64_t bytes = std::max<std::size_t>(1, size_of(variable.type));
   for (std::size_t d = 0; d < variable.chunk.size(); ++d) {

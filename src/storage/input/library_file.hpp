@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// InputLibrary: what netCDF-C and HDF5 do for an input file. LibraryFile: the same in this process.
+// InputLibrary: the services of netCDF-C and HDF5 for an input file. LibraryFile: the
+// implementation in this process.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +16,7 @@
 
 namespace afterbay::storage {
 
-/// The schema of an input file and those values that our own code does not read.
+/// The schema of an input file, and the values that our own code does not read.
 class InputLibrary {
  public:
   InputLibrary() = default;
@@ -23,16 +24,16 @@ class InputLibrary {
   InputLibrary& operator=(const InputLibrary&) = delete;
   virtual ~InputLibrary() = default;
   [[nodiscard]] virtual const FoundFile& found() const noexcept = 0;
-  /// Values as of InputFile::read; `variable` is its index in the schema.
+  /// Reads values as InputFile::read does; `variable` is its index in the schema.
   virtual Result<> read(std::uint32_t variable, std::uint64_t record, const model::Box& box,
                         std::span<std::byte> to) = 0;
   virtual Result<std::vector<std::string>> read_strings(std::uint32_t variable, std::uint64_t record) = 0;
 };
 
-/// In this process. Each call takes the library lock.
+/// The implementation in this process. Each call takes the library lock.
 class LibraryFile : public InputLibrary {
  public:
-  /// Reads the schema, leaving out what a Schema cannot hold.
+  /// Reads the schema, without parts that a Schema cannot represent.
   static Result<std::unique_ptr<LibraryFile>> open(const std::string& path);
   ~LibraryFile() override;
 
@@ -54,10 +55,10 @@ class LibraryFile : public InputLibrary {
 
   int id_;
   FoundFile found_;
-  std::deque<Cached> cached_;  ///< oldest first; under the library lock
+  std::deque<Cached> cached_;  ///< oldest first; guarded by the library lock
 };
 
-/// One variable of such a file.
+/// A variable that is read by such a library.
 class LibraryInput : public VariableInput {
  public:
   LibraryInput(InputLibrary& file, std::uint32_t variable) noexcept : file_(file), variable_(variable) {}

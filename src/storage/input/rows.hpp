@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// for_each_row: a box that lies in two dense arrays, cut into rows that are contiguous in both.
+// for_each_row: cuts a box that lies in two dense arrays into rows that are contiguous in both.
 #pragma once
 
 #include <array>
@@ -10,14 +10,14 @@
 
 namespace afterbay::storage {
 
-/// A place for a box in a dense array.
+/// The position of a box in a dense array.
 struct BoxPlace {
-  model::Index lengths;  ///< of the array
-  model::Index start;    ///< where the box begins in it
+  model::Index lengths;  ///< lengths of the array
+  model::Index start;    ///< start of the box in the array
 };
 
-/// Calls `row(from_element, to_element, elements)` for each row of a box of `count` values, in C order, until
-/// one fails.
+/// Calls `row(from_element, to_element, elements)` for each row of a box of `count` values, in C
+/// order, until one fails.
 template <class Row>
 Result<> for_each_row(const model::Index& count, const BoxPlace& from, const BoxPlace& to, Row&& row) {
   if (count.product() == 0) return {};
@@ -29,7 +29,7 @@ Result<> for_each_row(const model::Index& count, const BoxPlace& from, const Box
   std::uint64_t to_at = 0;
   std::array<std::uint64_t, model::max_dimensions> from_strides{};
   std::array<std::uint64_t, model::max_dimensions> to_strides{};
-  bool whole = true;  // all faster dimensions are taken whole in both arrays
+  bool whole = true;  // all faster dimensions are complete in both arrays
   for (std::size_t d = count.size; d-- > 0;) {
     from_strides[d] = from_stride;
     to_strides[d] = to_stride;

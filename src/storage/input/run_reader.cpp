@@ -9,9 +9,10 @@
 namespace afterbay::storage {
 namespace {
 
-/// One read of the device; larger ones are no faster, and this much memory stays in a processor's reach.
+/// Size of one read from the device; larger reads are no faster, and this amount fits into a
+/// processor's caches.
 constexpr std::uint64_t most_block_bytes = 4u << 20;
-/// Reading over a gap of this size takes less time than another trip to the device.
+/// Reading across a gap of this size takes less time than another read from the device.
 constexpr std::uint64_t most_gap_bytes = 64u << 10;
 constexpr std::size_t most_runs = std::size_t{1} << 16;
 
@@ -25,7 +26,7 @@ bool RunReader::joins(std::uint64_t offset, std::uint64_t bytes) const noexcept 
 
 Result<> RunReader::add(std::uint64_t offset, std::byte* to, std::uint64_t bytes) {
   if (!runs_.empty() && !joins(offset, bytes)) AFTERBAY_TRY(finish());
-  while (bytes > most_block_bytes) {  // later parts begin on pages, as far as elements do
+  while (bytes > most_block_bytes) {  // later parts begin on page boundaries, as far as elements do
     const std::uint64_t page = (offset + most_block_bytes) / model::page_bytes * model::page_bytes;
     const std::uint64_t part = (page - offset) / elements_.bytes * elements_.bytes;
     AFTERBAY_TRY(read_one({offset, to, part}));
@@ -41,7 +42,7 @@ Result<> RunReader::add(std::uint64_t offset, std::byte* to, std::uint64_t bytes
   return {};
 }
 
-/// Reads what was added so far.
+/// Reads all runs that were added so far.
 Result<> RunReader::finish() {
   if (runs_.empty()) return {};
   if (runs_.size() == 1) {

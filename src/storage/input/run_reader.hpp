@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// RunReader: many runs of a file's bytes, read in few large blocks.
+// RunReader: reads many runs of a file's bytes in few large blocks.
 #pragma once
 
 #include <cstddef>
@@ -12,22 +12,22 @@
 
 namespace afterbay::storage {
 
-/// How stored elements become native ones.
+/// How stored elements are converted to native ones.
 struct StoredElements {
   std::size_t bytes = 1;
   bool swapped = false;
   [[nodiscard]] model::Kernel kernel() const noexcept { return model::copy_kernel(bytes, swapped); }
 };
 
-/// Runs that are near to each other and given in the order of the file are read as one block, gaps
-/// included, and then copied out; a run that is a block of its own goes straight to its place unless its
-/// bytes must be swapped. For one thread; `finish` after the last run.
+/// Runs that are close to each other and added in the order of the file are read as one block,
+/// including gaps, and then copied out; a run that forms a block of its own is read directly into
+/// its target unless its bytes must be swapped. For one thread; call `finish` after the last run.
 class RunReader {
  public:
   RunReader(InputBytes& file, StoredElements elements, ReadCost& cost)
       : file_(file), elements_(elements), kernel_(elements.kernel()), cost_(cost) {}
 
-  /// `to` gets `bytes` (whole elements) from `offset` of the file, at the latest by `finish`.
+  /// Reads `bytes` (whole elements) at `offset` of the file into `to`, at the latest in `finish`.
   Result<> add(std::uint64_t offset, std::byte* to, std::uint64_t bytes);
   Result<> finish();
 
@@ -44,7 +44,7 @@ class RunReader {
   StoredElements elements_;
   model::Kernel kernel_;
   ReadCost& cost_;
-  std::vector<Run> runs_;  ///< of the block in the making, in the order of the file
+  std::vector<Run> runs_;  ///< of the current block, in the order of the file
   BufferPool::Loan buffer_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// VariableInput: one way to get a variable's values out of a file.
+// VariableInput: one method of reading a variable's values from a file.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@
 
 namespace afterbay::storage {
 
-/// Any thread may read, several at once. The caller has checked record, box and sizes, and adds file,
-/// variable and record to errors.
+/// Any thread may read, several at the same time. The caller has checked record, box and sizes, and
+/// adds file, variable and record to errors.
 class VariableInput {
  public:
   virtual ~VariableInput() = default;

@@ -15,7 +15,7 @@
 namespace afterbay::storage {
 namespace {
 
-/// Copies the valid points of a piece from stored layout into a dense record.
+/// Copies the valid points of a piece in stored layout into a dense record.
 void scatter(const model::Piece& piece, const model::Index& shape, std::size_t element_bytes,
              std::span<const std::byte> from, std::vector<std::byte>& to) {
   const std::size_t rank = piece.box.rank();
@@ -149,7 +149,7 @@ class MemoryPart : public File {
     if (variable.type != Type::string) to_file_order(data.records[0], size_of(variable.type), false);
   }
 
-  /// A record full of fill values.
+  /// Adds a record full of fill values.
   void add_record(std::size_t v) AFTERBAY_REQUIRES(mutex_) {
     const Variable& variable = file_.schema.variables[v];
     const std::uint64_t points = layout_->variables[v].shape.product();
@@ -240,7 +240,7 @@ Result<std::vector<std::byte>> MemoryStore::record(const std::string& path, cons
     if (file->schema.variables[v].name != variable) continue;
     const auto& records = file->variables[v].records;
     if (record < records.size()) return records[record];
-    return fail(ErrorCode::invalid_argument, "variable '{}' of '{}' has {} records; record {} is asked for",
+    return fail(ErrorCode::invalid_argument, "variable '{}' of '{}' has {} records; record {} is requested",
                 variable, path, records.size(), record);
   }
   return fail(ErrorCode::unknown_name, "'{}' has no variable '{}'", path, variable);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// MemoryStore: files that are kept in memory, for tests that look at what a server made.
+// MemoryStore: files in memory, for tests that inspect the output of a server.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ namespace afterbay::storage {
 /// A published file.
 struct MemoryFile {
   struct VariableData {
-    /// Per record (one entry for fixed variables) the dense bytes, little-endian, C order.
+    /// Per record (one entry for fixed variables): the dense bytes, little-endian, in C order.
     std::vector<std::vector<std::byte>> records;
     std::vector<std::vector<std::string>> strings;  ///< the same for string variables
   };
@@ -27,13 +27,14 @@ struct MemoryFile {
   std::vector<VariableData> variables;  ///< in the order of the schema
 };
 
-/// Keeps published files by name. Any thread may call it; the files outlive it as long as they are held.
+/// Keeps published files by name. Any thread may call it; files that are still referenced outlive
+/// it.
 class MemoryStore : public Store {
  public:
   MemoryStore();
   Result<std::unique_ptr<File>> create(const FileRequest& request) override;
 
-  /// A published file, or nothing.
+  /// A published file; null if there is none.
   [[nodiscard]] std::shared_ptr<const MemoryFile> find(const std::string& path) const;
   /// Names of the published files, sorted.
   [[nodiscard]] std::vector<std::string> files() const;
@@ -44,14 +45,14 @@ class MemoryStore : public Store {
   struct Registry {
     mutable Mutex mutex;
     std::map<std::string, std::shared_ptr<const MemoryFile>> published AFTERBAY_GUARDED_BY(mutex);
-    std::set<std::string> open AFTERBAY_GUARDED_BY(mutex);  ///< names of files in the making
+    std::set<std::string> open AFTERBAY_GUARDED_BY(mutex);  ///< names of unfinished files
   };
 
  private:
   std::shared_ptr<Registry> registry_;
 };
 
-/// The store as a MemoryStore, or null when it is of another format.
+/// The store as a MemoryStore; null if it has another format.
 MemoryStore* memory_store_of(Store& store) noexcept;
 
 }  // namespace afterbay::storage

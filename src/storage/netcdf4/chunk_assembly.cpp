@@ -9,7 +9,8 @@ namespace afterbay::storage {
 
 class ChunkAssembly::Claim {
  public:
-  /// With the assembly's mutex held, which the destructor takes: it must be free by then.
+  /// Constructed while the assembly's mutex is held. The destructor takes the mutex, so it must be
+  /// released before.
   Claim(ChunkAssembly& assembly, Chunks::iterator at) : assembly_(&assembly), at_(at) {
     at_->second.claimed = true;
   }
@@ -59,7 +60,7 @@ Result<> ChunkAssembly::add(const model::Piece& piece, std::uint64_t record, std
   return store(claimed, home);
 }
 
-/// What was only read for this leaves memory again.
+/// Releases a chunk that was loaded only for this.
 Result<> ChunkAssembly::copy(const ChunkKey& key, std::uint64_t span, const FillPattern& fill,
                              ChunkHome& home, std::span<std::byte> chunk) {
   AFTERBAY_TRY_ASSIGN(Claim claimed, open(key, span, chunk.size(), fill, home));
@@ -68,7 +69,7 @@ Result<> ChunkAssembly::copy(const ChunkKey& key, std::uint64_t span, const Fill
   return {};
 }
 
-/// Notes the chunk as stored when it is, and before another thread can claim it.
+/// Marks the chunk as stored once it is, before another thread can claim it.
 Result<> ChunkAssembly::store(const Claim& claimed, ChunkHome& home) {
   const ChunkKey& key = claimed.key();
   const Chunk& chunk = claimed.chunk();
@@ -78,13 +79,13 @@ Result<> ChunkAssembly::store(const Claim& claimed, ChunkHome& home) {
   return {};
 }
 
-/// A thread holds one claim at a time, so that none waits for another in a circle.
+/// A thread holds at most one claim, so that threads never wait for each other in a cycle.
 Result<ChunkAssembly::Claim> ChunkAssembly::open(const ChunkKey& key, std::uint64_t span,
                                                  std::uint64_t size_bytes, const FillPattern& fill,
                                                  ChunkHome& home) {
   for (;;) {
     Claim claimed = claim(key, span, size_bytes);
-    if (claimed.key() != key) {  // it makes room
+    if (claimed.key() != key) {  // another chunk must make room
       AFTERBAY_TRY(store(claimed, home));
       continue;
     }
@@ -101,7 +102,7 @@ Result<ChunkAssembly::Claim> ChunkAssembly::open(const ChunkKey& key, std::uint6
   }
 }
 
-/// The chunk of that key, empty if it is new; or an older one that has to leave memory before.
+/// The chunk with that key, empty if it is new; or an older one that must leave memory first.
 ChunkAssembly::Claim ChunkAssembly::claim(const ChunkKey& key, std::uint64_t span, std::uint64_t size_bytes) {
   MutexLock lock(mutex_);
   auto at = chunks_.find(key);
@@ -123,7 +124,7 @@ std::optional<ChunkAssembly::Claim> ChunkAssembly::claim_first() {
   return std::optional<Claim>(std::in_place, *this, chunks_.begin());
 }
 
-/// Among the chunks that nobody works on.
+/// The oldest chunk that no thread has claimed.
 ChunkAssembly::Chunks::iterator ChunkAssembly::oldest_before(std::uint64_t first_record) {
   auto oldest = chunks_.end();
   for (auto at = chunks_.begin(); at != chunks_.end(); ++at) {

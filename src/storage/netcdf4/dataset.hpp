@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dataset: one variable of an open netCDF-4 file: where its pieces lie.
+// Dataset: a variable of an open netCDF-4 file, and the positions of its pieces.
 #pragma once
 
 #include <array>
@@ -19,20 +19,20 @@
 
 namespace afterbay::storage {
 
-/// What HDF5 says of a dataset: the same in all files that begin with the same structure.
+/// Properties of a dataset that are the same in all files with the same initial structure.
 struct DatasetFacts {
-  std::string name;  ///< in the file
+  std::string name;  ///< name in the file
   VariableStorage storage;
-  std::vector<hsize_t> lengths;  ///< of its dimensions, that of records too
+  std::vector<hsize_t> lengths;  ///< lengths of its dimensions, including the record dimension
 };
 
-/// All calls under a LibraryLock, but for the plain getters, which any thread may call.
+/// All calls need a LibraryLock, except simple getters, which any thread may call.
 class Dataset {
  public:
-  /// Opens it and looks how it is stored.
+  /// Opens the dataset and determines how it is stored.
   static Result<Dataset> open(hid_t file, FileDriver& driver, const Variable& variable,
                               const model::VariableLayout& layout);
-  /// One that is known already: it is opened when it is first needed.
+  /// A dataset with known properties: it is opened when it is first needed.
   Dataset(hid_t file, FileDriver& driver, const Variable& variable, const model::VariableLayout& layout,
           DatasetFacts facts);
 
@@ -40,27 +40,27 @@ class Dataset {
   [[nodiscard]] const VariableStorage& storage() const noexcept { return facts_.storage; }
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
 
-  /// Lets the variable have at least that many records; nothing for fixed ones.
+  /// Extends the variable to at least that many records; does nothing for fixed variables.
   Result<> extend(std::uint64_t records);
 
-  /// Makes the chunk of `piece` that holds `record` have `stored_bytes` in the file and gives their
-  /// offset; an uncompressed chunk that is there keeps its place. `skipped` as EncodedChunk's.
-  /// `bytes` is only an address range, never read.
+  /// Allocates `stored_bytes` in the file for the chunk of `piece` that contains `record`, and
+  /// returns the offset; an existing uncompressed chunk keeps its position. `skipped` as in
+  /// EncodedChunk. `bytes` is only an address range, which is never read.
   Result<std::uint64_t> place_chunk(const model::Piece& piece, std::uint64_t record,
                                     std::span<const std::byte> bytes, std::uint32_t skipped);
 
-  /// Offset of a dense variable's first byte; space is allocated at the first call.
+  /// Offset of a dense variable's first byte; space is allocated in the first call.
   Result<std::uint64_t> place_dense(std::uint64_t size_bytes);
 
-  /// Hands a piece (as the layout stores it, little-endian) to HDF5.
+  /// Passes a piece (in the layout's form, little-endian) to HDF5.
   Result<> write_through(const model::Piece& piece, std::uint64_t record, std::span<const std::byte> bytes);
-  /// All strings of as many records, from `record` on, as there are values for.
+  /// Writes all strings of as many records, beginning with `record`, as there are values for.
   Result<> write_strings(std::uint64_t record, std::span<const std::string> values);
 
-  /// `careful`: of a file that may be damaged, what HDF5 holds of the dataset is written first. A close that
-  /// fails leaves HDF5 with half of a dataset.
+  /// `careful`: for a file that may be damaged, HDF5's buffered data of the dataset are written
+  /// first. A failed close leaves a half-closed dataset in HDF5.
   Result<> close(bool careful);
-  /// It stays open in HDF5.
+  /// Leaves it open in HDF5.
   void leave_open() noexcept { id_.release(); }
 
  private:
@@ -80,11 +80,11 @@ class Dataset {
   std::string name_;
   Hdf5Id id_;
   DatasetFacts facts_;
-  std::uint64_t extent_ = 0;  ///< records
+  std::uint64_t extent_ = 0;  ///< number of records
   std::optional<std::uint64_t> dense_offset_;
 };
 
-/// Address space without memory behind it: stands for bytes that are only counted.
+/// Address space without memory: it represents bytes that are only counted.
 class PlaceholderBytes {
  public:
   static Result<PlaceholderBytes> reserve(std::uint64_t size_bytes);

@@ -14,7 +14,7 @@
 
 namespace afterbay::storage {
 
-/// What HDF5 calls a file of this driver: its own part comes first.
+/// HDF5's handle of a file of this driver: HDF5's own part comes first.
 struct DriverFile {
   H5FD_t base;
   FileDriver* driver;
@@ -22,15 +22,16 @@ struct DriverFile {
 
 namespace {
 
-/// Chunks from this size on begin on a page, so that direct I/O can write them (as the layout's pieces).
+/// Chunks of at least this size begin on a page boundary, so that direct I/O can write them (like
+/// the layout's pieces).
 constexpr hsize_t least_aligned_bytes = 64u << 10;
 
-/// The driver's part of an access list. HDF5 copies it as bytes.
+/// The driver's part of an access list. HDF5 copies it bytewise.
 struct DriverInfo {
   FileDriver* driver;
 };
 
-/// Null: the driver is gone, and HDF5 could not close the file.
+/// Null: the driver was destroyed, and HDF5 could not close the file.
 FileDriver* driver_of(H5FD_t* file) { return reinterpret_cast<DriverFile*>(file)->driver; }
 const FileDriver* driver_of(const H5FD_t* file) { return reinterpret_cast<const DriverFile*>(file)->driver; }
 
@@ -59,10 +60,10 @@ int compare_files(const H5FD_t* a, const H5FD_t* b) {
   return less(identity(b), identity(a)) ? 1 : 0;
 }
 
-/// No data sieve: it would copy raw data into a buffer of HDF5's.
+/// No data sieve: it would copy raw data into a buffer of HDF5.
 herr_t query(const H5FD_t* file, unsigned long* flags) {
   *flags = H5FD_FEAT_AGGREGATE_METADATA | H5FD_FEAT_AGGREGATE_SMALLDATA | H5FD_FEAT_DEFAULT_VFD_COMPATIBLE;
-  // Accumulated, structure would be read in pieces that are no nodes.
+  // With accumulation, structure would be read in parts that are not nodes.
   const FileDriver* const driver = file == nullptr ? nullptr : driver_of(file);
   if (driver == nullptr || !driver->checks_structure()) *flags |= H5FD_FEAT_ACCUMULATE_METADATA;
   return 0;
@@ -96,7 +97,7 @@ herr_t write_bytes(H5FD_t* file, H5FD_mem_t kind, hid_t, haddr_t offset, size_t 
   return 0;
 }
 
-/// Only at the end: before that other threads write behind what HDF5 believes to be the end.
+/// Only at the end: before, other threads write beyond the end that HDF5 knows.
 herr_t truncate_file(H5FD_t* file, hid_t, hbool_t closing) {
   FileDriver* const driver = driver_of(file);
   if (closing && driver != nullptr) driver->truncate();
@@ -107,7 +108,7 @@ H5FD_class_t driver_class() {
   H5FD_class_t kind{};
 #if H5_VERSION_GE(1, 14, 0)
   kind.version = H5FD_CLASS_VERSION;
-  kind.value = static_cast<H5FD_class_value_t>(700);  // of the range for private use
+  kind.value = static_cast<H5FD_class_value_t>(700);  // in the range for private use
 #endif
   kind.name = "afterbay";
   kind.maxaddr = static_cast<haddr_t>(std::numeric_limits<std::int64_t>::max());
@@ -128,7 +129,8 @@ H5FD_class_t driver_class() {
   return kind;
 }
 
-/// Registered once a process, and again after HDF5 was shut down (H5close). Under the library lock.
+/// Registered once per process, and again after HDF5 was shut down (H5close). Requires the library
+/// lock.
 hid_t driver_id() {
   static const H5FD_class_t kind = driver_class();
   static hid_t id = H5I_INVALID_HID;
@@ -193,7 +195,7 @@ std::uint64_t FileDriver::size_bytes() const {
   return std::max(writer_.size_bytes().value_or(0), withheld_.end());
 }
 
-/// Data may come to lie where structure was: that must never be written there again.
+/// Data may be placed where structure was: structure must not be written there again.
 void FileDriver::note_data(std::uint64_t offset, std::uint64_t size_bytes) {
   if (failure_ || !note(log_before(offset, size_bytes, true))) return;
   if (!written_.overlaps(offset, size_bytes)) return;
@@ -207,8 +209,9 @@ ReadLog FileDriver::read_log() const {
   return [log = log_](std::uint64_t at, std::span<std::byte> bytes) { return log->read(at, bytes); };
 }
 
-/// What the file held when it was opened, and the run has not written over yet, is in no log: of a file that
-/// is appended to, older epochs need it. `by_data`: data are written over it; epochs from now on keep them.
+/// Bytes that the file contained when it was opened, and that the run has not overwritten yet, are
+/// in no log: in a file that is appended to, older epochs need them. `by_data`: they are
+/// overwritten with data, which later epochs keep.
 Result<> FileDriver::log_before(std::uint64_t offset, std::uint64_t size_bytes, bool by_data) {
   if (offset >= first_bytes_) return {};
   const std::uint64_t size = std::min(size_bytes, first_bytes_ - offset);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// FileDriver: HDF5 reads and writes a file through our block writer, and tells us where data go
-// instead of writing them.
+// FileDriver: HDF5 reads and writes a file through our block writer, and reports the positions of
+// data instead of writing them.
 #pragma once
 
 #include <cstddef>
@@ -21,26 +21,26 @@ namespace afterbay::storage {
 
 struct DriverFile;
 
-/// What one open HDF5 file is connected to. Used only under a LibraryLock, and at the same address
-/// as long as the HDF5 file is open.
+/// The connection of one open HDF5 file. Used only with a LibraryLock. Must not move while the HDF5
+/// file is open.
 class FileDriver {
  public:
   explicit FileDriver(BlockWriter& writer) : writer_(writer), first_bytes_(writer.size_bytes().value_or(0)) {}
   FileDriver(const FileDriver&) = delete;
   FileDriver& operator=(const FileDriver&) = delete;
-  /// What HDF5 still has open of the file reads nothing any more, and writes to nowhere.
+  /// Objects of the file that HDF5 still has open can no longer read or write.
   ~FileDriver();
 
-  /// Asked about each piece of structure that HDF5 reads, as a whole and before HDF5 sees it: with an error
-  /// HDF5 fails to read it. Given before the access list, it costs HDF5 one read per piece.
+  /// Called for each piece of structure that HDF5 reads, as a whole and before HDF5 gets it; after
+  /// an error, HDF5's read fails. Set before the access list, it makes HDF5 use one read per piece.
   using StructureCheck = std::function<Result<>(std::uint64_t offset, std::span<const std::byte> bytes)>;
   void check_structure(StructureCheck check) { structure_check_ = std::move(check); }
-  /// A file access list for H5Fopen. Data of 64 KiB and more are placed on pages.
+  /// A file access list for H5Fopen. Data of at least 64 KiB are placed on page boundaries.
   Result<Hdf5Id> access_list();
 
-  /// While it lives, raw data that HDF5 writes from `bytes`, or reads into them, are neither written nor
-  /// read: only their place in the file is noted. So HDF5 allocates, indexes and finds, and the bytes
-  /// themselves, never touched here, go by the block writer without the library lock.
+  /// While this object exists, raw data that HDF5 writes from `bytes`, or reads into them, are
+  /// neither written nor read: only their position in the file is recorded. So HDF5 allocates,
+  /// indexes and finds, while the block writer transfers the bytes without the library lock.
   class Capture {
    public:
     Capture(FileDriver& driver, std::span<const std::byte> bytes) : driver_(driver), bytes_(bytes) {
@@ -49,7 +49,7 @@ class FileDriver {
     Capture(const Capture&) = delete;
     Capture& operator=(const Capture&) = delete;
     ~Capture() { driver_.capture_ = nullptr; }
-    /// Offset in the file of the first byte; nothing when HDF5 wrote or read none of them.
+    /// Offset of the first byte in the file; nullopt if HDF5 wrote or read none of them.
     [[nodiscard]] std::optional<std::uint64_t> offset() const noexcept { return offset_; }
 
    private:
@@ -61,31 +61,34 @@ class FileDriver {
     std::optional<std::uint64_t> offset_;
   };
 
-  /// The file holds structure there that HDF5 did not write itself.
+  /// The file contains structure there that HDF5 did not write itself.
   void note_structure(std::uint64_t offset, std::uint64_t size_bytes) {
     written_.add(offset, size_bytes);
     known_.add(offset, size_bytes);
   }
-  /// From now on what HDF5 writes goes to the log, and the file keeps what it has, until `settle`. Begins
-  /// with all that was written so far, which HDF5 must have flushed. `log` outlives this.
+  /// From now on, writes of HDF5 go to the log, and the file keeps its contents until `settle`.
+  /// Begins with everything that was written so far, which HDF5 must have flushed. `log` must
+  /// outlive this object.
   Result<> begin_log(EpochLog& log);
   [[nodiscard]] bool logs() const noexcept { return log_ != nullptr; }
-  /// Data will be written there by others: logs what a file that is appended to held there, if an epoch
-  /// needs it.
+  /// Others will write data there: logs the earlier contents in a file that is appended to, if an
+  /// epoch needs them.
   Result<> keep_before(std::uint64_t offset, std::uint64_t size_bytes) {
     return log_before(offset, size_bytes, true);
   }
-  /// Writes to the file what lies before `cut` in the log.
+  /// Writes the structure before position `cut` of the log to the file.
   Result<> settle(std::uint64_t cut);
-  /// Writes all of it; from now on what HDF5 writes goes to the file.
+  /// Writes all structure to the file; from now on, writes of HDF5 go to the file.
   Result<> end_log();
 
-  /// The failure of a read or write that HDF5 asked for, if there was one, else HDF5's own error.
+  /// The failure of a read or write that HDF5 requested, if there was one; otherwise HDF5's own
+  /// error.
   Error error(const std::string& doing);
-  /// Whether all that HDF5 wrote is written. HDF5 itself never hears of a failed write: it would keep
-  /// the file open for ever and come back to it when the process ends.
+  /// Whether everything that HDF5 wrote was written. HDF5 itself is not told about failed writes:
+  /// it would keep the file open and access it again at the end of the process.
   Result<> check(const std::string& doing) const;
-  /// Whether there was an error: of a damaged file HDF5 may then hold what it crashes with when it closes it.
+  /// Whether there was an error: for a damaged file, HDF5 may then hold data with which it crashes
+  /// when it closes the file.
   [[nodiscard]] bool failed() const noexcept { return failed_; }
 
   // Called by HDF5 (through file_driver.cpp).
@@ -108,13 +111,13 @@ class FileDriver {
   StructureCheck structure_check_;
   Capture* capture_ = nullptr;
   std::uint64_t first_bytes_;  ///< size of the file when HDF5 opened it
-  ByteRanges written_;         ///< structure, ever
-  ByteRanges known_;           ///< what the file held there first is in the log, or no epoch needs it
+  ByteRanges written_;         ///< all structure so far
+  ByteRanges known_;           ///< the initial contents here are in the log, or no epoch needs them
   EpochLog* log_ = nullptr;
   WithheldStructure withheld_;
   std::optional<Error> failure_;
   bool failed_ = false;
-  std::vector<DriverFile*> files_;  ///< that HDF5 has open
+  std::vector<DriverFile*> files_;  ///< files that HDF5 has open
 };
 
 }  // namespace afterbay::storage

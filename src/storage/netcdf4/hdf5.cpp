@@ -4,7 +4,7 @@
 namespace afterbay::storage {
 namespace {
 
-/// Keeps the first entry of a walk: where the failure began.
+/// Keeps the first entry of a walk, at which the failure began.
 herr_t keep_first(unsigned depth, const H5E_error2_t* entry, void* text) {
   if (depth == 0 && entry->desc != nullptr) *static_cast<std::string*>(text) = entry->desc;
   return 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// HDF5's C interface with owners for its identifiers and its errors as ours.
+// HDF5's C interface with owners for identifiers, and with errors of this library.
 #pragma once
 
 #include <hdf5.h>
@@ -41,11 +41,11 @@ class Hdf5Id {
   hid_t id_ = H5I_INVALID_HID;
 };
 
-/// Under which name netCDF-C keeps a variable in the root group of a file: with a prefix when it has a
-/// dimension's name without being its coordinate variable.
+/// The name under which netCDF-C stores a variable in the root group of a file: with a prefix if it
+/// has the name of a dimension without being its coordinate variable.
 std::string dataset_name(hid_t file, const std::string& variable);
 
-/// "cannot <doing>: <HDF5's innermost message>". Call it right after the call that failed.
+/// "cannot <doing>: <HDF5's innermost message>". Call it directly after the failed call.
 Error hdf5_error(const std::string& doing);
 
 }  // namespace afterbay::storage

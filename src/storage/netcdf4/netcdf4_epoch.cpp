@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Epochs of a netCDF-4 file in the making; see design/0015-epochs.md.
+// Epochs of an unfinished netCDF-4 file; see design/0015-epochs.md.
 #include <algorithm>
 #include <mutex>
 #include <optional>
@@ -17,13 +17,13 @@ Result<WriteCost> Netcdf4File::mark_epoch(const Epoch& epoch, std::span<const Me
   return in_file(mark(epoch, members), part_.path());
 }
 
-/// Takes down first what counts. What is written meanwhile, or was put after the epoch, is not part of the
-/// epoch but may be in the file.
+/// First copies the ledger. Pieces that are written meanwhile, or were put after the epoch, are not
+/// part of the epoch but may be in the file.
 Result<WriteCost> Netcdf4File::mark(const Epoch& epoch, std::span<const MemberEpoch> members) {
   WriteCost cost;
   const Marking marking(*this);
   std::unique_lock<std::shared_mutex> alone(writes_, std::defer_lock);
-  if (readable_) alone.lock();  // nothing is half written in what is shown
+  if (readable_) alone.lock();  // the shown state must contain no partial writes
   const auto own = ledger_.copy(epoch.records);
   own->leave_out(epoch.number);
   AFTERBAY_TRY_ASSIGN(const auto written, written_by(*own, epoch, members));
@@ -45,8 +45,8 @@ Result<WriteCost> Netcdf4File::mark(const Epoch& epoch, std::span<const MemberEp
   return cost;
 }
 
-/// Chunks that are encoded anew with each record move in the file: what its structure says of them does not
-/// hold until the next epoch.
+/// Chunks that are encoded again with each record move within the file: the positions in its
+/// structure would be outdated until the next epoch.
 Result<> Netcdf4File::check_readable() const {
   for (std::size_t v = 0; readable_ && v < datasets_.size(); ++v) {
     if (!datasets_[v].storage().assembles()) continue;
@@ -61,7 +61,7 @@ Result<> Netcdf4File::check_readable() const {
   return {};
 }
 
-/// All places that the structure names are in the file.
+/// Extends the file so that all positions in the structure lie within it.
 Result<> Netcdf4File::make_readable(WriteCost& cost) {
   const Stopwatch watch(cost.place_ns);
   AFTERBAY_TRY_ASSIGN(const std::uint64_t size, writer_->size_bytes());
@@ -70,7 +70,8 @@ Result<> Netcdf4File::make_readable(WriteCost& cost) {
   return {};
 }
 
-/// A reader that has the file open keeps what it has found: then the structure waits for the next epoch.
+/// A reader that has the file open keeps the structure that it has read: then the new structure
+/// waits for the next epoch.
 Result<> Netcdf4File::settle(std::uint64_t cut) {
   std::optional<Descriptor> turn;
   if (readable_) {
@@ -89,7 +90,7 @@ Result<std::unique_ptr<Ledger>> Netcdf4File::written_by(const Ledger& own, const
   return written;
 }
 
-/// All structure as of now, in the log.
+/// Writes the current structure to the log.
 Result<LoggedEpoch> Netcdf4File::flush_structure(const Epoch& epoch) {
   LoggedEpoch marked;
   marked.epoch = epoch;
@@ -113,7 +114,7 @@ Result<LoggedEpoch> Netcdf4File::flush_structure(const Epoch& epoch) {
   return marked;
 }
 
-/// Places that the structure knows and that hold nothing of the epoch.
+/// Logs positions in the structure that hold no values of the epoch.
 Result<> Netcdf4File::log_fills(const Ledger& written, std::uint64_t records) {
   for (std::uint32_t v = 0; v < datasets_.size(); ++v) {
     const VariableStorage& storage = datasets_[v].storage();
@@ -126,7 +127,8 @@ Result<> Netcdf4File::log_fills(const Ledger& written, std::uint64_t records) {
 }
 
 Result<> Netcdf4File::log_fill(std::uint32_t variable, std::uint64_t offset, std::uint64_t size_bytes) {
-  const Values fill = fill_of(schema_.variables[variable]);  // in file order: HDF5's is little-endian
+  // In the byte order of the file: HDF5's is little-endian.
+  const Values fill = fill_of(schema_.variables[variable]);
   std::vector<std::byte> element = fill.bytes;
   to_file_order(element, element.size(), false);
   return log_->add(LoggedFill{offset, size_bytes, std::move(element)});
@@ -165,7 +167,7 @@ Result<> Netcdf4File::log_span_fills(const Ledger& written, const model::Piece& 
   return {};
 }
 
-/// Pieces, or chunks of which nothing is written, that have a place already.
+/// Pieces, or chunks of which nothing is written, that already have a position.
 Result<> Netcdf4File::log_placed(const Ledger& written, std::uint64_t records) {
   std::vector<std::pair<const model::Piece*, std::pair<std::uint64_t, PlacedBytes>>> empty;
   {
@@ -199,8 +201,8 @@ std::uint64_t Netcdf4File::first_of_chunk(std::uint32_t variable, std::uint64_t 
   return layout_->variables[variable].record ? record / span * span : 0;
 }
 
-/// Under the LibraryLock under which the places were given, so that no epoch's structure has a place that is
-/// not noted.
+/// Called with the LibraryLock under which the positions were assigned, so that no epoch's
+/// structure has a position that is not recorded.
 void Netcdf4File::note_placed(std::span<const PlaceRequest> requests,
                               std::span<const std::uint64_t> offsets) {
   const MutexLock lock(placed_mutex_);
@@ -217,9 +219,9 @@ void Netcdf4File::note_placed(std::span<const PlaceRequest> requests,
   }
 }
 
-/// Once one of its records is written, the ledger knows of a chunk. An epoch that is being marked has copied
-/// the ledger before, and one that is yet to be marked leaves out what was put after it: these still need the
-/// place, which `log_placed` forgets later.
+/// Once one of its records is written, a chunk is in the ledger. An epoch that is being marked has
+/// copied the ledger earlier, and an epoch that is marked later leaves out pieces that were put
+/// after it: these still need the position, which `log_placed` removes later.
 void Netcdf4File::forget_placed(std::span<const PieceWrite> written) {
   const std::uint64_t settled = ledger_.settled();
   const MutexLock lock(placed_mutex_);

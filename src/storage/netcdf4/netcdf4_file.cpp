@@ -43,8 +43,9 @@ Result<> Netcdf4File::begin(StructureCache<Netcdf4Structure>& structures) {
   return pieces_->check_memory();
 }
 
-/// `structure`: of a new file. Once one such file was opened, the datasets of others are known, and opened
-/// when they are first needed: HDF5 takes as long to open one as to place some chunks.
+/// `structure`: for a new file. Once one such file was opened, the datasets of others are known,
+/// and are opened when they are first needed: HDF5 takes as long to open one as to place several
+/// chunks.
 Result<> Netcdf4File::open_library(const Netcdf4Structure* structure) {
   const LibraryLock lock;
   AFTERBAY_TRY_ASSIGN(const Hdf5Id access, driver_->access_list());
@@ -70,7 +71,7 @@ Result<> Netcdf4File::open_library(const Netcdf4Structure* structure) {
 
 std::string Netcdf4File::engine() const { return writer_ && writer_->direct() ? "direct" : "buffered"; }
 
-/// Chunks that hold records of before are left to HDF5, which knows what is in them.
+/// Chunks that contain earlier records are left to HDF5, which knows their contents.
 Placement Netcdf4File::placement_of(const model::Piece& piece, std::uint64_t record) const {
   const VariableStorage& storage = datasets_[piece.variable].storage();
   if (storage.placement != Placement::chunks || !appended_) return storage.placement;
@@ -79,7 +80,7 @@ Placement Netcdf4File::placement_of(const model::Piece& piece, std::uint64_t rec
   return old ? Placement::library : Placement::chunks;
 }
 
-/// Records that were never written take no room, so that only their number is checked.
+/// Records that were never written take no space, so that only their number is checked.
 Result<> Netcdf4File::check_record(std::uint32_t variable, std::uint64_t record) const {
   return check_reach(schema_, *layout_, variable, record, ledger_.records());
 }
@@ -123,8 +124,8 @@ Result<std::vector<std::uint64_t>> Netcdf4File::place(std::span<const PlaceReque
   return in_file(place_all(requests, Noted::yes), part_.path());
 }
 
-/// Epochs of this run need the older values of fixed variables that are stored in one piece. Chunks of before
-/// are written by HDF5, see `placement_of`.
+/// Epochs of this run need the older values of fixed variables that are stored in one piece. HDF5
+/// writes older chunks, see `placement_of`.
 Result<> Netcdf4File::keep_older_values(std::span<const PieceWrite> pieces) {
   bool kept = false;
   for (const PieceWrite& write : pieces) {
@@ -152,11 +153,12 @@ Result<std::vector<std::uint64_t>> Netcdf4File::place_all(std::span<const PlaceR
   return offsets;
 }
 
-/// Members may be other processes: what they ask for is not believed.
+/// Members may be other processes: their requests are checked.
 Result<> Netcdf4File::check_place(const PlaceRequest& request) const {
   if (request.piece >= layout_->pieces.size())
-    return fail(ErrorCode::invalid_argument, "a place is asked for piece {}, but the layout has {} pieces",
-                request.piece, layout_->pieces.size());
+    return fail(ErrorCode::invalid_argument,
+                "a place is requested for piece {}, but the layout has {} pieces", request.piece,
+                layout_->pieces.size());
   const model::Piece& piece = layout_->pieces[request.piece];
   AFTERBAY_TRY(check_record(piece.variable, request.record));
   const std::string& name = schema_.variables[piece.variable].name;
@@ -167,16 +169,17 @@ Result<> Netcdf4File::check_place(const PlaceRequest& request) const {
                     .in_variable(name));
   const std::uint64_t most_bytes = storage.encodes() ? storage.span * piece.bytes : 0;
   if (request.bytes > most_bytes || (request.bytes == 0) == storage.encodes() || request.skipped > 3)
-    return fail(make_error(ErrorCode::invalid_argument,
-                           "a place is asked for {} encoded bytes (filters {:#x} left out) of variable '{}', "
-                           "whose chunks have {} bytes and are {}",
-                           request.bytes, request.skipped, name, storage.span * piece.bytes,
-                           storage.encodes() ? "encoded" : "not encoded")
-                    .in_variable(name));
+    return fail(
+        make_error(ErrorCode::invalid_argument,
+                   "a place is requested for {} encoded bytes (filters {:#x} left out) of variable '{}', "
+                   "whose chunks have {} bytes and are {}",
+                   request.bytes, request.skipped, name, storage.span * piece.bytes,
+                   storage.encodes() ? "encoded" : "not encoded")
+            .in_variable(name));
   return {};
 }
 
-/// Under a LibraryLock.
+/// Requires a LibraryLock.
 Result<std::uint64_t> Netcdf4File::place_one(const PlaceRequest& request) {
   const model::Piece& piece = layout_->pieces[request.piece];
   Dataset& dataset = datasets_[piece.variable];
@@ -279,8 +282,8 @@ Result<Published> Netcdf4File::complete() {
   return published;
 }
 
-/// Chunks that were never written need nothing: readers give the fill value for them. What is left are
-/// holes in storage that was allocated: dense variables and plain chunks of several records.
+/// Chunks that were never written need nothing: readers return the fill value for them. Only holes
+/// in allocated storage must be filled: dense variables and plain chunks of several records.
 Result<> Netcdf4File::fill_missing(WriteCost& cost) {
   for (std::uint32_t v = 0; v < datasets_.size(); ++v) {
     const std::span<const model::Piece> pieces = layout_->pieces_of_variable(v);
@@ -309,19 +312,20 @@ std::vector<Netcdf4File::RecordRun> Netcdf4File::missing_runs(const model::Piece
   return runs;
 }
 
-/// Fills the records that plain chunks of one piece miss, those after the last one too: a later append
-/// finds fill values there, as netCDF-C leaves them.
+/// Fills the missing records of plain chunks of one piece, including those after the last record: a
+/// later append finds fill values there, as netCDF-C leaves them.
 Result<> Netcdf4File::fill_span(const model::Piece& piece, FillPattern& fill, WriteCost& cost) {
   const std::uint64_t span = datasets_[piece.variable].storage().span;
-  const std::uint64_t begin = appended_ ? (present_ + span - 1) / span * span : 0;  // older chunks are HDF5's
+  // Older chunks are written by HDF5.
+  const std::uint64_t begin = appended_ ? (present_ + span - 1) / span * span : 0;
   for (const std::uint64_t first : ledger_.partly_written(piece, begin, span))
     for (const RecordRun& run : missing_runs(piece, first, first + span))
       AFTERBAY_TRY(fill_records(piece, first, run, fill, cost));
   return {};
 }
 
-/// Fills records of a piece that lie one after the other in the file, in the chunk that begins at `first`:
-/// they may be past the last record, which asking for their own place would change.
+/// Fills consecutive records of a piece in the chunk that begins at `first`: they may lie beyond
+/// the last record, and requesting their own positions would extend the file.
 Result<> Netcdf4File::fill_records(const model::Piece& piece, std::uint64_t first, const RecordRun& run,
                                    FillPattern& fill, WriteCost& cost) {
   AFTERBAY_TRY_ASSIGN(const std::uint64_t chunk, place_plain(piece, first));
@@ -331,8 +335,8 @@ Result<> Netcdf4File::fill_records(const model::Piece& piece, std::uint64_t firs
   return writer_->write({&extent, 1}, cost);
 }
 
-/// HDF5 1.10 cannot read string records that were never written: give them their fill value. Under a
-/// LibraryLock.
+/// HDF5 1.10 cannot read string records that were never written: writes their fill value. Requires
+/// a LibraryLock.
 Result<> Netcdf4File::fill_strings(std::uint64_t records) {
   for (std::uint32_t v = 0; v < datasets_.size(); ++v) {
     if (schema_.variables[v].type != Type::string || !schema_.variables[v].constant.empty()) continue;
@@ -350,7 +354,7 @@ Result<> Netcdf4File::fill_strings(std::uint64_t records) {
   return {};
 }
 
-/// Many records at a time: a call of HDF5 costs as much as a thousand strings.
+/// Many records per call: a call of HDF5 costs as much as a thousand strings.
 Result<> Netcdf4File::fill_strings(std::uint32_t variable, std::uint64_t first, std::uint64_t end) {
   constexpr std::uint64_t most_strings = 4096;
   const std::uint64_t record_strings = layout_->variables[variable].shape.product();
@@ -366,7 +370,7 @@ Result<> Netcdf4File::fill_strings(std::uint32_t variable, std::uint64_t first, 
   return {};
 }
 
-/// Gives all record variables the same length and lets HDF5 write what it holds.
+/// Gives all record variables the same length and lets HDF5 write its buffered data.
 Result<> Netcdf4File::close_library(std::uint64_t records) {
   const LibraryLock lock;
   AFTERBAY_TRY(fill_strings(records));
@@ -388,7 +392,7 @@ void Netcdf4File::abandon() noexcept {
   part_.close();
 }
 
-/// Closes what is open, unless HDF5 has failed with it.
+/// Closes all open objects, unless HDF5 has failed with them.
 void Netcdf4File::leave_library() noexcept {
   if (!file_.valid()) return;
   const LibraryLock lock;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Netcdf4File: one netCDF-4 file in the making.
+// Netcdf4File: one unfinished netCDF-4 file.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,8 @@
 
 namespace afterbay::storage {
 
-/// Writes its own pieces as its members write theirs: by a PieceWriter, whose placer it is.
+/// Writes its own pieces in the same way as its members write theirs: with a PieceWriter, whose
+/// placer it is.
 class Netcdf4File : public File, private Placer {
  public:
   Netcdf4File(const FileRequest& request, OpenPart opened);
@@ -31,9 +32,9 @@ class Netcdf4File : public File, private Placer {
   Netcdf4File& operator=(const Netcdf4File&) = delete;
   ~Netcdf4File() override { Netcdf4File::abandon(); }
 
-  /// Makes the structure (of a new file), unless it is kept, and opens it with HDF5.
+  /// Creates the structure (of a new file), unless it is cached, and opens it with HDF5.
   Result<> begin(StructureCache<Netcdf4Structure>& structures);
-  /// Takes back a file that could not be begun.
+  /// Removes a file that could not be begun.
   void discard() noexcept;
   void give_back_space() noexcept override { part_.give_back_space(); }
 
@@ -53,7 +54,7 @@ class Netcdf4File : public File, private Placer {
   [[nodiscard]] Striping striping() const override { return striping_; }
 
  private:
-  /// Records that follow each other.
+  /// Consecutive records.
   struct RecordRun {
     std::uint64_t first = 0;
     std::uint64_t count = 0;
@@ -63,7 +64,7 @@ class Netcdf4File : public File, private Placer {
     std::uint64_t offset = 0;
     std::uint64_t size_bytes = 0;
   };
-  /// While it lives, no place is forgotten.
+  /// While this object exists, no position is removed.
   class Marking {
    public:
     explicit Marking(Netcdf4File& file) : file_(file) { set(true); }
@@ -126,22 +127,26 @@ class Netcdf4File : public File, private Placer {
   std::unique_ptr<BlockWriter> writer_;
   bool appended_;
   bool readable_;
-  std::shared_mutex writes_;  ///< of a readable file: shared by writes, alone while it is made readable
+  /// In a readable file: shared by writes, exclusive while it is made readable.
+  std::shared_mutex writes_;
   Striping striping_;
-  std::uint64_t present_;  ///< records that were there when it was opened
+  std::uint64_t present_;  ///< number of records when it was opened
   std::unique_ptr<FileDriver> driver_;
-  Hdf5Id file_;                                     ///< used under a LibraryLock only, as the datasets
-  std::vector<Dataset> datasets_;                   ///< one a schema variable, same order
-  std::vector<std::vector<bool>> strings_written_;  ///< or filled, by variable and record; LibraryLock
+  Hdf5Id file_;                    ///< used with a LibraryLock only, like the datasets
+  std::vector<Dataset> datasets_;  ///< one per schema variable, in the same order
+  /// Written or filled, by variable and record; needs a LibraryLock.
+  std::vector<std::vector<bool>> strings_written_;
   std::shared_ptr<ByteAllowance> chunk_memory_;
   std::optional<PieceWriter> pieces_;
-  std::optional<PlaceholderBytes> placeholder_;  ///< used under a LibraryLock only
+  std::optional<PlaceholderBytes> placeholder_;  ///< used with a LibraryLock only
   Ledger ledger_;
-  std::unique_ptr<EpochLog> log_;  ///< once there was an epoch; it outlives the driver's use of it
+  std::unique_ptr<EpochLog> log_;  ///< set after the first epoch; outlives the driver's use of it
   Mutex placed_mutex_;
-  /// Places given to pieces, or their chunks, of which nothing may be written yet: by (piece, first record).
+  /// Positions of pieces, or of their chunks, of which nothing may be written yet: by (piece, first
+  /// record).
   std::map<std::pair<std::uint32_t, std::uint64_t>, PlacedBytes> placed_ AFTERBAY_GUARDED_BY(placed_mutex_);
-  bool marking_ AFTERBAY_GUARDED_BY(placed_mutex_) = false;  ///< an epoch, from its copy of the ledger on
+  /// An epoch is being marked, since its copy of the ledger.
+  bool marking_ AFTERBAY_GUARDED_BY(placed_mutex_) = false;
 };
 
 }  // namespace afterbay::storage

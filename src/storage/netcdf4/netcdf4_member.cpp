@@ -13,7 +13,7 @@ Netcdf4Member::Netcdf4Member(const FileRequest& request, MemberPart part,
       placer_(std::move(placer)),
       pieces_(schema_, *layout_, std::move(storage), *part_.writer, *placer_, request.chunk_memory) {}
 
-/// The leader checks again what it places; but chunks that are held back come to it late.
+/// The leader checks every request again; but it gets requests for chunks that are held back late.
 Result<> Netcdf4Member::put(std::span<const PieceWrite> pieces, WriteCost& cost) {
   for (const PieceWrite& write : pieces)
     AFTERBAY_TRY(check_reach(schema_, *layout_, write.piece->variable, write.record, ledger_.records()));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Netcdf4Member: a netCDF-4 file that another process made. It makes no call of HDF5.
+// Netcdf4Member: a netCDF-4 file that another process created. It does not call HDF5.
 #pragma once
 
 #include <memory>
@@ -16,7 +16,7 @@ class Netcdf4Member : public MemberFile {
   Netcdf4Member(const FileRequest& request, MemberPart part, std::vector<VariableStorage> storage,
                 std::shared_ptr<Placer> placer);
 
-  /// Refuses what could never be written.
+  /// Refuses variables that could never be written.
   [[nodiscard]] Result<> check() const { return pieces_.check_memory(); }
 
  private:

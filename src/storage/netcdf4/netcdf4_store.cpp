@@ -31,8 +31,8 @@ Result<std::unique_ptr<File>> Netcdf4Store::join(const FileRequest& request, std
                                                  std::shared_ptr<Placer> placer) {
   AFTERBAY_TRY(check_request(request, Format::netcdf4));
   if (!placer)
-    return fail(make_error(ErrorCode::invalid_argument,
-                           "{} cannot be joined without somebody who says where its pieces go", request.path)
+    return fail(make_error(ErrorCode::invalid_argument, "{} cannot be joined without a placer for its pieces",
+                           request.path)
                     .in_file(request.path));
   AFTERBAY_TRY_ASSIGN(Netcdf4Share opened, in_file(open_netcdf4_share(share, *request.layout), request.path));
   AFTERBAY_TRY_ASSIGN(MemberPart part, in_file(MemberPart::open(request, opened.part), request.path));

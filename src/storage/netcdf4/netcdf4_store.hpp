@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Netcdf4Store: netCDF-4 files, structure by netCDF-C and HDF5, bytes by our engine.
+// Netcdf4Store: netCDF-4 files, with structure from netCDF-C and HDF5, and bytes from our engine.
 #pragma once
 
 #include <memory>
@@ -10,8 +10,8 @@
 
 namespace afterbay::storage {
 
-/// netCDF-C makes a file with all but its data, once for all files of a schema; HDF5 allocates and indexes
-/// chunks; workers encode chunks and write them to their place without holding the library lock.
+/// netCDF-C creates a file without data, once for all files of a schema; HDF5 allocates and indexes
+/// chunks; workers encode chunks and write them in place without holding the library lock.
 class Netcdf4Store : public Store {
  public:
   Result<std::unique_ptr<File>> create(const FileRequest& request) override;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Netcdf4Structure: new files of one schema, all but their data, and what HDF5 says of their datasets.
+// Netcdf4Structure: new files of one schema without their data, and the properties of their
+// datasets.
 #pragma once
 
 #include <cstddef>
@@ -17,13 +18,14 @@ namespace afterbay::storage {
 struct Netcdf4Structure {
   std::vector<std::byte> image;  ///< the whole file
   std::uint64_t variables = 0;
-  /// One a schema variable, same order; none until the first file was opened. Guarded by the library lock.
+  /// One per schema variable, in the same order; empty until the first file was opened. Guarded by
+  /// the library lock.
   mutable std::vector<DatasetFacts> datasets;
 
   [[nodiscard]] std::uint64_t bytes() const;
 };
 
-/// Lets netCDF-C make the file (see build_structure). Takes the library lock.
+/// Lets netCDF-C create the file (see build_structure). Takes the library lock.
 Result<Netcdf4Structure> make_netcdf4_structure(const Schema& schema, const model::FileLayout& layout);
 
 }  // namespace afterbay::storage

@@ -122,7 +122,8 @@ Result<bool> PieceWriter::log_chunks(const Ledger& written, std::uint64_t presen
       codec::AlignedBuffer chunk(storage.span * piece.bytes);
       const ChunkKey key{piece.variable, piece.number, first};
       AFTERBAY_TRY(assembly_.copy(key, storage.span, fills_[piece.variable], home, chunk.bytes()));
-      for (std::uint64_t r = 0; r < storage.span; ++r)  // another thread may have added some
+      // Another thread may have added some meanwhile.
+      for (std::uint64_t r = 0; r < storage.span; ++r)
         if (!written.has(piece, first + r))
           fills_[piece.variable].apply(chunk.bytes().subspan(r * piece.bytes, piece.bytes));
       AFTERBAY_TRY_ASSIGN(const codec::EncodedChunk encoded,
@@ -151,7 +152,7 @@ std::vector<std::uint64_t> PieceWriter::first_element(const model::Piece& piece,
   return at;
 }
 
-/// Encodes what has filters; no lock is held.
+/// Encodes pieces that have filters; no lock is held.
 Result<PieceWriter::Job> PieceWriter::encode(const PieceWrite& piece) const {
   Job job{piece, std::nullopt};
   const VariableStorage& storage = storage_[piece.piece->variable];
@@ -175,7 +176,8 @@ Result<> PieceWriter::write_jobs(std::span<const Job> jobs, WriteCost& cost) {
   return writer_.write(extents, cost);
 }
 
-/// Asks the placer, once, for all that is not known. No lock is held meanwhile: the answer may be far away.
+/// Requests all unknown positions from the placer with one call. No lock is held meanwhile: the
+/// answer may take long.
 Result<std::vector<std::uint64_t>> PieceWriter::place(std::span<const Job> jobs) {
   std::vector<std::uint64_t> offsets(jobs.size());
   std::vector<std::size_t> unknown;
@@ -194,7 +196,7 @@ Result<std::vector<std::uint64_t>> PieceWriter::place(std::span<const Job> jobs)
   if (requests.empty()) return offsets;
   AFTERBAY_TRY_ASSIGN(const std::vector<std::uint64_t> answers, placer_.place(requests));
   if (answers.size() != requests.size())
-    return fail(ErrorCode::internal, "{} places were asked for and {} given", requests.size(),
+    return fail(ErrorCode::internal, "{} places were requested, but {} returned", requests.size(),
                 answers.size());
   const MutexLock lock(mutex_);
   for (std::size_t n = 0; n < unknown.size(); ++n) {
@@ -225,7 +227,8 @@ std::uint64_t PieceWriter::bytes_before(const Job& job) const {
   return job.piece.record % storage_[job.piece.piece->variable].span * job.piece.piece->bytes;
 }
 
-/// A place that cannot have changed: encoded chunks are placed anew each time, for their size changes.
+/// A position that cannot have changed: encoded chunks are placed again each time, because their
+/// size changes.
 std::optional<std::uint64_t> PieceWriter::known_place(const Job& job) const {
   const model::Piece& piece = *job.piece.piece;
   const VariableStorage& storage = storage_[piece.variable];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// PieceWriter: encodes pieces of a netCDF-4 file and writes them where they are told to go.
+// PieceWriter: encodes pieces of a netCDF-4 file and writes them at the positions that a placer
+// assigns.
 #pragma once
 
 #include <cstdint>
@@ -24,44 +25,45 @@
 
 namespace afterbay::storage {
 
-/// Makes no call of HDF5, so that the leader of a file and its members write alike: the leader's placer asks
-/// HDF5, a member's asks the leader. It remembers what it needs again: dense variables and chunks of several
-/// records (some 100 bytes each). Any number of threads may write. What it is given outlives it.
+/// It does not call HDF5, so that the leader of a file and its members write in the same way: the
+/// leader's placer asks HDF5, a member's asks the leader. It caches positions that it needs again:
+/// dense variables and chunks of several records (about 100 bytes each). Any number of threads may
+/// write. Referenced objects must outlive it.
 class PieceWriter {
  public:
   PieceWriter(const Schema& schema, const model::FileLayout& layout, std::vector<VariableStorage> storage,
               BlockWriter& writer, Placer& placer, std::shared_ptr<ByteAllowance> chunk_memory);
 
-  /// A chunk that could never be held in memory is refused before the first write.
+  /// Refuses, before the first write, chunks that could never be held in memory.
   [[nodiscard]] Result<> check_memory() const;
-  /// Pieces of variables that the library does not write. Those of compressed chunks of several records may
-  /// be held back.
+  /// Writes pieces of variables that the library does not write. Pieces of compressed chunks of
+  /// several records may be held back.
   Result<> write(std::span<const PieceWrite> pieces, WriteCost& cost);
-  /// For the log of an epoch: chunks that will be written again, of which `written` has some records and not
-  /// all, and that hold none of the first `present`, which are HDF5's. Gives whether there are any; writes
-  /// may run meanwhile. `log` makes the log.
+  /// For the log of an epoch: logs chunks that will be written again, of which `written` has some
+  /// records but not all, and that contain none of the first `present` records, which HDF5 writes.
+  /// Returns whether there are any; writes may run meanwhile. `log` creates the log.
   Result<bool> log_chunks(const Ledger& written, std::uint64_t present,
                           const std::function<Result<EpochLog*>()>& log);
-  /// An encoded chunk of fill values only.
+  /// An encoded chunk that contains only fill values.
   [[nodiscard]] Result<codec::EncodedChunk> chunk_of_fill(const model::Piece& piece) const;
-  /// Where in its dataset the chunk of a piece that holds a record begins.
+  /// The start, in its dataset, of the chunk of a piece that contains a record.
   [[nodiscard]] std::vector<std::uint64_t> first_element(const model::Piece& piece,
                                                          std::uint64_t record) const;
-  /// Writes what is held back. No thread may write meanwhile.
+  /// Writes pieces that are held back. No thread may write meanwhile.
   Result<> write_rest(WriteCost& cost);
 
  private:
-  /// A piece, or a chunk of it of several records, on its way.
+  /// A piece, or a chunk of it of several records, that is being written.
   struct Job {
     PieceWrite piece;
     std::optional<codec::EncodedChunk> encoded;
   };
-  /// Where a chunk of several records lies.
+  /// The position of a chunk of several records.
   struct StoredChunk {
     std::uint64_t offset = 0;
     std::uint64_t size_bytes = 0;
   };
-  /// The file as the home of assembled chunks.
+  /// The file as the storage of assembled chunks.
   class Home;
 
   Result<Job> encode(const PieceWrite& piece) const;
@@ -69,7 +71,7 @@ class PieceWriter {
   Result<std::vector<std::uint64_t>> place(std::span<const Job> jobs);
   [[nodiscard]] PlaceRequest request_of(const Job& job) const;
   [[nodiscard]] ChunkKey key_of(const PieceWrite& piece) const;
-  /// Of a plain chunk of several records: from its first byte to the record's.
+  /// For a plain chunk of several records: bytes from its first byte to the record's.
   [[nodiscard]] std::uint64_t bytes_before(const Job& job) const;
   [[nodiscard]] std::optional<std::uint64_t> known_place(const Job& job) const AFTERBAY_REQUIRES(mutex_);
   void remember(const Job& job, std::uint64_t offset) AFTERBAY_REQUIRES(mutex_);

@@ -6,7 +6,7 @@
 namespace afterbay::formats {
 namespace {
 
-/// Names that netCDF-C 4.9 refuses for attributes, global ones and those of variables.
+/// Names that netCDF-C 4.9 refuses for global attributes and attributes of variables.
 constexpr std::array<std::string_view, 13> reserved_attributes{
     "CLASS",         "DIMENSION_LIST",     "NAME",          "REFERENCE_LIST",
     "_Format",       "_IsNetcdf4",         "_NCProperties", "_Netcdf4Coordinates",

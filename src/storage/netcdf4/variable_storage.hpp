@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// VariableStorage: how a variable's bytes get into a netCDF-4 file.
+// VariableStorage: how a variable's bytes are written to a netCDF-4 file.
 #pragma once
 
 #include <cstddef>
@@ -15,23 +15,24 @@
 namespace afterbay::storage {
 
 enum class Placement {
-  chunks,   ///< HDF5 chunks as the layout cuts them: placed by HDF5, written by us
-  dense,    ///< contiguous: one address
-  library,  ///< stored otherwise (files made by others) or strings: written by HDF5 itself
+  chunks,  ///< HDF5 chunks as the layout cuts them: placed by HDF5, written by this library
+  dense,   ///< contiguous: one address
+  /// Stored in another way (files from other software) or strings: written by HDF5 itself.
+  library,
 };
 
 struct VariableStorage {
   Placement placement = Placement::library;
-  std::uint64_t span = 1;  ///< records of one chunk
+  std::uint64_t span = 1;  ///< number of records per chunk
   codec::ChunkCodec codec;
 
-  /// Whether a chunk is encoded, and so written as a whole.
+  /// Whether a chunk is encoded, and therefore written as a whole.
   [[nodiscard]] bool encodes() const { return placement == Placement::chunks && codec.active(); }
-  /// Whether several records are collected before they can be.
+  /// Whether several records must be collected before they can be encoded.
   [[nodiscard]] bool assembles() const { return encodes() && span > 1; }
 };
 
-/// What members of a shared file must know of it.
+/// The data that members of a shared file need.
 struct Netcdf4Share {
   LeaderPart part;
   std::vector<VariableStorage> variables;

@@ -11,13 +11,13 @@ namespace {
 constexpr std::uint64_t probe_bytes = 32 * MiB;
 constexpr std::uint64_t least_trial_bytes = 16 * MiB;
 constexpr std::uint64_t most_trial_bytes = 2048 * MiB;
-/// Runs of each way of writing that a phase has time for.
+/// The number of runs per setup that fit into a phase.
 constexpr double planned_runs = 3;
-/// Slower by less than this is as good as the fastest.
+/// A setup that is slower by less than this counts as equally fast.
 constexpr double tolerance = 0.05;
 constexpr double clear_gain = 1.10;
 
-/// From the least demanding one on.
+/// Beginning with the least demanding setup.
 std::vector<TrialSetup> block_setups() {
   std::vector<TrialSetup> setups;
   for (const bool direct : {true, false})
@@ -55,7 +55,7 @@ std::vector<TrialSetup> stripe_setups(const TrialSetup& from) {
   return setups;
 }
 
-/// Nothing to report as an error: this way of writing does not exist here.
+/// Not an error: this way of writing is not supported here.
 bool is_refusal(const Error& error, const TrialSetup& setup) {
   return (setup.direct && (error.native == EINVAL || error.native == EOPNOTSUPP)) ||
          (setup.stripes && error.code != ErrorCode::no_space);
@@ -100,7 +100,7 @@ Result<> Sweep::measure_once(TrialResult& result) {
   return {};
 }
 
-/// A first impression of the speed, which decides how much a trial writes.
+/// Estimates the speed, which determines how much a trial writes.
 Result<> Sweep::probe() {
   const TrialSize size{.bytes = std::min(probe_bytes, limits_.most_bytes), .until = limits_.until};
   TrialSetup setup;
@@ -114,7 +114,7 @@ Result<> Sweep::probe() {
   return {};
 }
 
-/// What a trial writes so that all setups have `planned_runs` in the time.
+/// The number of bytes per trial with which all setups get `planned_runs` in the time.
 std::uint64_t Sweep::affordable_bytes(double seconds, std::size_t setups) const {
   if (limits_.trial_bytes != 0) return std::min(limits_.trial_bytes, limits_.most_bytes);
   const double affordable = probed_rate_ * seconds / (static_cast<double>(setups) * planned_runs);
@@ -122,8 +122,8 @@ std::uint64_t Sweep::affordable_bytes(double seconds, std::size_t setups) const 
   return std::min(static_cast<std::uint64_t>(bounded), limits_.most_bytes);
 }
 
-/// A part: all in turn, forwards and backwards, until the share of the time that is left has passed; each at
-/// least once while there is any time.
+/// Measures all setups in turn, forwards and backwards, until the given share of the remaining time
+/// has passed; each at least once while any time is left.
 Result<> Sweep::measure(const char* what, const std::vector<TrialSetup>& setups, double share_of_rest) {
   const std::chrono::duration<double> rest = limits_.until - limits_.now();
   const double seconds = std::max(0.0, rest.count()) * share_of_rest;
@@ -133,8 +133,8 @@ Result<> Sweep::measure(const char* what, const std::vector<TrialSetup>& setups,
   for (const TrialSetup& setup : setups) part.results.push_back({setup, {}, {}});
   const auto possible = [](const TrialResult& result) { return result.refused.empty(); };
   for (int round = 0; round == 0 || (limits_.now() < until && !time_is_up()); ++round) {
-    if (std::none_of(part.results.begin(), part.results.end(), possible))
-      break;  // nothing would pass the time
+    // Without a possible setup no time would pass.
+    if (std::none_of(part.results.begin(), part.results.end(), possible)) break;
     for (std::size_t i = 0; i < setups.size(); ++i) {
       if (round > 0 && limits_.now() >= until) break;
       AFTERBAY_TRY(measure_once(part.results[round % 2 == 0 ? i : setups.size() - 1 - i]));
@@ -153,7 +153,7 @@ Result<StorageAdvice> Sweep::run(bool striped) {
   std::vector<TrialSetup> both = writers;
   both.insert(both.end(), separate.begin() + 1, separate.end());
   AFTERBAY_TRY(measure("writers, in one file and in a file each", both, striped ? 0.5 : 1.0));
-  // Without time for this part the last one knows nothing of writers: one is the least demanding.
+  // Without time for this part, the number of writers is not measured: one is the least demanding.
   StorageAdvice advice;
   advice.setup = best(writers);
   const TrialSetup apart = best(separate);

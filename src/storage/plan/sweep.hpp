@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sweep: many ways of writing measured in turn within a given time, and the one to recommend.
+// Sweep: measures many ways of writing in turn within a given time, and recommends one.
 #pragma once
 
 #include <chrono>
@@ -11,48 +11,52 @@
 
 namespace afterbay::storage {
 
-/// What was seen of one way of writing in one part of the sweep.
+/// The measurements of one way of writing in one part of the sweep.
 struct TrialResult {
   TrialSetup setup;
-  std::vector<double> rates;  ///< bytes per second, one a run
-  std::string refused;        ///< why it cannot be done here (O_DIRECT, lfs); empty: it can
+  std::vector<double> rates;  ///< bytes per second, one per run
+  /// Why it is not possible here (O_DIRECT, lfs); empty: it is possible.
+  std::string refused;
   /// 0 without runs.
   [[nodiscard]] double median() const;
 };
 
-/// A part of the sweep, in which ways of writing are measured in turn and one is taken on to the next: what
-/// was measured later, when the disk may have been faster or slower, has no part in that.
+/// A part of the sweep, in which ways of writing are measured in turn and one is selected for the
+/// next part; later measurements, when the disk may be faster or slower, do not influence this
+/// selection.
 struct SweepPart {
-  std::string what;               ///< is compared: "block sizes"
-  std::uint64_t trial_bytes = 0;  ///< of each trial
+  std::string what;               ///< what is compared: "block sizes"
+  std::uint64_t trial_bytes = 0;  ///< bytes per trial
   std::vector<TrialResult> results;
 };
 
 struct SweepLimits {
   std::chrono::steady_clock::time_point until;
   std::function<std::chrono::steady_clock::time_point()> now = std::chrono::steady_clock::now;
-  std::uint64_t trial_bytes = 0;  ///< of each trial; 0: what the time allows
-  std::uint64_t most_bytes = 0;   ///< that may be on the disk at once
+  std::uint64_t trial_bytes = 0;  ///< bytes per trial; 0: as much as the time allows
+  std::uint64_t most_bytes = 0;   ///< limit of the bytes on the disk at the same time
   int most_writers = 4;
 };
 
-/// What to set. In each part the least demanding way that comes within 5 % of the fastest: a setting that
-/// gains nothing is not recommended.
+/// The recommended settings. In each part, the least demanding way within 5 % of the fastest is
+/// chosen: a setting without gain is not recommended.
 struct StorageAdvice {
-  TrialSetup setup;       ///< of one shared file
-  bool separate = false;  ///< files of several servers at once are clearly (10 %) faster than one file
+  TrialSetup setup;  ///< for one shared file
+  /// Concurrent files of several servers are clearly (10 %) faster than one file.
+  bool separate = false;
 };
 
-/// Makes trials; tests give their own.
+/// Runs trials; tests supply their own.
 using TrialRunner = std::function<Result<double>(const TrialSetup&, const TrialSize&)>;
 
 class Sweep {
  public:
   Sweep(TrialRunner runner, SweepLimits limits) : runner_(std::move(runner)), limits_(std::move(limits)) {}
 
-  /// First block sizes and direct I/O with one writer, then numbers of writers in one file and in separate
-  /// ones, then (`striped`: the directory is on Lustre) stripes. Takes at most until the limit, and the time
-  /// that the last fsync needs. Fails when nothing can be written at all (no_space, io).
+  /// Measures block sizes and direct I/O with one writer, then numbers of writers in one file and
+  /// in separate ones, then (`striped`: the directory is on Lustre) stripes. Takes at most until
+  /// the limit, plus the time of the last fsync. Fails if nothing can be written at all (no_space,
+  /// io).
   Result<StorageAdvice> run(bool striped);
 
   /// In the order in which they were measured.
@@ -65,7 +69,7 @@ class Sweep {
   Result<> measure_once(TrialResult& result);
   [[nodiscard]] std::uint64_t affordable_bytes(double seconds, std::size_t setups) const;
   Result<> probe();
-  /// These look at the last part only.
+  /// These use the last part only.
   [[nodiscard]] TrialSetup best(const std::vector<TrialSetup>& setups) const;
   [[nodiscard]] double rate_of(const TrialSetup& setup) const;
   [[nodiscard]] bool time_is_up() const { return limits_.now() >= limits_.until; }

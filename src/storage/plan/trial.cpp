@@ -26,7 +26,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds lfs_deadline{10'000};
 
-/// A touched block whose contents do not compress.
+/// A faulted-in block whose contents do not compress.
 codec::AlignedBuffer make_block(std::uint64_t bytes) {
   codec::AlignedBuffer block(bytes);
   std::uint64_t state = 0x9E3779B97F4A7C15;
@@ -39,7 +39,7 @@ codec::AlignedBuffer make_block(std::uint64_t bytes) {
   return block;
 }
 
-/// A new directory of a name that nobody can foresee, which only this user can enter.
+/// A new directory with an unpredictable name, which only this user can enter.
 class PrivateDirectory {
  public:
   explicit PrivateDirectory(const std::string& inside) : path_(inside + "/.afterbay-plan-XXXXXX") {
@@ -58,9 +58,9 @@ class PrivateDirectory {
   bool made_;
 };
 
-/// A new file that has lost its name. In a directory of its own: `lfs` makes striped files by their name, and
-/// in a directory that others can write to the name could be a link of theirs. `stripes`: null, or for those
-/// that it has, if it is to have some.
+/// Creates a file and removes its name. It is created in its own directory: `lfs` creates striped
+/// files by name, and in a directory that others can write to the name could be their link.
+/// `stripes`: receives the stripes of the file, if it should have any; may be null.
 Result<Descriptor> open_nameless(const std::string& directory, const TrialSetup& setup,
                                  std::string* stripes) {
   const PrivateDirectory own(directory);
@@ -72,7 +72,7 @@ Result<Descriptor> open_nameless(const std::string& directory, const TrialSetup&
   Descriptor file(::open(path.c_str(), flags, 0600));
   const int number_of_error = errno;
   if (setup.stripes && stripes != nullptr && file.open()) *stripes = found_stripes(path, lfs_deadline);
-  ::unlink(path.c_str());  // also where open has made the file and then refused O_DIRECT
+  ::unlink(path.c_str());  // also if open has created the file and then refused O_DIRECT
   if (!file.open())
     return fail(system_error(number_of_error, setup.direct ? "open with O_DIRECT" : "create", path));
   return file;
@@ -115,7 +115,7 @@ class Trial {
   }
 
  private:
-  /// Blocks writer, writer + n, ... of the whole; in files of their own without gaps.
+  /// Writes blocks writer, writer + n, ... of all blocks; in separate files without gaps.
   void write(std::uint64_t writer) {
     const auto step = static_cast<std::uint64_t>(setup_.writers);
     const int file = files_[setup_.separate ? writer : 0].get();

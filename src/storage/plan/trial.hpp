@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trial: how fast one way of writing is on a directory. What `afterbay plan storage` measures.
+// Trial: measures the speed of one way of writing in a directory, for `afterbay plan storage`.
 #pragma once
 
 #include <chrono>
@@ -14,24 +14,27 @@ namespace afterbay::storage {
 
 /// A way of writing.
 struct TrialSetup {
-  std::uint64_t block_bytes = std::uint64_t{4} << 20;  ///< of one write; a multiple of 4096
+  std::uint64_t block_bytes = std::uint64_t{4} << 20;  ///< bytes per write; a multiple of 4096
   bool direct = true;                                  ///< past the page cache (O_DIRECT)
-  int writers = 1;                                     ///< threads that write at once
-  bool separate = false;                               ///< a file each, instead of one for all
-  std::optional<Stripes> stripes;                      ///< set by `lfs` before; unset: as the directory says
+  /// Number of threads that write concurrently.
+  int writers = 1;
+  /// One file per writer, instead of one for all.
+  bool separate = false;
+  std::optional<Stripes> stripes;  ///< set with `lfs` beforehand; unset: those of the directory
   bool operator==(const TrialSetup&) const = default;
 };
 
 struct TrialSize {
-  std::uint64_t bytes = 0;  ///< of all writers together
+  std::uint64_t bytes = 0;  ///< total of all writers
   std::chrono::steady_clock::time_point until = std::chrono::steady_clock::time_point::max();
 };
 
-/// Writes that many bytes (less when `until` comes first: no write begins after it) in whole blocks, the
-/// writers in turn, with one fsync a file at the end, and gives bytes per second, fsync included. The files
-/// have no name from the moment they are open, so that nothing is left behind, even by a killed process.
-/// Fails as the system does: no_space, io (EINVAL where O_DIRECT is refused), timed_out when the time was up
-/// before the first block. `found_stripes`, if given and the setup has stripes, gets those that the file has.
+/// Writes that many bytes (fewer if `until` comes first: no write begins after it) in whole blocks,
+/// the writers in turn, with one fsync per file at the end, and returns bytes per second, including
+/// fsync. The files lose their names as soon as they are open, so that nothing is left behind, even
+/// by a killed process. Fails with the system's errors: no_space, io (EINVAL if O_DIRECT is
+/// refused), or timed_out if the time expired before the first block. `found_stripes`, if given and
+/// the setup has stripes, receives the stripes of the file.
 Result<double> run_trial(const std::string& directory, const TrialSetup& setup, const TrialSize& size,
                          std::string* found_stripes = nullptr);
 

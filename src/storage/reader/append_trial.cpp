@@ -17,12 +17,13 @@
 namespace afterbay::storage {
 namespace {
 
-/// One more than fit into a node of the B-trees that HDF5 writes by default: the last node is split.
+/// One more than fits into a node of the B-trees that HDF5 writes by default, so that the last node
+/// is split.
 constexpr hsize_t added_chunks = 65;
-/// Enough of a chunk that filters make smaller.
+/// A sufficient size for an encoded chunk.
 constexpr std::uint64_t encoded_bytes = 4096;
 
-/// Reads a file, and keeps in memory what is written to it. One thread at a time.
+/// Reads a file, and keeps writes to it in memory. One thread at a time.
 class OverlayDisk : public Disk {
  public:
   ssize_t write(int descriptor, const std::byte* bytes, std::size_t count, off_t offset) override {
@@ -87,7 +88,7 @@ Result<std::unique_ptr<AppendTrial>> AppendTrial::open(const std::string& path) 
   return trial;
 }
 
-/// What HDF5 would make of closing a damaged file is not tried again.
+/// Leaves the file open in HDF5: closing a damaged file again could crash.
 AppendTrial::~AppendTrial() { file_.release(); }
 
 Result<> AppendTrial::try_variable(const std::string& name) {
@@ -121,7 +122,7 @@ Result<> AppendTrial::follow_index(hid_t dataset, const std::string& name) {
   return checked;
 }
 
-/// Counting chunks visits every node of the index, and no data.
+/// Counting chunks visits every node of the index, but no data.
 Result<> AppendTrial::check_index(hid_t dataset, const Hdf5Id& creation_list, const std::string& name) {
   const Hdf5Id space(H5Dget_space(dataset));
   const Hdf5Id type(H5Dget_type(dataset));
@@ -136,7 +137,7 @@ Result<> AppendTrial::check_index(hid_t dataset, const Hdf5Id& creation_list, co
   for (int d = 0; d < rank; ++d) {
     variable.chunk.push_back(lengths[static_cast<std::size_t>(d)]);
     if (variable.chunk.back() == 0 || __builtin_mul_overflow(bytes, variable.chunk.back(), &bytes))
-      return fail(ErrorCode::format, "no variable has such chunks");
+      return fail(ErrorCode::format, "such chunks are not possible");
   }
   const bool as_in_memory = H5Tis_variable_str(type.get()) == 0 && H5Tdetect_class(type.get(), H5T_VLEN) == 0;
   if (as_in_memory && H5Pget_nfilters(creation_list.get()) == 0) variable.all_bytes = bytes;
@@ -163,13 +164,13 @@ Result<> AppendTrial::add_records(hid_t dataset) {
   if (H5Pget_alloc_time(creation.get(), &allocation) < 0)
     return fail(driver_->error("find how the variable is stored"));
   const bool empty = std::find(lengths.begin() + 1, lengths.end(), 0U) != lengths.end();
-  // With early allocation all data of new records would be written.
+  // With early allocation, all data of new records would be written.
   if (most[0] != H5S_UNLIMITED || empty || allocation == H5D_ALLOC_TIME_EARLY) return {};
   if (H5Tis_variable_str(type.get()) > 0) return add_string(dataset, type.get(), std::move(lengths));
   return add_chunks(dataset, creation.get(), std::move(lengths));
 }
 
-/// Chunks get a place in the file, but no bytes.
+/// Chunks get a position in the file, but no bytes.
 Result<> AppendTrial::add_chunks(hid_t dataset, hid_t creation_list, std::vector<hsize_t> lengths) {
   constexpr std::uint64_t most_records = std::uint64_t{1} << 62;
   std::vector<hsize_t> chunk(lengths.size());
@@ -179,7 +180,7 @@ Result<> AppendTrial::add_chunks(hid_t dataset, hid_t creation_list, std::vector
   std::uint64_t bytes = H5Tget_size(type.get());
   bool sensible = chunk[0] > 0 && chunk[0] < most_records / (added_chunks + 2) && lengths[0] < most_records;
   for (const hsize_t length : chunk) sensible = sensible && !__builtin_mul_overflow(bytes, length, &bytes);
-  if (!sensible) return fail(ErrorCode::format, "no variable has so many records, or such large chunks");
+  if (!sensible) return fail(ErrorCode::format, "so many records, or such large chunks, are not possible");
   if (H5Pget_nfilters(creation_list) > 0) bytes = std::min(bytes, encoded_bytes);
   const hsize_t first = (lengths[0] + chunk[0] - 1) / chunk[0] * chunk[0];
   lengths[0] = first + added_chunks * chunk[0];
@@ -195,7 +196,7 @@ Result<> AppendTrial::add_chunks(hid_t dataset, hid_t creation_list, std::vector
   return {};
 }
 
-/// The first string of a new record.
+/// Adds the first string of a new record.
 Result<> AppendTrial::add_string(hid_t dataset, hid_t type, std::vector<hsize_t> lengths) {
   std::vector<hsize_t> start(lengths.size(), 0);
   const std::vector<hsize_t> count(lengths.size(), 1);

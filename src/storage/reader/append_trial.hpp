@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// AppendTrial: adds records to a netCDF-4 file as a server would, in memory, to find out what HDF5 makes of
-// it.
+// AppendTrial: adds records to a netCDF-4 file in memory, as a server would, to test whether HDF5
+// can do so.
 #pragma once
 
 #include <memory>
@@ -16,10 +16,10 @@
 
 namespace afterbay::storage {
 
-/// HDF5 1.10 finds out late that the index of a variable's chunks is damaged: when it follows it, or when it
-/// closes the variable, after which it crashes. Here, in a reader process, every index is checked, followed
-/// whole and extended. The file is not changed: what HDF5 writes is kept in memory. Errors: format, naming
-/// the variable.
+/// HDF5 1.10 detects a damaged chunk index late: when it follows the index, or when it closes the
+/// variable, after which it crashes. Here, in a reader process, every index is checked, followed
+/// completely and extended. The file is not changed: writes of HDF5 are kept in memory. Errors:
+/// format, naming the variable.
 class AppendTrial {
  public:
   static Result<std::unique_ptr<AppendTrial>> open(const std::string& path);
@@ -27,9 +27,10 @@ class AppendTrial {
   AppendTrial& operator=(const AppendTrial&) = delete;
   ~AppendTrial();
 
-  /// Opens the variable, follows its index, adds records to it and closes it. Takes the library lock.
+  /// Opens the variable, follows its index, adds records to it and closes it. Takes the library
+  /// lock.
   Result<> try_variable(const std::string& name);
-  /// Looks at the variables together and closes the file. Takes the library lock.
+  /// Checks the variables against each other and closes the file. Takes the library lock.
   Result<> finish();
 
  private:
@@ -44,7 +45,7 @@ class AppendTrial {
   std::unique_ptr<BlockWriter> bytes_;
   std::unique_ptr<FileDriver> driver_;
   ChunkIndexCheck indexes_;
-  bool follows_ = false;  ///< HDF5 reads an index that is as the file has it
+  bool follows_ = false;  ///< HDF5 is reading an index that is unchanged in the file
   Hdf5Id file_;
 };
 

@@ -32,7 +32,7 @@ const char* format_name(int format) {
   }
 }
 
-/// By netCDF-C in this process.
+/// The implementation with netCDF-C in this process.
 class LocalArrayFile : public ArrayFile {
  public:
   explicit LocalArrayFile(std::string path) : path_(std::move(path)) {}
@@ -65,7 +65,7 @@ class LocalArrayFile : public ArrayFile {
   std::vector<int> dimension_ids_;
 };
 
-/// Whatever netCDF-C refuses when it opens or describes a file is in the file.
+/// If netCDF-C fails to open or describe a file, the cause is in the file.
 Result<> LocalArrayFile::check(int code, std::string_view what, std::string_view variable) const {
   if (code == NC_NOERR) return {};
   const ErrorCode kind = code > 0            ? ErrorCode::io
@@ -211,7 +211,7 @@ Result<std::vector<Attribute>> LocalArrayFile::attributes_of(int id, int count, 
   return attributes;
 }
 
-/// Nothing: it is not of an atomic type.
+/// Nullopt if it does not have an atomic type.
 Result<std::optional<Values>> LocalArrayFile::attribute_values(int id, const std::string& name,
                                                                const std::string& variable) const {
   nc_type number = NC_NAT;
@@ -271,7 +271,8 @@ Result<std::vector<std::string>> LocalArrayFile::read_strings(int variable,
 void LocalArrayFile::cache_chunks(int variable, std::uint64_t bytes) {
   constexpr std::size_t slots = 4133;
   const LibraryLock lock;
-  nc_set_var_chunk_cache(id_, variable, bytes, slots, 0.75F);  // when netCDF refuses, its default stays
+  // If netCDF refuses, its default applies.
+  nc_set_var_chunk_cache(id_, variable, bytes, slots, 0.75F);
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ bool await(int socket, short events, Deadline deadline) {
     const auto wait_ms = static_cast<int>(std::min<std::int64_t>(left.count(), 1'000'000));
     const int count = ::poll(&ready, 1, wait_ms);
     if (count > 0) return true;
-    if (count < 0 && errno != EINTR) return true;  // the transfer itself fails
+    if (count < 0 && errno != EINTR) return true;  // the transfer itself will fail
   }
 }
 

@@ -12,7 +12,7 @@ namespace {
 
 bool known(Type type) { return type >= Type::int8 && type <= Type::string; }
 
-/// A flag that came over a socket may have any bits.
+/// A flag that was received from a socket may have any bits.
 void normalise(bool& flag) {
   unsigned char bits = 0;
   std::memcpy(&bits, &flag, 1);
@@ -55,7 +55,7 @@ std::optional<std::string> mistake_in(Variable& variable, const FoundFile& found
   return std::nullopt;
 }
 
-/// Shapes that fit the variable, sizes whose products do not overflow.
+/// Shapes must fit the variable, and products of sizes must not overflow.
 bool sound(const DescribedDataset& dataset, const Variable& variable) {
   constexpr std::uint64_t longest = std::uint64_t{1} << 62;
   const std::size_t rank = variable.dimensions.size();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks of what a reader process says about a file, before anything is computed from it.
+// Checks of a reader process's description of a file, before anything is computed from it.
 #pragma once
 
 #include <optional>
@@ -10,11 +10,12 @@
 
 namespace afterbay::storage {
 
-/// What is wrong with a description; nothing when it can be used. Flags are normalised.
+/// The error in a description; nullopt if it can be used. Flags are normalised.
 std::optional<std::string> mistake_in(FoundFile& found);
 std::optional<std::string> mistake_in(ArrayContents& contents);
 
-/// Datasets in the types that reading uses; those that contradict the schema are left to the library.
+/// Converts datasets to the types that reading uses; datasets that contradict the schema are left
+/// to the library.
 std::vector<DatasetStorage> checked_datasets(const std::vector<DescribedDataset>& described,
                                              const FoundFile& found);
 

@@ -37,22 +37,24 @@ struct ChunkIndexCheck::Node {
   std::uint64_t right = no_address;
   struct Key {
     std::uint32_t stored_bytes = 0;
-    std::vector<std::uint64_t> start;  ///< of the chunk; the last one is the byte in an element: 0
+    /// Start of the chunk; the last number is the byte in an element: 0.
+    std::vector<std::uint64_t> start;
   };
-  std::vector<Key> keys;  ///< one more than children
+  std::vector<Key> keys;  ///< one more than there are children
   std::vector<std::uint64_t> children;
 
   static Result<Node> parse(std::uint64_t offset, std::span<const std::byte> bytes, std::size_t dimensions);
 };
 
-/// Whether the numbers in the node's head fit its size, which follows from the variable's shape.
+/// Checks that the numbers in the node's head fit its size, which follows from the variable's
+/// shape.
 Result<ChunkIndexCheck::Node> ChunkIndexCheck::Node::parse(std::uint64_t offset,
                                                            std::span<const std::byte> bytes,
                                                            std::size_t dimensions) {
   const std::size_t key_bytes = 8 + 8 * (dimensions + 1);
   const std::size_t entry_bytes = key_bytes + address_bytes;
   if (bytes.size() < head_bytes + key_bytes || (bytes.size() - head_bytes - key_bytes) % entry_bytes != 0)
-    return fail(damaged(offset, "has not the size of a node"));
+    return fail(damaged(offset, "does not have the size of a node"));
   Node node;
   node.offset = offset;
   node.size_bytes = bytes.size();
@@ -95,7 +97,8 @@ Result<> ChunkIndexCheck::node(std::uint64_t offset, std::span<const std::byte> 
   return note_children(node, end_of_file);
 }
 
-/// The node is the one that its parent and its neighbours say. HDF5 comes from left to right.
+/// Checks that the node is the one that its parent and its neighbours describe. HDF5 reads from
+/// left to right.
 Result<> ChunkIndexCheck::enter(const Node& node) {
   const auto found = expected_.find(node.offset);
   if (found == expected_.end() && any_node_) return fail(damaged(node.offset, "belongs to no other node"));
@@ -153,7 +156,7 @@ Result<> ChunkIndexCheck::end(std::uint64_t chunks) {
   for (const auto& [level, right] : expected_right_)
     if (right != no_address)
       return fail(damaged(last_[level], "names a neighbour that belongs to no other node"));
-  // HDF5 reads no node twice that it still has in memory.
+  // HDF5 does not read a node again that it still has in memory.
   if (!expected_.empty()) return fail(damaged(expected_.begin()->first, "belongs to two nodes"));
   if (chunks != chunks_)
     return fail(ErrorCode::format, "the index of its chunks is damaged: it has {} chunks, HDF5 finds {}",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ChunkIndexCheck: whether the indexes that a netCDF-4 file has of its chunks can be trusted.
+// ChunkIndexCheck: checks whether the chunk indexes of a netCDF-4 file are valid.
 #pragma once
 
 #include <cstddef>
@@ -14,33 +14,35 @@
 
 namespace afterbay::storage {
 
-/// HDF5 1.10 believes what the index of a variable's chunks says: with a damaged one it writes behind its own
-/// buffers, or data over other data. Here every node is checked before HDF5 sees it. Indexes of version 1,
-/// which netCDF-4 uses; those of later versions have checksums. Source: HDF5 File Format Specification
-/// version 3.0, III.A.1 (B-tree nodes) and III.A.1 type 1 (raw data chunk nodes).
+/// HDF5 1.10 trusts the index of a variable's chunks: with a damaged one it writes beyond its own
+/// buffers, or overwrites other data. Here every node is checked before HDF5 reads it. Supports
+/// indexes of version 1, which netCDF-4 uses; later versions have checksums. Source: HDF5 File
+/// Format Specification version 3.0, III.A.1 (B-tree nodes) and III.A.1 type 1 (raw data chunk
+/// nodes).
 ///
-/// `begin` for a variable, then `node` for every node as HDF5 reads it from the root on, then `end`.
-/// Errors: format.
+/// Call `begin` for a variable, then `node` for every node as HDF5 reads it, beginning with the
+/// root, then `end`. Errors: format.
 class ChunkIndexCheck {
  public:
   struct Variable {
     std::string name;
     std::vector<std::uint64_t> chunk;        ///< lengths of a chunk
-    std::optional<std::uint64_t> all_bytes;  ///< of a chunk; nothing: not known
+    std::optional<std::uint64_t> all_bytes;  ///< size of a chunk; nullopt: unknown
   };
 
   void begin(Variable variable);
-  /// `bytes` as the file has them at `offset`; the file ends at `end_of_file`. What is no node of a chunk
-  /// index is passed over.
+  /// `bytes` are the contents of the file at `offset`; the file ends at `end_of_file`. Bytes that
+  /// are not a node of a chunk index are ignored.
   Result<> node(std::uint64_t offset, std::span<const std::byte> bytes, std::uint64_t end_of_file);
-  /// HDF5 has found so many chunks in the variable.
+  /// Ends the variable, in which HDF5 has found `chunks` chunks.
   Result<> end(std::uint64_t chunks);
-  /// No two chunks or nodes of the variables lie in the same place. Names a variable where they do.
+  /// Checks that no two chunks or nodes of the variables overlap; otherwise the error names a
+  /// variable.
   Result<> finish();
 
  private:
   struct Node;
-  /// What a node's parent says about it.
+  /// The description of a node in its parent.
   struct Expected {
     unsigned level = 0;
     std::vector<std::uint64_t> first;  ///< its first key
@@ -58,10 +60,10 @@ class ChunkIndexCheck {
 
   std::vector<Variable> variables_;
   std::vector<Place> places_;
-  // Of the variable that was begun last.
+  // State of the variable that was begun last.
   std::map<std::uint64_t, Expected> expected_;  ///< by offset
-  std::map<unsigned, std::uint64_t>
-      expected_right_;                      ///< by level: what the last node calls its right sibling
+  /// By level: the right sibling according to the last node.
+  std::map<unsigned, std::uint64_t> expected_right_;
   std::map<unsigned, std::uint64_t> last_;  ///< by level: the last node
   bool any_node_ = false;
   std::uint64_t chunks_ = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ExtendedFile: a file that exists and is to be extended, looked at before it is opened for writing.
+// ExtendedFile: an existing file that will be extended, examined before it is opened for writing.
 #pragma once
 
 #include <memory>
@@ -14,20 +14,20 @@ namespace afterbay::storage {
 /// Files of the classic formats are read in this process, all others by a reader process.
 class ExtendedFile {
  public:
-  /// Fails as read_schema does.
+  /// Fails like read_schema.
   static Result<std::unique_ptr<ExtendedFile>> open(const std::string& path);
   [[nodiscard]] const FoundFile& found() const noexcept { return found_; }
-  /// All values of a variable (of the records that exist).
+  /// All values of a variable (of all existing records).
   Result<Values> values(const std::string& variable);
-  /// Adds records in memory, in the reader process, if HDF5 is to add them to the file: fails with format,
-  /// naming the variable, when it cannot or crashes. The time is that of reading the indexes of all chunks.
-  /// The last call.
+  /// Adds records in memory, in the reader process, if HDF5 will add them to the file: fails with
+  /// format, naming the variable, if HDF5 cannot or crashes. Takes the time of reading the indexes
+  /// of all chunks. Must be the last call.
   Result<> try_to_extend();
 
  private:
   explicit ExtendedFile(std::string path) : path_(std::move(path)) {}
   std::string path_;
-  std::unique_ptr<ReaderProcess> process_;  ///< none for classic formats
+  std::unique_ptr<ReaderProcess> process_;  ///< null for classic formats
   FoundFile found_;
 };
 

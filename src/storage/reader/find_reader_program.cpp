@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 constexpr const char* program_variable = "AFTERBAY_READER";
 constexpr const char* program_place = "libexec/afterbay/afterbay-reader";
 
-/// Files that contain this code: the shared library or the program.
+/// The files that contain this code: the shared library and the program.
 std::vector<fs::path> own_files() {
   std::vector<fs::path> files;
   std::error_code ignored;
@@ -28,13 +28,14 @@ std::vector<fs::path> own_files() {
     files.push_back(fs::canonical(info.dli_fname, ignored));
   files.push_back(fs::read_symlink("/proc/self/exe", ignored));
   if (const auto* started_as =
-          reinterpret_cast<const char*>(::getauxval(AT_EXECFN)))  // where there is no /proc
+          reinterpret_cast<const char*>(::getauxval(AT_EXECFN)))  // used if there is no /proc
     files.push_back(fs::canonical(started_as, ignored));
   return files;
 }
 
-/// Whether the program can be run and belongs to root, to this user or to the owner of `neighbour`, the
-/// library or program that it was found beside: a folder above may be one that everybody can write to.
+/// Whether the program can be executed and belongs to root, to this user or to the owner of
+/// `neighbour`, the library or program beside which it was found: a parent directory may be
+/// writable by everyone.
 bool usable(const fs::path& program, const fs::path& neighbour) {
   struct stat found {};
   struct stat trusted {};
@@ -45,7 +46,8 @@ bool usable(const fs::path& program, const fs::path& neighbour) {
 }
 
 std::optional<std::string> beside(const fs::path& own_file) {
-  constexpr int most_levels = 3;  // lib/x86_64-linux-gnu/libafterbay.so, build/dev/apps/afterbay/afterbay
+  // For lib/x86_64-linux-gnu/libafterbay.so and build/dev/apps/afterbay/afterbay.
+  constexpr int most_levels = 3;
   fs::path folder = own_file.parent_path();
   for (int level = 0; level < most_levels && !folder.empty(); ++level, folder = folder.parent_path()) {
     const fs::path program = folder / program_place;
@@ -59,7 +61,7 @@ std::optional<std::string> beside(const fs::path& own_file) {
 Result<std::string> find_reader_program() {
   if (const char* named = ::secure_getenv(program_variable); named != nullptr && *named != '\0') {
     if (::access(named, X_OK) == 0) return named;
-    return fail(ErrorCode::io, "{} is '{}', which is no program that can be run: set it to the file {}",
+    return fail(ErrorCode::io, "{} is '{}', which is not an executable program: set it to the file {}",
                 program_variable, named, program_place);
   }
   for (const fs::path& own_file : own_files())

@@ -23,7 +23,8 @@ namespace {
 
 constexpr std::chrono::milliseconds patience_for_end{2000};
 
-/// What the reader process begins with: the socket as its standard input, no output, signals as new.
+/// The initial state of the reader process: the socket as its standard input, no output, default
+/// signals.
 class ReaderSpawn {
  public:
   explicit ReaderSpawn(int socket) {
@@ -37,7 +38,8 @@ class ReaderSpawn {
     ::posix_spawnattr_setsigmask(&attributes_, &signals);
     sigfillset(&signals);
     ::posix_spawnattr_setsigdefault(&attributes_, &signals);
-    ::posix_spawnattr_setpgroup(&attributes_, 0);  // Ctrl-C is for its parent, which ends it
+    // Ctrl-C must only reach the parent, which ends the process.
+    ::posix_spawnattr_setpgroup(&attributes_, 0);
     ::posix_spawnattr_setflags(&attributes_,
                                POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
   }
@@ -48,7 +50,7 @@ class ReaderSpawn {
     ::posix_spawnattr_destroy(&attributes_);
   }
 
-  /// 0 or errno.
+  /// Returns 0 or errno.
   int start(const std::string& program, pid_t& process) {
     char* arguments[] = {const_cast<char*>(program.c_str()), nullptr};  // NOLINT: not written to
     return ::posix_spawn(&process, program.c_str(), &actions_, &attributes_, arguments, environ);
@@ -116,8 +118,8 @@ void ReaderProcess::kill() noexcept {
     ::kill(pid_, SIGKILL);
 }
 
-/// The wait status; nothing where somebody else collected it or the process cannot end, because it waits for
-/// a file system.
+/// The wait status; nullopt if it was collected elsewhere or the process cannot end because it
+/// waits for a file system.
 std::optional<int> ReaderProcess::reap(std::chrono::milliseconds patience) noexcept {
   constexpr std::chrono::milliseconds look_interval{1};
   if (pid_ < 0) return std::nullopt;
@@ -177,7 +179,7 @@ Result<> ReaderProcess::converse(std::vector<std::byte>& bytes, std::span<std::b
     if (!done) state = Transfer::too_long;
   }
   if (state == Transfer::done) return {};
-  Error error = state == Transfer::too_long ? damaged("its description is too long or makes no sense")
+  Error error = state == Transfer::too_long ? damaged("its description is too long or invalid")
                                             : ended_early(state == Transfer::timed_out);
   kill();
   failure_ = std::move(error);

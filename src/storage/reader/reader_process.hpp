@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ReaderProcess: a process that opens one HDF5 file, so that a damaged one ends that process and no other.
+// ReaderProcess: a process that opens one HDF5 file, so that a damaged file ends that process only.
 #pragma once
 
 #include <sys/types.h>
@@ -21,25 +21,25 @@
 
 namespace afterbay::storage {
 
-/// The program `afterbay-reader`: $AFTERBAY_READER, or libexec/afterbay/afterbay-reader in a folder above the
-/// one that this library or this program is in. Fails with io when there is none.
+/// The program `afterbay-reader`: $AFTERBAY_READER, or libexec/afterbay/afterbay-reader in a parent
+/// directory of this library or this program. Fails with io if there is none.
 Result<std::string> find_reader_program();
 
-/// Any thread may ask; requests wait for each other. The process has no descriptors of this one, its signals
-/// are unblocked and have their default actions, its memory and its processor time are limited
-/// (serve_reader). It ends when this object does, and when the process that started it does.
+/// Any thread may send requests; they wait for each other. The process inherits no descriptors, its
+/// signals are unblocked and have their default actions, and its memory and processor time are
+/// limited (serve_reader). It ends with this object, and with the process that started it.
 class ReaderProcess {
  public:
-  /// `path`: the file that it is to read, for messages. `deadline`: of each request. Fails with io when the
-  /// program cannot be started.
+  /// `path`: the file that it will read, for messages. `deadline`: for each request. Fails with io
+  /// if the program cannot be started.
   static Result<std::unique_ptr<ReaderProcess>> start(std::string path, std::chrono::milliseconds deadline);
   ReaderProcess(const ReaderProcess&) = delete;
   ReaderProcess& operator=(const ReaderProcess&) = delete;
   ~ReaderProcess();
 
-  /// Fails as the request does in the reader; with format when the reader ends instead of answering, gives
-  /// an answer that makes no sense or uses too much processor time; with timed_out when it does not answer
-  /// within the deadline. After these every further request fails in the same way.
+  /// Fails like the request in the reader; with format if the reader ends instead of answering,
+  /// sends an invalid answer or uses too much processor time; with timed_out if it does not answer
+  /// within the deadline. After these failures every further request fails in the same way.
   template <class Answer, class Request>
   Result<Answer> ask(const Request& request) {
     std::vector<std::byte> bytes = wire::encode(request);
@@ -56,9 +56,9 @@ class ReaderProcess {
     return exchange(bytes, values);
   }
 
-  /// The error of a file that is damaged; `reason` says how that was noticed.
+  /// The error for a damaged file; `reason` describes how this was detected.
   [[nodiscard]] Error damaged(const std::string& reason) const;
-  /// Kills the process; `error` is what every further request fails with.
+  /// Kills the process. `error` is returned by every further request.
   Error give_up(Error error) AFTERBAY_EXCLUDES(mutex_);
 
  private:
@@ -75,7 +75,7 @@ class ReaderProcess {
   std::string path_;
   std::chrono::milliseconds deadline_;
   Descriptor socket_;
-  Descriptor process_;  ///< a pidfd; closed where the system has none
+  Descriptor process_;  ///< a pidfd; closed if the system does not support it
   pid_t pid_ = -1;
   Mutex mutex_;
   std::optional<Error> failure_ AFTERBAY_GUARDED_BY(mutex_);

@@ -20,7 +20,8 @@ std::uint64_t product_of(std::span<const std::uint64_t> count) {
   return product;
 }
 
-/// Calls `read(start, count, values)` for parts of a box of at most most_values_bytes each, in C order.
+/// Calls `read(start, count, values)` for parts of a box of at most most_values_bytes each, in C
+/// order.
 template <class Read>
 Result<> read_in_parts(std::vector<std::uint64_t> start, std::vector<std::uint64_t> count,
                        std::size_t element_bytes, std::span<std::byte> values, const Read& read) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that a reader process opens for this one. What it says is checked: it may be the echo of a damaged
-// file.
+// Files that a reader process opens for this one. Its answers are checked, because they may come
+// from a damaged file.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ class RemoteInput : public InputLibrary, public ChunkFinder {
                                                    std::chrono::milliseconds deadline);
 
   [[nodiscard]] const FoundFile& found() const noexcept override { return found_; }
-  /// How the variables are stored, in the order of the schema; empty where HDF5 cannot tell.
+  /// The storage of the variables, in the order of the schema; empty if HDF5 cannot determine it.
   [[nodiscard]] const std::vector<DatasetStorage>& datasets() const noexcept { return datasets_; }
   Result<> read(std::uint32_t variable, std::uint64_t record, const model::Box& box,
                 std::span<std::byte> to) override;

@@ -24,11 +24,11 @@ namespace afterbay::storage {
 namespace {
 
 constexpr rlim_t most_memory_bytes = rlim_t{4} << 30;
-/// Of one request. A request for values is one for 32 MiB at most.
+/// Per request. A request for values is limited to 32 MiB.
 constexpr unsigned most_processor_s = 10;
-/// Of one that follows the index of all chunks of a variable.
+/// Per request that follows the index of all chunks of a variable.
 constexpr unsigned most_index_s = 60;
-/// Ends a reader whose starter is gone.
+/// Ends a reader whose parent no longer exists.
 constexpr unsigned most_time_s = 24 * 3600;
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -55,7 +55,7 @@ void close_others(int socket) {
   for (unsigned number = first; number < last; ++number) ::close(static_cast<int>(number));
 }
 
-/// SIGPROF ends the process when a request needs too much.
+/// SIGPROF ends the process if a request needs too much time.
 void limit_request(unsigned processor_s) {
   itimerval limit{};
   limit.it_value.tv_sec = processor_s;
@@ -68,7 +68,7 @@ model::Box box_of(const std::vector<std::uint64_t>& start, const std::vector<std
 }
 
 struct Reply {
-  std::vector<std::byte> answer;  ///< encoded
+  std::vector<std::byte> answer;  ///< the encoded answer
   std::vector<std::byte>& values;
 };
 
@@ -89,7 +89,7 @@ struct AnsweredByValues {
 /// The file that this process reads.
 class ReaderFile {
  public:
-  /// An encoded answer; `values` get what follows it.
+  /// Returns the encoded answer; `values` receives the bytes that follow it.
   std::vector<std::byte> answer(std::span<const std::byte> request, std::vector<std::byte>& values) {
     using wire::on;
     static constexpr auto handlers = wire::handlers<Requests>(
@@ -152,7 +152,7 @@ class ReaderFile {
     AFTERBAY_TRY_ASSIGN(library_, LibraryFile::open(request.path));
     answer.found = library_->found();
     auto source = Hdf5Source::open(*bytes_);
-    if (!source) return {};  // the library reads all
+    if (!source) return {};  // the library reads everything
     source_ = *std::move(source);
     for (const DatasetStorage& dataset : source_->inspect(answer.found.schema.variables))
       answer.datasets.push_back(described(dataset));
@@ -252,7 +252,7 @@ int serve_reader(int socket) {
     if (send_message(socket, answer, never) != Transfer::done) break;
     if (send_bytes(socket, values, never) != Transfer::done) break;
   }
-  ::_exit(0);  // closing a damaged file could fail, and nobody would hear of it
+  ::_exit(0);  // closing a damaged file could fail, without anyone to report to
 }
 
 }  // namespace afterbay::storage

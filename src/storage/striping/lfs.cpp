@@ -14,12 +14,12 @@
 namespace afterbay::storage {
 namespace {
 
-/// The words of a text, one after the other.
+/// Splits a text into words.
 class Words {
  public:
   explicit Words(std::string_view text) : rest_(text) {}
 
-  /// Empty at the end.
+  /// The next word; empty at the end.
   std::string_view next() {
     constexpr std::string_view blank = " \t\r\n";
     rest_.remove_prefix(std::min(rest_.find_first_not_of(blank), rest_.size()));
@@ -32,7 +32,7 @@ class Words {
   std::string_view rest_;
 };
 
-/// False if the word is no number, or none that fits.
+/// Returns false if the word is not a number, or is out of range.
 template <class Number>
 bool read_number(std::string_view word, Number& number) {
   const auto [end, wrong] = std::from_chars(word.data(), word.data() + word.size(), number);
@@ -47,7 +47,8 @@ Result<> set_stripes(const std::string& path, const Stripes& stripes, std::chron
                      deadline);
 }
 
-/// "lmm_stripe_count:  4" and "lmm_stripe_size:   1048576", once for each component of the layout.
+/// Parses "lmm_stripe_count:  4" and "lmm_stripe_size:   1048576", once per component of the
+/// layout.
 std::vector<Stripes> parse_stripes(std::string_view output) {
   std::vector<Stripes> found;
   Stripes next;
@@ -62,7 +63,7 @@ std::vector<Stripes> parse_stripes(std::string_view output) {
   return found;
 }
 
-/// "OBDS:", then a line for each: "3: scratch-OST0003_UUID ACTIVE".
+/// Parses "OBDS:", followed by one line per target: "3: scratch-OST0003_UUID ACTIVE".
 Targets parse_targets(std::string_view output) {
   Targets targets;
   while (!output.empty()) {

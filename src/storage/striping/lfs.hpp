@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Lustre's command `lfs` is asked: to make a file with stripes, which ones a file has, and how many
-// storage targets (OSTs) there are.
+// Uses Lustre's command `lfs` to create files with stripes, and to find the stripes of a file and
+// the number of storage targets (OSTs).
 #pragma once
 
 #include <chrono>
@@ -16,18 +16,18 @@
 
 namespace afterbay::storage {
 
-/// Makes an empty file. Blocks for at most the deadline, as the others here.
+/// Creates an empty file. Blocks at most until the deadline, like the other functions here.
 Result<> set_stripes(const std::string& path, const Stripes& stripes, std::chrono::milliseconds deadline);
 
-/// Of a file: "stripe count 4, size 8MiB", by component if its layout has several; "stripes not known" if
-/// `lfs getstripe` fails or does not say.
+/// The stripes of a file: "stripe count 4, size 8MiB", by component if its layout has several;
+/// "stripes not known" if `lfs getstripe` fails or does not report them.
 std::string found_stripes(const std::string& path, std::chrono::milliseconds deadline);
 
-/// Of the file system of `directory`: "of 6 OSTs", "of 6 OSTs, 5 of them active"; "number of OSTs not known"
-/// if `lfs osts` fails or does not say.
+/// The targets of the file system of `directory`: "of 6 OSTs", "of 6 OSTs, 5 of them active";
+/// "number of OSTs not known" if `lfs osts` fails or does not report it.
 std::string found_targets(const std::string& directory, std::chrono::milliseconds deadline);
 
-/// What stands in the output of `lfs getstripe`; empty: nothing.
+/// The stripes in the output of `lfs getstripe`; empty if there are none.
 std::vector<Stripes> parse_stripes(std::string_view output);
 
 struct Targets {
@@ -35,16 +35,16 @@ struct Targets {
   int active = 0;
   bool operator==(const Targets&) const = default;
 };
-/// What stands in the output of `lfs osts`.
+/// The targets in the output of `lfs osts`.
 Targets parse_targets(std::string_view output);
 
-/// Asks once for each file system. Any thread.
+/// Determines the targets once per file system. Any thread.
 class KnownTargets {
  public:
   std::string of(const std::string& directory, std::chrono::milliseconds deadline);
 
  private:
-  Mutex mutex_;  ///< held while `lfs` runs: others would ask the same
+  Mutex mutex_;  ///< held while `lfs` runs, so that others wait instead of running it again
   std::map<std::uint64_t, std::string> known_ AFTERBAY_GUARDED_BY(mutex_);  ///< by device
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Striper: makes one part file with its stripes, where the file system has such, and tells which it has.
+// Striper: creates one part file with stripes, if the file system supports them, and finds its
+// stripes.
 #pragma once
 
 #include <chrono>
@@ -11,26 +12,27 @@
 
 namespace afterbay::storage {
 
-/// What the report says about where a file is and what stripes it has.
+/// The file system and the stripes of a file, for the report.
 struct Striping {
   std::string file_system;  ///< "Lustre"; empty: the file is on none
-  /// As the file system says: "stripe count 6, size 4MiB, of 6 OSTs", "stripes not known, ..."; else "no
-  /// stripes to set", "stripes as it chooses".
+  /// As reported by the file system: "stripe count 6, size 4MiB, of 6 OSTs", "stripes not known,
+  /// ..."; otherwise "no stripes to set", "stripes as it chooses".
   std::string stripes;
-  std::string warning;  ///< why what was asked for was not applied; empty: it was
+  std::string warning;  ///< why the requested stripes were not set; empty: they were
 };
 
 class Striper {
  public:
   Striper(StripePolicy policy, std::uint64_t file_bytes) : policy_(policy), file_bytes_(file_bytes) {}
 
-  /// Looks at the file system of `directory`, which exists; true when `create` is to make the file.
+  /// Examines the file system of `directory`, which must exist; returns true if `create` must
+  /// create the file.
   bool begin(const std::string& directory);
-  /// Makes an empty file with the chosen stripes. A failure only leaves a warning: the file is then to be
-  /// made without. Blocks for at most the policy's deadline.
+  /// Creates an empty file with the chosen stripes. A failure only leaves a warning: then the file
+  /// must be created without stripes. Blocks at most until the policy's deadline.
   void create(const std::string& path);
-  /// Asks for the stripes of the file, however it was made, where it has such. The commands of one striper
-  /// together take no longer than the policy's deadline.
+  /// Finds the stripes of the file, if it has any, however it was created. All commands of one
+  /// striper together take at most until the policy's deadline.
   void look(const std::string& path);
   [[nodiscard]] bool created() const noexcept { return created_; }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stripes of a file on Lustre: how many and how large, by what is asked for and what fits.
+// Stripes of a file on Lustre: their number and size, chosen from the request and the file.
 #pragma once
 
 #include <chrono>
@@ -12,11 +12,12 @@
 
 namespace afterbay::storage {
 
-enum class StripeApply { automatic, always, never };  ///< run `lfs`: on Lustre, everywhere, nowhere
+/// Whether to run `lfs`: on Lustre, everywhere, nowhere.
+enum class StripeApply { automatic, always, never };
 
 class KnownTargets;
 
-/// What is asked for.
+/// The requested stripes.
 struct StripePolicy {
   static constexpr int automatic = 0;
   static constexpr int all = -1;
@@ -24,32 +25,35 @@ struct StripePolicy {
   int count = automatic;
   std::uint64_t size_bytes = 0;  ///< 0: automatic
   StripeApply apply = StripeApply::automatic;
-  std::uint64_t expected_bytes = 0;            ///< of the whole file; 0: estimated from the layout
-  bool own_file = false;                       ///< each writing process makes files of its own
-  std::size_t writers = 1;                     ///< processes that write the file together
-  std::chrono::milliseconds deadline{10'000};  ///< for the commands of one file
-  std::shared_ptr<KnownTargets> targets{};     ///< of all files; null: each asks
+  /// Expected size of the file; 0: estimated from the layout.
+  std::uint64_t expected_bytes = 0;
+  bool own_file = false;                       ///< each writing process writes its own files
+  std::size_t writers = 1;                     ///< number of processes that write the file together
+  std::chrono::milliseconds deadline{10'000};  ///< for all commands for one file
+  /// Shared by all files; null: determined for each file.
+  std::shared_ptr<KnownTargets> targets{};
 };
 
 struct Stripes {
-  int count = 1;  ///< StripePolicy::all: one on every storage target
+  int count = 1;  ///< StripePolicy::all: one per storage target
   std::uint64_t size_bytes = 0;
   bool operator==(const Stripes&) const = default;
 };
 
-/// Below this a file is small: one stripe.
+/// Files of less than this size get one stripe.
 inline constexpr std::uint64_t small_file_bytes = std::uint64_t{64} << 20;
-/// So many processes that write a file together are few: a few stripes.
+/// A file that is written by fewer processes than this gets few stripes.
 inline constexpr std::size_t few_writers = 96;
 inline constexpr int few_stripes = 4;
-/// Records that a file is taken to have when nobody says how large it will become.
+/// Number of records assumed for a file of unknown size.
 inline constexpr std::uint64_t assumed_records = 16;
 
-/// What fits a file of that size, where the policy leaves it open. One stripe for small files and where every
-/// process writes a file of its own (many stripes of many files load all storage targets for nothing), 4 for
-/// less than 96 processes that write it together, else all; larger stripes for larger files. Follows the
-/// measurements in ARCHER's "Performance of Parallel IO", where 24 processes wrote 862 MiB/s to 4 stripes of
-/// 1 MiB and 662 to stripes on all targets.
+/// Chooses stripes for a file of that size, as far as the policy leaves them open. One stripe for
+/// small files, and if every process writes its own file (many stripes of many files would load all
+/// storage targets without benefit); 4 for fewer than 96 processes that write it together;
+/// otherwise all. Larger files get larger stripes. Based on the measurements in ARCHER's
+/// "Performance of Parallel IO", where 24 processes wrote 862 MiB/s to 4 stripes of 1 MiB and 662
+/// to stripes on all targets.
 Stripes choose_stripes(const StripePolicy& policy, std::uint64_t file_bytes);
 
 /// Uncompressed bytes of the fixed variables and of `assumed_records` records.

@@ -114,7 +114,7 @@ TEST(ModelNaming, names_of_files_in_the_making_are_refused) {
   for (const char* wrong : {"a.nc.part", "d/a.nc.part", "a.nc.part.epochs", "a.nc.part.epochs.12",
                             "a.nc.part.epochs.recovering", "a.nc.part.epochs.copy", "a.nc.part.owner",
                             "a.nc.part.owner.0123456789abcdef", "a.nc.part.0123456789abcdef.new"})
-    EXPECT_THAT(name("", with_name(wrong)), HasSubstr("files in the making")) << wrong;
+    EXPECT_THAT(name("", with_name(wrong)), HasSubstr("names of part files")) << wrong;
   for (const char* good : {"a.part.nc", "part", "a.nc.part.epochs.txt", "a.epochs"})
     EXPECT_EQ(name("", with_name(good)), good);
 }

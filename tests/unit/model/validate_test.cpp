@@ -205,7 +205,7 @@ TEST(ModelValidate, cdf2_limits_lengths_and_sizes) {
   large.variable("a", Type::float64, {"time", "x", "y"});
   EXPECT_EQ(problems(large, Format::cdf2), "valid") << "the last record variable may be larger";
   large.variable("b", Type::int8, {"time"});
-  EXPECT_THAT(problems(large, Format::cdf2), HasSubstr("variable 'a' has 17179869184 bytes a record"));
+  EXPECT_THAT(problems(large, Format::cdf2), HasSubstr("variable 'a' has 17179869184 bytes per record"));
   EXPECT_EQ(problems(large, Format::cdf5), "valid");
 }
 
@@ -238,7 +238,7 @@ TEST(ModelValidate, attributes_that_netcdf4_keeps_for_itself_are_refused_when_th
       variable.attribute("_Netcdf4Dimid", 3);
     const Result<> refused = validate(schema, Format::netcdf4);
     ASSERT_FALSE(refused);
-    EXPECT_THAT(refused.error().message, HasSubstr("netCDF-4 keeps this name for itself"));
+    EXPECT_THAT(refused.error().message, HasSubstr("netCDF-4 reserves this name"));
     EXPECT_TRUE(validate(schema, Format::cdf5));
   }
 }

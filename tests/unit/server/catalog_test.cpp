@@ -109,7 +109,7 @@ TEST_F(ServerCatalog, RefusesRanksThatDisagree) {
   ASSERT_TRUE(define_collection(0));
   const auto collection = define_collection(1, "restart");
   ASSERT_FALSE(collection);
-  EXPECT_THAT(collection.error().message, HasSubstr("defines collection 'restart' otherwise"));
+  EXPECT_THAT(collection.error().message, HasSubstr("defines collection 'restart' differently"));
 }
 
 TEST_F(ServerCatalog, KnowsWhoseDefinitionsAreStillToCome) {

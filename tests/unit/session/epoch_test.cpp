@@ -238,7 +238,7 @@ TEST(ThreadSessionEpochErrors, ranks_that_name_it_differently_are_told) {
   });
   ASSERT_TRUE(errors[0]);
   EXPECT_THAT(errors[0]->text(),
-              testing::HasSubstr("every rank must come to the same epochs in the same order"));
+              testing::HasSubstr("every rank must call the same epochs in the same order"));
 }
 
 TEST(ThreadSessionEpochErrors, a_rank_that_never_comes_to_it_is_named_to_those_who_wait) {
@@ -259,7 +259,7 @@ TEST(ThreadSessionEpochErrors, a_rank_that_never_comes_to_it_is_named_to_those_w
     }
   });
   ASSERT_TRUE(errors[0]);
-  EXPECT_THAT(errors[0]->text(), testing::HasSubstr("model rank 1 did not come to epoch 1 ('lonely')"));
+  EXPECT_THAT(errors[0]->text(), testing::HasSubstr("model rank 1 did not reach epoch 1 ('lonely')"));
 }
 
 TEST(ThreadSessionEpochErrors, one_that_a_rank_left_out_is_warned_of) {
@@ -277,7 +277,7 @@ TEST(ThreadSessionEpochErrors, one_that_a_rank_left_out_is_warned_of) {
   ASSERT_TRUE(journal) << journal.error().text();
   ASSERT_EQ(journal->runs.back().warnings.size(), 1U);
   EXPECT_THAT(journal->runs.back().warnings[0].text,
-              testing::HasSubstr("model rank 1 did not come to epoch 1 ('lonely')"));
+              testing::HasSubstr("model rank 1 did not reach epoch 1 ('lonely')"));
 }
 
 TEST(ThreadSessionEpochErrors, it_needs_a_name) {

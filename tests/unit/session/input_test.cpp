@@ -342,9 +342,9 @@ TEST(ThreadSessionInputErrors, each_names_what_is_wrong_and_the_session_goes_on)
       EXPECT_EQ(error.file, path);
     };
     expect("ocaen", {.record = 0}, "did you mean \"ocean\"");
-    expect("ocean", {.record = 3}, "1 records from number 3 on are asked for, the file has 3");
-    expect("ocean", {.record = 1, .records = 3}, "3 records from number 1 on are asked for, the file has 3");
-    expect("ocean", {}, "say which record (0 to 2) is read");
+    expect("ocean", {.record = 3}, "1 records from number 3 on are requested, the file has 3");
+    expect("ocean", {.record = 1, .records = 3}, "3 records from number 1 on are requested, the file has 3");
+    expect("ocean", {}, "give the record (0 to 2) to read");
     expect("area", {.record = 2}, "has no unlimited dimension");
     expect("ocean", {.record = 0, .decomposition = "no"}, "decomposition 'no' has not been registered");
     expect("ocean", {.record = 0, .block = Block{{}, {600, 0}, {14, 1}}}, "613");

@@ -145,8 +145,8 @@ TEST(ThreadSessionMapErrors, ranks_that_disagree_are_told_in_what) {
   // Either of the two may have been first.
   EXPECT_THAT(text, testing::HasSubstr("model rank 2 "));
   EXPECT_THAT(text, testing::HasSubstr(" registers map 'map' over 3 x 4 points (gaps allowed, "));
-  EXPECT_THAT(text,
-              testing::HasSubstr("map 'map' over 3 x 4 points (gaps allowed, of repeats the last counts)"));
+  EXPECT_THAT(text, testing::HasSubstr(
+                        "map 'map' over 3 x 4 points (gaps allowed, the last of repeated points counts)"));
   EXPECT_THAT(text, testing::HasSubstr("map 'map' over 3 x 4 points (gaps allowed, no repeats)"));
 }
 

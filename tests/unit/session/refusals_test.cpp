@@ -96,7 +96,7 @@ TEST(SessionRefusals, changes_that_cannot_be_written_are_found_by_open) {
       EXPECT_NE(text.find(part), std::string::npos) << text;
     };
     const ErrorCode bad = ErrorCode::invalid_argument;
-    refused(SchemaChanges().attribute("_NCProperties", "mine"), bad, "netCDF-4 keeps this name for itself");
+    refused(SchemaChanges().attribute("_NCProperties", "mine"), bad, "netCDF-4 reserves this name");
     refused(SchemaChanges().attribute("t", "DIMENSION_LIST", "mine"), bad, "variable 't': attribute");
     refused(SchemaChanges().attribute("a/b", 1), bad, "contains '/'");
     refused(SchemaChanges().attribute(decomposed, "y"), bad, "normal form C");

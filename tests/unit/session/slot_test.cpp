@@ -158,7 +158,7 @@ TEST_P(ThreadSessionRange, nothing_of_a_put_with_values_out_of_range_is_taken) {
       values.back() = 40000;
       const Error refused = error_of([&] { file.put("v", 0, values.data()); });
       EXPECT_EQ(refused.code, ErrorCode::wrong_type);
-      EXPECT_THAT(refused.text(), HasSubstr("nothing of the put was taken"));
+      EXPECT_THAT(refused.text(), HasSubstr("no value of the put was taken"));
       EXPECT_EQ(error_of([&] { (void)file.try_put("v", 0, values.data()); }).code, ErrorCode::wrong_type);
       values.back() = 101;
     }

@@ -60,7 +60,7 @@ TEST(ThreadSessionWaiting, a_rank_that_does_not_come_to_the_definitions_is_named
   });
   for (const int rank : {0, 2}) {
     ASSERT_TRUE(errors[static_cast<std::size_t>(rank)]);
-    EXPECT_NE(errors[static_cast<std::size_t>(rank)]->text().find("model rank 1 did not come to define"),
+    EXPECT_NE(errors[static_cast<std::size_t>(rank)]->text().find("model rank 1 did not define"),
               std::string::npos)
         << errors[static_cast<std::size_t>(rank)]->text();
   }

@@ -218,7 +218,7 @@ TEST(Triggers, what_is_given_up_is_told) {
   ASSERT_THAT(ran, SizeIs(3));
   for (const Outcome& one : ran) {
     ASSERT_TRUE(one.error);
-    EXPECT_THAT(one.error->text(), HasSubstr("as the run ends"));
+    EXPECT_THAT(one.error->text(), HasSubstr("because the run ends"));
   }
 }
 
@@ -261,7 +261,7 @@ TEST(Triggers, a_touch_file_replaces_only_touch_files) {
   triggers.fire(published(path));
   const auto refused = outcomes.first(1)[0].error;
   ASSERT_TRUE(refused);
-  EXPECT_THAT(refused->text(), HasSubstr("no touch-file"));
+  EXPECT_THAT(refused->text(), HasSubstr("is not a touch-file"));
   std::ifstream file(path);
   EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), "CDF and all the data");
   std::filesystem::remove(path);

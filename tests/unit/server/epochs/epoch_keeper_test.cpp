@@ -117,7 +117,7 @@ TEST_F(ServerEpochKeeper, CompletesWhenAllRanksCameAllIsWrittenMarkedAndNoted) {
   ASSERT_TRUE(reach(0, 1, {{7, 3}}));
   keeper_->advance();
   EXPECT_THAT(marks_, IsEmpty());
-  EXPECT_THAT(keeper_->missing(), HasSubstr("model rank 1 did not come to epoch 1 ('year')"));
+  EXPECT_THAT(keeper_->missing(), HasSubstr("model rank 1 did not reach epoch 1 ('year')"));
   ASSERT_TRUE(reach(1, 1, {{7, 3}}, "year", 5));
   EXPECT_EQ(keeper_->missing(), "");
   keeper_->advance();
@@ -250,7 +250,7 @@ TEST_F(ServerEpochKeeper, KnowsItsTickets) {
 TEST_F(ServerEpochKeeper, ForgetsWhatNotAllRanksReached) {
   both_reach(1, {{7, 1}});
   ASSERT_TRUE(reach(0, 2, {}));
-  EXPECT_THAT(keeper_->forget_unreachable(), ElementsAre(HasSubstr("model rank 1 did not come to epoch 2")));
+  EXPECT_THAT(keeper_->forget_unreachable(), ElementsAre(HasSubstr("model rank 1 did not reach epoch 2")));
   EXPECT_FALSE(keeper_->empty());
   EXPECT_THAT(keeper_->forget_unreachable(), IsEmpty());
 }

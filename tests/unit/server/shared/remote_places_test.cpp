@@ -86,7 +86,7 @@ TEST_F(ThreadRemotePlaces, TheDeadlineEndsTheWait) {
   const Offsets offsets = places.ask(7, 2, one_piece);
   ASSERT_FALSE(offsets);
   EXPECT_EQ(offsets.error().code, ErrorCode::timed_out);
-  EXPECT_THAT(offsets.error().message, HasSubstr("I/O server 2, which makes the file, did not say"));
+  EXPECT_THAT(offsets.error().message, HasSubstr("I/O server 2, which creates the file, did not report"));
 }
 
 TEST_F(ThreadRemotePlaces, ALeaderThatWaitsForSpaceIsWaitedFor) {

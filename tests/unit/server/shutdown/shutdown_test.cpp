@@ -156,8 +156,9 @@ TEST_F(ServerShutdown, ASignalEndsTheSessionOnceWhatWasClosedIsPublished) {
   get_signal();
   shutdown_->watch(0);
   ASSERT_THAT(warnings_, SizeIs(1));
-  EXPECT_THAT(warnings_[0], HasSubstr("I/O server 2 was asked to stop (SIGTERM): it publishes what the ranks "
-                                      "have closed within 20 s"));
+  EXPECT_THAT(warnings_[0],
+              HasSubstr("I/O server 2 was asked to stop (SIGTERM): it publishes the files that the "
+                        "ranks have closed within 20 s"));
   EXPECT_TRUE(by_priority_);
   EXPECT_THAT(failures_, IsEmpty());
   drained_ = true;
