@@ -3,7 +3,8 @@
 # The target afterbay_<folder>: a static library of one folder of src/, header-only folders become
 # interface libraries. SOURCES defaults to every .cpp below the folder. LINKS names other folders
 # (base, model, ...) or CMake targets. APART: sources that cannot share a translation unit with others
-# (AFTERBAY_UNITY: the sanitizer presets compile several files at once, which halves their build). Which folders may be named stands in tools/check_layers.py.
+# (AFTERBAY_UNITY: most presets compile several files at once, which halves a whole build). Which folders
+# may be named stands in tools/check_layers.py.
 
 set(AFTERBAY_FOLDERS base model triggers config mpi wire transport client codec storage journal server observe session
   CACHE INTERNAL "folders of src/ in the order of their dependencies")
@@ -35,8 +36,10 @@ function(afterbay_library folder)
     add_library(${target} STATIC ${arg_SOURCES})
     target_link_libraries(${target} PUBLIC ${links} PRIVATE afterbay_options)
     set(scope PUBLIC)
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ${AFTERBAY_UNITY} UNITY_BUILD_BATCH_SIZE 8)
-    set_source_files_properties(${arg_APART} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+    if(AFTERBAY_UNITY)
+      set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${AFTERBAY_UNITY})
+      set_source_files_properties(${arg_APART} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+    endif()
     set_property(GLOBAL APPEND PROPERTY AFTERBAY_STATIC_LIBRARIES ${target})
   else()
     add_library(${target} INTERFACE)

@@ -175,12 +175,13 @@ dev_lint() {
 # commit).
 lint_changed() {
   local base changed
-  [ -f build/clang/compile_commands.json ] || return 0
   base=$(git merge-base HEAD '@{upstream}' 2>/dev/null || git rev-parse -q --verify HEAD 2>/dev/null) || return 0
   changed=$(git diff --name-only --diff-filter=d "$base" -- 'src/*.cpp' 'bindings/*.cpp')
   [ -n "$changed" ] || return 0
   say "clang-tidy on what changed: $(wc -l <<<"$changed") files"
-  xargs -n 1 -P "$(nproc)" clang-tidy -p build/clang --quiet <<<"$changed"
+  # Needs the command of each file alone.
+  logged configure-tidy cmake --preset clang -B build/tidy -DAFTERBAY_UNITY=0
+  xargs -n 1 -P "$(nproc)" clang-tidy -p build/tidy --quiet <<<"$changed"
 }
 
 # --run: also run the code of the pages, as ./dev test does.
