@@ -6,6 +6,8 @@
 #include <atomic>
 #include <cstdlib>
 
+#include "storage/netcdf4/dataset_codec.hpp"
+
 namespace afterbay::storage {
 namespace {
 
@@ -28,7 +30,9 @@ void end_library() {
 int begin() {
   // HDF5 begins with either's first call. If that was one of the process's own, HDF5 ends itself.
   if (H5dont_atexit() >= 0) std::atexit(end_library);
-  return nc_initialize();
+  const int status = nc_initialize();
+  register_codecs();
+  return status;
 }
 
 void begin_netcdf() {
