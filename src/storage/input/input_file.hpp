@@ -55,7 +55,7 @@ class InputFile {
 
   [[nodiscard]] const std::string& path() const noexcept;
   /// Dimensions, variables and attributes as the file has them, as far as a Schema can hold them. `fill`,
-  /// `chunk`, `deflate`, `shuffle` are the file's. Of several unlimited dimensions one is the record
+  /// `chunk` and the filters are the file's. Of several unlimited dimensions one is the record
   /// dimension (the first that leads a variable), the others have the length they had at `open`.
   [[nodiscard]] const Schema& schema() const noexcept;
   [[nodiscard]] Format format() const noexcept;  ///< cdf2 for CDF-1 too
