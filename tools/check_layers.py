@@ -10,14 +10,14 @@ import sys
 
 ALLOWED = {
     "base": [],
-    "model": ["base"],
+    "codec": ["base"],
+    "model": ["base", "codec"],
     "config": ["base", "model", "triggers"],
     "mpi": ["base"],
     "wire": ["base", "model"],
     "observe": ["base"],
     "transport": ["wire", "mpi"],
     "client": ["transport", "config", "observe"],
-    "codec": ["base"],
     "storage": ["model", "codec", "wire"],
     "journal": ["base"],
     "triggers": ["base"],

@@ -8,6 +8,7 @@
 #include <limits>
 #include <optional>
 
+#include "codec/codec.hpp"
 #include "decomp/memory.hpp"
 
 namespace afterbay::app {
@@ -51,10 +52,10 @@ Result<> InputFile::refuse_what_is_not_atomic() const {
 }
 
 /// Rejects damaged lengths, which would take years to replay or compare. A value may take almost no
-/// space: deflate compresses up to 1032 bytes into one, and values that were never written are not
-/// in the file; but each record leaves some trace.
+/// space: codecs compress very well, and values that were never written are not in the file; but each
+/// record leaves some trace.
 Result<> InputFile::refuse_absurd_lengths() const {
-  constexpr std::uint64_t most_expansion = 1040;
+  const std::uint64_t most_expansion = codec::most_expansion();
   std::error_code ignored;
   const std::uint64_t size = std::filesystem::file_size(path_, ignored);
   const auto damaged = [&](std::string_view what, const std::string& name) {

@@ -8,6 +8,8 @@
 #include <numeric>
 #include <optional>
 
+#include "model/filters.hpp"
+
 namespace afterbay::app {
 namespace {
 
@@ -142,8 +144,7 @@ class Planner {
   /// of several records, or larger than a block, are replaced by automatic ones.
   void copy_storage(const InputVariable& input, Variable& variable) const {
     if (input.chunk.empty() || input.type == Type::string) return;
-    variable.deflate = input.deflate;
-    variable.shuffle = input.shuffle;
+    model::set_filters(variable, input.filters);
     const bool record = contents_.dimensions[input.dimensions[0]].unlimited;
     const bool one_record = !record || input.chunk[0] == 1;
     if (one_record && product(input.chunk) <= request_.frame_bytes / size_of(input.type))

@@ -113,6 +113,16 @@ struct AFTERBAY_API Dimension {
   friend bool operator==(const Dimension&, const Dimension&) = default;
 };
 
+/// A filter of the chunks of a variable, by the number under which it is registered for HDF5.
+struct AFTERBAY_API Filter {
+  std::uint32_t id = 0;                   ///< 1 deflate, 2 shuffle, 3 fletcher32
+  std::vector<std::uint32_t> parameters;  ///< of deflate its level; the others have none
+  friend bool operator==(const Filter&, const Filter&) = default;
+};
+
+/// Filters, one after the other.
+using FilterChain = std::vector<Filter>;
+
 /// A variable. Dimensions are in C order (slowest first); the unlimited one, if any, comes first.
 struct AFTERBAY_API Variable {
   std::string name;                     ///< as in the file
@@ -133,6 +143,9 @@ struct AFTERBAY_API Variable {
   std::string decomposition;
   /// Values written once when a file is created (coordinates); such a variable is never `put`.
   Values constant;
+  /// Filters besides `deflate` and `shuffle`; netCDF-4 only. Whatever their order here, checksums are
+  /// applied first, then `shuffle`, then compression.
+  FilterChain filters;
 
   /// Adds or replaces an attribute.
   Variable& attribute(std::string attribute_name, Values values);
@@ -150,6 +163,11 @@ struct AFTERBAY_API Variable {
   Variable& with_deflate(int level, bool with_shuffle = true) {
     deflate = level;
     shuffle = with_shuffle;
+    return *this;
+  }
+  /// Adds a filter.
+  Variable& with_filter(std::uint32_t id, std::vector<std::uint32_t> parameters = {}) {
+    filters.push_back({id, std::move(parameters)});
     return *this;
   }
   /// Sets the decomposition.

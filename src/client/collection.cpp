@@ -5,10 +5,12 @@
 
 #include "base/caller_terms.hpp"
 #include "base/suggest.hpp"
+#include "codec/filter_chain.hpp"
 #include "config/names.hpp"
 #include "model/changes.hpp"
 #include "model/converted_values.hpp"
 #include "model/decomposition.hpp"
+#include "model/filters.hpp"
 #include "model/naming.hpp"
 #include "model/schema_bytes.hpp"
 #include "model/validate.hpp"
@@ -47,8 +49,10 @@ void override_variables(Schema& schema, const config::CollectionSettings& settin
     const bool compressible =
         !variable.dimensions.empty() && variable.type != Type::string && variable.constant.empty();
     if (chosen.chunk) variable.chunk = *chosen.chunk;
-    if (chosen.deflate && compressible) variable.deflate = *chosen.deflate;
-    if (chosen.shuffle && compressible) variable.shuffle = *chosen.shuffle;
+    if (chosen.filters.empty() || !compressible) continue;
+    FilterChain chain = model::filters_of(variable);
+    for (const auto& [codec, filter] : chosen.filters) codec::set_filter(chain, codec, filter);
+    model::set_filters(variable, std::move(chain));
   }
 }
 

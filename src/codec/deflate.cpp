@@ -3,13 +3,50 @@
 
 #include <zlib.h>
 
+#include <algorithm>
+
+#include "codec/codec.hpp"
+
 namespace afterbay::codec {
 namespace {
 
 const Bytef* as_bytes(std::span<const std::byte> span) { return reinterpret_cast<const Bytef*>(span.data()); }
 Bytef* as_bytes(std::span<std::byte> span) { return reinterpret_cast<Bytef*>(span.data()); }
 
+/// HDF5 takes level 0, with which zlib stores; at least 1 is used.
+int zlib_level(const Filtering& filtering) {
+  return filtering.parameters.empty() ? 1 : static_cast<int>(std::max(1u, filtering.parameters.front()));
+}
+
+std::optional<std::vector<std::uint32_t>> deflate_from_hdf5(std::span<const unsigned> values, std::size_t) {
+  return std::vector<std::uint32_t>{values.empty() ? 1u : std::min(values.front(), 9u)};
+}
+
+Result<std::size_t> encode_deflate(const Filtering& filtering, std::span<const std::byte> input,
+                                   std::span<std::byte> output) {
+  return deflate(input, zlib_level(filtering), output);
+}
+
+Result<std::span<const std::byte>> decode_deflate(const Filtering&, std::span<const std::byte> input,
+                                                  std::span<std::byte> output) {
+  AFTERBAY_TRY(inflate(input, output));
+  return output;
+}
+
 }  // namespace
+
+// Source: RFC 1951 and zlib's documentation: deflate expands one byte to at most 1032.
+constinit const Codec deflate_codec{
+    .name = "deflate",
+    .id = 1,
+    .stage = Stage::compress,
+    .most_level = 9,
+    .documentation = "Compression level of zlib for all variables, 0 for none; netCDF-4 only.",
+    .most_expansion = 1040,
+    .from_hdf5 = deflate_from_hdf5,
+    .encode = encode_deflate,
+    .decode = decode_deflate,
+};
 
 Result<std::size_t> deflate(std::span<const std::byte> input, int level, std::span<std::byte> output) {
   if (level < 1 || level > 9)

@@ -2,6 +2,9 @@
 #include "codec/fletcher32.hpp"
 
 #include <algorithm>
+#include <cstring>
+
+#include "codec/codec.hpp"
 
 namespace afterbay::codec {
 namespace {
@@ -12,7 +15,38 @@ constexpr std::size_t most_words = 360;
 
 std::uint32_t fold(std::uint32_t sum) { return (sum & 0xffff) + (sum >> 16); }
 
+std::optional<std::vector<std::uint32_t>> fletcher32_from_hdf5(std::span<const unsigned>, std::size_t) {
+  return std::vector<std::uint32_t>{};
+}
+
+Result<std::size_t> encode_fletcher32(const Filtering&, std::span<const std::byte> input,
+                                      std::span<std::byte> output) {
+  if (!input.empty()) std::memcpy(output.data(), input.data(), input.size());
+  const std::uint32_t sum = fletcher32(input);
+  for (std::size_t i = 0; i < checksum_bytes; ++i)
+    output[input.size() + i] = static_cast<std::byte>(sum >> (8 * i) & 0xffu);
+  return input.size() + checksum_bytes;
+}
+
+Result<std::span<const std::byte>> decode_fletcher32(const Filtering&, std::span<const std::byte> input,
+                                                     std::span<std::byte>) {
+  return check_fletcher32(input);
+}
+
 }  // namespace
+
+constinit const Codec fletcher32_codec{
+    .name = "fletcher32",
+    .id = 3,
+    .stage = Stage::check,
+    .documentation =
+        "Whether each chunk gets a checksum, with which every reader of the file finds damage; it "
+        "takes 4 bytes per chunk, and time for writing and reading. NetCDF-4 only.",
+    .added_bytes = checksum_bytes,
+    .from_hdf5 = fletcher32_from_hdf5,
+    .encode = encode_fletcher32,
+    .decode = decode_fletcher32,
+};
 
 std::uint32_t fletcher32(std::span<const std::byte> input) noexcept {
   const auto* bytes = reinterpret_cast<const unsigned char*>(input.data());

@@ -3,6 +3,8 @@
 
 #include <cstring>
 
+#include "codec/codec.hpp"
+
 namespace afterbay::codec {
 namespace {
 
@@ -35,7 +37,38 @@ void copy_rest(std::span<const std::byte> input, std::size_t whole, std::span<st
   if (input.size() != whole) std::memcpy(output.data() + whole, input.data() + whole, input.size() - whole);
 }
 
+/// HDF5 lists the size of the elements, which we know: the filter has no parameter.
+std::optional<std::vector<std::uint32_t>> shuffle_from_hdf5(std::span<const unsigned> values,
+                                                            std::size_t element_bytes) {
+  if (values.empty() || values.front() != element_bytes) return std::nullopt;
+  return std::vector<std::uint32_t>{};
+}
+
+Result<std::size_t> encode_shuffle(const Filtering& filtering, std::span<const std::byte> input,
+                                   std::span<std::byte> output) {
+  AFTERBAY_TRY(shuffle(input, filtering.element_bytes, output));
+  return output.size();
+}
+
+Result<std::span<const std::byte>> decode_shuffle(const Filtering& filtering,
+                                                  std::span<const std::byte> input,
+                                                  std::span<std::byte> output) {
+  AFTERBAY_TRY(unshuffle(input, filtering.element_bytes, output));
+  return output;
+}
+
 }  // namespace
+
+constinit const Codec shuffle_codec{
+    .name = "shuffle",
+    .id = 2,
+    .stage = Stage::arrange,
+    .documentation =
+        "Whether bytes are reordered before compression, which usually improves it; netCDF-4 only.",
+    .from_hdf5 = shuffle_from_hdf5,
+    .encode = encode_shuffle,
+    .decode = decode_shuffle,
+};
 
 Result<> shuffle(std::span<const std::byte> input, std::size_t element_bytes, std::span<std::byte> output) {
   AFTERBAY_TRY(check(input.size(), element_bytes, output.size()));

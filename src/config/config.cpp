@@ -31,11 +31,10 @@ std::string CollectionOverride::full_name() const {
 std::string PoolOverride::full_name() const { return fmt::format("pools.{}.{}", pool, setting); }
 
 VariableSettings CollectionSettings::settings_for(std::string_view variable) const {
-  VariableSettings joined{deflate, shuffle, {}, access};
+  VariableSettings joined{filters, {}, access};
   for (const auto& [pattern, settings] : variables) {
     if (!glob_match(pattern, variable)) continue;
-    if (settings.deflate) joined.deflate = settings.deflate;
-    if (settings.shuffle) joined.shuffle = settings.shuffle;
+    for (const auto& [codec, filter] : settings.filters) joined.filters.insert_or_assign(codec, filter);
     if (settings.chunk) joined.chunk = settings.chunk;
     if (settings.access) joined.access = settings.access;
   }

@@ -143,10 +143,13 @@ struct Stripe {
   StripeApply apply = StripeApply::automatic;
 };
 
+/// What is configured of filters, by the number of the codec: its filter, or nothing if it is switched off.
+/// Codecs that are not mentioned are as in the schema.
+using FilterChoices = std::map<std::uint32_t, std::optional<Filter>>;
+
 /// The configuration of one variable of a collection; unset: from the schema.
 struct VariableSettings {
-  std::optional<int> deflate;
-  std::optional<bool> shuffle;
+  FilterChoices filters;
   std::optional<std::vector<std::uint64_t>> chunk;
   std::optional<model::Access> access;
 };
@@ -162,8 +165,7 @@ struct CollectionSettings {
   std::optional<bool> readable;
   std::optional<std::vector<std::string>> pools;  ///< pools among which the files are distributed
   std::optional<PoolChoice> pool_choice;          ///< how they are distributed
-  std::optional<int> deflate;
-  std::optional<bool> shuffle;
+  FilterChoices filters;
   std::optional<model::Access> access;
   std::optional<int> stripe_count;
   std::optional<std::uint64_t> stripe_size_bytes;
@@ -175,7 +177,7 @@ struct CollectionSettings {
   /// By variable name or glob, in the order in which they apply; `settings_for` joins them.
   std::vector<std::pair<std::string, VariableSettings>> variables;
 
-  /// For `variable`, with the collection's own deflate, shuffle and access for options that are
+  /// For `variable`, with the collection's own filters and access for options that are
   /// unset there.
   [[nodiscard]] VariableSettings settings_for(std::string_view variable) const;
 };

@@ -10,6 +10,7 @@
 #include "base/glob.hpp"
 #include "base/suggest.hpp"
 #include "base/units.hpp"
+#include "codec/codec.hpp"
 #include "config/settings.hpp"
 
 namespace afterbay::config {
@@ -220,8 +221,10 @@ class Finder {
   }
 
   static bool is_filter(const CollectionOverride& item) {
-    if (item.setting == "deflate") return item.value != "0";
-    return item.setting == "shuffle" && item.value == "on";
+    if (codec::find_codec(item.setting) == nullptr) return false;
+    VariableSettings given;
+    (void)find_setting(variable_settings(), item.setting)->assign(given, item.value);
+    return given.filters.begin()->second.has_value();
   }
 
   /// Whether some named collection or pattern gets both settings.

@@ -2,6 +2,7 @@
 #include "config/settings.hpp"
 #include "base/units.hpp"
 
+#include "config/filter_rows.hpp"
 #include "config/kinds.hpp"
 #include "config/session_name.hpp"
 #include "config/setting_rows.hpp"
@@ -48,6 +49,31 @@ Kind<std::string> template_kind() {
     return std::string(found);
   };
   return kind;
+}
+
+/// A level of 1 is on for a codec without levels.
+Kind<int> on_or_off() {
+  const Kind<bool> kind = toggle();
+  return {.type = kind.type,
+          .accepted = kind.accepted,
+          .parse = [kind](std::string_view text) -> Result<int> {
+            AFTERBAY_TRY_ASSIGN(const bool on, kind.parse(text));
+            return on ? 1 : 0;
+          },
+          .print = [kind](const int& level) { return kind.print(level != 0); }};
+}
+
+std::vector<Setting<CollectionSettings>> with_filters(std::vector<Setting<CollectionSettings>> table) {
+  insert_filter_rows(table, "access",
+                     [](const codec::Codec& codec) { return std::string(codec.documentation); });
+  return table;
+}
+
+std::vector<Setting<VariableSettings>> with_filters(std::vector<Setting<VariableSettings>> table) {
+  insert_filter_rows(table, "access", [](const codec::Codec&) {
+    return std::string("As the collection's, for this variable.");
+  });
+  return table;
 }
 
 void add_session(std::vector<Setting<Config>>& table) {
@@ -343,8 +369,12 @@ const std::vector<Setting<Config>>& session_settings() {
   return table;
 }
 
+Kind<int> level_kind(const codec::Codec& codec) {
+  return codec.most_level > 0 ? integer_in(0, codec.most_level) : on_or_off();
+}
+
 const std::vector<Setting<CollectionSettings>>& collection_settings() {
-  static const std::vector<Setting<CollectionSettings>> table = {
+  static const std::vector<Setting<CollectionSettings>> table = with_filters({
       collection("store", store_kind(), AFTERBAY_FIELD(store),
                  "Format of the files. `memory` keeps them in the server's memory, for tests."),
       collection(
@@ -382,11 +412,6 @@ const std::vector<Setting<CollectionSettings>>& collection_settings() {
                  "whose servers have the least to write. By default, the session's "
                  "`pool_choice`. A path that is opened again goes to the server that wrote it "
                  "before."),
-      collection("deflate", integer_in(0, 9), AFTERBAY_FIELD(deflate),
-                 "Compression level of zlib for all variables, 0 for none; netCDF-4 only."),
-      collection("shuffle", toggle(), AFTERBAY_FIELD(shuffle),
-                 "Whether bytes are reordered before compression, which usually improves it; "
-                 "netCDF-4 only."),
       collection("access", access_kind(), AFTERBAY_FIELD(access),
                  "How the files will mostly be read. Chunk lengths are chosen for this if "
                  "neither the schema nor `chunk` gives them. `map` (the default): horizontal "
@@ -421,21 +446,18 @@ const std::vector<Setting<CollectionSettings>>& collection_settings() {
                  "Which files are published first when the run is stopped by a signal: those "
                  "with the highest number; 0 by default. Give restart files a higher priority "
                  "than history files."),
-  };
+  });
   return table;
 }
 
 const std::vector<Setting<VariableSettings>>& variable_settings() {
-  static const std::vector<Setting<VariableSettings>> table = {
-      variable("deflate", integer_in(0, 9), AFTERBAY_FIELD(deflate),
-               "As the collection's, for this variable."),
-      variable("shuffle", toggle(), AFTERBAY_FIELD(shuffle), "As the collection's, for this variable."),
+  static const std::vector<Setting<VariableSettings>> table = with_filters({
       variable("access", access_kind(), AFTERBAY_FIELD(access), "As the collection's, for this variable."),
       variable("chunk", lengths(), AFTERBAY_FIELD(chunk),
                "Chunk lengths of the variable, one per dimension, slowest first; along the "
                "unlimited dimension the unit is records. If neither this setting nor the "
                "schema gives them, they follow `access`. NetCDF-4 only."),
-  };
+  });
   return table;
 }
 

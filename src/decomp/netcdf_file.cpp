@@ -8,6 +8,7 @@
 #include <limits>
 #include <utility>
 
+#include "codec/codec.hpp"
 #include "decomp/memory.hpp"
 #include "storage/block_writer/system_error.hpp"
 #include "storage/cdf/header.hpp"
@@ -238,7 +239,7 @@ Result<std::vector<std::int64_t>> NetcdfFile::read_row(const std::string& variab
 /// Refuses numbers of values that no file of this size can hold, even compressed, or that do not
 /// fit into memory.
 Result<> NetcdfFile::check_values(const std::string& variable, std::uint64_t count) const {
-  constexpr std::uint64_t most_expansion = 1040;  // deflate expands one byte to at most 1032
+  const std::uint64_t most_expansion = codec::most_expansion();
   constexpr std::uint64_t always = std::uint64_t{1} << 16;
   std::error_code ignored;
   const std::uint64_t size = std::filesystem::file_size(path(), ignored);

@@ -7,7 +7,9 @@
 #include <bit>
 
 #include "base/caller_terms.hpp"
+#include "codec/filter_chain.hpp"
 #include "model/changes.hpp"
+#include "model/filters.hpp"
 #include "model/values.hpp"
 
 namespace afterbay::model {
@@ -43,6 +45,14 @@ class Canonical {
       values(attribute.values);
     }
   }
+  void filters(const FilterChain& chain) {
+    number(chain.size());
+    for (const Filter& filter : chain) {
+      number(filter.id);
+      number(filter.parameters.size());
+      for (const std::uint32_t parameter : filter.parameters) number(parameter);
+    }
+  }
   void variable(const Variable& variable) {
     text(variable.name);
     number(static_cast<std::uint64_t>(variable.type));
@@ -52,8 +62,7 @@ class Canonical {
     values(variable.fill);
     number(variable.chunk.size());
     for (const std::uint64_t length : variable.chunk) number(length);
-    number(static_cast<std::uint64_t>(variable.deflate));
-    number(variable.shuffle ? 1 : 0);
+    filters(filters_of(variable));
     text(variable.decomposition);
     values(variable.constant);
   }
@@ -139,6 +148,15 @@ void compare_attributes(Differences& out, const std::string& prefix, const std::
                     });
 }
 
+void compare_filters(Differences& out, const std::string& what, const FilterChain& a, const FilterChain& b) {
+  const auto text = [](const codec::Codec& codec, const FilterChain& chain) {
+    const int level = codec::level_of(codec, codec::find_filter(chain, codec.id));
+    return codec.most_level > 0 ? fmt::to_string(level) : fmt::to_string(level != 0);
+  };
+  for (const codec::Codec* codec : codec::all_codecs())
+    out.compare(fmt::format("{} {}", what, codec->name), text(*codec, a), text(*codec, b));
+}
+
 void compare_variables(Differences& out, const std::string& what, const Variable& a, const Variable& b) {
   const auto dimensions = [](const Variable& v) {
     return fmt::format("dimensions {}", said_list(v.dimensions));
@@ -153,8 +171,7 @@ void compare_variables(Differences& out, const std::string& what, const Variable
   out.compare(what, dimensions(a), dimensions(b));
   out.compare(what + " fill value", a.fill, b.fill);
   out.compare(what + " chunk", chunk(a), chunk(b));
-  out.compare(what + " deflate", fmt::to_string(a.deflate), fmt::to_string(b.deflate));
-  out.compare(what + " shuffle", fmt::to_string(a.shuffle), fmt::to_string(b.shuffle));
+  compare_filters(out, what, filters_of(a), filters_of(b));
   out.compare(what + " decomposition", decomposed(a), decomposed(b));
   out.compare(what + " constant values", a.constant, b.constant);
   compare_attributes(out, what + " ", a.attributes, b.attributes);

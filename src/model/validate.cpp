@@ -9,6 +9,7 @@
 #include "afterbay/decomposition.hpp"
 #include "base/caller_terms.hpp"
 #include "base/suggest.hpp"
+#include "codec/filter_chain.hpp"
 #include "model/converted_values.hpp"
 #include "model/filters.hpp"
 #include "model/problems.hpp"
@@ -210,17 +211,19 @@ class Validation {
   }
 
   void filters(const Variable& variable) {
-    if (variable.deflate < 0 || variable.deflate > 9)
-      problem(variable, ErrorCode::invalid_argument, "has deflate level {}: 0 (off) to 9 are possible",
-              variable.deflate);
-    const bool filtered = is_filtered(variable);
-    if (filtered && traits_.filters == FilterRule::refused)
-      problem(variable, ErrorCode::invalid_argument,
-              "asks for deflate or shuffle, which {} does not have: use {}", traits_.name,
+    if (!is_filtered(variable)) return;
+    const FilterChain chain = filters_of(variable);
+    if (const auto mistake = codec::mistake_in(chain))
+      problem(variable, ErrorCode::invalid_argument, "{}", *mistake);
+    if (traits_.filters == FilterRule::refused)
+      problem(variable, ErrorCode::invalid_argument, "asks for filters ({}), which {} does not have: use {}",
+              codec::names_of(chain), traits_.name,
               formats_with([](const FormatTraits& it) { return it.filters == FilterRule::applied; }));
-    else if (filtered && (variable.type == Type::string || variable.dimensions.empty()))
-      problem(variable, ErrorCode::invalid_argument, "asks for deflate or shuffle, which {} cannot have",
-              variable.type == Type::string ? "strings" : "a scalar");
+    else if (variable.type == Type::string || variable.dimensions.empty())
+      problem(variable, ErrorCode::invalid_argument, "asks for filters ({}), which {} cannot have",
+              codec::names_of(chain), variable.type == Type::string ? "strings" : "a scalar");
+    else if (const auto mistake = codec::mistake_for(chain, variable.type))
+      problem(variable, ErrorCode::invalid_argument, "{}", *mistake);
   }
 
   /// Formats without chunks ignore them, because the configuration may choose the store.

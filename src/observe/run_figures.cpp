@@ -118,8 +118,9 @@ std::string advice(const RunFigures& it) {
         "more at once; otherwise write less, or compress",
         percent(it.disk_share));
   else if (it.pack_share > 0.5)
-    limit = fmt::format("{} of it compressing: more servers, more writers or a lower deflate level help",
-                        percent(it.pack_share));
+    limit =
+        fmt::format("{} of it compressing: more servers, more writers or a lower level of compression help",
+                    percent(it.pack_share));
   else
     limit = "with the disk, packing and bookkeeping: more servers or more writers help";
   return fmt::format("The servers' workers were busy for {} of the time, {}.", percent(it.busy_share), limit);

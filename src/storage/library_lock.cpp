@@ -6,6 +6,8 @@
 #include <atomic>
 #include <cstdlib>
 
+#include "storage/netcdf4/dataset_codec.hpp"
+
 namespace afterbay::storage {
 namespace {
 
@@ -30,7 +32,9 @@ int begin() {
   // HDF5 is initialized by the first call of either library. If the process made that call itself,
   // HDF5 also shuts itself down.
   if (H5dont_atexit() >= 0) std::atexit(end_library);
-  return nc_initialize();
+  const int status = nc_initialize();
+  register_codecs();
+  return status;
 }
 
 void begin_netcdf() {

@@ -76,8 +76,15 @@ class Reader {
   void operator()(Ts&... values) {
     (get(values), ...);
   }
-  /// Whether all requested bytes were available.
+  /// Whether all requested bytes were available, and no values were refused.
   [[nodiscard]] bool ok() const noexcept { return ok_; }
+  /// For `fields` that find values which cannot be.
+  void refuse(std::string why) {
+    ok_ = false;
+    why_ = std::move(why);
+  }
+  /// Why values were refused; empty: none were.
+  [[nodiscard]] const std::string& why() const noexcept { return why_; }
   [[nodiscard]] std::span<const std::byte> rest() const noexcept { return in_; }
 
  private:
@@ -134,6 +141,7 @@ class Reader {
 
   std::span<const std::byte> in_;
   bool ok_ = true;
+  std::string why_;
 };
 
 enum class Kind : std::uint32_t;
@@ -169,8 +177,9 @@ Result<Message> decode(std::span<const std::byte> bytes) {
   Reader reader(bytes);
   reader(kind, message);
   if (!reader.ok() || kind != Message::kind)
-    return fail(ErrorCode::internal, "a message of kind {} and {} bytes cannot be decoded as kind {}",
-                static_cast<std::uint32_t>(kind), bytes.size(), static_cast<std::uint32_t>(Message::kind));
+    return fail(ErrorCode::internal, "a message of kind {} and {} bytes cannot be decoded as kind {}{}{}",
+                static_cast<std::uint32_t>(kind), bytes.size(), static_cast<std::uint32_t>(Message::kind),
+                reader.why().empty() ? "" : ": ", reader.why());
   return message;
 }
 

@@ -6,6 +6,8 @@
 #include "afterbay/error.hpp"
 #include "afterbay/schema.hpp"
 #include "afterbay/session.hpp"
+#include "codec/filter_chain.hpp"
+#include "model/filters.hpp"
 #include "wire/archive.hpp"
 
 namespace afterbay::wire {
@@ -23,9 +25,23 @@ void fields(A& a, Dimension& v) {
   a(v.name, v.length);
 }
 template <class A>
+void fields(A& a, Filter& v) {
+  a(v.id, v.parameters);
+}
+/// Filters whose codecs are known and which can be applied in their order; other ones are refused.
+template <class A>
+void filter_fields(A& a, FilterChain& chain) {
+  a(chain);
+  if constexpr (std::is_same_v<A, Reader>)
+    if (auto mistake = codec::mistake_in(chain); mistake && a.ok()) a.refuse("a variable " + *mistake);
+}
+template <class A>
 void fields(A& a, Variable& v) {
-  a(v.name, v.type, v.dimensions, v.attributes, v.fill, v.chunk, v.deflate, v.shuffle, v.decomposition,
-    v.constant);
+  FilterChain chain = model::filters_of(v);
+  a(v.name, v.type, v.dimensions, v.attributes, v.fill, v.chunk);
+  filter_fields(a, chain);
+  a(v.decomposition, v.constant);
+  if constexpr (!std::is_same_v<A, Writer>) model::set_filters(v, std::move(chain));
 }
 template <class A>
 void fields(A& a, Schema& v) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <netcdf.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstring>
@@ -67,6 +68,27 @@ TEST_F(Netcdf4StoreTest, chunks_and_filters_are_as_declared_and_decode) {
       EXPECT_EQ(chunk[d], variable.chunk[d]) << variable.name;
   }
   nc_close(id);
+}
+
+/// It was accepted, and the variable written without filters.
+TEST_F(Netcdf4StoreTest, shuffle_without_deflate_on_a_variable_without_records_is_written) {
+  Schema schema;
+  schema.dimension("x", 4);
+  schema.variable("a", Type::int16, {"x"}).shuffle = true;
+  const auto request = request_of(path(), schema, Format::netcdf4);
+  auto file = store_->create(request);
+  ASSERT_TRUE(file) << file.error().text();
+  write_fixed(**file, request, [](std::uint32_t, std::uint64_t) {
+    std::vector<std::byte> values(8);
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<std::byte>(0xa0 + i);
+    return values;
+  });
+  ASSERT_TRUE((*file)->publish());
+  EXPECT_NE(output_of("h5dump -pH " + path()).find("PREPROCESSING SHUFFLE"), std::string::npos);
+  const std::vector<std::byte> bytes = file_bytes(path());
+  std::vector<std::byte> shuffled;
+  for (const int i : {0, 2, 4, 6, 1, 3, 5, 7}) shuffled.push_back(static_cast<std::byte>(0xa0 + i));
+  EXPECT_NE(std::ranges::search(bytes, shuffled).begin(), bytes.end());
 }
 
 TEST_F(Netcdf4StoreTest, keeps_data_that_deflate_would_make_larger) {

@@ -148,6 +148,11 @@ Schema filtered_schema() {
   schema.variable("packed_text", Type::text, {"time", "x"}).with_deflate(3);
   schema.variable("shuffled", Type::float64, {"time", "y", "x"}).shuffle = true;
   schema.variable("shuffled_fixed", Type::int32, {"y", "x"}).shuffle = true;
+  schema.variable("summed", Type::int16, {"time", "y", "x"}).with_filter(3);
+  schema.variable("summed_span", Type::float32, {"time", "y"})
+      .with_chunk({4, 20})
+      .with_filter(3)
+      .with_deflate(3);
   return schema;
 }
 

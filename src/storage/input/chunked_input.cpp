@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "storage/fill.hpp"
+#include "storage/input/pool_workspace.hpp"
 #include "storage/stopwatch.hpp"
 
 namespace afterbay::storage {
@@ -125,7 +126,7 @@ Result<> ChunkedInput::read(std::uint64_t record, const model::Box& box, std::sp
   for (std::size_t i = 0; i < parts.size(); ++i) {
     if (addresses[i].bytes == 0)
       fill_part(parts[i], wanted.count, to.data());
-    else if (storage_.filters.empty())
+    else if (!storage_.codec.active())
       AFTERBAY_TRY(read_plain(parts[i], addresses[i], wanted.count, to.data(), reader));
     else
       AFTERBAY_TRY(read_filtered(parts[i], addresses[i], wanted.count, to.data(), cost));
@@ -193,9 +194,8 @@ Result<> ChunkedInput::read_filtered(const Part& part, const ChunkAddress& addre
 }
 
 Result<> ChunkedInput::decode(const ChunkAddress& address, std::span<std::byte> chunk, ReadCost& cost) {
-  // Deflate expands by a factor of at most 1032: no memory is allocated for an impossible chunk of
-  // a damaged file.
-  constexpr std::uint64_t most_expansion = 1040;
+  // No memory is allocated for an impossible chunk of a damaged file: no codec expands by more.
+  const std::uint64_t most_expansion = codec::most_expansion();
   constexpr std::uint64_t least_bytes = std::uint64_t{1} << 16;
   if (chunk_bytes_ > least_bytes && chunk_bytes_ / most_expansion > address.bytes)
     return fail(ErrorCode::format,
@@ -205,7 +205,8 @@ Result<> ChunkedInput::decode(const ChunkAddress& address, std::span<std::byte> 
   AFTERBAY_TRY_ASSIGN(const std::span<std::byte> stored,
                       sources_.file->load(address.offset, address.bytes, buffer, cost));
   const Stopwatch watch(cost.decode_ns);
-  return storage_.filters.decode(stored, address.skipped, chunk, sources_.file->pool());
+  PoolWorkspace workspace(sources_.file->pool());
+  return storage_.codec.decode(stored, address.skipped, chunk, workspace);
 }
 
 }  // namespace afterbay::storage

@@ -8,6 +8,7 @@
 
 #include "storage/fill.hpp"
 #include "storage/library_lock.hpp"
+#include "storage/netcdf4/dataset_codec.hpp"
 
 namespace afterbay::storage {
 namespace {
@@ -48,31 +49,6 @@ std::optional<StoredElements> elements_of(hid_t type, Type wanted) {
     if (H5Tequal(type, big ? standard.big : standard.little) > 0)
       return StoredElements{size_of(wanted), model::needs_swap(big)};
   return std::nullopt;
-}
-
-/// The filters, when they are ones that we undo.
-std::optional<ChunkFilters> filters_of(hid_t creation_list, std::size_t element_bytes) {
-  ChunkFilters filters{{}, element_bytes};
-  for (int i = 0; i < H5Pget_nfilters(creation_list); ++i) {
-    unsigned flags = 0;
-    std::array<unsigned, 8> values{};
-    std::size_t value_count = values.size();
-    const H5Z_filter_t number = H5Pget_filter2(creation_list, static_cast<unsigned>(i), &flags, &value_count,
-                                               values.data(), 0, nullptr, nullptr);
-    ChunkFilter filter = ChunkFilter::fletcher32;
-    if (number == H5Z_FILTER_SHUFFLE && value_count > 0 && values[0] == element_bytes)
-      filter = ChunkFilter::shuffle;
-    else if (number == H5Z_FILTER_DEFLATE)
-      filter = ChunkFilter::deflate;
-    else if (number != H5Z_FILTER_FLETCHER32)
-      return std::nullopt;
-    const auto had = [&](ChunkFilter one) {
-      return std::find(filters.order.begin(), filters.order.end(), one) != filters.order.end();
-    };
-    if (had(filter) || (filter == ChunkFilter::shuffle && had(ChunkFilter::deflate))) return std::nullopt;
-    filters.order.push_back(filter);
-  }
-  return filters;
 }
 
 /// What HDF5 gives where nothing was written. Where it gives nothing at all it is netCDF's fill value.
@@ -118,11 +94,11 @@ void inspect_layout(hid_t dataset, hid_t creation_list, DatasetStorage& storage)
   if (kind != H5D_CHUNKED) return;
   std::array<hsize_t, H5S_MAX_RANK> chunk{};
   const int rank = H5Pget_chunk(creation_list, static_cast<int>(chunk.size()), chunk.data());
-  const auto filters = filters_of(creation_list, storage.elements.bytes);
-  if (rank != static_cast<int>(storage.lengths.size) || !filters) return;
-  if (!filters->empty() && !filters_all_chunks(creation_list)) return;
+  auto codec = codec_of(creation_list, storage.elements.bytes);
+  if (rank != static_cast<int>(storage.lengths.size) || !codec) return;
+  if (codec->active() && !filters_all_chunks(creation_list)) return;
   for (std::size_t d = 0; d < storage.lengths.size; ++d) storage.chunk.push_back(chunk[d]);
-  storage.filters = *filters;
+  storage.codec = *std::move(codec);
   storage.kind = DatasetStorage::Kind::chunked;
 }
 

@@ -11,7 +11,7 @@
 
 #include "afterbay/schema.hpp"
 #include "base/result.hpp"
-#include "storage/input/chunk_filters.hpp"
+#include "codec/chunk_codec.hpp"
 #include "storage/input/input_bytes.hpp"
 #include "storage/input/run_reader.hpp"
 #include "storage/netcdf4/dataset.hpp"
@@ -38,7 +38,7 @@ struct DatasetStorage {
   std::uint64_t offset = 0;
   model::Index lengths;  ///< of its own, the record dimension included
   model::Index chunk;    ///< of the same rank
-  ChunkFilters filters;
+  codec::ChunkCodec codec;
   StoredElements elements;
   std::vector<std::byte> fill;  ///< what HDF5 gives for chunks never written; native
 };

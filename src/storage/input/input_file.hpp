@@ -57,7 +57,7 @@ class InputFile {
 
   [[nodiscard]] const std::string& path() const noexcept;
   /// Dimensions, variables and attributes of the file, as far as a Schema can represent them.
-  /// `fill`, `chunk`, `deflate`, `shuffle` are those of the file. If there are several unlimited
+  /// `fill`, `chunk` and the filters are those of the file. If there are several unlimited
   /// dimensions, one is the record dimension (the first that is the leading dimension of a
   /// variable); the others have their length at `open`.
   [[nodiscard]] const Schema& schema() const noexcept;

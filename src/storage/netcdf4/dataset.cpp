@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "storage/block_writer/system_error.hpp"
+#include "storage/netcdf4/dataset_codec.hpp"
 
 namespace afterbay::storage {
 namespace {
@@ -97,32 +98,12 @@ Result<> Dataset::inspect_chunks(hid_t creation_list) {
   if (!std::equal(chunk.begin() + static_cast<std::ptrdiff_t>(record_rank), chunk.end(),
                   layout_->chunk.begin(), layout_->chunk.end()))
     return {};
-  AFTERBAY_TRY_ASSIGN(const bool known, inspect_filters(creation_list));
-  if (!known) return {};
+  auto codec = codec_of(creation_list, size_of(type_));
+  if (!codec) return {};
+  facts_.storage.codec = *std::move(codec);
   if (layout_->record) facts_.storage.span = chunk[0];
   facts_.storage.placement = Placement::chunks;
   return {};
-}
-
-/// Whether the filters are ones that our codec encodes: shuffle, then deflate, each optional.
-Result<bool> Dataset::inspect_filters(hid_t creation_list) {
-  facts_.storage.codec.element_bytes = size_of(type_);
-  const int count = H5Pget_nfilters(creation_list);
-  for (int i = 0; i < count; ++i) {
-    unsigned flags = 0;
-    std::array<unsigned, 8> values{};
-    std::size_t value_count = values.size();
-    const H5Z_filter_t filter = H5Pget_filter2(creation_list, static_cast<unsigned>(i), &flags, &value_count,
-                                               values.data(), 0, nullptr, nullptr);
-    if (filter < 0) return fail(error("find the filters of"));
-    if (filter == H5Z_FILTER_SHUFFLE && i == 0)
-      facts_.storage.codec.shuffle = true;
-    else if (filter == H5Z_FILTER_DEFLATE && i == count - 1)
-      facts_.storage.codec.deflate = static_cast<int>(std::max(1u, values[0]));
-    else
-      return false;
-  }
-  return true;
 }
 
 Result<> Dataset::extend(std::uint64_t records) {

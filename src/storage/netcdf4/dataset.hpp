@@ -67,7 +67,6 @@ class Dataset {
   Result<> reach();
   Result<> inspect();
   Result<> inspect_chunks(hid_t creation_list);
-  Result<bool> inspect_filters(hid_t creation_list);
   Result<Hdf5Id> select(const model::Box& box, std::uint64_t record, std::uint64_t count);
   using ChunkIndex = std::array<hsize_t, model::max_dimensions + 1>;
   [[nodiscard]] ChunkIndex first_element(const model::Piece& piece, std::uint64_t record) const;

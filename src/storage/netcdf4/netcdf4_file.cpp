@@ -167,15 +167,17 @@ Result<> Netcdf4File::check_place(const PlaceRequest& request) const {
     return fail(make_error(ErrorCode::bad_state,
                            "variable '{}' is stored in a way that only the library can write", name)
                     .in_variable(name));
-  const std::uint64_t most_bytes = storage.encodes() ? storage.span * piece.bytes : 0;
-  if (request.bytes > most_bytes || (request.bytes == 0) == storage.encodes() || request.skipped > 3)
-    return fail(
-        make_error(ErrorCode::invalid_argument,
-                   "a place is requested for {} encoded bytes (filters {:#x} left out) of variable '{}', "
-                   "whose chunks have {} bytes and are {}",
-                   request.bytes, request.skipped, name, storage.span * piece.bytes,
-                   storage.encodes() ? "encoded" : "not encoded")
-            .in_variable(name));
+  const std::uint64_t chunk_bytes = storage.span * piece.bytes;
+  const std::uint64_t most_bytes = storage.encodes() ? storage.codec.most_encoded_bytes(chunk_bytes) : 0;
+  const std::uint32_t skipped =
+      storage.encodes() ? storage.codec.skipped_filters(request.bytes, chunk_bytes) : 0;
+  if (request.bytes > most_bytes || (request.bytes == 0) == storage.encodes() || request.skipped != skipped)
+    return fail(make_error(ErrorCode::invalid_argument,
+                           "a place is requested for {} encoded bytes (filters {:#x} left out) of variable '{}', "
+                           "whose chunks have {} bytes and are {}",
+                           request.bytes, request.skipped, name, chunk_bytes,
+                           storage.encodes() ? "encoded" : "not encoded")
+                    .in_variable(name));
   return {};
 }
 

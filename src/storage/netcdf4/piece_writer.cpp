@@ -74,8 +74,9 @@ class PieceWriter::Home : public ChunkHome {
     const codec::ChunkCodec& codec = pieces_.storage_[key.variable].codec;
     codec::AlignedBuffer encoded(stored.size_bytes);
     AFTERBAY_TRY(pieces_.writer_.read(stored.offset, encoded.bytes()));
-    const std::uint32_t skipped = codec::skipped_filters(codec, stored.size_bytes, chunk.size());
-    return codec::decode(codec, std::as_const(encoded).bytes(), skipped, chunk);
+    const std::uint32_t skipped = codec.skipped_filters(stored.size_bytes, chunk.size());
+    codec::OwnWorkspace workspace;
+    return codec.decode(std::as_const(encoded).bytes(), skipped, chunk, workspace);
   }
 
   PieceWriter& pieces_;
@@ -127,7 +128,7 @@ Result<bool> PieceWriter::log_chunks(const Ledger& written, std::uint64_t presen
         if (!written.has(piece, first + r))
           fills_[piece.variable].apply(chunk.bytes().subspan(r * piece.bytes, piece.bytes));
       AFTERBAY_TRY_ASSIGN(const codec::EncodedChunk encoded,
-                          codec::encode(storage.codec, std::as_const(chunk).bytes()));
+                          storage.codec.encode(std::as_const(chunk).bytes()));
       AFTERBAY_TRY_ASSIGN(EpochLog* const to, log());
       AFTERBAY_TRY(to->add(LoggedChunk{piece.variable, first_element(piece, first), encoded.skipped},
                            encoded.bytes.bytes()));
@@ -141,7 +142,7 @@ Result<codec::EncodedChunk> PieceWriter::chunk_of_fill(const model::Piece& piece
   const VariableStorage& storage = storage_[piece.variable];
   codec::AlignedBuffer chunk(storage.span * piece.bytes);
   fills_[piece.variable].apply(chunk.bytes());
-  return codec::encode(storage.codec, std::as_const(chunk).bytes());
+  return storage.codec.encode(std::as_const(chunk).bytes());
 }
 
 std::vector<std::uint64_t> PieceWriter::first_element(const model::Piece& piece, std::uint64_t record) const {
@@ -157,7 +158,7 @@ Result<PieceWriter::Job> PieceWriter::encode(const PieceWrite& piece) const {
   Job job{piece, std::nullopt};
   const VariableStorage& storage = storage_[piece.piece->variable];
   if (!storage.encodes()) return job;
-  AFTERBAY_TRY_ASSIGN(job.encoded, codec::encode(storage.codec, piece.bytes));
+  AFTERBAY_TRY_ASSIGN(job.encoded, storage.codec.encode(piece.bytes));
   return job;
 }
 

@@ -1,11 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/netcdf4/variable_storage.hpp"
 
+#include <limits>
 #include <utility>
 
+#include "codec/filter_chain.hpp"
 #include "storage/sealed.hpp"
 
 namespace afterbay::storage {
+namespace {
+
+constexpr std::uint64_t most_parameters = 8;  ///< of one filter
+
+void seal_codec(SealedWriter& writer, const codec::ChunkCodec& codec) {
+  writer.number(codec.element_bytes());
+  writer.number(codec.filters().size());
+  for (const Filter& filter : codec.filters()) {
+    writer.number(filter.id);
+    writer.number(filter.parameters.size());
+    for (const std::uint32_t parameter : filter.parameters) writer.number(parameter);
+  }
+}
+
+Result<codec::ChunkCodec> open_codec(SealedReader& reader) {
+  constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
+  AFTERBAY_TRY_ASSIGN(const std::uint64_t element_bytes, reader.number(8));
+  AFTERBAY_TRY_ASSIGN(const std::uint64_t filters, reader.number(codec::most_filters));
+  FilterChain chain;
+  for (std::uint64_t i = 0; i < filters; ++i) {
+    Filter& filter = chain.emplace_back();
+    AFTERBAY_TRY_ASSIGN(const std::uint64_t id, reader.number(most));
+    filter.id = static_cast<std::uint32_t>(id);
+    AFTERBAY_TRY_ASSIGN(const std::uint64_t parameters, reader.number(most_parameters));
+    for (std::uint64_t p = 0; p < parameters; ++p) {
+      AFTERBAY_TRY_ASSIGN(const std::uint64_t parameter, reader.number(most));
+      filter.parameters.push_back(static_cast<std::uint32_t>(parameter));
+    }
+  }
+  auto codec = codec::ChunkCodec::make(std::move(chain), element_bytes);
+  if (!codec)
+    return fail(ErrorCode::format, "the description of a shared file has filters that cannot be: {}",
+                codec.error().message);
+  return codec;
+}
+
+}  // namespace
 
 std::vector<std::byte> seal(const Netcdf4Share& share, const model::FileLayout& layout) {
   SealedWriter writer(SealedKind::netcdf4_share, digest_of(layout));
@@ -13,9 +52,7 @@ std::vector<std::byte> seal(const Netcdf4Share& share, const model::FileLayout& 
   for (const VariableStorage& variable : share.variables) {
     writer.number(static_cast<std::uint64_t>(variable.placement));
     writer.number(variable.span);
-    writer.number(variable.codec.shuffle ? 1 : 0);
-    writer.number(static_cast<std::uint64_t>(variable.codec.deflate));
-    writer.number(variable.codec.element_bytes);
+    seal_codec(writer, variable.codec);
   }
   return std::move(writer).finish();
 }
@@ -30,15 +67,11 @@ Result<Netcdf4Share> open_netcdf4_share(std::span<const std::byte> bytes, const 
     AFTERBAY_TRY_ASSIGN(const std::uint64_t placement,
                         reader.number(static_cast<std::uint64_t>(Placement::library)));
     AFTERBAY_TRY_ASSIGN(variable.span, reader.number());
-    AFTERBAY_TRY_ASSIGN(const std::uint64_t shuffle, reader.number(1));
-    AFTERBAY_TRY_ASSIGN(const std::uint64_t deflate, reader.number(9));
-    AFTERBAY_TRY_ASSIGN(variable.codec.element_bytes, reader.number(8));
+    AFTERBAY_TRY_ASSIGN(variable.codec, open_codec(reader));
     if (variable.span == 0)
       return fail(ErrorCode::format, "the description of a shared file has a chunk of no records");
     variable.placement = static_cast<Placement>(placement);
-    variable.codec.shuffle = shuffle != 0;
-    variable.codec.deflate = static_cast<int>(deflate);
-    share.variables.push_back(variable);
+    share.variables.push_back(std::move(variable));
   }
   AFTERBAY_TRY(reader.end());
   return share;

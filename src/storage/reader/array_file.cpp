@@ -10,6 +10,7 @@
 
 #include "storage/cdf/header.hpp"
 #include "storage/library_lock.hpp"
+#include "storage/netcdf4/dataset_codec.hpp"
 #include "storage/reader/array_file.hpp"
 #include "storage/reader/remote_file.hpp"
 #include "storage/structure/netcdf_names.hpp"
@@ -185,13 +186,9 @@ Result<> LocalArrayFile::describe_storage(ArrayVariable& variable) const {
   AFTERBAY_TRY(check(nc_inq_var_chunking(id_, variable.id, &storage, lengths.data()),
                      "cannot read its chunking", variable.name));
   if (storage == NC_CHUNKED) variable.chunk.assign(lengths.begin(), lengths.end());
-  int shuffle = 0;
-  int deflate = 0;
-  int level = 0;
-  AFTERBAY_TRY(check(nc_inq_var_deflate(id_, variable.id, &shuffle, &deflate, &level),
-                     "cannot read its filters", variable.name));
-  variable.shuffle = shuffle != 0;
-  variable.deflate = deflate != 0 ? level : 0;
+  auto chain = read_filters(id_, variable.id, variable.type, "read its filters");
+  if (!chain) return fail(std::move(chain).error().in_file(path_).in_variable(variable.name));
+  variable.filters = *std::move(chain);
   return {};
 }
 

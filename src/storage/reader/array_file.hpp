@@ -31,8 +31,7 @@ struct ArrayVariable {
   std::vector<std::size_t> dimensions;  ///< indices into ArrayContents::dimensions, C order
   std::vector<Attribute> attributes;    ///< in the order of the file
   std::vector<std::uint64_t> chunk;     ///< empty: contiguous, or a classic format
-  int deflate = 0;
-  bool shuffle = false;
+  FilterChain filters;                  ///< those of our codecs
 
   [[nodiscard]] const Attribute* find_attribute(std::string_view attribute) const noexcept;
 };

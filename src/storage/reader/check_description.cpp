@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <set>
 
 #include "storage/structure/read_schema.hpp"
 
@@ -31,7 +30,6 @@ bool sound(const std::vector<Attribute>& attributes) {
 }
 
 std::optional<std::string> mistake_in(Variable& variable, const FoundFile& found) {
-  normalise(variable.shuffle);
   const std::string name = "variable '" + variable.name + "' ";
   if (!known(variable.type)) return name + "is of an unknown type";
   if (!sound(variable.attributes) || !sound(variable.fill))
@@ -76,10 +74,6 @@ bool sound(const DescribedDataset& dataset, const Variable& variable) {
         __builtin_mul_overflow(chunk_bytes, dataset.chunk[d], &chunk_bytes))
       return false;
   }
-  std::set<std::uint8_t> seen;
-  for (const std::uint8_t filter : dataset.filters)
-    if (filter > static_cast<std::uint8_t>(ChunkFilter::fletcher32) || !seen.insert(filter).second)
-      return false;
   return bytes < longest && chunk_bytes < longest;
 }
 
@@ -101,7 +95,6 @@ std::optional<std::string> mistake_in(ArrayContents& contents) {
   for (ArrayDimension& dimension : contents.dimensions) normalise(dimension.unlimited);
   if (!sound(contents.attributes)) return "it has an attribute of an unknown type";
   for (ArrayVariable& variable : contents.variables) {
-    normalise(variable.shuffle);
     const std::string name = "variable '" + variable.name + "' ";
     if (!known(variable.type) || !sound(variable.attributes)) return name + "is of an unknown type";
     if (!variable.chunk.empty() && variable.chunk.size() != variable.dimensions.size())
@@ -123,13 +116,13 @@ std::vector<DatasetStorage> checked_datasets(const std::vector<DescribedDataset>
         from.kind == static_cast<std::uint8_t>(DatasetStorage::Kind::library) ||
         !sound(from, found.schema.variables[v]))
       continue;
+    auto codec = codec::ChunkCodec::make(from.filters, from.element_bytes);
+    if (!codec) continue;
     dataset.kind = static_cast<DatasetStorage::Kind>(from.kind);
     dataset.offset = from.offset;
     dataset.lengths = model::Index(from.lengths);
     dataset.chunk = model::Index(from.chunk);
-    for (const std::uint8_t filter : from.filters)
-      dataset.filters.order.push_back(static_cast<ChunkFilter>(filter));
-    dataset.filters.element_bytes = from.element_bytes;
+    dataset.codec = *std::move(codec);
     dataset.elements = {from.element_bytes, from.swapped != 0};
     dataset.fill = from.fill;
   }
@@ -142,8 +135,7 @@ DescribedDataset described(const DatasetStorage& dataset) {
   to.offset = dataset.offset;
   to.lengths.assign(dataset.lengths.begin(), dataset.lengths.end());
   to.chunk.assign(dataset.chunk.begin(), dataset.chunk.end());
-  for (const ChunkFilter filter : dataset.filters.order)
-    to.filters.push_back(static_cast<std::uint8_t>(filter));
+  to.filters = dataset.codec.filters();
   to.element_bytes = dataset.elements.bytes;
   to.swapped = dataset.elements.swapped ? 1 : 0;
   to.fill = dataset.fill;

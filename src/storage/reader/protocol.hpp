@@ -30,7 +30,8 @@ void fields(A& a, ArrayDimension& v) {
 }
 template <class A>
 void fields(A& a, ArrayVariable& v) {
-  a(v.name, v.id, v.type, v.dimensions, v.attributes, v.chunk, v.deflate, v.shuffle);
+  a(v.name, v.id, v.type, v.dimensions, v.attributes, v.chunk);
+  wire::filter_fields(a, v.filters);
 }
 template <class A>
 void fields(A& a, ArrayContents& v) {
@@ -47,13 +48,15 @@ struct DescribedDataset {
   std::uint64_t offset = 0;
   std::vector<std::uint64_t> lengths;
   std::vector<std::uint64_t> chunk;
-  std::vector<std::uint8_t> filters;
+  FilterChain filters;
   std::uint64_t element_bytes = 1;
   std::uint8_t swapped = 0;
   std::vector<std::byte> fill;
   template <class A>
   void fields(A& a) {
-    a(kind, offset, lengths, chunk, filters, element_bytes, swapped, fill);
+    a(kind, offset, lengths, chunk);
+    wire::filter_fields(a, filters);
+    a(element_bytes, swapped, fill);
   }
 };
 

@@ -14,9 +14,11 @@
 #include <utility>
 #include <vector>
 
+#include "model/filters.hpp"
 #include "storage/block_writer/system_error.hpp"
 #include "storage/fill.hpp"
 #include "storage/library_lock.hpp"
+#include "storage/netcdf4/dataset_codec.hpp"
 #include "storage/structure/hdf5_image.hpp"
 #include "storage/structure/netcdf_names.hpp"
 
@@ -114,11 +116,7 @@ class Builder {
     AFTERBAY_TRY(check_netcdf(
         nc_def_var_chunking(id_, number, layout.chunked ? NC_CHUNKED : NC_CONTIGUOUS, chunk.data()),
         "chunk " + what));
-    if (layout.chunked && (variable.deflate > 0 || variable.shuffle))
-      AFTERBAY_TRY(check_netcdf(
-          nc_def_var_deflate(id_, number, variable.shuffle, variable.deflate > 0, variable.deflate),
-          "compress " + what));
-    return {};
+    return layout.chunked ? define_filters(id_, number, model::filters_of(variable), what) : Result<>{};
   }
 
   Result<> define_fill(int number, const Variable& variable, const std::string& what) {

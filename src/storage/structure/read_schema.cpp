@@ -7,8 +7,10 @@
 #include <vector>
 
 #include "model/box.hpp"
+#include "model/filters.hpp"
 #include "storage/cdf/header.hpp"
 #include "storage/library_lock.hpp"
+#include "storage/netcdf4/dataset_codec.hpp"
 #include "storage/structure/netcdf_names.hpp"
 
 namespace afterbay::storage {
@@ -225,16 +227,12 @@ class Reader {
   Result<> read_storage(int number, Variable& variable) {
     const std::string what = "read how variable '" + variable.name + "' is stored";
     int storage = NC_CONTIGUOUS;
-    int shuffle = 0;
-    int deflate = 0;
-    int level = 0;
     std::vector<std::size_t> chunk(variable.dimensions.size() + 1);
     AFTERBAY_TRY(check_netcdf(nc_inq_var_chunking(id_, number, &storage, chunk.data()), what));
     if (storage != NC_CHUNKED) return {};
     variable.chunk.assign(chunk.begin(), chunk.end() - 1);
-    AFTERBAY_TRY(check_netcdf(nc_inq_var_deflate(id_, number, &shuffle, &deflate, &level), what));
-    variable.deflate = deflate != 0 ? level : 0;
-    variable.shuffle = shuffle != 0;
+    AFTERBAY_TRY_ASSIGN(FilterChain chain, read_filters(id_, number, variable.type, what));
+    model::set_filters(variable, std::move(chain));
     return {};
   }
 

@@ -19,8 +19,8 @@ struct LeftOut {
 };
 
 struct FoundFile {
-  /// `fill` is what the file says in `_FillValue`; constants are not read. `chunk`, `deflate` and `shuffle`
-  /// are the file's; an empty `chunk` means that there are none.
+  /// `fill` is what the file says in `_FillValue`; constants are not read. `chunk` and the filters are the
+  /// file's, as far as codecs are known; an empty `chunk` means that there are none.
   Schema schema;
   Format format = Format::netcdf4;  ///< cdf2 for CDF-1 too
   std::uint64_t records = 0;

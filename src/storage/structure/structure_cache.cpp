@@ -36,7 +36,8 @@ std::uint64_t memory_of(const Schema& schema) {
   bytes += schema.dimensions.size() * sizeof(Dimension);
   for (const Variable& variable : schema.variables)
     bytes += sizeof variable + variable.dimensions.size() * sizeof(std::string) + memory_of(variable.fill) +
-             memory_of(variable.attributes) + memory_of(variable.constant);
+             memory_of(variable.attributes) + memory_of(variable.constant) +
+             variable.filters.size() * (sizeof(Filter) + sizeof(std::uint32_t));
   return bytes;
 }
 

@@ -41,6 +41,8 @@ class Filler {
     list.resize(2);
     for (T& item : list) fill(item);
   }
+  /// Other chains are refused when they are decoded.
+  void fill(FilterChain& chain) { chain = {{1, {1}}}; }
   template <class T>
   void fill(std::optional<T>& maybe) {
     fill(maybe.emplace());

@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "codec/filter_chain.hpp"
 #include "config/config.hpp"
+#include "config/settings.hpp"
 #include "unit/config/config_sources.hpp"
 
 namespace afterbay::config {
@@ -11,6 +13,15 @@ namespace {
 
 using testing::ElementsAre;
 using testing::Optional;
+
+/// The level that is configured for a codec, 0 for off; nothing if none is.
+template <class Settings>
+std::optional<int> level(const Settings& settings, std::string_view name) {
+  const codec::Codec& codec = *codec::find_codec(name);
+  const auto found = settings.filters.find(codec.id);
+  if (found == settings.filters.end()) return std::nullopt;
+  return codec::level_of(codec, found->second ? &*found->second : nullptr);
+}
 
 TEST(ConfigCollections, EverySettingIsRead) {
   const YamlFile file(R"(
@@ -36,12 +47,12 @@ collections:
   EXPECT_THAT(history.file, Optional(std::string("hist_{step:04}.nc")));
   EXPECT_THAT(history.placement, Optional(Placement::file));
   const VariableSettings temperature = history.settings_for("temperature");
-  EXPECT_THAT(temperature.deflate, Optional(1));
-  EXPECT_THAT(temperature.shuffle, Optional(true));  // the collection's
+  EXPECT_THAT(level(temperature, "deflate"), Optional(1));
+  EXPECT_THAT(level(temperature, "shuffle"), Optional(1));  // the collection's
   ASSERT_TRUE(temperature.chunk);
   EXPECT_THAT(*temperature.chunk, ElementsAre(1, 64, 32));
-  EXPECT_THAT(history.settings_for("qv").shuffle, Optional(false));
-  EXPECT_THAT(history.settings_for("qv").deflate, Optional(4));
+  EXPECT_THAT(level(history.settings_for("qv"), "shuffle"), Optional(0));
+  EXPECT_THAT(level(history.settings_for("qv"), "deflate"), Optional(4));
   EXPECT_EQ(history.settings_for("u").chunk, std::nullopt);
   EXPECT_THAT(temperature.access, Optional(model::Access::profile));
   EXPECT_THAT(history.settings_for("u").access, Optional(model::Access::series));
@@ -122,8 +133,8 @@ TEST(ConfigCollections, ExactVariablesWinOverPatterns) {
       load(YamlFile("collections: {h: {variables: {t: {deflate: 1}, \"*\": {deflate: 9, shuffle: on}}}}")
                .sources())
           .value();
-  EXPECT_THAT(config.settings_for("h").settings_for("t").deflate, Optional(1));
-  EXPECT_THAT(config.settings_for("h").settings_for("t").shuffle, Optional(true));
+  EXPECT_THAT(level(config.settings_for("h").settings_for("t"), "deflate"), Optional(1));
+  EXPECT_THAT(level(config.settings_for("h").settings_for("t"), "shuffle"), Optional(1));
 }
 
 TEST(ConfigCollections, SourcesWinInTheirOrder) {
@@ -131,7 +142,7 @@ TEST(ConfigCollections, SourcesWinInTheirOrder) {
   Sources sources = file.sources();
   sources.settings = {{"collections.history.existing", "replace"}, {"collections.history.deflate", "2"}};
   EXPECT_THAT(load(sources).value().settings_for("history").existing, Optional(Existing::append));
-  EXPECT_THAT(load(sources).value().settings_for("history").deflate, Optional(2));
+  EXPECT_THAT(level(load(sources).value().settings_for("history"), "deflate"), Optional(2));
   sources.environment->emplace("AFTERBAY_COLLECTIONS", "{'*': {existing: refuse}}");
   EXPECT_THAT(load(sources).value().settings_for("history").existing, Optional(Existing::refuse));
   sources.arguments = {"--afterbay.collections.*.existing=replace",
@@ -150,6 +161,32 @@ TEST(ConfigCollections, NamesMayHaveDots) {
   EXPECT_EQ(config.overrides.back().full_name(), "collections.ocean.daily.variables.sea.ice.chunk");
   EXPECT_EQ(config.overrides.back().origin.place,
             "--afterbay.collections.ocean.daily.variables.sea.ice.chunk");
+}
+
+/// Settings of codecs come from the codecs' rows.
+TEST(ConfigCollections, every_codec_has_a_setting) {
+  for (const codec::Codec* codec : codec::all_codecs()) {
+    const auto* of_collection = find_setting(collection_settings(), codec->name);
+    const auto* of_variable = find_setting(variable_settings(), codec->name);
+    ASSERT_TRUE(of_collection != nullptr && of_variable != nullptr) << codec->name;
+    EXPECT_EQ(of_collection->documentation, codec->documentation);
+    for (const bool on : {false, true}) {
+      const std::string text = codec->most_level > 0 ? std::to_string(on ? codec->most_level : 0)
+                               : on                  ? "on"
+                                                     : "off";
+      CollectionSettings collection;
+      EXPECT_EQ(of_collection->print(collection), "");
+      ASSERT_TRUE(of_collection->assign(collection, text)) << codec->name;
+      EXPECT_THAT(level(collection, codec->name), Optional(on ? std::max(1, codec->most_level) : 0));
+      EXPECT_EQ(of_collection->print(collection), text);
+      VariableSettings variable;
+      ASSERT_TRUE(of_variable->assign(variable, text));
+      EXPECT_EQ(of_variable->print(variable), text);
+    }
+    CollectionSettings untouched;
+    EXPECT_FALSE(of_collection->assign(untouched, "10000"));
+    EXPECT_TRUE(untouched.filters.empty());
+  }
 }
 
 }  // namespace

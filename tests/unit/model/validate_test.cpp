@@ -190,9 +190,14 @@ TEST(ModelValidate, chunks_and_filters_must_be_possible) {
               HasSubstr("deflate level 10: 0 (off) to 9"));
   EXPECT_THAT(after([](Schema&, Variable& t) { t.with_deflate(-1); }), HasSubstr("deflate level -1"));
   EXPECT_THAT(after([](Schema&, Variable& t) { t.with_deflate(1); }, Format::cdf5),
-              HasSubstr("deflate or shuffle, which cdf5 does not have"));
+              HasSubstr("asks for filters (shuffle, deflate), which cdf5 does not have: use netcdf4"));
   EXPECT_THAT(after([](Schema& s, Variable&) { s.find_variable("scalar")->with_deflate(1); }),
               HasSubstr("a scalar cannot have"));
+  EXPECT_EQ(after([](Schema&, Variable& t) { t.with_filter(3).with_deflate(4); }), "valid");
+  EXPECT_THAT(after([](Schema&, Variable& t) { t.with_filter(99); }),
+              HasSubstr("has filter 99, which is unknown: deflate, shuffle or fletcher32 are possible"));
+  EXPECT_THAT(after([](Schema&, Variable& t) { t.with_deflate(4).with_filter(1, {2}); }),
+              HasSubstr("has deflate after deflate"));
 }
 
 TEST(ModelValidate, cdf2_limits_lengths_and_sizes) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of reading: rows of boxes, bounded memory, filters in any order.
+// The parts of reading: rows of boxes, bounded memory.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -7,11 +7,8 @@
 #include <thread>
 #include <vector>
 
-#include "codec/deflate.hpp"
-#include "codec/fletcher32.hpp"
-#include "codec/shuffle.hpp"
-#include "storage/input/chunk_filters.hpp"
 #include "storage/input/chunk_memory.hpp"
+#include "storage/input/pool_workspace.hpp"
 #include "storage/input/rows.hpp"
 
 namespace afterbay::storage {
@@ -105,6 +102,23 @@ TEST(InputMemory, chunks_not_used_for_longest_go_and_a_failed_one_is_tried_again
   EXPECT_NE(memory.chunk(1, 0, 100000), chunk);
 }
 
+TEST(InputMemory, a_workspace_has_two_buffers_that_are_used_again) {
+  BufferPool pool(1u << 20);
+  const std::byte* first = nullptr;
+  {
+    PoolWorkspace workspace(pool);
+    const std::span<std::byte> one = workspace.take(0, 5000);
+    const std::span<std::byte> other = workspace.take(1, 5000);
+    EXPECT_EQ(one.size(), 5000u);
+    EXPECT_NE(one.data(), other.data());
+    EXPECT_EQ(workspace.take(0, 5000).data(), one.data());
+    first = one.data();
+  }
+  const auto a = pool.borrow(5000);
+  const auto b = pool.borrow(5000);
+  EXPECT_TRUE(a.bytes().data() == first || b.bytes().data() == first);
+}
+
 TEST(InputMemory, buffers_are_used_again) {
   BufferPool pool(1u << 20);
   const std::byte* first = nullptr;
@@ -115,53 +129,6 @@ TEST(InputMemory, buffers_are_used_again) {
   }
   EXPECT_EQ(pool.borrow(90000).bytes().data(), first);
   EXPECT_GE(pool.borrow(2u << 20).bytes().size(), 2u << 20);
-}
-
-/// Applies a filter like HDF5.
-std::vector<std::byte> applied(ChunkFilter filter, const std::vector<std::byte>& input) {
-  std::vector<std::byte> output(input.size() + 100);
-  if (filter == ChunkFilter::deflate) {
-    output.resize(codec::deflate(input, 3, output).value());
-  } else if (filter == ChunkFilter::shuffle) {
-    output.resize(input.size());
-    EXPECT_TRUE(codec::shuffle(input, 4, output));
-  } else {
-    output = input;
-    const std::uint32_t sum = codec::fletcher32(input);
-    for (int i = 0; i < 4; ++i) output.push_back(static_cast<std::byte>(sum >> (8 * i) & 0xff));
-  }
-  return output;
-}
-
-TEST(InputFilters, are_undone_in_every_order_that_is_accepted_and_where_some_were_skipped) {
-  using enum ChunkFilter;
-  std::vector<std::byte> chunk(4000);
-  for (std::size_t i = 0; i < chunk.size(); ++i) chunk[i] = static_cast<std::byte>(i / 7 * 3);
-  const std::vector<std::vector<ChunkFilter>> orders{{},
-                                                     {shuffle},
-                                                     {deflate},
-                                                     {fletcher32},
-                                                     {shuffle, deflate},
-                                                     {fletcher32, deflate},
-                                                     {fletcher32, shuffle},
-                                                     {shuffle, deflate, fletcher32},
-                                                     {shuffle, fletcher32, deflate},
-                                                     {fletcher32, shuffle, deflate}};
-  BufferPool pool(1u << 20);
-  for (const auto& order : orders)
-    for (std::uint32_t skipped = 0; skipped < 1u << order.size(); ++skipped) {
-      std::vector<std::byte> stored = chunk;
-      for (std::size_t i = 0; i < order.size(); ++i)
-        if ((skipped >> i & 1u) == 0) stored = applied(order[i], stored);
-      std::vector<std::byte> decoded(chunk.size());
-      const ChunkFilters filters{order, 4};
-      const auto done = filters.decode(stored, skipped, decoded, pool);
-      ASSERT_TRUE(done) << order.size() << " " << skipped << ": " << done.error().text();
-      EXPECT_TRUE(decoded == chunk) << order.size() << " " << skipped;
-      if (stored.empty()) continue;
-      stored.resize(stored.size() / 2);
-      EXPECT_FALSE(filters.decode(stored, skipped, decoded, pool)) << order.size() << " " << skipped;
-    }
 }
 
 }  // namespace

@@ -84,7 +84,8 @@ TEST(Sealed, a_netcdf4_share_keeps_how_variables_are_stored) {
   const auto layout = *model::make_layout(schema, Format::netcdf4, {});
   Netcdf4Share share;
   share.part.direct = true;
-  share.variables = {{Placement::chunks, 4, {true, 3, 4}}, {Placement::dense, 1, {false, 0, 8}}};
+  const auto codec = codec::ChunkCodec::make({{3, {}}, {2, {}}, {1, {3}}}, 4);
+  share.variables = {{Placement::chunks, 4, codec.value()}, {Placement::dense, 1, {}}};
   const auto opened = open_netcdf4_share(seal(share, layout), layout);
   ASSERT_TRUE(opened) << opened.error().text();
   EXPECT_TRUE(opened->part.direct);

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Joins the rows of the codecs' files to one table.
+#include "codec/codec.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "base/suggest.hpp"
+
+namespace afterbay::codec {
+namespace {
+
+#define AFTERBAY_ROW(NAME) &NAME##_codec,
+constexpr std::array rows{AFTERBAY_CODECS(AFTERBAY_ROW)};
+#undef AFTERBAY_ROW
+
+}  // namespace
+
+std::span<const Codec* const> all_codecs() noexcept { return rows; }
+
+const Codec* find_codec(std::uint32_t id) noexcept {
+  for (const Codec* codec : rows)
+    if (codec->id == id) return codec;
+  return nullptr;
+}
+
+const Codec* find_codec(std::string_view name) noexcept {
+  for (const Codec* codec : rows)
+    if (codec->name == name) return codec;
+  return nullptr;
+}
+
+std::string codec_names() {
+  std::vector<std::string> names;
+  for (const Codec* codec : rows) names.emplace_back(codec->name);
+  return one_of(names);
+}
+
+std::uint64_t most_expansion() noexcept {
+  std::uint64_t most = 1;
+  for (const Codec* codec : rows) most = std::max(most, codec->most_expansion);
+  return most;
+}
+
+}  // namespace afterbay::codec

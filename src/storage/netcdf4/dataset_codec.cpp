@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/netcdf4/dataset_codec.hpp"
+
+#include <netcdf.h>
+#include <netcdf_filter.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "codec/filter_chain.hpp"
+#include "storage/structure/netcdf_names.hpp"
+
+namespace afterbay::storage {
+namespace {
+
+constexpr std::size_t most_values = 8;  ///< that are asked for of one filter
+
+/// The filter of a codec that HDF5 lists with these values; nothing if the codec works otherwise.
+std::optional<Filter> filter_from(const codec::Codec& codec, std::span<const unsigned> values,
+                                  std::size_t element_bytes) {
+  auto parameters = codec.from_hdf5(values, element_bytes);
+  if (!parameters) return std::nullopt;
+  return Filter{codec.id, *std::move(parameters)};
+}
+
+/// HDF5 leaves an optional filter out of a chunk when its function fails, and cannot read chunks that have it.
+std::size_t fail_to_filter(unsigned, std::size_t, const unsigned*, std::size_t, std::size_t*, void**) {
+  return 0;
+}
+
+}  // namespace
+
+void register_codecs() noexcept {
+  for (const codec::Codec* codec : codec::all_codecs()) {
+    const auto number = static_cast<H5Z_filter_t>(codec->id);
+    if (H5Zfilter_avail(number) > 0) continue;
+    const H5Z_class2_t entry{.version = H5Z_CLASS_T_VERS,
+                             .id = number,
+                             .encoder_present = 1,
+                             .decoder_present = 0,
+                             .name = codec->name.data(),
+                             .can_apply = nullptr,
+                             .set_local = nullptr,
+                             .filter = fail_to_filter};
+    H5Zregister(&entry);  // if it fails, variables with this filter cannot be defined
+  }
+}
+
+std::optional<codec::ChunkCodec> codec_of(hid_t creation_list, std::size_t element_bytes) {
+  FilterChain chain;
+  const int count = H5Pget_nfilters(creation_list);
+  for (int i = 0; i < count; ++i) {
+    unsigned flags = 0;
+    std::array<unsigned, most_values> values{};
+    std::size_t value_count = values.size();
+    const H5Z_filter_t number = H5Pget_filter2(creation_list, static_cast<unsigned>(i), &flags, &value_count,
+                                               values.data(), 0, nullptr, nullptr);
+    const codec::Codec* codec = number < 0 ? nullptr : codec::find_codec(static_cast<std::uint32_t>(number));
+    if (codec == nullptr || value_count > values.size()) return std::nullopt;
+    auto filter = filter_from(*codec, std::span(values).first(value_count), element_bytes);
+    if (!filter) return std::nullopt;
+    chain.push_back(*std::move(filter));
+  }
+  auto codec = codec::ChunkCodec::make(std::move(chain), element_bytes);
+  if (!codec) return std::nullopt;
+  return *std::move(codec);
+}
+
+Result<FilterChain> read_filters(int file, int variable, Type type, const std::string& what) {
+  FilterChain chain;
+  std::size_t count = 0;
+  AFTERBAY_TRY(check_netcdf(nc_inq_var_filter_ids(file, variable, &count, nullptr), what));
+  std::vector<unsigned> ids(count);
+  if (count > 0) AFTERBAY_TRY(check_netcdf(nc_inq_var_filter_ids(file, variable, &count, ids.data()), what));
+  for (const unsigned id : ids) {
+    const codec::Codec* codec = codec::find_codec(std::uint32_t{id});
+    if (codec == nullptr || codec::find_filter(chain, id) != nullptr) continue;
+    std::size_t value_count = 0;
+    AFTERBAY_TRY(check_netcdf(nc_inq_var_filter_info(file, variable, id, &value_count, nullptr), what));
+    if (value_count > most_values) continue;
+    std::array<unsigned, most_values> values{};
+    AFTERBAY_TRY(check_netcdf(nc_inq_var_filter_info(file, variable, id, &value_count, values.data()), what));
+    if (auto filter = filter_from(*codec, std::span(values).first(value_count), size_of(type)))
+      chain.push_back(*std::move(filter));
+  }
+  chain = codec::in_order(std::move(chain));
+  if (codec::mistake_in(chain)) chain.clear();  // two compressors, for instance
+  return chain;
+}
+
+Result<> define_filters(int file, int variable, const FilterChain& chain, const std::string& what) {
+  for (const Filter& filter : chain) {
+    const codec::Codec* codec = codec::find_codec(filter.id);
+    if (codec == nullptr)
+      return fail(ErrorCode::invalid_argument, "{} has filter {}, which is unknown", what, filter.id);
+    AFTERBAY_TRY(check_netcdf(
+        nc_def_var_filter(file, variable, filter.id, filter.parameters.size(), filter.parameters.data()),
+        "give " + what + " the filter " + std::string(codec->name)));
+  }
+  return {};
+}
+
+}  // namespace afterbay::storage

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rows of the codecs, and which filters can follow each other.
+#include "codec/filter_chain.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+namespace afterbay::codec {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(CodecRows, are_complete_and_differ) {
+  std::set<std::string_view> names;
+  std::set<std::uint32_t> ids;
+  for (const Codec* codec : all_codecs()) {
+    EXPECT_FALSE(codec->documentation.empty()) << codec->name;
+    EXPECT_TRUE(codec->from_hdf5 && codec->encode && codec->decode) << codec->name;
+    EXPECT_EQ(codec->added_bytes != 0, codec->stage == Stage::check) << codec->name;
+    EXPECT_EQ(codec->name.data()[codec->name.size()], '\0');  // HDF5 is given it
+    EXPECT_TRUE(names.insert(codec->name).second) << codec->name;
+    EXPECT_TRUE(ids.insert(codec->id).second) << codec->name;
+    EXPECT_EQ(find_codec(codec->id), codec);
+    EXPECT_EQ(find_codec(codec->name), codec);
+    EXPECT_THAT(codec_names(), HasSubstr(std::string(codec->name)));
+    EXPECT_LE(codec->most_expansion, most_expansion());
+  }
+  EXPECT_EQ(find_codec("none"), nullptr);
+  EXPECT_EQ(find_codec(std::uint32_t{0}), nullptr);
+}
+
+TEST(CodecRows, levels_become_filters_and_back) {
+  for (const Codec* codec : all_codecs()) {
+    EXPECT_EQ(filter_of_level(*codec, 0), std::nullopt);
+    EXPECT_EQ(level_of(*codec, nullptr), 0);
+    for (int level = 1; level <= std::max(1, codec->most_level); ++level) {
+      const auto filter = filter_of_level(*codec, level);
+      ASSERT_TRUE(filter);
+      EXPECT_EQ(level_of(*codec, &*filter), level);
+      EXPECT_EQ(mistake_in({*filter}), std::nullopt) << codec->name << " " << level;
+    }
+    const auto beyond = filter_of_level(*codec, codec->most_level + 1);
+    EXPECT_EQ(mistake_in({*beyond}).has_value(), codec->most_level > 0) << codec->name;
+  }
+}
+
+TEST(CodecRows, say_what_hdf5_lists) {
+  const unsigned level = 6;
+  const unsigned too_high = 70;
+  const unsigned four = 4;
+  EXPECT_EQ(deflate_codec.from_hdf5({&level, 1}, 4), std::vector<std::uint32_t>{6});
+  EXPECT_EQ(deflate_codec.from_hdf5({&too_high, 1}, 4), std::vector<std::uint32_t>{9});
+  EXPECT_EQ(deflate_codec.from_hdf5({}, 4), std::vector<std::uint32_t>{1});
+  EXPECT_EQ(shuffle_codec.from_hdf5({&four, 1}, 4), std::vector<std::uint32_t>{});
+  EXPECT_EQ(shuffle_codec.from_hdf5({&four, 1}, 8), std::nullopt);
+  EXPECT_EQ(shuffle_codec.from_hdf5({}, 4), std::nullopt);
+  EXPECT_EQ(fletcher32_codec.from_hdf5({}, 4), std::vector<std::uint32_t>{});
+}
+
+std::string mistake(const FilterChain& chain) { return mistake_in(chain).value_or("none"); }
+
+TEST(FilterChain, what_cannot_be_is_found) {
+  EXPECT_EQ(mistake({}), "none");
+  EXPECT_EQ(mistake({{2, {}}, {1, {4}}, {3, {}}}), "none");
+  EXPECT_EQ(mistake({{3, {}}, {2, {}}, {1, {0}}}), "none");  // HDF5 has level 0: it stores
+  EXPECT_EQ(mistake({{1, {4}}, {2, {}}}),
+            "has shuffle after deflate: the order of filters is checksum, arrangement, one compressor");
+  EXPECT_EQ(mistake({{2, {}}, {2, {}}}), "has shuffle twice: once is possible");
+  EXPECT_EQ(mistake({{32015, {3}}}),
+            "has filter 32015, which is unknown: deflate, shuffle or fletcher32 are possible");
+  EXPECT_EQ(mistake({{1, {}}}), "has 0 parameters for deflate, which takes 1");
+  EXPECT_EQ(mistake({{2, {4}}}), "has 1 parameters for shuffle, which takes 0");
+  EXPECT_EQ(mistake({{1, {10}}}), "has deflate level 10: 0 (off) to 9 are possible");
+  EXPECT_EQ(mistake({{1, {~0u}}}), "has deflate level -1: 0 (off) to 9 are possible");
+  EXPECT_EQ(mistake(FilterChain(9, Filter{2, {}})), "has 9 filters: at most 8 are possible");
+}
+
+TEST(FilterChain, filters_are_ordered_by_stage) {
+  const FilterChain ordered{{3, {}}, {2, {}}, {1, {4}}, {99, {}}};
+  EXPECT_EQ(in_order({{99, {}}, {1, {4}}, {2, {}}, {3, {}}}), ordered);
+  EXPECT_EQ(names_of(ordered), "fletcher32, shuffle, deflate, filter 99");
+}
+
+TEST(FilterChain, a_filter_is_replaced_added_or_removed) {
+  FilterChain chain{{2, {}}};
+  set_filter(chain, 1, Filter{1, {3}});
+  set_filter(chain, 1, Filter{1, {5}});
+  EXPECT_EQ(chain, (FilterChain{{2, {}}, {1, {5}}}));
+  set_filter(chain, 2, std::nullopt);
+  set_filter(chain, 3, std::nullopt);
+  EXPECT_EQ(chain, (FilterChain{{1, {5}}}));
+  EXPECT_EQ(find_filter(chain, 2), nullptr);
+  EXPECT_EQ(find_filter(chain, 1)->parameters.front(), 5u);
+}
+
+TEST(FilterChain, types_that_a_codec_does_not_take_are_found) {
+  for (const Codec* codec : all_codecs())
+    for (const Type type : {Type::int8, Type::text, Type::float32, Type::uint64})
+      EXPECT_EQ(mistake_for({*filter_of_level(*codec, 1)}, type).has_value(),
+                codec->takes != nullptr && !codec->takes(type))
+          << codec->name;
+}
+
+}  // namespace
+}  // namespace afterbay::codec
