@@ -123,9 +123,11 @@ Result<> Collection::lay_out(const Pools::Pool& pool, const config::CollectionSe
   split_ = split_of(placement_, format_, existing_, pool_.size());
   gather_bytes_ = model::gather_bytes(schema_, split_, pool_.size());
   const model::LayoutSizes sizes{config.memory.block_bytes, config.chunk_bytes, gather_bytes_};
-  if (traits_of(format_).chunks) choose_chunks(settings, config, decompositions, sides, sizes);
-  AFTERBAY_TRY_ASSIGN(model::FileLayout layout, model::make_layout(schema_, format_, sizes));
-  layout_ = std::make_shared<const model::FileLayout>(std::move(layout));
+  std::vector<model::ChunkChoice> choices;
+  if (traits_of(format_).chunks) choices = choose_chunks(settings, config, decompositions, sides, sizes);
+  AFTERBAY_TRY_ASSIGN(model::FileLayout files, model::make_layout(schema_, format_, sizes));
+  note_chunks(files, choices);
+  layout_ = std::make_shared<const model::FileLayout>(std::move(files));
   owners_ = model::frame_owners(*layout_, split_, pool_.size());
   variable_owners_ = model::variable_owners(*layout_, owners_);
   for (auto& owners : variable_owners_)  // the leader knows of every put, to tell what is missing
@@ -161,9 +163,11 @@ void Collection::add_candidates(std::vector<wire::Candidate>& candidates, std::u
 
 /// Writes them into the schema, by which the servers get them. What is appended to has its shapes already:
 /// for those the same must be chosen by any number of ranks.
-void Collection::choose_chunks(const config::CollectionSettings& settings, const config::Config& config,
-                               const std::vector<Decomposition>& decompositions, const Sides& sides,
-                               const model::LayoutSizes& sizes) {
+std::vector<model::ChunkChoice> Collection::choose_chunks(const config::CollectionSettings& settings,
+                                                          const config::Config& config,
+                                                          const std::vector<Decomposition>& decompositions,
+                                                          const Sides& sides,
+                                                          const model::LayoutSizes& sizes) {
   std::vector<model::VariableFacts> variables;
   for (const Variable& variable : schema_.variables) {
     const config::VariableSettings chosen = settings.settings_for(variable.name);
@@ -182,8 +186,7 @@ void Collection::choose_chunks(const config::CollectionSettings& settings, const
   }
   const std::uint64_t writers = split_ == model::Split::slab ? pool_.size() : 1;
   const std::uint64_t expected = settings.expected_bytes.value_or(0);
-  chunk_choices_ =
-      model::choose_chunks(schema_, variables, {sizes, config.memory.chunks_bytes * writers, expected});
+  return model::choose_chunks(schema_, variables, {sizes, config.memory.chunks_bytes * writers, expected});
 }
 
 /// Finds each variable's decomposition and this rank's part.
@@ -236,20 +239,23 @@ Result<> Collection::lie_on(VariableState& state, const Decomposition& decomposi
 }
 
 observe::CollectionRecord Collection::record_for_report() const {
-  observe::CollectionRecord record{name_, std::string(name_of(format_)), {}};
-  for (std::size_t v = 0; v < chunk_choices_.size(); ++v) {
+  return {name_, std::string(name_of(format_)), chunks_};
+}
+
+/// For the report.
+void Collection::note_chunks(const model::FileLayout& files, const std::vector<model::ChunkChoice>& choices) {
+  for (std::size_t v = 0; v < choices.size(); ++v) {
     const Variable& variable = schema_.variables[v];
     if (variable.type == Type::string) continue;
-    const model::VariableLayout& layout = layout_->variables[v];
-    observe::ChunkRecord chunk{variable.name, {}, 0, model::text_of(chunk_choices_[v])};
-    if (layout.chunked) {
-      if (layout.record) chunk.lengths.push_back(layout.record_span);
-      chunk.lengths.insert(chunk.lengths.end(), layout.chunk.begin(), layout.chunk.end());
-      chunk.bytes = layout.record_span * layout.chunk.product() * size_of(variable.type);
+    const model::StoredVariable& stored = files.stored[v];
+    observe::ChunkRecord chunk{variable.name, {}, 0, model::text_of(choices[v])};
+    if (stored.chunked) {
+      if (files.variables[v].record) chunk.lengths.push_back(stored.record_span);
+      chunk.lengths.insert(chunk.lengths.end(), stored.chunk.begin(), stored.chunk.end());
+      chunk.bytes = stored.record_span * stored.chunk.product() * size_of(variable.type);
     }
-    record.chunks.push_back(std::move(chunk));
+    chunks_.push_back(std::move(chunk));
   }
-  return record;
 }
 
 bool Collection::serves(std::size_t server) const noexcept {

@@ -31,7 +31,7 @@ struct PiecePlan {
     model::MapMove gather;
     model::MapMove pack;
   };
-  std::uint32_t piece = 0;  ///< index in FileLayout::pieces
+  std::uint32_t piece = 0;  ///< index in HandoverLayout::pieces
   std::uint64_t packed_bytes = 0;
   std::variant<BoxMoves, MapMoves> moves;
   std::optional<std::uint64_t> packed_at;  ///< handed over packed, from this byte of the piece on

@@ -195,7 +195,9 @@ Result<const ServedCollection*> Catalog::add(std::size_t peer, const wire::Defin
   it.schema = *message.schema;
   const model::LayoutSizes sizes{config_.memory.block_bytes, config_.chunk_bytes, it.gather_bytes};
   AFTERBAY_TRY_ASSIGN(model::FileLayout layout, model::make_layout(it.schema, it.format, sizes));
-  it.layout = std::make_shared<const model::FileLayout>(std::move(layout));
+  auto of_files = std::make_shared<const model::FileLayout>(std::move(layout));
+  it.layout = of_files;
+  it.sink = make_direct_sink(std::move(of_files));
   return &it;
 }
 

@@ -14,10 +14,11 @@
 #include "config/config.hpp"
 #include "model/decomposition.hpp"
 #include "model/frame_owners.hpp"
-#include "model/layout.hpp"
+#include "model/handover_layout.hpp"
 #include "model/map_moves.hpp"
 #include "model/moves.hpp"
 #include "server/served_map.hpp"
+#include "server/sink.hpp"
 #include "transport/link.hpp"
 #include "wire/model_messages.hpp"
 #include "wire/server_answers.hpp"
@@ -26,7 +27,7 @@ namespace afterbay::server {
 
 /// A value that must fill places of a piece which no rank writes.
 struct PieceFill {
-  std::uint32_t piece = 0;  ///< index in FileLayout::pieces
+  std::uint32_t piece = 0;  ///< index in HandoverLayout::pieces
   std::vector<model::Move> boxes;
   std::optional<model::MapMove> points;
 };
@@ -47,10 +48,11 @@ struct ServedCollection {
   std::vector<model::MapPlace> places;       ///< one a variable; of a map's dimensions
   /// One a variable; set: its pieces are handed over packed, and this is how its map is cut.
   std::vector<const ServedMap::Cut*> packed;
-  std::shared_ptr<const model::FileLayout> layout;
+  std::shared_ptr<const model::HandoverLayout> layout;  ///< of its frames
+  std::shared_ptr<const Sink> sink;                     ///< which writes its files
   std::uint32_t first_frame = 0;
   std::vector<PieceFill> fills;                     ///< sorted by piece
-  std::vector<std::vector<std::byte>> fill_values;  ///< one a variable, in file byte order
+  std::vector<std::vector<std::byte>> fill_values;  ///< one a variable, in the byte order of frames
   std::vector<std::uint32_t> expected;              ///< contributions, one a piece
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The last steps of a frame before the disk: fill what no rank wrote, then write its pieces.
+// The last steps of a frame before its sink: packed contributions are put in order, and what no rank wrote
+// gets the fill value.
 #pragma once
 
 #include <cstdint>

@@ -71,7 +71,7 @@ void Server::note_striping(const ServedCollection& collection, const storage::Fi
 storage::FileRequest Server::request_for(const OutputFile& file) {
   storage::FileRequest request;
   request.path = file.path;
-  request.layout = file.collection->layout;
+  request.layout = file.collection->sink->file_layout();
   request.existing = file.collection->existing;
   request.direct_io = config_.direct_io;
   request.chunk_memory = chunk_memory_;

@@ -30,7 +30,7 @@ void Server::prepare_structure() {
   preparations_.structures.pop_front();
   storage::FileRequest request;
   request.schema = next.schema;
-  request.layout = next.layout;
+  request.layout = next.sink->file_layout();
   submit_preparation(
       [this, format = next.format, request = std::move(request)]() -> Result<> {
         const observe::Timed timed(profile_.timer("prepare"));

@@ -29,12 +29,12 @@ struct DatasetFacts {
 /// All calls under a LibraryLock, but for the plain getters, which any thread may call.
 class Dataset {
  public:
-  /// Opens it and looks how it is stored.
+  /// Opens it and looks how it is stored. `index`: of the variable in the layout.
   static Result<Dataset> open(hid_t file, FileDriver& driver, const Variable& variable,
-                              const model::VariableLayout& layout);
+                              const model::FileLayout& layout, std::size_t index);
   /// One that is known already: it is opened when it is first needed.
-  Dataset(hid_t file, FileDriver& driver, const Variable& variable, const model::VariableLayout& layout,
-          DatasetFacts facts);
+  Dataset(hid_t file, FileDriver& driver, const Variable& variable, const model::FileLayout& layout,
+          std::size_t index, DatasetFacts facts);
 
   [[nodiscard]] const DatasetFacts& facts() const noexcept { return facts_; }
   [[nodiscard]] const VariableStorage& storage() const noexcept { return facts_.storage; }
@@ -76,6 +76,7 @@ class Dataset {
   hid_t file_;
   FileDriver* driver_;
   const model::VariableLayout* layout_;
+  const model::StoredVariable* stored_;
   Type type_;
   std::string name_;
   Hdf5Id id_;
