@@ -5,7 +5,7 @@
 # (base, model, ...) or CMake targets. APART: sources that cannot share a translation unit with others
 # (AFTERBAY_UNITY: the sanitizer presets compile several files at once, which halves their build). Which folders may be named stands in tools/check_layers.py.
 
-set(AFTERBAY_FOLDERS base model triggers config mpi wire transport client codec storage journal server observe session
+set(AFTERBAY_FOLDERS base model pipeline triggers config mpi wire transport client codec storage journal server observe session
   CACHE INTERNAL "folders of src/ in the order of their dependencies")
 
 # Names of folders -> targets; a folder that does not exist is left out.

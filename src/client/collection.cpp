@@ -12,6 +12,7 @@
 #include "model/naming.hpp"
 #include "model/schema_bytes.hpp"
 #include "model/validate.hpp"
+#include "pipeline/plan.hpp"
 
 namespace afterbay::client {
 namespace {
@@ -110,6 +111,9 @@ Result<> Collection::describe(const Definition& definition, const config::Config
   AFTERBAY_TRY(model::check_template(template_));
   AFTERBAY_TRY(model::validate(schema_, format_));
   model::convert_values(schema_);
+  for (const Variable& variable : schema_.variables)
+    stages_.push_back(settings.settings_for(variable.name).stages);
+  if (std::ranges::all_of(stages_, &pipeline::Settings::empty)) stages_.clear();
   expected_bytes_ = settings.expected_bytes.value_or(model::schema_bytes(schema_).estimate());
   return {};
 }
@@ -127,7 +131,8 @@ Result<> Collection::lay_out(const Pools::Pool& pool, const config::CollectionSe
   if (traits_of(format_).chunks) choices = choose_chunks(settings, config, decompositions, sides, sizes);
   AFTERBAY_TRY_ASSIGN(model::FileLayout files, model::make_layout(schema_, format_, sizes));
   note_chunks(files, choices);
-  layout_ = std::make_shared<const model::FileLayout>(std::move(files));
+  AFTERBAY_TRY_ASSIGN(const pipeline::Plan plan, pipeline::make_plan(schema_, stages_));
+  layout_ = pipeline::handover_layout(std::make_shared<const model::FileLayout>(std::move(files)), plan);
   owners_ = model::frame_owners(*layout_, split_, pool_.size());
   variable_owners_ = model::variable_owners(*layout_, owners_);
   for (auto& owners : variable_owners_)  // the leader knows of every put, to tell what is missing
@@ -282,6 +287,8 @@ wire::DefineCollection Collection::message(bool with_schema) const {
   message.gather_bytes = gather_bytes_;
   message.schema_hash = model::hash(schema_);
   for (const VariableState& variable : variables_) message.decompositions.push_back(variable.decomposition);
+  for (std::uint32_t v = 0; v < stages_.size(); ++v)
+    for (const auto& [name, value] : stages_[v]) message.stages.push_back({v, name, value});
   if (with_schema) message.schema = schema_;
   return message;
 }

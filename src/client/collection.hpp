@@ -26,6 +26,7 @@
 #include "model/layout.hpp"
 #include "model/map_moves.hpp"
 #include "observe/records.hpp"
+#include "pipeline/stage.hpp"
 #include "wire/model_messages.hpp"
 
 namespace afterbay::client {
@@ -160,6 +161,7 @@ class Collection {
   bool takes_least_loaded_pool_ = false;
   std::uint64_t expected_bytes_ = 0;
   std::uint64_t gather_bytes_ = 0;            ///< model::LayoutSizes::gather_bytes
+  std::vector<pipeline::Settings> stages_;    ///< one a variable; none if no variable has any
   std::vector<observe::ChunkRecord> chunks_;  ///< of its files, for the report
   std::vector<std::uint16_t> owners_;         ///< by frame, counted from the leader
   std::vector<std::vector<std::uint16_t>> variable_owners_;

@@ -43,6 +43,7 @@ struct ServedCollection {
   std::uint32_t first = 0;             ///< that makes its first file
   std::uint64_t gather_bytes = 0;      ///< for its layout
   std::uint64_t schema_hash = 0;
+  std::vector<wire::StageSetting> stages;  ///< as the ranks configured them
   Schema schema;
   std::vector<std::int32_t> decompositions;  ///< one a variable; -1: Whole
   std::vector<model::MapPlace> places;       ///< one a variable; of a map's dimensions

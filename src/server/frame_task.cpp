@@ -62,7 +62,7 @@ std::string variables_of(const FrameTask& task) {
 }  // namespace
 
 Result<storage::WriteCost> write_frame_task(const FrameTask& task, storage::File& file,
-                                            ScratchBuffers& scratch, observe::Timer* fill_timer) {
+                                            ScratchBuffers& scratch, const FrameTimers& timers) {
   if (task.pieces.empty()) return storage::WriteCost{};
   const model::HandoverLayout& layout = *task.collection->layout;
   const model::Frame& frame = layout.frames[layout.pieces[task.pieces.front()].frame];
@@ -70,7 +70,7 @@ Result<storage::WriteCost> write_frame_task(const FrameTask& task, storage::File
   std::byte* base = task.view.buffer.data() + phase;
   std::optional<ScratchBuffers::Lease> in_order;
   {
-    const observe::Timed timed(fill_timer);
+    const observe::Timed timed(timers.fill);
     if (has_packed(task)) {
       in_order.emplace(scratch);
       std::byte* const to = in_order->data() + phase;
@@ -80,7 +80,8 @@ Result<storage::WriteCost> write_frame_task(const FrameTask& task, storage::File
     for (const std::uint32_t p : task.pieces)
       fill_unwritten(*task.collection, p, base + layout.pieces[p].frame_offset);
   }
-  auto cost = task.collection->sink->write({base, task.pieces, task.record, task.epochs}, file);
+  const CompleteFrame complete{base, task.pieces, task.record, task.epochs, in_order.has_value()};
+  auto cost = task.collection->sink->write(complete, file, scratch, timers.stages);
   if (!cost) cost.error().in_variable(variables_of(task));
   return cost;
 }

@@ -21,19 +21,25 @@ class DirectSink : public Sink {
  public:
   explicit DirectSink(std::shared_ptr<const model::FileLayout> layout) : Sink(std::move(layout)) {}
 
-  Result<storage::WriteCost> write(const CompleteFrame& frame, storage::File& file) const override {
-    std::vector<storage::PieceWrite> writes;
-    writes.reserve(frame.pieces.size());
-    for (const std::uint32_t p : frame.pieces) {
-      const model::Piece& piece = file_layout()->pieces[p];
-      writes.push_back({&piece, frame.record, {frame.base + piece.frame_offset, piece.bytes}, frame.epochs});
-    }
-    clear_between(writes);
-    return file.write(writes);
+  Result<storage::WriteCost> write(const CompleteFrame& frame, storage::File& file, ScratchBuffers&,
+                                   observe::Timer*) const override {
+    return pass_on(frame.base, frame, file);
   }
 };
 
 }  // namespace
+
+Result<storage::WriteCost> Sink::pass_on(std::byte* base, const CompleteFrame& frame,
+                                         storage::File& file) const {
+  std::vector<storage::PieceWrite> writes;
+  writes.reserve(frame.pieces.size());
+  for (const std::uint32_t p : frame.pieces) {
+    const model::Piece& piece = layout_->pieces[p];
+    writes.push_back({&piece, frame.record, {base + piece.frame_offset, piece.bytes}, frame.epochs});
+  }
+  clear_between(writes);
+  return file.write(writes);
+}
 
 std::shared_ptr<const Sink> make_direct_sink(std::shared_ptr<const model::FileLayout> layout) {
   return std::make_shared<const DirectSink>(std::move(layout));

@@ -11,6 +11,8 @@
 
 #include "base/result.hpp"
 #include "model/layout.hpp"
+#include "observe/profile.hpp"
+#include "server/scratch_buffers.hpp"
 #include "storage/store.hpp"
 
 namespace afterbay::server {
@@ -19,9 +21,10 @@ namespace afterbay::server {
 /// value. In the order of pieces and the byte order of the handover layout.
 struct CompleteFrame {
   std::byte* base = nullptr;              ///< where the frame begins in its buffer
-  std::span<const std::uint32_t> pieces;  ///< by index in the handover layout, ascending
+  std::span<const std::uint32_t> pieces;  ///< by index in the handover layout, ascending; not empty
   std::uint64_t record = 0;
   std::uint64_t epochs = 0;  ///< number of the last epoch before its puts
+  bool in_scratch = false;   ///< the buffer is a scratch buffer, and the sink may overwrite the values
 };
 
 /// Of one collection. Constant: any number of workers write frames at a time.
@@ -35,11 +38,18 @@ class Sink {
   [[nodiscard]] const std::shared_ptr<const model::FileLayout>& file_layout() const noexcept {
     return layout_;
   }
-  /// Passes a frame on to a file of the collection. In a worker; errors name the variables.
-  virtual Result<storage::WriteCost> write(const CompleteFrame& frame, storage::File& file) const = 0;
+  /// Whether `write` takes a scratch buffer for frames that are not in one.
+  [[nodiscard]] virtual bool takes_scratch() const noexcept { return false; }
+  /// Passes a frame on to a file of the collection. In a worker; errors name the variables. `stage_timer`:
+  /// for computing; may be null.
+  virtual Result<storage::WriteCost> write(const CompleteFrame& frame, storage::File& file,
+                                           ScratchBuffers& scratch, observe::Timer* stage_timer) const = 0;
 
  protected:
   explicit Sink(std::shared_ptr<const model::FileLayout> layout) : layout_(std::move(layout)) {}
+
+  /// Writes the pieces of `frame`, in the order and byte order of the file layout, from a frame at `base`.
+  Result<storage::WriteCost> pass_on(std::byte* base, const CompleteFrame& frame, storage::File& file) const;
 
  private:
   std::shared_ptr<const model::FileLayout> layout_;

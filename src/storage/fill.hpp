@@ -9,15 +9,12 @@
 
 #include "afterbay/schema.hpp"
 #include "codec/aligned_buffer.hpp"
+#include "model/fill_value.hpp"
 
 namespace afterbay::storage {
 
-/// netCDF's default fill value of a type, one element; empty for strings.
-/// Source: netCDF-C, netcdf.h, NC_FILL_*.
-Values default_fill(Type type);
-
-/// The variable's fill value, or the default one of its type. An attribute `_FillValue` counts too.
-Values fill_of(const Variable& variable);
+using model::default_fill;
+using model::fill_of;
 
 /// Swaps the bytes of each element in place, when the file is not in this machine's order.
 void to_file_order(std::span<std::byte> bytes, std::size_t element_bytes, bool big_endian);
