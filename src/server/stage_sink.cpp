@@ -102,8 +102,8 @@ class StageSink : public Sink {
         handover_->variables[v].record ? fmt::format("record {} of ", said_index(record)) : "";
     return make_error(
                ErrorCode::wrong_type,
-               "{}: {} values of a part of {}variable '{}' are out of range of its type {} then, and the "
-               "file is not published: change these settings of the variable, or give it another type",
+               "after {}, {} values of a part of {}variable '{}' are out of range of its type {}, and "
+               "the file is not published: change these settings of the variable, or give it another type",
                stage.text(), values, where, variables_[v].name, name_of(variables_[v].type))
         .in_variable(variables_[v].name);
   }

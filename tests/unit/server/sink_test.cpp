@@ -184,10 +184,11 @@ TEST_F(ServerSink, results_out_of_range_are_counted_and_nothing_is_written) {
   // 820 * 40 is more than 32767: 180 values of each thousand, less the missing ones among them.
   std::uint64_t expected = 0;
   for (std::uint64_t i = 0; i < points; ++i) expected += i % 100 != 99 && i % 1000 * 40 > 32767 ? 1 : 0;
-  EXPECT_THAT(refused.error().message,
-              HasSubstr(fmt::format("multiply 40, add 0: {} values of a part of record 3 of variable 'n' are "
-                                    "out of range of its type int16",
-                                    expected)));
+  EXPECT_THAT(
+      refused.error().message,
+      HasSubstr(fmt::format("after multiply 40, add 0, {} values of a part of record 3 of variable 'n' are "
+                            "out of range of its type int16",
+                            expected)));
   EXPECT_TRUE(file_.writes.empty());
 }
 

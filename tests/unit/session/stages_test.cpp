@@ -230,7 +230,7 @@ TEST(ThreadSessionStagesRefusals, of_results_that_the_type_cannot_hold_name_the_
   const auto in_c = errors_with(too_much);
   for (const auto& error : in_c) {  // the rank and the server
     EXPECT_THAT(text_of(error),
-                HasSubstr("multiply 1000, add 0: 1 values of a part of record 1 of variable 't' "
+                HasSubstr("after multiply 1000, add 0, 1 values of a part of record 1 of variable 't' "
                           "are out of range of its type int16"));
     ASSERT_TRUE(error);
     EXPECT_EQ(error->code, ErrorCode::wrong_type);
