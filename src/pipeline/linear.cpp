@@ -107,25 +107,25 @@ double value_of(const Settings& given, std::string_view name, double otherwise) 
 using Made = Result<std::unique_ptr<const PointwiseStage>>;
 
 template <class T>
-Made make_for(const Variable& variable, double multiply, double add) {
+Made linear_of(const Variable& variable, double multiply, double add) {
   return std::make_unique<const Linear<T>>(variable, multiply, add);
 }
 
-Made make(const Variable& variable, const Settings& given) {
+Made make_linear(const Variable& variable, const Settings& given) {
   const double multiply = value_of(given, "multiply", 1);
   const double add = value_of(given, "add", 0);
   if (multiply == 1 && add == 0) return Made(nullptr);
   switch (variable.type) {
-    case Type::int8: return make_for<std::int8_t>(variable, multiply, add);
-    case Type::uint8: return make_for<std::uint8_t>(variable, multiply, add);
-    case Type::int16: return make_for<std::int16_t>(variable, multiply, add);
-    case Type::uint16: return make_for<std::uint16_t>(variable, multiply, add);
-    case Type::int32: return make_for<std::int32_t>(variable, multiply, add);
-    case Type::uint32: return make_for<std::uint32_t>(variable, multiply, add);
-    case Type::int64: return make_for<std::int64_t>(variable, multiply, add);
-    case Type::uint64: return make_for<std::uint64_t>(variable, multiply, add);
-    case Type::float32: return make_for<float>(variable, multiply, add);
-    case Type::float64: return make_for<double>(variable, multiply, add);
+    case Type::int8: return linear_of<std::int8_t>(variable, multiply, add);
+    case Type::uint8: return linear_of<std::uint8_t>(variable, multiply, add);
+    case Type::int16: return linear_of<std::int16_t>(variable, multiply, add);
+    case Type::uint16: return linear_of<std::uint16_t>(variable, multiply, add);
+    case Type::int32: return linear_of<std::int32_t>(variable, multiply, add);
+    case Type::uint32: return linear_of<std::uint32_t>(variable, multiply, add);
+    case Type::int64: return linear_of<std::int64_t>(variable, multiply, add);
+    case Type::uint64: return linear_of<std::uint64_t>(variable, multiply, add);
+    case Type::float32: return linear_of<float>(variable, multiply, add);
+    case Type::float64: return linear_of<double>(variable, multiply, add);
     default:
       return fail(ErrorCode::wrong_type, "values of type {} cannot be computed with", name_of(variable.type));
   }
@@ -146,7 +146,7 @@ const StageKind& stages::linear() {
         "The number that is added to each value after it has been multiplied by `multiply`, as in "
         "`add: -273.15` from K to degrees Celsius.",
         &summand}},
-      &make};
+      &make_linear};
   return kind;
 }
 
