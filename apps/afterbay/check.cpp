@@ -41,6 +41,9 @@ std::string arithmetic(const config::Config& config, const config::Split& split)
   const std::string blocks =
       fmt::format("{} blocks of {} and {} of {}", memory.blocks(), print_bytes(memory.block_bytes),
                   memory.small_blocks(), print_bytes(memory.small_block_bytes));
+  const std::string stages = memory.stage_buffers == 0 ? ""
+                                                       : fmt::format(", and {} in which stages compute",
+                                                                     print_bytes(memory.stage_bytes()));
   const std::string people =
       config.topology == config::Topology::inline_
           ? fmt::format("{} model ranks that write themselves", split.model_ranks)
@@ -48,8 +51,8 @@ std::string arithmetic(const config::Config& config, const config::Split& split)
                         split.model_ranks == 1 ? "" : "s", split.servers, split.servers == 1 ? "" : "s");
   const std::string others = (split.frontends > 0 ? fmt::format(", {} frontends", split.frontends) : "") +
                              (split.spare > 0 ? fmt::format(", {} spare", split.spare) : "");
-  return fmt::format("{}{}; each server has {}: {}\n", people, others, print_bytes(memory.server_bytes),
-                     blocks);
+  return fmt::format("{}{}; each server has {}: {}{}\n", people, others, print_bytes(memory.server_bytes),
+                     blocks, stages);
 }
 
 /// The ranks that serve.

@@ -14,6 +14,7 @@
 #include "model/naming.hpp"
 #include "model/schema_bytes.hpp"
 #include "model/validate.hpp"
+#include "pipeline/plan.hpp"
 
 namespace afterbay::client {
 namespace {
@@ -114,6 +115,9 @@ Result<> Collection::describe(const Definition& definition, const config::Config
   AFTERBAY_TRY(model::check_template(template_));
   AFTERBAY_TRY(model::validate(schema_, format_));
   model::convert_values(schema_);
+  for (const Variable& variable : schema_.variables)
+    stages_.push_back(settings.settings_for(variable.name).stages);
+  if (std::ranges::all_of(stages_, &pipeline::Settings::empty)) stages_.clear();
   expected_bytes_ = settings.expected_bytes.value_or(model::schema_bytes(schema_).estimate());
   return {};
 }
@@ -127,9 +131,12 @@ Result<> Collection::lay_out(const Pools::Pool& pool, const config::CollectionSe
   split_ = split_of(placement_, format_, existing_, pool_.size());
   gather_bytes_ = model::gather_bytes(schema_, split_, pool_.size());
   const model::LayoutSizes sizes{config.memory.block_bytes, config.chunk_bytes, gather_bytes_};
-  if (traits_of(format_).chunks) choose_chunks(settings, config, decompositions, sides, sizes);
-  AFTERBAY_TRY_ASSIGN(model::FileLayout layout, model::make_layout(schema_, format_, sizes));
-  layout_ = std::make_shared<const model::FileLayout>(std::move(layout));
+  std::vector<model::ChunkChoice> choices;
+  if (traits_of(format_).chunks) choices = choose_chunks(settings, config, decompositions, sides, sizes);
+  AFTERBAY_TRY_ASSIGN(model::FileLayout files, model::make_layout(schema_, format_, sizes));
+  note_chunks(files, choices);
+  AFTERBAY_TRY_ASSIGN(const pipeline::Plan plan, pipeline::make_plan(schema_, stages_));
+  layout_ = pipeline::handover_layout(std::make_shared<const model::FileLayout>(std::move(files)), plan);
   owners_ = model::frame_owners(*layout_, split_, pool_.size());
   variable_owners_ = model::variable_owners(*layout_, owners_);
   for (auto& owners : variable_owners_)  // the leader receives every put, to know what is missing
@@ -167,9 +174,11 @@ void Collection::add_candidates(std::vector<wire::Candidate>& candidates, std::u
 /// Chooses the shapes of chunks and writes them into the schema, through which the servers get
 /// them. A file that is appended to has its shapes already: the choice for it must not depend on
 /// the number of ranks.
-void Collection::choose_chunks(const config::CollectionSettings& settings, const config::Config& config,
-                               const std::vector<Decomposition>& decompositions, const Sides& sides,
-                               const model::LayoutSizes& sizes) {
+std::vector<model::ChunkChoice> Collection::choose_chunks(const config::CollectionSettings& settings,
+                                                          const config::Config& config,
+                                                          const std::vector<Decomposition>& decompositions,
+                                                          const Sides& sides,
+                                                          const model::LayoutSizes& sizes) {
   std::vector<model::VariableFacts> variables;
   for (const Variable& variable : schema_.variables) {
     const config::VariableSettings chosen = settings.settings_for(variable.name);
@@ -188,8 +197,7 @@ void Collection::choose_chunks(const config::CollectionSettings& settings, const
   }
   const std::uint64_t writers = split_ == model::Split::slab ? pool_.size() : 1;
   const std::uint64_t expected = settings.expected_bytes.value_or(0);
-  chunk_choices_ =
-      model::choose_chunks(schema_, variables, {sizes, config.memory.chunks_bytes * writers, expected});
+  return model::choose_chunks(schema_, variables, {sizes, config.memory.chunks_bytes * writers, expected});
 }
 
 /// Finds each variable's decomposition and this rank's part.
@@ -242,20 +250,23 @@ Result<> Collection::lie_on(VariableState& state, const Decomposition& decomposi
 }
 
 observe::CollectionRecord Collection::record_for_report() const {
-  observe::CollectionRecord record{name_, std::string(name_of(format_)), {}};
-  for (std::size_t v = 0; v < chunk_choices_.size(); ++v) {
+  return {name_, std::string(name_of(format_)), chunks_};
+}
+
+/// For the report.
+void Collection::note_chunks(const model::FileLayout& files, const std::vector<model::ChunkChoice>& choices) {
+  for (std::size_t v = 0; v < choices.size(); ++v) {
     const Variable& variable = schema_.variables[v];
     if (variable.type == Type::string) continue;
-    const model::VariableLayout& layout = layout_->variables[v];
-    observe::ChunkRecord chunk{variable.name, {}, 0, model::text_of(chunk_choices_[v])};
-    if (layout.chunked) {
-      if (layout.record) chunk.lengths.push_back(layout.record_span);
-      chunk.lengths.insert(chunk.lengths.end(), layout.chunk.begin(), layout.chunk.end());
-      chunk.bytes = layout.record_span * layout.chunk.product() * size_of(variable.type);
+    const model::StoredVariable& stored = files.stored[v];
+    observe::ChunkRecord chunk{variable.name, {}, 0, model::text_of(choices[v])};
+    if (stored.chunked) {
+      if (files.variables[v].record) chunk.lengths.push_back(stored.record_span);
+      chunk.lengths.insert(chunk.lengths.end(), stored.chunk.begin(), stored.chunk.end());
+      chunk.bytes = stored.record_span * stored.chunk.product() * size_of(variable.type);
     }
-    record.chunks.push_back(std::move(chunk));
+    chunks_.push_back(std::move(chunk));
   }
-  return record;
 }
 
 bool Collection::serves(std::size_t server) const noexcept {
@@ -282,6 +293,8 @@ wire::DefineCollection Collection::message(bool with_schema) const {
   message.gather_bytes = gather_bytes_;
   message.schema_hash = model::hash(schema_);
   for (const VariableState& variable : variables_) message.decompositions.push_back(variable.decomposition);
+  for (std::uint32_t v = 0; v < stages_.size(); ++v)
+    for (const auto& [name, value] : stages_[v]) message.stages.push_back({v, name, value});
   if (with_schema) message.schema = schema_;
   return message;
 }

@@ -26,6 +26,7 @@
 #include "model/layout.hpp"
 #include "model/map_moves.hpp"
 #include "observe/records.hpp"
+#include "pipeline/stage.hpp"
 #include "wire/model_messages.hpp"
 
 namespace afterbay::client {
@@ -75,7 +76,7 @@ class Collection {
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   [[nodiscard]] Format format() const noexcept { return format_; }
   [[nodiscard]] const Schema& schema() const noexcept { return schema_; }
-  [[nodiscard]] const model::FileLayout& layout() const noexcept { return *layout_; }
+  [[nodiscard]] const model::HandoverLayout& layout() const noexcept { return *layout_; }
   /// Refuses changes that do not fit the schema, and changes with which the schema cannot be
   /// written.
   [[nodiscard]] Result<> check(const SchemaChanges& changes) const;
@@ -142,9 +143,11 @@ class Collection {
   Result<> lay_out(const Pools::Pool& pool, const config::CollectionSettings& settings,
                    const std::vector<Decomposition>& decompositions, const Sides& sides);
   void join(const Pools::Pool& pool, std::size_t session_servers);
-  void choose_chunks(const config::CollectionSettings& settings, const config::Config& config,
-                     const std::vector<Decomposition>& decompositions, const Sides& sides,
-                     const model::LayoutSizes& sizes);
+  std::vector<model::ChunkChoice> choose_chunks(const config::CollectionSettings& settings,
+                                                const config::Config& config,
+                                                const std::vector<Decomposition>& decompositions,
+                                                const Sides& sides, const model::LayoutSizes& sizes);
+  void note_chunks(const model::FileLayout& files, const std::vector<model::ChunkChoice>& choices);
   Result<> resolve(const std::vector<Decomposition>& decompositions, int model_rank);
   Result<> lie_on(VariableState& state, const Decomposition& decomposition) const;
 
@@ -156,7 +159,7 @@ class Collection {
   config::Placement placement_ = config::Placement::collection;
   std::string template_;
   std::string directory_;
-  std::shared_ptr<const model::FileLayout> layout_;
+  std::shared_ptr<const model::HandoverLayout> layout_;
   model::Split split_ = model::Split::none;
   std::vector<std::size_t> pool_;  ///< the servers of its pool
   /// One per server of the session: its index in the pool, or none.
@@ -165,8 +168,8 @@ class Collection {
   bool takes_least_loaded_pool_ = false;
   std::uint64_t expected_bytes_ = 0;
   std::uint64_t gather_bytes_ = 0;  ///< model::LayoutSizes::gather_bytes
-  /// One per variable; empty for stores without chunks.
-  std::vector<model::ChunkChoice> chunk_choices_;
+  std::vector<pipeline::Settings> stages_;  ///< one per variable; empty if no variable has any
+  std::vector<observe::ChunkRecord> chunks_;  ///< the chunks of its files, for the report
   std::vector<std::uint16_t> owners_;  ///< by frame, counted from the leader
   std::vector<std::vector<std::uint16_t>> variable_owners_;
   std::vector<VariableState> variables_;

@@ -193,7 +193,7 @@ Result<> Endpoint::copy_pieces(const Handover& handover, const void* data) {
 }
 
 Result<> Endpoint::copy_piece(const Handover& handover, const PiecePlan& part, const void* data) {
-  const model::FileLayout& layout = handover.file->collection->layout();
+  const model::HandoverLayout& layout = handover.file->collection->layout();
   const model::Piece& piece = layout.pieces[part.piece];
   const std::uint32_t in_frame = part.piece - layout.frames[piece.frame].first_piece;
   const std::size_t server = owner(handover, part);
@@ -360,7 +360,7 @@ Result<std::optional<std::vector<std::byte*>>> Endpoint::lend_frames(const Hando
   if (!lies_in_frames(handover)) return Frames();
   AFTERBAY_TRY_ASSIGN(const bool room, has_room(handover, transport::RoomFor::slot));
   if (!room) return Frames();
-  const model::FileLayout& layout = handover.file->collection->layout();
+  const model::HandoverLayout& layout = handover.file->collection->layout();
   std::vector<std::byte*> frames;
   for (const PiecePlan& part : handover.plan->pieces) {
     const std::uint32_t first = layout.frames[layout.pieces[part.piece].frame].first_piece;
@@ -411,7 +411,7 @@ Result<> Endpoint::commit(const Acquired& slot, const void* buffer) {
     if (auto copied = copy_pieces(handover, buffer); !copied) return failed(std::move(copied).error());
     record_wait_for_room(waited_for_room_ns(file) - waited_before_ns);
   }
-  const model::FileLayout& layout = file.collection->layout();
+  const model::HandoverLayout& layout = file.collection->layout();
   for (std::size_t i = 0; slot.frames && i < handover.plan->pieces.size(); ++i) {
     const PiecePlan& part = handover.plan->pieces[i];
     const std::uint32_t in_frame = part.piece - layout.frames[layout.pieces[part.piece].frame].first_piece;

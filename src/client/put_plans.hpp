@@ -31,7 +31,7 @@ struct PiecePlan {
     model::MapMove gather;
     model::MapMove pack;
   };
-  std::uint32_t piece = 0;  ///< index in FileLayout::pieces
+  std::uint32_t piece = 0;  ///< index in HandoverLayout::pieces
   std::uint64_t packed_bytes = 0;
   std::variant<BoxMoves, MapMoves> moves;
   /// Handed over packed, beginning at this byte of the piece.

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "config/settings.hpp"
+#include "pipeline/stages.hpp"
 
 namespace afterbay::config {
 namespace {
@@ -29,7 +30,8 @@ std::vector<AgreedSetting> agreed_settings(const Config& config) {
     if (setting.agreed) all.push_back({setting.name, setting.print(config)});
   for (const PoolOverride& item : config.pool_overrides) all.push_back({item.full_name(), item.value});
   for (const CollectionOverride& item : config.overrides)
-    if (item.variable.empty() && (item.setting == "pool" || item.setting == "pool_choice"))
+    if (item.variable.empty() ? item.setting == "pool" || item.setting == "pool_choice"
+                              : pipeline::is_stage_setting(item.setting))
       all.push_back({item.full_name(), item.value});
   all.push_back({"servers that exchange messages (by placement, pools and triggers)",
                  config.servers_talk() ? "on" : "off"});

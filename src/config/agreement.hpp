@@ -16,7 +16,7 @@ struct AgreedSetting {
 };
 
 /// The settings in `config` that must agree: those flagged in the table of settings, those of
-/// pools, the pools of collections, and values derived from other settings.
+/// pools, the pools of collections, stages of variables, and values derived from other settings.
 std::vector<AgreedSetting> agreed_settings(const Config& config);
 
 /// "memory.server is 512MiB on rank 0 and 1GiB on rank 3" for the first setting that differs;

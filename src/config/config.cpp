@@ -6,6 +6,7 @@
 #include "base/glob.hpp"
 #include "config/layout.hpp"
 #include "config/settings.hpp"
+#include "config/stage_memory.hpp"
 
 namespace afterbay::config {
 
@@ -31,12 +32,13 @@ std::string CollectionOverride::full_name() const {
 std::string PoolOverride::full_name() const { return fmt::format("pools.{}.{}", pool, setting); }
 
 VariableSettings CollectionSettings::settings_for(std::string_view variable) const {
-  VariableSettings joined{filters, {}, access};
+  VariableSettings joined{filters, {}, access, {}};
   for (const auto& [pattern, settings] : variables) {
     if (!glob_match(pattern, variable)) continue;
     for (const auto& [codec, filter] : settings.filters) joined.filters.insert_or_assign(codec, filter);
     if (settings.chunk) joined.chunk = settings.chunk;
     if (settings.access) joined.access = settings.access;
+    for (const auto& [name, value] : settings.stages) joined.stages[name] = value;
   }
   return joined;
 }
@@ -66,6 +68,7 @@ Config Config::of_pool(std::string_view name) const {
   }
   if (pool.topology == Topology::tiered && pool.origin("placement").source == Source::fallback)
     pool.placement = Placement::least;
+  pool.memory.stage_buffers = config::stage_buffers(pool);
   return pool;
 }
 

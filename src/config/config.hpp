@@ -22,6 +22,7 @@
 #include "model/format.hpp"
 #include "model/input_cut.hpp"
 #include "model/layout.hpp"
+#include "pipeline/stage.hpp"
 #include "triggers/triggers.hpp"
 
 namespace afterbay::config {
@@ -77,9 +78,19 @@ struct Memory {
   std::uint64_t ring_bytes = std::uint64_t{256} << 10;      ///< control ring of a model rank, per
                                                             ///< direction
   std::uint64_t frontend_bytes = std::uint64_t{512} << 20;  ///< per frontend, for data in transit
+  int stage_buffers = 0;  ///< derived: buffers in which stages compute, part of server_bytes; see
+                          ///< stage_memory.hpp
 
+  /// A buffer holds a frame and the page in which its phase lies.
+  [[nodiscard]] std::uint64_t stage_bytes() const noexcept {
+    return static_cast<std::uint64_t>(stage_buffers) * (block_bytes + model::page_bytes);
+  }
+  /// What is left of server_bytes for frames.
+  [[nodiscard]] std::uint64_t frame_bytes() const noexcept {
+    return server_bytes - std::min(server_bytes, stage_bytes());
+  }
   [[nodiscard]] std::uint64_t small_class_bytes() const noexcept {
-    return static_cast<std::uint64_t>(static_cast<double>(server_bytes) * small_share);
+    return static_cast<std::uint64_t>(static_cast<double>(frame_bytes()) * small_share);
   }
   [[nodiscard]] std::uint64_t small_blocks() const noexcept {
     return small_class_bytes() / small_block_bytes;
@@ -89,7 +100,7 @@ struct Memory {
     return {std::min(std::uint64_t{4} << 20, input_bytes / 8), input_bytes / 4};
   }
   [[nodiscard]] std::uint64_t blocks() const noexcept {
-    return (server_bytes - small_blocks() * small_block_bytes) / block_bytes;
+    return (frame_bytes() - small_blocks() * small_block_bytes) / block_bytes;
   }
   /// Memory in addition to server_bytes: one page per block, in which the frame's phase lies.
   [[nodiscard]] std::uint64_t phase_bytes() const noexcept {
@@ -152,6 +163,7 @@ struct VariableSettings {
   FilterChoices filters;
   std::optional<std::vector<std::uint64_t>> chunk;
   std::optional<model::Access> access;
+  pipeline::Settings stages;  ///< settings of stages (pipeline/stages.hpp)
 };
 
 /// The configuration of a collection; unset: from the code (CollectionOptions, Variable).

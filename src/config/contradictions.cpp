@@ -23,13 +23,13 @@ class Finder {
 
   void memory() {
     const Memory& memory = config_.memory;
-    const std::uint64_t large = memory.server_bytes - memory.small_class_bytes();
+    const std::uint64_t large = memory.frame_bytes() - memory.small_class_bytes();
     if (memory.blocks() < 2) {
       conflict(
           {"memory.block", "memory.server", "memory.small_share"},
-          fmt::format("{} leaves {} for large blocks, since {}; that must hold at least two, but {}; raise "
+          fmt::format("{} leaves {} for large blocks, since {}{}; that must hold at least two, but {}; raise "
                       "memory.server to {} or lower memory.block",
-                      said("memory.server"), print_bytes(large), said("memory.small_share"),
+                      said("memory.server"), print_bytes(large), said("memory.small_share"), stages(),
                       said("memory.block"), print_bytes(enough_for_two_blocks())));
     }
     if (memory.small_block_bytes >= memory.block_bytes) {
@@ -212,7 +212,7 @@ class Finder {
 
   [[nodiscard]] bool has_own_memory(const std::string& pool) const {
     return std::ranges::any_of(config_.pool_overrides, [&](const PoolOverride& item) {
-      return item.pool == pool && item.setting.starts_with("memory.");
+      return item.pool == pool && (item.setting.starts_with("memory.") || item.setting == "writers");
     });
   }
 
@@ -274,10 +274,19 @@ class Finder {
     return fmt::format("{} is {} ({})", name, setting->print(config_), config_.origin(name).place);
   }
 
+  /// " and stages compute in 2 buffers of 4.0MiB"; empty without stages.
+  [[nodiscard]] std::string stages() const {
+    const Memory& memory = config_.memory;
+    if (memory.stage_buffers == 0) return "";
+    return fmt::format(" and stages of variables compute in {} buffer{} of a block and a page each",
+                       memory.stage_buffers, memory.stage_buffers == 1 ? "" : "s");
+  }
+
   [[nodiscard]] std::uint64_t enough_for_two_blocks() const {
     const double share = 1.0 - config_.memory.small_share;
     const auto bytes =
-        static_cast<std::uint64_t>(2.0 * static_cast<double>(config_.memory.block_bytes) / share);
+        static_cast<std::uint64_t>(2.0 * static_cast<double>(config_.memory.block_bytes) / share) +
+        config_.memory.stage_bytes();
     constexpr std::uint64_t unit = std::uint64_t{1} << 20;
     return (bytes / unit + 1) * unit;
   }

@@ -7,6 +7,7 @@
 #include "config/session_name.hpp"
 #include "config/setting_rows.hpp"
 #include "model/naming.hpp"
+#include "pipeline/stages.hpp"
 
 namespace afterbay::config {
 
@@ -107,6 +108,8 @@ void add_memory(std::vector<Setting<Config>>& table) {
                           "free at the start, and is allocated as output needs it. When it is full, model "
                           "ranks wait in `put`, and the report says for how long. It should hold what the "
                           "model hands over between two pauses of its output, usually one or two steps. "
+                          "If a variable has a stage (`multiply`, `add`), each writer computes in a block "
+                          "of this memory. "
                           "Strings wait in additional memory, at most an eighth of this size (or one "
                           "`put_strings`, if larger)."));
   table.push_back(session(agreed, "memory.block",
@@ -450,14 +453,43 @@ const std::vector<Setting<CollectionSettings>>& collection_settings() {
   return table;
 }
 
+namespace {
+
+/// A setting of a stage, from its registration.
+Setting<VariableSettings> stage_row(const pipeline::StageSetting& it) {
+  Setting<VariableSettings> row;
+  row.name = it.name;
+  row.type = it.type;
+  row.accepted = it.accepted;
+  row.documentation = it.documentation;
+  row.assign = [it](VariableSettings& target, std::string_view text) -> Result<void> {
+    auto value = it.canonical(text);
+    if (!value) return refuse(ErrorCode::invalid_argument, it.accepted, text);
+    target.stages[it.name] = *std::move(value);
+    return {};
+  };
+  row.print = [name = it.name](const VariableSettings& target) {
+    const auto found = target.stages.find(name);
+    return found == target.stages.end() ? std::string() : found->second;
+  };
+  return row;
+}
+
+}  // namespace
+
 const std::vector<Setting<VariableSettings>>& variable_settings() {
-  static const std::vector<Setting<VariableSettings>> table = with_filters({
-      variable("access", access_kind(), AFTERBAY_FIELD(access), "As the collection's, for this variable."),
-      variable("chunk", lengths(), AFTERBAY_FIELD(chunk),
-               "Chunk lengths of the variable, one per dimension, slowest first; along the "
-               "unlimited dimension the unit is records. If neither this setting nor the "
-               "schema gives them, they follow `access`. NetCDF-4 only."),
-  });
+  static const std::vector<Setting<VariableSettings>> table = [] {
+    std::vector<Setting<VariableSettings>> rows = with_filters({
+        variable("access", access_kind(), AFTERBAY_FIELD(access), "As the collection's, for this variable."),
+        variable("chunk", lengths(), AFTERBAY_FIELD(chunk),
+                 "Chunk lengths of the variable, one per dimension, slowest first; along the "
+                 "unlimited dimension the unit is records. If neither this setting nor the "
+                 "schema gives them, they follow `access`. NetCDF-4 only."),
+    });
+    for (const pipeline::StageKind* const kind : pipeline::all_stages())
+      for (const pipeline::StageSetting& setting : kind->settings) rows.push_back(stage_row(setting));
+    return rows;
+  }();
   return table;
 }
 

@@ -15,7 +15,7 @@ constexpr std::uint64_t least_gather_bytes = 256u << 10;
 
 /// Assigns contiguous parts of the frames of one section; a frame belongs to the part that contains
 /// its middle.
-void cut_into_slabs(const FileLayout& layout, bool record, std::size_t servers,
+void cut_into_slabs(const HandoverLayout& layout, bool record, std::size_t servers,
                     std::vector<std::uint16_t>& owners) {
   std::uint64_t all = 0;
   for (const Frame& frame : layout.frames) all += frame.record == record ? frame.bytes : 0;
@@ -31,7 +31,7 @@ void cut_into_slabs(const FileLayout& layout, bool record, std::size_t servers,
 }
 
 /// Assigns variables, the largest first, each to the server with the fewest bytes.
-std::vector<std::uint16_t> deal_variables(const FileLayout& layout, std::size_t servers) {
+std::vector<std::uint16_t> deal_variables(const HandoverLayout& layout, std::size_t servers) {
   std::vector<std::uint32_t> order(layout.variables.size());
   std::iota(order.begin(), order.end(), 0u);
   std::ranges::stable_sort(order, [&](std::uint32_t a, std::uint32_t b) {
@@ -56,7 +56,7 @@ std::uint64_t gather_bytes(const Schema& schema, Split split, std::size_t server
   return std::max(least_gather_bytes, wanted / page_bytes * page_bytes);
 }
 
-std::vector<std::uint16_t> frame_owners(const FileLayout& layout, Split split, std::size_t servers) {
+std::vector<std::uint16_t> frame_owners(const HandoverLayout& layout, Split split, std::size_t servers) {
   std::vector<std::uint16_t> owners(layout.frames.size(), 0);
   if (split == Split::none || servers < 2) return owners;
   if (split == Split::slab) {
@@ -70,7 +70,7 @@ std::vector<std::uint16_t> frame_owners(const FileLayout& layout, Split split, s
   return owners;
 }
 
-std::vector<std::vector<std::uint16_t>> variable_owners(const FileLayout& layout,
+std::vector<std::vector<std::uint16_t>> variable_owners(const HandoverLayout& layout,
                                                         const std::vector<std::uint16_t>& owners) {
   std::vector<std::vector<std::uint16_t>> found(layout.variables.size());
   for (const Piece& piece : layout.pieces) found[piece.variable].push_back(owners[piece.frame]);

@@ -6,7 +6,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "model/layout.hpp"
+#include "afterbay/schema.hpp"
+#include "model/handover_layout.hpp"
 
 namespace afterbay::model {
 
@@ -25,10 +26,10 @@ std::uint64_t gather_bytes(const Schema& schema, Split split, std::size_t server
 /// The owner of each frame, counted from the file's leader (0) in the order of the servers: parts
 /// of nearly equal size, the same on every rank. With `variable`, a frame that holds the end of one
 /// variable and the beginning of the next belongs to the owner of the first one.
-std::vector<std::uint16_t> frame_owners(const FileLayout& layout, Split split, std::size_t servers);
+std::vector<std::uint16_t> frame_owners(const HandoverLayout& layout, Split split, std::size_t servers);
 
 /// By variable: the owners of its frames, ascending.
-std::vector<std::vector<std::uint16_t>> variable_owners(const FileLayout& layout,
+std::vector<std::vector<std::uint16_t>> variable_owners(const HandoverLayout& layout,
                                                         const std::vector<std::uint16_t>& owners);
 
 }  // namespace afterbay::model

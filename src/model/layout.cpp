@@ -36,9 +36,11 @@ class LayoutMaker {
 
   Result<FileLayout> make() {
     for (const Variable& variable : schema_.variables) {
-      auto described = describe(variable);
+      StoredVariable stored;
+      auto described = describe(variable, stored);
       if (!described) return fail(std::move(described).error().in_variable(variable.name));
       layout_.variables.push_back(std::move(*described));
+      layout_.stored.push_back(stored);
     }
     if (traits_.arithmetic_places) place_by_arithmetic();
     AFTERBAY_TRY(make_pieces(false));
@@ -47,7 +49,7 @@ class LayoutMaker {
   }
 
  private:
-  Result<VariableLayout> describe(const Variable& variable) {
+  Result<VariableLayout> describe(const Variable& variable, StoredVariable& stored) {
     VariableLayout result;
     for (std::size_t d = 0; d < variable.dimensions.size(); ++d) {
       const Dimension* dimension = schema_.find_dimension(variable.dimensions[d]);
@@ -75,15 +77,16 @@ class LayoutMaker {
       result.slab_bytes = *bytes;
     else
       return fail(std::move(bytes).error());
-    if (traits_.chunks) AFTERBAY_TRY(choose_chunk(variable, result));
+    if (traits_.chunks) AFTERBAY_TRY(choose_chunk(variable, result, stored));
     return result;
   }
 
   /// Record variables must be chunked; fixed ones are if that is asked for or they are filtered.
-  Result<> choose_chunk(const Variable& variable, VariableLayout& result) const {
-    result.chunked = result.record || is_filtered(variable) || !variable.chunk.empty();
-    if (variable.dimensions.empty()) result.chunked = false;
-    if (!result.chunked || variable.type == Type::string) return {};
+  Result<> choose_chunk(const Variable& variable, const VariableLayout& result,
+                        StoredVariable& stored) const {
+    stored.chunked = result.record || is_filtered(variable) || !variable.chunk.empty();
+    if (variable.dimensions.empty()) stored.chunked = false;
+    if (!stored.chunked || variable.type == Type::string) return {};
     const std::uint64_t element = size_of(variable.type);
     if (variable.chunk.empty()) {
       ChunkWish wish;
@@ -91,8 +94,8 @@ class LayoutMaker {
       wish.most_record_bytes = sizes_.gathered_bytes();
       wish.record = result.record;
       const ChunkShape shape = model::choose_chunk(result.shape, element, wish);
-      result.chunk = shape.lengths;
-      result.record_span = shape.records;
+      stored.chunk = shape.lengths;
+      stored.record_span = shape.records;
       return {};
     }
     const std::size_t expected = result.shape.size + (result.record ? 1 : 0);
@@ -101,13 +104,13 @@ class LayoutMaker {
                   variable.name, expected, variable.chunk.size());
     std::span<const std::uint64_t> lengths(variable.chunk);
     if (result.record) {
-      result.record_span = std::max<std::uint64_t>(1, lengths[0]);
+      stored.record_span = std::max<std::uint64_t>(1, lengths[0]);
       lengths = lengths.subspan(1);
     }
-    result.chunk = Index(lengths);
-    for (std::size_t d = 0; d < result.chunk.size; ++d)
-      result.chunk[d] = std::clamp<std::uint64_t>(result.chunk[d], 1, result.shape[d]);
-    if (const std::uint64_t bytes = result.chunk.product() * element; bytes > sizes_.frame_bytes)
+    stored.chunk = Index(lengths);
+    for (std::size_t d = 0; d < stored.chunk.size; ++d)
+      stored.chunk[d] = std::clamp<std::uint64_t>(stored.chunk[d], 1, result.shape[d]);
+    if (const std::uint64_t bytes = stored.chunk.product() * element; bytes > sizes_.frame_bytes)
       return fail(
           ErrorCode::resources,
           "a chunk of variable '{}' takes {} bytes of a record, more than the {} bytes that a server's block "
@@ -123,15 +126,17 @@ class LayoutMaker {
     std::uint64_t record = 0;
     std::size_t record_variables = 0;
     std::uint64_t unpadded = 0;
-    for (VariableLayout& variable : layout_.variables) {
+    for (std::size_t v = 0; v < layout_.variables.size(); ++v) {
+      const VariableLayout& variable = layout_.variables[v];
       std::uint64_t& end = variable.record ? record : fixed;
-      variable.section_offset = end;
+      layout_.stored[v].section_offset = end;
       end += round_up(variable.slab_bytes, 4);
       if (!variable.record) continue;
       ++record_variables;
       unpadded = variable.slab_bytes;
     }
     layout_.record_bytes = record_variables == 1 ? unpadded : record;
+    layout_.record_phase = layout_.record_bytes % page_bytes;
   }
 
   Result<> make_pieces(bool record) {
@@ -152,8 +157,8 @@ class LayoutMaker {
   }
 
   Result<> cut_variable(std::uint32_t v, VariableLayout& variable) {
-    const Index part = variable.chunked
-                           ? variable.chunk
+    const Index part = layout_.stored[v].chunked
+                           ? layout_.stored[v].chunk
                            : cut(variable.shape, size_of(schema_.variables[v].type), sizes_.gathered_bytes());
     variable.part = part;
     Index grid = part;
@@ -192,20 +197,22 @@ class LayoutMaker {
       offset = offset * variable.shape[d] + piece.box.start[d];
     }
     const std::uint64_t element = size_of(schema_.variables[v].type);
-    piece.stored = variable.chunked ? part : piece.box.count;
+    const StoredVariable& stored = layout_.stored[v];
+    piece.stored = stored.chunked ? part : piece.box.count;
     piece.bytes = piece.stored.product() * element;
-    piece.slab_offset = variable.chunked ? 0 : offset * element;
-    put_in_frame(piece, variable);
+    const std::uint64_t slab_offset = stored.chunked ? 0 : offset * element;
+    put_in_frame(piece, variable.record, stored.section_offset + slab_offset);
     layout_.pieces.push_back(piece);
+    layout_.slab_offsets.push_back(slab_offset);
   }
 
-  /// Appends to the open frame, or opens one.
-  void put_in_frame(Piece& piece, const VariableLayout& variable) {
+  /// Appends to the open frame, or opens one. `section_offset`: of the piece, with arithmetic places.
+  void put_in_frame(Piece& piece, bool record, std::uint64_t section_offset) {
     if (open_) {
       Frame& frame = layout_.frames.back();
       const std::uint64_t offset =
           traits_.arithmetic_places
-              ? variable.section_offset + piece.slab_offset - frame.section_offset
+              ? section_offset - open_section_offset_
               : round_up(frame.bytes, piece.bytes >= aligned_piece_bytes ? page_bytes : 8);
       if (offset + piece.bytes > sizes_.gathered_bytes() || frame.piece_count == max_pieces_per_frame) {
         open_ = false;
@@ -218,11 +225,12 @@ class LayoutMaker {
       }
     }
     Frame frame;
-    frame.record = variable.record;
+    frame.record = record;
     frame.first_piece = static_cast<std::uint32_t>(layout_.pieces.size());
     frame.piece_count = 1;
     frame.bytes = piece.bytes;
-    if (traits_.arithmetic_places) frame.section_offset = variable.section_offset + piece.slab_offset;
+    open_section_offset_ = section_offset;
+    if (traits_.arithmetic_places) frame.phase = section_offset % page_bytes;
     piece.frame = static_cast<std::uint32_t>(layout_.frames.size());
     layout_.frames.push_back(frame);
     open_ = true;
@@ -232,7 +240,8 @@ class LayoutMaker {
   const FormatTraits& traits_;
   const LayoutSizes& sizes_;
   FileLayout layout_;
-  bool open_ = false;  ///< whether the last frame may take more pieces
+  bool open_ = false;                      ///< whether the last frame may take more pieces
+  std::uint64_t open_section_offset_ = 0;  ///< where it begins in its section, with arithmetic places
 };
 
 }  // namespace

@@ -7,7 +7,9 @@
 #include <cstring>
 
 #include "base/caller_terms.hpp"
+#include "pipeline/plan.hpp"
 #include "server/records.hpp"
+#include "server/stage_sink.hpp"
 #include "storage/fill.hpp"
 
 namespace afterbay::server {
@@ -76,6 +78,15 @@ bool scatter_points(ServedMap& map, std::size_t peer, const ServedCollection& co
   if (move.values * element != packed.size()) return false;
   model::execute(move, packed.data(), to, model::copy_kernel(element, false));
   return true;
+}
+
+/// One entry per variable; empty without stages.
+std::vector<pipeline::Settings> settings_of(const ServedCollection& collection) {
+  std::vector<pipeline::Settings> given;
+  if (!collection.stages.empty()) given.resize(collection.schema.variables.size());
+  for (const wire::StageSetting& it : collection.stages)
+    if (it.variable < given.size()) given[it.variable][it.name] = it.value;
+  return given;
 }
 
 /// "map 'land' over 180 x 360 points (gaps allowed, the first of repeated points counts)".
@@ -179,16 +190,18 @@ Result<const ServedCollection*> Catalog::add(std::size_t peer, const wire::Defin
     it.schema_hash = message.schema_hash;
     it.decompositions = message.decompositions;
     it.format = message.format;
+    it.stages = message.stages;
     new_collections_.push_back(message.id);
   } else if (it.name != message.name || it.schema_hash != message.schema_hash ||
              it.existing != message.existing || it.servers != message.servers || it.split != message.split ||
              it.least != (message.least != 0) || it.gather_bytes != message.gather_bytes ||
-             it.decompositions != message.decompositions || it.format != message.format) {
+             it.decompositions != message.decompositions || it.format != message.format ||
+             it.stages != message.stages) {
     return fail(
         make_error(
             ErrorCode::conflict,
             "model rank {} defines collection '{}' differently from another rank ('{}' there): schema, "
-            "store and options must be equal on all ranks",
+            "store, options and settings of variables must be equal on all ranks",
             peer, message.name, it.name)
             .at_rank(session_rank(peer)));
   }
@@ -196,7 +209,11 @@ Result<const ServedCollection*> Catalog::add(std::size_t peer, const wire::Defin
   it.schema = *message.schema;
   const model::LayoutSizes sizes{config_.memory.block_bytes, config_.chunk_bytes, it.gather_bytes};
   AFTERBAY_TRY_ASSIGN(model::FileLayout layout, model::make_layout(it.schema, it.format, sizes));
-  it.layout = std::make_shared<const model::FileLayout>(std::move(layout));
+  AFTERBAY_TRY_ASSIGN(pipeline::Plan plan, pipeline::make_plan(it.schema, settings_of(it)));
+  auto files = std::make_shared<const model::FileLayout>(std::move(layout));
+  it.layout = pipeline::handover_layout(files, plan);
+  it.sink = plan.empty() ? make_direct_sink(std::move(files))
+                         : make_stage_sink(std::move(files), it.layout, it.schema, std::move(plan));
   return &it;
 }
 

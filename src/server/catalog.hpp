@@ -14,10 +14,11 @@
 #include "config/config.hpp"
 #include "model/decomposition.hpp"
 #include "model/frame_owners.hpp"
-#include "model/layout.hpp"
+#include "model/handover_layout.hpp"
 #include "model/map_moves.hpp"
 #include "model/moves.hpp"
 #include "server/served_map.hpp"
+#include "server/sink.hpp"
 #include "transport/link.hpp"
 #include "wire/model_messages.hpp"
 #include "wire/server_answers.hpp"
@@ -26,7 +27,7 @@ namespace afterbay::server {
 
 /// A value that fills those points of a piece that no rank writes.
 struct PieceFill {
-  std::uint32_t piece = 0;  ///< index in FileLayout::pieces
+  std::uint32_t piece = 0;  ///< index in HandoverLayout::pieces
   std::vector<model::Move> boxes;
   std::optional<model::MapMove> points;
 };
@@ -42,15 +43,17 @@ struct ServedCollection {
   std::uint32_t first = 0;             ///< the server that makes its first file
   std::uint64_t gather_bytes = 0;      ///< used for its layout
   std::uint64_t schema_hash = 0;
+  std::vector<wire::StageSetting> stages;  ///< as the ranks configured them
   Schema schema;
   std::vector<std::int32_t> decompositions;  ///< one per variable; -1: Whole
   std::vector<model::MapPlace> places;       ///< one per variable: position of a map's dimensions
   /// One per variable. If set, its pieces are handed over packed, and this is the cut of its map.
   std::vector<const ServedMap::Cut*> packed;
-  std::shared_ptr<const model::FileLayout> layout;
+  std::shared_ptr<const model::HandoverLayout> layout;  ///< of its frames
+  std::shared_ptr<const Sink> sink;                     ///< which writes its files
   std::uint32_t first_frame = 0;
   std::vector<PieceFill> fills;                     ///< sorted by piece
-  std::vector<std::vector<std::byte>> fill_values;  ///< one per variable, in file byte order
+  std::vector<std::vector<std::byte>> fill_values;  ///< one per variable, in the byte order of frames
   std::vector<std::uint32_t> expected;              ///< number of contributions, one per piece
 };
 

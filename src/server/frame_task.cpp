@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 namespace afterbay::server {
 namespace {
@@ -43,16 +44,6 @@ void put_in_order(const ServedCollection& collection, std::uint32_t number, cons
                    from + share.before * bytes, to, copy);
 }
 
-/// Buffers are used again and again: the few bytes between neighbours must not show what was there before.
-void clear_between(const std::vector<storage::PieceWrite>& writes) {
-  for (std::size_t i = 1; i < writes.size(); ++i) {
-    auto* end = const_cast<std::byte*>(writes[i - 1].bytes.data() + writes[i - 1].bytes.size());
-    const std::byte* next = writes[i].bytes.data();
-    if (next > end && static_cast<std::uint64_t>(next - end) < model::page_bytes)
-      std::memset(end, 0, static_cast<std::size_t>(next - end));
-  }
-}
-
 /// "T", or "T, ps and 3 more" for a frame of several variables.
 std::string variables_of(const FrameTask& task) {
   constexpr std::size_t most = 3;
@@ -71,31 +62,26 @@ std::string variables_of(const FrameTask& task) {
 }  // namespace
 
 Result<storage::WriteCost> write_frame_task(const FrameTask& task, storage::File& file,
-                                            ScratchBuffers& scratch, observe::Timer* fill_timer) {
+                                            ScratchBuffers& scratch, const FrameTimers& timers) {
   if (task.pieces.empty()) return storage::WriteCost{};
-  const model::FileLayout& layout = *task.collection->layout;
+  const model::HandoverLayout& layout = *task.collection->layout;
   const model::Frame& frame = layout.frames[layout.pieces[task.pieces.front()].frame];
   const std::uint64_t phase = layout.phase(frame, task.record);
   std::byte* base = task.view.buffer.data() + phase;
   std::optional<ScratchBuffers::Lease> in_order;
-  std::vector<storage::PieceWrite> writes;
   {
-    const observe::Timed timed(fill_timer);
+    const observe::Timed timed(timers.fill);
     if (has_packed(task)) {
       in_order.emplace(scratch);
       std::byte* const to = in_order->data() + phase;
       for (const std::uint32_t p : task.pieces) put_in_order(*task.collection, p, base, to);
       base = to;
     }
-    for (const std::uint32_t p : task.pieces) {
-      const model::Piece& piece = layout.pieces[p];
-      std::byte* const at = base + piece.frame_offset;
-      fill_unwritten(*task.collection, p, at);
-      writes.push_back({&piece, task.record, {at, piece.bytes}, task.epochs});
-    }
-    clear_between(writes);
+    for (const std::uint32_t p : task.pieces)
+      fill_unwritten(*task.collection, p, base + layout.pieces[p].frame_offset);
   }
-  auto cost = file.write(writes);
+  const CompleteFrame complete{base, task.pieces, task.record, task.epochs, in_order.has_value()};
+  auto cost = task.collection->sink->write(complete, file, scratch, timers.stages);
   if (!cost) cost.error().in_variable(variables_of(task));
   return cost;
 }

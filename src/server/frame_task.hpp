@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The last steps of a frame before the disk: fill what no rank wrote, then write its pieces.
+// The last steps of a frame before its sink: packed contributions are put in order, and what no rank wrote
+// gets the fill value.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +21,14 @@ struct FrameTask {
   std::uint64_t epochs = 0;           ///< number of the last epoch before its puts
 };
 
-/// Runs in a worker. `scratch`: for frames that were handed over packed.
+struct FrameTimers {
+  observe::Timer* fill = nullptr;
+  observe::Timer* stages = nullptr;
+};
+
+/// Runs in a worker, which takes at most one buffer of `scratch`: for frames that were handed over packed,
+/// and for stages.
 Result<storage::WriteCost> write_frame_task(const FrameTask& task, storage::File& file,
-                                            ScratchBuffers& scratch, observe::Timer* fill_timer);
+                                            ScratchBuffers& scratch, const FrameTimers& timers);
 
 }  // namespace afterbay::server

@@ -97,8 +97,8 @@ class Server {
     observe::Counter *bytes, *written, *direct, *messages, *backlog, *files;
   };
   struct CollectionTimers {
-    observe::Timer *write = nullptr, *fill = nullptr, *encode = nullptr, *library = nullptr, *disk = nullptr,
-                   *publish = nullptr;
+    observe::Timer *write = nullptr, *fill = nullptr, *stages = nullptr, *encode = nullptr,
+                   *library = nullptr, *disk = nullptr, *publish = nullptr;
   };
 
   bool take_messages();
@@ -135,7 +135,7 @@ class Server {
                    const transport::FrameView& view, std::vector<std::uint32_t> pieces);
   /// Called by a worker: writes a frame whose turn has come.
   Result<storage::WriteCost> write_queued(const Overflow::Handle& frame, const OutputFile& file,
-                                          observe::Timer* fill_timer);
+                                          const CollectionTimers& timers);
   void erase_record(const ServedCollection& collection, std::uint64_t seq);
   [[nodiscard]] bool no_room() const;
   bool waited_for_room(std::uint64_t now);

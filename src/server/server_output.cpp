@@ -32,6 +32,7 @@ Server::CollectionTimers& Server::timers_of(const ServedCollection& collection) 
     CollectionTimers& it = at->second;
     it.write = profile_.timer(collection.name, timers_.write);
     it.fill = profile_.timer("fill", it.write);
+    if (collection.sink->takes_scratch()) it.stages = profile_.timer("stages", it.write);
     it.encode = profile_.timer("encode", it.write);
     it.library = profile_.timer("library", it.write);
     it.disk = profile_.timer("disk", it.write);
@@ -72,7 +73,7 @@ void Server::note_striping(const ServedCollection& collection, const storage::Fi
 storage::FileRequest Server::request_for(const OutputFile& file) {
   storage::FileRequest request;
   request.path = file.path;
-  request.layout = file.collection->layout;
+  request.layout = file.collection->sink->file_layout();
   request.existing = file.collection->existing;
   request.direct_io = config_.direct_io;
   request.chunk_memory = chunk_memory_;
@@ -146,7 +147,7 @@ void Server::write_frame(OutputFile& file, const ServedCollection& collection, s
   const auto write = [this, timers, frame = std::move(frame), id = collection.id, &file, seq] {
     observe::Timed timed(timers.write);
     FrameWritten result{.file = file.id, .collection = id, .seq = seq};
-    auto cost = write_queued(frame, file, timers.fill);
+    auto cost = write_queued(frame, file, timers);
     if (cost) {
       timed.bytes(cost->bytes_in);
       account(*cost, timers);

@@ -55,15 +55,16 @@ void Server::relieve() {
 }
 
 Result<storage::WriteCost> Server::write_queued(const Overflow::Handle& frame, const OutputFile& file,
-                                                observe::Timer* fill_timer) {
+                                                const CollectionTimers& timers) {
   Overflow::Taken taken;
   if (auto back = overflow_.take(*frame, scratch_, taken); !back)
     return afterbay::fail(std::move(back).error());
   if (taken.dropped) return storage::WriteCost{};
   auto cost = [&]() -> Result<storage::WriteCost> {
     AFTERBAY_TRY(check_wanted(file));
-    return write_frame_task(taken.task, *file.file, scratch_, fill_timer);
+    return write_frame_task(taken.task, *file.file, scratch_, {timers.fill, timers.stages});
   }();
+  if (!cost) cost.error().in_file(file.path);
   if (!taken.buffer) port_->frames().release(taken.task.view);
   return cost;
 }

@@ -30,7 +30,7 @@ void Server::prepare_structure() {
   preparations_.structures.pop_front();
   storage::FileRequest request;
   request.schema = next.schema;
-  request.layout = next.layout;
+  request.layout = next.sink->file_layout();
   submit_preparation(
       [this, format = next.format, request = std::move(request)]() -> Result<> {
         const observe::Timed timed(profile_.timer("prepare"));
@@ -49,15 +49,15 @@ void Server::prepare_journal() {
   submit_preparation([this] { return journal_->begin(); });
 }
 
-/// Each worker puts packed frames in order in its own memory, which the system provides slowly: 3
-/// ms for 4 MiB were measured.
+/// Each worker puts packed frames in order, and computes stages, in its own memory, which the
+/// system provides slowly: 3 ms for 4 MiB were measured.
 void Server::prepare_scratch(const wire::Defined& defined) {
   if (preparations_.has_scratch) return;
   std::uint64_t bytes = 0;
   for (const wire::Defined::Base& base : defined.bases) {
     const ServedCollection& collection = *catalog_.find(base.collection);
     for (const model::Piece& piece : collection.layout->pieces)
-      if (collection.packed[piece.variable] != nullptr)
+      if (collection.packed[piece.variable] != nullptr || collection.sink->takes_scratch())
         bytes = std::max(bytes, collection.layout->frames[piece.frame].bytes + model::page_bytes);
   }
   if (bytes == 0) return;

@@ -58,7 +58,7 @@ Slot::Part part_of(const model::Box& box, const model::Index& shape, void* data)
 /// Adds the boxes of a direct slot, inside the frames that the server lent.
 void add_direct_parts(Slot::State& slot) {
   const client::Handover& handover = slot.acquired->handover;
-  const model::FileLayout& layout = handover.file->collection->layout();
+  const model::HandoverLayout& layout = handover.file->collection->layout();
   const model::Box& mine = handover.file->collection->variable(handover.variable).mine;
   for (std::size_t i = 0; i < handover.plan->pieces.size(); ++i) {
     const client::PiecePlan& plan = handover.plan->pieces[i];

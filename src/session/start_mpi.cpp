@@ -132,7 +132,7 @@ Result<std::string> common_name(const std::vector<Greeting>& all) {
 
 transport::LinkSizes link_sizes(const config::Memory& memory) {
   transport::LinkSizes sizes;
-  sizes.memory_bytes = memory.server_bytes;
+  sizes.memory_bytes = memory.frame_bytes();
   sizes.block_bytes = memory.block_bytes;
   sizes.small_block_bytes = memory.small_block_bytes;
   sizes.small_share = memory.small_share;

@@ -9,15 +9,12 @@
 
 #include "afterbay/schema.hpp"
 #include "codec/aligned_buffer.hpp"
+#include "model/fill_value.hpp"
 
 namespace afterbay::storage {
 
-/// The default fill value of netCDF for a type, as one element; empty for strings. Source:
-/// netCDF-C, netcdf.h, NC_FILL_*.
-Values default_fill(Type type);
-
-/// The variable's fill value, or the default of its type. An attribute `_FillValue` also counts.
-Values fill_of(const Variable& variable);
+using model::default_fill;
+using model::fill_of;
 
 /// Swaps the bytes of each element in place if the file has another byte order than this machine.
 void to_file_order(std::span<std::byte> bytes, std::size_t element_bytes, bool big_endian);

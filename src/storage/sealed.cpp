@@ -61,17 +61,19 @@ std::uint64_t digest_of(const model::FileLayout& layout) {
   digest.number(static_cast<std::uint64_t>(layout.format));
   digest.number(layout.big_endian ? 1 : 0);
   digest.number(layout.record_bytes);
-  for (const model::VariableLayout& variable : layout.variables) {
-    digest.number((variable.record ? 1u : 0u) | (variable.framed ? 2u : 0u) | (variable.chunked ? 4u : 0u));
+  for (std::size_t v = 0; v < layout.variables.size(); ++v) {
+    const model::VariableLayout& variable = layout.variables[v];
+    const model::StoredVariable& stored = layout.stored[v];
+    digest.number((variable.record ? 1u : 0u) | (variable.framed ? 2u : 0u) | (stored.chunked ? 4u : 0u));
     for (const std::uint64_t value :
-         {variable.record_span, variable.slab_bytes, variable.section_offset,
-          std::uint64_t{variable.first_piece}, std::uint64_t{variable.piece_count}})
+         {stored.record_span, variable.slab_bytes, stored.section_offset, std::uint64_t{variable.first_piece},
+          std::uint64_t{variable.piece_count}})
       digest.number(value);
-    for (const model::Index& index : {variable.shape, variable.chunk, variable.part}) digest.index(index);
+    for (const model::Index& index : {variable.shape, stored.chunk, variable.part}) digest.index(index);
   }
   for (const model::Piece& piece : layout.pieces) {
     for (const std::uint64_t value :
-         {std::uint64_t{piece.variable}, std::uint64_t{piece.number}, piece.bytes, piece.slab_offset})
+         {std::uint64_t{piece.variable}, std::uint64_t{piece.number}, piece.bytes, layout.slab_offset(piece)})
       digest.number(value);
     digest.index(piece.box.start);
   }

@@ -31,7 +31,7 @@ struct FrameSlot {
   std::uint32_t frame = 0;  ///< number in the server's frame table
   std::uint64_t seq = 0;    ///< the collection's running number of (file, record)
   std::uint64_t bytes = 0;  ///< bytes of the frame
-  std::uint64_t phase = 0;  ///< bytes to skip at the buffer's start (FileLayout::phase)
+  std::uint64_t phase = 0;  ///< bytes to skip at the buffer's start (HandoverLayout::phase)
   std::uint64_t position =
       0;  ///< the rank's position in its own order of puts; equal for the same put on every rank
 };

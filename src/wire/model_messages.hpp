@@ -53,6 +53,18 @@ struct DefineMap {
   }
 };
 
+/// A setting of a stage of one variable, see pipeline/stage.hpp.
+struct StageSetting {
+  std::uint32_t variable = 0;  ///< index in the schema
+  std::string name;
+  std::string value;
+  template <class A>
+  void fields(A& a) {
+    a(variable, name, value);
+  }
+  friend bool operator==(const StageSetting&, const StageSetting&) = default;
+};
+
 struct DefineCollection {
   static constexpr Kind kind = FromModel::kind<DefineCollection>();
   std::uint32_t id = 0;
@@ -67,11 +79,12 @@ struct DefineCollection {
   std::uint64_t gather_bytes = 0;      ///< model::LayoutSizes::gather_bytes
   std::uint64_t schema_hash = 0;
   std::vector<std::int32_t> decompositions;  ///< one per variable: id, or -1 for Whole
+  std::vector<StageSetting> stages;          ///< by variable and name
   std::optional<Schema> schema;              ///< from the lowest model rank only
   template <class A>
   void fields(A& a) {
     a(id, name, format, existing, split, least, servers, first, gather_bytes, schema_hash, decompositions,
-      schema);
+      stages, schema);
   }
 };
 

@@ -20,6 +20,12 @@ collections:
 
 
 class Check(CommandTest):
+    def test_memory_of_stages(self):
+        path = self.write("run.yaml", RUN + "    variables: {T: {multiply: 2}}\n")
+        done = self.expect(OK, "check", path, "--ranks", "6")
+        self.assertIn(
+            "each server has 1GiB: 222 blocks of 4MiB and 507 of 256KiB, and 8200KiB in which stages compute", done.stdout)
+
     def test_correct(self):
         done = self.expect(OK, "check", self.write("run.yaml", RUN))
         self.assertEqual(done.stdout, "run.yaml: correct\n")

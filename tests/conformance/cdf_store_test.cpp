@@ -94,7 +94,8 @@ TEST_P(CdfStoreTest, begins_the_sections_on_pages_where_the_layout_says) {
   EXPECT_EQ(header->record_bytes, request.layout->record_bytes);
   for (std::size_t v = 0; v < request.schema.variables.size(); ++v) {
     const model::VariableLayout& layout = request.layout->variables[v];
-    EXPECT_EQ((header->variables[v].begin - layout.section_offset) % model::page_bytes, 0u) << v;
+    EXPECT_EQ((header->variables[v].begin - request.layout->stored[v].section_offset) % model::page_bytes, 0u)
+        << v;
     EXPECT_EQ(header->variables[v].slab_bytes, layout.slab_bytes) << v;
     EXPECT_EQ(header->variables[v].record, layout.record) << v;
   }

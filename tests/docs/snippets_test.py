@@ -170,11 +170,19 @@ def check_epochs(file):
     numpy.testing.assert_array_equal(file["T"][:], 273.15)
 
 
+def check_units(file):
+    file.set_auto_mask(False)
+    numpy.testing.assert_allclose(file["ps"][:], 1013.25, rtol=1e-15)
+    expected = numpy.full((1, 300), 300.15 - 273.15)
+    expected[:, ::100] = -999  # the fill value
+    numpy.testing.assert_allclose(file["tas"][:], expected, rtol=1e-6)
+
+
 def check_history(file):
     numpy.testing.assert_array_equal(file["temperature"][:], numpy.full((9, 8), 283.0))
 
 
-CHECKS = {"readme": check_history, "epochs": check_epochs, "compmaps": check_compmaps, "restart": check_restart, "driven": check_driven, "halos": check_halos}
+CHECKS = {"readme": check_history, "units": check_units, "epochs": check_epochs, "compmaps": check_compmaps, "restart": check_restart, "driven": check_driven, "halos": check_halos}
 INPUTS = {"driven": make_inputs, "halos": make_mesh}
 RANKS = {"restart": (4, 3)}  # one run after the other
 FILES = {"readme": "hist_0003.nc"}

@@ -18,6 +18,17 @@ constexpr std::uint64_t levels = 3, rows = 14, columns = 22, points = rows * col
 constexpr std::uint64_t halo = 2;
 constexpr std::uint64_t records = 3;  ///< of a file, before more are appended
 
+/// Files that are made anew have stages in some variables, files that are appended to have none (and the
+/// other way round for fluxes): every layout of a session writes the same values both ways.
+inline SessionOptions with_stages(SessionOptions options) {
+  options.set("collections.history.variables.T.multiply", "0.5");
+  options.set("collections.history.variables.T.add", "-8");
+  options.set("collections.history.variables.Q.multiply", "-2");
+  options.set("collections.history.variables.mask.add", "7");
+  options.set("collections.history.variables.time.multiply", "6");
+  return options.set("collections.longer_flux.variables.F.add", "0.5");
+}
+
 /// The value of a point, so that every number of every file is known in advance.
 inline float value(std::uint64_t record, std::uint64_t level, std::uint64_t row, std::uint64_t column) {
   return static_cast<float>(((record * levels + level) * rows + row) * columns + column);
@@ -74,10 +85,11 @@ class Model {
     OutputFile h = history.open(FileName{{}, step, {}, {}});
     OutputFile f = flux.open(FileName{{}, step, {}, {}});
     EXPECT_EQ(h.records(), from);
-    if (from == 0) h.put("mask", std::vector<int>(rows_ * columns, step + 7).data());
+    const bool is_new = from == 0;
+    if (is_new) h.put("mask", std::vector<int>(rows_ * columns, step).data());
     for (std::uint64_t record = from; record < to; ++record) {
-      put_history(h, record);
-      f.put("F", record, stripes(record).data());
+      put_history(h, record, is_new);
+      f.put("F", record, stripes(record, is_new ? 0.5 : 0).data());
       session_.end_step();
     }
     const Ticket of_history = h.close(), of_flux = f.close();
@@ -88,8 +100,9 @@ class Model {
     EXPECT_TRUE(std::filesystem::exists(f.path()));
   }
 
-  void put_history(OutputFile& file, std::uint64_t record) {
-    const double time = 6.0 * static_cast<double>(record);
+  /// `staged`: the servers compute the values from what is put here, see with_stages.
+  void put_history(OutputFile& file, std::uint64_t record, bool staged) {
+    const double time = (staged ? 1.0 : 6.0) * static_cast<double>(record);
     const std::vector<std::string> label{"step " + std::to_string(record) + std::string(record * 100, '.')};
     file.put("time", record, &time);
     file.put_strings("label", record, label);
@@ -105,17 +118,17 @@ class Model {
       for (std::uint64_t j = 0; j < rows_; ++j)
         for (std::uint64_t i = 0; i < columns; ++i) {
           const float here = value(record, k, row_ + j, i);
-          with_halo[(k * shape[1] + j + halo) * shape[2] + i + halo] = here;
-          dense.push_back(-here);
+          with_halo[(k * shape[1] + j + halo) * shape[2] + i + halo] = staged ? 2 * (here + 8) : here;
+          dense.push_back(staged ? here / 2 : -here);
         }
     file.put("T", record, with_halo.data(), MemoryLayout{shape, {0, halo, halo}, {}});
     file.put("Q", record, dense.data());
   }
 
-  [[nodiscard]] std::vector<double> stripes(std::uint64_t record) const {
+  [[nodiscard]] std::vector<double> stripes(std::uint64_t record, double more) const {
     std::vector<double> values;
     for (std::uint64_t j = 0; j < rows; ++j)
-      for (std::uint64_t i = 0; i < columns_; ++i) values.push_back(value(record, 0, j, column_ + i) + 0.5);
+      for (std::uint64_t i = 0; i < columns_; ++i) values.push_back(value(record, 0, j, column_ + i) + more);
     return values;
   }
 
@@ -150,7 +163,7 @@ inline void expect_files(int step, std::uint64_t length) {
 /// Files of two collections, written by several ranks, appended to, read back and compared value by
 /// value.
 inline void run_everything(const SessionOptions& options) {
-  run_session(options, [](Session& session) {
+  run_session(with_stages(options), [](Session& session) {
     Model model(session);
     model.write_files(0);
     model.write_files(1);

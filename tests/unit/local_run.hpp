@@ -67,12 +67,15 @@ class LocalRun {
   std::function<int()> stop_signal;
   /// of the model ranks
   Terms terms = Terms::c;
+  /// Settings that a model rank has in addition.
+  std::function<Settings(int rank)> settings_of_rank;
 
  private:
-  std::unique_ptr<config::Config> config() const {
+  std::unique_ptr<config::Config> config(const Settings& more = {}) const {
     config::Sources sources;
     sources.environment.emplace();
     sources.settings = settings_;
+    sources.settings.insert(sources.settings.end(), more.begin(), more.end());
     sources.settings.emplace(sources.settings.begin(), "statistics.directory", "off");  // of the working one
     sources.settings.emplace_back("report.table", "off");
     auto loaded = config::load(sources);
@@ -82,7 +85,7 @@ class LocalRun {
 
   transport::ThreadHub hub(const config::Config& config, std::size_t server) const {
     transport::LinkSizes sizes;
-    sizes.memory_bytes = config.memory.server_bytes;
+    sizes.memory_bytes = config.memory.frame_bytes();
     sizes.block_bytes = config.memory.block_bytes;
     sizes.small_block_bytes = config.memory.small_block_bytes;
     sizes.small_share = config.memory.small_share;
@@ -137,7 +140,8 @@ class LocalRun {
   }
 
   std::optional<Error> play(const Model& model, int rank, client::ModelSession::Links links) const {
-    auto state = std::make_unique<Session::State>("test", config());
+    auto state = std::make_unique<Session::State>(
+        "test", config(settings_of_rank ? settings_of_rank(rank) : Settings()));
     client::RankIdentity identity{rank, rank, models_, {}, terms};
     for (int s = 0; s < servers_; ++s) identity.pool_of_server.push_back(pool_of(*state->config, s));
     state->model = std::make_shared<client::ModelSession>(std::move(identity), *state->config,

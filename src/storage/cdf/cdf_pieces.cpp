@@ -21,7 +21,7 @@ std::uint64_t CdfPlaces::first_byte_of_records(const model::FileLayout& layout) 
 std::uint64_t CdfPlaces::offset_of(const model::FileLayout& layout, const model::Piece& piece,
                                    std::uint64_t record) const noexcept {
   const std::uint64_t record_offset = layout.variables[piece.variable].record ? record * record_bytes : 0;
-  return begins[piece.variable] + record_offset + piece.slab_offset;
+  return begins[piece.variable] + record_offset + layout.slab_offset(piece);
 }
 
 std::vector<std::byte> seal(const CdfPlaces& places, const LeaderPart& part,

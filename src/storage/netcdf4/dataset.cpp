@@ -44,11 +44,12 @@ Error Dataset::error(const std::string& doing) const {
   return driver_->error(doing + " variable '" + name_ + "'").in_variable(name_);
 }
 
-Dataset::Dataset(hid_t file, FileDriver& driver, const Variable& variable,
-                 const model::VariableLayout& layout, DatasetFacts facts)
+Dataset::Dataset(hid_t file, FileDriver& driver, const Variable& variable, const model::FileLayout& layout,
+                 std::size_t index, DatasetFacts facts)
     : file_(file),
       driver_(&driver),
-      layout_(&layout),
+      layout_(&layout.variables[index]),
+      stored_(&layout.stored[index]),
       type_(variable.type),
       name_(variable.name),
       facts_(std::move(facts)) {
@@ -56,8 +57,8 @@ Dataset::Dataset(hid_t file, FileDriver& driver, const Variable& variable,
 }
 
 Result<Dataset> Dataset::open(hid_t file, FileDriver& driver, const Variable& variable,
-                              const model::VariableLayout& layout) {
-  Dataset dataset(file, driver, variable, layout, {dataset_name(file, variable.name), {}, {}});
+                              const model::FileLayout& layout, std::size_t index) {
+  Dataset dataset(file, driver, variable, layout, index, {dataset_name(file, variable.name), {}, {}});
   AFTERBAY_TRY(dataset.reach());
   AFTERBAY_TRY(dataset.inspect());
   return dataset;
@@ -84,9 +85,9 @@ Result<> Dataset::inspect() {
   if (!type.valid() || !creation.valid()) return fail(error("find the type of"));
   if (!stored_as(type.get(), type_)) return {};
   const H5D_layout_t kind = H5Pget_layout(creation.get());
-  if (kind == H5D_CONTIGUOUS && !layout_->chunked && H5Pget_external_count(creation.get()) == 0)
+  if (kind == H5D_CONTIGUOUS && !stored_->chunked && H5Pget_external_count(creation.get()) == 0)
     facts_.storage.placement = Placement::dense;
-  if (kind == H5D_CHUNKED && layout_->chunked) return inspect_chunks(creation.get());
+  if (kind == H5D_CHUNKED && stored_->chunked) return inspect_chunks(creation.get());
   return {};
 }
 
@@ -96,7 +97,7 @@ Result<> Dataset::inspect_chunks(hid_t creation_list) {
     return fail(error("find the chunks of"));
   const std::size_t record_rank = layout_->record ? 1 : 0;
   if (!std::equal(chunk.begin() + static_cast<std::ptrdiff_t>(record_rank), chunk.end(),
-                  layout_->chunk.begin(), layout_->chunk.end()))
+                  stored_->chunk.begin(), stored_->chunk.end()))
     return {};
   auto codec = codec_of(creation_list, size_of(type_));
   if (!codec) return {};

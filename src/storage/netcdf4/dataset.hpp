@@ -29,12 +29,12 @@ struct DatasetFacts {
 /// All calls need a LibraryLock, except simple getters, which any thread may call.
 class Dataset {
  public:
-  /// Opens the dataset and determines how it is stored.
+  /// Opens the dataset and determines how it is stored. `index`: its variable's index in the layout.
   static Result<Dataset> open(hid_t file, FileDriver& driver, const Variable& variable,
-                              const model::VariableLayout& layout);
+                              const model::FileLayout& layout, std::size_t index);
   /// A dataset with known properties: it is opened when it is first needed.
-  Dataset(hid_t file, FileDriver& driver, const Variable& variable, const model::VariableLayout& layout,
-          DatasetFacts facts);
+  Dataset(hid_t file, FileDriver& driver, const Variable& variable, const model::FileLayout& layout,
+          std::size_t index, DatasetFacts facts);
 
   [[nodiscard]] const DatasetFacts& facts() const noexcept { return facts_; }
   [[nodiscard]] const VariableStorage& storage() const noexcept { return facts_.storage; }
@@ -75,6 +75,7 @@ class Dataset {
   hid_t file_;
   FileDriver* driver_;
   const model::VariableLayout* layout_;
+  const model::StoredVariable* stored_;
   Type type_;
   std::string name_;
   Hdf5Id id_;

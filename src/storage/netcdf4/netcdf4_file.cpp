@@ -56,11 +56,10 @@ Result<> Netcdf4File::open_library(const Netcdf4Structure* structure) {
   for (std::size_t v = 0; v < schema_.variables.size(); ++v) {
     const Variable& variable = schema_.variables[v];
     if (known) {
-      datasets_.emplace_back(file_.get(), *driver_, variable, layout_->variables[v], structure->datasets[v]);
+      datasets_.emplace_back(file_.get(), *driver_, variable, *layout_, v, structure->datasets[v]);
       continue;
     }
-    AFTERBAY_TRY_ASSIGN(Dataset dataset,
-                        Dataset::open(file_.get(), *driver_, variable, layout_->variables[v]));
+    AFTERBAY_TRY_ASSIGN(Dataset dataset, Dataset::open(file_.get(), *driver_, variable, *layout_, v));
     datasets_.push_back(std::move(dataset));
   }
   AFTERBAY_TRY(driver_->check("open the file"));
@@ -188,7 +187,7 @@ Result<std::uint64_t> Netcdf4File::place_one(const PlaceRequest& request) {
   if (dataset.storage().placement == Placement::dense) {
     AFTERBAY_TRY_ASSIGN(const std::uint64_t begin,
                         dataset.place_dense(layout_->variables[piece.variable].slab_bytes));
-    return begin + piece.slab_offset;
+    return begin + layout_->slab_offset(piece);
   }
   const std::uint64_t span = dataset.storage().span;
   const std::uint64_t chunk_bytes = request.bytes > 0 ? request.bytes : span * piece.bytes;

@@ -235,7 +235,7 @@ std::optional<std::uint64_t> PieceWriter::known_place(const Job& job) const {
   const VariableStorage& storage = storage_[piece.variable];
   if (storage.placement == Placement::dense) {
     if (!dense_[piece.variable]) return std::nullopt;
-    return *dense_[piece.variable] + piece.slab_offset;
+    return *dense_[piece.variable] + layout_.slab_offset(piece);
   }
   if (storage.span == 1 || job.encoded) return std::nullopt;
   const auto found = chunks_.find(key_of(job.piece));
@@ -247,7 +247,7 @@ void PieceWriter::remember(const Job& job, std::uint64_t offset) {
   const model::Piece& piece = *job.piece.piece;
   const VariableStorage& storage = storage_[piece.variable];
   if (storage.placement == Placement::dense)
-    dense_[piece.variable] = offset - piece.slab_offset;
+    dense_[piece.variable] = offset - layout_.slab_offset(piece);
   else if (storage.span > 1 && job.encoded)
     chunks_[key_of(job.piece)] = {offset, std::as_const(job.encoded->bytes).bytes().size()};
   else if (storage.span > 1)

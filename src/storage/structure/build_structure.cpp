@@ -57,7 +57,7 @@ class Builder {
     for (const Attribute& attribute : schema_.attributes)
       AFTERBAY_TRY(put_attribute(NC_GLOBAL, attribute, "global attribute '" + attribute.name + "'"));
     for (std::size_t v = 0; v < schema_.variables.size(); ++v) {
-      auto defined = define_variable(schema_.variables[v], layout_.variables[v]);
+      auto defined = define_variable(schema_.variables[v], layout_.variables[v].record, layout_.stored[v]);
       if (!defined) return fail(std::move(defined).error().in_variable(schema_.variables[v].name));
     }
     if (classic_) return end_classic_definitions();
@@ -72,7 +72,7 @@ class Builder {
                         "define dimension '" + dimension.name + "'");
   }
 
-  Result<> define_variable(const Variable& variable, const model::VariableLayout& layout) {
+  Result<> define_variable(const Variable& variable, bool record, const model::StoredVariable& stored) {
     const std::string what = "variable '" + variable.name + "'";
     std::vector<int> ids;
     for (const std::string& name : variable.dimensions) {
@@ -87,7 +87,7 @@ class Builder {
                                          static_cast<int>(ids.size()), ids.data(), &number),
                               "define " + what));
     variables_.push_back(number);
-    if (!classic_) AFTERBAY_TRY(define_storage(number, variable, layout, what));
+    if (!classic_) AFTERBAY_TRY(define_storage(number, variable, record, stored, what));
     // The fill value takes its place in the order of the attributes, the first one unless listed.
     if (!lists_fill(variable)) AFTERBAY_TRY(define_fill(number, variable, what));
     for (const Attribute& attribute : variable.attributes) {
@@ -105,18 +105,18 @@ class Builder {
   }
 
   /// Chunks and filters. Strings keep the library's defaults: their elements live elsewhere in the file.
-  Result<> define_storage(int number, const Variable& variable, const model::VariableLayout& layout,
-                          const std::string& what) {
+  Result<> define_storage(int number, const Variable& variable, bool record,
+                          const model::StoredVariable& stored, const std::string& what) {
     if (variable.type == Type::string || variable.dimensions.empty()) return {};
     std::vector<std::size_t> chunk;
-    if (layout.chunked) {
-      if (layout.record) chunk.push_back(layout.record_span);
-      for (const std::uint64_t length : layout.chunk) chunk.push_back(length);
+    if (stored.chunked) {
+      if (record) chunk.push_back(stored.record_span);
+      for (const std::uint64_t length : stored.chunk) chunk.push_back(length);
     }
     AFTERBAY_TRY(check_netcdf(
-        nc_def_var_chunking(id_, number, layout.chunked ? NC_CHUNKED : NC_CONTIGUOUS, chunk.data()),
+        nc_def_var_chunking(id_, number, stored.chunked ? NC_CHUNKED : NC_CONTIGUOUS, chunk.data()),
         "chunk " + what));
-    return layout.chunked ? define_filters(id_, number, model::filters_of(variable), what) : Result<>{};
+    return stored.chunked ? define_filters(id_, number, model::filters_of(variable), what) : Result<>{};
   }
 
   Result<> define_fill(int number, const Variable& variable, const std::string& what) {

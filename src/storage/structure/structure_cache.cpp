@@ -24,11 +24,12 @@ std::uint64_t memory_of(const std::vector<Attribute>& attributes) {
 
 bool same_structure(const model::FileLayout& a, const model::FileLayout& b) {
   if (&a == &b) return true;
-  const auto stored_alike = [](const model::VariableLayout& one, const model::VariableLayout& other) {
-    return one.chunked == other.chunked && one.record == other.record && one.chunk == other.chunk &&
-           one.record_span == other.record_span;
+  const auto stored_alike = [](const model::StoredVariable& one, const model::StoredVariable& other) {
+    return one.chunked == other.chunked && one.chunk == other.chunk && one.record_span == other.record_span;
   };
-  return a.format == b.format && std::ranges::equal(a.variables, b.variables, stored_alike);
+  const auto record = &model::VariableLayout::record;
+  return a.format == b.format && std::ranges::equal(a.stored, b.stored, stored_alike) &&
+         std::ranges::equal(a.variables, b.variables, {}, record, record);
 }
 
 std::uint64_t memory_of(const Schema& schema) {

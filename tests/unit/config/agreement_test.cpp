@@ -52,6 +52,17 @@ TEST(ConfigAgreement, EachFlaggedSettingCounts) {
     EXPECT_THAT(difference(Config(), with(name, value)), HasSubstr(name + " is ")) << name;
 }
 
+/// Stages decide what ranks hand over, and how much memory a server has for it.
+TEST(ConfigAgreement, StagesOfVariablesCount) {
+  Config one, other;
+  one.overrides.push_back({"history", "t", "multiply", "2", {}});
+  EXPECT_EQ(difference(one, other),
+            "collections.history.variables.t.multiply is 2 on rank 0 and not set on rank 3");
+  other.overrides.push_back({"history", "t", "deflate", "4", {}});
+  other.overrides.push_back({"history", "t", "multiply", "2", {}});
+  EXPECT_EQ(difference(one, other), "");
+}
+
 TEST(ConfigAgreement, WhatRanksMayHaveForThemselvesIsNotCompared) {
   EXPECT_EQ(difference(Config(), with("log", "debug")), "");
   EXPECT_EQ(difference(Config(), with("report.table", "off")), "");

@@ -58,6 +58,63 @@ collections:
   EXPECT_THAT(history.settings_for("u").access, Optional(model::Access::series));
 }
 
+TEST(ConfigCollections, StagesOfVariablesAreReadAndJoined) {
+  const YamlFile file(R"(
+collections:
+  "*":
+    variables:
+      "t*": {multiply: 0.010, add: 1e3}
+  history:
+    variables:
+      temperature: {add: -273.15}
+)");
+  const Config config = load(file.sources()).value();
+  using Stages = pipeline::Settings;
+  EXPECT_EQ(config.settings_for("history").settings_for("temperature").stages,
+            (Stages{{"multiply", "0.01"}, {"add", "-273.15"}}));
+  EXPECT_EQ(config.settings_for("restart").settings_for("temperature").stages,
+            (Stages{{"multiply", "0.01"}, {"add", "1000"}}));
+  EXPECT_TRUE(config.settings_for("history").settings_for("u").stages.empty());
+}
+
+TEST(ConfigCollections, WrongStagesAreRefused) {
+  const YamlFile file(R"(
+collections:
+  history:
+    variables:
+      t: {multiply: 0, add: nan}
+      q: {multiply: [1, 2], mulitply: 3}
+)");
+  const std::string text = load(file.sources()).error().message;
+  EXPECT_THAT(text, testing::HasSubstr("collections.history.variables.t.multiply: expected a finite number "
+                                       "other than 0, found \"0\""));
+  EXPECT_THAT(text, testing::HasSubstr("collections.history.variables.t.add: expected a finite number, found "
+                                       "\"nan\""));
+  EXPECT_THAT(text, testing::HasSubstr("collections.history.variables.q.multiply: expected a finite number "
+                                       "other than 0, found a list"));
+  EXPECT_THAT(text, testing::HasSubstr("did you mean \"multiply\"?"));
+}
+
+/// Stages compute in memory.server: what is left for frames becomes less.
+TEST(ConfigCollections, StagesTakeBuffersFromTheMemoryOfServers) {
+  Sources sources = no_environment();
+  sources.settings = {{"memory.server", "64MiB"}, {"memory.small_share", "0"}, {"writers", "3"}};
+  const Config without = load(sources).value();
+  EXPECT_EQ(without.memory.stage_bytes(), 0u);
+  EXPECT_EQ(without.memory.blocks(), 16u);
+  sources.settings.emplace_back("collections.c.variables.t.add", "1");
+  const Config with = load(sources).value();
+  EXPECT_EQ(with.memory.stage_bytes(), 3u * ((4u << 20) + 4096));
+  EXPECT_EQ(with.memory.frame_bytes() + with.memory.stage_bytes(), 64u << 20);
+  EXPECT_EQ(with.memory.blocks(), 12u);
+  sources.settings.emplace_back("pools.a.servers", "1");
+  sources.settings.emplace_back("pools.a.writers", "1");
+  EXPECT_EQ(load(sources).value().of_pool("a").memory.blocks(), 14u);
+  sources.settings.resize(sources.settings.size() - 2);
+  sources.settings.emplace_back("topology", "inline");
+  EXPECT_EQ(load(sources).value().memory.stage_buffers, 1);
+}
+
 TEST(ConfigCollections, StripesAreReadAsAGroupOrByTheirDottedNames) {
   const YamlFile file(R"(
 afterbay:

@@ -34,6 +34,32 @@ TEST(ConfigContradictions, BlocksMustFitTwice) {
           "(set in code); raise memory.server to 686MiB or lower memory.block"));
 }
 
+TEST(ConfigContradictions, BlocksMustFitTwiceBesideTheBuffersOfStages) {
+  const Settings settings{{"memory.server", "16MiB"},
+                          {"memory.small_share", "0"},
+                          {"writers", "3"},
+                          {"collections.c.variables.t.multiply", "2"}};
+  EXPECT_THAT(
+      contradiction(settings).message,
+      HasSubstr("since memory.small_share is 0 (set in code) and stages of variables compute in 3 "
+                "buffers of a block and a page each; that must hold at least two, but memory.block is "
+                "4MiB (default); raise memory.server to 21MiB or lower memory.block"));
+  Sources sources = no_environment();
+  sources.settings = settings;
+  sources.settings.front().second = "21MiB";
+  EXPECT_TRUE(load(sources));
+}
+
+TEST(ConfigContradictions, ThePoolsMemoryHoldsTheBuffersOfItsWriters) {
+  EXPECT_THAT(contradiction({{"memory.server", "20MiB"},
+                             {"memory.small_share", "0"},
+                             {"pools.a.servers", "1"},
+                             {"pools.a.writers", "8"},
+                             {"collections.c.variables.t.multiply", "2"}})
+                  .message,
+              HasSubstr("stages of variables compute in 8 buffers"));
+}
+
 TEST(ConfigContradictions, TheAdviceHolds) {
   Sources sources = no_environment();
   sources.settings = {{"memory.server", "686MiB"}, {"memory.block", "300MiB"}};

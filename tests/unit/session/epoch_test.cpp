@@ -50,11 +50,13 @@ float epoch_value(std::uint64_t record, std::uint64_t point) {
   return static_cast<float>(record * epoch_points + point);
 }
 
-void put_epoch_record(Session& session, OutputFile& file, std::uint64_t record, bool packed) {
+/// `scale`: what servers multiply the values by.
+void put_epoch_record(Session& session, OutputFile& file, std::uint64_t record, bool packed,
+                      float scale = 1) {
   const std::uint64_t mine = epoch_points / static_cast<std::uint64_t>(session.model_size());
   std::vector<float> values(mine);
   for (std::uint64_t i = 0; i < mine; ++i)
-    values[i] = epoch_value(record, mine * static_cast<std::uint64_t>(session.model_rank()) + i);
+    values[i] = epoch_value(record, mine * static_cast<std::uint64_t>(session.model_rank()) + i) / scale;
   file.put("v", record, values.data());
   if (packed) file.put("packed", record, values.data());
   session.end_step();
@@ -84,6 +86,7 @@ struct EpochRun {
   const char* store;
   const char* placement;
   int servers;
+  bool staged = false;  ///< the servers multiply by 2
 };
 
 class ThreadSessionEpoch : public testing::TestWithParam<EpochRun> {};
@@ -97,19 +100,24 @@ TEST_P(ThreadSessionEpoch, what_was_put_before_comes_back_from_a_file_in_the_mak
   settings.emplace_back("triggers.mark.on", "epoch");
   settings.emplace_back("triggers.mark.command",
                         "echo $AFTERBAY_TRIGGER_EPOCH >> " + (directory.path / "fired").string());
+  const float scale = GetParam().staged ? 2 : 1;
+  if (GetParam().staged) settings.emplace_back("collections.c.variables.*.multiply", "2");
   LocalRun run(2, GetParam().servers, settings);
   const auto errors = run.run([&](Session& session, int rank) {
     Collection collection = epoch_collection(session, out, GetParam().store);
     OutputFile file = collection.open(step_name(1));
-    for (std::uint64_t record = 0; record < 6; ++record) put_epoch_record(session, file, record, packed);
+    for (std::uint64_t record = 0; record < 6; ++record)
+      put_epoch_record(session, file, record, packed, scale);
     session.wait(session.epoch("restart 6"));
-    for (std::uint64_t record = 6; record < 9; ++record) put_epoch_record(session, file, record, packed);
+    for (std::uint64_t record = 6; record < 9; ++record)
+      put_epoch_record(session, file, record, packed, scale);
     session.wait(session.flush());
     const Ticket ticket = session.epoch("restart 9");
     session.wait(ticket);
     EXPECT_TRUE(session.is_complete(ticket));
     if (rank == 0) fs::copy(out, crash);
-    for (std::uint64_t record = 9; record < 14; ++record) put_epoch_record(session, file, record, packed);
+    for (std::uint64_t record = 9; record < 14; ++record)
+      put_epoch_record(session, file, record, packed, scale);
     session.finalize();
   });
   for (const auto& error : errors) EXPECT_FALSE(error) << error->text();
@@ -136,9 +144,11 @@ TEST_P(ThreadSessionEpoch, what_was_put_before_comes_back_from_a_file_in_the_mak
 
 INSTANTIATE_TEST_SUITE_P(, ThreadSessionEpoch,
                          testing::Values(EpochRun{"netcdf4", "collection", 1}, EpochRun{"netcdf4", "slab", 3},
-                                         EpochRun{"cdf5", "slab", 2}),
+                                         EpochRun{"cdf5", "slab", 2}, EpochRun{"netcdf4", "slab", 3, true},
+                                         EpochRun{"cdf5", "collection", 1, true}),
                          [](const auto& parameter) {
-                           return fmt::format("{}_{}", parameter.param.store, parameter.param.placement);
+                           return fmt::format("{}_{}{}", parameter.param.store, parameter.param.placement,
+                                              parameter.param.staged ? "_staged" : "");
                          });
 
 TEST(ThreadSessionEpochOrder, files_closed_before_are_published_when_it_is_complete) {

@@ -78,7 +78,7 @@ class ThreadSessionOverflow : public testing::Test {
         {.file = "{collection}.nc", .directory = directory.path.string(), .store = "cdf5"});
   }
   void put(Session& session, OutputFile& file, std::uint64_t record) const {
-    const std::vector<float> values(overflow_points / 2, static_cast<float>(record));
+    const std::vector<float> values(overflow_points / 2, static_cast<float>(record) / scale);
     const auto number = static_cast<std::int32_t>(record);
     if (with_scalar) file.put("s", record, &number);
     file.put("v", record, values.data());
@@ -108,6 +108,7 @@ class ThreadSessionOverflow : public testing::Test {
     return journal && !journal->runs.empty() ? journal->runs.back() : journal::Run();
   }
 
+  float scale = 1;  ///< by which the servers multiply
   bool with_small_blocks = false;
   bool with_scalar = false;  ///< before the field in each record, which then begins inside a page
   Directory directory;
@@ -141,6 +142,22 @@ TEST_F(ThreadSessionOverflow, frames_as_long_as_a_block_are_put_aside_whole) {
   });
   for (const auto& error : errors) EXPECT_FALSE(error) << error->text();
   EXPECT_THAT(dropped_records("only", 40), testing::IsEmpty());
+}
+
+/// Stages compute when the frame's turn has come: in a buffer of their own beside that of the frame.
+TEST_F(ThreadSessionOverflow, what_was_put_aside_passes_the_stages_of_its_variables) {
+  with_scalar = true;
+  scale = 4;
+  LocalRun run = overflow_run(
+      {{"when_full", "spill"}, {"memory.block", "64KiB"}, {"collections.only.variables.v.multiply", "4"}});
+  const auto errors = run.run([&](Session& session, int rank) {
+    OutputFile file = define(session, "only").open();
+    for (std::uint64_t record = 0; record < 60; ++record) put(session, file, record);
+    if (rank == 0) disk->open_gate();
+    session.finalize();
+  });
+  for (const auto& error : errors) EXPECT_FALSE(error) << error->text();
+  EXPECT_THAT(dropped_records("only", 60), testing::IsEmpty());
 }
 
 TEST_F(ThreadSessionOverflow, beyond_the_quota_the_model_waits_and_nothing_is_lost) {

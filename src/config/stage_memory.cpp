@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/stage_memory.hpp"
+
+#include <algorithm>
+
+#include "pipeline/stages.hpp"
+
+namespace afterbay::config {
+
+int stage_buffers(const Config& config) {
+  const bool has_stages = std::ranges::any_of(config.overrides, [](const CollectionOverride& item) {
+    return !item.variable.empty() && pipeline::is_stage_setting(item.setting);
+  });
+  if (!has_stages) return 0;
+  // Servers that model ranks host have no threads of their own: they compute in one buffer.
+  return config.topology == Topology::inline_ ? 1 : config.writers;
+}
+
+}  // namespace afterbay::config

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which values of a variable mean that there is none: stages keep these.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <type_traits>
+#include <vector>
+
+#include "afterbay/schema.hpp"
+#include "afterbay/types.hpp"
+
+namespace afterbay::pipeline {
+
+/// The fill value (of the schema, or netCDF's default for the type) and those of the attribute
+/// `missing_value`, in the variable's type. A `missing_value` that the type cannot hold is left out.
+/// Source: CF Conventions 1.11, section 2.5.1.
+Values missing_values(const Variable& variable);
+
+/// The same for values of type T, whose type the variable has. NaN is missing too.
+template <class T>
+class MissingValues {
+ public:
+  explicit MissingValues(const Variable& variable) {
+    const Values all = missing_values(variable);
+    first_ = second_ = all.template at<T>(0);
+    if (all.count() > 1) second_ = all.template at<T>(1);
+    for (std::size_t i = 2; i < all.count(); ++i) others_.push_back(all.template at<T>(i));
+  }
+
+  [[nodiscard]] bool has(T value) const noexcept {
+    return has_usual(value) || std::find(others_.begin(), others_.end(), value) != others_.end();
+  }
+  /// Whether `has_usual` says all.
+  [[nodiscard]] bool are_usual() const noexcept { return others_.empty(); }
+  /// One of the first two, or NaN: without branches, for loops that are to be vectorised.
+  [[nodiscard]] bool has_usual(T value) const noexcept {
+    bool found = (value == first_) | (value == second_);
+    if constexpr (std::is_floating_point_v<T>) found |= value != value;
+    return found;
+  }
+
+ private:
+  T first_;
+  T second_;
+  std::vector<T> others_;
+};
+
+}  // namespace afterbay::pipeline

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/stage_sink.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/caller_terms.hpp"
+#include "model/convert/kernels.hpp"
+
+namespace afterbay::server {
+namespace {
+
+constexpr std::size_t block_bytes = std::size_t{16} << 10;  ///< stays in the first-level cache between stages
+
+class StageSink : public Sink {
+ public:
+  StageSink(std::shared_ptr<const model::FileLayout> files,
+            std::shared_ptr<const model::HandoverLayout> handover, const Schema& schema, pipeline::Plan plan)
+      : Sink(std::move(files)), handover_(std::move(handover)), plan_(std::move(plan)) {
+    swaps_ = handover_->big_endian != file_layout()->big_endian;
+    for (const Variable& variable : schema.variables) {
+      const std::size_t element = std::max<std::size_t>(1, size_of(variable.type));
+      variables_.push_back({variable.name, variable.type, element, model::copy_kernel(element, swaps_)});
+    }
+  }
+
+  [[nodiscard]] bool takes_scratch() const noexcept override { return true; }
+
+  Result<storage::WriteCost> write(const CompleteFrame& frame, storage::File& file, ScratchBuffers& scratch,
+                                   observe::Timer* timer) const override {
+    if (!computes(frame)) return pass_on(frame.base, frame, file);
+    std::optional<ScratchBuffers::Lease> lease;
+    std::byte* to = frame.base;
+    if (!frame.in_scratch) {
+      lease.emplace(scratch);
+      const model::FileLayout& files = *file_layout();
+      to = lease->data() + files.phase(files.frames[files.pieces[frame.pieces.front()].frame], frame.record);
+    }
+    {
+      const observe::Timed timed(timer);
+      for (const std::uint32_t p : frame.pieces) AFTERBAY_TRY(compute(p, frame, to));
+    }
+    return pass_on(to, frame, file);
+  }
+
+ private:
+  struct Computed {
+    std::string name;
+    Type type;
+    std::size_t element_bytes;
+    model::Kernel copy;  ///< to the byte order of the file
+  };
+
+  [[nodiscard]] bool computes(const CompleteFrame& frame) const {
+    return swaps_ || std::ranges::any_of(frame.pieces, [&](std::uint32_t p) {
+             return !plan_.stages[handover_->pieces[p].variable].empty();
+           });
+  }
+
+  /// One piece, from its frame to the buffer `to`, which may be the frame itself.
+  Result<> compute(std::uint32_t number, const CompleteFrame& frame, std::byte* to) const {
+    const model::Piece& in_frame = handover_->pieces[number];
+    const model::Piece& in_file = file_layout()->pieces[number];
+    const Computed& variable = variables_[in_frame.variable];
+    const pipeline::Stages& stages = plan_.stages[in_frame.variable];
+    const std::byte* from = frame.base + in_frame.frame_offset;
+    to += in_file.frame_offset;
+    if (stages.empty() && !swaps_) {
+      if (to != from) std::memcpy(to, from, in_file.bytes);
+      return {};
+    }
+    alignas(64) std::array<std::byte, block_bytes> block;
+    std::vector<std::uint64_t> bad(stages.size());
+    for (std::uint64_t at = 0; at < in_frame.bytes; at += block_bytes) {
+      const std::size_t bytes = std::min<std::uint64_t>(block_bytes, in_frame.bytes - at);
+      const std::size_t count = bytes / variable.element_bytes;
+      const std::byte* now = from + at;
+      for (std::size_t s = 0; s < stages.size(); ++s) {
+        bad[s] += stages[s]->run(block.data(), now, count);
+        now = block.data();
+      }
+      const auto stride = static_cast<std::ptrdiff_t>(variable.element_bytes);
+      if (now != block.data() && to == from) {  // not in place: the kernel wants two places
+        std::memcpy(block.data(), now, bytes);
+        now = block.data();
+      }
+      variable.copy.row(to + at, now, count, stride, stride);
+    }
+    for (std::size_t s = 0; s < stages.size(); ++s)
+      if (bad[s] > 0) return fail(out_of_range(number, frame.record, *stages[s], bad[s]));
+    return {};
+  }
+
+  [[nodiscard]] Error out_of_range(std::uint32_t number, std::uint64_t record,
+                                   const pipeline::PointwiseStage& stage, std::uint64_t values) const {
+    const std::uint32_t v = handover_->pieces[number].variable;
+    const std::string where =
+        handover_->variables[v].record ? fmt::format("record {} of ", said_index(record)) : "";
+    return make_error(
+               ErrorCode::wrong_type,
+               "after {}, {} values of a part of {}variable '{}' are out of range of its type {}, and "
+               "the file is not published: change these settings of the variable, or give it another type",
+               stage.text(), values, where, variables_[v].name, name_of(variables_[v].type))
+        .in_variable(variables_[v].name);
+  }
+
+  std::shared_ptr<const model::HandoverLayout> handover_;
+  pipeline::Plan plan_;
+  std::vector<Computed> variables_;  ///< one per variable of the schema
+  bool swaps_ = false;
+};
+
+}  // namespace
+
+std::shared_ptr<const Sink> make_stage_sink(std::shared_ptr<const model::FileLayout> files,
+                                            std::shared_ptr<const model::HandoverLayout> handover,
+                                            const Schema& schema, pipeline::Plan plan) {
+  return std::make_shared<const StageSink>(std::move(files), std::move(handover), schema, std::move(plan));
+}
+
+}  // namespace afterbay::server
