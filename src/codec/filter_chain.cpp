@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "codec/codec.hpp"
+
 namespace afterbay::codec {
 namespace {
 

@@ -8,9 +8,10 @@
 #include <string>
 
 #include "afterbay/schema.hpp"
-#include "codec/codec.hpp"
 
 namespace afterbay::codec {
+
+struct Codec;  // codec/codec.hpp
 
 /// Most filters of one variable.
 inline constexpr std::size_t most_filters = 8;

@@ -7,6 +7,7 @@
 #include <bit>
 
 #include "base/caller_terms.hpp"
+#include "codec/codec.hpp"
 #include "codec/filter_chain.hpp"
 #include "model/changes.hpp"
 #include "model/filters.hpp"

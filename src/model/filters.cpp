@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "codec/codec.hpp"
 #include "codec/filter_chain.hpp"
 
 namespace afterbay::model {

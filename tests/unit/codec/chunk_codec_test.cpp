@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "codec/chunk_codec.hpp"
+#include "codec/codec.hpp"
 #include "codec/deflate.hpp"
 #include "codec/filter_chain.hpp"
 #include "codec/shuffle.hpp"

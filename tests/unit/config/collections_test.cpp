@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "codec/codec.hpp"
 #include "codec/filter_chain.hpp"
 #include "config/config.hpp"
 #include "config/settings.hpp"

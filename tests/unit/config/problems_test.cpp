@@ -212,9 +212,9 @@ TEST(ConfigProblems, CollectionsElsewhere) {
               HasSubstr("expected collections.NAME.SETTING or collections.NAME.variables.NAME.SETTING"));
   EXPECT_THAT(
       error_of_flags({"--afterbay.collections.history.colour=red"}).message,
-      HasSubstr(
-          "unknown setting \"collections.history.colour\"; expected store, existing, directory, file, "
-          "placement, readable, droppable, pool, pool_choice, deflate, shuffle, access, stripe.count, "));
+      AllOf(HasSubstr("unknown setting \"collections.history.colour\"; expected store, existing, directory, "
+                      "file, placement, readable, droppable, pool, pool_choice, deflate, shuffle, "),
+            HasSubstr("access, stripe.count, ")));
   Sources sources = no_environment();
   sources.environment->emplace("AFTERBAY_COLLECTIONS", "{h: {store: hdf}}");
   EXPECT_THAT(
