@@ -302,7 +302,7 @@ TEST_F(ServerOutputFiles, OfACollectionThatIsGivenUpAreNotMade) {
   is_given_up_ = true;
   open_by_all(7);
   EXPECT_THAT(created_, IsEmpty());
-  EXPECT_THAT(not_published_, ElementsAre(Pair(7, HasSubstr("given up before"))));
+  EXPECT_THAT(not_published_, ElementsAre(Pair(7, HasSubstr("given up earlier"))));
   ASSERT_TRUE(files_->ask_records(0, 7));
   EXPECT_THAT(records_sent_, ElementsAre(Pair(0, 0)));
   close_by_all(7);
