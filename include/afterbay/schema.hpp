@@ -115,8 +115,8 @@ struct AFTERBAY_API Dimension {
 
 /// A filter of the chunks of a variable, by the number under which it is registered for HDF5.
 struct AFTERBAY_API Filter {
-  std::uint32_t id = 0;                        ///< 1 deflate, 2 shuffle, 3 fletcher32
-  std::vector<std::uint32_t> parameters = {};  ///< of deflate its level; the others have none
+  std::uint32_t id = 0;                   ///< 1 deflate, 2 shuffle, 3 fletcher32
+  std::vector<std::uint32_t> parameters;  ///< of deflate its level; the others have none
   friend bool operator==(const Filter&, const Filter&) = default;
 };
 
@@ -145,7 +145,7 @@ struct AFTERBAY_API Variable {
   Values constant;
   /// Filters besides `deflate` and `shuffle`; netCDF-4 only. Whatever their order here, checksums are
   /// applied first, then `shuffle`, then compression.
-  FilterChain filters = {};
+  FilterChain filters;
 
   /// Adds or replaces an attribute.
   Variable& attribute(std::string attribute_name, Values values);

@@ -5,7 +5,6 @@
 #include <cstring>
 #include <utility>
 
-#include "codec/codec.hpp"
 #include "codec/filter_chain.hpp"
 
 namespace afterbay::codec {
@@ -58,8 +57,7 @@ Result<EncodedChunk> ChunkCodec::encode(std::span<const std::byte> chunk) const 
   for (std::size_t i = 0; i < codecs_.size(); ++i) {
     const Codec& codec = *codecs_[i];
     AlignedBuffer output(room_for(codec, input.size()));
-    AFTERBAY_TRY_ASSIGN(const std::size_t size_bytes,
-                        codec.encode(Filtering{chain_[i].parameters, element_bytes_}, input, output.bytes()));
+    AFTERBAY_TRY_ASSIGN(const std::size_t size_bytes, codec.encode(filtering(i), input, output.bytes()));
     if (size_bytes == 0 && codec.stage == Stage::compress) {
       encoded.skipped |= 1u << i;
       continue;
@@ -91,7 +89,7 @@ Result<> ChunkCodec::decode(std::span<const std::byte> stored, std::uint32_t ski
       to = workspace.take(slot, chunk.size() + added_before(i, skipped));
       slot ^= 1u;
     }
-    AFTERBAY_TRY_ASSIGN(now, codecs_[i]->decode(Filtering{chain_[i].parameters, element_bytes_}, now, to));
+    AFTERBAY_TRY_ASSIGN(now, codecs_[i]->decode(filtering(i), now, to));
   }
   if (now.data() == chunk.data()) return {};
   if (now.size() != chunk.size())

@@ -8,13 +8,11 @@
 #include <span>
 #include <vector>
 
-#include "afterbay/schema.hpp"
 #include "base/result.hpp"
 #include "codec/aligned_buffer.hpp"
+#include "codec/codec.hpp"
 
 namespace afterbay::codec {
-
-struct Codec;  // codec/codec.hpp
 
 /// An encoded chunk. Bit i of `skipped` is set when the i-th filter was not applied (HDF5's filter mask): a
 /// compressor is left out where it would not make the chunk smaller.
@@ -77,6 +75,9 @@ class ChunkCodec {
   }
 
  private:
+  [[nodiscard]] Filtering filtering(std::size_t filter) const noexcept {
+    return {chain_[filter].parameters, element_bytes_};
+  }
   /// Bytes that the filters before `end`, of those that were applied, have added.
   [[nodiscard]] std::size_t added_before(std::size_t end, std::uint32_t skipped) const noexcept;
 

@@ -5,8 +5,6 @@
 
 #include <algorithm>
 
-#include "codec/codec.hpp"
-
 namespace afterbay::codec {
 namespace {
 

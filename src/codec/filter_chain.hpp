@@ -8,10 +8,9 @@
 #include <string>
 
 #include "afterbay/schema.hpp"
+#include "codec/codec.hpp"
 
 namespace afterbay::codec {
-
-struct Codec;  // codec/codec.hpp
 
 /// Most filters of one variable.
 inline constexpr std::size_t most_filters = 8;

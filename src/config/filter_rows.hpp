@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "codec/codec.hpp"
 #include "codec/filter_chain.hpp"
 #include "config/kinds.hpp"
 #include "config/settings.hpp"

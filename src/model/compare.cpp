@@ -7,7 +7,6 @@
 #include <bit>
 
 #include "base/caller_terms.hpp"
-#include "codec/codec.hpp"
 #include "codec/filter_chain.hpp"
 #include "model/changes.hpp"
 #include "model/filters.hpp"

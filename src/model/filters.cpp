@@ -3,7 +3,6 @@
 
 #include <utility>
 
-#include "codec/codec.hpp"
 #include "codec/filter_chain.hpp"
 
 namespace afterbay::model {

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "codec/codec.hpp"
 #include "storage/fill.hpp"
 #include "storage/input/pool_workspace.hpp"
 #include "storage/stopwatch.hpp"
