@@ -6,7 +6,6 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -16,6 +15,7 @@
 
 #include "base/result.hpp"
 #include "base/thread_safety.hpp"
+#include "server/thread_functions.hpp"
 #include "storage/store.hpp"
 #include "wire/server_messages.hpp"
 
@@ -25,7 +25,8 @@ class RemotePlaces {
  public:
   /// `wake`: makes the ingest thread look for questions; called by any thread. `work`: if the
   /// ingest thread itself asks (no workers), processes messages between servers.
-  RemotePlaces(std::chrono::milliseconds deadline, std::function<void()> wake, std::function<void()> work)
+  RemotePlaces(std::chrono::milliseconds deadline, AnyThreadFunction<void()> wake,
+               AnyThreadFunction<void()> work)
       : deadline_(deadline), wake_(std::move(wake)), work_(std::move(work)) {}
 
   /// Any thread. Blocks until the leader has answered, the session has failed, or the deadline has
@@ -48,8 +49,8 @@ class RemotePlaces {
       AFTERBAY_EXCLUDES(mutex_);
 
   std::chrono::milliseconds deadline_;
-  std::function<void()> wake_;
-  std::function<void()> work_;
+  AnyThreadFunction<void()> wake_;
+  AnyThreadFunction<void()> work_;
   Mutex mutex_;
   std::condition_variable_any answered_;
   std::uint64_t next_serial_ AFTERBAY_GUARDED_BY(mutex_) = 0;
