@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Catalog: the definitions of the model ranks, joined and checked: decompositions of all ranks,
-// collections with their layout, the contributors of each piece, and the positions of gaps.
+// collections with their layout, the contributors of each piece, and the positions of gaps. Used by
+// the ingest thread.
 #pragma once
 
 #include <cstdint>
@@ -33,6 +34,8 @@ struct PieceFill {
   std::optional<model::MapMove> points;
 };
 
+/// Constant once the batch that defines it is complete, which is before the first file is opened:
+/// from then on any thread may read it.
 struct ServedCollection {
   std::uint32_t id = 0;
   std::string name;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Dispatcher: assigns files to the least loaded servers (placement `least`, and collections of
 // several pools with `pool_choice` least). One server of the session decides for all ranks, one
-// file of a collection in advance, so that the answer has arrived when the file is opened.
+// file of a collection in advance, so that the answer has arrived when the file is opened. Used by
+// the ingest thread.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ServedMap: a map as described by all model ranks: the contributors of each cell, the points that
-// no rank holds, and the positions of packed contributions. Used by the ingest thread.
+// no rank holds, and the positions of packed contributions. Used by the ingest thread. Workers read
+// what is not guarded in cuts that are handed over packed: it is constant once ranks know of the cut.
 #pragma once
 
 #include <cstdint>
@@ -50,10 +51,10 @@ class ServedMap {
     std::vector<std::uint32_t> expected;  ///< number of ranks with points, one per cell
     std::vector<model::CellPoints> gaps;  ///< by cell: points that no rank holds
     /// Points by model rank, for ranks that send packed data.
-    std::vector<std::vector<model::CellPoints>> own;
-    std::vector<bool> has_own;
+    std::vector<std::vector<model::CellPoints>> own AFTERBAY_GUARDED_BY(ingest_thread);
+    std::vector<bool> has_own AFTERBAY_GUARDED_BY(ingest_thread);
     /// Points by model rank, for ranks that lost points.
-    std::map<std::size_t, std::vector<model::CellPoints>> read;
+    std::map<std::size_t, std::vector<model::CellPoints>> read AFTERBAY_GUARDED_BY(ingest_thread);
     std::uint64_t points = 0;  ///< total over all ranks
     std::uint64_t runs = 0;
 

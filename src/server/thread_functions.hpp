@@ -48,7 +48,10 @@ class AnyThreadFunction<R(Arguments...)> {
   AnyThreadFunction(Function function)
       // The call is here, and not in std::function, so that clang sees what `function` requires.
       : function_([function = std::move(function)](Arguments... arguments) mutable -> R {
-          return function(std::forward<Arguments>(arguments)...);
+          if constexpr (std::is_void_v<R>)
+            function(std::forward<Arguments>(arguments)...);
+          else
+            return function(std::forward<Arguments>(arguments)...);
         }) {}
 
   R operator()(Arguments... arguments) const { return function_(std::forward<Arguments>(arguments)...); }

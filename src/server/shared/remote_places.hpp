@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/ingest_thread.hpp"
 #include "base/result.hpp"
 #include "base/thread_safety.hpp"
 #include "server/thread_functions.hpp"
@@ -34,14 +35,13 @@ class RemotePlaces {
   Result<std::vector<std::uint64_t>> ask(std::uint64_t file, std::size_t leader,
                                          std::span<const storage::PlaceRequest> requests);
 
-  // Ingest thread.
   /// The questions to send, each with its recipient.
-  std::vector<std::pair<std::size_t, wire::AskPlaces>> take_questions();
-  void answer(wire::Places answer);
+  std::vector<std::pair<std::size_t, wire::AskPlaces>> take_questions() AFTERBAY_REQUIRES(ingest_thread);
+  void answer(wire::Places answer) AFTERBAY_REQUIRES(ingest_thread);
   /// `leader` is waiting for something itself, or no longer: waits for its answers are extended.
-  void set_busy(std::size_t leader, bool busy);
+  void set_busy(std::size_t leader, bool busy) AFTERBAY_REQUIRES(ingest_thread);
   /// No further questions will be answered.
-  void fail(const Error& error);
+  void fail(const Error& error) AFTERBAY_REQUIRES(ingest_thread);
 
  private:
   [[nodiscard]] bool is_busy(std::size_t leader) AFTERBAY_EXCLUDES(mutex_);
