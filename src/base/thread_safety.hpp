@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Annotations that state which lock guards which field and that clang checks (-Wthread-safety);
-// other compilers ignore them. Locked fields carry AFTERBAY_GUARDED_BY; a Mutex is locked by a
-// MutexLock, on which a std::condition_variable_any can wait.
+// Annotations that state which lock guards which field, or to which thread it belongs, and that
+// clang checks (-Wthread-safety); other compilers ignore them. Such fields carry
+// AFTERBAY_GUARDED_BY. A Mutex is locked by a MutexLock, on which a std::condition_variable_any can
+// wait. A ThreadRole is held by the functions of a thread; see base/ingest_thread.hpp.
 #pragma once
 
 #include <mutex>
@@ -12,7 +13,7 @@
 #define AFTERBAY_THREAD_ATTRIBUTE(attribute)
 #endif
 
-/// On a class: a lock, named `name` in messages.
+/// On a class: a lock or a role, named `name` in messages.
 #define AFTERBAY_CAPABILITY(name) AFTERBAY_THREAD_ATTRIBUTE(capability(name))
 /// On a class: holds a lock from constructor to destructor.
 #define AFTERBAY_SCOPED_CAPABILITY AFTERBAY_THREAD_ATTRIBUTE(scoped_lockable)
@@ -20,7 +21,8 @@
 #define AFTERBAY_GUARDED_BY(lock) AFTERBAY_THREAD_ATTRIBUTE(guarded_by(lock))
 /// On a pointer: what it points to is read and written only with the lock held.
 #define AFTERBAY_PT_GUARDED_BY(lock) AFTERBAY_THREAD_ATTRIBUTE(pt_guarded_by(lock))
-/// On a function: the caller holds the lock.
+/// On a function: the caller holds the lock or the role. On a lambda it stands after the parameters
+/// (which may then not be left out), before `mutable`.
 #define AFTERBAY_REQUIRES(...) AFTERBAY_THREAD_ATTRIBUTE(requires_capability(__VA_ARGS__))
 /// On a function: the caller does not hold the lock.
 #define AFTERBAY_EXCLUDES(...) AFTERBAY_THREAD_ATTRIBUTE(locks_excluded(__VA_ARGS__))
@@ -67,5 +69,14 @@ class AFTERBAY_SCOPED_CAPABILITY MutexLock {
 
 /// In a predicate that a wait calls with the lock held: states this to the analysis.
 inline void assert_held([[maybe_unused]] Mutex& mutex) AFTERBAY_THREAD_ATTRIBUTE(assert_capability(mutex)) {}
+
+/// A role that one thread at a time has in an object or in several objects that belong together.
+/// The analysis treats it as a lock that nobody takes: functions require it, up to the function with
+/// which the thread begins, which states it by `assert_role`. It exists at compile time only.
+class AFTERBAY_CAPABILITY("role") ThreadRole {};
+
+/// States to the analysis that this function has the role; say why, if it is not obvious.
+inline void assert_role([[maybe_unused]] const ThreadRole& role)
+    AFTERBAY_THREAD_ATTRIBUTE(assert_capability(role)) {}
 
 }  // namespace afterbay

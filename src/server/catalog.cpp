@@ -66,7 +66,8 @@ bool keep_packed(const ServedMap::Cut& cut, std::size_t peer, const ServedCollec
 }
 
 bool scatter_points(ServedMap& map, std::size_t peer, const ServedCollection& collection,
-                    const model::Piece& piece, std::span<const std::byte> packed, std::byte* to) {
+                    const model::Piece& piece, std::span<const std::byte> packed, std::byte* to)
+    AFTERBAY_REQUIRES(ingest_thread) {
   if (const auto* cut = collection.packed[piece.variable])
     return keep_packed(*cut, peer, collection, piece, packed, to);
   const std::size_t element = size_of(collection.schema.variables[piece.variable].type);

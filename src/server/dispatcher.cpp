@@ -33,7 +33,8 @@ std::uint32_t Dispatcher::assign(std::uint32_t collection, std::span<const wire:
                                  std::uint64_t expected_bytes) {
   if (const auto opened = ahead_.find(collection); opened != ahead_.end())
     loads_[opened->second.first].promised.push_back(opened->second.second);
-  const auto rank = [this](const wire::Candidate& it) { return std::pair(load_of(it), last_choice(it)); };
+  const auto rank = [this](const wire::Candidate& it)
+                        AFTERBAY_REQUIRES(ingest_thread) { return std::pair(load_of(it), last_choice(it)); };
   const wire::Candidate& best = *std::ranges::min_element(candidates, {}, rank);
   ++choices_;
   for (const std::uint32_t server : best.servers) loads_[server].chosen = choices_;

@@ -9,6 +9,7 @@ FellowServers::FellowServers(transport::ServerPort& port, Links links, std::size
   for (auto& link : links_)
     if (link)
       link->set_idle([this] {
+        assert_role(ingest_thread);  // which waits in send
         const bool moved = port_.pump();
         return collect() || moved;
       });

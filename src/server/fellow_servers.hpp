@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/ingest_thread.hpp"
 #include "base/result.hpp"
 #include "transport/link.hpp"
 #include "wire/archive.hpp"
@@ -24,51 +25,54 @@ class FellowServers {
   /// `first_peer`: the number of the first server's end among the port's peers.
   FellowServers(transport::ServerPort& port, Links links, std::size_t first_peer);
 
-  [[nodiscard]] std::size_t count() const noexcept { return links_.size(); }
+  [[nodiscard]] std::size_t count() const noexcept AFTERBAY_REQUIRES(ingest_thread) { return links_.size(); }
 
   /// Waits only while the other server's queue is full, and receives messages meanwhile.
   template <class Message>
-  Result<> send(std::size_t server, const Message& message) {
+  Result<> send(std::size_t server, const Message& message) AFTERBAY_REQUIRES(ingest_thread) {
     return send_encoded(server, wire::encode(message));
   }
   /// Sends to those of `servers` that are other servers and have not ended.
   template <class Message>
-  void send_all(std::span<const std::uint32_t> servers, const Message& message) {
+  void send_all(std::span<const std::uint32_t> servers, const Message& message)
+      AFTERBAY_REQUIRES(ingest_thread) {
     const auto bytes = wire::encode(message);
     for (const std::uint32_t s : servers)
       if (links_[s]) (void)send_encoded(s, bytes);
   }
   /// Sends to all other servers that have not ended. Errors are ignored: such a server is gone.
   template <class Message>
-  void broadcast(const Message& message) {
+  void broadcast(const Message& message) AFTERBAY_REQUIRES(ingest_thread) {
     const auto bytes = wire::encode(message);
     for (std::size_t s = 0; s < links_.size(); ++s)
       if (links_[s]) (void)send_encoded(s, bytes);
   }
 
   /// The next message and its sender.
-  std::optional<std::pair<std::size_t, transport::Bytes>> next();
+  std::optional<std::pair<std::size_t, transport::Bytes>> next() AFTERBAY_REQUIRES(ingest_thread);
   /// Whether the servers of this session exchange messages.
-  [[nodiscard]] bool linked() const noexcept { return !links_.empty(); }
+  [[nodiscard]] bool linked() const noexcept AFTERBAY_REQUIRES(ingest_thread) { return !links_.empty(); }
   /// Whether a message from the server was received that `next` has not returned yet, perhaps its
   /// last one.
-  [[nodiscard]] bool has_unread(std::size_t server) const {
+  [[nodiscard]] bool has_unread(std::size_t server) const AFTERBAY_REQUIRES(ingest_thread) {
     return std::ranges::find(arrived_, server, &std::pair<std::size_t, transport::Bytes>::first) !=
            arrived_.end();
   }
   /// The server has ended cleanly: nothing more is sent to it, and it is not reported as lost.
-  void ended(std::size_t server);
+  void ended(std::size_t server) AFTERBAY_REQUIRES(ingest_thread);
   /// The server to which an end of the port belongs; nullopt if it belongs to a model rank.
-  [[nodiscard]] std::optional<std::size_t> server_of(std::size_t peer) const noexcept;
+  [[nodiscard]] std::optional<std::size_t> server_of(std::size_t peer) const noexcept
+      AFTERBAY_REQUIRES(ingest_thread);
 
  private:
-  Result<> send_encoded(std::size_t server, std::span<const std::byte> message);
-  bool collect();
+  Result<> send_encoded(std::size_t server, std::span<const std::byte> message)
+      AFTERBAY_REQUIRES(ingest_thread);
+  bool collect() AFTERBAY_REQUIRES(ingest_thread);
 
   transport::ServerPort& port_;
-  Links links_;
+  Links links_ AFTERBAY_GUARDED_BY(ingest_thread);
   std::size_t first_peer_;
-  std::deque<std::pair<std::size_t, transport::Bytes>> arrived_;
+  std::deque<std::pair<std::size_t, transport::Bytes>> arrived_ AFTERBAY_GUARDED_BY(ingest_thread);
 };
 
 }  // namespace afterbay::server

@@ -84,7 +84,7 @@ Result<> Inputs::open(std::size_t peer, const wire::OpenInput& message) {
     auto result = std::make_shared<Result<std::unique_ptr<storage::InputFile>>>(
         storage::InputFile::open(path, direct, nullptr, deadline));
     timed.stop();
-    host_.back([this, id, result] { opened(id, std::move(*result)); });
+    host_.back([this, id, result]() AFTERBAY_REQUIRES(ingest_thread) { opened(id, std::move(*result)); });
   });
   return {};
 }
@@ -136,7 +136,7 @@ void Inputs::forget(std::size_t peer) {
     if (const auto entry = entries_.find(it->second); entry != entries_.end()) --entry->second.pins;
     it = out_.erase(it);
   }
-  std::erase_if(replies_, [&](const Reply& reply) {
+  std::erase_if(replies_, [&](const Reply& reply) AFTERBAY_REQUIRES(ingest_thread) {
     if (reply.waiter.peer != peer) return false;
     --entries_.at(reply.key).pins;
     return true;
@@ -299,7 +299,8 @@ void Inputs::read(const Key& key, Entry& entry, File& file) {
     spread(to, box.count, cut->part(), cut->element_bytes());
     timed.bytes(dense.size());
     timed.stop();
-    host_.back([this, key, cost = std::move(cost)]() mutable { ready(key, std::move(cost)); });
+    host_.back([this, key, cost = std::move(cost)]()
+                   AFTERBAY_REQUIRES(ingest_thread) mutable { ready(key, std::move(cost)); });
   });
 }
 
@@ -441,7 +442,7 @@ Result<> Inputs::strings(std::size_t peer, const wire::GetInputStrings& message)
     else
       answer->error = std::move(values).error().in_variable(from.schema().variables[message.variable].name);
     timed.stop();
-    host_.back([this, peer, answer, input = message.input] {
+    host_.back([this, peer, answer, input = message.input]() AFTERBAY_REQUIRES(ingest_thread) {
       File& read = files_.at(input);
       --read.reading;
       if (answer->error) answer->error->in_file(read.path);

@@ -8,19 +8,20 @@
 #include <compare>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/ingest_thread.hpp"
 #include "base/result.hpp"
 #include "config/config.hpp"
 #include "model/input_cut.hpp"
 #include "observe/profile.hpp"
 #include "server/catalog.hpp"
 #include "server/input_room.hpp"
+#include "server/thread_functions.hpp"
 #include "server/workers.hpp"
 #include "storage/input/input_file.hpp"
 #include "transport/link.hpp"
@@ -40,23 +41,23 @@ class Inputs {
     Catalog& catalog;
     Workers& workers;
     observe::Profile& profile;
-    std::function<void(std::function<void()>)> back;
+    AnyThreadFunction<void(IngestFunction<void()>)> back;
   };
   explicit Inputs(Host host);
 
   // Messages from model rank `peer`. Errors of a file are sent to the rank; these calls fail only
   // if a message is invalid.
-  Result<> open(std::size_t peer, const wire::OpenInput& message);
-  Result<> get(std::size_t peer, wire::GetInput message);
-  Result<> taken(std::size_t peer, const wire::InputTaken& message);
-  Result<> strings(std::size_t peer, const wire::GetInputStrings& message);
-  Result<> close(std::size_t peer, const wire::CloseInput& message);
+  Result<> open(std::size_t peer, const wire::OpenInput& message) AFTERBAY_REQUIRES(ingest_thread);
+  Result<> get(std::size_t peer, wire::GetInput message) AFTERBAY_REQUIRES(ingest_thread);
+  Result<> taken(std::size_t peer, const wire::InputTaken& message) AFTERBAY_REQUIRES(ingest_thread);
+  Result<> strings(std::size_t peer, const wire::GetInputStrings& message) AFTERBAY_REQUIRES(ingest_thread);
+  Result<> close(std::size_t peer, const wire::CloseInput& message) AFTERBAY_REQUIRES(ingest_thread);
   /// The rank requests nothing more.
-  void forget(std::size_t peer);
+  void forget(std::size_t peer) AFTERBAY_REQUIRES(ingest_thread);
 
   /// Continues with pieces that wait for room and messages that a rank could not receive; returns
   /// true if it did any work.
-  bool advance();
+  bool advance() AFTERBAY_REQUIRES(ingest_thread);
 
  private:
   struct File {
@@ -105,35 +106,40 @@ class Inputs {
   };
   using Entries = std::map<Key, Entry>;
 
-  void opened(std::uint64_t id, Result<std::unique_ptr<storage::InputFile>> file);
-  void answer_open(const File& file, std::size_t peer);
-  bool start_reading(const Key& key, Entry& entry);
-  std::optional<std::uint64_t> make_room(std::uint64_t bytes, bool demanded);
-  void read(const Key& key, Entry& entry, File& file);
-  void ready(const Key& key, Result<storage::ReadCost> cost);
-  void failed(const Key& key, const Error& error);
-  void tell(const Key& key, Entry& entry, const Waiter& waiter);
-  void tell_far(const Reply& reply);
-  Result<std::vector<std::byte>> packed(const Key& key, const Entry& entry, const Waiter& waiter);
-  void close_if_unused(std::uint64_t id);
-  Result<> lend_memory();
+  void opened(std::uint64_t id, Result<std::unique_ptr<storage::InputFile>> file)
+      AFTERBAY_REQUIRES(ingest_thread);
+  void answer_open(const File& file, std::size_t peer) AFTERBAY_REQUIRES(ingest_thread);
+  bool start_reading(const Key& key, Entry& entry) AFTERBAY_REQUIRES(ingest_thread);
+  std::optional<std::uint64_t> make_room(std::uint64_t bytes, bool demanded) AFTERBAY_REQUIRES(ingest_thread);
+  void read(const Key& key, Entry& entry, File& file) AFTERBAY_REQUIRES(ingest_thread);
+  void ready(const Key& key, Result<storage::ReadCost> cost) AFTERBAY_REQUIRES(ingest_thread);
+  void failed(const Key& key, const Error& error) AFTERBAY_REQUIRES(ingest_thread);
+  void tell(const Key& key, Entry& entry, const Waiter& waiter) AFTERBAY_REQUIRES(ingest_thread);
+  void tell_far(const Reply& reply) AFTERBAY_REQUIRES(ingest_thread);
+  Result<std::vector<std::byte>> packed(const Key& key, const Entry& entry, const Waiter& waiter)
+      AFTERBAY_REQUIRES(ingest_thread);
+  void close_if_unused(std::uint64_t id) AFTERBAY_REQUIRES(ingest_thread);
+  Result<> lend_memory() AFTERBAY_REQUIRES(ingest_thread);
   /// Allocates the memory up to `bytes`.
-  Result<> allocate(std::uint64_t bytes);
+  Result<> allocate(std::uint64_t bytes) AFTERBAY_REQUIRES(ingest_thread);
 
   Host host_;
   model::InputSizes sizes_;
-  InputRoom room_;
-  std::optional<transport::shm::SharedMemory> memory_;
+  InputRoom room_ AFTERBAY_GUARDED_BY(ingest_thread);
+  std::optional<transport::shm::SharedMemory> memory_ AFTERBAY_GUARDED_BY(ingest_thread);
   /// The part of the memory from its beginning that is allocated.
-  std::uint64_t allocated_bytes_ = 0;
-  std::vector<bool> has_memory_;  ///< by model rank: whether it was told the memory's address
-  std::map<std::uint64_t, File> files_;
-  Entries entries_;
-  std::deque<Key> demanded_;  ///< wait for room, in the order of the requests
-  std::deque<Key> ahead_;     ///< likewise, read ahead: only if nothing is demanded
-  std::deque<Reply> replies_;
-  std::map<Told, Key> out_;
-  std::uint64_t uses_ = 0;
+  std::uint64_t allocated_bytes_ AFTERBAY_GUARDED_BY(ingest_thread) = 0;
+  /// By model rank: whether it was told the memory's address.
+  std::vector<bool> has_memory_ AFTERBAY_GUARDED_BY(ingest_thread);
+  std::map<std::uint64_t, File> files_ AFTERBAY_GUARDED_BY(ingest_thread);
+  Entries entries_ AFTERBAY_GUARDED_BY(ingest_thread);
+  /// Wait for room, in the order of the requests.
+  std::deque<Key> demanded_ AFTERBAY_GUARDED_BY(ingest_thread);
+  /// Likewise, read ahead: only if nothing is demanded.
+  std::deque<Key> ahead_ AFTERBAY_GUARDED_BY(ingest_thread);
+  std::deque<Reply> replies_ AFTERBAY_GUARDED_BY(ingest_thread);
+  std::map<Told, Key> out_ AFTERBAY_GUARDED_BY(ingest_thread);
+  std::uint64_t uses_ AFTERBAY_GUARDED_BY(ingest_thread) = 0;
   struct {
     observe::Timer *open, *read, *decode, *library, *disk;
     observe::Counter *bytes, *pieces;

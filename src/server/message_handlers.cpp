@@ -4,6 +4,9 @@
 #include "server/server.hpp"
 #include "wire/handlers.hpp"
 
+/// On the handlers: they run in the ingest thread.
+#define ON_INGEST AFTERBAY_REQUIRES(ingest_thread)
+
 namespace afterbay::server {
 
 using wire::on;
@@ -15,34 +18,38 @@ Result<> Server::handle(std::size_t peer, std::span<const std::byte> message) {
   using wire::Counts;
   static constexpr auto handlers = wire::handlers<wire::FromModel>(
       // Definitions.
-      on<wire::DefineDecomposition>([](S& s, Rank p, const auto& m) { return s.catalog_.add(p, m); }),
-      on<wire::DefineMap>([](S& s, Rank p, auto&& m) { return s.catalog_.add(p, std::move(m)); }),
-      on<wire::DefineCollection>([](S& s, Rank p, const auto& m) { return s.define(p, m); }),
-      on<wire::DefineEnd>([](S& s, Rank p, const auto& m) { return s.define(p, m); }),
+      on<wire::DefineDecomposition>([](S& s, Rank p, const auto& m)
+                                        ON_INGEST { return s.catalog_.add(p, m); }),
+      on<wire::DefineMap>([](S& s, Rank p, auto&& m) ON_INGEST { return s.catalog_.add(p, std::move(m)); }),
+      on<wire::DefineCollection>([](S& s, Rank p, const auto& m) ON_INGEST { return s.define(p, m); }),
+      on<wire::DefineEnd>([](S& s, Rank p, const auto& m) ON_INGEST { return s.define(p, m); }),
       // Output.
-      on<wire::OpenFile>([](S& s, Rank p, auto&& m) { return s.open(p, std::move(m)); }),
-      on<wire::AskServer>([](S& s, Rank, const auto& m) { return s.choose_server(m); }),
-      on<wire::BeginRecord>(
-          [](S& s, Rank p, const auto& m) { return s.records_.begin(p, m, s.epochs_.reached(p)); }),
-      on<wire::Put>([](S& s, Rank p, const auto& m) { return s.put(p, m); }),
-      on<wire::PutStrings>([](S& s, Rank p, auto&& m) { return s.put_strings(p, std::move(m)); }),
-      on<wire::EndRecords>([](S& s, Rank p, const auto& m) { return s.end_records(p, m); }),
-      on<wire::CloseFile>([](S& s, Rank p, const auto& m) { return s.close(p, m); }),
-      on<wire::AskRecords>([](S& s, Rank p, const auto& m) { return s.files_.ask_records(p, m.file); }),
-      on<wire::Flush>([](S& s, Rank p, const auto& m) { s.flush(p, m); }),
-      on<wire::Epoch>([](S& s, Rank p, const auto& m) { return s.reach_epoch(p, m); }),
-      on<wire::Waiting>([](S& s, Rank p, const auto& m) { s.note_waiter(p, m); }),
+      on<wire::OpenFile>([](S& s, Rank p, auto&& m) ON_INGEST { return s.open(p, std::move(m)); }),
+      on<wire::AskServer>([](S& s, Rank, const auto& m) ON_INGEST { return s.choose_server(m); }),
+      on<wire::BeginRecord>([](S& s, Rank p, const auto& m)
+                                ON_INGEST { return s.records_.begin(p, m, s.epochs_.reached(p)); }),
+      on<wire::Put>([](S& s, Rank p, const auto& m) ON_INGEST { return s.put(p, m); }),
+      on<wire::PutStrings>([](S& s, Rank p, auto&& m) ON_INGEST { return s.put_strings(p, std::move(m)); }),
+      on<wire::EndRecords>([](S& s, Rank p, const auto& m) ON_INGEST { return s.end_records(p, m); }),
+      on<wire::CloseFile>([](S& s, Rank p, const auto& m) ON_INGEST { return s.close(p, m); }),
+      on<wire::AskRecords>([](S& s, Rank p, const auto& m)
+                               ON_INGEST { return s.files_.ask_records(p, m.file); }),
+      on<wire::Flush>([](S& s, Rank p, const auto& m) ON_INGEST { s.flush(p, m); }),
+      on<wire::Epoch>([](S& s, Rank p, const auto& m) ON_INGEST { return s.reach_epoch(p, m); }),
+      on<wire::Waiting>([](S& s, Rank p, const auto& m) ON_INGEST { s.note_waiter(p, m); }),
       // Input.
-      on<wire::OpenInput>([](S& s, Rank p, const auto& m) { return s.inputs_.open(p, m); }),
-      on<wire::GetInput>([](S& s, Rank p, auto&& m) { return s.inputs_.get(p, std::move(m)); }),
-      on<wire::InputTaken>([](S& s, Rank p, const auto& m) { return s.inputs_.taken(p, m); }),
-      on<wire::GetInputStrings>([](S& s, Rank p, const auto& m) { return s.inputs_.strings(p, m); }),
-      on<wire::CloseInput>([](S& s, Rank p, const auto& m) { return s.inputs_.close(p, m); }),
+      on<wire::OpenInput>([](S& s, Rank p, const auto& m) ON_INGEST { return s.inputs_.open(p, m); }),
+      on<wire::GetInput>([](S& s, Rank p, auto&& m) ON_INGEST { return s.inputs_.get(p, std::move(m)); }),
+      on<wire::InputTaken>([](S& s, Rank p, const auto& m) ON_INGEST { return s.inputs_.taken(p, m); }),
+      on<wire::GetInputStrings>([](S& s, Rank p, const auto& m)
+                                    ON_INGEST { return s.inputs_.strings(p, m); }),
+      on<wire::CloseInput>([](S& s, Rank p, const auto& m) ON_INGEST { return s.inputs_.close(p, m); }),
       // Ends.
-      on<wire::Finalize, Counts::always>([](S& s, Rank p, const auto&) { s.shutdown_.rank_ended(p); }),
-      on<wire::Abandon, Counts::always>([](S& s, Rank p, auto&& m) { s.gave_up(p, std::move(m)); }),
+      on<wire::Finalize, Counts::always>([](S& s, Rank p, const auto&)
+                                             ON_INGEST { s.shutdown_.rank_ended(p); }),
+      on<wire::Abandon, Counts::always>([](S& s, Rank p, auto&& m) ON_INGEST { s.gave_up(p, std::move(m)); }),
       on<wire::FrontendEnds, Counts::always>(
-          [](S& s, Rank, auto&& m) { s.fail(std::move(m.error), Witness::reported); }));
+          [](S& s, Rank, auto&& m) ON_INGEST { s.fail(std::move(m.error), Witness::reported); }));
 
   const wire::Kind kind = wire::kind_of(message).value_or(wire::Kind{0});
   port_->mark_progress();
@@ -65,32 +72,33 @@ Result<> Server::handle_server(std::size_t server, std::span<const std::byte> me
   using Number = std::size_t;
   static constexpr auto handlers = wire::handlers<wire::BetweenServers>(
       // Files that several servers write.
-      on<wire::FileShared>([](S& s, Number, auto&& m) { s.shared_.leader_made(std::move(m)); }),
-      on<wire::AskPlaces>([](S& s, Number from, auto&& m) {
-        s.space_.when_no_call_waits([&s, from, m = std::move(m)] { s.shared_.answer(from, m); });
+      on<wire::FileShared>([](S& s, Number, auto&& m) ON_INGEST { s.shared_.leader_made(std::move(m)); }),
+      on<wire::AskPlaces>([](S& s, Number from, auto&& m) ON_INGEST {
+        s.space_.when_no_call_waits([&s, from, m = std::move(m)]() ON_INGEST { s.shared_.answer(from, m); });
       }),
-      on<wire::Places>([](S& s, Number, auto&& m) { s.shared_.take_places(std::move(m)); }),
-      on<wire::PartDone>([](S& s, Number from, auto&& m) { return s.shared_.part_done(from, std::move(m)); }),
-      on<wire::FilePublished>([](S& s, Number, const auto& m) {
+      on<wire::Places>([](S& s, Number, auto&& m) ON_INGEST { s.shared_.take_places(std::move(m)); }),
+      on<wire::PartDone>([](S& s, Number from, auto&& m)
+                             ON_INGEST { return s.shared_.part_done(from, std::move(m)); }),
+      on<wire::FilePublished>([](S& s, Number, const auto& m) ON_INGEST {
         if (OutputFile* const file = s.files_.find(m.file)) s.files_.end(*file, Ending::published);
       }),
-      on<wire::EpochPart>([](S& s, Number, auto&& m) { s.epochs_.take_part(std::move(m)); }),
+      on<wire::EpochPart>([](S& s, Number, auto&& m) ON_INGEST { s.epochs_.take_part(std::move(m)); }),
       // The session.
-      on<wire::EpochComplete>(
-          [](S& s, Number, const auto& m) { s.triggers_.epoch_complete_elsewhere(m.number); }),
-      on<wire::ServerLoad>([](S& s, Number from, const auto& m) {
-        s.dispatcher_.report(from, m.backlog_bytes, m.files_ended);
-      }),
-      on<wire::ServerFailed>([](S& s, Number from, auto&& m) {
+      on<wire::EpochComplete>([](S& s, Number, const auto& m)
+                                  ON_INGEST { s.triggers_.epoch_complete_elsewhere(m.number); }),
+      on<wire::ServerLoad>([](S& s, Number from, const auto& m)
+                               ON_INGEST { s.dispatcher_.report(from, m.backlog_bytes, m.files_ended); }),
+      on<wire::ServerFailed>([](S& s, Number from, auto&& m) ON_INGEST {
         if (!s.failure_)
           s.fail(m.error.add(fmt::format("I/O server {} forwarded this error", from)),
                  m.reported ? Witness::reported : Witness::all_servers);
       }),
-      on<wire::CollectionDropped>([](S& s, Number from, const auto& m) {
+      on<wire::CollectionDropped>([](S& s, Number from, const auto& m) ON_INGEST {
         s.space_.given_up_elsewhere(m.collection, fmt::format("I/O server {}: {}", from, m.why));
       }),
-      on<wire::SpaceShort>([](S& s, Number from, const auto& m) { s.shared_.set_busy(from, m.is_short); }),
-      on<wire::Farewell>([](S& s, Number from, const auto&) { s.fellows_.ended(from); }));
+      on<wire::SpaceShort>([](S& s, Number from, const auto& m)
+                               ON_INGEST { s.shared_.set_busy(from, m.is_short); }),
+      on<wire::Farewell>([](S& s, Number from, const auto&) ON_INGEST { s.fellows_.ended(from); }));
 
   port_->mark_progress();
   const wire::Kind kind = wire::kind_of(message).value_or(wire::Kind{0});
@@ -101,3 +109,5 @@ Result<> Server::handle_server(std::size_t server, std::span<const std::byte> me
 }
 
 }  // namespace afterbay::server
+
+#undef ON_INGEST

@@ -6,7 +6,6 @@
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <list>
 #include <map>
 #include <memory>
@@ -16,11 +15,13 @@
 #include <utility>
 #include <vector>
 
+#include "base/ingest_thread.hpp"
 #include "base/result.hpp"
 #include "base/thread_safety.hpp"
 #include "config/config.hpp"
 #include "server/frame_task.hpp"
 #include "server/scratch_buffers.hpp"
+#include "server/thread_functions.hpp"
 
 namespace afterbay::server {
 
@@ -57,9 +58,9 @@ class SpillFile {
 class Overflow {
  public:
   struct Hooks {
-    std::function<void(const transport::FrameView&)> release;  ///< any thread
-    std::function<void()> moved;                               ///< there is room; any thread
-    std::function<void(std::string)> warn;                     ///< any thread
+    AnyThreadFunction<void(const transport::FrameView&)> release;  ///< any thread
+    AnyThreadFunction<void()> moved;                               ///< there is room; any thread
+    AnyThreadFunction<void(std::string)> warn;                     ///< any thread
   };
   struct Frame;
   using Handle = std::shared_ptr<Frame>;
@@ -73,7 +74,7 @@ class Overflow {
 
   /// Ingest thread: adds a frame that will be given to a worker. `droppable`: it may be dropped,
   /// together with its whole record. A frame of a record that was dropped is released at once.
-  Handle add(FrameTask task, const RecordKey& record, bool droppable);
+  Handle add(FrameTask task, const RecordKey& record, bool droppable) AFTERBAY_REQUIRES(ingest_thread);
 
   /// The frame that a worker gets.
   struct Taken {
@@ -86,10 +87,10 @@ class Overflow {
 
   /// Ingest thread: no more frames of the record will follow, and all its frames have been
   /// processed.
-  void ended(const RecordKey& record);
+  void ended(const RecordKey& record) AFTERBAY_REQUIRES(ingest_thread);
   /// Ingest thread, while there is no room: spills frames or drops a record, depending on the
   /// configuration. Returns the records that were dropped.
-  std::vector<RecordKey> relieve();
+  std::vector<RecordKey> relieve() AFTERBAY_REQUIRES(ingest_thread);
   /// Whether frames can be spilled or dropped.
   [[nodiscard]] bool active() const noexcept { return policy_ != config::WhenFull::wait; }
   [[nodiscard]] std::uint64_t spilled_bytes() const;  ///< total so far
@@ -101,10 +102,10 @@ class Overflow {
     std::vector<Handle> frames;
     std::size_t queued = 0;
   };
-  void spill_some();
+  void spill_some() AFTERBAY_REQUIRES(ingest_thread);
   void move_frames(const std::stop_token& stop);
   void moved(const Handle& frame, Result<> written);
-  std::vector<RecordKey> drop_one();
+  std::vector<RecordKey> drop_one() AFTERBAY_REQUIRES(ingest_thread);
   void forget(const Frame& frame) AFTERBAY_REQUIRES(mutex_);
 
   config::WhenFull policy_;
@@ -122,7 +123,7 @@ class Overflow {
   bool spill_failed_ AFTERBAY_GUARDED_BY(mutex_) = false;
   bool warned_of_quota_ AFTERBAY_GUARDED_BY(mutex_) = false;
   std::uint64_t spilled_bytes_ AFTERBAY_GUARDED_BY(mutex_) = 0;
-  std::jthread mover_;  ///< started with the first spilled frame
+  std::jthread mover_ AFTERBAY_GUARDED_BY(ingest_thread);  ///< started with the first spilled frame
 };
 
 }  // namespace afterbay::server

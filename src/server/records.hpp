@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/ingest_thread.hpp"
 #include "base/result.hpp"
 #include "server/catalog.hpp"
 
@@ -45,42 +46,59 @@ class Records {
 
   /// A rank states the meaning of `seq`; fails (conflict) if another rank stated otherwise.
   /// `epochs`: number of the last epoch that the rank reached before.
-  Result<> begin(std::size_t peer, const wire::BeginRecord& message, std::uint64_t epochs = 0);
-  Result<> put(std::size_t peer, const wire::Put& message);
+  Result<> begin(std::size_t peer, const wire::BeginRecord& message, std::uint64_t epochs = 0)
+      AFTERBAY_REQUIRES(ingest_thread);
+  Result<> put(std::size_t peer, const wire::Put& message) AFTERBAY_REQUIRES(ingest_thread);
   /// Strings belong to no record; they count as the rank's last put.
-  void put_strings(std::size_t peer, const ServedCollection& collection, const wire::PutStrings& message);
+  void put_strings(std::size_t peer, const ServedCollection& collection, const wire::PutStrings& message)
+      AFTERBAY_REQUIRES(ingest_thread);
   /// Moves the rank's bound and returns the numbers that all ranks have now ended.
-  std::vector<std::uint64_t> end(std::size_t peer, std::uint32_t collection, std::uint64_t next_seq);
+  std::vector<std::uint64_t> end(std::size_t peer, std::uint32_t collection, std::uint64_t next_seq)
+      AFTERBAY_REQUIRES(ingest_thread);
 
   /// The rank's bound in every collection into which it has put.
-  [[nodiscard]] std::vector<std::pair<std::uint32_t, std::uint64_t>> bounds(std::size_t peer) const;
+  [[nodiscard]] std::vector<std::pair<std::uint32_t, std::uint64_t>> bounds(std::size_t peer) const
+      AFTERBAY_REQUIRES(ingest_thread);
   /// Model ranks that have not ended `seq`.
-  [[nodiscard]] std::vector<int> not_ended(std::uint32_t collection, std::uint64_t seq) const;
+  [[nodiscard]] std::vector<int> not_ended(std::uint32_t collection, std::uint64_t seq) const
+      AFTERBAY_REQUIRES(ingest_thread);
 
   /// The first part that other ranks have put and `peer` has not, although it holds points of it.
-  [[nodiscard]] std::optional<RecordPart> awaited_from(std::size_t peer) const;
+  [[nodiscard]] std::optional<RecordPart> awaited_from(std::size_t peer) const
+      AFTERBAY_REQUIRES(ingest_thread);
   /// The last put of `peer`.
-  [[nodiscard]] std::optional<RecordPart> last_put(std::size_t peer) const;
+  [[nodiscard]] std::optional<RecordPart> last_put(std::size_t peer) const AFTERBAY_REQUIRES(ingest_thread);
 
-  [[nodiscard]] Record* find(std::uint32_t collection, std::uint64_t seq);
-  void erase(std::uint32_t collection, std::uint64_t seq);
-  [[nodiscard]] std::map<std::uint64_t, Record>& of(std::uint32_t collection) { return records_[collection]; }
-  [[nodiscard]] std::map<std::uint32_t, std::map<std::uint64_t, Record>>& all() { return records_; }
+  [[nodiscard]] Record* find(std::uint32_t collection, std::uint64_t seq) AFTERBAY_REQUIRES(ingest_thread);
+  void erase(std::uint32_t collection, std::uint64_t seq) AFTERBAY_REQUIRES(ingest_thread);
+  [[nodiscard]] std::map<std::uint64_t, Record>& of(std::uint32_t collection)
+      AFTERBAY_REQUIRES(ingest_thread) {
+    return records_[collection];
+  }
+  [[nodiscard]] std::map<std::uint32_t, std::map<std::uint64_t, Record>>& all()
+      AFTERBAY_REQUIRES(ingest_thread) {
+    return records_;
+  }
 
   /// A description of the first variable that some ranks have put and others have not; "" if there
   /// is none.
-  [[nodiscard]] std::string missing(const ServedCollection& collection, const Record& record) const;
+  [[nodiscard]] std::string missing(const ServedCollection& collection, const Record& record) const
+      AFTERBAY_REQUIRES(ingest_thread);
   /// The model ranks that have not put this variable.
-  [[nodiscard]] std::vector<int> absent(const ServedCollection& collection, const Record& record) const;
-  [[nodiscard]] std::string missing_variable(const ServedCollection& collection, const Record& record) const;
+  [[nodiscard]] std::vector<int> absent(const ServedCollection& collection, const Record& record) const
+      AFTERBAY_REQUIRES(ingest_thread);
+  [[nodiscard]] std::string missing_variable(const ServedCollection& collection, const Record& record) const
+      AFTERBAY_REQUIRES(ingest_thread);
 
  private:
-  [[nodiscard]] int incomplete_variable(const ServedCollection& collection, const Record& record) const;
+  [[nodiscard]] int incomplete_variable(const ServedCollection& collection, const Record& record) const
+      AFTERBAY_REQUIRES(ingest_thread);
 
   const Catalog& catalog_;
-  std::map<std::uint32_t, std::map<std::uint64_t, Record>> records_;  ///< by collection, then seq
+  /// By collection, then seq.
+  std::map<std::uint32_t, std::map<std::uint64_t, Record>> records_ AFTERBAY_GUARDED_BY(ingest_thread);
   /// Bounds by collection, then model rank.
-  std::map<std::uint32_t, std::vector<std::uint64_t>> bounds_;
+  std::map<std::uint32_t, std::vector<std::uint64_t>> bounds_ AFTERBAY_GUARDED_BY(ingest_thread);
   struct LastPut {
     const ServedCollection* collection = nullptr;
     std::uint32_t variable = 0;
@@ -88,7 +106,7 @@ class Records {
     std::uint64_t record = 0;
     bool fixed = false;
   };
-  std::vector<LastPut> last_;  ///< by model rank
+  std::vector<LastPut> last_ AFTERBAY_GUARDED_BY(ingest_thread);  ///< by model rank
 };
 
 /// "model rank 3", "model ranks 1, 2 and 5", "model ranks 1, 2, 5 and 12 others".

@@ -45,7 +45,7 @@ Server::Server(Identity identity, const config::Config& config, std::unique_ptr<
       telemetry_(config, identity_, port_->frames(), logger_, telemetry_host()),
       triggers_(config, identity_, logger_, trigger_host()),
       inputs_({config_, *port_, catalog_, workers_, profile_,
-               [this](std::function<void()> then) { executor_.post(std::move(then)); }}),
+               [this](IngestFunction<void()> then) { executor_.post(std::move(then)); }}),
       publications_(threads),
       workers_(threads) {
   profile.set_workers(threads);
@@ -61,9 +61,10 @@ Server::Server(Identity identity, const config::Config& config, std::unique_ptr<
              profile.counter(observe::counters::messages),
              profile.counter(observe::counters::backlog, observe::CounterKind::peak),
              profile.counter("files published")};
-  port_->set_scatter([this](std::size_t peer, const transport::FrameSlot& slot, std::uint32_t piece,
-                            std::span<const std::byte> packed,
-                            std::byte* frame) { return catalog_.scatter(peer, slot, piece, packed, frame); });
+  port_->set_scatter(
+      [this](std::size_t peer, const transport::FrameSlot& slot, std::uint32_t piece,
+             std::span<const std::byte> packed, std::byte* frame)
+          AFTERBAY_REQUIRES(ingest_thread) { return catalog_.scatter(peer, slot, piece, packed, frame); });
 }
 
 Server::~Server() { space_.stop(); }
@@ -87,7 +88,9 @@ bool Server::step() {
   did = run_posted() || did;
   did = inputs_.advance() || did;
   if (did) relieve();
-  if (did) tickets_.answer_written([this](const Ticket& ticket) { return is_written(ticket); });
+  if (did)
+    tickets_.answer_written([this](const Ticket& ticket)
+                                AFTERBAY_REQUIRES(ingest_thread) { return is_written(ticket); });
   if (did) epochs_.advance();
   if (did || shutdown_.said_goodbye()) finish_if_done();
   if (!did && !failure_ && !shutdown_.said_goodbye()) did = port_->frames().allocate_ahead();

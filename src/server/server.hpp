@@ -2,7 +2,8 @@
 // Server: receives messages and frames, schedules writing, publishes files, answers tickets. It
 // joins transport, storage and observation. `step` is called by one thread (the ingest thread): the
 // server process's own thread, or in the inline topology a background thread or the hosting model
-// rank.
+// rank. Members and functions of that thread are annotated (base/ingest_thread.hpp); the others are
+// for any thread.
 #pragma once
 
 #include <chrono>
@@ -17,6 +18,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "base/ingest_thread.hpp"
 #include "base/log.hpp"
 #include "base/result.hpp"
 #include "base/thread_safety.hpp"
@@ -66,30 +68,36 @@ class Server {
   ~Server();
 
   /// Does the work that is due; returns false if there was none.
-  bool step();
+  bool step() AFTERBAY_REQUIRES(ingest_thread);
   static constexpr transport::Millis longest_sleep{200};
   /// Sleeps until there may be work, for at most `most`.
-  void wait(transport::Millis most = longest_sleep);
+  void wait(transport::Millis most = longest_sleep) AFTERBAY_REQUIRES(ingest_thread);
   /// The rank that hosts this server leaves after a failure: files that other ranks have not closed
   /// are given up.
-  void leave();
+  void leave() AFTERBAY_REQUIRES(ingest_thread);
   /// Before `serve`: receives the messages that have arrived. Returns whether the session has
   /// failed.
-  bool catch_up();
+  bool catch_up() AFTERBAY_REQUIRES(ingest_thread);
   /// Ends this process before the session: all ranks and servers are told the reason. Returns when
   /// they have been told, or after `limit`. `reports`: this server prints the error; otherwise
   /// another does.
-  void end_early(Error why, transport::Millis limit, bool reports = true);
+  void end_early(Error why, transport::Millis limit, bool reports = true) AFTERBAY_REQUIRES(ingest_thread);
   /// All model ranks have ended and all files are published or given up.
-  [[nodiscard]] bool finished() const noexcept { return shutdown_.finished(); }
+  [[nodiscard]] bool finished() const noexcept AFTERBAY_REQUIRES(ingest_thread) {
+    return shutdown_.finished();
+  }
   /// Calls step and wait until finished. Returns the first error of the session, if any.
-  Result<> run();
-  [[nodiscard]] const std::optional<Error>& failure() const noexcept { return failure_; }
+  Result<> run() AFTERBAY_REQUIRES(ingest_thread);
+  [[nodiscard]] const std::optional<Error>& failure() const noexcept AFTERBAY_REQUIRES(ingest_thread) {
+    return failure_;
+  }
   /// `signal` is called periodically and returns the signal that asks the run to stop, or 0. Call
   /// this before the first step.
-  void stop_at(std::function<int()> signal) { shutdown_.stop_at(std::move(signal)); }
+  void stop_at(std::function<int()> signal) AFTERBAY_REQUIRES(ingest_thread) {
+    shutdown_.stop_at(std::move(signal));
+  }
   /// For the report; valid once the server has finished.
-  [[nodiscard]] observe::ServerHistory history() const;
+  [[nodiscard]] observe::ServerHistory history() const AFTERBAY_REQUIRES(ingest_thread);
 
  private:
   struct Timers {
@@ -101,51 +109,53 @@ class Server {
                    *library = nullptr, *disk = nullptr, *publish = nullptr;
   };
 
-  bool take_messages();
-  [[nodiscard]] bool must_wait(std::span<const std::byte> message) const;
-  bool run_posted();
-  Result<> handle(std::size_t peer, std::span<const std::byte> message);
-  Result<> frame_ready(std::uint32_t pool_frame, std::uint64_t seq);
-  Result<> define(std::size_t peer, const wire::DefineCollection& message);
-  Result<> define(std::size_t peer, const wire::DefineEnd& message);
-  Result<> open(std::size_t peer, wire::OpenFile message);
-  Result<> put(std::size_t peer, const wire::Put& message);
-  Result<> put_strings(std::size_t peer, wire::PutStrings message);
-  Result<> end_records(std::size_t peer, const wire::EndRecords& message);
-  Result<> close(std::size_t peer, const wire::CloseFile& message);
-  Result<> choose_server(const wire::AskServer& message);
-  void report_load();
-  void flush(std::size_t peer, const wire::Flush& message);
-  void note_waiter(std::size_t peer, const wire::Waiting& message);
-  void gave_up(std::size_t peer, wire::Abandon message);
+  bool take_messages() AFTERBAY_REQUIRES(ingest_thread);
+  [[nodiscard]] bool must_wait(std::span<const std::byte> message) const AFTERBAY_REQUIRES(ingest_thread);
+  bool run_posted() AFTERBAY_REQUIRES(ingest_thread);
+  Result<> handle(std::size_t peer, std::span<const std::byte> message) AFTERBAY_REQUIRES(ingest_thread);
+  Result<> frame_ready(std::uint32_t pool_frame, std::uint64_t seq) AFTERBAY_REQUIRES(ingest_thread);
+  Result<> define(std::size_t peer, const wire::DefineCollection& message) AFTERBAY_REQUIRES(ingest_thread);
+  Result<> define(std::size_t peer, const wire::DefineEnd& message) AFTERBAY_REQUIRES(ingest_thread);
+  Result<> open(std::size_t peer, wire::OpenFile message) AFTERBAY_REQUIRES(ingest_thread);
+  Result<> put(std::size_t peer, const wire::Put& message) AFTERBAY_REQUIRES(ingest_thread);
+  Result<> put_strings(std::size_t peer, wire::PutStrings message) AFTERBAY_REQUIRES(ingest_thread);
+  Result<> end_records(std::size_t peer, const wire::EndRecords& message) AFTERBAY_REQUIRES(ingest_thread);
+  Result<> close(std::size_t peer, const wire::CloseFile& message) AFTERBAY_REQUIRES(ingest_thread);
+  Result<> choose_server(const wire::AskServer& message) AFTERBAY_REQUIRES(ingest_thread);
+  void report_load() AFTERBAY_REQUIRES(ingest_thread);
+  void flush(std::size_t peer, const wire::Flush& message) AFTERBAY_REQUIRES(ingest_thread);
+  void note_waiter(std::size_t peer, const wire::Waiting& message) AFTERBAY_REQUIRES(ingest_thread);
+  void gave_up(std::size_t peer, wire::Abandon message) AFTERBAY_REQUIRES(ingest_thread);
 
   [[nodiscard]] OutputFiles::Host files_host();
   // Work before the first file is opened.
-  void prepare(const ServedCollection& collection);
-  void prepare_structure();
-  void prepare_journal();
-  void prepare_scratch(const wire::Defined& defined);
-  void submit_preparation(std::function<Result<>()> task, std::function<void()> then = {});
-  void tell_defined();
-  void create(OutputFile& file, SchemaChanges changes);
+  void prepare(const ServedCollection& collection) AFTERBAY_REQUIRES(ingest_thread);
+  void prepare_structure() AFTERBAY_REQUIRES(ingest_thread);
+  void prepare_journal() AFTERBAY_REQUIRES(ingest_thread);
+  void prepare_scratch(const wire::Defined& defined) AFTERBAY_REQUIRES(ingest_thread);
+  void submit_preparation(AnyThreadFunction<Result<>()> task, IngestFunction<void()> then = {})
+      AFTERBAY_REQUIRES(ingest_thread);
+  void tell_defined() AFTERBAY_REQUIRES(ingest_thread);
+  void create(OutputFile& file, SchemaChanges changes) AFTERBAY_REQUIRES(ingest_thread);
   /// Called by a worker: reports file system and stripes of a new file.
   void note_striping(const ServedCollection& collection, const storage::File& file);
   /// Queues the write of a frame with the pieces of these indices in the layout.
   void write_frame(OutputFile& file, const ServedCollection& collection, std::uint64_t seq,
-                   const transport::FrameView& view, std::vector<std::uint32_t> pieces);
+                   const transport::FrameView& view, std::vector<std::uint32_t> pieces)
+      AFTERBAY_REQUIRES(ingest_thread);
   /// Called by a worker: writes a frame whose turn has come.
   Result<storage::WriteCost> write_queued(const Overflow::Handle& frame, const OutputFile& file,
                                           const CollectionTimers& timers);
-  void erase_record(const ServedCollection& collection, std::uint64_t seq);
-  [[nodiscard]] bool no_room() const;
-  bool waited_for_room(std::uint64_t now);
-  void relieve();
-  void report_memory();
-  [[nodiscard]] bool is_droppable(const ServedCollection& collection);
+  void erase_record(const ServedCollection& collection, std::uint64_t seq) AFTERBAY_REQUIRES(ingest_thread);
+  [[nodiscard]] bool no_room() const AFTERBAY_REQUIRES(ingest_thread);
+  bool waited_for_room(std::uint64_t now) AFTERBAY_REQUIRES(ingest_thread);
+  void relieve() AFTERBAY_REQUIRES(ingest_thread);
+  void report_memory() AFTERBAY_REQUIRES(ingest_thread);
+  [[nodiscard]] bool is_droppable(const ServedCollection& collection) AFTERBAY_REQUIRES(ingest_thread);
   [[nodiscard]] Overflow::Hooks overflow_hooks();
   void account(const storage::WriteCost& cost, const CollectionTimers& timers);
-  Result<> end_record(const ServedCollection& collection, std::uint64_t seq);
-  void publish(OutputFile& file);
+  Result<> end_record(const ServedCollection& collection, std::uint64_t seq) AFTERBAY_REQUIRES(ingest_thread);
+  void publish(OutputFile& file) AFTERBAY_REQUIRES(ingest_thread);
   void publish_together(const std::vector<PublicationQueue::Waiting>& batch);
   [[nodiscard]] Result<> take_parts(OutputFile& file);
 
@@ -153,84 +163,92 @@ class Server {
   /// Any thread.
   template <class Completion>
   void post(Completion completion) {
-    executor_.post([this, it = std::move(completion)]() mutable {
+    executor_.post([this, it = std::move(completion)]() AFTERBAY_REQUIRES(ingest_thread) mutable {
       // If a fellow server removed the file because the disk is full, its message arrived earlier.
       if (it.error) take_server_messages();
       if (auto done = complete(it); !done) fail(std::move(done).error());
     });
   }
-  Result<> complete(FileCreated& it);
-  Result<> complete(OpeningNoted& it);
-  Result<> complete(FrameWritten& it);
-  Result<> complete(StringsWritten& it);
-  Result<> complete(EpochMarked& it);
-  Result<> complete(PartHandedOver& it);
-  Result<> complete(FilePublished& it);
-  void published(const OutputFile& file);
+  Result<> complete(FileCreated& it) AFTERBAY_REQUIRES(ingest_thread);
+  Result<> complete(OpeningNoted& it) AFTERBAY_REQUIRES(ingest_thread);
+  Result<> complete(FrameWritten& it) AFTERBAY_REQUIRES(ingest_thread);
+  Result<> complete(StringsWritten& it) AFTERBAY_REQUIRES(ingest_thread);
+  Result<> complete(EpochMarked& it) AFTERBAY_REQUIRES(ingest_thread);
+  Result<> complete(PartHandedOver& it) AFTERBAY_REQUIRES(ingest_thread);
+  Result<> complete(FilePublished& it) AFTERBAY_REQUIRES(ingest_thread);
+  void published(const OutputFile& file) AFTERBAY_REQUIRES(ingest_thread);
 
   // The journal; from any thread.
   [[nodiscard]] Result<> note_opened(const OutputFile& file);
   [[nodiscard]] bool notes_opening(const OutputFile& file) const;
-  void submit_opened_note(OutputFile& file);
+  void submit_opened_note(OutputFile& file) AFTERBAY_REQUIRES(ingest_thread);
   [[nodiscard]] journal::FilePublished line_of(const OutputFile& file,
                                                const storage::Published& published) const;
   void note_warning(std::string text);
   /// Also logs the warning.
   void warn(const std::string& text);
-  [[nodiscard]] bool is_never_put(const OutputFile& file, std::uint32_t variable) const;
-  void warn_of_variables_never_put(const OutputFile& file);
+  [[nodiscard]] bool is_never_put(const OutputFile& file, std::uint32_t variable) const
+      AFTERBAY_REQUIRES(ingest_thread);
+  void warn_of_variables_never_put(const OutputFile& file) AFTERBAY_REQUIRES(ingest_thread);
 
-  void note_not_published(const OutputFile& file, std::string why);
+  void note_not_published(const OutputFile& file, std::string why) AFTERBAY_REQUIRES(ingest_thread);
 
   // Full disks, and stops by a signal.
   [[nodiscard]] Result<> check_wanted(const OutputFile& file) const;
   [[nodiscard]] SpacePolicy::Host space_host(bool has_workers);
-  void forget_record(const ServedCollection& collection, std::uint64_t seq);
+  void forget_record(const ServedCollection& collection, std::uint64_t seq) AFTERBAY_REQUIRES(ingest_thread);
   [[nodiscard]] Shutdown::Host shutdown_host();
-  void watch_links();
-  [[nodiscard]] bool nothing_left();
-  void say_goodbye();
+  void watch_links() AFTERBAY_REQUIRES(ingest_thread);
+  [[nodiscard]] bool nothing_left() AFTERBAY_REQUIRES(ingest_thread);
+  void say_goodbye() AFTERBAY_REQUIRES(ingest_thread);
 
   [[nodiscard]] TriggerRunner::Host trigger_host();
-  void fire_published(const OutputFile& file);
+  void fire_published(const OutputFile& file) AFTERBAY_REQUIRES(ingest_thread);
 
   // Telemetry.
   [[nodiscard]] Telemetry::Host telemetry_host();
-  void fill(observe::ServerState& state);
-  void fill(std::uint32_t collection, observe::CollectionState& state);
-  void note_taken(OutputFile& file, const Record& record);
-  void note_written(std::uint32_t collection, const Record& record);
+  void fill(observe::ServerState& state) AFTERBAY_REQUIRES(ingest_thread);
+  void fill(std::uint32_t collection, observe::CollectionState& state) AFTERBAY_REQUIRES(ingest_thread);
+  void note_taken(OutputFile& file, const Record& record) AFTERBAY_REQUIRES(ingest_thread);
+  void note_written(std::uint32_t collection, const Record& record) AFTERBAY_REQUIRES(ingest_thread);
 
   // Files that several servers write.
-  storage::FileRequest request_for(const OutputFile& file);
-  bool take_server_messages();
-  Result<> handle_server(std::size_t server, std::span<const std::byte> message);
-  void join(OutputFile& file, SchemaChanges changes);
-  void hand_over(OutputFile& file);
-  void handed_over(OutputFile& file, std::vector<std::byte> account);
+  storage::FileRequest request_for(const OutputFile& file) AFTERBAY_REQUIRES(ingest_thread);
+  bool take_server_messages() AFTERBAY_REQUIRES(ingest_thread);
+  Result<> handle_server(std::size_t server, std::span<const std::byte> message)
+      AFTERBAY_REQUIRES(ingest_thread);
+  void join(OutputFile& file, SchemaChanges changes) AFTERBAY_REQUIRES(ingest_thread);
+  void hand_over(OutputFile& file) AFTERBAY_REQUIRES(ingest_thread);
+  void handed_over(OutputFile& file, std::vector<std::byte> account) AFTERBAY_REQUIRES(ingest_thread);
   [[nodiscard]] SharedFiles::Host shared_host(bool has_workers);
 
   // Epochs.
   [[nodiscard]] EpochKeeper::Host epoch_host();
-  Result<> reach_epoch(std::size_t peer, const wire::Epoch& message);
-  void submit_mark(OutputFile& file, storage::Epoch epoch, EpochKeeper::Parts parts);
-  void note_epoch(std::uint64_t number, journal::EpochCompleted line);
+  Result<> reach_epoch(std::size_t peer, const wire::Epoch& message) AFTERBAY_REQUIRES(ingest_thread);
+  void submit_mark(OutputFile& file, storage::Epoch epoch, EpochKeeper::Parts parts)
+      AFTERBAY_REQUIRES(ingest_thread);
+  void note_epoch(std::uint64_t number, journal::EpochCompleted line) AFTERBAY_REQUIRES(ingest_thread);
 
-  [[nodiscard]] Ticket ticket_for(std::size_t peer, std::uint64_t number, std::uint64_t strings) const;
-  [[nodiscard]] bool is_written(const Ticket& ticket);
-  [[nodiscard]] bool is_outstanding(std::size_t peer, std::uint64_t ticket) const;
-  void watch();
-  [[nodiscard]] bool writing() const;
-  [[nodiscard]] Error missing_error();
-  [[nodiscard]] Error late(std::string what, const std::vector<int>& ranks = {}) const;
-  Error name_unfinished(Error error, std::size_t peer);
+  [[nodiscard]] Ticket ticket_for(std::size_t peer, std::uint64_t number, std::uint64_t strings) const
+      AFTERBAY_REQUIRES(ingest_thread);
+  [[nodiscard]] bool is_written(const Ticket& ticket) AFTERBAY_REQUIRES(ingest_thread);
+  [[nodiscard]] bool is_outstanding(std::size_t peer, std::uint64_t ticket) const
+      AFTERBAY_REQUIRES(ingest_thread);
+  void watch() AFTERBAY_REQUIRES(ingest_thread);
+  [[nodiscard]] bool writing() const AFTERBAY_REQUIRES(ingest_thread);
+  [[nodiscard]] Error missing_error() AFTERBAY_REQUIRES(ingest_thread);
+  [[nodiscard]] Error late(std::string what, const std::vector<int>& ranks = {}) const
+      AFTERBAY_REQUIRES(ingest_thread);
+  Error name_unfinished(Error error, std::size_t peer) AFTERBAY_REQUIRES(ingest_thread);
   /// The servers that detect a failure by themselves; one of them reports it on stderr.
   enum class Witness { this_server, all_servers, reported };
-  void fail(Error error, Witness witness = Witness::this_server);
-  void stop_trusting_ranks();
-  void finish_if_done();
-  CollectionTimers& timers_of(const ServedCollection& collection);
+  void fail(Error error, Witness witness = Witness::this_server) AFTERBAY_REQUIRES(ingest_thread);
+  void stop_trusting_ranks() AFTERBAY_REQUIRES(ingest_thread);
+  void finish_if_done() AFTERBAY_REQUIRES(ingest_thread);
+  CollectionTimers& timers_of(const ServedCollection& collection) AFTERBAY_REQUIRES(ingest_thread);
 
+  // Members that are not guarded are constant, or their classes state for each call whether the
+  // ingest thread or any thread makes it.
   Identity identity_;
   const config::Config& config_;
   std::unique_ptr<transport::ServerPort> port_;
@@ -240,51 +258,54 @@ class Server {
   Logger logger_;
   std::unique_ptr<journal::Recorder> journal_;  ///< null: none is kept
   Timers timers_{};
-  std::map<std::uint32_t, CollectionTimers> collection_timers_;
+  std::map<std::uint32_t, CollectionTimers> collection_timers_ AFTERBAY_GUARDED_BY(ingest_thread);
 
-  FellowServers fellows_;
+  FellowServers fellows_ AFTERBAY_GUARDED_BY(ingest_thread);
   const std::shared_ptr<storage::KnownTargets> storage_targets_ = std::make_shared<storage::KnownTargets>();
-  Dispatcher dispatcher_;    ///< used on wire::choosing_server
-  bool tells_load_ = false;  ///< files of some collection go to the least loaded server
-  std::pair<std::uint64_t, std::uint64_t> load_told_{};
-  std::uint64_t assigned_files_ended_ = 0;
+  Dispatcher dispatcher_ AFTERBAY_GUARDED_BY(ingest_thread);  ///< used on wire::choosing_server
+  /// Files of some collection go to the least loaded server.
+  bool tells_load_ AFTERBAY_GUARDED_BY(ingest_thread) = false;
+  std::pair<std::uint64_t, std::uint64_t> load_told_ AFTERBAY_GUARDED_BY(ingest_thread){};
+  std::uint64_t assigned_files_ended_ AFTERBAY_GUARDED_BY(ingest_thread) = 0;
   SharedFiles shared_;
 
-  Catalog catalog_;
-  Records records_{catalog_};
-  Tickets tickets_{[this](std::size_t peer, std::uint64_t ticket) {
-    port_->send(peer, wire::encode(wire::Done{ticket}));
-  }};
-  EpochKeeper epochs_{epoch_host()};
-  StringQueue strings_;
-  Preparations preparations_;
-  OutputFiles files_{files_host()};
-  std::optional<Error> failure_;
+  Catalog catalog_ AFTERBAY_GUARDED_BY(ingest_thread);
+  Records records_ AFTERBAY_GUARDED_BY(ingest_thread){catalog_};
+  Tickets tickets_ AFTERBAY_GUARDED_BY(ingest_thread){
+      [this](std::size_t peer, std::uint64_t ticket)
+          AFTERBAY_REQUIRES(ingest_thread) { port_->send(peer, wire::encode(wire::Done{ticket})); }};
+  EpochKeeper epochs_ AFTERBAY_GUARDED_BY(ingest_thread){epoch_host()};
+  StringQueue strings_ AFTERBAY_GUARDED_BY(ingest_thread);
+  Preparations preparations_ AFTERBAY_GUARDED_BY(ingest_thread);
+  OutputFiles files_ AFTERBAY_GUARDED_BY(ingest_thread){files_host()};
+  std::optional<Error> failure_ AFTERBAY_GUARDED_BY(ingest_thread);
   /// No rank contradicted another one: messages of ranks can be trusted.
-  bool ranks_consistent_ = true;
+  bool ranks_consistent_ AFTERBAY_GUARDED_BY(ingest_thread) = true;
   Shutdown shutdown_;
 
   /// Variables that were warned of, by collection.
-  std::map<std::uint32_t, std::set<std::uint32_t>> never_put_;
+  std::map<std::uint32_t, std::set<std::uint32_t>> never_put_ AFTERBAY_GUARDED_BY(ingest_thread);
 
   ScratchBuffers scratch_;
   Overflow overflow_;
-  bool memory_refused_ = false;  ///< the system has refused memory, and this was reported
+  /// The system has refused memory, and this was reported.
+  bool memory_refused_ AFTERBAY_GUARDED_BY(ingest_thread) = false;
 
   Executor executor_;
 
-  std::uint64_t activity_ = 0;  ///< number of messages and posted functions
-  StallClock stall_;
-  std::uint64_t next_watch_ns_ = 0;
-  std::optional<std::uint64_t> room_awaited_since_ns_;
+  /// Number of messages and posted functions.
+  std::uint64_t activity_ AFTERBAY_GUARDED_BY(ingest_thread) = 0;
+  StallClock stall_ AFTERBAY_GUARDED_BY(ingest_thread);
+  std::uint64_t next_watch_ns_ AFTERBAY_GUARDED_BY(ingest_thread) = 0;
+  std::optional<std::uint64_t> room_awaited_since_ns_ AFTERBAY_GUARDED_BY(ingest_thread);
   /// A rank has defined decompositions or collections, on this server or another.
-  bool model_has_defined_ = false;
+  bool model_has_defined_ AFTERBAY_GUARDED_BY(ingest_thread) = false;
 
   SpacePolicy space_;
   Telemetry telemetry_;
   TriggerRunner triggers_;
 
-  Inputs inputs_;
+  Inputs inputs_ AFTERBAY_GUARDED_BY(ingest_thread);
   PublicationQueue publications_;
   Workers workers_;  ///< last member: its tasks use all of the above
 };

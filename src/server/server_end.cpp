@@ -143,7 +143,7 @@ Error Server::name_unfinished(Error error, std::size_t peer) {
   std::vector<const OutputFile*> unfinished;
   for (const auto& [id, file] : files_.all())
     if (!file.closed[peer]) unfinished.push_back(&file);
-  const auto path_of = [&](std::uint64_t id) {
+  const auto path_of = [&](std::uint64_t id) AFTERBAY_REQUIRES(ingest_thread) {
     const OutputFile* const file = files_.find(id);
     return file == nullptr ? std::string() : file->path;
   };
@@ -241,31 +241,34 @@ Shutdown::Host Server::shutdown_host() {
   Shutdown::Host host;
   host.server = identity_.number;
   host.ranks = identity_.session_ranks.size();
-  host.fail = [this](Error error) { fail(std::move(error)); };
-  host.fail_for_rank = [this](Error error, std::size_t peer) {
+  host.fail = [this](Error error) AFTERBAY_REQUIRES(ingest_thread) { fail(std::move(error)); };
+  host.fail_for_rank = [this](Error error, std::size_t peer) AFTERBAY_REQUIRES(ingest_thread) {
     error.at_rank(catalog_.session_rank(peer));
     fail(name_unfinished(std::move(error), peer), Witness::all_servers);
   };
-  host.forget_link = [this](std::size_t peer) { port_->forget(peer); };
-  host.rank_ended = [this](std::size_t peer) { inputs_.forget(peer); };
-  host.last_file = [this] { return files_.all().empty() ? 0 : files_.all().rbegin()->first; };
-  host.drained = [this](std::uint64_t last_file) {
-    return std::ranges::none_of(files_.all(), [last_file](const auto& entry) {
-      return entry.first <= last_file && entry.second.closed_by > 0;
-    });
+  host.forget_link = [this](std::size_t peer) AFTERBAY_REQUIRES(ingest_thread) { port_->forget(peer); };
+  host.rank_ended = [this](std::size_t peer) AFTERBAY_REQUIRES(ingest_thread) { inputs_.forget(peer); };
+  host.last_file = [this]() AFTERBAY_REQUIRES(ingest_thread) {
+    return files_.all().empty() ? 0 : files_.all().rbegin()->first;
   };
-  host.open_paths = [this] {
+  host.drained = [this](std::uint64_t last_file) AFTERBAY_REQUIRES(ingest_thread) {
+    return std::ranges::none_of(files_.all(),
+                                [last_file](const auto& entry) AFTERBAY_REQUIRES(ingest_thread) {
+                                  return entry.first <= last_file && entry.second.closed_by > 0;
+                                });
+  };
+  host.open_paths = [this]() AFTERBAY_REQUIRES(ingest_thread) {
     std::vector<std::string> paths;
     for (const auto& [id, file] : files_.all())
       if (file.ending != Ending::no_space) paths.push_back(file.path);
     return paths;
   };
-  host.run_by_priority = [this] { workers_.run_by_priority(); };
-  host.cut_off_disk = [this] { space_.cut_off(); };
-  host.nothing_left = [this] { return nothing_left(); };
-  host.say_goodbye = [this] { say_goodbye(); };
-  host.sending = [this] { return port_->sending(); };
-  host.warn = [this](const std::string& text) { warn(text); };
+  host.run_by_priority = [this]() AFTERBAY_REQUIRES(ingest_thread) { workers_.run_by_priority(); };
+  host.cut_off_disk = [this]() AFTERBAY_REQUIRES(ingest_thread) { space_.cut_off(); };
+  host.nothing_left = [this]() AFTERBAY_REQUIRES(ingest_thread) { return nothing_left(); };
+  host.say_goodbye = [this]() AFTERBAY_REQUIRES(ingest_thread) { say_goodbye(); };
+  host.sending = [this]() AFTERBAY_REQUIRES(ingest_thread) { return port_->sending(); };
+  host.warn = [this](const std::string& text) AFTERBAY_REQUIRES(ingest_thread) { warn(text); };
   return host;
 }
 

@@ -10,24 +10,24 @@ namespace afterbay::server {
 EpochKeeper::Host Server::epoch_host() {
   EpochKeeper::Host host;
   host.ranks = identity_.session_ranks.size();
-  host.file = [this](std::uint64_t id) { return files_.find(id); };
-  host.is_written = [this](const Ticket& ticket) { return is_written(ticket); };
-  host.awaits_journal = [this](const OutputFile& file) { return notes_opening(file) && !file.noted; };
-  host.mark = [this](OutputFile& file, storage::Epoch epoch, EpochKeeper::Parts parts) {
-    submit_mark(file, std::move(epoch), std::move(parts));
-  };
-  host.send_part = [this](const OutputFile& file, wire::EpochPart part) {
+  host.file = [this](std::uint64_t id) AFTERBAY_REQUIRES(ingest_thread) { return files_.find(id); };
+  host.is_written = [this](const Ticket& ticket)
+                        AFTERBAY_REQUIRES(ingest_thread) { return is_written(ticket); };
+  host.awaits_journal = [this](const OutputFile& file)
+                            AFTERBAY_REQUIRES(ingest_thread) { return notes_opening(file) && !file.noted; };
+  host.mark = [this](OutputFile& file, storage::Epoch epoch, EpochKeeper::Parts parts)
+                  AFTERBAY_REQUIRES(ingest_thread) { submit_mark(file, std::move(epoch), std::move(parts)); };
+  host.send_part = [this](const OutputFile& file, wire::EpochPart part) AFTERBAY_REQUIRES(ingest_thread) {
     if (auto sent = fellows_.send(file.parts.leader, part); !sent)
       fail(shared_.error_with(file.parts.leader, std::move(sent).error()));
   };
-  host.note = [this](std::uint64_t number, journal::EpochCompleted line) {
-    note_epoch(number, std::move(line));
-  };
-  host.submit = [this](OutputFile& file, std::function<void()> task) {
-    files_.submit(file, std::move(task));
-  };
-  host.answer = [this](std::size_t peer, std::uint64_t ticket) { tickets_.answer(peer, ticket); };
-  host.complete = [this](std::uint64_t number, const std::string& name) {
+  host.note = [this](std::uint64_t number, journal::EpochCompleted line)
+                  AFTERBAY_REQUIRES(ingest_thread) { note_epoch(number, std::move(line)); };
+  host.submit = [this](OutputFile& file, WorkerTask task)
+                    AFTERBAY_REQUIRES(ingest_thread) { files_.submit(file, std::move(task)); };
+  host.answer = [this](std::size_t peer, std::uint64_t ticket)
+                    AFTERBAY_REQUIRES(ingest_thread) { tickets_.answer(peer, ticket); };
+  host.complete = [this](std::uint64_t number, const std::string& name) AFTERBAY_REQUIRES(ingest_thread) {
     logger_.info("epoch {} ('{}') is complete here", number, name);
     triggers_.epoch_complete_here(number, name);
   };
@@ -69,7 +69,7 @@ void Server::note_epoch(std::uint64_t number, journal::EpochCompleted line) {
   line.triggers = triggers_.due_for_epoch();
   workers_.submit([this, number, line = std::move(line)]() mutable {
     auto noted = journal_ ? journal_->epoch_completed(std::move(line)) : Result<>();
-    executor_.post([this, number, noted = std::move(noted)]() mutable {
+    executor_.post([this, number, noted = std::move(noted)]() AFTERBAY_REQUIRES(ingest_thread) mutable {
       if (!noted) return fail(std::move(noted).error());
       epochs_.noted(number);
     });

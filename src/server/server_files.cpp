@@ -9,46 +9,50 @@ OutputFiles::Host Server::files_host() {
   OutputFiles::Host host;
   host.server = static_cast<std::size_t>(identity_.number);
   host.ranks = identity_.session_ranks.size();
-  host.run = [this](const OutputFile& file, OutputFiles::Task task) {
+  host.run = [this](const OutputFile& file, OutputFiles::Task task) AFTERBAY_REQUIRES(ingest_thread) {
     workers_.submit(std::move(task), space_.of(*file.collection).priority);
   };
-  host.leader_is_ready = [this](const OutputFile& file) { return shared_.leader_is_ready(file); };
-  host.create = [this](OutputFile& file, SchemaChanges changes) {
+  host.leader_is_ready = [this](const OutputFile& file)
+                             AFTERBAY_REQUIRES(ingest_thread) { return shared_.leader_is_ready(file); };
+  host.create = [this](OutputFile& file, SchemaChanges changes) AFTERBAY_REQUIRES(ingest_thread) {
     if (file.role == OutputFile::Role::member)
       join(file, std::move(changes));
     else
       create(file, std::move(changes));
   };
-  host.note_opened = [this](OutputFile& file) { submit_opened_note(file); };
-  host.publish = [this](OutputFile& file) { publish(file); };
-  host.hand_over = [this](OutputFile& file) { hand_over(file); };
-  host.send_records = [this](const OutputFile& file) {
+  host.note_opened = [this](OutputFile& file) AFTERBAY_REQUIRES(ingest_thread) { submit_opened_note(file); };
+  host.publish = [this](OutputFile& file) AFTERBAY_REQUIRES(ingest_thread) { publish(file); };
+  host.hand_over = [this](OutputFile& file) AFTERBAY_REQUIRES(ingest_thread) { hand_over(file); };
+  host.send_records = [this](const OutputFile& file) AFTERBAY_REQUIRES(ingest_thread) {
     const auto answer = wire::encode(wire::FileRecords{file.id, file.file ? file.file->records() : 0});
     for (const std::size_t peer : file.asked_records) port_->send(peer, answer);
   };
-  host.answer = [this](std::size_t peer, std::uint64_t ticket) { tickets_.answer(peer, ticket); };
-  host.published = [this](const OutputFile& file) { published(file); };
-  host.not_published = [this](const OutputFile& file, const std::string& why) {
-    note_not_published(file, why);
-  };
-  host.given_up = [this](const OutputFile& file, const std::string& why) {
+  host.answer = [this](std::size_t peer, std::uint64_t ticket)
+                    AFTERBAY_REQUIRES(ingest_thread) { tickets_.answer(peer, ticket); };
+  host.published = [this](const OutputFile& file) AFTERBAY_REQUIRES(ingest_thread) { published(file); };
+  host.not_published = [this](const OutputFile& file, const std::string& why)
+                           AFTERBAY_REQUIRES(ingest_thread) { note_not_published(file, why); };
+  host.given_up = [this](const OutputFile& file, const std::string& why) AFTERBAY_REQUIRES(ingest_thread) {
     observe::add(profile_.counter(fmt::format("{}: files given up, no space", file.collection->name)), 1);
     note_not_published(file, why);
   };
-  host.removed = [this](const OutputFile& file) {
+  host.removed = [this](const OutputFile& file) AFTERBAY_REQUIRES(ingest_thread) {
     shared_.removed(file);
     if (!file.assigned) return;
     ++assigned_files_ended_;
     report_load();
   };
-  host.is_given_up = [this](const ServedCollection& it) { return space_.is_given_up(it); };
-  host.is_optional = [this](const ServedCollection& it) { return space_.of(it).optional; };
-  host.give_up = [this](const ServedCollection& it, const std::string& why) { space_.give_up(it, why); };
-  host.stop_space_waits = [this](const OutputFile& file) {
+  host.is_given_up = [this](const ServedCollection& it)
+                         AFTERBAY_REQUIRES(ingest_thread) { return space_.is_given_up(it); };
+  host.is_optional = [this](const ServedCollection& it)
+                         AFTERBAY_REQUIRES(ingest_thread) { return space_.of(it).optional; };
+  host.give_up = [this](const ServedCollection& it, const std::string& why)
+                     AFTERBAY_REQUIRES(ingest_thread) { space_.give_up(it, why); };
+  host.stop_space_waits = [this](const OutputFile& file) AFTERBAY_REQUIRES(ingest_thread) {
     space_.stop_waits(storage::part_path(file.path));
   };
-  host.ranks_ended = [this] { return shutdown_.all_ranks_ended(); };
-  host.fail = [this](Error error) { fail(std::move(error)); };
+  host.ranks_ended = [this]() AFTERBAY_REQUIRES(ingest_thread) { return shutdown_.all_ranks_ended(); };
+  host.fail = [this](Error error) AFTERBAY_REQUIRES(ingest_thread) { fail(std::move(error)); };
   return host;
 }
 

@@ -62,7 +62,7 @@ TriggerRunner::Host Server::trigger_host() {
   return {[this](journal::TriggerRan line) {
             if (journal_) journal_->triggered(std::move(line));
           },
-          [this](std::uint64_t number, const std::string& name) {
+          [this](std::uint64_t number, const std::string& name) AFTERBAY_REQUIRES(ingest_thread) {
             if (auto sent = fellows_.send(0, wire::EpochComplete{number}); !sent)
               fail(std::move(sent).error().add(
                   fmt::format("while it reported that epoch '{}' is complete", name)));

@@ -37,7 +37,7 @@ void Server::prepare_structure() {
         stores_(format).prepare(request);
         return {};
       },
-      [this] {
+      [this]() AFTERBAY_REQUIRES(ingest_thread) {
         preparations_.making_structure = false;
         prepare_structure();
       });
@@ -70,11 +70,11 @@ void Server::prepare_scratch(const wire::Defined& defined) {
 }
 
 /// `then` runs in the server's thread when the task has ended.
-void Server::submit_preparation(std::function<Result<>()> task, std::function<void()> then) {
+void Server::submit_preparation(AnyThreadFunction<Result<>()> task, IngestFunction<void()> then) {
   ++preparations_.under_way;
   workers_.submit([this, task = std::move(task), then = std::move(then)] {
     auto made = task();
-    executor_.post([this, then, made = std::move(made)] {
+    executor_.post([this, then, made = std::move(made)]() AFTERBAY_REQUIRES(ingest_thread) {
       --preparations_.under_way;
       if (!made && !failure_) fail(made.error());
       if (then) then();

@@ -11,7 +11,7 @@ namespace afterbay::server {
 namespace {
 
 /// The bytes that the ranks handed over, which approximate the bytes that are written.
-std::uint64_t bytes_of(const OutputFile& file) {
+std::uint64_t bytes_of(const OutputFile& file) AFTERBAY_REQUIRES(ingest_thread) {
   std::uint64_t bytes = 0;
   for (const model::VariableLayout& variable : file.collection->layout->variables)
     bytes += variable.slab_bytes * (variable.record ? file.records_taken : 1);

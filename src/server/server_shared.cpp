@@ -19,21 +19,23 @@ bool Server::take_server_messages() {
 SharedFiles::Host Server::shared_host(bool has_workers) {
   SharedFiles::Host host;
   host.server = identity_.number;
-  host.file = [this](std::uint64_t id) { return files_.find(id); };
-  host.begin = [this](OutputFile& file) { files_.begin(file); };
-  host.take_part = [this](OutputFile& file, storage::MemberEpoch part) {
-    files_.take_part(file, std::move(part));
-  };
-  host.send_to_members = [this](const OutputFile& file, const wire::FileShared& message) {
-    fellows_.send_all(file.collection->servers, message);
-  };
-  host.send_question = [this](std::size_t to, const wire::AskPlaces& it) { return fellows_.send(to, it); };
-  host.send_places = [this](std::size_t to, const wire::Places& it) { return fellows_.send(to, it); };
-  host.send_part = [this](std::size_t to, const wire::PartDone& it) { return fellows_.send(to, it); };
-  host.fail = [this](Error error) { fail(std::move(error)); };
+  host.file = [this](std::uint64_t id) AFTERBAY_REQUIRES(ingest_thread) { return files_.find(id); };
+  host.begin = [this](OutputFile& file) AFTERBAY_REQUIRES(ingest_thread) { files_.begin(file); };
+  host.take_part = [this](OutputFile& file, storage::MemberEpoch part)
+                       AFTERBAY_REQUIRES(ingest_thread) { files_.take_part(file, std::move(part)); };
+  host.send_to_members = [this](const OutputFile& file, const wire::FileShared& message) AFTERBAY_REQUIRES(
+                             ingest_thread) { fellows_.send_all(file.collection->servers, message); };
+  host.send_question = [this](std::size_t to, const wire::AskPlaces& it)
+                           AFTERBAY_REQUIRES(ingest_thread) { return fellows_.send(to, it); };
+  host.send_places = [this](std::size_t to, const wire::Places& it)
+                         AFTERBAY_REQUIRES(ingest_thread) { return fellows_.send(to, it); };
+  host.send_part = [this](std::size_t to, const wire::PartDone& it)
+                       AFTERBAY_REQUIRES(ingest_thread) { return fellows_.send(to, it); };
+  host.fail = [this](Error error) AFTERBAY_REQUIRES(ingest_thread) { fail(std::move(error)); };
   host.wake = [this] { port_->wake(); };
   if (!has_workers)
     host.work = [this] {
+      assert_role(ingest_thread);  // which runs the tasks itself
       port_->pump();
       if (!take_server_messages()) port_->wait(transport::Millis(2));
     };

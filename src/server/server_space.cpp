@@ -9,17 +9,26 @@ SpacePolicy::Host Server::space_host(bool has_workers) {
   SpacePolicy::Host host;
   host.server = identity_.number;
   host.alive = [this] { port_->mark_progress(); };
-  if (!has_workers) host.work = [this] { port_->pump(); };
-  host.post = [this](std::function<void()> function) { executor_.post(std::move(function)); };
-  host.warn = [this](const std::string& text) { warn(text); };
-  host.collection = [this](std::uint32_t id) { return catalog_.find(id); };
-  host.open_files = [this](const ServedCollection& it) { return files_.of(it).size(); };
-  host.end_files = [this](const ServedCollection& it, const std::string& why) {
-    for (const std::uint64_t id : files_.of(it))
-      if (OutputFile* const file = files_.find(id)) files_.end(*file, Ending::no_space, why);
+  if (!has_workers)
+    host.work = [this] {
+      assert_role(ingest_thread);  // which runs the tasks itself
+      port_->pump();
+    };
+  host.post = [this](IngestFunction<void()> function) { executor_.post(std::move(function)); };
+  host.warn = [this](const std::string& text) AFTERBAY_REQUIRES(ingest_thread) { warn(text); };
+  host.collection = [this](std::uint32_t id) AFTERBAY_REQUIRES(ingest_thread) { return catalog_.find(id); };
+  host.open_files = [this](const ServedCollection& it)
+                        AFTERBAY_REQUIRES(ingest_thread) { return files_.of(it).size(); };
+  host.end_files = [this](const ServedCollection& it, const std::string& why)
+                       AFTERBAY_REQUIRES(ingest_thread) {
+                         for (const std::uint64_t id : files_.of(it))
+                           if (OutputFile* const file = files_.find(id))
+                             files_.end(*file, Ending::no_space, why);
+                       };
+  host.report_short = [this](bool is_short) AFTERBAY_REQUIRES(ingest_thread) {
+    fellows_.broadcast(wire::SpaceShort{is_short});
   };
-  host.report_short = [this](bool is_short) { fellows_.broadcast(wire::SpaceShort{is_short}); };
-  host.report_given_up = [this](std::uint32_t id, const std::string& why) {
+  host.report_given_up = [this](std::uint32_t id, const std::string& why) AFTERBAY_REQUIRES(ingest_thread) {
     fellows_.broadcast(wire::CollectionDropped{id, why});
   };
   return host;

@@ -7,9 +7,11 @@
 namespace afterbay::server {
 
 Telemetry::Host Server::telemetry_host() {
-  return {[this](observe::ServerState& state) { fill(state); }, [this] { return strings_.bytes(); },
-          [this](std::uint32_t collection, observe::CollectionState& state) { fill(collection, state); },
-          [this](const std::string& text) {
+  return {[this](observe::ServerState& state) AFTERBAY_REQUIRES(ingest_thread) { fill(state); },
+          [this]() AFTERBAY_REQUIRES(ingest_thread) { return strings_.bytes(); },
+          [this](std::uint32_t collection, observe::CollectionState& state)
+              AFTERBAY_REQUIRES(ingest_thread) { fill(collection, state); },
+          [this](const std::string& text) AFTERBAY_REQUIRES(ingest_thread) {
             if (shutdown_.said_goodbye()) return;  // the end of the run is already in the journal
             logger_.warning("I/O server {}: {}", identity_.number, text);
             note_warning(text);

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <map>
 
+#include "base/ingest_thread.hpp"
+
 namespace afterbay::server {
 
 class StringQueue {
@@ -15,16 +17,16 @@ class StringQueue {
 
   /// Whether `bytes` more may be added; a put that exceeds the limit by itself is accepted if no
   /// other waits.
-  [[nodiscard]] bool has_room(std::uint64_t bytes) const noexcept {
+  [[nodiscard]] bool has_room(std::uint64_t bytes) const noexcept AFTERBAY_REQUIRES(ingest_thread) {
     return waiting_.empty() || bytes_ + bytes <= limit_bytes_;
   }
   /// Adds a put of `bytes` and returns its running number, which begins with 1.
-  std::uint64_t add(std::uint64_t bytes) {
+  std::uint64_t add(std::uint64_t bytes) AFTERBAY_REQUIRES(ingest_thread) {
     bytes_ += bytes;
     waiting_[++taken_] = bytes;
     return taken_;
   }
-  void written(std::uint64_t number) {
+  void written(std::uint64_t number) AFTERBAY_REQUIRES(ingest_thread) {
     const auto at = waiting_.find(number);
     if (at == waiting_.end()) return;
     bytes_ -= at->second;
@@ -32,17 +34,18 @@ class StringQueue {
   }
 
   /// Whether the first `puts` puts have been received and written.
-  [[nodiscard]] bool written_up_to(std::uint64_t puts) const noexcept {
+  [[nodiscard]] bool written_up_to(std::uint64_t puts) const noexcept AFTERBAY_REQUIRES(ingest_thread) {
     return taken_ >= puts && (waiting_.empty() || waiting_.begin()->first > puts);
   }
-  [[nodiscard]] std::uint64_t taken() const noexcept { return taken_; }
-  [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
+  [[nodiscard]] std::uint64_t taken() const noexcept AFTERBAY_REQUIRES(ingest_thread) { return taken_; }
+  [[nodiscard]] std::uint64_t bytes() const noexcept AFTERBAY_REQUIRES(ingest_thread) { return bytes_; }
 
  private:
   std::uint64_t limit_bytes_;
-  std::uint64_t bytes_ = 0;
-  std::uint64_t taken_ = 0;
-  std::map<std::uint64_t, std::uint64_t> waiting_;  ///< bytes, by running number
+  std::uint64_t bytes_ AFTERBAY_GUARDED_BY(ingest_thread) = 0;
+  std::uint64_t taken_ AFTERBAY_GUARDED_BY(ingest_thread) = 0;
+  /// Bytes, by running number.
+  std::map<std::uint64_t, std::uint64_t> waiting_ AFTERBAY_GUARDED_BY(ingest_thread);
 };
 
 }  // namespace afterbay::server

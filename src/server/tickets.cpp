@@ -10,7 +10,7 @@ bool Tickets::has(std::size_t peer, std::uint64_t number) const {
 }
 
 void Tickets::answer_written(const IsWritten& is_written) {
-  std::erase_if(open_, [&](const Ticket& ticket) {
+  std::erase_if(open_, [&](const Ticket& ticket) AFTERBAY_REQUIRES(ingest_thread) {
     if (!is_written(ticket)) return false;
     answer(ticket.peer, ticket.number);
     return true;

@@ -8,6 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/ingest_thread.hpp"
+#include "server/thread_functions.hpp"
+
 namespace afterbay::server {
 
 /// The conditions for the answer to a rank.
@@ -23,28 +26,34 @@ struct Ticket {
 class Tickets {
  public:
   /// Sends the answer to a rank.
-  using Send = std::function<void(std::size_t peer, std::uint64_t number)>;
+  using Send = IngestFunction<void(std::size_t peer, std::uint64_t number)>;
   using IsWritten = std::function<bool(const Ticket&)>;
 
   explicit Tickets(Send send) : send_(std::move(send)) {}
 
   /// Adds a ticket that `answer_written` answers. Tickets of closes and epochs are answered by
   /// `answer`.
-  void add(Ticket ticket) { open_.push_back(std::move(ticket)); }
-  [[nodiscard]] const std::vector<Ticket>& open() const noexcept { return open_; }
-  [[nodiscard]] bool has(std::size_t peer, std::uint64_t number) const;
-  void answer_written(const IsWritten& is_written);
+  void add(Ticket ticket) AFTERBAY_REQUIRES(ingest_thread) { open_.push_back(std::move(ticket)); }
+  [[nodiscard]] const std::vector<Ticket>& open() const noexcept AFTERBAY_REQUIRES(ingest_thread) {
+    return open_;
+  }
+  [[nodiscard]] bool has(std::size_t peer, std::uint64_t number) const AFTERBAY_REQUIRES(ingest_thread);
+  void answer_written(const IsWritten& is_written) AFTERBAY_REQUIRES(ingest_thread);
   /// The rank no longer waits for the ticket.
-  void answer(std::size_t peer, std::uint64_t number);
+  void answer(std::size_t peer, std::uint64_t number) AFTERBAY_REQUIRES(ingest_thread);
 
   /// The rank waits for the ticket from now on.
-  void add_waiter(std::size_t peer, std::uint64_t number, std::uint64_t now_ns);
-  [[nodiscard]] std::size_t waiters() const noexcept { return waiters_.size(); }
+  void add_waiter(std::size_t peer, std::uint64_t number, std::uint64_t now_ns)
+      AFTERBAY_REQUIRES(ingest_thread);
+  [[nodiscard]] std::size_t waiters() const noexcept AFTERBAY_REQUIRES(ingest_thread) {
+    return waiters_.size();
+  }
   /// Whether a rank has waited for longer than `limit_ns`.
-  [[nodiscard]] bool waited_longer(std::uint64_t limit_ns, std::uint64_t now_ns) const;
+  [[nodiscard]] bool waited_longer(std::uint64_t limit_ns, std::uint64_t now_ns) const
+      AFTERBAY_REQUIRES(ingest_thread);
 
   /// The session has failed: no further tickets are answered.
-  void clear();
+  void clear() AFTERBAY_REQUIRES(ingest_thread);
 
  private:
   struct Waiter {
@@ -53,9 +62,9 @@ class Tickets {
     std::uint64_t since_ns = 0;
   };
 
-  Send send_;
-  std::vector<Ticket> open_;
-  std::vector<Waiter> waiters_;
+  Send send_ AFTERBAY_GUARDED_BY(ingest_thread);
+  std::vector<Ticket> open_ AFTERBAY_GUARDED_BY(ingest_thread);
+  std::vector<Waiter> waiters_ AFTERBAY_GUARDED_BY(ingest_thread);
 };
 
 }  // namespace afterbay::server

@@ -8,18 +8,18 @@
 #include <condition_variable>
 #include <cstddef>
 #include <deque>
-#include <functional>
 #include <stop_token>
 #include <thread>
 #include <vector>
 
 #include "base/thread_safety.hpp"
+#include "server/thread_functions.hpp"
 
 namespace afterbay::server {
 
 class Workers {
  public:
-  using Task = std::function<void()>;
+  using Task = WorkerTask;
 
   explicit Workers(std::size_t threads);
   /// Runs the queued tasks, then ends.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The public handles: each call is forwarded to the model's side, and its Error is thrown.
+#include "base/ingest_thread.hpp"
 #include "session/state.hpp"
 #include "storage/structure/stored_names.hpp"
 
@@ -136,7 +137,8 @@ void Session::finalize() {
   unwrap(state().model_side().finalize());
   state().model_side().call_back();
   if (state().host.joinable()) state().host.join();
-  // Hosted: other ranks may not have finished yet.
+  // Hosted: other ranks may not have finished yet. No other thread steps the server.
+  assert_role(ingest_thread);
   while (state().server && !state().server->finished()) {
     if (!state().server->step()) state().server->wait();
   }

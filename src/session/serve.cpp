@@ -5,6 +5,7 @@
 
 #include "base/batch_thread.hpp"
 #include "base/clock.hpp"
+#include "base/ingest_thread.hpp"
 #include "session/state.hpp"
 
 namespace afterbay {
@@ -16,26 +17,30 @@ constexpr transport::Millis shortest_pause{1};
 constexpr transport::Millis longest_pause{10};
 
 /// The work of a process for a session: a server, a frontend, or none if the layout leaves the rank
-/// spare.
+/// spare. The thread that serves is the ingest thread of each server.
 class Work {
  public:
   explicit Work(Session::State& state) : state_(&state) {}
 
   [[nodiscard]] Session::State& state() const { return *state_; }
   bool step() {
+    assert_role(ingest_thread);
     return state_->server ? state_->server->step() : state_->frontend && state_->frontend->step();
   }
   void wait(transport::Millis most) {
+    assert_role(ingest_thread);
     if (state_->server)
       state_->server->wait(most);
     else if (state_->frontend)
       state_->frontend->wait(most);
   }
   [[nodiscard]] bool finished() const {
+    assert_role(ingest_thread);
     return state_->server ? state_->server->finished() : !state_->frontend || state_->frontend->finished();
   }
   /// Called after the last model rank has ended. Collective in the session.
   Result<> end() {
+    assert_role(ingest_thread);
     if (state_->spare) return {};
     if (state_->server && state_->server->failure()) {
       state_->report_failure(*state_->server->failure());

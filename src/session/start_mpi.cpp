@@ -9,6 +9,7 @@
 
 #include "afterbay/mpi.hpp"
 #include "base/caller_terms.hpp"
+#include "base/ingest_thread.hpp"
 #include "base/printable.hpp"
 #include "config/agreement.hpp"
 #include "config/reference.hpp"
@@ -415,8 +416,9 @@ class Starter {
       signals.push_back(SIGUSR1);
     if (signals.empty()) return;
     state_->stop_signals = std::make_unique<SignalCatcher>(std::move(signals));
-    if (state_->server)
-      state_->server->stop_at([catcher = state_->stop_signals.get()] { return catcher->caught(); });
+    if (!state_->server) return;
+    assert_role(ingest_thread);  // no other thread uses the server yet
+    state_->server->stop_at([catcher = state_->stop_signals.get()] { return catcher->caught(); });
   }
 
   void make_model(client::ModelSession::Links links) {

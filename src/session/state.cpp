@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include "base/ingest_thread.hpp"
 #include "base/rank_names.hpp"
 #include "session/open_sessions.hpp"
 
@@ -103,6 +104,7 @@ bool Session::State::end_model_early(const std::string& reason, const Error* cau
   model->abandon(reason, cause, true);
   bool reported = model->await_failure(early_end);
   if (server && !host.joinable()) {
+    assert_role(ingest_thread);  // the hosting rank steps the server
     server->end_early(Error(ErrorCode::peer_lost, reason), early_end);
     reported = true;
   }
@@ -118,7 +120,10 @@ bool Session::State::end_model_early(const std::string& reason, const Error* cau
 }
 
 bool Session::State::end_server_early(const std::string& reason, const Error* cause) {
-  const auto has_said_so = [](const auto& it) { return !it || it->finished() || it->failure(); };
+  assert_role(ingest_thread);  // nobody serves the session
+  const auto has_said_so = [](const auto& it) AFTERBAY_REQUIRES(ingest_thread) {
+    return !it || it->finished() || it->failure();
+  };
   if (has_said_so(server) && has_said_so(frontend)) return true;
   const bool failed_before = server ? server->catch_up() : frontend->catch_up();
   const auto together = group ? group->ending_early(end_together) : session::Group::EndingEarly{};
@@ -170,10 +175,16 @@ storage::Store& Session::State::store(Format format) {
 void Session::State::host_server(bool in_thread) {
   if (in_thread) {
     // Its error reaches the model ranks as a message.
-    host = std::jthread([this] { (void)server->run(); });
+    host = std::jthread([this] {
+      assert_role(ingest_thread);
+      (void)server->run();
+    });
     return;
   }
-  model->set_idle([this] { return server->step(); });
+  model->set_idle([this] {
+    assert_role(ingest_thread);  // the hosting rank steps the server
+    return server->step();
+  });
 }
 
 client::ModelSession& Session::State::model_side() {
@@ -196,7 +207,10 @@ session::Account Session::State::account() {
   if (server) add(server_profile, "server");
   if (frontend) add(server_profile, "frontend");
   if (model && model->identity().model_rank == 0) mine.collections = model->collection_records();
-  if (server && !config->report.html.empty()) mine.servers.push_back(server->history());
+  if (server && !config->report.html.empty()) {
+    assert_role(ingest_thread);  // the server has ended, or this thread stepped it
+    mine.servers.push_back(server->history());
+  }
   if (frontend && !config->report.html.empty()) mine.frontends.push_back(frontend->history());
   mine.session = name;
   return mine;

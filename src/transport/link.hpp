@@ -19,7 +19,9 @@
 #include <string>
 #include <vector>
 
+#include "base/ingest_thread.hpp"
 #include "base/result.hpp"
+#include "base/thread_safety.hpp"
 
 namespace afterbay::transport {
 
@@ -169,27 +171,30 @@ class FramePool {
   virtual ~FramePool() = default;
   /// Registers frames and returns the number of the first one. Fails (resources), with the
   /// calculation, if the table is full or a frame exceeds the largest block.
-  virtual Result<std::uint32_t> declare(std::span<const FrameDeclaration> frames) = 0;
+  virtual Result<std::uint32_t> declare(std::span<const FrameDeclaration> frames)
+      AFTERBAY_REQUIRES(ingest_thread) = 0;
   /// The instance, created if necessary; nullopt if no block is free or the slot's ring entry is
   /// still in use by an older instance. For ranks whose data arrive in messages.
-  virtual std::optional<FrameView> acquire(const FrameSlot& slot) = 0;
+  virtual std::optional<FrameView> acquire(const FrameSlot& slot) AFTERBAY_REQUIRES(ingest_thread) = 0;
   /// Counts one contribution to a piece; true when this completed the whole frame.
-  virtual bool contribute(const FrameView& view, std::uint32_t piece) = 0;
+  virtual bool contribute(const FrameView& view, std::uint32_t piece) AFTERBAY_REQUIRES(ingest_thread) = 0;
   /// The instance, if it exists.
-  [[nodiscard]] virtual std::optional<FrameView> find(std::uint32_t frame, std::uint64_t seq) const = 0;
-  [[nodiscard]] virtual PieceState state(const FrameView& view, std::uint32_t piece) const = 0;
+  [[nodiscard]] virtual std::optional<FrameView> find(std::uint32_t frame, std::uint64_t seq) const
+      AFTERBAY_REQUIRES(ingest_thread) = 0;
+  [[nodiscard]] virtual PieceState state(const FrameView& view, std::uint32_t piece) const
+      AFTERBAY_REQUIRES(ingest_thread) = 0;
   /// Returns the block and wakes ranks that wait for room. Any thread.
   virtual void release(const FrameView& view) = 0;
   /// Allocates some of the memory that will be needed soon, so that ranks need not. To be called
   /// when idle: takes a few milliseconds. False: there was nothing to allocate.
-  virtual bool allocate_ahead() = 0;
+  virtual bool allocate_ahead() AFTERBAY_REQUIRES(ingest_thread) = 0;
   /// Less than configured while the system refuses memory; see `memory_error`. Any thread.
   [[nodiscard]] virtual std::uint64_t capacity_bytes() const = 0;
   /// The memory allocated so far, in use or not. Any thread.
   [[nodiscard]] virtual std::uint64_t allocated_bytes() const = 0;
   /// The errno with which the system refused memory, while blocks are missing because of it;
   /// otherwise 0.
-  [[nodiscard]] virtual int memory_error() const = 0;
+  [[nodiscard]] virtual int memory_error() const AFTERBAY_REQUIRES(ingest_thread) = 0;
   /// Whether a rank that needs a block may have to wait for one. Any thread.
   [[nodiscard]] virtual bool is_short() const = 0;
   [[nodiscard]] virtual std::uint64_t used_bytes() const = 0;       ///< any thread
@@ -198,7 +203,7 @@ class FramePool {
   /// regardless of room. Any thread.
   [[nodiscard]] virtual std::uint64_t older_refusals() const = 0;
   /// The number of records of any declared frame that can exist at once, if memory allows.
-  [[nodiscard]] virtual std::uint64_t most_instances() const = 0;
+  [[nodiscard]] virtual std::uint64_t most_instances() const AFTERBAY_REQUIRES(ingest_thread) = 0;
 };
 
 /// Scatters a packed contribution of model rank `peer` to its places in the frame, which begins at
@@ -213,42 +218,45 @@ struct LostPeer {
   bool ended = false;  ///< it reported this itself; otherwise it has died
 };
 
-/// A server's end of all its pairs. Used by the ingest thread, except `wake`.
+/// A server's end of all its pairs. Used by the ingest thread unless stated otherwise.
 class ServerPort {
  public:
   virtual ~ServerPort() = default;
-  [[nodiscard]] virtual std::size_t peers() const = 0;  ///< model ranks, in model-rank order
-  [[nodiscard]] virtual std::string transport_of(std::size_t peer) const = 0;
+  /// Model ranks, in model-rank order.
+  [[nodiscard]] virtual std::size_t peers() const AFTERBAY_REQUIRES(ingest_thread) = 0;
+  [[nodiscard]] virtual std::string transport_of(std::size_t peer) const AFTERBAY_REQUIRES(ingest_thread) = 0;
 
   /// The oldest unread message of `peer`, valid until pop(peer); nothing if there is none.
-  virtual std::optional<std::span<const std::byte>> peek(std::size_t peer) = 0;
-  virtual void pop(std::size_t peer) = 0;
+  virtual std::optional<std::span<const std::byte>> peek(std::size_t peer)
+      AFTERBAY_REQUIRES(ingest_thread) = 0;
+  virtual void pop(std::size_t peer) AFTERBAY_REQUIRES(ingest_thread) = 0;
   /// Queues a message to a peer; never blocks (messages that do not fit are kept and sent by
   /// `pump`).
-  virtual void send(std::size_t peer, std::span<const std::byte> message) = 0;
+  virtual void send(std::size_t peer, std::span<const std::byte> message)
+      AFTERBAY_REQUIRES(ingest_thread) = 0;
   /// Makes the transport progress (MPI progress, kept messages). True: did something.
-  virtual bool pump() = 0;
+  virtual bool pump() AFTERBAY_REQUIRES(ingest_thread) = 0;
   /// Whether messages are waiting to be received by a rank, or for room; `pump` sends them.
-  [[nodiscard]] virtual bool sending() const = 0;
+  [[nodiscard]] virtual bool sending() const AFTERBAY_REQUIRES(ingest_thread) = 0;
   /// Sleeps until a doorbell, `wake`, or `most` has passed (MPI pairs: bounded back-off).
-  virtual void wait(Millis most) = 0;
-  /// Wakes `wait` from another thread (workers).
+  virtual void wait(Millis most) AFTERBAY_REQUIRES(ingest_thread) = 0;
+  /// Wakes `wait`. Any thread.
   virtual void wake() = 0;
   /// A peer whose process is gone and that was not `forgotten` (ended cleanly), with the available
   /// information.
-  virtual std::optional<LostPeer> lost_peer() = 0;
-  virtual void forget(std::size_t peer) = 0;
+  virtual std::optional<LostPeer> lost_peer() AFTERBAY_REQUIRES(ingest_thread) = 0;
+  virtual void forget(std::size_t peer) AFTERBAY_REQUIRES(ingest_thread) = 0;
   /// From now on, waits for room (reserve, send) fail with bad_state at once, also those in
   /// progress; the reason follows as an ordinary message.
-  virtual void fail() = 0;
+  virtual void fail() AFTERBAY_REQUIRES(ingest_thread) = 0;
   /// Shows waiting ranks that the server is alive and working. Any thread.
   virtual void mark_progress() = 0;
   /// The number of model ranks that wait for room now, as far as the transport knows.
-  [[nodiscard]] virtual std::size_t waiting_for_room() const = 0;
-  virtual FramePool& frames() = 0;
+  [[nodiscard]] virtual std::size_t waiting_for_room() const AFTERBAY_REQUIRES(ingest_thread) = 0;
+  virtual FramePool& frames() = 0;  ///< any thread
   /// Must be set before the first packed contribution can arrive (peers whose transport is "mpi").
-  virtual void set_scatter(Scatter scatter) = 0;
-  [[nodiscard]] virtual std::uint64_t messages() const = 0;
+  virtual void set_scatter(Scatter scatter) AFTERBAY_REQUIRES(ingest_thread) = 0;
+  [[nodiscard]] virtual std::uint64_t messages() const AFTERBAY_REQUIRES(ingest_thread) = 0;
 };
 
 /// Sizes that both ends of a link must agree on, from the configuration.

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "base/result.hpp"
+#include "base/thread_safety.hpp"
 #include "wire/archive.hpp"
 #include "wire/message_list.hpp"
 
@@ -80,7 +81,8 @@ class Handlers {
                      Context&... context) {
     using Message = typename Row::Message;
     if (kind != Message::kind) return false;
-    result = [&]() -> Result<> {
+    // Handlers run in the caller's thread and may require its role, which this table cannot name.
+    result = [&]() AFTERBAY_NO_THREAD_SAFETY_ANALYSIS -> Result<> {
       AFTERBAY_TRY_ASSIGN(Message message, decode<Message>(bytes));
       if constexpr (std::is_void_v<decltype(row.function(context..., std::move(message)))>) {
         row.function(context..., std::move(message));

@@ -166,6 +166,9 @@ dev_lint() {
   text_files | xargs -r build/venv/bin/codespell || failed+=("spelling")
   say "clang's warnings and thread-safety analysis"
   (build_preset clang) || failed+=("clang")
+  say "state of the ingest thread (what clang refuses)"
+  AFTERBAY_SOURCE=$root AFTERBAY_BUILD=$root/build/clang build/venv/bin/python tests/cli/thread_roles_test.py ||
+    failed+=("thread roles")
   lint_changed || failed+=("clang-tidy")
   if [ ${#failed[@]} -gt 0 ]; then fail "lint: ${failed[*]}"; fi
   say "lint: nothing found"

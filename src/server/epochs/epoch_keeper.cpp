@@ -142,7 +142,7 @@ void EpochKeeper::noted(std::uint64_t number) {
 
 std::vector<std::string> EpochKeeper::forget_unreachable() {
   std::vector<std::string> warnings;
-  std::erase_if(open_, [&](const auto& entry) {
+  std::erase_if(open_, [&](const auto& entry) AFTERBAY_REQUIRES(ingest_thread) {
     const Open& it = entry.second;
     if (it.before.size() == host_.ranks) return false;
     warnings.push_back(missing_at(it) + ", and has ended: the epoch never completes");
@@ -165,7 +165,7 @@ void EpochKeeper::stop() {
   submit_held();
 }
 
-void EpochKeeper::submit_after(std::uint64_t number, OutputFile& file, std::function<void()> task) {
+void EpochKeeper::submit_after(std::uint64_t number, OutputFile& file, WorkerTask task) {
   if (!awaits(number)) return host_.submit(file, std::move(task));
   ++file.pending;
   held_.push_back({number, file.id, std::move(task)});

@@ -8,16 +8,17 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/ingest_thread.hpp"
 #include "base/result.hpp"
 #include "journal/line.hpp"
 #include "server/files/output_file.hpp"
+#include "server/thread_functions.hpp"
 #include "server/tickets.hpp"
 #include "storage/store.hpp"
 #include "wire/model_messages.hpp"
@@ -31,55 +32,57 @@ class EpochKeeper {
   struct Host {
     std::size_t ranks = 0;
     /// Null if this server does not have the file, or no longer has it.
-    std::function<OutputFile*(std::uint64_t file)> file;
-    std::function<bool(const Ticket&)> is_written;
+    IngestFunction<OutputFile*(std::uint64_t file)> file;
+    IngestFunction<bool(const Ticket&)> is_written;
     /// Whether the file must be, and is not yet, recorded in the journal.
-    std::function<bool(const OutputFile&)> awaits_journal;
+    IngestFunction<bool(const OutputFile&)> awaits_journal;
     /// Submits a task that marks the file for the epoch and finally calls `marked`. `parts`: on the
     /// leader, the members' parts.
-    std::function<void(OutputFile&, storage::Epoch, Parts)> mark;
+    IngestFunction<void(OutputFile&, storage::Epoch, Parts)> mark;
     /// Sends a member's part to the leader of the file.
-    std::function<void(const OutputFile&, wire::EpochPart)> send_part;
+    IngestFunction<void(const OutputFile&, wire::EpochPart)> send_part;
     /// Submits a task that writes the line and finally calls `noted`.
-    std::function<void(std::uint64_t number, journal::EpochCompleted)> note;
+    IngestFunction<void(std::uint64_t number, journal::EpochCompleted)> note;
     /// Gives a task of a file to a worker.
-    std::function<void(OutputFile&, std::function<void()> task)> submit;
-    std::function<void(std::size_t peer, std::uint64_t ticket)> answer;
-    std::function<void(std::uint64_t number, const std::string& name)> complete;
+    IngestFunction<void(OutputFile&, WorkerTask task)> submit;
+    IngestFunction<void(std::size_t peer, std::uint64_t ticket)> answer;
+    IngestFunction<void(std::uint64_t number, const std::string& name)> complete;
   };
 
   explicit EpochKeeper(Host host) : host_(std::move(host)) {}
 
   /// A rank has reached an epoch. `before`: everything that it put before. Fails if the rank gives
   /// the epoch another name than other ranks.
-  Result<> reach(const wire::Epoch& message, Ticket before);
+  Result<> reach(const wire::Epoch& message, Ticket before) AFTERBAY_REQUIRES(ingest_thread);
   /// Advances epochs as far as possible.
-  void advance();
+  void advance() AFTERBAY_REQUIRES(ingest_thread);
 
   /// The state of the file at the epoch can be recovered. `part`: a member's part, for the leader.
-  void marked(const OutputFile& file, std::uint64_t number, std::optional<storage::MemberEpoch> part);
+  void marked(const OutputFile& file, std::uint64_t number, std::optional<storage::MemberEpoch> part)
+      AFTERBAY_REQUIRES(ingest_thread);
   /// Leader: a member's part has arrived.
-  void take_part(wire::EpochPart message);
+  void take_part(wire::EpochPart message) AFTERBAY_REQUIRES(ingest_thread);
   /// The journal has recorded the epoch.
-  void noted(std::uint64_t number);
+  void noted(std::uint64_t number) AFTERBAY_REQUIRES(ingest_thread);
 
   /// All ranks have ended: removes epochs that some of them never reached. Returns warnings.
-  std::vector<std::string> forget_unreachable();
+  std::vector<std::string> forget_unreachable() AFTERBAY_REQUIRES(ingest_thread);
   /// The session has failed: no further epoch completes.
-  void stop();
+  void stop() AFTERBAY_REQUIRES(ingest_thread);
 
   /// Number of the last epoch that the rank has reached; 0: none.
-  [[nodiscard]] std::uint64_t reached(std::size_t peer) const;
+  [[nodiscard]] std::uint64_t reached(std::size_t peer) const AFTERBAY_REQUIRES(ingest_thread);
   /// Submits a task on data that were put after epoch `number`: at once, or when that epoch is
   /// complete or can no longer complete. Used if the file could not distinguish these data from
   /// data that were put before.
-  void submit_after(std::uint64_t number, OutputFile& file, std::function<void()> task);
-  [[nodiscard]] bool empty() const noexcept { return open_.empty(); }
+  void submit_after(std::uint64_t number, OutputFile& file, WorkerTask task) AFTERBAY_REQUIRES(ingest_thread);
+  [[nodiscard]] bool empty() const noexcept AFTERBAY_REQUIRES(ingest_thread) { return open_.empty(); }
   /// Whether an epoch is being recorded in the journal.
-  [[nodiscard]] bool noting() const;
-  [[nodiscard]] bool has_ticket(std::size_t peer, std::uint64_t ticket) const;
+  [[nodiscard]] bool noting() const AFTERBAY_REQUIRES(ingest_thread);
+  [[nodiscard]] bool has_ticket(std::size_t peer, std::uint64_t ticket) const
+      AFTERBAY_REQUIRES(ingest_thread);
   /// The ranks for which others wait at an epoch, in words; empty: none.
-  [[nodiscard]] std::string missing() const;
+  [[nodiscard]] std::string missing() const AFTERBAY_REQUIRES(ingest_thread);
 
  private:
   enum class Stage { gathering, marking, noting };
@@ -101,28 +104,29 @@ class EpochKeeper {
   struct Held {
     std::uint64_t after = 0;
     std::uint64_t file = 0;
-    std::function<void()> task;
+    WorkerTask task;
   };
 
-  [[nodiscard]] bool awaits(std::uint64_t number) const noexcept {
+  [[nodiscard]] bool awaits(std::uint64_t number) const noexcept AFTERBAY_REQUIRES(ingest_thread) {
     return !stopped_ && !unreachable_ && number > completed_;
   }
-  void submit_held();
-  void mark(Open& it, OpenFile& entry);
-  [[nodiscard]] Parts take_parts(const Key& key, const OutputFile& file);
-  void note(Open& it);
-  [[nodiscard]] std::string missing_at(const Open& it) const;
+  void submit_held() AFTERBAY_REQUIRES(ingest_thread);
+  void mark(Open& it, OpenFile& entry) AFTERBAY_REQUIRES(ingest_thread);
+  [[nodiscard]] Parts take_parts(const Key& key, const OutputFile& file) AFTERBAY_REQUIRES(ingest_thread);
+  void note(Open& it) AFTERBAY_REQUIRES(ingest_thread);
+  [[nodiscard]] std::string missing_at(const Open& it) const AFTERBAY_REQUIRES(ingest_thread);
 
   Host host_;
-  std::map<std::uint64_t, Open> open_;  ///< open epochs by number
-  std::uint64_t completed_ = 0;         ///< number of the last epoch that is complete here
-  std::map<Key, Parts> parts_;          ///< leader: the members' parts
+  std::map<std::uint64_t, Open> open_ AFTERBAY_GUARDED_BY(ingest_thread);  ///< open epochs by number
+  /// Number of the last epoch that is complete here.
+  std::uint64_t completed_ AFTERBAY_GUARDED_BY(ingest_thread) = 0;
+  std::map<Key, Parts> parts_ AFTERBAY_GUARDED_BY(ingest_thread);  ///< leader: the members' parts
   /// Leader: number of members that have reported, with or without a part.
-  std::map<Key, std::size_t> arrived_;
-  std::vector<std::uint64_t> reached_;  ///< by model rank
-  std::vector<Held> held_;
-  bool stopped_ = false;
-  bool unreachable_ = false;  ///< an open epoch can never complete
+  std::map<Key, std::size_t> arrived_ AFTERBAY_GUARDED_BY(ingest_thread);
+  std::vector<std::uint64_t> reached_ AFTERBAY_GUARDED_BY(ingest_thread);  ///< by model rank
+  std::vector<Held> held_ AFTERBAY_GUARDED_BY(ingest_thread);
+  bool stopped_ AFTERBAY_GUARDED_BY(ingest_thread) = false;
+  bool unreachable_ AFTERBAY_GUARDED_BY(ingest_thread) = false;  ///< an open epoch can never complete
 };
 
 }  // namespace afterbay::server

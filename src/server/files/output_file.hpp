@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// OutputFile: an output file from the first rank's open to its end. Used by the ingest thread; the
-// storage::File inside is used by workers while tasks of the file run.
+// OutputFile: an output file from the first rank's open to its end. Belongs to the ingest thread,
+// except what workers read while tasks of the file run; the storage::File inside is used by workers.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/ingest_thread.hpp"
 #include "base/result.hpp"
 #include "server/catalog.hpp"
+#include "server/thread_functions.hpp"
 #include "storage/store.hpp"
 
 namespace afterbay::server {
@@ -47,58 +48,76 @@ struct OutputFile {
   };
   /// State of a file that several servers write.
   struct Parts {
-    std::size_t leader = 0;   ///< number of the leading server
-    std::size_t missing = 0;  ///< leader: number of members that have not handed over their parts
+    std::size_t leader = 0;  ///< number of the leading server
+    /// Leader: number of members that have not handed over their parts.
+    std::size_t missing AFTERBAY_GUARDED_BY(ingest_thread) = 0;
     std::vector<storage::MemberEpoch> handed{};  ///< leader: complete parts of those that have
   };
 
+  // Read by workers too. Constant once the file is open:
   std::uint64_t id = 0;
   const ServedCollection* collection = nullptr;
   std::string path;
-  FileName name{};  ///< the components of the path
-  State state = State::announced;
+  FileName name{};  ///< the components of the path; set before the file is begun
   Role role = Role::sole;
-  std::atomic<Ending> ending{Ending::published};  ///< read by any thread
-  bool noted = false;                             ///< the journal has the line that it was opened
-  /// From the lowest model rank; empty once the file is begun.
-  std::optional<SchemaChanges> changes;
-  bool assigned = false;  ///< assigned to this server as the least loaded one
-  std::unique_ptr<storage::File> file;
-  std::vector<std::function<void()>> waiting;  ///< tasks to submit once it is open
-  std::size_t pending = 0;                     ///< number of tasks waiting or submitted
-  /// Number of records that every rank has handed over.
-  std::uint64_t records_taken = 0;
   std::uint64_t opened_ns = 0;
   std::uint64_t epochs = 0;  ///< number of the last epoch before the file was opened
-  std::uint64_t published_bytes = 0;
-  std::optional<std::uint64_t> published_checksum{};
-  std::vector<bool> variables_put{};  ///< by number in the schema; not of members
+  /// Read by tasks that began while the file was wanted; the pointer does not change meanwhile.
+  std::unique_ptr<storage::File> file;
+  // The ingest thread changes these only before the file is published, workers read them only while
+  // they publish it:
+  Parts parts{};
   /// Number of records in the file, including those of which no rank holds a point.
   std::uint64_t records_put = 0;
   /// Number of records left out because the memory was full.
   std::uint64_t records_dropped = 0;
-  std::vector<bool> closed;                ///< by model rank
-  std::vector<std::size_t> asked_records;  ///< model ranks that wait for the number of records
-  std::size_t closed_by = 0;               ///< number of model ranks
-  std::vector<std::pair<std::size_t, std::uint64_t>> tickets;  ///< (model rank, ticket) of close
-  Parts parts{};
+  /// Written by the ingest thread.
+  std::atomic<Ending> ending{Ending::published};
+
+  State state AFTERBAY_GUARDED_BY(ingest_thread) = State::announced;
+  /// The journal has the line that it was opened.
+  bool noted AFTERBAY_GUARDED_BY(ingest_thread) = false;
+  /// From the lowest model rank; empty once the file is begun.
+  std::optional<SchemaChanges> changes AFTERBAY_GUARDED_BY(ingest_thread);
+  /// Assigned to this server as the least loaded one.
+  bool assigned AFTERBAY_GUARDED_BY(ingest_thread) = false;
+  /// Tasks to submit once it is open.
+  std::vector<WorkerTask> waiting AFTERBAY_GUARDED_BY(ingest_thread);
+  /// Number of tasks waiting or submitted.
+  std::size_t pending AFTERBAY_GUARDED_BY(ingest_thread) = 0;
+  /// Number of records that every rank has handed over.
+  std::uint64_t records_taken AFTERBAY_GUARDED_BY(ingest_thread) = 0;
+  std::uint64_t published_bytes AFTERBAY_GUARDED_BY(ingest_thread) = 0;
+  std::optional<std::uint64_t> published_checksum AFTERBAY_GUARDED_BY(ingest_thread){};
+  /// By number in the schema; not of members.
+  std::vector<bool> variables_put AFTERBAY_GUARDED_BY(ingest_thread){};
+  /// By model rank.
+  std::vector<bool> closed AFTERBAY_GUARDED_BY(ingest_thread);
+  /// Number of model ranks that have closed it.
+  std::size_t closed_by AFTERBAY_GUARDED_BY(ingest_thread) = 0;
+  /// Model ranks that wait for the number of records.
+  std::vector<std::size_t> asked_records AFTERBAY_GUARDED_BY(ingest_thread);
+  /// (model rank, ticket) of close.
+  std::vector<std::pair<std::size_t, std::uint64_t>> tickets AFTERBAY_GUARDED_BY(ingest_thread);
 
   /// Whether the file is still to be published. Any thread.
   [[nodiscard]] bool wanted() const noexcept { return ending == Ending::published; }
   /// Fails if its tasks must no longer run. Any thread.
   [[nodiscard]] Result<> check_wanted() const;
   /// Every rank has closed it: all its data are here.
-  [[nodiscard]] bool closed_by_all() const noexcept { return closed_by == closed.size(); }
+  [[nodiscard]] bool closed_by_all() const noexcept AFTERBAY_REQUIRES(ingest_thread) {
+    return closed_by == closed.size();
+  }
   /// Whether workers have, or will have, tasks that use it.
-  [[nodiscard]] bool in_use() const noexcept {
+  [[nodiscard]] bool in_use() const noexcept AFTERBAY_REQUIRES(ingest_thread) {
     return pending > 0 || state == State::creating || state == State::publishing;
   }
   /// Whether tasks of it run, or will run without further messages from the ranks.
-  [[nodiscard]] bool being_written() const noexcept {
+  [[nodiscard]] bool being_written() const noexcept AFTERBAY_REQUIRES(ingest_thread) {
     return state == State::creating || state == State::publishing || state == State::handed_over ||
            (state == State::open && (pending > 0 || (closed_by_all() && parts.missing > 0)));
   }
-  [[nodiscard]] std::vector<int> not_closed() const;
+  [[nodiscard]] std::vector<int> not_closed() const AFTERBAY_REQUIRES(ingest_thread);
 };
 
 }  // namespace afterbay::server

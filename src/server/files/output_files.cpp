@@ -320,11 +320,13 @@ std::vector<std::uint64_t> OutputFiles::of(const ServedCollection& collection) c
 }
 
 bool OutputFiles::being_written() const {
-  return std::ranges::any_of(files_, [](const auto& entry) { return entry.second.being_written(); });
+  return std::ranges::any_of(files_, [](const auto& entry) AFTERBAY_REQUIRES(ingest_thread) {
+    return entry.second.being_written();
+  });
 }
 
 bool OutputFiles::has_ticket(std::size_t peer, std::uint64_t ticket) const {
-  return std::ranges::any_of(files_, [&](const auto& entry) {
+  return std::ranges::any_of(files_, [&](const auto& entry) AFTERBAY_REQUIRES(ingest_thread) {
     return std::ranges::find(entry.second.tickets, std::pair(peer, ticket)) != entry.second.tickets.end();
   });
 }

@@ -6,7 +6,6 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -14,8 +13,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/ingest_thread.hpp"
 #include "base/result.hpp"
 #include "base/thread_safety.hpp"
+#include "server/thread_functions.hpp"
 #include "storage/store.hpp"
 #include "wire/server_messages.hpp"
 
@@ -25,7 +26,8 @@ class RemotePlaces {
  public:
   /// `wake`: makes the ingest thread look for questions; called by any thread. `work`: if the
   /// ingest thread itself asks (no workers), processes messages between servers.
-  RemotePlaces(std::chrono::milliseconds deadline, std::function<void()> wake, std::function<void()> work)
+  RemotePlaces(std::chrono::milliseconds deadline, AnyThreadFunction<void()> wake,
+               AnyThreadFunction<void()> work)
       : deadline_(deadline), wake_(std::move(wake)), work_(std::move(work)) {}
 
   /// Any thread. Blocks until the leader has answered, the session has failed, or the deadline has
@@ -33,14 +35,13 @@ class RemotePlaces {
   Result<std::vector<std::uint64_t>> ask(std::uint64_t file, std::size_t leader,
                                          std::span<const storage::PlaceRequest> requests);
 
-  // Ingest thread.
   /// The questions to send, each with its recipient.
-  std::vector<std::pair<std::size_t, wire::AskPlaces>> take_questions();
-  void answer(wire::Places answer);
+  std::vector<std::pair<std::size_t, wire::AskPlaces>> take_questions() AFTERBAY_REQUIRES(ingest_thread);
+  void answer(wire::Places answer) AFTERBAY_REQUIRES(ingest_thread);
   /// `leader` is waiting for something itself, or no longer: waits for its answers are extended.
-  void set_busy(std::size_t leader, bool busy);
+  void set_busy(std::size_t leader, bool busy) AFTERBAY_REQUIRES(ingest_thread);
   /// No further questions will be answered.
-  void fail(const Error& error);
+  void fail(const Error& error) AFTERBAY_REQUIRES(ingest_thread);
 
  private:
   [[nodiscard]] bool is_busy(std::size_t leader) AFTERBAY_EXCLUDES(mutex_);
@@ -48,8 +49,8 @@ class RemotePlaces {
       AFTERBAY_EXCLUDES(mutex_);
 
   std::chrono::milliseconds deadline_;
-  std::function<void()> wake_;
-  std::function<void()> work_;
+  AnyThreadFunction<void()> wake_;
+  AnyThreadFunction<void()> work_;
   Mutex mutex_;
   std::condition_variable_any answered_;
   std::uint64_t next_serial_ AFTERBAY_GUARDED_BY(mutex_) = 0;

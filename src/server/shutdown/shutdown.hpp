@@ -16,8 +16,10 @@
 #include <string>
 #include <vector>
 
+#include "base/ingest_thread.hpp"
 #include "base/result.hpp"
 #include "config/config.hpp"
+#include "server/thread_functions.hpp"
 
 namespace afterbay::server {
 
@@ -27,68 +29,78 @@ class Shutdown {
     std::int64_t server = 0;  ///< number of this server
     std::size_t ranks = 0;    ///< model ranks
     /// Ends the session; calls `session_failed`. `peer`: the rank that failed.
-    std::function<void(Error)> fail;
-    std::function<void(Error, std::size_t peer)> fail_for_rank;
+    IngestFunction<void(Error)> fail;
+    IngestFunction<void(Error, std::size_t peer)> fail_for_rank;
     /// The transport no longer receives from the rank.
-    std::function<void(std::size_t peer)> forget_link;
+    IngestFunction<void(std::size_t peer)> forget_link;
     /// The rank has ended: its outstanding requests are removed.
-    std::function<void(std::size_t peer)> rank_ended;
+    IngestFunction<void(std::size_t peer)> rank_ended;
     /// Number of the last opened file; 0: none is open.
-    std::function<std::uint64_t()> last_file;
+    IngestFunction<std::uint64_t()> last_file;
     /// Whether no file up to this number remains that a rank had closed.
-    std::function<bool(std::uint64_t last_file)> drained;
+    IngestFunction<bool(std::uint64_t last_file)> drained;
     /// Paths of open files that were not given up.
-    std::function<std::vector<std::string>()> open_paths;
+    IngestFunction<std::vector<std::string>()> open_paths;
     /// From now on, tasks of workers run by priority.
-    std::function<void()> run_by_priority;
+    IngestFunction<void()> run_by_priority;
     /// From now on, calls to the disk that have not begun fail.
-    std::function<void()> cut_off_disk;
+    IngestFunction<void()> cut_off_disk;
     /// Whether files, epochs and triggers have ended; continues with the rest.
-    std::function<bool()> nothing_left;
+    IngestFunction<bool()> nothing_left;
     /// Tells ranks and servers that no more messages will follow. May end the session.
-    std::function<void()> say_goodbye;
+    IngestFunction<void()> say_goodbye;
     /// Whether messages remain to be sent.
-    std::function<bool()> sending;
-    std::function<void(const std::string&)> warn;
+    IngestFunction<bool()> sending;
+    IngestFunction<void(const std::string&)> warn;
   };
 
   Shutdown(const config::Config& config, Host host);
 
   // Model ranks.
-  void rank_ended(std::size_t peer);
+  void rank_ended(std::size_t peer) AFTERBAY_REQUIRES(ingest_thread);
   /// A rank ended without finalize. Waits briefly for other ranks that make the same mistake, to
   /// report one failure.
   void rank_gave_up(std::size_t peer, const std::optional<Error>& cause, std::string reason,
-                    std::uint64_t now_ns);
-  [[nodiscard]] bool has_ended(std::size_t peer) const { return ended_[peer]; }
-  [[nodiscard]] std::size_t ranks_ended() const noexcept { return ended_count_; }
-  [[nodiscard]] bool all_ranks_ended() const noexcept { return ended_count_ >= host_.ranks; }
+                    std::uint64_t now_ns) AFTERBAY_REQUIRES(ingest_thread);
+  [[nodiscard]] bool has_ended(std::size_t peer) const AFTERBAY_REQUIRES(ingest_thread) {
+    return ended_[peer];
+  }
+  [[nodiscard]] std::size_t ranks_ended() const noexcept AFTERBAY_REQUIRES(ingest_thread) {
+    return ended_count_;
+  }
+  [[nodiscard]] bool all_ranks_ended() const noexcept AFTERBAY_REQUIRES(ingest_thread) {
+    return ended_count_ >= host_.ranks;
+  }
   /// Stops waiting for ranks that have not ended.
-  void give_up_ranks() noexcept { ended_count_ = host_.ranks; }
+  void give_up_ranks() noexcept AFTERBAY_REQUIRES(ingest_thread) { ended_count_ = host_.ranks; }
   /// Reports the ranks that have given up so far, if any.
-  void report_ranks_that_gave_up();
+  void report_ranks_that_gave_up() AFTERBAY_REQUIRES(ingest_thread);
 
   // Stop of the run.
   /// `signal` is called periodically and returns the signal that asks the run to stop, or 0.
-  void stop_at(std::function<int()> signal) { signal_ = std::move(signal); }
+  void stop_at(std::function<int()> signal) AFTERBAY_REQUIRES(ingest_thread) { signal_ = std::move(signal); }
   /// The error with which the session ends: adapts it if this server or another was asked to stop.
-  [[nodiscard]] Error cause_of_failure(Error error, std::uint64_t now_ns);
-  void session_failed(std::uint64_t now_ns);
+  [[nodiscard]] Error cause_of_failure(Error error, std::uint64_t now_ns) AFTERBAY_REQUIRES(ingest_thread);
+  void session_failed(std::uint64_t now_ns) AFTERBAY_REQUIRES(ingest_thread);
   /// Remaining data are not written any more.
-  void end_writing();
+  void end_writing() AFTERBAY_REQUIRES(ingest_thread);
   /// Fails if there is no time left to write the file. Any thread.
   [[nodiscard]] Result<> check_time(const std::string& path) const;
 
   /// Called periodically: checks for signals and expired deadlines.
-  void watch(std::uint64_t now_ns);
-  void watch_ranks_that_gave_up(std::uint64_t now_ns);
+  void watch(std::uint64_t now_ns) AFTERBAY_REQUIRES(ingest_thread);
+  void watch_ranks_that_gave_up(std::uint64_t now_ns) AFTERBAY_REQUIRES(ingest_thread);
   /// After a failure: stops waiting for ranks that have not ended once the deadline has passed.
-  void watch_failed(std::uint64_t now_ns);
+  void watch_failed(std::uint64_t now_ns) AFTERBAY_REQUIRES(ingest_thread);
   /// Enters the next phase if its conditions are met. Does not wait. Returns true if the server has
   /// just finished.
-  [[nodiscard]] bool advance(std::uint64_t now_ns);
-  [[nodiscard]] bool said_goodbye() const noexcept { return phase_ != Phase::running; }
-  [[nodiscard]] bool finished() const noexcept { return phase_ == Phase::finished; }
+  [[nodiscard]] bool advance(std::uint64_t now_ns) AFTERBAY_REQUIRES(ingest_thread);
+  [[nodiscard]] bool said_goodbye() const noexcept AFTERBAY_REQUIRES(ingest_thread) {
+    return phase_ != Phase::running;
+  }
+  [[nodiscard]] bool finished() const noexcept AFTERBAY_REQUIRES(ingest_thread) {
+    return phase_ == Phase::finished;
+  }
 
  private:
   enum class Phase { running, said_goodbye, finished };
@@ -106,21 +118,21 @@ class Shutdown {
     std::vector<std::size_t> peers;
     std::uint64_t since_ns = 0;
   };
-  void begin_stop(const char* why, std::uint64_t now_ns);
-  [[nodiscard]] Error stop_error() const;
+  void begin_stop(const char* why, std::uint64_t now_ns) AFTERBAY_REQUIRES(ingest_thread);
+  [[nodiscard]] Error stop_error() const AFTERBAY_REQUIRES(ingest_thread);
 
   const config::Config& config_;
   Host host_;
   const std::uint64_t deadline_ns_;
-  std::vector<bool> ended_;  ///< by model rank: finalized, gave up or lost
-  std::size_t ended_count_ = 0;
-  std::optional<GaveUp> gave_up_;
-  std::function<int()> signal_;
-  std::optional<Stop> stop_;
+  std::vector<bool> ended_ AFTERBAY_GUARDED_BY(ingest_thread);  ///< by model rank: finalized, gave up or lost
+  std::size_t ended_count_ AFTERBAY_GUARDED_BY(ingest_thread) = 0;
+  std::optional<GaveUp> gave_up_ AFTERBAY_GUARDED_BY(ingest_thread);
+  std::function<int()> signal_ AFTERBAY_GUARDED_BY(ingest_thread);
+  std::optional<Stop> stop_ AFTERBAY_GUARDED_BY(ingest_thread);
   std::atomic<bool> out_of_time_{false};
-  std::optional<std::uint64_t> failed_at_ns_;
-  Phase phase_ = Phase::running;
-  std::uint64_t goodbye_until_ns_ = 0;
+  std::optional<std::uint64_t> failed_at_ns_ AFTERBAY_GUARDED_BY(ingest_thread);
+  Phase phase_ AFTERBAY_GUARDED_BY(ingest_thread) = Phase::running;
+  std::uint64_t goodbye_until_ns_ AFTERBAY_GUARDED_BY(ingest_thread) = 0;
 };
 
 }  // namespace afterbay::server

@@ -7,12 +7,12 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
-#include <functional>
 #include <set>
 #include <string>
 #include <utility>
 
 #include "base/thread_safety.hpp"
+#include "server/thread_functions.hpp"
 #include "storage/block_writer/patient_disk.hpp"
 
 namespace afterbay::server {
@@ -35,10 +35,10 @@ class SpaceGuard : public storage::SpacePatience {
  public:
   struct Hooks {
     /// Called often while a call waits; any thread.
-    std::function<void()> alive;
+    AnyThreadFunction<void()> alive;
     /// Likewise, if the ingest thread itself waits.
-    std::function<void()> work;
-    std::function<void(const SpaceNotice&)> notify;  ///< any thread
+    AnyThreadFunction<void()> work;
+    AnyThreadFunction<void(const SpaceNotice&)> notify;  ///< any thread
   };
   SpaceGuard(std::chrono::milliseconds retry, Hooks hooks);
 

@@ -18,11 +18,14 @@ double seconds_since(std::uint64_t since_ns) { return static_cast<double>(now_ns
 SpacePolicy::SpacePolicy(const config::Config& config, Host host, std::shared_ptr<storage::Disk> disk)
     : config_(config),
       host_(std::move(host)),
-      guard_(config.space_retry, {host_.alive, host_.work,
-                                  [this](const SpaceNotice& notice) {
-                                    if (host_.work) return take(notice);
-                                    host_.post([this, notice] { take(notice); });
-                                  }}),
+      guard_(config.space_retry,
+             {host_.alive, host_.work,
+              [this](const SpaceNotice& notice) {
+                if (!host_.work)
+                  return host_.post([this, notice]() AFTERBAY_REQUIRES(ingest_thread) { take(notice); });
+                assert_role(ingest_thread);  // which runs the tasks itself
+                take(notice);
+              }}),
       disk_(std::make_shared<storage::PatientDisk>(std::move(disk), guard_)) {}
 
 const CollectionPolicy& SpacePolicy::of(const ServedCollection& collection) {
@@ -59,7 +62,7 @@ void SpacePolicy::take(const SpaceNotice& notice) {
   for (auto& then : std::exchange(put_off_, {})) when_no_call_waits(std::move(then));
 }
 
-void SpacePolicy::when_no_call_waits(std::function<void()> then) {
+void SpacePolicy::when_no_call_waits(IngestFunction<void()> then) {
   if (guard_.waiting())
     put_off_.push_back(std::move(then));
   else

@@ -9,6 +9,7 @@
 #include <map>
 #include <vector>
 
+#include "base/ingest_thread.hpp"
 #include "observe/records.hpp"
 
 namespace afterbay::server {
@@ -26,7 +27,7 @@ class Tally {
 
   explicit Tally(std::size_t ranks) : waits_(ranks) {}
 
-  void take(std::uint32_t collection, std::uint64_t bytes) {
+  void take(std::uint32_t collection, std::uint64_t bytes) AFTERBAY_REQUIRES(ingest_thread) {
     bytes_in_ += bytes;
     collections_[collection].bytes_in += bytes;
   }
@@ -36,11 +37,12 @@ class Tally {
     bytes_written_.fetch_add(packed, std::memory_order_relaxed);
   }
   /// A model rank's report of its waits so far.
-  void waited(std::size_t rank, std::uint64_t for_room_ns, std::uint64_t for_files_ns) {
+  void waited(std::size_t rank, std::uint64_t for_room_ns, std::uint64_t for_files_ns)
+      AFTERBAY_REQUIRES(ingest_thread) {
     waits_[rank] = {for_room_ns, for_files_ns};
   }
   /// Keeps only the latest files.
-  void published(observe::FileRecord file) {
+  void published(observe::FileRecord file) AFTERBAY_REQUIRES(ingest_thread) {
     constexpr std::size_t most_files = 1000;
     files_.push_back(std::move(file));
     if (files_.size() <= most_files) return;
@@ -48,38 +50,52 @@ class Tally {
     ++older_files_;
   }
 
-  [[nodiscard]] Collection& of(std::uint32_t collection) { return collections_[collection]; }
-  [[nodiscard]] const std::map<std::uint32_t, Collection>& collections() const { return collections_; }
-  [[nodiscard]] std::uint64_t bytes_in() const noexcept { return bytes_in_; }
+  [[nodiscard]] Collection& of(std::uint32_t collection) AFTERBAY_REQUIRES(ingest_thread) {
+    return collections_[collection];
+  }
+  [[nodiscard]] const std::map<std::uint32_t, Collection>& collections() const
+      AFTERBAY_REQUIRES(ingest_thread) {
+    return collections_;
+  }
+  [[nodiscard]] std::uint64_t bytes_in() const noexcept AFTERBAY_REQUIRES(ingest_thread) { return bytes_in_; }
   [[nodiscard]] std::uint64_t bytes_out() const noexcept {
     return bytes_out_.load(std::memory_order_relaxed);
   }
   [[nodiscard]] std::uint64_t bytes_written() const noexcept {
     return bytes_written_.load(std::memory_order_relaxed);
   }
-  [[nodiscard]] double waited_for_room_s() const { return sum_s(&Waits::for_room_ns); }
-  [[nodiscard]] double waited_for_files_s() const { return sum_s(&Waits::for_files_ns); }
-  [[nodiscard]] const std::deque<observe::FileRecord>& files() const noexcept { return files_; }
-  [[nodiscard]] std::uint64_t older_files() const noexcept { return older_files_; }
+  [[nodiscard]] double waited_for_room_s() const AFTERBAY_REQUIRES(ingest_thread) {
+    return sum_s(&Waits::for_room_ns);
+  }
+  [[nodiscard]] double waited_for_files_s() const AFTERBAY_REQUIRES(ingest_thread) {
+    return sum_s(&Waits::for_files_ns);
+  }
+  [[nodiscard]] const std::deque<observe::FileRecord>& files() const noexcept
+      AFTERBAY_REQUIRES(ingest_thread) {
+    return files_;
+  }
+  [[nodiscard]] std::uint64_t older_files() const noexcept AFTERBAY_REQUIRES(ingest_thread) {
+    return older_files_;
+  }
 
  private:
   struct Waits {
     std::uint64_t for_room_ns = 0;
     std::uint64_t for_files_ns = 0;
   };
-  [[nodiscard]] double sum_s(std::uint64_t Waits::*part) const {
+  [[nodiscard]] double sum_s(std::uint64_t Waits::*part) const AFTERBAY_REQUIRES(ingest_thread) {
     std::uint64_t sum = 0;
     for (const Waits& one : waits_) sum += one.*part;
     return static_cast<double>(sum) * 1e-9;
   }
 
-  std::uint64_t bytes_in_ = 0;
+  std::uint64_t bytes_in_ AFTERBAY_GUARDED_BY(ingest_thread) = 0;
   std::atomic<std::uint64_t> bytes_out_{0};
   std::atomic<std::uint64_t> bytes_written_{0};
-  std::map<std::uint32_t, Collection> collections_;
-  std::vector<Waits> waits_;  ///< by model rank
-  std::deque<observe::FileRecord> files_;
-  std::uint64_t older_files_ = 0;
+  std::map<std::uint32_t, Collection> collections_ AFTERBAY_GUARDED_BY(ingest_thread);
+  std::vector<Waits> waits_ AFTERBAY_GUARDED_BY(ingest_thread);  ///< by model rank
+  std::deque<observe::FileRecord> files_ AFTERBAY_GUARDED_BY(ingest_thread);
+  std::uint64_t older_files_ AFTERBAY_GUARDED_BY(ingest_thread) = 0;
 };
 
 }  // namespace afterbay::server

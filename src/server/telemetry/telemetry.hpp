@@ -5,11 +5,11 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 
 #include "base/clock.hpp"
+#include "base/ingest_thread.hpp"
 #include "base/log.hpp"
 #include "config/config.hpp"
 #include "observe/backlog_watch.hpp"
@@ -18,6 +18,7 @@
 #include "observe/sampler.hpp"
 #include "server/identity.hpp"
 #include "server/telemetry/tally.hpp"
+#include "server/thread_functions.hpp"
 #include "transport/link.hpp"
 
 namespace afterbay::server {
@@ -27,13 +28,13 @@ class Telemetry {
   /// Data that only the rest of the server has.
   struct Host {
     /// Phase, files, tasks, ranks and bytes read of the server.
-    std::function<void(observe::ServerState&)> fill;
+    IngestFunction<void(observe::ServerState&)> fill;
     /// Bytes that wait to be written outside the frame pool.
-    std::function<std::uint64_t()> other_backlog_bytes;
+    IngestFunction<std::uint64_t()> other_backlog_bytes;
     /// Name, open files and lag of a collection.
-    std::function<void(std::uint32_t collection, observe::CollectionState&)> fill_collection;
+    IngestFunction<void(std::uint32_t collection, observe::CollectionState&)> fill_collection;
     /// Logs a warning and records it in the journal, unless the run has ended.
-    std::function<void(std::string)> warn;
+    IngestFunction<void(std::string)> warn;
   };
 
   Telemetry(const config::Config& config, const Identity& identity, const transport::FramePool& frames,
@@ -42,41 +43,44 @@ class Telemetry {
   Tally& tally() noexcept { return tally_; }
   [[nodiscard]] const Tally& tally() const noexcept { return tally_; }
   /// A rank has ended its step number `step`.
-  void step_ended(std::uint64_t step);
+  void step_ended(std::uint64_t step) AFTERBAY_REQUIRES(ingest_thread);
   /// `opened_ns`: the time at which the first rank opened it. `records`: number of records that the
   /// ranks handed over.
   void file_published(std::uint32_t collection, const std::string& collection_name, const std::string& path,
-                      std::uint64_t opened_ns, std::uint64_t bytes, std::uint64_t records);
+                      std::uint64_t opened_ns, std::uint64_t bytes, std::uint64_t records)
+      AFTERBAY_REQUIRES(ingest_thread);
 
   /// Publishes the current state, and warns if the backlog begins to grow. `active`: the model has
   /// defined something.
-  void sample(bool active);
+  void sample(bool active) AFTERBAY_REQUIRES(ingest_thread);
   /// Whether it is time for the next sample.
-  [[nodiscard]] bool sample_is_due(std::uint64_t now_ns) const noexcept { return now_ns >= next_sample_ns_; }
+  [[nodiscard]] bool sample_is_due(std::uint64_t now_ns) const noexcept AFTERBAY_REQUIRES(ingest_thread) {
+    return now_ns >= next_sample_ns_;
+  }
   /// Prints a progress line to stderr if one is due (`report.progress`), or if it is the `last`.
-  void show_progress(bool last = false);
+  void show_progress(bool last = false) AFTERBAY_REQUIRES(ingest_thread);
 
-  [[nodiscard]] observe::ServerHistory history() const;
+  [[nodiscard]] observe::ServerHistory history() const AFTERBAY_REQUIRES(ingest_thread);
 
  private:
-  [[nodiscard]] observe::ServerState state();
+  [[nodiscard]] observe::ServerState state() AFTERBAY_REQUIRES(ingest_thread);
 
   const config::Config& config_;
   const Identity& identity_;
   const transport::FramePool& frames_;
   Host host_;
   Tally tally_;
-  std::uint64_t steps_ = 0;
-  std::uint64_t files_published_ = 0;
+  std::uint64_t steps_ AFTERBAY_GUARDED_BY(ingest_thread) = 0;
+  std::uint64_t files_published_ AFTERBAY_GUARDED_BY(ingest_thread) = 0;
   const std::uint64_t started_ns_ = now_ns();
   const double started_at_s_;
   const std::string host_name_;
   const std::int64_t pid_;
-  observe::Progress shown_{};  ///< state at the last progress line
-  std::uint64_t next_shown_ns_ = 0;
-  observe::BacklogWatch backlog_watch_;
-  std::uint64_t next_sample_ns_ = 0;
-  observe::Sampler sampler_;
+  observe::Progress shown_ AFTERBAY_GUARDED_BY(ingest_thread){};  ///< state at the last progress line
+  std::uint64_t next_shown_ns_ AFTERBAY_GUARDED_BY(ingest_thread) = 0;
+  observe::BacklogWatch backlog_watch_ AFTERBAY_GUARDED_BY(ingest_thread);
+  std::uint64_t next_sample_ns_ AFTERBAY_GUARDED_BY(ingest_thread) = 0;
+  observe::Sampler sampler_ AFTERBAY_GUARDED_BY(ingest_thread);
 };
 
 }  // namespace afterbay::server

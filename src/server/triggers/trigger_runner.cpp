@@ -103,7 +103,7 @@ void TriggerRunner::forget_epochs() {
 }
 
 void TriggerRunner::fire_complete_epochs() {
-  std::erase_if(complete_here_, [this](const auto& entry) {
+  std::erase_if(complete_here_, [this](const auto& entry) AFTERBAY_REQUIRES(ingest_thread) {
     const auto& [number, name] = entry;
     if (complete_elsewhere_[number] + 1 < static_cast<std::size_t>(identity_.servers)) return false;
     triggers::Event event = event_of(triggers::Occasion::epoch);

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -13,11 +12,13 @@
 #include <string>
 #include <vector>
 
+#include "base/ingest_thread.hpp"
 #include "base/log.hpp"
 #include "base/thread_safety.hpp"
 #include "config/config.hpp"
 #include "journal/line.hpp"
 #include "server/identity.hpp"
+#include "server/thread_functions.hpp"
 #include "triggers/triggers.hpp"
 
 namespace afterbay::server {
@@ -26,11 +27,11 @@ class TriggerRunner {
  public:
   struct Host {
     /// Records an outcome in the journal; any thread.
-    std::function<void(journal::TriggerRan)> record;
+    AnyThreadFunction<void(journal::TriggerRan)> record;
     /// Tells the first server that an epoch is complete on this one.
-    std::function<void(std::uint64_t number, const std::string& name)> report_epoch;
+    IngestFunction<void(std::uint64_t number, const std::string& name)> report_epoch;
     /// A trigger has ended: the end of the run may have waited for it. Any thread.
-    std::function<void()> wake;
+    AnyThreadFunction<void()> wake;
   };
   /// The data of a published file that triggers need.
   struct File {
@@ -51,32 +52,33 @@ class TriggerRunner {
   /// Names of the triggers that this server fires when an epoch is complete on all servers.
   [[nodiscard]] std::vector<std::string> due_for_epoch() const;
 
-  void file_published(const File& file);
+  void file_published(const File& file) AFTERBAY_REQUIRES(ingest_thread);
   /// The first server fires the triggers of an epoch when it is complete on all servers.
-  void epoch_complete_here(std::uint64_t number, const std::string& name);
-  void epoch_complete_elsewhere(std::uint64_t number);
+  void epoch_complete_here(std::uint64_t number, const std::string& name) AFTERBAY_REQUIRES(ingest_thread);
+  void epoch_complete_elsewhere(std::uint64_t number) AFTERBAY_REQUIRES(ingest_thread);
   /// The session has failed: no further epoch completes.
-  void forget_epochs();
+  void forget_epochs() AFTERBAY_REQUIRES(ingest_thread);
 
   /// At the end of the run: whether nothing is left to wait for. Other servers may need
   /// `deadline_ns` to complete their epochs; triggers that run longer than `triggers.at_end` are
   /// killed.
-  [[nodiscard]] bool ended(std::uint64_t now_ns, std::uint64_t deadline_ns);
+  [[nodiscard]] bool ended(std::uint64_t now_ns, std::uint64_t deadline_ns) AFTERBAY_REQUIRES(ingest_thread);
 
  private:
   void ran(const triggers::Outcome& outcome);
-  void fire_complete_epochs();
+  void fire_complete_epochs() AFTERBAY_REQUIRES(ingest_thread);
   [[nodiscard]] triggers::Event event_of(triggers::Occasion occasion) const;
 
   const config::Config& config_;
   const Identity& identity_;
   Logger logger_;
   Host host_;
-  std::map<std::uint64_t, std::string> complete_here_;  ///< epochs that are not complete elsewhere
+  /// Epochs that are not complete elsewhere.
+  std::map<std::uint64_t, std::string> complete_here_ AFTERBAY_GUARDED_BY(ingest_thread);
   /// Number of other servers on which the epoch is complete.
-  std::map<std::uint64_t, std::size_t> complete_elsewhere_;
-  std::uint64_t epochs_until_ns_ = 0;  ///< 0: the run has not ended
-  std::uint64_t triggers_until_ns_ = 0;
+  std::map<std::uint64_t, std::size_t> complete_elsewhere_ AFTERBAY_GUARDED_BY(ingest_thread);
+  std::uint64_t epochs_until_ns_ AFTERBAY_GUARDED_BY(ingest_thread) = 0;  ///< 0: the run has not ended
+  std::uint64_t triggers_until_ns_ AFTERBAY_GUARDED_BY(ingest_thread) = 0;
   Mutex failed_mutex_;
   std::set<std::string> failed_ AFTERBAY_GUARDED_BY(failed_mutex_);
   std::unique_ptr<triggers::Triggers> triggers_;  ///< null: none. Last: its threads call `ran`.
