@@ -274,7 +274,7 @@ class Finder {
     return fmt::format("{} is {} ({})", name, setting->print(config_), config_.origin(name).place);
   }
 
-  /// " and stages compute in 2 buffers of 4.0MiB"; empty without stages.
+  /// " and stages of variables compute in 2 buffers of a block and a page each"; empty without stages.
   [[nodiscard]] std::string stages() const {
     const Memory& memory = config_.memory;
     if (memory.stage_buffers == 0) return "";

@@ -6,8 +6,8 @@
 
 namespace afterbay::config {
 
-/// For Memory::stage_buffers: how many buffers a server keeps for stages, of which the configuration sets
-/// some for a variable of any collection, or none; one per thread that writes.
+/// For Memory::stage_buffers: one per thread of a server that writes, if the configuration sets a stage for a
+/// variable of any collection; else 0.
 int stage_buffers(const Config& config);
 
 }  // namespace afterbay::config

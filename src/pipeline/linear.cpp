@@ -43,7 +43,7 @@ W rounded(W value) {
     constexpr double no_fraction = 6755399441055744.0;
     return (value + no_fraction) - no_fraction;
   } else {
-    return std::nearbyint(value);
+    return std::rint(value);
   }
 }
 
