@@ -167,10 +167,10 @@ class Collection {
   std::size_t number_in_pool_ = 0;  ///< this collection's number among the pool's collections
   bool takes_least_loaded_pool_ = false;
   std::uint64_t expected_bytes_ = 0;
-  std::uint64_t gather_bytes_ = 0;  ///< model::LayoutSizes::gather_bytes
-  std::vector<pipeline::Settings> stages_;  ///< one per variable; empty if no variable has any
+  std::uint64_t gather_bytes_ = 0;            ///< model::LayoutSizes::gather_bytes
+  std::vector<pipeline::Settings> stages_;    ///< one per variable; empty if no variable has any
   std::vector<observe::ChunkRecord> chunks_;  ///< the chunks of its files, for the report
-  std::vector<std::uint16_t> owners_;  ///< by frame, counted from the leader
+  std::vector<std::uint16_t> owners_;         ///< by frame, counted from the leader
   std::vector<std::vector<std::uint16_t>> variable_owners_;
   std::vector<VariableState> variables_;
   CollectionRecords records_{0};

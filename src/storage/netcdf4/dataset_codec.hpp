@@ -22,9 +22,9 @@ std::optional<codec::ChunkCodec> codec_of(hid_t creation_list, std::size_t eleme
 /// in the order of new variables. Under a LibraryLock.
 Result<FilterChain> read_filters(int file, int variable, Type type, const std::string& what);
 
-/// Makes HDF5 accept the filters that it does not have: it and netCDF-C refuse to define variables with filters
-/// that they do not know. Chunks of these variables are encoded and decoded by the codec only. Called by the
-/// first LibraryLock of a process.
+/// Makes HDF5 accept the filters that it does not have: it and netCDF-C refuse to define variables with
+/// filters that they do not know. Chunks of these variables are encoded and decoded by the codec only. Called
+/// by the first LibraryLock of a process.
 void register_codecs() noexcept;
 
 /// Gives a new variable its filters. Under a LibraryLock.

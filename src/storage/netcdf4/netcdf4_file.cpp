@@ -171,12 +171,13 @@ Result<> Netcdf4File::check_place(const PlaceRequest& request) const {
   const std::uint32_t skipped =
       storage.encodes() ? storage.codec.skipped_filters(request.bytes, chunk_bytes) : 0;
   if (request.bytes > most_bytes || (request.bytes == 0) == storage.encodes() || request.skipped != skipped)
-    return fail(make_error(ErrorCode::invalid_argument,
-                           "a place is requested for {} encoded bytes (filters {:#x} left out) of variable '{}', "
-                           "whose chunks have {} bytes and are {}",
-                           request.bytes, request.skipped, name, chunk_bytes,
-                           storage.encodes() ? "encoded" : "not encoded")
-                    .in_variable(name));
+    return fail(
+        make_error(ErrorCode::invalid_argument,
+                   "a place is requested for {} encoded bytes (filters {:#x} left out) of variable '{}', "
+                   "whose chunks have {} bytes and are {}",
+                   request.bytes, request.skipped, name, chunk_bytes,
+                   storage.encodes() ? "encoded" : "not encoded")
+            .in_variable(name));
   return {};
 }
 
