@@ -25,12 +25,7 @@ std::optional<Filter> filter_from(const codec::Codec& codec, std::span<const uns
   return Filter{codec.id, *std::move(parameters)};
 }
 
-<<<<<<< HEAD
-/// HDF5 leaves an optional filter out of a chunk when its function fails, and cannot read chunks that have
-/// it.
-=======
 /// HDF5 itself neither writes nor reads chunks with such a filter: its calls fail.
->>>>>>> filters
 std::size_t fail_to_filter(unsigned, std::size_t, const unsigned*, std::size_t, std::size_t*, void**) {
   return 0;
 }
