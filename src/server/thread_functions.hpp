@@ -13,6 +13,15 @@
 
 namespace afterbay::server {
 
+/// Whether it is a std::function, or a function of this file, that holds none.
+template <class Function>
+bool is_empty_function(const Function& function) {
+  if constexpr (requires { function.operator bool(); })
+    return !function.operator bool();
+  else
+    return false;
+}
+
 /// Only the ingest thread calls it.
 template <class Signature>
 class IngestFunction;
@@ -23,7 +32,9 @@ class IngestFunction<R(Arguments...)> {
   IngestFunction() = default;
   template <class Function>
     requires(!std::same_as<Function, IngestFunction> && std::is_invocable_r_v<R, Function&, Arguments...>)
-  IngestFunction(Function function) : function_(std::move(function)) {}
+  IngestFunction(Function function) {
+    if (!is_empty_function(function)) function_ = std::move(function);
+  }
 
   R operator()(Arguments... arguments) const AFTERBAY_REQUIRES(ingest_thread) {
     return function_(std::forward<Arguments>(arguments)...);
@@ -42,17 +53,18 @@ template <class R, class... Arguments>
 class AnyThreadFunction<R(Arguments...)> {
  public:
   AnyThreadFunction() = default;
-  /// `function` is not an empty std::function.
   template <class Function>
     requires(!std::same_as<Function, AnyThreadFunction> && std::is_invocable_r_v<R, Function&, Arguments...>)
-  AnyThreadFunction(Function function)
-      // The call is here, and not in std::function, so that clang sees what `function` requires.
-      : function_([function = std::move(function)](Arguments... arguments) mutable -> R {
-          if constexpr (std::is_void_v<R>)
-            function(std::forward<Arguments>(arguments)...);
-          else
-            return function(std::forward<Arguments>(arguments)...);
-        }) {}
+  AnyThreadFunction(Function function) {
+    if (is_empty_function(function)) return;
+    // The call is here, and not in std::function, so that clang sees what `function` requires.
+    function_ = [function = std::move(function)](Arguments... arguments) mutable -> R {
+      if constexpr (std::is_void_v<R>)
+        function(std::forward<Arguments>(arguments)...);
+      else
+        return function(std::forward<Arguments>(arguments)...);
+    };
+  }
 
   R operator()(Arguments... arguments) const { return function_(std::forward<Arguments>(arguments)...); }
   explicit operator bool() const noexcept { return static_cast<bool>(function_); }

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <thread>
@@ -19,8 +20,17 @@ TEST(ServerThreadFunctions, AreEmptyUntilTheyGetAFunction) {
   any = [] {};
   EXPECT_TRUE(ingest);
   EXPECT_TRUE(any);
-  const AnyThreadFunction<void()> copy_of_empty = AnyThreadFunction<void()>();
-  EXPECT_FALSE(copy_of_empty);
+}
+
+/// A server with workers gives its components an empty function `work`.
+TEST(ServerThreadFunctions, StayEmptyIfTheyGetAnEmptyFunction) {
+  const std::function<void()> none;
+  const AnyThreadFunction<void()> any = none;
+  EXPECT_FALSE(any);
+  EXPECT_FALSE(AnyThreadFunction<void()>(any));
+  EXPECT_FALSE(IngestFunction<void()>(any));
+  EXPECT_FALSE(IngestFunction<void()>(none));
+  EXPECT_FALSE(AnyThreadFunction<void()>(std::function<int()>()));
 }
 
 TEST(ServerThreadFunctions, PassArgumentsAndResults) {
