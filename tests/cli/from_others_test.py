@@ -8,7 +8,7 @@ import unittest
 from _cli import OK, CommandTest
 
 DOCS = pathlib.Path(os.environ["AFTERBAY_SOURCE"], "docs")
-KNOWN = set(re.findall(r"^### `(?:collections\.NAME\.|pools\.NAME\.)?([^`]+)`", (DOCS / "reference" / "configuration.md").read_text(), re.M))
+KNOWN = set(re.findall(r"^### `(?:collections\.NAME\.(?:variables\.VARIABLE\.)?|pools\.NAME\.)?([^`]+)`", (DOCS / "reference" / "configuration.md").read_text(), re.M))
 # What the Unified Model's namelist ioscntl has.
 IOSCNTL = {"ios_" + name for name in (
     "spacing offset interleave together_end tasks_per_server unit_alloc_policy buffer_size concurrency concurrency_max_mem as_concurrency "
