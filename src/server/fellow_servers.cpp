@@ -15,6 +15,11 @@ FellowServers::FellowServers(transport::ServerPort& port, Links links, std::size
       });
 }
 
+/// One at a time, so that `collect` finds no link that is being destroyed.
+void FellowServers::end() {
+  for (auto& link : links_) link.reset();
+}
+
 Result<> FellowServers::send_encoded(std::size_t server, std::span<const std::byte> message) {
   if (!links_[server]) return {};
   AFTERBAY_TRY(links_[server]->send(message, transport::Wake::now));

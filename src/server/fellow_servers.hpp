@@ -24,6 +24,13 @@ class FellowServers {
   /// `links`: one per server, null for this one; empty if servers exchange no messages.
   /// `first_peer`: the number of the first server's end among the port's peers.
   FellowServers(transport::ServerPort& port, Links links, std::size_t first_peer);
+  ~FellowServers() { end(); }
+  FellowServers(const FellowServers&) = delete;
+  FellowServers& operator=(const FellowServers&) = delete;
+
+  /// Closes all links. A link that still has data in transit waits for it; meanwhile this server receives
+  /// messages, through the links that are left and the port.
+  void end() AFTERBAY_REQUIRES(ingest_thread);
 
   [[nodiscard]] std::size_t count() const noexcept AFTERBAY_REQUIRES(ingest_thread) { return links_.size(); }
 

@@ -67,7 +67,10 @@ Server::Server(Identity identity, const config::Config& config, std::unique_ptr<
           AFTERBAY_REQUIRES(ingest_thread) { return catalog_.scatter(peer, slot, piece, packed, frame); });
 }
 
-Server::~Server() { space_.stop(); }
+Server::~Server() {
+  space_.stop();
+  fellows_.end();  // receives messages meanwhile: all that handles them must still exist
+}
 
 Result<> Server::run() {
   const BatchThread beside_the_model;

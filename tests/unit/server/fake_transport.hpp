@@ -83,11 +83,18 @@ struct FakeEnd {
   std::vector<Bytes> received;
   std::function<bool()> idle;  ///< what the sender does while it waits
   bool gone = false;
+  bool waits_at_end = false;  ///< data is in transit when the link is closed
+  bool closed = false;
+  int receives_when_closed = 0;  ///< calls of the link after its end
 };
 
 class FakeLink : public transport::ClientLink {
  public:
   explicit FakeLink(FakeEnd& end) : end_(end) {}
+  ~FakeLink() override {
+    end_.closed = true;
+    if (end_.waits_at_end) static_cast<void>(end_.idle());
+  }
 
   Result<void> send(std::span<const std::byte> message, transport::Wake) override {
     if (end_.gone) return afterbay::fail(ErrorCode::peer_lost, "it is gone");
@@ -109,7 +116,10 @@ class FakeLink : public transport::ClientLink {
   Result<void> commit(const transport::FrameSlot&, std::uint32_t) override { return {}; }
   void set_position(std::uint64_t) override {}
   void advance(std::uint64_t, std::uint32_t) override {}
-  Result<std::optional<Bytes>> receive() override { return std::nullopt; }
+  Result<std::optional<Bytes>> receive() override {
+    if (end_.closed) ++end_.receives_when_closed;
+    return std::nullopt;
+  }
   void wait(transport::Millis) override {}
   [[nodiscard]] std::uint64_t progress() const override { return 0; }
   Result<void> check_alive() override { return {}; }

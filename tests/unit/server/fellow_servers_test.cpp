@@ -88,6 +88,21 @@ TEST_F(ServerFellowServers, TakesMessagesInWhileItWaitsToSend) {
   EXPECT_FALSE(fellows_->has_unread(2));
 }
 
+/// Before, the messages were received through links that had been destroyed: at the end of a run with several
+/// servers over MPI, the heap was damaged.
+TEST_F(ServerFellowServers, AtTheEndMessagesAreReceivedThroughTheLinksThatAreLeft) {
+  for (test::FakeEnd& end : ends_) end.waits_at_end = true;
+  arrive(0, 5);
+  arrive(2, 6);
+  fellows_->end();
+  EXPECT_TRUE(ends_[0].closed);
+  EXPECT_TRUE(ends_[2].closed);
+  for (const test::FakeEnd& end : ends_) EXPECT_EQ(end.receives_when_closed, 0);
+  const auto first = fellows_->next();
+  ASSERT_TRUE(first);
+  EXPECT_EQ(file_of(first->second), 5u);
+}
+
 TEST_F(ServerFellowServers, NothingIsSentToAServerThatHasEnded) {
   fellows_->ended(2);
   EXPECT_THAT(port_.forgotten, ElementsAre(model_ranks + 2));
