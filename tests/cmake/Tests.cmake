@@ -177,6 +177,10 @@ function(afterbay_add_scripts folder)
     add_test(NAME ${name} COMMAND ${in_scratch} "${scratch_root}/${name}"
       timeout -k 5 290 ${interpreter} "${CMAKE_CURRENT_SOURCE_DIR}/${folder}/${script}")
     afterbay_test_properties(${name} 300 ${folder})
+    # Most fault tests wait for deadlines and for disks that are made slow: a tenth of their time is computation.
+    if(folder STREQUAL "fault" AND NOT case MATCHES "^(adversary|crash|memory)$")
+      set_tests_properties(${name} PROPERTIES PROCESSORS 1)
+    endif()
   endforeach()
 endfunction()
 
