@@ -15,7 +15,10 @@ import _journal
 from _crash import Trial
 from _faults import BUILD, MODELS, SERVE, expect, journal, play, run_scenarios
 
-SLOW = "ops=write path=*.part ms=100"  # a file takes seconds: the signal comes while the first one is written
+SLOW = "ops=write path=*.part ms=100"  # a file takes seconds
+# Slower still until the signal is sent, which therefore comes while the first file is written. Not for a rank that
+# writes by itself, and would be late at the barrier before the signal.
+SLOWER_BEFORE = "ops=write path=*.part ms=500 until={work}/strike"
 STOPPED = 7
 
 
@@ -26,7 +29,7 @@ def names(events, kind):
 def drained(name, scenario="signal_server", in_order=True, **layout):
     """Two files are closed and a third is open when the server gets SIGTERM."""
     settings = ["collections.restart.priority=50", "stop.grace=30s", "writers=1", *layout.pop("settings", ())]
-    work, outcomes, run = play(scenario, rules=[SLOW], settings=settings, **layout)
+    work, outcomes, run = play(scenario, rules=[SLOW, SLOWER_BEFORE] if in_order else [SLOW], settings=settings, **layout)
     events = journal(work)
     for rank in range(MODELS):
         expect(rank in outcomes and outcomes[rank].code == "stopped", name, f"rank {rank} is not told\n{run.stderr[-2000:]}", outcomes)
