@@ -203,13 +203,25 @@ Result<> Endpoint::copy_piece(const Handover& handover, const PiecePlan& part, c
   auto landing = link.reserve(place, in_frame, part.packed_bytes, true);
   if (!landing) return fail(core_.explain(server, std::move(landing).error()));
   const model::Kernel kernel = handover.plan->kernel;
-  if (landing->packed)
+  if (landing->packed) {
     part.pack(data, landing->base, kernel);
-  else
+  } else {
+    announce(link, handover, part, landing->base + piece.frame_offset);
     part.gather(data, landing->base + piece.frame_offset, kernel);
+  }
   if (auto done = link.commit(place, in_frame); !done)
     return fail(core_.explain(server, std::move(done).error()));
   return {};
+}
+
+/// Tells the link which pages this rank is about to write.
+void Endpoint::announce(transport::ClientLink& link, const Handover& handover, const PiecePlan& part,
+                        const std::byte* to) {
+  constexpr std::uint64_t page_bytes = 4096;
+  constexpr std::uint64_t least_bytes = 8 * page_bytes;  // a system call costs as much as two page faults
+  const Type type = handover.file->collection->schema().variables[handover.variable].type;
+  part.visit_dense_ranges(size_of(type), page_bytes, least_bytes,
+                          [&](std::uint64_t at, std::uint64_t bytes) { link.will_write(to + at, bytes); });
 }
 
 /// Refuses a second put of a record: its bytes may already be on the way to the file.
@@ -363,11 +375,13 @@ Result<std::optional<std::vector<std::byte*>>> Endpoint::lend_frames(const Hando
   const model::HandoverLayout& layout = handover.file->collection->layout();
   std::vector<std::byte*> frames;
   for (const PiecePlan& part : handover.plan->pieces) {
-    const std::uint32_t first = layout.frames[layout.pieces[part.piece].frame].first_piece;
+    const model::Piece& piece = layout.pieces[part.piece];
+    const std::uint32_t first = layout.frames[piece.frame].first_piece;
     const std::size_t server = owner(handover, part);
-    auto landing =
-        core_.link(server).reserve(slot(handover, part), part.piece - first, part.packed_bytes, false);
+    transport::ClientLink& link = core_.link(server);
+    auto landing = link.reserve(slot(handover, part), part.piece - first, part.packed_bytes, false);
     if (!landing) return fail(core_.explain(server, std::move(landing).error()));
+    announce(link, handover, part, landing->base + piece.frame_offset);
     frames.push_back(landing->base);
   }
   return Frames(std::move(frames));

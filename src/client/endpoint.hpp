@@ -128,6 +128,8 @@ class Endpoint {
   Result<std::optional<std::vector<std::byte*>>> lend_frames(const Handover& handover);
   Result<> copy_pieces(const Handover& handover, const void* data);
   Result<> copy_piece(const Handover& handover, const PiecePlan& part, const void* data);
+  static void announce(transport::ClientLink& link, const Handover& handover, const PiecePlan& part,
+                       const std::byte* to);
   Result<> finish(const Handover& handover);
   [[nodiscard]] std::uint64_t waited_for_room_ns(const File& file) const;
 

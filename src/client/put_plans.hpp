@@ -42,6 +42,17 @@ struct PiecePlan {
     if (packed_at) return pack(data, to + *packed_at, kernel);
     return std::visit([&](const auto& it) { return model::execute(it.gather, data, to, kernel); }, moves);
   }
+  /// Visits the ranges of the piece that `gather` writes densely, as model::visit_dense_ranges.
+  /// Parts that are scattered by a map are not visited.
+  template <class Visit>
+  void visit_dense_ranges(std::uint64_t element_bytes, std::uint64_t gap, std::uint64_t least,
+                          Visit visit) const {
+    if (packed_at) {
+      if (packed_bytes >= least) visit(*packed_at, packed_bytes);
+    } else if (const auto* const box = std::get_if<BoxMoves>(&moves)) {
+      model::visit_dense_ranges(box->gather, element_bytes, gap, least, visit);
+    }
+  }
   /// The number of values out of range. `scratch` grows to the piece's size if the rank's points
   /// are not contiguous.
   std::uint64_t out_of_range(const void* data, model::Kernel kernel, std::vector<std::byte>& scratch) const {

@@ -60,6 +60,36 @@ Move fill(const Box& target, const Box& piece, const Index& stored, std::size_t 
 /// The same copy in the reverse direction, for reading.
 Move reversed(const Move& move);
 
+/// Visits the ranges of the destination, bytes [at, at + bytes) counted from the destination
+/// pointer, in which the move leaves no gap of `gap` bytes or more. Ranges that are shorter than
+/// `least` are not visited.
+template <class Visit>
+void visit_dense_ranges(const Move& move, std::uint64_t element_bytes, std::uint64_t gap, std::uint64_t least,
+                        Visit visit) {
+  if (move.empty()) return;
+  std::uint64_t bytes = element_bytes;
+  std::uint32_t outer = move.dims;
+  for (; outer > 0; --outer) {
+    const auto stride = static_cast<std::uint64_t>(move.to_strides[outer - 1]);
+    if (move.to_strides[outer - 1] < 0 || stride >= bytes + gap) break;
+    bytes += (move.counts[outer - 1] - 1) * stride;
+  }
+  if (bytes < least) return;
+  std::array<std::uint64_t, max_dimensions> index{};
+  std::ptrdiff_t at = move.to_offset;
+  for (;;) {
+    visit(static_cast<std::uint64_t>(at), bytes);
+    std::uint32_t d = outer;
+    for (; d > 0; --d) {
+      at += move.to_strides[d - 1];
+      if (++index[d - 1] < move.counts[d - 1]) break;
+      at -= move.to_strides[d - 1] * static_cast<std::ptrdiff_t>(move.counts[d - 1]);
+      index[d - 1] = 0;
+    }
+    if (d == 0) return;
+  }
+}
+
 /// Runs the move with `kernel` for each row. Returns the number of values out of range.
 std::uint64_t execute(const Move& move, const void* from, std::byte* to, Kernel kernel);
 

@@ -76,6 +76,9 @@ class ClientLink {
   /// may_wait=false it returns would_block instead of waiting. Fails if the server has failed.
   virtual Result<Landing> reserve(const FrameSlot& slot, std::uint32_t piece, std::uint64_t packed_bytes,
                                   bool may_wait) = 0;
+  /// The caller is about to write to most pages of [from, from + bytes), a part of a landing place
+  /// that is not packed. Makes the writes faster where they would fault page by page.
+  virtual void will_write(const std::byte* /*from*/, std::uint64_t /*bytes*/) noexcept {}
   /// Whether reserving all of `slots` (together `packed_bytes` of this rank's parts) would not wait
   /// now; if so, takes the room (frames stay allocated for the rank that puts first). For try_put
   /// and acquire. Room for a slot does not use the blocks that are reserved for the slowest rank,

@@ -17,7 +17,8 @@ constexpr milliseconds idle_slice{2};  // the same with a server inside this ran
                                        // run
 constexpr std::uint64_t most_ready_bytes = 16u << 20;  // of complete frames before the server is
                                                        // woken
-constexpr std::uint64_t most_fault_in_ns = 500'000;    // before each sleep
+constexpr std::uint64_t most_mapping_ns = 500'000;     // before each sleep
+constexpr milliseconds mapping_slice{1};               // the longest sleep while there is more to map
 constexpr milliseconds moving_slice{1};                // the same if other links of this rank must be polled
 
 /// Whether waiting can help.
@@ -38,6 +39,7 @@ ShmClientLink::ShmClientLink(std::shared_ptr<Segment> segment, ClientOptions opt
       down_(self_.down, segment_->down_ring(options_.peer), self_.down_is_full, header_.doorbell),
       server_(header_.server),
       shares_mapping_(header_.server.pid == own_process().pid),
+      populated_(segment_->mapping()),
       bell_seen_(self_.bell.count()) {
   self_.process = own_process();
   self_.life.store(Life::present, std::memory_order_release);
@@ -70,8 +72,8 @@ Result<void> ShmClientLink::wait_until(EventCount& event, Attempt attempt, What 
     if (idle_ && idle_())
       event.cancel();
     else {
-      fault_in_ahead();
-      event.wait(seen, std::min(slice_of_sleep(), patience));
+      const milliseconds longest = std::min(slice_of_sleep(), map_ahead() ? mapping_slice : slice);
+      event.wait(seen, std::min(longest, patience));
     }
     result = check_server();
     if (result && stall.expired(moved()))
@@ -120,17 +122,25 @@ Result<void> ShmClientLink::flush() {
   return {};
 }
 
-void ShmClientLink::fault_in_ahead() {
-  if (shares_mapping_) return;
-  const std::uint64_t end = now_ns() + most_fault_in_ns;
+bool ShmClientLink::map_ahead() {
+  if (shares_mapping_) return false;
+  const std::uint64_t end = now_ns() + most_mapping_ns;
   for (const BlockClass kind : {small_blocks, large_blocks}) {
-    const std::uint32_t allocated = header_.free[kind].allocated.load(std::memory_order_acquire);
-    for (std::uint32_t& done = faulted_[kind]; done < allocated && now_ns() < end; ++done) {
-      const std::uint32_t block = segment_->geometry().classes[kind].first + done;
-      segment_->mapping().populate(segment_->counters_at(block, 1));
-      segment_->mapping().populate(segment_->blocks_at(block, 1));
+    const BlockClassGeometry& blocks = segment_->geometry().classes[kind];
+    for (std::uint32_t& done = mapped_[kind]; done < blocks.count; ++done) {
+      const std::uint32_t block = blocks.first + done;
+      if (segment_->meta(block).allocated.load(std::memory_order_acquire) == 0) break;
+      if (now_ns() >= end) return true;
+      populated_.populate(segment_->counters_at(block, 1));
+      populated_.populate(segment_->blocks_at(block, 1));
     }
   }
+  return false;
+}
+
+void ShmClientLink::will_write(const std::byte* from, std::uint64_t bytes) noexcept {
+  if (shares_mapping_) return;
+  populated_.populate({static_cast<std::uint64_t>(from - segment_->mapping().data()), bytes});
 }
 
 Landing ShmClientLink::landing(std::uint32_t block, const FrameSlot& slot) const {
@@ -278,8 +288,7 @@ Result<std::optional<Bytes>> ShmClientLink::receive() {
 void ShmClientLink::wait(Millis most) {
   if (idle_ && idle_()) return;
   catch_up(options_.rank_links->position());
-  fault_in_ahead();
-  const milliseconds longest = slice_of_sleep();
+  const milliseconds longest = std::min(slice_of_sleep(), map_ahead() ? mapping_slice : slice);
   const std::uint32_t count = self_.bell.prepare();
   if (count != bell_seen_ || down_.front())
     self_.bell.cancel();

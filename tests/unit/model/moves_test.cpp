@@ -298,5 +298,52 @@ TEST(ModelMoves, a_memory_layout_that_cannot_be_is_refused) {
   EXPECT_THAT(check({{}, {}, {1}}, count).error().message, HasSubstr("strides has 1 values"));
 }
 
+/// Marks the bytes that the ranges cover; each at most once.
+std::vector<int> covered(const Move& move, std::size_t element, std::uint64_t gap, std::uint64_t least,
+                         std::size_t size) {
+  std::vector<int> cover(size);
+  visit_dense_ranges(move, element, gap, least, [&](std::uint64_t at, std::uint64_t bytes) {
+    EXPECT_GE(bytes, least);
+    ASSERT_LE(at + bytes, size);
+    for (std::uint64_t i = at; i < at + bytes; ++i) ++cover[i];
+  });
+  return cover;
+}
+
+TEST(ModelMoves, dense_ranges_hold_all_bytes_that_are_written_and_no_long_gap) {
+  Random random(11);
+  for (int trial = 0; trial < 300; ++trial) {
+    const std::size_t rank = random(1, 4);
+    const Index global = random_lengths(random, rank);
+    const Box mine = random_box(random, global), piece = random_box(random, global);
+    const std::size_t element = std::size_t{1} << random(0, 3);
+    const std::uint64_t gap = random(1, 200);
+    const Move move = gather(mine, {}, piece, piece.count, {element, element});
+    std::size_t size = element;
+    for (const std::uint64_t length : piece.count) size *= length;
+    const std::vector<int> cover = covered(move, element, gap, 1, size);
+    std::vector<std::byte> to(size);
+    const std::vector<std::byte> from(1 << 20, std::byte{1});
+    execute(move, from.data(), to.data(), copy_kernel(element, false));
+    std::uint64_t unwritten = 0;
+    for (std::size_t i = 0; i < size; ++i) {
+      if (to[i] != std::byte{0}) {
+        EXPECT_EQ(cover[i], 1) << "byte " << i;
+      }
+      unwritten = cover[i] != 0 && to[i] == std::byte{0} ? unwritten + 1 : 0;
+      EXPECT_LT(unwritten, gap) << "byte " << i;
+    }
+  }
+}
+
+TEST(ModelMoves, dense_ranges_that_are_short_are_not_visited) {
+  const Box all{Index({0, 0}), Index({4, 1000})}, left{Index({0, 0}), Index({4, 100})};
+  const Move move = gather(left, {}, all, all.count, {4, 4});  // four rows of 400 of 4000 bytes
+  const auto total = [](const std::vector<int>& cover) { return std::count(cover.begin(), cover.end(), 1); };
+  EXPECT_EQ(total(covered(move, 4, 100, 400, 16000)), 1600);
+  EXPECT_EQ(total(covered(move, 4, 100, 401, 16000)), 0);
+  EXPECT_EQ(total(covered(move, 4, 3601, 401, 16000)), 3 * 4000 + 400) << "gaps of 3600 bytes are none";
+}
+
 }  // namespace
 }  // namespace afterbay::model
