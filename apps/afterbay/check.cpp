@@ -42,7 +42,7 @@ std::string arithmetic(const config::Config& config, const config::Split& split)
       fmt::format("{} blocks of {} and {} of {}", memory.blocks(), print_bytes(memory.block_bytes),
                   memory.small_blocks(), print_bytes(memory.small_block_bytes));
   const std::string stages = memory.stage_buffers == 0 ? ""
-                                                       : fmt::format(", and {} in which stages compute",
+                                                       : fmt::format(", and {} for the results of stages",
                                                                      print_bytes(memory.stage_bytes()));
   const std::string people =
       config.topology == config::Topology::inline_

@@ -10,10 +10,10 @@
 namespace afterbay::codec {
 namespace {
 
-/// Room for what a codec makes of `input_bytes`. A compressor must save something: HDF5 keeps the old filter
-/// mask of a chunk that is rewritten with the same size.
+/// The size of the output buffer for `input_bytes`. A compressor must save at least one byte: HDF5 keeps the
+/// old filter mask of a chunk that is rewritten with the same size.
 std::size_t room_for(const Codec& codec, std::size_t input_bytes) {
-  if (codec.stage == Stage::compress) return input_bytes == 0 ? 0 : input_bytes - 1;
+  if (codec.kind == FilterKind::compress) return input_bytes == 0 ? 0 : input_bytes - 1;
   return input_bytes + codec.added_bytes;
 }
 
@@ -47,7 +47,7 @@ std::uint32_t ChunkCodec::skipped_filters(std::uint64_t encoded_bytes,
                                           std::uint64_t chunk_bytes) const noexcept {
   if (encoded_bytes != most_encoded_bytes(chunk_bytes)) return 0;
   for (std::size_t i = 0; i < codecs_.size(); ++i)
-    if (codecs_[i]->stage == Stage::compress) return 1u << i;
+    if (codecs_[i]->kind == FilterKind::compress) return 1u << i;
   return 0;
 }
 
@@ -58,7 +58,7 @@ Result<EncodedChunk> ChunkCodec::encode(std::span<const std::byte> chunk) const 
     const Codec& codec = *codecs_[i];
     AlignedBuffer output(room_for(codec, input.size()));
     AFTERBAY_TRY_ASSIGN(const std::size_t size_bytes, codec.encode(filtering(i), input, output.bytes()));
-    if (size_bytes == 0 && codec.stage == Stage::compress) {
+    if (size_bytes == 0 && codec.kind == FilterKind::compress) {
       encoded.skipped |= 1u << i;
       continue;
     }
@@ -83,9 +83,9 @@ Result<> ChunkCodec::decode(std::span<const std::byte> stored, std::uint32_t ski
     const auto i = static_cast<std::size_t>(std::bit_width(left) - 1);
     left &= ~(1u << i);
     std::span<std::byte> to;
-    if (codecs_[i]->stage != Stage::check && left == 0) {
+    if (codecs_[i]->kind != FilterKind::checksum && left == 0) {
       to = chunk;
-    } else if (codecs_[i]->stage != Stage::check) {  // what was added before has no room in place
+    } else if (codecs_[i]->kind != FilterKind::checksum) {  // appended checksums do not fit into the chunk
       to = workspace.take(slot, chunk.size() + added_before(i, skipped));
       slot ^= 1u;
     }

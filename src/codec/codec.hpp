@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Codec: what the library knows of one filter of chunks. Each codec's row lies in its own file of this
-// folder; the rest of the library goes through a variable's filters and asks their rows, never for a codec by
-// name.
+// Codec: everything the library knows about one chunk filter. Each codec is one row in a file of its own in
+// this folder. The rest of the library iterates over a variable's filters and consults their rows; it does
+// not refer to codecs by name.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 #include "afterbay/schema.hpp"
 #include "base/result.hpp"
 
-/// The registration: one line per codec, in the order of settings and messages. A file of this folder defines
+/// The registration: one line per codec, in the order of settings and messages. A file in this folder defines
 /// `codec::NAME_codec`.
 #define AFTERBAY_CODECS(ROW) \
   ROW(deflate)               \
@@ -24,15 +24,14 @@
 
 namespace afterbay::codec {
 
-/// What a codec does to a chunk, which fixes where a filter stands among the others: filters are applied in
-/// the order of these stages, as netCDF-C does.
-enum class Stage : std::uint8_t {
-  check,    ///< adds bytes that show damage
-  arrange,  ///< as many bytes in another order
-  compress  ///< fewer bytes; left out of a chunk that it does not make smaller
+/// What a codec does to a chunk. Filters are applied in the order of these values, as in netCDF-C.
+enum class FilterKind : std::uint8_t {
+  checksum,   ///< appends a checksum
+  rearrange,  ///< changes the order of bytes, not their number
+  compress    ///< reduces the number of bytes; skipped for a chunk that it does not make smaller
 };
 
-/// How a filter of one variable works.
+/// The properties of a variable's filter that a codec needs.
 struct Filtering {
   std::span<const std::uint32_t> parameters;
   std::size_t element_bytes = 1;  ///< size of the variable's type
@@ -40,27 +39,29 @@ struct Filtering {
 
 /// The row of a codec. All functions are pure and may be called by any thread.
 struct Codec {
-  std::string_view name = {};  ///< of the settings, in the API and in messages; a literal
-  std::uint32_t id = 0;        ///< number under which it is registered for HDF5
-  Stage stage = Stage::compress;
-  /// A level from 1 to this is the filter's parameter; 0: it is only on or off, and has no parameter.
+  std::string_view name = {};  ///< used in settings, the API and messages; a literal
+  std::uint32_t id = 0;        ///< number registered with HDF5
+  FilterKind kind = FilterKind::compress;
+  /// The highest level; the filter's only parameter is a level from 1 to this. 0: the filter is on or off and
+  /// has no parameter.
   int most_level = 0;
-  std::string_view documentation = {};  ///< of its setting, a paragraph of Markdown
-  std::size_t added_bytes = 0;          ///< how many bytes an encoded chunk has more; only Stage::check
-  /// Most bytes that one encoded byte may become.
+  std::string_view documentation = {};  ///< documentation of its setting: a paragraph of Markdown
+  std::size_t added_bytes = 0;          ///< number of bytes that encoding appends; FilterKind::checksum only
+  /// The largest ratio of decoded to encoded size.
   std::uint64_t most_expansion = 1;
-  /// Whether variables of a type may have it; null: of all types that can be filtered.
+  /// Whether variables of a type may have this filter; null: all types that can be filtered.
   bool (*takes)(Type type) = nullptr;
-  /// The parameters of a filter that HDF5 lists with `values` (cd_values); nothing: it works in a way that
-  /// `encode` and `decode` do not. What HDF5 is given are the parameters themselves.
+  /// Converts HDF5's list of values for this filter (cd_values) to parameters; nullopt if `encode` and
+  /// `decode` do not support them. In the other direction, HDF5 gets the parameters unchanged.
   std::optional<std::vector<std::uint32_t>> (*from_hdf5)(std::span<const unsigned> values,
                                                          std::size_t element_bytes) = nullptr;
-  /// Encodes `input` in HDF5's format into `output`, which has as many bytes as the stage allows: of a
-  /// compressor one less than `input`. Gives the bytes written, or 0 when a compressor's do not fit.
+  /// Encodes `input` in HDF5's format into `output`, which has the largest permitted size: one byte less than
+  /// `input` for a compressor. Returns the number of bytes written, or 0 if a compressor's result does not
+  /// fit.
   Result<std::size_t> (*encode)(const Filtering& filtering, std::span<const std::byte> input,
                                 std::span<std::byte> output) = nullptr;
-  /// Decodes `input`, which must give exactly `output`; fails with format otherwise. Of Stage::check `output`
-  /// is empty, and the result is the part of `input` without what was added.
+  /// Decodes `input`, which must fill `output` exactly; otherwise fails with format. For
+  /// FilterKind::checksum, `output` is empty, and the result is `input` without the appended bytes.
   Result<std::span<const std::byte>> (*decode)(const Filtering& filtering, std::span<const std::byte> input,
                                                std::span<std::byte> output) = nullptr;
 };
@@ -69,15 +70,15 @@ struct Codec {
 AFTERBAY_CODECS(AFTERBAY_ROW)
 #undef AFTERBAY_ROW
 
-/// All that are registered.
+/// All registered codecs.
 std::span<const Codec* const> all_codecs() noexcept;
-/// The one with that number or name, or null.
+/// The codec with this number or name; null if there is none.
 const Codec* find_codec(std::uint32_t id) noexcept;
 const Codec* find_codec(std::string_view name) noexcept;
 
-/// "deflate, shuffle or fletcher32", for advice.
+/// "deflate, shuffle or fletcher32", for messages.
 std::string codec_names();
-/// Most bytes that one byte of a file may become by one codec.
+/// The largest expansion of all codecs.
 std::uint64_t most_expansion() noexcept;
 
 }  // namespace afterbay::codec

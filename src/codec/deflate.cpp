@@ -39,7 +39,7 @@ Result<std::span<const std::byte>> decode_deflate(const Filtering&, std::span<co
 constinit const Codec deflate_codec{
     .name = "deflate",
     .id = 1,
-    .stage = Stage::compress,
+    .kind = FilterKind::compress,
     .most_level = 9,
     .documentation = "Compression level of zlib for all variables, 0 for none; netCDF-4 only.",
     .most_expansion = 1040,

@@ -13,10 +13,10 @@ std::string name_of(const Filter& filter) {
   return codec == nullptr ? fmt::format("filter {}", filter.id) : std::string(codec->name);
 }
 
-/// The place of a filter among those of a new variable.
-int stage_of(const Filter& filter) noexcept {
+/// The position of a filter in the chain of a new variable.
+int position_of(const Filter& filter) noexcept {
   const Codec* codec = find_codec(filter.id);
-  return codec == nullptr ? 1 + static_cast<int>(Stage::compress) : static_cast<int>(codec->stage);
+  return codec == nullptr ? 1 + static_cast<int>(FilterKind::compress) : static_cast<int>(codec->kind);
 }
 
 std::optional<std::string> mistake_in(const Codec& codec, const Filter& filter) {
@@ -41,13 +41,13 @@ std::optional<std::string> mistake_in(const FilterChain& chain) {
       return fmt::format("has filter {}, which is unknown: {} are possible", chain[i].id, codec_names());
     if (auto mistake = mistake_in(*codec, chain[i])) return mistake;
     if (find_filter(chain, codec->id) != &chain[i])
-      return fmt::format("has {} twice: once is possible", codec->name);
-    // What comes after a compressor has an unknown size: only a checksum can be taken off it. And the size of
-    // an encoded chunk tells whether its compressor was left out only if there is one.
-    if (compressor != nullptr && codec->stage != Stage::check)
-      return fmt::format("has {} after {}: the order of filters is checksum, arrangement, one compressor",
+      return fmt::format("has {} twice: each filter may occur once", codec->name);
+    // The size of a compressor's result is unknown, so that only a checksum can follow. And with two
+    // compressors, the size of an encoded chunk would not tell which of them was skipped.
+    if (compressor != nullptr && codec->kind != FilterKind::checksum)
+      return fmt::format("has {} after {}: the order of filters is checksum, rearrangement, one compressor",
                          codec->name, compressor->name);
-    if (codec->stage == Stage::compress) compressor = codec;
+    if (codec->kind == FilterKind::compress) compressor = codec;
   }
   return std::nullopt;
 }
@@ -55,13 +55,13 @@ std::optional<std::string> mistake_in(const FilterChain& chain) {
 std::optional<std::string> mistake_for(const FilterChain& chain, Type type) {
   for (const Filter& filter : chain)
     if (const Codec* codec = find_codec(filter.id); codec != nullptr && codec->takes && !codec->takes(type))
-      return fmt::format("asks for {}, which variables of the type {} cannot have", codec->name,
+      return fmt::format("requests {}, which is not possible for type {}", codec->name,
                          afterbay::name_of(type));
   return std::nullopt;
 }
 
 FilterChain in_order(FilterChain chain) {
-  std::ranges::stable_sort(chain, {}, stage_of);
+  std::ranges::stable_sort(chain, {}, position_of);
   return chain;
 }
 

@@ -38,7 +38,7 @@ Result<std::span<const std::byte>> decode_fletcher32(const Filtering&, std::span
 constinit const Codec fletcher32_codec{
     .name = "fletcher32",
     .id = 3,
-    .stage = Stage::check,
+    .kind = FilterKind::checksum,
     .documentation =
         "Whether each chunk gets a checksum, with which every reader of the file finds damage; it "
         "takes 4 bytes per chunk, and time for writing and reading. NetCDF-4 only.",

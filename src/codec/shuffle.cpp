@@ -62,7 +62,7 @@ Result<std::span<const std::byte>> decode_shuffle(const Filtering& filtering,
 constinit const Codec shuffle_codec{
     .name = "shuffle",
     .id = 2,
-    .stage = Stage::arrange,
+    .kind = FilterKind::rearrange,
     .documentation =
         "Whether bytes are reordered before compression, which usually improves it; netCDF-4 only.",
     .from_hdf5 = shuffle_from_hdf5,

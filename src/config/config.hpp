@@ -78,7 +78,7 @@ struct Memory {
   std::uint64_t ring_bytes = std::uint64_t{256} << 10;      ///< control ring of a model rank, per
                                                             ///< direction
   std::uint64_t frontend_bytes = std::uint64_t{512} << 20;  ///< per frontend, for data in transit
-  int stage_buffers = 0;  ///< derived: buffers in which stages compute, part of server_bytes; see
+  int stage_buffers = 0;  ///< derived: buffers for the results of stages, part of server_bytes; see
                           ///< stage_memory.hpp
 
   /// A buffer holds a frame and the page in which its phase lies.

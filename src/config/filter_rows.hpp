@@ -14,10 +14,11 @@
 
 namespace afterbay::config {
 
-/// A level from 0 (off), or on and off for a codec without levels.
+/// A level from 0 (off) up; on or off for a codec without levels.
 Kind<int> level_kind(const codec::Codec& codec);
 
-/// The row of one codec in the table of Target, which has `filters` of the type FilterChoices.
+/// The row of one codec in the table of settings of Target, which has a member `filters` of type
+/// FilterChoices.
 template <class Target>
 Setting<Target> filter_row(const codec::Codec& codec, std::string documentation) {
   const Kind<int> kind = level_kind(codec);
@@ -36,7 +37,7 @@ Setting<Target> filter_row(const codec::Codec& codec, std::string documentation)
   return setting;
 }
 
-/// Puts the rows of all codecs before the row `next`.
+/// Inserts the rows of all codecs before the row `next`.
 template <class Target, class Documentation>
 void insert_filter_rows(std::vector<Setting<Target>>& table, std::string_view next,
                         Documentation documentation) {

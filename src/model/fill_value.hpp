@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fill values: which value stands where nothing was put.
+// Fill values: the values of points that were never put.
 #pragma once
 
 #include "afterbay/schema.hpp"
 
 namespace afterbay::model {
 
-/// netCDF's default fill value of a type, one element; empty for strings.
-/// Source: netCDF-C, netcdf.h, NC_FILL_*.
+/// The default fill value of netCDF for a type, as one element; empty for strings. Source:
+/// netCDF-C, netcdf.h, NC_FILL_*.
 Values default_fill(Type type);
 
-/// The variable's fill value, or the default one of its type. An attribute `_FillValue` counts too.
+/// The variable's fill value, or the default of its type. An attribute `_FillValue` also counts.
 Values fill_of(const Variable& variable);
 
 }  // namespace afterbay::model

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The filters of a variable, as one chain. The fields `deflate` and `shuffle` of a Variable are how the
-// interfaces spell two of them; nothing else in the library reads or writes these fields.
+// The filters of a variable as one chain. In the interfaces, the fields `deflate` and `shuffle` of a Variable
+// stand for two of them; nothing else in the library reads or writes these fields.
 #pragma once
 
 #include "afterbay/schema.hpp"
 
 namespace afterbay::model {
 
-/// All filters that the variable asks for, in the order in which they are applied.
+/// All filters of the variable, in the order in which they are applied.
 FilterChain filters_of(const Variable& variable);
 
-/// Makes these the variable's filters.
+/// Replaces the variable's filters.
 void set_filters(Variable& variable, FilterChain chain);
 
 /// Whether chunks of the variable are encoded before they are written.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// HandoverLayout: how what model ranks hand over is cut into pieces and frames.
+// HandoverLayout: how the values that model ranks hand over are divided into pieces and frames.
 //
-// A *piece* is a box of one variable's record that ranks fill together. A *frame* is what is assembled in one
-// buffer and handed to a sink at once: several pieces. Ranks, endpoints and the intake of a server know this
-// layout only. What the sink of a collection writes is a FileLayout (model/layout.hpp). The two are one
-// object unless a stage between them needs something else; see pipeline/plan.hpp.
+// A *piece* is a box of one variable's record that ranks fill together. A *frame* is a group of pieces that
+// is assembled in one buffer and passed to a sink at once. Ranks, endpoints and the intake of a server use
+// this layout only. The sink of a collection writes files by a FileLayout (model/layout.hpp). Both are the
+// same object, unless a stage between them needs a different one: see pipeline/plan.hpp.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,8 @@ struct Piece {
   std::uint32_t frame = 0;     ///< index in HandoverLayout::frames
   Box box;                     ///< valid points, in the variable's dimensions without the record dimension
   Index stored;             ///< lengths in the frame (>= box.count: edge chunks are padded); same rank as box
-  std::uint64_t bytes = 0;  ///< in the frame
-  std::uint64_t frame_offset = 0;  ///< where the piece begins in its frame
+  std::uint64_t bytes = 0;  ///< size in the frame
+  std::uint64_t frame_offset = 0;  ///< start of the piece in its frame
 };
 
 struct Frame {
@@ -32,7 +32,7 @@ struct Frame {
   std::uint32_t first_piece = 0;  ///< pieces [first_piece, first_piece + piece_count)
   std::uint32_t piece_count = 0;
   std::uint64_t bytes = 0;
-  std::uint64_t phase = 0;  ///< bytes to skip at the start of a page-aligned buffer, of record 0
+  std::uint64_t phase = 0;  ///< for record 0: bytes to skip at the start of a page-aligned buffer
 };
 
 /// How one variable is handed over.
@@ -40,8 +40,8 @@ struct VariableLayout {
   bool record = false;           ///< has the unlimited dimension
   bool framed = false;           ///< numeric or text, put by ranks; false: constant or string
   Index shape;                   ///< lengths without the record dimension (scalar: rank 0)
-  Index part;                    ///< lengths of a piece; those at the edges may have less
-  std::uint64_t slab_bytes = 0;  ///< of one record, dense
+  Index part;                    ///< lengths of a piece; pieces at the edges may be shorter
+  std::uint64_t slab_bytes = 0;  ///< size of one record without gaps
   std::uint32_t first_piece = 0;
   std::uint32_t piece_count = 0;
 };
@@ -49,9 +49,9 @@ struct VariableLayout {
 struct HandoverLayout {
   bool big_endian = false;                ///< byte order of the values in frames
   std::vector<VariableLayout> variables;  ///< one per schema variable, same order
-  std::vector<Piece> pieces;              ///< by frame, then by place in the frame
+  std::vector<Piece> pieces;              ///< by frame, then by offset in the frame
   std::vector<Frame> frames;
-  std::uint64_t record_phase = 0;  ///< how much a frame's phase grows with each record, modulo a page
+  std::uint64_t record_phase = 0;  ///< increment of a frame's phase per record, modulo a page
 
   [[nodiscard]] std::span<const Piece> pieces_of(const Frame& frame) const {
     return {pieces.data() + frame.first_piece, frame.piece_count};

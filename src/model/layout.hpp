@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// FileLayout: how a file's records are cut into pieces and frames.
+// FileLayout: how a file's records are divided into pieces and frames.
 //
 // A *piece* is a box of one variable's record whose bytes lie together in the file: an HDF5
-// chunk, or a run of whole rows of a classic or contiguous variable. A *frame* is what is written at
-// once: pieces that are neighbours in the file. The layout is a pure function of schema, format and
-// sizes, so that model ranks and servers compute the same one and never exchange it.
+// chunk, or a run of whole rows of a classic or contiguous variable. A *frame* is a group of
+// pieces that are adjacent in the file and are written at once. The layout is a pure function of schema,
+// format and sizes, so that model ranks and servers compute the same one and never exchange it.
 #pragma once
 
 #include <algorithm>
@@ -22,8 +22,8 @@ namespace afterbay::model {
 struct LayoutSizes {
   std::uint64_t frame_bytes = 4u << 20;  ///< most bytes of a frame: what a block holds
   std::uint64_t chunk_bytes = 4u << 20;  ///< most bytes of a chunk that the library chooses
-  /// Frames take no more pieces once they have as many bytes, so that each server of a shared file gets its
-  /// part of a record; 0: frame_bytes.
+  /// A frame of this size gets no more pieces, so that each server of a shared file gets its part of a
+  /// record; 0: frame_bytes.
   std::uint64_t gather_bytes = 0;
 
   [[nodiscard]] std::uint64_t gathered_bytes() const noexcept {
@@ -33,28 +33,30 @@ struct LayoutSizes {
 
 /// How the file stores one variable.
 struct StoredVariable {
-  bool chunked = false;              ///< HDF5 chunks; else dense
-  Index chunk;                       ///< chunk lengths without the record dimension, when chunked
-  std::uint64_t record_span = 1;     ///< chunk length along the record dimension
-  std::uint64_t section_offset = 0;  ///< arithmetic places: begin, from the start of its section
+  bool chunked = false;           ///< HDF5 chunks; else dense
+  Index chunk;                    ///< chunk lengths without the record dimension, when chunked
+  std::uint64_t record_span = 1;  ///< chunk length along the record dimension
+  std::uint64_t section_offset =
+      0;  ///< arithmetic places: start of the variable, from the start of its section
 };
 
-/// A file layout is a handover layout, whose frames lie in the file as they are: ranks can fill them without
-/// knowing that it is one. What only storage needs is added beside the same tables.
+/// A file layout is also a handover layout: its frames go into the file unchanged, and ranks can fill them
+/// without knowing about files. It shares the tables and adds what only storage needs.
 struct FileLayout : HandoverLayout {
   Format format = Format::netcdf4;
   std::vector<StoredVariable> stored;       ///< one per schema variable, same order
   std::vector<std::uint64_t> slab_offsets;  ///< one per piece; see slab_offset
   std::uint64_t record_bytes = 0;           ///< arithmetic places: distance between records
 
-  /// Where the piece begins in its variable's record (dense storage only).
+  /// Start of the piece in its variable's record (dense storage only).
   [[nodiscard]] std::uint64_t slab_offset(const Piece& piece) const {
     return slab_offsets[variables[piece.variable].first_piece + piece.number];
   }
 };
 
-/// Cuts `schema` for `format`. Fails with invalid_argument/wrong_type/resources naming the variable:
-/// types or dimensions that the format cannot hold, chunks larger than a frame that must be encoded.
+/// Makes the layout of `schema` for `format`. Fails with invalid_argument, wrong_type or resources and names
+/// the variable: for types or dimensions that the format cannot hold, and for filtered chunks that are larger
+/// than a frame.
 Result<FileLayout> make_layout(const Schema& schema, Format format, const LayoutSizes& sizes);
 
 }  // namespace afterbay::model

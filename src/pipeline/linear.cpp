@@ -31,15 +31,15 @@ std::optional<std::string> factor(std::string_view text) {
   return value && *value != 0 ? std::optional(fmt::format("{}", *value)) : std::nullopt;
 }
 
-/// The type in which values of type T are computed.
+/// The type in which results for values of type T are computed.
 template <class T>
 using Wide = std::conditional_t<std::is_integral_v<T> && sizeof(T) == 8, long double, double>;
 
 template <class W>
 W rounded(W value) {
   if constexpr (std::is_same_v<W, double>) {
-    // For integers of up to 32 bits: adding 1.5 * 2^52 leaves no bits for the fraction. Larger values are out
-    // of range, and stay so.
+    // For integers of up to 32 bits: after adding 1.5 * 2^52 there are no bits for the fraction. Values too
+    // large for this are out of range before and after.
     constexpr double no_fraction = 6755399441055744.0;
     return (value + no_fraction) - no_fraction;
   } else {
@@ -127,7 +127,8 @@ Made make_linear(const Variable& variable, const Settings& given) {
     case Type::float32: return linear_of<float>(variable, multiply, add);
     case Type::float64: return linear_of<double>(variable, multiply, add);
     default:
-      return fail(ErrorCode::wrong_type, "values of type {} cannot be computed with", name_of(variable.type));
+      return fail(ErrorCode::wrong_type, "values of type {} cannot be used in computations",
+                  name_of(variable.type));
   }
 }
 

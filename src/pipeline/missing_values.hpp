@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which values of a variable mean that there is none: stages keep these.
+// Missing values of a variable, which stages keep.
 #pragma once
 
 #include <algorithm>
@@ -13,12 +13,12 @@
 
 namespace afterbay::pipeline {
 
-/// The fill value (of the schema, or netCDF's default for the type) and those of the attribute
-/// `missing_value`, in the variable's type. A `missing_value` that the type cannot hold is left out.
-/// Source: CF Conventions 1.11, section 2.5.1.
+/// The fill value (given in the schema, or netCDF's default for the type) and the values of the attribute
+/// `missing_value`, converted to the variable's type. A `missing_value` that the type cannot hold is left
+/// out. Source: CF Conventions 1.11, section 2.5.1.
 Values missing_values(const Variable& variable);
 
-/// The same for values of type T, whose type the variable has. NaN is missing too.
+/// The missing values of a variable of type T, and NaN.
 template <class T>
 class MissingValues {
  public:
@@ -32,9 +32,9 @@ class MissingValues {
   [[nodiscard]] bool has(T value) const noexcept {
     return has_usual(value) || std::find(others_.begin(), others_.end(), value) != others_.end();
   }
-  /// Whether `has_usual` says all.
+  /// Whether `has_usual` finds all missing values.
   [[nodiscard]] bool are_usual() const noexcept { return others_.empty(); }
-  /// One of the first two, or NaN: without branches, for loops that are to be vectorised.
+  /// Whether it is one of the first two, or NaN. Has no branches, so that loops can be vectorised.
   [[nodiscard]] bool has_usual(T value) const noexcept {
     bool found = (value == first_) | (value == second_);
     if constexpr (std::is_floating_point_v<T>) found |= value != value;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stages that there are.
+// The registered stages.
 #pragma once
 
 #include <memory>
@@ -20,17 +20,18 @@ AFTERBAY_STAGES(AFTERBAY_ROW)
 #undef AFTERBAY_ROW
 }  // namespace stages
 
-/// All that are registered.
+/// All registered stages.
 std::span<const StageKind* const> all_stages();
 
-/// Whether it is the name of a setting of a stage.
+/// Whether a stage has a setting with this name.
 bool is_stage_setting(std::string_view name);
 
 /// The stages of one variable, in the order in which they are applied.
 using Stages = std::vector<std::unique_ptr<const PointwiseStage>>;
 
-/// The stages that `given` asks for. Fails for variables without numbers (wrong_type), constant ones and
-/// settings that are not accepted (invalid_argument, unknown_name), naming the variable.
+/// Makes the stages for the settings in `given`. Fails for variables that do not hold numbers (wrong_type),
+/// for constant ones, and for settings that are not accepted (invalid_argument, unknown_name); names the
+/// variable.
 Result<Stages> make_stages(const Variable& variable, const Settings& given);
 
 }  // namespace afterbay::pipeline

@@ -7,7 +7,7 @@
 namespace afterbay::server {
 namespace {
 
-/// Buffers are used again and again: the few bytes between neighbours must not show what was there before.
+/// Buffers are reused: the few bytes between adjacent pieces must not contain earlier data.
 void clear_between(const std::vector<storage::PieceWrite>& writes) {
   for (std::size_t i = 1; i < writes.size(); ++i) {
     auto* end = const_cast<std::byte*>(writes[i - 1].bytes.data() + writes[i - 1].bytes.size());

@@ -61,7 +61,7 @@ class StageSink : public Sink {
            });
   }
 
-  /// One piece, from its frame to the buffer `to`, which may be the frame itself.
+  /// Computes one piece from its frame into the buffer `to`, which may be the frame itself.
   Result<> compute(std::uint32_t number, const CompleteFrame& frame, std::byte* to) const {
     const model::Piece& in_frame = handover_->pieces[number];
     const model::Piece& in_file = file_layout()->pieces[number];
@@ -84,7 +84,7 @@ class StageSink : public Sink {
         now = block.data();
       }
       const auto stride = static_cast<std::ptrdiff_t>(variable.element_bytes);
-      if (now != block.data() && to == from) {  // not in place: the kernel wants two places
+      if (now != block.data() && to == from) {  // the kernel cannot work in place
         std::memcpy(block.data(), now, bytes);
         now = block.data();
       }

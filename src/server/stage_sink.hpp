@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A sink that lets the values of frames pass the stages of their variables on the way to the file.
+// A sink that applies the stages of each variable to its values before they are written.
 #pragma once
 
 #include <memory>
@@ -10,9 +10,9 @@
 
 namespace afterbay::server {
 
-/// `handover`: pipeline::handover_layout of `files` and `plan`, which has stages. A worker computes a frame
-/// in one scratch buffer: Memory::stage_buffers accounts for them. Frames of variables without stages go to
-/// the file as they lie, if the byte order of both layouts is the same.
+/// `plan` must have stages, and `handover` must be pipeline::handover_layout of `files` and `plan`. A worker
+/// needs one scratch buffer per frame, which Memory::stage_buffers accounts for. Frames of variables without
+/// stages are written without a copy if both layouts have the same byte order.
 std::shared_ptr<const Sink> make_stage_sink(std::shared_ptr<const model::FileLayout> files,
                                             std::shared_ptr<const model::HandoverLayout> handover,
                                             const Schema& schema, pipeline::Plan plan);

@@ -15,9 +15,9 @@
 namespace afterbay::storage {
 namespace {
 
-constexpr std::size_t most_values = 8;  ///< that are asked for of one filter
+constexpr std::size_t most_values = 8;  ///< largest number of values that a filter may list
 
-/// The filter of a codec that HDF5 lists with these values; nothing if the codec works otherwise.
+/// Our filter for the values that HDF5 lists; nullopt if the codec does not support them.
 std::optional<Filter> filter_from(const codec::Codec& codec, std::span<const unsigned> values,
                                   std::size_t element_bytes) {
   auto parameters = codec.from_hdf5(values, element_bytes);
@@ -94,7 +94,7 @@ Result<> define_filters(int file, int variable, const FilterChain& chain, const 
   for (const Filter& filter : chain) {
     const codec::Codec* codec = codec::find_codec(filter.id);
     if (codec == nullptr)
-      return fail(ErrorCode::invalid_argument, "{} has filter {}, which is unknown", what, filter.id);
+      return fail(ErrorCode::invalid_argument, "{} has the unknown filter {}", what, filter.id);
     AFTERBAY_TRY(check_netcdf(
         nc_def_var_filter(file, variable, filter.id, filter.parameters.size(), filter.parameters.data()),
         "give " + what + " the filter " + std::string(codec->name)));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Filters as HDF5 and netCDF-C list them, and as codecs: the only place where the two meet.
+// Translates between the filters of HDF5 and netCDF-C and our codecs. No other code does this.
 #pragma once
 
 #include <hdf5.h>
@@ -14,20 +14,20 @@
 
 namespace afterbay::storage {
 
-/// What encodes and decodes the chunks of a dataset that was created with `creation_list`; nothing when it
-/// has filters that no codec is registered for, or in an order that is not ours. Under a LibraryLock.
+/// The codec for the chunks of a dataset that was created with `creation_list`; nullopt if the dataset has
+/// filters without a registered codec, or in an order that is not supported. Needs a LibraryLock.
 std::optional<codec::ChunkCodec> codec_of(hid_t creation_list, std::size_t element_bytes);
 
-/// The filters of a variable of a netCDF-4 file that is open with netCDF-C, those without a codec left out,
-/// in the order of new variables. Under a LibraryLock.
+/// The filters of a variable of a netCDF-4 file that netCDF-C has opened, without those that have no codec,
+/// in the order for new variables. Needs a LibraryLock.
 Result<FilterChain> read_filters(int file, int variable, Type type, const std::string& what);
 
-/// Makes HDF5 accept the filters that it does not have: it and netCDF-C refuse to define variables with
-/// filters that they do not know. Chunks of these variables are encoded and decoded by the codec only. Called
-/// by the first LibraryLock of a process.
+/// Registers with HDF5 the filters that it lacks: HDF5 and netCDF-C refuse to define variables with unknown
+/// filters. Only our codecs encode and decode the chunks of these variables. The first LibraryLock of a
+/// process calls this.
 void register_codecs() noexcept;
 
-/// Gives a new variable its filters. Under a LibraryLock.
+/// Defines the filters of a new variable. Needs a LibraryLock.
 Result<> define_filters(int file, int variable, const FilterChain& chain, const std::string& what);
 
 }  // namespace afterbay::storage

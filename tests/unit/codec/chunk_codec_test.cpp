@@ -97,8 +97,8 @@ bool hdf5_has(const FilterChain& chain) {
 }
 
 bool has_compressor(const FilterChain& chain) {
-  return std::ranges::any_of(chain,
-                             [](const Filter& one) { return find_codec(one.id)->stage == Stage::compress; });
+  return std::ranges::any_of(
+      chain, [](const Filter& one) { return find_codec(one.id)->kind == FilterKind::compress; });
 }
 
 std::vector<std::byte> decoded(const ChunkCodec& codec, std::span<const std::byte> stored,

@@ -22,7 +22,7 @@ TEST(CodecRows, are_complete_and_differ) {
   for (const Codec* codec : all_codecs()) {
     EXPECT_FALSE(codec->documentation.empty()) << codec->name;
     EXPECT_TRUE(codec->from_hdf5 && codec->encode && codec->decode) << codec->name;
-    EXPECT_EQ(codec->added_bytes != 0, codec->stage == Stage::check) << codec->name;
+    EXPECT_EQ(codec->added_bytes != 0, codec->kind == FilterKind::checksum) << codec->name;
     EXPECT_EQ(codec->name.data()[codec->name.size()], '\0');  // HDF5 is given it
     EXPECT_TRUE(names.insert(codec->name).second) << codec->name;
     EXPECT_TRUE(ids.insert(codec->id).second) << codec->name;
@@ -70,8 +70,8 @@ TEST(FilterChain, what_cannot_be_is_found) {
   EXPECT_EQ(mistake({{2, {}}, {1, {4}}, {3, {}}}), "none");
   EXPECT_EQ(mistake({{3, {}}, {2, {}}, {1, {0}}}), "none");  // HDF5 has level 0: it stores
   EXPECT_EQ(mistake({{1, {4}}, {2, {}}}),
-            "has shuffle after deflate: the order of filters is checksum, arrangement, one compressor");
-  EXPECT_EQ(mistake({{2, {}}, {2, {}}}), "has shuffle twice: once is possible");
+            "has shuffle after deflate: the order of filters is checksum, rearrangement, one compressor");
+  EXPECT_EQ(mistake({{2, {}}, {2, {}}}), "has shuffle twice: each filter may occur once");
   EXPECT_EQ(mistake({{65535, {3}}}),
             "has filter 65535, which is unknown: " + codec_names() + " are possible");
   EXPECT_EQ(mistake({{1, {}}}), "has 0 parameters for deflate, which takes 1");

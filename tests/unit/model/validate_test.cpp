@@ -197,7 +197,7 @@ TEST(ModelValidate, chunks_and_filters_must_be_possible) {
   EXPECT_THAT(after([](Schema&, Variable& t) { t.with_filter(99); }),
               HasSubstr("has filter 99, which is unknown: deflate, shuffle"));
   EXPECT_THAT(after([](Schema&, Variable& t) { t.with_deflate(4).with_filter(1, {2}); }),
-              HasSubstr("has deflate twice: once is possible"));
+              HasSubstr("has deflate twice: each filter may occur once"));
 }
 
 TEST(ModelValidate, cdf2_limits_lengths_and_sizes) {
