@@ -151,7 +151,7 @@ Action prepare(CLI::App& app) {
   auto options = std::make_shared<CheckOptions>();
   app.add_option("FILE", options->file, "YAML file; without it, the environment and the flags are checked");
   CLI::Option* const all =
-      app.add_option("--ranks", options->ranks, "also check against a communicator of this many ranks")
+      app.add_option("--ranks", options->ranks, "also check the roles of ranks in a job with this many ranks")
           ->check(CLI::Range(1, config::most_ranks));
   app.add_option("--model-ranks", options->model_ranks,
                  "print how many ranks to start for this many model ranks, and what each rank does")

@@ -67,7 +67,7 @@ Result<decomp::Format> output_format(const std::string& path, const std::string&
 
 void add_format_option(CLI::App& app, std::string& to) {
   app.add_option("--to", to,
-                 "format of OUT; default: by its extension, .dat and .txt are pio, .nc is afterbay")
+                 "format of OUT; default: by its extension, .dat and .txt are pio, .nc and .nc4 afterbay")
       ->check(CLI::IsMember({"pio", "e3sm", "afterbay"}));
 }
 
@@ -75,7 +75,7 @@ DecompAction prepare_decomp_convert(CLI::App& app) {
   auto options = std::make_shared<ConvertOptions>();
   app.add_option(
          "FILES", options->paths,
-         "IN... OUT: input files of any format, whose maps are collected in one file, and the file to write")
+         "IN... OUT: input files of any format, whose maps are combined in one file, and the file to write")
       ->required()
       ->expected(2, -1);
   add_format_option(app, options->to);
@@ -84,7 +84,7 @@ DecompAction prepare_decomp_convert(CLI::App& app) {
   add_overwrite_option(app, options->overwrite);
   app.footer(
       "PIO's text files hold one map each: several maps become OUT.1.dat, OUT.2.dat, ... E3SM-IO's files\n"
-      "have no holes and no names: both are lost there. Everything else is exact, including the order of\n"
+      "have no holes and no names: both are lost in them. Everything else is exact, including the order of\n"
       "the lists.");
   return [options] { return convert(*options); };
 }

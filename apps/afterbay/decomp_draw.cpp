@@ -51,8 +51,8 @@ DecompAction prepare_decomp_draw(CLI::App& app) {
   add_overwrite_option(app, options->overwrite);
   app.footer(
       "One colour per rank, grey for points that no rank holds. A map with one dimension is wrapped row\n"
-      "by row to about a square. If several ranks hold a point, the highest rank is drawn. Large maps are\n"
-      "thinned out.");
+      "by row into roughly a square. If several ranks hold a point, the highest rank is drawn. Large maps\n"
+      "are subsampled.");
   return [options] { return draw(*options); };
 }
 

@@ -133,7 +133,7 @@ DecompAction prepare_decomp_make(CLI::App& app) {
       "  blocks        a latitude-longitude grid cut into boxes\n"
       "  cubed-sphere  spectral elements along a space-filling curve, and E3SM's scattered physics columns\n"
       "  mpas          cells, edges and vertices with scattered numbers, in compact patches\n"
-      "  land          the land points of a latitude-longitude grid, distributed in pieces; gaps and holes\n"
+      "  land          the land points of a latitude-longitude grid, in short pieces, with gaps and holes\n"
       "E3SM's production sizes: cubed-sphere --ne 120 --levels 72; mpas --cells 3693225 --levels 80.");
   return [options] { return make(*options); };
 }

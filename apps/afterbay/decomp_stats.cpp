@@ -50,14 +50,14 @@ std::string text_of(const Statistics& all) {
                       : fmt::format("{} held more than once: {} by several ranks, {} repeated by a rank",
                                     all.held_again, all.held_by_several, all.repeated));
   line("listed", fmt::format("{}, {} of them holes", all.listed, all.holes));
-  line("runs", fmt::format("{} in all; a rank has {} to {}, {:.1f} on average ({:.1f} points a run)",
+  line("runs", fmt::format("{} in all; {} to {} per rank, {:.1f} on average ({:.1f} points per run)",
                            all.runs, all.fewest_runs, all.most_runs, all.mean_runs(),
                            all.runs == 0 ? 0.0
                                          : static_cast<double>(all.listed - all.holes) /
                                                static_cast<double>(all.runs)));
   line("kept",
-       fmt::format("as {} runs, those of holes too, in {} segments", all.kept_runs, all.kept_segments));
-  line("points of a rank",
+       fmt::format("as {} runs, including runs of holes, in {} segments", all.kept_runs, all.kept_segments));
+  line("points per rank",
        fmt::format("{} to {}, {:.1f} on average: balance (most/mean) {:.3f}{}", all.fewest_points,
                    all.most_points, points, all.balance(),
                    all.empty_ranks == 0 ? "" : fmt::format("; {} hold nothing", all.empty_ranks)));

@@ -182,15 +182,15 @@ Action prepare(CLI::App& app) {
       "copied together, without extended attributes");
   app.add_flag("--json", options->json, "print JSON");
   app.footer(
-      "The file gets its final name, with everything that was put before the epoch and nothing else. A\n"
-      "run that creates the file anew removes the older one: recover it before that.\n"
+      "The file gets its final name, with everything that was put before the epoch and nothing else. The\n"
+      "next run that creates a file of this name removes what the killed run left: recover the file first.\n"
       "Exit codes: 0 all files are recovered, 1 a file cannot be recovered, 3 there is no such file or no\n"
       "log of its epochs.");
   return [options](const Invocation&) { return recover_all(*options); };
 }
 
 const Registration registration({.name = "recover",
-                                 .summary = "recovers files that a killed run left open, as of an epoch",
+                                 .summary = "recovers the incomplete files of a killed run to an epoch",
                                  .prepare = prepare});
 
 }  // namespace

@@ -461,20 +461,21 @@ Action prepare(CLI::App& app) {
       "directory of the journal, or the directory that contains afterbay-journal; default: the working "
       "directory");
   app.add_flag("--json", options->json, "print everything as JSON");
-  app.add_flag("--over", options->over, "treat runs without an end as killed: nothing is running any more");
+  app.add_flag("--over", options->over,
+               "treat runs without a recorded end as killed: no run is in progress any more");
   app.add_flag("--moved", options->moved, "do not look for published files: they may have been moved");
   app.add_option("--runs", options->most_runs, "number of most recent runs to list (10)");
   app.footer(
-      "Of each session the last run counts, and each failed run until later runs have written all files\n"
-      "that it left incomplete. Published files are looked for, and their sizes compared (`afterbay\n"
-      "verify` reads them).\n"
+      "The last run of each session counts, and each failed run until later runs have written all files\n"
+      "that it left incomplete. Sizes of published files are compared with the journal (`afterbay verify`\n"
+      "also reads the files).\n"
       "Exit codes: 0 all runs are complete, 1 a run failed or a published file is missing, 3 there is no\n"
-      "journal, 4 a run was killed, 6 a run has not ended, or this host cannot see whether it has.");
+      "journal, 4 a run was killed, 6 a run has not ended, or this host cannot tell whether it has.");
   return [options](const Invocation&) { return status(*options); };
 }
 
 const Registration registration({.name = "status",
-                                 .summary = "shows what ran, what is published and what is not",
+                                 .summary = "lists runs, and which of their files are published",
                                  .prepare = prepare});
 
 }  // namespace

@@ -94,7 +94,7 @@ Action prepare(CLI::App& app) {
   app.add_option("--interval", options->interval_s, "seconds between two updates (1)")
       ->check(CLI::Range(0.1, 3600.0));
   app.footer(
-      "Shows the newest run of each session, also if it has ended or died. Respects the environment\n"
+      "Shows the newest run of each session, even if it has ended or was killed. Respects the environment\n"
       "variables COLUMNS (width without a terminal) and NO_COLOR.\n"
       "Exit codes: 0 done, 3 there is no statistics page.");
   return [options](const Invocation&) {

@@ -70,8 +70,8 @@ Action prepare(CLI::App& app) {
   app.add_flag("--quick", options->quick, "compare sizes only; no file is read");
   app.add_flag("--json", options->json, "print the result as JSON");
   app.footer(
-      "If a name was published several times, the entry of the file that has the name now counts.\n"
-      "Exit codes: 0 every file is as the journal says, 1 a file is not, 3 there is no journal.");
+      "If a name was published more than once, only the entry of the file that has the name now counts.\n"
+      "Exit codes: 0 all files are as the journal says, 1 some are not, 3 there is no journal.");
   return [options](const Invocation&) { return verify(*options); };
 }
 

@@ -40,8 +40,8 @@ constinit const Codec fletcher32_codec{
     .id = 3,
     .kind = FilterKind::checksum,
     .documentation =
-        "Whether each chunk gets a checksum, with which every reader of the file finds damage; it "
-        "takes 4 bytes per chunk, and time for writing and reading. NetCDF-4 only.",
+        "Whether each chunk gets a checksum, by which every reader of the file detects damage; it takes 4 "
+        "bytes per chunk, and time for writing and reading. NetCDF-4 only.",
     .added_bytes = checksum_bytes,
     .from_hdf5 = fletcher32_from_hdf5,
     .encode = encode_fletcher32,

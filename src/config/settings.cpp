@@ -83,7 +83,7 @@ void add_session(std::vector<Setting<Config>>& table) {
                           "that the program gives. Give the members of an ensemble different names. "
                           "`{session}` in `report.json`, `report.html`, `report.trace`, "
                           "`report.prometheus`, `journal.directory`, `statistics.directory` and "
-                          "`spill.directory` is replaced by it."));
+                          "`spill.directory` is replaced by the name."));
 }
 
 void add_transport(std::vector<Setting<Config>>& table) {
@@ -96,8 +96,8 @@ void add_transport(std::vector<Setting<Config>>& table) {
       "two are on different nodes."));
   table.push_back(session("nodes", integers_from_zero(), AFTERBAY_FIELD(nodes),
                           "Declares the node of each rank of the communicator, one number per rank, as in "
-                          "0,0,1,1. For tests of layouts with several nodes on one machine. By default "
-                          "the real nodes are detected."));
+                          "0,0,1,1. Use it to test a run over several nodes on one machine. By default the "
+                          "real nodes are detected."));
 }
 
 void add_memory(std::vector<Setting<Config>>& table) {
@@ -153,7 +153,7 @@ void add_memory(std::vector<Setting<Config>>& table) {
   table.push_back(session(agreed, "memory.link",
                           size_in({.low = 64 * KiB, .high = 4 * GiB, .multiple = 8 * KiB}),
                           AFTERBAY_FIELD(memory.link_bytes),
-                          "Memory in bytes of each pair of model rank and server that MPI connects, on "
+                          "Memory in bytes, per pair of a model rank and a server that MPI connects and on "
                           "each side, for data in transit between nodes. Shared memory needs none."));
   table.push_back(session(agreed, "memory.ring",
                           size_in({.low = 4 * KiB, .high = 64 * MiB, .multiple = 4 * KiB}),
@@ -183,13 +183,12 @@ void add_server(std::vector<Setting<Config>>& table) {
       session(agreed, "checks",
               choice<Checks>({{"refuse", Checks::refuse}, {"warn", Checks::warn}, {"off", Checks::off}}),
               AFTERBAY_FIELD(checks),
-              "Preflight checks when a session starts, for what would end it later: too "
-              "little space, inodes or quota for the declared `expected_volume` and "
-              "`expected_files` of its collections; directories in which no files can be "
-              "created; limits on open files, file sizes or locked memory; too little memory "
-              "on a node. All problems are reported at once. `refuse`: the session then fails "
-              "on all ranks. `warn`: it goes on. `off`: no checks. `afterbay check --run` "
-              "does these checks without a session."));
+              "Preflight checks when a session starts, for problems that would end it later: too little "
+              "space, inodes or quota for the declared `expected_volume` and `expected_files` of its "
+              "collections; directories in which no files can be created; limits on open files, file sizes "
+              "or locked memory; too little memory on a node. All problems are reported at once. `refuse`: "
+              "the session then fails on all ranks. `warn`: it continues. `off`: no checks. `afterbay "
+              "check --run` does these checks without a session."));
   table.push_back(session("stop.signals",
                           choice<StopSignals>({{"off", StopSignals::off},
                                                {"SIGTERM", StopSignals::term},
@@ -206,10 +205,10 @@ void add_server(std::vector<Setting<Config>>& table) {
                           "shorter than the time after which the batch system or mpirun kills the "
                           "processes."));
   table.push_back(session("stop.inline", toggle(), AFTERBAY_FIELD(stop.inline_too),
-                          "Whether handlers are also installed in model ranks that write themselves "
+                          "Whether handlers are also installed in model ranks that write files themselves "
                           "(`topology: inline`)."));
   table.push_back(session("writers", integer_in(1, 256), AFTERBAY_FIELD(writers),
-                          "Worker threads of one server: they compress and write."));
+                          "Number of worker threads of one server, which convert, compress and write."));
   table.push_back(
       session("direct_io",
               choice<DirectIo>({{"auto", DirectIo::automatic}, {"on", DirectIo::on}, {"off", DirectIo::off}}),
@@ -275,8 +274,8 @@ void add_journal(std::vector<Setting<Config>>& table) {
                           "`afterbay verify` read it. New runs are appended. A relative path starts at "
                           "the server's working directory. `off`: no journal."));
   table.push_back(session("journal.required", toggle(), AFTERBAY_FIELD(journal.required),
-                          "Whether the run fails if its journal cannot be written. With `off`, one "
-                          "warning is logged, and output goes on."));
+                          "Whether the run fails if its journal cannot be written. With `off`, one warning "
+                          "is logged, and output continues."));
   table.push_back(session("checksum", toggle(), AFTERBAY_FIELD(checksum),
                           "Whether the checksum (CRC-64/XZ) of every published file is computed for the "
                           "journal. It is computed from the data as they are written; nothing is read "
@@ -442,9 +441,9 @@ const std::vector<Setting<CollectionSettings>>& collection_settings() {
                  "`expected_volume`, and compared with the files (inodes) that the file system "
                  "and the quota still allow."),
       collection("optional", toggle(), AFTERBAY_FIELD(optional),
-                 "Whether the run can go on without these files. If the disk stays full for "
-                 "longer than `space.retry`, they are given up: what is not published is "
-                 "removed, the journal records it, and the rest goes on."),
+                 "Whether the run can continue without these files. If the disk stays full for longer than "
+                 "`space.retry`, they are given up: unpublished files are removed, the journal records "
+                 "this, and the other output continues."),
       collection("priority", integer_in(0, 100), AFTERBAY_FIELD(priority),
                  "Which files are published first when the run is stopped by a signal: those "
                  "with the highest number; 0 by default. Give restart files a higher priority "

@@ -54,7 +54,7 @@ void add_layout(std::vector<Setting<Config>>& table) {
                           "or, with `server_spacing`, the ranks from 0 on."));
   table.push_back(session(agreed, "server_spacing", count_or_automatic(), AFTERBAY_FIELD(layout.spacing),
                           "Distance from one server to the next, in ranks counted as for `server_offset`; "
-                          "for example, to have them on different sockets."));
+                          "for example to place the servers on different sockets."));
   table.push_back(session(agreed, "isolate_nodes", toggle(), AFTERBAY_FIELD(layout.isolate),
                           "Whether nodes that have servers have no model ranks. The remaining ranks of "
                           "these nodes are frontends with the topology `tiered`, else spare: `serve` "
@@ -77,17 +77,17 @@ void add_placement(std::vector<Setting<Config>>& table) {
                           "and collections to servers in turn. `file`: the files of each collection go to "
                           "all servers in turn. `least`: each file goes to the server that has the least "
                           "to write. With `file` and `least`, a path that is opened again goes to the "
-                          "server that wrote it before. `slab`: all servers write every file at once, "
+                          "server that wrote it before. `slab`: all servers write every file together, "
                           "each a contiguous part of a record, so that a record may be larger than a "
                           "server's memory. `variable`: likewise, but each server writes some of the "
                           "variables. Files that are appended to, and those of the store `memory`, are "
                           "always written by one server. With the topology `tiered`, the default is "
                           "`least`."));
   table.push_back(session(agreed, "pool_choice", pool_choice_kind(), AFTERBAY_FIELD(pool_choice),
-                          "Which pool gets a collection for which no pool is named, if several pools take "
-                          "files of its size. `turn`: the next one in turn. `least`: the one with the "
-                          "least expected bytes per server so far. For a collection with several pools, "
-                          "`collections.NAME.pool_choice` says which of them gets a file."));
+                          "Which pool writes a collection for which no pool is named, if several pools "
+                          "take files of its size. `turn`: the pools in turn. `least`: the pool with the "
+                          "fewest expected bytes per server so far. For a collection with several pools, "
+                          "`collections.NAME.pool_choice` says which of them writes a file."));
   table.push_back(session(agreed, "input_pool", text("name", "a pool's name"), AFTERBAY_FIELD(input_pool),
                           "The pool whose servers read files for the model. By default all servers do."));
 }

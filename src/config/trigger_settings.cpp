@@ -31,16 +31,17 @@ const std::vector<Setting<triggers::Trigger>>& trigger_settings() {
                    "`epoch`: an epoch is complete."),
       row<Trigger>("collections", words("names or patterns of collections, separated by commas"),
                    AFTERBAY_FIELD(collections),
-                   "Collections whose files run the trigger, with * and ?; by default all."),
+                   "Collections for whose files the trigger runs, with the wildcards * and ?; by default "
+                   "all."),
       row<Trigger>("command", text("command", "a command for /bin/sh"), AFTERBAY_FIELD(command),
-                   "What is run, by `/bin/sh -c`. The name of the file is in "
+                   "The command, which is run by `/bin/sh -c`. The name of the file is in "
                    "`$AFTERBAY_TRIGGER_FILE`; see the page on triggers."),
       row<Trigger>("touch", touch_kind(), AFTERBAY_FIELD(touch),
-                   "A file that is created; if there is a command, after it and only if it "
-                   "succeeded. {file} and the like are replaced: `{file}.done` creates one next to "
-                   "each file."),
+                   "A file that is created; if there is a command, after the command and only if it "
+                   "succeeded. {file} and the like are replaced: `{file}.done` creates one next to each "
+                   "file."),
       row<Trigger>("timeout", duration_in(100ms, 24h), AFTERBAY_FIELD(timeout),
-                   "Longest time that the command may take; after that it is ended, with all "
+                   "Longest time that the command may take; after that it is terminated, with all "
                    "processes that it started.")};
   return table;
 }

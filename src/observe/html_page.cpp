@@ -166,7 +166,7 @@ std::string bandwidth_section(const RunPage& page, const RunFigures& figures) {
     bool area;
   };
   constexpr Curve lines[] = {{"taken in", "a-in", &SeriesPoint::bytes_in, true},
-                             {"written, before packing", "a-out", &SeriesPoint::bytes_out, false},
+                             {"written, before compression", "a-out", &SeriesPoint::bytes_out, false},
                              {"to files", "a-files", &SeriesPoint::bytes_written, false}};
   std::vector<std::pair<std::string, std::string>> key;
   for (const Curve& curve : lines) {

@@ -72,7 +72,7 @@ void add_server(Metrics& to, const ServerState& it) {
   to.gauge("memory_allocated_bytes", "Memory allocated for such data so far, in use or not.",
            number(it.memory_allocated_bytes));
   to.counter("received_bytes_total", "Payload taken in from model ranks.", number(it.bytes_in));
-  to.counter("drained_bytes_total", "Payload written, before packing.", number(it.bytes_out));
+  to.counter("drained_bytes_total", "Payload written, before compression.", number(it.bytes_out));
   to.counter("written_bytes_total", "Bytes written to files.", number(it.bytes_written));
   to.counter("read_bytes_total", "Bytes of input files handed to model ranks.", number(it.bytes_read));
   to.counter("steps_total", "Steps that the model has ended.", number(it.steps));
@@ -95,7 +95,8 @@ void add_frontend(Metrics& to, const ServerState& it) {
   to.gauge("frontend_updated_timestamp_seconds", "When these figures were taken, seconds since 1970.",
            it.started_at_s + it.elapsed_s);
   to.gauge("frontend_model_ranks", "Model ranks that send through it.", static_cast<double>(it.model_ranks));
-  to.gauge("frontend_full_model_ranks", "Of these, ranks whose part of its memory is full.",
+  to.gauge("frontend_full_model_ranks",
+           "Model ranks that send through it and whose part of its memory is full.",
            number(it.ranks_waiting_for_room));
   to.gauge("frontend_held_bytes", "Memory that holds data not yet passed on.", number(it.backlog_bytes));
   to.gauge("frontend_held_peak_bytes", "The most so far.", number(it.backlog_peak_bytes));

@@ -137,15 +137,14 @@ Made make_linear(const Variable& variable, const Settings& given) {
 const StageKind& stages::linear() {
   static const StageKind kind{
       {{"multiply", "number", "a finite number other than 0",
-        "Each value that is put is multiplied by this number, then `add` is added, before it is "
-        "written: the conversion of units, as in `multiply: 0.01` from Pa to hPa. The I/O servers "
-        "compute it; missing values stay as they are. Set the attribute `units` of the file "
-        "accordingly. Not to be confused with the attribute `scale_factor`, by which readers of a "
-        "file unpack its values.",
+        "Converts units: each value that is put is multiplied by this number, then `add` is added, before "
+        "it is written. For example, `multiply: 0.01` converts Pa to hPa. The I/O servers do this; missing "
+        "values remain unchanged. Set the attribute `units` of the file accordingly. Not to be confused "
+        "with the attribute `scale_factor`, by which readers of a file unpack its values.",
         &factor},
        {"add", "number", "a finite number",
-        "The number that is added to each value after it has been multiplied by `multiply`, as in "
-        "`add: -273.15` from K to degrees Celsius.",
+        "The number that is added to each value after it has been multiplied by `multiply`. For example, "
+        "`add: -273.15` converts K to degrees Celsius.",
         &summand}},
       &make_linear};
   return kind;
