@@ -11,7 +11,6 @@ ASK, STOP = 500, 800
 PATTERNS = ["*.cpp", "*.hpp", "*.c", "*.h", "*.f90", "*.F90", "*.py", "*.sh", "*.cmake", "CMakeLists.txt", "dev"]
 FIELDS, METHODS = 25, 40
 CEILINGS = {
-    ("src/config/config.hpp", "Config"): (34, 10),
     ("src/observe/server_state.hpp", "ServerState"): (36, 2),
     ("src/server/files/output_file.hpp", "OutputFile"): (26, 6),
     ("src/server/server.hpp", "Server"): (44, 107),

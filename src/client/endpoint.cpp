@@ -12,11 +12,12 @@ namespace afterbay::client {
 
 using transport::Wake;
 
-Endpoint::Endpoint(SessionCore& core, std::chrono::milliseconds deadline, observe::Profile& profile)
+Endpoint::Endpoint(SessionCore& core, RankPuts& rank, std::chrono::milliseconds deadline,
+                   observe::Profile& profile)
     : core_(core),
+      rank_(rank),
       bytes_(profile.counter(observe::counters::bytes)),
       deadline_(deadline),
-      strings_put_(core.servers(), 0),
       profile_(profile),
       timer_(profile.timer("put")) {}
 
@@ -37,15 +38,6 @@ Result<> Endpoint::check_open(const File& file) const {
   return {};
 }
 
-void Endpoint::add_last_put(Error& error) const {
-  if (last_put_.collection == nullptr) return;
-  const std::string& name = last_put_.collection->schema().variables[last_put_.variable].name;
-  error.in_file(last_put_.path);
-  if (error.file == last_put_.path) error.in_variable(name);
-  error.add(fmt::format("the last put of this rank was record {} of variable '{}' in {}",
-                        said_index(last_put_.record), name, last_put_.path));
-}
-
 // ---- records
 
 /// All servers of a file number its collection's records alike.
@@ -53,7 +45,7 @@ Result<std::uint64_t> Endpoint::begin_record(File& file, std::uint64_t record, b
   CollectionRecords& records = file.collection->records();
   if (const auto open = records.find(file.server, file.id, record, fixed)) return *open;
   if (records.is_full(file.server)) {
-    AFTERBAY_TRY(check_oldest_not_lent(file));
+    AFTERBAY_TRY(rank_.check_oldest_not_lent(file));
     AFTERBAY_TRY(end_oldest_record(file));
   }
   const std::uint64_t seq = records.next_seq(file.server);
@@ -63,20 +55,6 @@ Result<std::uint64_t> Endpoint::begin_record(File& file, std::uint64_t record, b
     AFTERBAY_TRY(core_.send(s, message, Wake::no, encoded_));
   }
   return seq;
-}
-
-/// When a record ends, its memory returns to the server and is used for other frames.
-Result<> Endpoint::check_oldest_not_lent(const File& file) const {
-  const std::uint64_t oldest = file.collection->records().oldest(file.server);
-  for (const auto& [number, slot] : slots_out_)
-    if (slot.collection == file.collection && slot.seq == oldest &&
-        (slot.server == file.server || file.collection->is_split()))
-      return fail(
-          ErrorCode::bad_state,
-          "at most {} records of a collection can be begun per step, and the oldest cannot be ended to "
-          "begin another while a slot is out ({}): commit it or destroy it before",
-          CollectionRecords::most_open, slot.what);
-  return {};
 }
 
 /// Too many records are open: the oldest is assumed to be complete, on every rank alike.
@@ -97,13 +75,13 @@ Result<Handover> Endpoint::begin(File& file, std::string_view variable, std::uin
   AFTERBAY_TRY_ASSIGN(const PutPlan* const plan, plans.plan(index, type, memory));
   AFTERBAY_TRY_ASSIGN(record, plans.record_of(index, record));
   AFTERBAY_TRY_ASSIGN(const std::uint64_t seq, begin_record(file, record, !plans.has_records(index)));
-  remember_put(file, index, record);
+  rank_.remember_put(file, index, record);
   return Handover{&file, index, plan, record, seq, 0};
 }
 
 void Endpoint::take_position(Handover& handover) {
-  handover.position = ++position_;
-  for (const std::size_t s : handover.file->servers) core_.link(s).set_position(position_);
+  handover.position = rank_.take_position();
+  for (const std::size_t s : handover.file->servers) core_.link(s).set_position(handover.position);
 }
 
 /// All ranks process the frames of a put in the same order, independent of the server. Each rank
@@ -114,14 +92,6 @@ void Endpoint::advance_to(const Handover& handover, std::uint32_t frame) {
   if (file.servers.size() == 1) return;  // reserve states it
   for (const std::size_t s : file.servers)
     core_.link(s).advance(handover.position, file.collection->records().first_frame(s) + frame);
-}
-
-void Endpoint::remember_put(const File& file, std::uint32_t variable, std::uint64_t record) {
-  if (last_put_.file != file.id) last_put_.path = file.path;
-  last_put_.file = file.id;
-  last_put_.collection = file.collection;
-  last_put_.variable = variable;
-  last_put_.record = record;
 }
 
 std::size_t Endpoint::owner(const Handover& handover, const PiecePlan& part) {
@@ -258,14 +228,6 @@ std::uint64_t Endpoint::waited_for_room_ns(const File& file) const {
   return sum;
 }
 
-void Endpoint::record_wait_for_room(std::uint64_t waited_ns) {
-  if (waited_ns == 0) return;
-  const std::uint64_t now = now_ns();
-  if (observe::Timer* const timer = profile_.wait("room in the server", timer_))
-    timer->add(now - waited_ns, now);
-  recorded_waits_ns_ += waited_ns;
-}
-
 Result<bool> Endpoint::put(File& file, std::string_view variable, std::uint64_t record, const void* data,
                            Type type, const MemoryLayout& memory, bool may_wait) {
   observe::Timed timed(plans_of(file).timer());
@@ -288,14 +250,14 @@ Result<bool> Endpoint::put(File& file, std::string_view variable, std::uint64_t 
     auto room = has_room(*handover, transport::RoomFor::put);
     if (!room) return failed(std::move(room).error());
     if (!*room) {
-      --position_;  // the same put will be repeated
+      rank_.return_position();
       return false;
     }
   }
   mark_put(file, handover->variable, handover->record);
   if (auto copied = copy_pieces(*handover, data); !copied) return failed(std::move(copied).error());
   if (auto finished = finish(*handover); !finished) return failed(std::move(finished).error());
-  record_wait_for_room(waited_for_room_ns(file) - waited_before_ns);
+  rank_.record_wait_for_room(waited_for_room_ns(file) - waited_before_ns);
   timed.bytes(handover->plan->packed_bytes);
   return true;
 }
@@ -326,8 +288,8 @@ Result<> Endpoint::put_strings(File& file, std::string_view variable, std::uint6
   if (!known) return failed(known.error());
   if (auto is_new = check_not_put(file, *index, *known); !is_new) return failed(std::move(is_new).error());
   mark_put(file, *index, *known);
-  ++strings_put_[file.server];
-  remember_put(file, *index, *known);
+  rank_.count_strings(file);
+  rank_.remember_put(file, *index, *known);
   if (core_.identity().model_rank != 0) return {};
   const wire::PutStrings message{file.id, *known, *index, {values.begin(), values.end()}};
   if (auto sent = core_.send(file.server, message, Wake::now, encoded_); !sent)
@@ -346,10 +308,10 @@ Result<Endpoint::Acquired> Endpoint::acquire(File& file, std::string_view variab
     return failed(std::move(is_new).error());
   mark_put(file, handover->variable, handover->record);
   take_position(*handover);
-  Acquired slot{*handover, ++next_slot_, {}};
-  slots_out_[slot.number] = {
-      file.id, file.collection, file.server, handover->seq,
-      fmt::format("{}, variable {}, record {}", file.path, variable, said_index(record))};
+  const std::uint64_t number =
+      rank_.add_slot({file.id, file.collection, file.server, handover->seq,
+                      fmt::format("{}, variable {}, record {}", file.path, variable, said_index(record))});
+  Acquired slot{*handover, number, {}};
   auto frames = lend_frames(*handover);
   if (!frames) {
     forget(slot);
@@ -398,16 +360,6 @@ bool Endpoint::lies_in_frames(const Handover& handover) const {
          std::ranges::none_of(handover.file->servers, [&](auto s) { return core_.link(s).packs(); });
 }
 
-Result<> Endpoint::check_no_slot_out(const char* call, const File* file) {
-  for (const auto& [position, slot] : slots_out_)
-    if (file == nullptr || slot.file == file->id)
-      return core_.report_to_caller(make_error(ErrorCode::bad_state,
-                                               "{} while a slot is out ({}): commit it or destroy it before",
-                                               call, slot.what)
-                                        .at_rank(core_.identity().session_rank));
-  return {};
-}
-
 Result<> Endpoint::commit(const Acquired& slot, const void* buffer) {
   Handover handover = slot.handover;
   File& file = *handover.file;
@@ -423,7 +375,7 @@ Result<> Endpoint::commit(const Acquired& slot, const void* buffer) {
   if (!slot.frames) {
     const std::uint64_t waited_before_ns = waited_for_room_ns(file);
     if (auto copied = copy_pieces(handover, buffer); !copied) return failed(std::move(copied).error());
-    record_wait_for_room(waited_for_room_ns(file) - waited_before_ns);
+    rank_.record_wait_for_room(waited_for_room_ns(file) - waited_before_ns);
   }
   const model::HandoverLayout& layout = file.collection->layout();
   for (std::size_t i = 0; slot.frames && i < handover.plan->pieces.size(); ++i) {

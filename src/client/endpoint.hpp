@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Endpoint: the state that one caller of `put` needs: its position in the order of puts, the plans
-// for its data, and buffers. A second endpoint of the same rank is a second object; endpoints share
-// the session core and the records of collections and files, nothing else. Used by one thread.
+// Endpoint: the state that one caller of `put` needs: the plans for its data, and buffers. A second
+// endpoint of the same rank is a second object. Endpoints share the session core, RankPuts, and the
+// records of collections and files, nothing else. Used by one thread.
 //
 // Order on every link: per (file, record) BeginRecord, pieces, Put. All ranks put in the same
-// order, so that the running numbers (seq, position) agree without messages between ranks.
+// order, whichever endpoints they use, so that the running numbers (seq, position) agree without
+// messages between ranks.
 #pragma once
 
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -21,6 +21,7 @@
 #include "base/result.hpp"
 #include "client/file.hpp"
 #include "client/put_plans.hpp"
+#include "client/rank_puts.hpp"
 #include "client/session_core.hpp"
 #include "observe/profile.hpp"
 
@@ -38,7 +39,7 @@ struct Handover {
 
 class Endpoint {
  public:
-  Endpoint(SessionCore& core, std::chrono::milliseconds deadline, observe::Profile& profile);
+  Endpoint(SessionCore& core, RankPuts& rank, std::chrono::milliseconds deadline, observe::Profile& profile);
 
   /// Called for every collection of the session, in the order of ids.
   void add_collection(const Collection& collection);
@@ -68,22 +69,9 @@ class Endpoint {
   /// out of range, the commit is refused and the slot stays acquired.
   Result<> commit(const Acquired& slot, const void* buffer);
   /// The slot will neither be written to nor committed any more.
-  void forget(const Acquired& slot) noexcept { slots_out_.erase(slot.number); }
+  void forget(const Acquired& slot) noexcept { rank_.forget_slot(slot.number); }
   /// Whether the slot has been neither committed nor forgotten.
-  [[nodiscard]] bool is_out(const Acquired& slot) const { return slots_out_.contains(slot.number); }
-  /// Fails if a slot is out, that is, acquired and neither committed nor forgotten (of `file`,
-  /// unless null): lent memory must not return to the server while the model may write to it.
-  /// `call`: the refused operation, for the error.
-  Result<> check_no_slot_out(const char* call, const File* file = nullptr);
-
-  /// Number of puts of strings into files that this server creates.
-  [[nodiscard]] std::uint64_t strings_put(std::size_t server) const { return strings_put_[server]; }
-  /// Adds the last put to an error.
-  void add_last_put(Error& error) const;
-  /// Adds a wait for room that ends now to the profile. A wait in several parts is drawn as one.
-  void record_wait_for_room(std::uint64_t waited_ns);
-  /// The sum of the recorded waits.
-  [[nodiscard]] std::uint64_t recorded_waits_ns() const noexcept { return recorded_waits_ns_; }
+  [[nodiscard]] bool is_out(const Acquired& slot) const { return rank_.is_out(slot.number); }
 
  private:
   /// What a put needs from one server.
@@ -91,13 +79,6 @@ class Endpoint {
     std::size_t server = 0;
     std::vector<transport::FrameSlot> slots;
     std::uint64_t packed_bytes = 0;
-  };
-  struct SlotOut {
-    std::uint64_t file = 0;
-    const Collection* collection = nullptr;
-    std::size_t server = 0;  ///< the leader of the file
-    std::uint64_t seq = 0;
-    std::string what;  ///< description for errors
   };
 
   [[nodiscard]] PutPlans& plans_of(const File& file) { return plans_[file.collection->id()]; }
@@ -108,7 +89,6 @@ class Endpoint {
                          const MemoryLayout& memory);
   Result<std::uint64_t> begin_record(File& file, std::uint64_t record, bool fixed);
   Result<> end_oldest_record(File& file);
-  [[nodiscard]] Result<> check_oldest_not_lent(const File& file) const;
   /// Gives the put its position in the order of puts, which is the same on all ranks. After this
   /// call, a put that other ranks accept must not be refused.
   void take_position(Handover& handover);
@@ -119,7 +99,6 @@ class Endpoint {
   [[nodiscard]] static transport::FrameSlot slot(const Handover& handover, const PiecePlan& piece);
   [[nodiscard]] static Result<> check_not_put(const File& file, std::uint32_t variable, std::uint64_t record);
   static void mark_put(File& file, std::uint32_t variable, std::uint64_t record);
-  void remember_put(const File& file, std::uint32_t variable, std::uint64_t record);
   [[nodiscard]] static std::vector<Share> shares(const Handover& handover);
   [[nodiscard]] Result<> check_fits(const Handover& handover) const;
   Result<bool> has_room(const Handover& handover, transport::RoomFor use);
@@ -134,15 +113,8 @@ class Endpoint {
   [[nodiscard]] std::uint64_t waited_for_room_ns(const File& file) const;
 
   SessionCore& core_;
-  std::vector<PutPlans> plans_;  ///< by id of the collection
-  std::uint64_t position_ = 0;   ///< position of the last put
-  struct {
-    const Collection* collection = nullptr;
-    std::uint64_t file = ~std::uint64_t{0};
-    std::string path;
-    std::uint32_t variable = 0;
-    std::uint64_t record = 0;
-  } last_put_;
+  RankPuts& rank_;
+  std::vector<PutPlans> plans_;           ///< by id of the collection
   std::vector<std::byte> encoded_;        ///< the message being sent; kept to reuse its memory
   std::vector<std::byte> range_scratch_;  ///< for check_range; kept to reuse its memory
   observe::Counter* bytes_;
@@ -152,12 +124,8 @@ class Endpoint {
     std::uint64_t since_ns = 0;
   } refused_;  ///< the last try_put for which there was no room
   std::chrono::milliseconds deadline_;
-  std::map<std::uint64_t, SlotOut> slots_out_;  ///< by number
-  std::uint64_t next_slot_ = 0;
-  std::vector<std::uint64_t> strings_put_;  ///< one per server
   observe::Profile& profile_;
   observe::Timer* timer_;  ///< of all puts
-  std::uint64_t recorded_waits_ns_ = 0;
 };
 
 }  // namespace afterbay::client

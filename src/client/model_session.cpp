@@ -23,7 +23,8 @@ ModelSession::ModelSession(RankIdentity identity, const config::Config& config, 
       observed_(profile),
       definitions_(core_, config, profile, std::move(logger)),
       server_choice_(core_),
-      endpoint_(core_, config.deadline, profile),
+      rank_puts_(core_, profile),
+      endpoint_(core_, rank_puts_, config.deadline, profile),
       reader_(core_, definitions_.readers(), config.memory.input_sizes(), profile,
               {.decomposition = [this](const std::string& name) -> Result<const Decomposition*> {
                  AFTERBAY_TRY(start());
@@ -215,7 +216,7 @@ Result<> ModelSession::end_records(std::size_t server) {
 
 Result<> ModelSession::end_step() {
   const observe::TimedCall timed(inside_call_, observed_.end_step);
-  AFTERBAY_TRY(endpoint_.check_no_slot_out("end_step"));
+  AFTERBAY_TRY(rank_puts_.check_no_slot_out("end_step"));
   AFTERBAY_TRY(core_.poll());
   core_.count_step();
   if (core_.is_synchronous()) {
@@ -229,14 +230,14 @@ Result<> ModelSession::end_step() {
 
 Result<Ticket> ModelSession::flush() {
   const observe::TimedCall timed(inside_call_, observed_.flush);
-  AFTERBAY_TRY(endpoint_.check_no_slot_out("flush"));
+  AFTERBAY_TRY(rank_puts_.check_no_slot_out("flush"));
   AFTERBAY_TRY(core_.poll());
   AwaitedFiles files;
   if (!open_files_.empty()) files = {open_files_.front()->path, open_files_.size() - 1};
   const std::uint64_t ticket = tickets_.add(core_.all_servers(), std::move(files));
   for (std::size_t s = 0; s < core_.servers(); ++s) {
     AFTERBAY_TRY(end_records(s));
-    AFTERBAY_TRY(core_.send_now(s, wire::Flush{ticket, endpoint_.strings_put(s)}));
+    AFTERBAY_TRY(core_.send_now(s, wire::Flush{ticket, rank_puts_.strings_put(s)}));
   }
   return Ticket{ticket};
 }
@@ -247,7 +248,7 @@ Result<Ticket> ModelSession::epoch(const std::string& name) {
     return core_.report_to_caller(
         make_error(ErrorCode::invalid_argument, "an epoch needs a name: it is empty")
             .at_rank(core_.identity().session_rank));
-  AFTERBAY_TRY(endpoint_.check_no_slot_out("epoch"));
+  AFTERBAY_TRY(rank_puts_.check_no_slot_out("epoch"));
   AFTERBAY_TRY(core_.poll());
   last_epoch_ticket_ = tickets_.add(core_.all_servers(), {fmt::format("epoch '{}'", name)});
   wire::Epoch message{last_epoch_ticket_, ++next_epoch_, name, 0, {}};
@@ -258,7 +259,7 @@ Result<Ticket> ModelSession::epoch(const std::string& name) {
   }
   for (std::size_t s = 0; s < core_.servers(); ++s) {
     AFTERBAY_TRY(end_records(s));
-    message.strings = endpoint_.strings_put(s);
+    message.strings = rank_puts_.strings_put(s);
     AFTERBAY_TRY(core_.send_now(s, message));
   }
   return Ticket{message.ticket};
@@ -277,7 +278,7 @@ void ModelSession::call_back() {
 Result<Ticket> ModelSession::close(File& file) {
   const observe::TimedCall timed(inside_call_, observed_.close);
   if (file.closed) return Ticket{file.close_ticket};
-  AFTERBAY_TRY(endpoint_.check_no_slot_out("close", &file));
+  AFTERBAY_TRY(rank_puts_.check_no_slot_out("close", &file));
   AFTERBAY_TRY(core_.poll());
   file.closed = true;
   file.close_ticket = tickets_.add({file.servers.begin(), file.servers.end()}, {file.path});
@@ -315,7 +316,7 @@ Result<> ModelSession::finalize() {
   if (core_.is_finalized()) return {};
   const observe::TimedCall timed(inside_call_, observed_.finalize);
   AFTERBAY_TRY(core_.check_usable());
-  AFTERBAY_TRY(endpoint_.check_no_slot_out("finalize"));  // before any file is closed
+  AFTERBAY_TRY(rank_puts_.check_no_slot_out("finalize"));  // before any file is closed
   while (!open_files_.empty()) {
     const std::shared_ptr<File> file = open_files_.back();
     AFTERBAY_TRY(close(*file));
@@ -337,13 +338,13 @@ Result<> ModelSession::finalize() {
     observe::add(observed_.messages, link.messages());
     link.end();
   }
-  endpoint_.record_wait_for_room(waited_ns - std::min(waited_ns, endpoint_.recorded_waits_ns()));
+  rank_puts_.record_wait_for_room(waited_ns - std::min(waited_ns, rank_puts_.recorded_waits_ns()));
   core_.finish();
   return {};
 }
 
 void ModelSession::add_work(Error& error) const {
-  endpoint_.add_last_put(error);
+  rank_puts_.add_last_put(error);
   if (!open_files_.empty()) {
     error.in_file(open_files_.front()->path);
     error.add(

@@ -25,6 +25,7 @@
 #include "client/destinations.hpp"
 #include "client/endpoint.hpp"
 #include "client/file.hpp"
+#include "client/rank_puts.hpp"
 #include "client/reader.hpp"
 #include "client/server_choice.hpp"
 #include "client/session_core.hpp"
@@ -129,6 +130,7 @@ class ModelSession {
   Observed observed_;
   Definitions definitions_;
   ServerChoice server_choice_;
+  RankPuts rank_puts_;
   Endpoint endpoint_;
   Reader reader_;
   std::vector<std::shared_ptr<File>> open_files_;

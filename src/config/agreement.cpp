@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "config/settings.hpp"
-#include "pipeline/stages.hpp"
 
 namespace afterbay::config {
 namespace {
@@ -22,6 +21,12 @@ std::string text_of(const std::string* value) {
   return value == nullptr || value->empty() ? "not set" : *value;
 }
 
+template <class Target>
+bool is_agreed(const std::vector<Setting<Target>>& table, std::string_view name) {
+  const Setting<Target>* const setting = find_setting(table, name);
+  return setting != nullptr && setting->agreed;
+}
+
 }  // namespace
 
 std::vector<AgreedSetting> agreed_settings(const Config& config) {
@@ -30,8 +35,8 @@ std::vector<AgreedSetting> agreed_settings(const Config& config) {
     if (setting.agreed) all.push_back({setting.name, setting.print(config)});
   for (const PoolOverride& item : config.pool_overrides) all.push_back({item.full_name(), item.value});
   for (const CollectionOverride& item : config.overrides)
-    if (item.variable.empty() ? item.setting == "pool" || item.setting == "pool_choice"
-                              : pipeline::is_stage_setting(item.setting))
+    if (item.variable.empty() ? is_agreed(collection_settings(), item.setting)
+                              : is_agreed(variable_settings(), item.setting))
       all.push_back({item.full_name(), item.value});
   all.push_back({"servers that exchange messages (by placement, pools and triggers)",
                  config.servers_talk() ? "on" : "off"});

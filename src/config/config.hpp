@@ -226,32 +226,40 @@ struct Split {
   int spare = 0;
 };
 
-struct Config {
-  std::string session;  ///< the session's name; empty: not set, and `name_session` was not called
+/// Which ranks are servers, and which servers write and read which files.
+struct Servers {
   Topology topology = Topology::dedicated;
   int servers = 1;
   ServerLayout layout;
   int model_ranks = 0;  ///< 0: all ranks that do not serve
   InlineMode inline_mode = InlineMode::synchronous;
-  Transport transport = Transport::automatic;
-  std::vector<int> nodes;  ///< declared node per rank of the communicator; empty: the real nodes
-  Memory memory;
-  std::chrono::milliseconds deadline{60'000};
-  std::chrono::milliseconds space_retry{300'000};
-  Stop stop;
-  Checks checks = Checks::refuse;
-  int writers = 2;
-  DirectIo direct_io = DirectIo::automatic;
-  std::uint64_t chunk_bytes = std::uint64_t{4} << 20;
   Placement placement = Placement::collection;
   PoolChoice pool_choice = PoolChoice::turn;
   std::uint64_t collections_from_bytes = 0;  ///< of a pool: minimum expected size of the files that
                                              ///< it takes
   std::string input_pool;                    ///< the pool whose servers read files; empty: all
+};
+
+/// How servers write files.
+struct Writing {
+  int writers = 2;
+  DirectIo direct_io = DirectIo::automatic;
+  std::uint64_t chunk_bytes = std::uint64_t{4} << 20;
   Stripe stripe;
   WhenFull when_full = WhenFull::wait;
   Spill spill;
+  std::chrono::milliseconds space_retry{300'000};
   bool checksum = true;  ///< of whole files, for the journal
+};
+
+struct Config : Servers, Writing {
+  std::string session;  ///< the session's name; empty: not set, and `name_session` was not called
+  Transport transport = Transport::automatic;
+  std::vector<int> nodes;  ///< declared node per rank of the communicator; empty: the real nodes
+  Memory memory;
+  std::chrono::milliseconds deadline{60'000};
+  Stop stop;
+  Checks checks = Checks::refuse;
   Journal journal;
   Statistics statistics;
   std::vector<triggers::Trigger> triggers;  ///< in the order in which they were found

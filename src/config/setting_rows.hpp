@@ -45,17 +45,6 @@ Setting<Config> session(std::string name, Kind<T> kind, Access access, std::stri
   return row<Config>(std::move(name), std::move(kind), access, std::move(documentation));
 }
 
-/// Marks a setting that must be equal on all ranks.
-struct Agreed {};
-inline constexpr Agreed agreed;
-
-template <class Access, class T>
-Setting<Config> session(Agreed, std::string name, Kind<T> kind, Access access, std::string documentation) {
-  auto setting = session(std::move(name), std::move(kind), access, std::move(documentation));
-  setting.agreed = true;
-  return setting;
-}
-
 template <class Access, class T>
 Setting<CollectionSettings> collection(std::string name, Kind<T> kind, Access access,
                                        std::string documentation) {
@@ -65,6 +54,32 @@ Setting<CollectionSettings> collection(std::string name, Kind<T> kind, Access ac
 template <class Access, class T>
 Setting<VariableSettings> variable(std::string name, Kind<T> kind, Access access, std::string documentation) {
   return row<VariableSettings>(std::move(name), std::move(kind), access, std::move(documentation));
+}
+
+/// Marks a setting that must be equal on all ranks, as the first argument of `session`, `collection` and
+/// `variable`.
+struct Agreed {};
+inline constexpr Agreed agreed;
+
+template <class Target>
+Setting<Target> as_agreed(Setting<Target> setting) {
+  setting.agreed = true;
+  return setting;
+}
+
+template <class... Row>
+Setting<Config> session(Agreed, Row&&... row) {
+  return as_agreed(session(std::forward<Row>(row)...));
+}
+
+template <class... Row>
+Setting<CollectionSettings> collection(Agreed, Row&&... row) {
+  return as_agreed(collection(std::forward<Row>(row)...));
+}
+
+template <class... Row>
+Setting<VariableSettings> variable(Agreed, Row&&... row) {
+  return as_agreed(variable(std::forward<Row>(row)...));
 }
 
 #define AFTERBAY_FIELD(field) [](auto& target) -> auto& { return target.field; }

@@ -404,11 +404,11 @@ const std::vector<Setting<CollectionSettings>>& collection_settings() {
                  "Whether records may be left out when a server's memory is full and `when_full` is `drop`. "
                  "Only for "
                  "collections whose files are written by one server each."),
-      collection("pool", words("a pool's name, or several"), AFTERBAY_FIELD(pools),
+      collection(agreed, "pool", words("a pool's name, or several"), AFTERBAY_FIELD(pools),
                  "The pool of servers that writes this collection, or several pools: each file "
                  "is then written by one of them, see `pool_choice`. By default, the pool that "
                  "takes files of their expected size, see `pools.NAME.collections_from`."),
-      collection("pool_choice", pool_choice_kind(), AFTERBAY_FIELD(pool_choice),
+      collection(agreed, "pool_choice", pool_choice_kind(), AFTERBAY_FIELD(pool_choice),
                  "How the files of a collection with several pools are distributed over them. "
                  "`turn`: to each in turn, in the order of `pool`. `least`: each to the pool "
                  "whose servers have the least to write. By default, the session's "
@@ -461,6 +461,7 @@ Setting<VariableSettings> stage_row(const pipeline::StageSetting& it) {
   row.type = it.type;
   row.accepted = it.accepted;
   row.documentation = it.documentation;
+  row.agreed = true;
   row.assign = [it](VariableSettings& target, std::string_view text) -> Result<void> {
     auto value = it.canonical(text);
     if (!value) return refuse(ErrorCode::invalid_argument, it.accepted, text);

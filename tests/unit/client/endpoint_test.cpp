@@ -23,7 +23,8 @@ using ::testing::HasSubstr;
 
 constexpr std::uint64_t points = 6;
 
-/// One rank, one server, and a file with the variables v and w; no session.
+/// One rank, one server, a file with the variables v and w, and a file of another collection with
+/// the variables n and label; no session.
 class ClientEndpoint : public ::testing::Test {
  protected:
   ClientEndpoint() {
@@ -35,22 +36,35 @@ class ClientEndpoint : public ::testing::Test {
         RankIdentity{}, config_, std::move(links),
         SessionCore::Host{.handle = [](std::size_t, std::span<const std::byte>) -> Result<> { return {}; },
                           .add_work = [](Error&) {}});
+    rank_.emplace(*core_, profile_);
     Schema schema;
     schema.dimension("time", unlimited).dimension("x", points);
     for (const char* const name : {"v", "w"}) schema.variable(name, Type::float64, {"time", "x"});
+    add_collection("c", schema, "cdf5", file_);
+    Schema others;
+    others.dimension("time", unlimited).dimension("x", points);
+    others.variable("n", Type::float64, {"time", "x"});
+    others.variable("label", Type::string, {"time"});
+    add_collection("other", others, "netcdf4", other_file_);
+    collections_[1]->records().set_first_frame(0, 100);
+  }
+
+  void add_collection(const std::string& name, const Schema& schema, const std::string& store, File& file) {
+    const auto id = static_cast<std::uint32_t>(collections_.size());
     Pools pools(config_, {}, 1);
     auto made =
-        Collection::make({.id = 0, .name = "c", .schema = schema, .options = {.store = "cdf5"}}, config_, {},
+        Collection::make({.id = id, .name = name, .schema = schema, .options = {.store = store}}, config_, {},
                          {.model_rank = 0, .model_ranks = 1, .servers = 1, .pools = &pools});
-    collection_ = std::move(made.value().front());
-    file_.collection = collection_.get();
-    file_.servers = {0};
-    file_.path = "c.nc";
+    collections_.push_back(std::move(made.value().front()));
+    file.id = id;
+    file.collection = collections_.back().get();
+    file.servers = {0};
+    file.path = name + ".nc";
   }
 
   Endpoint endpoint() {
-    Endpoint made(*core_, std::chrono::milliseconds(1000), profile_);
-    made.add_collection(*collection_);
+    Endpoint made(*core_, *rank_, std::chrono::milliseconds(1000), profile_);
+    for (const auto& collection : collections_) made.add_collection(*collection);
     return made;
   }
 
@@ -78,8 +92,10 @@ class ClientEndpoint : public ::testing::Test {
   observe::Profile profile_;
   test::ScriptedLink* link_ = nullptr;
   std::optional<SessionCore> core_;
-  std::unique_ptr<Collection> collection_;
+  std::optional<RankPuts> rank_;
+  std::vector<std::unique_ptr<Collection>> collections_;
   File file_;
+  File other_file_;
 };
 
 TEST_F(ClientEndpoint, a_put_begins_the_record_copies_the_data_and_reports_the_put) {
@@ -116,27 +132,79 @@ TEST_F(ClientEndpoint, a_try_put_without_room_keeps_its_position) {
   EXPECT_EQ(link_->reserved.at(0).position, 1U);
 }
 
-TEST_F(ClientEndpoint, two_endpoints_of_a_rank_have_positions_and_slots_of_their_own) {
+TEST_F(ClientEndpoint, two_endpoints_of_a_rank_put_in_one_order) {
   Endpoint first = endpoint();
   Endpoint second = endpoint();
   ASSERT_TRUE(put(first, file_, "v", 0, 1.0));
   ASSERT_TRUE(put(first, file_, "v", 1, 1.0));
   ASSERT_TRUE(put(second, file_, "w", 0, 2.0));
-  ASSERT_EQ(link_->reserved.size(), 3U);
-  EXPECT_EQ(link_->reserved[1].position, 2U);
-  EXPECT_EQ(link_->reserved[2].position, 1U) << "the first put of the second endpoint";
+  ASSERT_TRUE(put(second, other_file_, "n", 0, 3.0));
+  ASSERT_TRUE(put(first, file_, "w", 1, 4.0));
+  std::vector<std::uint64_t> positions;
+  for (const auto& slot : link_->reserved) positions.push_back(slot.position);
+  EXPECT_THAT(positions, ElementsAre(1, 2, 3, 4, 5)) << "a link ignores positions that do not ascend";
+  EXPECT_TRUE(std::ranges::is_sorted(link_->positions));
   EXPECT_EQ(link_->reserved[0].seq, link_->reserved[2].seq) << "records are numbered once per rank";
-  EXPECT_EQ(link_->all_sent<wire::BeginRecord>().size(), 2U);
+  EXPECT_EQ(link_->all_sent<wire::BeginRecord>().size(), 3U);
+  EXPECT_EQ(link_->reserved[3].frame, 100U) << "the first frame of the other collection";
+}
 
-  const auto slot = second.acquire(file_, "w", 1, Type::float64);
-  ASSERT_TRUE(slot);
-  EXPECT_TRUE(second.is_out(*slot));
-  EXPECT_TRUE(first.check_no_slot_out("end_step"));
-  const auto refused = second.check_no_slot_out("end_step");
+TEST_F(ClientEndpoint, a_try_put_without_room_keeps_its_position_among_the_puts_of_all_endpoints) {
+  Endpoint first = endpoint();
+  Endpoint second = endpoint();
+  ASSERT_TRUE(put(second, file_, "v", 0, 1.0));
+  link_->has_room = false;
+  EXPECT_EQ(put(first, file_, "w", 0, 1.0, false), false);
+  link_->has_room = true;
+  EXPECT_EQ(put(first, file_, "w", 0, 1.0, false), true);
+  EXPECT_EQ(link_->reserved.at(1).position, 2U);
+}
+
+TEST_F(ClientEndpoint, a_record_is_put_once_by_all_endpoints_of_a_rank) {
+  Endpoint first = endpoint();
+  Endpoint second = endpoint();
+  ASSERT_TRUE(put(first, file_, "v", 0, 1.0));
+  const auto again = put(second, file_, "v", 0, 1.0);
+  ASSERT_FALSE(again);
+  EXPECT_EQ(again.error().code, ErrorCode::conflict);
+}
+
+TEST_F(ClientEndpoint, a_slot_of_any_endpoint_keeps_the_rank_from_ending_its_record) {
+  Endpoint first = endpoint();
+  Endpoint second = endpoint();
+  const auto slot = second.acquire(file_, "w", 0, Type::float64);
+  const auto another = first.acquire(other_file_, "n", 0, Type::float64);
+  ASSERT_TRUE(slot && another);
+  EXPECT_NE(slot->number, another->number);
+  const auto refused = rank_->check_no_slot_out("end_step");
   ASSERT_FALSE(refused);
-  EXPECT_THAT(refused.error().message, HasSubstr("c.nc, variable w, record 1"));
+  EXPECT_THAT(refused.error().message, HasSubstr("c.nc, variable w, record 0"));
+  EXPECT_THAT(rank_->check_no_slot_out("close", &other_file_).error().message, HasSubstr("other.nc"));
+
+  for (std::uint64_t record = 1; record < CollectionRecords::most_open; ++record)
+    ASSERT_TRUE(put(first, file_, "v", record, 1.0));
+  const auto one_more = put(first, file_, "v", CollectionRecords::most_open, 1.0);
+  ASSERT_FALSE(one_more) << "it would end record 0, whose memory the second endpoint has lent";
+  EXPECT_THAT(one_more.error().message, HasSubstr("c.nc, variable w, record 0"));
+  ASSERT_TRUE(first.commit(*another, std::vector<double>(points).data()));
   second.forget(*slot);
-  EXPECT_TRUE(second.check_no_slot_out("end_step"));
+  EXPECT_FALSE(second.is_out(*slot));
+  EXPECT_TRUE(rank_->check_no_slot_out("end_step"));
+  EXPECT_TRUE(put(first, file_, "v", CollectionRecords::most_open, 1.0));
+}
+
+TEST_F(ClientEndpoint, strings_are_counted_and_the_last_put_is_known_per_rank) {
+  Endpoint first = endpoint();
+  Endpoint second = endpoint();
+  const std::vector<std::string> label{"spin-up"};
+  ASSERT_TRUE(put(first, file_, "v", 0, 1.0));
+  ASSERT_TRUE(first.put_strings(other_file_, "label", 0, label));
+  ASSERT_TRUE(second.put_strings(other_file_, "label", 1, label));
+  EXPECT_EQ(rank_->strings_put(0), 2U);
+  Error error(ErrorCode::timed_out, "waited");
+  rank_->add_last_put(error);
+  EXPECT_EQ(error.file, "other.nc");
+  EXPECT_THAT(error.text(), HasSubstr("record 1 of variable 'label' in other.nc"));
 }
 
 }  // namespace
