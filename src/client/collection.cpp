@@ -10,10 +10,12 @@
 #include "model/changes.hpp"
 #include "model/converted_values.hpp"
 #include "model/decomposition.hpp"
+#include "model/fill_value.hpp"
 #include "model/filters.hpp"
 #include "model/naming.hpp"
 #include "model/schema_bytes.hpp"
 #include "model/validate.hpp"
+#include "pipeline/missing_values.hpp"
 #include "pipeline/plan.hpp"
 
 namespace afterbay::client {
@@ -95,7 +97,28 @@ Result<std::vector<std::unique_ptr<Collection>>> Collection::make(
 
 Result<> Collection::check(const SchemaChanges& changes) const {
   AFTERBAY_TRY_ASSIGN(const Schema changed, model::apply(schema_, changes));
-  return model::validate(changed, format_);
+  AFTERBAY_TRY(model::validate(changed, format_));
+  for (std::uint32_t v = 0; v < changed.variables.size(); ++v)
+    AFTERBAY_TRY(check_missing_values(v, changed.variables[v]));
+  return {};
+}
+
+/// Servers fill gaps, and stages keep missing values, with the schema of the collection.
+Result<> Collection::check_missing_values(std::uint32_t variable, const Variable& changed) const {
+  const Variable& ours = schema_.variables[variable];
+  if (!layout().variables[variable].framed) return {};
+  const auto refuse = [&](const char* attribute) {
+    return fail(make_error(ErrorCode::conflict,
+                           "a file cannot have its own {} for variable '{}': all files of collection '{}' "
+                           "have the same one; give it in the schema of the collection",
+                           attribute, ours.name, name_)
+                    .in_variable(ours.name));
+  };
+  if (!(model::fill_of(changed) == model::fill_of(ours))) return refuse("_FillValue");
+  const bool computed = !stages_.empty() && !stages_[variable].empty();
+  if (computed && !(pipeline::missing_values(changed) == pipeline::missing_values(ours)))
+    return refuse("missing_value");
+  return {};
 }
 
 /// The part of the definition that does not depend on the pool.

@@ -6,7 +6,7 @@
 #include "base/glob.hpp"
 #include "config/layout.hpp"
 #include "config/settings.hpp"
-#include "config/stage_memory.hpp"
+#include "config/writer_memory.hpp"
 
 namespace afterbay::config {
 
@@ -68,7 +68,7 @@ Config Config::of_pool(std::string_view name) const {
   }
   if (pool.topology == Topology::tiered && pool.origin("placement").source == Source::fallback)
     pool.placement = Placement::least;
-  pool.memory.stage_buffers = config::stage_buffers(pool);
+  pool.memory.writer_buffers = config::writer_buffers(pool);
   return pool;
 }
 

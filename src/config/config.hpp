@@ -78,16 +78,16 @@ struct Memory {
   std::uint64_t ring_bytes = std::uint64_t{256} << 10;      ///< control ring of a model rank, per
                                                             ///< direction
   std::uint64_t frontend_bytes = std::uint64_t{512} << 20;  ///< per frontend, for data in transit
-  int stage_buffers = 0;  ///< derived: buffers for the results of stages, part of server_bytes; see
-                          ///< stage_memory.hpp
+  int writer_buffers = 0;  ///< derived: buffers in which writers compute, part of server_bytes; see
+                           ///< writer_memory.hpp
 
   /// A buffer holds a frame and the page in which its phase lies.
-  [[nodiscard]] std::uint64_t stage_bytes() const noexcept {
-    return static_cast<std::uint64_t>(stage_buffers) * (block_bytes + model::page_bytes);
+  [[nodiscard]] std::uint64_t writer_bytes() const noexcept {
+    return static_cast<std::uint64_t>(writer_buffers) * (block_bytes + model::page_bytes);
   }
   /// What is left of server_bytes for frames.
   [[nodiscard]] std::uint64_t frame_bytes() const noexcept {
-    return server_bytes - std::min(server_bytes, stage_bytes());
+    return server_bytes - std::min(server_bytes, writer_bytes());
   }
   [[nodiscard]] std::uint64_t small_class_bytes() const noexcept {
     return static_cast<std::uint64_t>(static_cast<double>(frame_bytes()) * small_share);

@@ -274,19 +274,22 @@ class Finder {
     return fmt::format("{} is {} ({})", name, setting->print(config_), config_.origin(name).place);
   }
 
-  /// " and stages of variables compute in 2 buffers of a block and a page each"; empty without stages.
+  /// " and the writers have 2 buffers of a block and a page each, for stages of variables or spilled data";
+  /// empty if they have none.
   [[nodiscard]] std::string stages() const {
     const Memory& memory = config_.memory;
-    if (memory.stage_buffers == 0) return "";
-    return fmt::format(" and stages of variables compute in {} buffer{} of a block and a page each",
-                       memory.stage_buffers, memory.stage_buffers == 1 ? "" : "s");
+    if (memory.writer_buffers == 0) return "";
+    return fmt::format(
+        " and the writers have {} buffer{} of a block and a page each, for stages of variables or spilled "
+        "data",
+        memory.writer_buffers, memory.writer_buffers == 1 ? "" : "s");
   }
 
   [[nodiscard]] std::uint64_t enough_for_two_blocks() const {
     const double share = 1.0 - config_.memory.small_share;
     const auto bytes =
         static_cast<std::uint64_t>(2.0 * static_cast<double>(config_.memory.block_bytes) / share) +
-        config_.memory.stage_bytes();
+        config_.memory.writer_bytes();
     constexpr std::uint64_t unit = std::uint64_t{1} << 20;
     return (bytes / unit + 1) * unit;
   }

@@ -8,7 +8,7 @@
 #include "config/contradictions.hpp"
 #include "config/settings.hpp"
 #include "config/sources.hpp"
-#include "config/stage_memory.hpp"
+#include "config/writer_memory.hpp"
 
 namespace afterbay::config {
 
@@ -168,7 +168,7 @@ Result<Config> load(const Sources& sources) {
   for (const Assignment& assignment : found) apply(assignment, config, problems);
   sort_overrides(config.overrides);
   follow_block_size(config);
-  config.memory.stage_buffers = stage_buffers(config);
+  config.memory.writer_buffers = writer_buffers(config);
   find_contradictions(config, problems);
   if (!problems.empty()) return fail(problems.error());
   if (config.topology != Topology::inline_) {

@@ -80,7 +80,8 @@ Result<storage::WriteCost> write_frame_task(const FrameTask& task, storage::File
     for (const std::uint32_t p : task.pieces)
       fill_unwritten(*task.collection, p, base + layout.pieces[p].frame_offset);
   }
-  const CompleteFrame complete{base, task.pieces, task.record, task.epochs, in_order.has_value()};
+  const CompleteFrame complete{base, task.pieces, task.record, task.epochs,
+                               task.in_scratch || in_order.has_value()};
   auto cost = task.collection->sink->write(complete, file, scratch, timers.stages);
   if (!cost) cost.error().in_variable(variables_of(task));
   return cost;

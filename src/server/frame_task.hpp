@@ -19,6 +19,7 @@ struct FrameTask {
   transport::FrameView view;
   std::vector<std::uint32_t> pieces;  ///< pieces to write, as indices in the layout, ascending
   std::uint64_t epochs = 0;           ///< number of the last epoch before its puts
+  bool in_scratch = false;            ///< the view's buffer is one of the worker's own, which may be changed
 };
 
 struct FrameTimers {

@@ -163,6 +163,7 @@ Result<> Overflow::take(Frame& frame, ScratchBuffers& scratch, Taken& taken) {
   const std::span<std::byte> bytes(taken.buffer->data(), frame.task.view.buffer.size());
   auto read = file_->read(frame.slot, bytes);
   taken.task.view.buffer = bytes;
+  taken.task.in_scratch = true;
   const MutexLock lock(mutex_);
   file_->give_back(frame.slot);
   return read;

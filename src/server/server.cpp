@@ -33,6 +33,7 @@ Server::Server(Identity identity, const config::Config& config, std::unique_ptr<
       shared_(config.deadline, shared_host(threads > 0)),
       catalog_(identity_.session_ranks, config),
       strings_(config.memory.server_bytes / strings_share),
+      space_(config, space_host(threads > 0)),
       shutdown_(config, shutdown_host()),
       scratch_(config.memory.block_bytes + model::page_bytes),
       overflow_(config, overflow_hooks()),
@@ -41,7 +42,6 @@ Server::Server(Identity identity, const config::Config& config, std::unique_ptr<
         port_->wake();
       }),
       stall_(config.deadline, 0),
-      space_(config, space_host(threads > 0)),
       telemetry_(config, identity_, port_->frames(), logger_, telemetry_host()),
       triggers_(config, identity_, logger_, trigger_host()),
       inputs_({config_, *port_, catalog_, workers_, profile_,

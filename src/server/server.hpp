@@ -277,6 +277,7 @@ class Server {
   EpochKeeper epochs_ AFTERBAY_GUARDED_BY(ingest_thread){epoch_host()};
   StringQueue strings_ AFTERBAY_GUARDED_BY(ingest_thread);
   Preparations preparations_ AFTERBAY_GUARDED_BY(ingest_thread);
+  SpacePolicy space_;  ///< the disk of all files, also of those that `executor_` may still hold at the end
   OutputFiles files_ AFTERBAY_GUARDED_BY(ingest_thread){files_host()};
   std::optional<Error> failure_ AFTERBAY_GUARDED_BY(ingest_thread);
   /// No rank contradicted another one: messages of ranks can be trusted.
@@ -301,7 +302,6 @@ class Server {
   /// A rank has defined decompositions or collections, on this server or another.
   bool model_has_defined_ AFTERBAY_GUARDED_BY(ingest_thread) = false;
 
-  SpacePolicy space_;
   Telemetry telemetry_;
   TriggerRunner triggers_;
 

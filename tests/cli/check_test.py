@@ -24,7 +24,7 @@ class Check(CommandTest):
         path = self.write("run.yaml", RUN + "    variables: {T: {multiply: 2}}\n")
         done = self.expect(OK, "check", path, "--ranks", "6")
         self.assertIn(
-            "each server has 1GiB: 222 blocks of 4MiB and 507 of 256KiB, and 8200KiB for the results of stages", done.stdout)
+            "each server has 1GiB: 222 blocks of 4MiB and 507 of 256KiB, and 8200KiB for buffers of the writers", done.stdout)
 
     def test_correct(self):
         done = self.expect(OK, "check", self.write("run.yaml", RUN))

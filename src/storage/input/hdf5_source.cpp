@@ -67,12 +67,6 @@ std::vector<std::byte> fill_in(hid_t creation_list, const Variable& variable) {
   return H5Pget_fill_value(creation_list, native, stored.data()) < 0 ? fill : stored;
 }
 
-/// Whether all chunks are stored alike: edge chunks can be exempt from filters.
-bool filters_all_chunks(hid_t creation_list) {
-  unsigned options = 0;
-  return H5Pget_chunk_opts(creation_list, &options) >= 0 && options == 0;
-}
-
 std::optional<model::Index> lengths_in(hid_t dataset, std::size_t rank) {
   const Hdf5Id space(H5Dget_space(dataset));
   std::array<hsize_t, H5S_MAX_RANK> lengths{};
@@ -96,7 +90,6 @@ void inspect_layout(hid_t dataset, hid_t creation_list, DatasetStorage& storage)
   const int rank = H5Pget_chunk(creation_list, static_cast<int>(chunk.size()), chunk.data());
   auto codec = codec_of(creation_list, storage.elements.bytes);
   if (rank != static_cast<int>(storage.lengths.size) || !codec) return;
-  if (codec->active() && !filters_all_chunks(creation_list)) return;
   for (std::size_t d = 0; d < storage.lengths.size; ++d) storage.chunk.push_back(chunk[d]);
   storage.codec = *std::move(codec);
   storage.kind = DatasetStorage::Kind::chunked;

@@ -25,6 +25,13 @@ std::optional<Filter> filter_from(const codec::Codec& codec, std::span<const uns
   return Filter{codec.id, *std::move(parameters)};
 }
 
+/// Whether all chunks are stored alike: edge chunks can be exempt from filters
+/// (H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS).
+bool filters_all_chunks(hid_t creation_list) {
+  unsigned options = 0;
+  return H5Pget_chunk_opts(creation_list, &options) >= 0 && options == 0;
+}
+
 /// HDF5 itself neither writes nor reads chunks with such a filter: its calls fail.
 std::size_t fail_to_filter(unsigned, std::size_t, const unsigned*, std::size_t, std::size_t*, void**) {
   return 0;
@@ -51,6 +58,7 @@ void register_codecs() noexcept {
 std::optional<codec::ChunkCodec> codec_of(hid_t creation_list, std::size_t element_bytes) {
   FilterChain chain;
   const int count = H5Pget_nfilters(creation_list);
+  if (count > 0 && !filters_all_chunks(creation_list)) return std::nullopt;
   for (int i = 0; i < count; ++i) {
     unsigned flags = 0;
     std::array<unsigned, most_values> values{};

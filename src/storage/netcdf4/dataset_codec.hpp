@@ -15,7 +15,8 @@
 namespace afterbay::storage {
 
 /// The codec for the chunks of a dataset that was created with `creation_list`; nullopt if the dataset has
-/// filters without a registered codec, or in an order that is not supported. Needs a LibraryLock.
+/// filters without a registered codec, or in an order that is not supported, or if its edge chunks
+/// are exempt from filters. Needs a LibraryLock.
 std::optional<codec::ChunkCodec> codec_of(hid_t creation_list, std::size_t element_bytes);
 
 /// The filters of a variable of a netCDF-4 file that netCDF-C has opened, without those that have no codec,

@@ -111,6 +111,24 @@ TEST_F(ClientEndpoint, a_put_begins_the_record_copies_the_data_and_reports_the_p
   EXPECT_THAT(values_in(link_->reserved[0]), ElementsAre(10.0, 11.0, 12.0, 13.0, 14.0, 15.0));
 }
 
+TEST_F(ClientEndpoint, the_pages_that_a_put_writes_are_announced_before) {
+  constexpr std::uint64_t long_row = 10000;
+  Schema schema;
+  schema.dimension("time", unlimited).dimension("x", long_row);
+  schema.variable("long", Type::float64, {"time", "x"});
+  File file;
+  add_collection("long", schema, "cdf5", file);
+  collections_.back()->records().set_first_frame(0, 200);
+  Endpoint endpoint = this->endpoint();
+  ASSERT_TRUE(put(endpoint, file_, "v", 0, 1.0));
+  EXPECT_TRUE(link_->announced.empty()) << "six values are less than it is worth";
+  const std::vector<double> values(long_row, 2.0);
+  ASSERT_TRUE(endpoint.put(file, "long", 0, values.data(), Type::float64, {}, true));
+  std::uint64_t bytes = 0;
+  for (const auto& range : link_->announced) bytes += range.second;
+  EXPECT_EQ(bytes, long_row * sizeof(double));
+}
+
 TEST_F(ClientEndpoint, a_record_is_put_once) {
   Endpoint endpoint = this->endpoint();
   ASSERT_TRUE(put(endpoint, file_, "v", 0, 1.0));

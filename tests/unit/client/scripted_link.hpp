@@ -34,6 +34,7 @@ class ScriptedLink final : public transport::ClientLink {
   std::vector<transport::Bytes> sent;
   std::vector<FrameSlot> reserved;
   std::vector<std::uint64_t> positions;
+  std::vector<std::pair<const std::byte*, std::uint64_t>> announced;  ///< ranges that it will write to
   std::map<std::uint32_t, std::vector<std::byte>> frames;  ///< by frame; every record in the same place
 
   template <class Message>
@@ -63,6 +64,9 @@ class ScriptedLink final : public transport::ClientLink {
     auto& frame = frames[slot.frame];
     frame.resize(slot.phase + slot.bytes);
     return Landing{frame.data() + slot.phase, false};
+  }
+  void will_write(const std::byte* from, std::uint64_t bytes) noexcept override {
+    announced.emplace_back(from, bytes);
   }
   Result<bool> make_room(std::span<const FrameSlot>, std::uint64_t, transport::RoomFor) override {
     return has_room;

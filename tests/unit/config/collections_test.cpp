@@ -101,19 +101,21 @@ TEST(ConfigCollections, StagesTakeBuffersFromTheMemoryOfServers) {
   Sources sources = no_environment();
   sources.settings = {{"memory.server", "64MiB"}, {"memory.small_share", "0"}, {"writers", "3"}};
   const Config without = load(sources).value();
-  EXPECT_EQ(without.memory.stage_bytes(), 0u);
+  EXPECT_EQ(without.memory.writer_bytes(), 0u);
   EXPECT_EQ(without.memory.blocks(), 16u);
+  sources.settings.emplace_back("when_full", "spill");
+  EXPECT_EQ(load(sources).value().memory.writer_buffers, 3) << "frames are read back into them";
   sources.settings.emplace_back("collections.c.variables.t.add", "1");
   const Config with = load(sources).value();
-  EXPECT_EQ(with.memory.stage_bytes(), 3u * ((4u << 20) + 4096));
-  EXPECT_EQ(with.memory.frame_bytes() + with.memory.stage_bytes(), 64u << 20);
+  EXPECT_EQ(with.memory.writer_bytes(), 3u * ((4u << 20) + 4096));
+  EXPECT_EQ(with.memory.frame_bytes() + with.memory.writer_bytes(), 64u << 20);
   EXPECT_EQ(with.memory.blocks(), 12u);
   sources.settings.emplace_back("pools.a.servers", "1");
   sources.settings.emplace_back("pools.a.writers", "1");
   EXPECT_EQ(load(sources).value().of_pool("a").memory.blocks(), 14u);
   sources.settings.resize(sources.settings.size() - 2);
   sources.settings.emplace_back("topology", "inline");
-  EXPECT_EQ(load(sources).value().memory.stage_buffers, 1);
+  EXPECT_EQ(load(sources).value().memory.writer_buffers, 1);
 }
 
 TEST(ConfigCollections, StripesAreReadAsAGroupOrByTheirDottedNames) {

@@ -39,11 +39,11 @@ TEST(ConfigContradictions, BlocksMustFitTwiceBesideTheBuffersOfStages) {
                           {"memory.small_share", "0"},
                           {"writers", "3"},
                           {"collections.c.variables.t.multiply", "2"}};
-  EXPECT_THAT(
-      contradiction(settings).message,
-      HasSubstr("since memory.small_share is 0 (set in code) and stages of variables compute in 3 "
-                "buffers of a block and a page each; that must hold at least two, but memory.block is "
-                "4MiB (default); raise memory.server to 21MiB or lower memory.block"));
+  EXPECT_THAT(contradiction(settings).message,
+              HasSubstr("since memory.small_share is 0 (set in code) and the writers have 3 buffers of a "
+                        "block and a page each, for stages of variables or spilled data; that must hold at "
+                        "least two, but memory.block is "
+                        "4MiB (default); raise memory.server to 21MiB or lower memory.block"));
   Sources sources = no_environment();
   sources.settings = settings;
   sources.settings.front().second = "21MiB";
@@ -57,7 +57,7 @@ TEST(ConfigContradictions, ThePoolsMemoryHoldsTheBuffersOfItsWriters) {
                              {"pools.a.writers", "8"},
                              {"collections.c.variables.t.multiply", "2"}})
                   .message,
-              HasSubstr("stages of variables compute in 8 buffers"));
+              HasSubstr("the writers have 8 buffers"));
 }
 
 TEST(ConfigContradictions, TheAdviceHolds) {

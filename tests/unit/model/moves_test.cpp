@@ -338,7 +338,8 @@ TEST(ModelMoves, dense_ranges_hold_all_bytes_that_are_written_and_no_long_gap) {
 }
 
 TEST(ModelMoves, dense_ranges_that_are_short_are_not_visited) {
-  const Box all{Index({0, 0}), Index({4, 1000})}, left{Index({0, 0}), Index({4, 100})};
+  const std::vector<std::uint64_t> corner{0, 0}, lengths{4, 1000}, part{4, 100};
+  const Box all{Index(corner), Index(lengths)}, left{Index(corner), Index(part)};
   const Move move = gather(left, {}, all, all.count, {4, 4});  // four rows of 400 of 4000 bytes
   const auto total = [](const std::vector<int>& cover) { return std::count(cover.begin(), cover.end(), 1); };
   EXPECT_EQ(total(covered(move, 4, 100, 400, 16000)), 1600);

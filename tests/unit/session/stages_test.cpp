@@ -240,6 +240,43 @@ TEST(ThreadSessionStagesRefusals, of_results_that_the_type_cannot_hold_name_the_
   EXPECT_THAT(text_of(errors_with(too_much, Terms::fortran)[0]), HasSubstr("of record 2 of variable 't'"));
 }
 
+std::string refusal_of(Collection& collection, const SchemaChanges& changes) {
+  try {
+    collection.open(FileName{}, changes);
+  } catch (const Failure& failure) {
+    EXPECT_EQ(failure.error().code, ErrorCode::conflict) << failure.what();
+    EXPECT_EQ(failure.error().variable, "t");
+    return failure.what();
+  }
+  return "accepted";
+}
+
+/// Stages keep the missing values of the collection, and servers fill gaps with its fill value.
+TEST(ThreadSessionStagesRefusals, of_missing_values_of_one_file) {
+  const Directory directory;
+  for (const bool with_stage : {true, false}) {
+    LocalRun::Settings settings{{"memory.server", "1MiB"}, {"memory.block", "64KiB"}, {"deadline", "20s"}};
+    if (with_stage) settings.emplace_back("collections.c.variables.t.add", "5");
+    LocalRun run(1, 1, settings);
+    const auto errors = run.run([&](Session& session, int) {
+      Collection collection =
+          session.collection("c", refused_schema(), {.file = "c.nc", .directory = directory.path.string()});
+      const std::string all = "all files of collection 'c' have the same one";
+      EXPECT_THAT(refusal_of(collection, SchemaChanges().attribute("t", "_FillValue", std::int16_t{-999})),
+                  AllOf(HasSubstr("own _FillValue for variable 't'"), HasSubstr(all)));
+      const auto missing = SchemaChanges().attribute("t", "missing_value", std::int16_t{-998});
+      if (with_stage) {
+        EXPECT_THAT(refusal_of(collection, missing), HasSubstr("own missing_value for variable 't'"));
+      } else {
+        collection.open(FileName{}, missing);
+      }
+      session.finalize();
+    });
+    for (const auto& error : errors) EXPECT_FALSE(error) << error->text();
+    std::filesystem::remove(directory.path / "c.nc");
+  }
+}
+
 /// Ranks and servers lay frames out alike only if they know of the same stages.
 TEST(ThreadSessionStagesRefusals, of_settings_that_differ_between_ranks) {
   LocalRun run(2, 1, {{"memory.server", "1MiB"}, {"memory.block", "64KiB"}, {"deadline", "20s"}});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "config/stage_memory.hpp"
+#include "config/writer_memory.hpp"
 
 #include <algorithm>
 
@@ -7,11 +7,11 @@
 
 namespace afterbay::config {
 
-int stage_buffers(const Config& config) {
+int writer_buffers(const Config& config) {
   const bool has_stages = std::ranges::any_of(config.overrides, [](const CollectionOverride& item) {
     return !item.variable.empty() && pipeline::is_stage_setting(item.setting);
   });
-  if (!has_stages) return 0;
+  if (!has_stages && config.when_full != WhenFull::spill) return 0;
   // Servers that model ranks host have no threads of their own: they compute in one buffer.
   return config.topology == Topology::inline_ ? 1 : config.writers;
 }
