@@ -74,7 +74,7 @@ std::map<std::string, LocalRun::Model> refused_models(const Directory& directory
            }},
           {"twice on one rank", [=](Session& session, int) { columns(session, {5, 1, 5}, gaps); }},
           {"on two ranks", [=](Session& session, int rank) { columns(session, {rank < 2 ? 5 : 6}, gaps); }},
-          {"gaps, where refused",
+          {"gaps, if refused",
            [=](Session& session, int rank) {
              columns(session, rank == 0 ? points_from(1, 14) : std::vector<std::int64_t>{}, Coverage{});
            }},

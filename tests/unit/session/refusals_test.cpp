@@ -102,7 +102,9 @@ TEST(SessionRefusals, changes_that_cannot_be_written_are_found_by_open) {
     refused(SchemaChanges().attribute(decomposed, "y"), bad, "normal form C");
     refused(SchemaChanges().attribute("t", decomposed, "y"), bad, "65 cc 81");
     refused(SchemaChanges().attribute("t", "_FillValue", "x"), ErrorCode::wrong_type, "_FillValue");
-    OutputFile file = collection.open({.step = 1}, SchemaChanges().attribute("t", "_FillValue", -1));
+    refused(SchemaChanges().attribute("t", "_FillValue", -1), ErrorCode::conflict,
+            "all files of collection 'c' have the same one");
+    OutputFile file = collection.open({.step = 1}, SchemaChanges().attribute("t", "valid_min", -1));
     file.put("t", 0, field.data());
     session.finalize();
   });
