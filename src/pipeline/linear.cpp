@@ -7,6 +7,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "base/strict_floating_point.hpp"
 #include "pipeline/missing_values.hpp"
 #include "pipeline/stages.hpp"
 
