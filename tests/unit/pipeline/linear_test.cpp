@@ -200,13 +200,15 @@ TEST(PipelineStages, refuse_variables_without_numbers_and_constant_ones) {
 }
 
 TEST(PipelineStages, refuse_settings_that_are_not_accepted) {
-  for (const char* const value : {"0", "nan", "inf", "-inf", "1e999", "two", "", "1 2", "0x10", "-0"}) {
+  for (const char* const value :
+       {"0", "nan", "inf", "-inf", "1e999", "two", "", "1 2", "0x10", "-0", "+", "+-5", "++5", "-+5"}) {
     const auto refused = make_stages(variable_of<float>(), {{"multiply", value}});
     ASSERT_FALSE(refused) << value;
     EXPECT_EQ(refused.error().code, ErrorCode::invalid_argument);
     EXPECT_THAT(refused.error().message, HasSubstr("expected a finite number other than 0"));
   }
   EXPECT_FALSE(make_stages(variable_of<float>(), {{"add", "nan"}}));
+  EXPECT_FALSE(make_stages(variable_of<float>(), {{"add", "+-5"}}));
   EXPECT_FALSE(make_stages(variable_of<float>(), {{"scale", "2"}}));
   EXPECT_TRUE(make_stages(variable_of<float>(), {{"add", "0"}, {"multiply", "+2.5e3"}}));
 }
