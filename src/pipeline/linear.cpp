@@ -77,7 +77,8 @@ class Linear : public PointwiseStage {
   }
 
   [[nodiscard]] std::string text() const override {
-    return fmt::format("multiply {}, add {}", static_cast<double>(multiply_), static_cast<double>(add_));
+    return fmt::format("multiply {}, add {}", static_cast<double>(multiply_),
+                       add_ == 0 ? 0.0 : static_cast<double>(add_));
   }
 
  private:
@@ -117,7 +118,8 @@ Made linear_of(const Variable& variable, double multiply, double add) {
 
 Made make_linear(const Variable& variable, const Settings& given) {
   const double multiply = value_of(given, "multiply", 1);
-  const double add = value_of(given, "add", 0);
+  double add = value_of(given, "add", 0);
+  if (add == 0) add = -0.0;  // x + -0.0 is x for every x, but -0.0 + 0.0 is 0.0
   if (multiply == 1 && add == 0) return Made(nullptr);
   switch (variable.type) {
     case Type::int8: return linear_of<std::int8_t>(variable, multiply, add);

@@ -143,6 +143,22 @@ TYPED_TEST(PipelineLinear, leaves_not_a_number_and_infinity_as_they_are) {
   }
 }
 
+/// Before, 0.0 was added if `add` was missing, and -0.0 became 0.0.
+TYPED_TEST(PipelineLinear, keeps_the_sign_of_zeros_if_nothing_is_added) {
+  using T = TypeParam;
+  if constexpr (std::is_floating_point_v<T>) {
+    for (const Settings& given :
+         {Settings{{"multiply", "0.01"}}, Settings{{"multiply", "0.01"}, {"add", "0"}},
+          Settings{{"multiply", "0.01"}, {"add", "-0"}}}) {
+      const auto values = run<T>(variable_of<T>(), given, {-T{0}, T{0}}).values;
+      EXPECT_EQ(values, (std::vector<T>{0, 0}));
+      EXPECT_TRUE(std::signbit(values[0]));
+      EXPECT_FALSE(std::signbit(values[1]));
+      EXPECT_EQ(make_stages(variable_of<T>(), given).value()[0]->text(), "multiply 0.01, add 0");
+    }
+  }
+}
+
 TEST(PipelineLinearTypes, float32_is_computed_in_double_and_rounded_once) {
   const auto computed = run<float>(variable_of<float>(), {{"multiply", "9.80665"}, {"add", "-273.15"}},
                                    {300.0F, 16777216.0F, 1e-3F});
