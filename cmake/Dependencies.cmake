@@ -22,7 +22,7 @@ endif()
 pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
 # Debian names the serial build hdf5-serial; elsewhere hdf5 is the usual name.
 pkg_search_module(HDF5_SERIAL REQUIRED IMPORTED_TARGET hdf5-serial hdf5)
-pkg_check_modules(NETCDF_SERIAL REQUIRED IMPORTED_TARGET netcdf)
+include(SerialNetcdf)
 find_library(AFTERBAY_HDF5_HL NAMES hdf5_serial_hl hdf5_hl HINTS ${HDF5_SERIAL_LIBRARY_DIRS} REQUIRED)
 mark_as_advanced(AFTERBAY_HDF5_HL)
 
@@ -41,11 +41,3 @@ target_link_libraries(afterbay_netcdf INTERFACE PkgConfig::NETCDF_SERIAL)
 if(NOT TARGET yaml-cpp::yaml-cpp)
   add_library(yaml-cpp::yaml-cpp ALIAS yaml-cpp)
 endif()
-
-# The netCDF in use must not be the MPI build: its nc_create_par symbol would tie files to one MPI.
-include(CheckLibraryExists)
-foreach(path IN LISTS NETCDF_SERIAL_LINK_LIBRARIES)
-  if(path MATCHES "netcdf_mpi")
-    message(FATAL_ERROR "pkg-config's netcdf is the MPI build (${path}); install the serial one (libnetcdf-dev)")
-  endif()
-endforeach()

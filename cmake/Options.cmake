@@ -47,6 +47,14 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   target_compile_options(afterbay_options INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:-Wthread-safety>")
 endif()
 
+# Values in files do not depend on compiler and processor: IEEE arithmetic (which is not Intel's default), and no
+# contraction of a * b + c (src/base/strict_floating_point.hpp).
+target_compile_options(afterbay_options INTERFACE
+  "$<$<COMPILE_LANG_AND_ID:C,IntelLLVM>:-fp-model=precise>"
+  "$<$<COMPILE_LANG_AND_ID:CXX,IntelLLVM>:-fp-model=precise>"
+  "$<$<COMPILE_LANG_AND_ID:C,GNU,Clang,AppleClang,IntelLLVM>:-ffp-contract=off>"
+  "$<$<COMPILE_LANG_AND_ID:CXX,GNU,Clang,AppleClang,IntelLLVM>:-ffp-contract=off>")
+
 # New compilers bring new warnings: those must not stop somebody who only wants to build.
 if(AFTERBAY_WERROR)
   if((CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)

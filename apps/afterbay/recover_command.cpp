@@ -13,6 +13,7 @@
 #include "journal/journal_file.hpp"
 #include "journal/line.hpp"
 #include "journal/recovered.hpp"
+#include "journal_search.hpp"
 #include "storage/epoch/recover.hpp"
 
 namespace afterbay::app {
@@ -76,9 +77,7 @@ std::optional<journal::Journal> journal_of(const storage::Recoverable& file, con
     if (!journal) throw Failure(journal.error());
     return std::move(*journal);
   }
-  std::error_code gone;
-  const auto beside = std::filesystem::absolute(file.path, gone).lexically_normal().parent_path();
-  for (const auto& directory : {std::filesystem::path("."), beside, beside.parent_path()}) {
+  for (const auto& directory : places_of_journal(file.path)) {
     auto journal = journal::read_journal(directory.string());
     if (journal && left_in(*journal, file)) return std::move(*journal);
     // A journal that exists but cannot be read may contain the file, and would lack its recovery.

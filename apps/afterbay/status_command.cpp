@@ -5,17 +5,20 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cstdio>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <system_error>
 
 #include "base/printable.hpp"
 #include "command.hpp"
 #include "journal/judge.hpp"
 #include "journal/recovered.hpp"
+#include "journal_search.hpp"
+#include "shell_word.hpp"
 #include "storage/epoch/recover.hpp"
 
 namespace afterbay::app {
@@ -159,22 +162,16 @@ LeftOfEpoch left_of(const journal::Journal& journal, const journal::Run& run, Ru
   return left;
 }
 
-/// Quotes text as one shell word; if it is not printable, for shells that support $'...', such as
-/// bash.
-std::string quoted(const std::string& text) {
-  const bool plain = !text.empty() && std::ranges::all_of(text, [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
-           std::string_view("/._-+=:@%,").find(c) != std::string_view::npos;
-  });
-  if (plain) return text;
-  if (printable_message(text) != text) {
-    std::string word = "$'";
-    for (const char c : printable(text)) word += c == '\'' ? "\\'" : std::string(1, c);
-    return word + "'";
+/// The command that restores a file, for execution in any directory.
+std::string recovery_of(const std::string& path, std::uint64_t epoch, const journal::Journal& journal) {
+  std::string command = fmt::format("afterbay recover --number {}", epoch);
+  if (::access(path.c_str(), F_OK) == 0) command += " --replace";
+  if (!is_found_by_search(journal, path)) {
+    std::error_code wrong;
+    const auto directory = std::filesystem::canonical(journal.directory, wrong);
+    command += " --journal " + shell_word(wrong ? journal.directory : directory.string());
   }
-  std::string word = "'";
-  for (const char c : text) word += c == '\'' ? "'\\''" : std::string(1, c);
-  return word + "'";
+  return command + " " + shell_word(path);
 }
 
 std::string epoch_of(const journal::Journal& journal, const journal::Run& run, RunState state) {
@@ -197,9 +194,8 @@ std::string epoch_of(const journal::Journal& journal, const journal::Run& run, R
       text += fmt::format("        restored to epoch {}: {}\n", printable(*it.epoch),
                           printable(it.file.file.path));
   for (const std::string& path : left.to_recover)
-    text += fmt::format("        {}to be restored: afterbay recover --number {}{} {}\n",
-                        is_over(state) ? "" : "if the run is over, ", last->epoch.epoch,
-                        ::access(path.c_str(), F_OK) == 0 ? " --replace" : "", quoted(path));
+    text += fmt::format("        {}to be restored: {}\n", is_over(state) ? "" : "if the run is over, ",
+                        recovery_of(path, last->epoch.epoch, journal));
   return text;
 }
 

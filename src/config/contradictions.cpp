@@ -153,13 +153,13 @@ class Finder {
     }
   }
 
-  /// Compression that the store does not support.
+  /// Filters that the store does not have.
   void collections() {
     for (const CollectionOverride& store : config_.overrides) {
       if (store.setting != "store" || traits_of(*format_of(store.value)).filters != FilterRule::refused)
         continue;
       for (const CollectionOverride& filter : config_.overrides) {
-        if (is_filter(filter) && both_hold(store, filter)) refuse_compression(store, filter);
+        if (is_filter(filter) && both_hold(store, filter)) refuse_filter(store, filter);
       }
     }
   }
@@ -247,12 +247,12 @@ class Finder {
     return last == &item;
   }
 
-  void refuse_compression(const CollectionOverride& store, const CollectionOverride& filter) {
+  void refuse_filter(const CollectionOverride& store, const CollectionOverride& filter) {
     const Origin& later = std::max(filter.origin, store.origin,
                                    [](const Origin& a, const Origin& b) { return a.source < b.source; });
     problems_.add(
         ErrorCode::conflict, later.place,
-        fmt::format("{} is {} ({}), but {} is {} ({}), a format without compression; remove {} or use the "
+        fmt::format("{} is {} ({}), but {} is {} ({}), a format without filters; remove {} or use the "
                     "store {}",
                     filter.full_name(), filter.value, filter.origin.place, store.full_name(), store.value,
                     store.origin.place, filter.setting,

@@ -46,6 +46,26 @@ Result<std::vector<std::string>> journal_files(const std::string& directory) {
   return files;
 }
 
+struct FoundFiles {
+  std::string directory;
+  std::vector<std::string> paths;
+};
+
+Result<FoundFiles> find_files(const std::string& directory) {
+  FoundFiles found{.directory = directory, .paths = {}};
+  AFTERBAY_TRY_ASSIGN(found.paths, journal_files(found.directory));
+  if (const auto inside = std::filesystem::path(directory) / usual_directory;
+      found.paths.empty() && std::filesystem::is_directory(inside)) {
+    found.directory = inside.string();
+    AFTERBAY_TRY_ASSIGN(found.paths, journal_files(found.directory));
+  }
+  if (found.paths.empty())
+    return fail(make_error(ErrorCode::io, "there is no journal in {}, nor in {} inside it", directory,
+                           usual_directory)
+                    .in_file(directory));
+  return found;
+}
+
 std::vector<std::uintmax_t> sizes_of(const std::vector<std::string>& files) {
   std::vector<std::uintmax_t> sizes;
   std::error_code gone;
@@ -330,18 +350,14 @@ const CompletedEpoch* Run::last_epoch() const {
   return nullptr;
 }
 
+Result<std::string> find_journal(const std::string& directory) {
+  AFTERBAY_TRY_ASSIGN(auto found, find_files(directory));
+  return std::move(found.directory);
+}
+
 Result<Journal> read_journal(const std::string& directory) {
-  std::string where = directory;
-  AFTERBAY_TRY_ASSIGN(std::vector<std::string> files, journal_files(where));
-  if (const auto inside = std::filesystem::path(directory) / usual_directory;
-      files.empty() && std::filesystem::is_directory(inside)) {
-    where = inside.string();
-    AFTERBAY_TRY_ASSIGN(files, journal_files(where));
-  }
-  if (files.empty())
-    return fail(make_error(ErrorCode::io, "there is no journal in {}, nor in {} inside it", directory,
-                           usual_directory)
-                    .in_file(directory));
+  AFTERBAY_TRY_ASSIGN(const auto found, find_files(directory));
+  const auto& [where, files] = found;
   for (int attempt = 1;; ++attempt) {
     const std::vector<std::uintmax_t> sizes = sizes_of(files);
     const std::vector<Holder> holders = holders_of(files);

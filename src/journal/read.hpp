@@ -121,9 +121,12 @@ struct Journal {
                                        ///< Afterbay
 };
 
-/// Reads the files of a journal in the directory, or in the subdirectory that the default setting
-/// creates. Incomplete and foreign lines are counted, other files ignored. Fails with io if there
-/// is no journal.
+/// The directory of the journal's files: the given one, or the subdirectory that the default setting
+/// creates. Fails with io if there is no journal.
+Result<std::string> find_journal(const std::string& directory);
+
+/// Reads the files of the journal that `find_journal` finds. Incomplete and foreign lines are
+/// counted, other files ignored.
 Result<Journal> read_journal(const std::string& directory);
 
 /// The result for a file that was about to get its name: nothing if it did not get it (or if it is

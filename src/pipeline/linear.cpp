@@ -7,6 +7,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "base/strict_floating_point.hpp"
 #include "pipeline/missing_values.hpp"
 #include "pipeline/stages.hpp"
 
@@ -14,7 +15,10 @@ namespace afterbay::pipeline {
 namespace {
 
 std::optional<double> number(std::string_view text) {
-  if (text.starts_with('+')) text.remove_prefix(1);
+  if (text.starts_with('+')) {
+    text.remove_prefix(1);
+    if (text.starts_with('-')) return std::nullopt;
+  }
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) return std::nullopt;
@@ -73,7 +77,8 @@ class Linear : public PointwiseStage {
   }
 
   [[nodiscard]] std::string text() const override {
-    return fmt::format("multiply {}, add {}", static_cast<double>(multiply_), static_cast<double>(add_));
+    return fmt::format("multiply {}, add {}", static_cast<double>(multiply_),
+                       add_ == 0 ? 0.0 : static_cast<double>(add_));
   }
 
  private:
@@ -113,7 +118,8 @@ Made linear_of(const Variable& variable, double multiply, double add) {
 
 Made make_linear(const Variable& variable, const Settings& given) {
   const double multiply = value_of(given, "multiply", 1);
-  const double add = value_of(given, "add", 0);
+  double add = value_of(given, "add", 0);
+  if (add == 0) add = -0.0;  // x + -0.0 is x for every x, but -0.0 + 0.0 is 0.0
   if (multiply == 1 && add == 0) return Made(nullptr);
   switch (variable.type) {
     case Type::int8: return linear_of<std::int8_t>(variable, multiply, add);

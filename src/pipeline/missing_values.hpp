@@ -10,6 +10,7 @@
 
 #include "afterbay/schema.hpp"
 #include "afterbay/types.hpp"
+#include "base/strict_floating_point.hpp"
 
 namespace afterbay::pipeline {
 

@@ -10,6 +10,7 @@
 
 #include "base/caller_terms.hpp"
 #include "model/convert/kernels.hpp"
+#include "model/decomposition.hpp"
 
 namespace afterbay::server {
 namespace {
@@ -97,12 +98,13 @@ class StageSink : public Sink {
 
   [[nodiscard]] Error out_of_range(std::uint32_t number, std::uint64_t record,
                                    const pipeline::PointwiseStage& stage, std::uint64_t values) const {
-    const std::uint32_t v = handover_->pieces[number].variable;
-    const std::string where =
-        handover_->variables[v].record ? fmt::format("record {} of ", said_index(record)) : "";
+    const model::Piece& piece = handover_->pieces[number];
+    const std::uint32_t v = piece.variable;
+    std::string where = piece.box.rank() > 0 ? fmt::format("the part {} of ", model::text_of(piece.box)) : "";
+    if (handover_->variables[v].record) where += fmt::format("record {} of ", said_index(record));
     return make_error(
                ErrorCode::wrong_type,
-               "after {}, {} values of a part of {}variable '{}' are out of range of its type {}, and "
+               "after {}, {} values of {}variable '{}' are out of range of its type {}, and "
                "the file is not published: change these settings of the variable, or give it another type",
                stage.text(), values, where, variables_[v].name, name_of(variables_[v].type))
         .in_variable(variables_[v].name);

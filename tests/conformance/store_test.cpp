@@ -357,6 +357,31 @@ TEST_P(StoreConformance, lists_what_differs_when_a_file_cannot_be_appended_to) {
   EXPECT_EQ(read(path()).records, 1u);
 }
 
+/// Before, a missing one was called: text "".
+TEST_P(StoreConformance, says_which_fill_values_differ_when_a_file_cannot_be_appended_to) {
+  const auto schema_of = [](std::optional<std::int16_t> a, std::optional<std::int16_t> b, std::int16_t c) {
+    Schema it;
+    it.dimension("time", unlimited).dimension("x", 4);
+    it.variable("a", Type::int16, {"time", "x"});
+    it.variable("b", Type::int16, {"time", "x"});
+    it.variable("c", Type::int16, {"time", "x"}).with_fill(Values(c));
+    if (a) it.variables[0].with_fill(Values(*a));
+    if (b) it.variables[1].with_fill(Values(*b));
+    return it;
+  };
+  const auto first = request_of(path(), schema_of(std::nullopt, -7, 1), format());
+  write_all(first, 1, sample_data(first.schema, *first.layout));
+  const auto refused =
+      store_->create(request_of(path(), schema_of(-999, std::nullopt, 2), format(), Existing::append));
+  ASSERT_FALSE(refused);
+  for (const char* text :
+       {"variable 'a': fill value int16 -999 wanted, but it has no attribute _FillValue in the file",
+        "variable 'b': no fill value wanted, but its attribute _FillValue is int16 -7 in the file",
+        "variable 'c': fill value int16 2 wanted, int16 1 in the file"})
+    EXPECT_NE(refused.error().message.find(text), std::string::npos) << text << " not in:\n"
+                                                                     << refused.error().message;
+}
+
 TEST_P(StoreConformance, refuses_or_replaces_a_file_that_exists) {
   Schema schema;
   schema.dimension("time", unlimited);

@@ -8,6 +8,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "base/strict_floating_point.hpp"
 #include "model/convert/kernels.hpp"
 
 namespace afterbay::model::convert {

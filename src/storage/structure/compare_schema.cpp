@@ -105,10 +105,20 @@ class Comparison {
     std::erase_if(listed, [](const Attribute& attribute) { return attribute.name == "_FillValue"; });
     const Attribute* given = find(wanted.attributes, "_FillValue");
     const Values fill = wanted.fill.empty() && given != nullptr ? given->values : wanted.fill;
-    if (fill != found.fill && !(fill.empty() && found.fill.empty()))
-      say("variable '{}': fill value {} wanted, {} in the file", wanted.name, text_of(fill),
-          text_of(found.fill));
+    fill_value(wanted.name, fill, found.fill);
     attributes("attribute '" + wanted.name + ":", listed, found.attributes, false);
+  }
+
+  void fill_value(const std::string& variable, const Values& wanted, const Values& found) {
+    if (wanted.empty() && found.empty()) return;
+    if (found.empty())
+      say("variable '{}': fill value {} wanted, but it has no attribute _FillValue in the file", variable,
+          text_of(wanted));
+    else if (wanted.empty())
+      say("variable '{}': no fill value wanted, but its attribute _FillValue is {} in the file", variable,
+          text_of(found));
+    else if (wanted != found)
+      say("variable '{}': fill value {} wanted, {} in the file", variable, text_of(wanted), text_of(found));
   }
 
   void attributes(const std::string& kind, const std::vector<Attribute>& wanted,

@@ -136,11 +136,16 @@ TEST(ConfigContradictions, ReportsHaveTheirOwnFiles) {
               HasSubstr("both would write the same file"));
 }
 
-TEST(ConfigContradictions, ClassicFormatsHaveNoCompression) {
+TEST(ConfigContradictions, ClassicFormatsHaveNoFilters) {
   EXPECT_THAT(
       contradiction({{"collections.h.store", "cdf5"}, {"collections.h.deflate", "4"}}).message,
       HasSubstr("collections.h.deflate is 4 (set in code), but collections.h.store is cdf5 (set in code), a "
-                "format without compression; remove deflate or use the store netcdf4"));
+                "format without filters; remove deflate or use the store netcdf4"));
+  // A checksum is no compression.
+  EXPECT_THAT(
+      contradiction({{"collections.h.store", "cdf5"}, {"collections.h.fletcher32", "on"}}).message,
+      HasSubstr("collections.h.fletcher32 is on (set in code), but collections.h.store is cdf5 (set in "
+                "code), a format without filters; remove fletcher32 or use the store netcdf4"));
   EXPECT_THAT(contradiction({{"collections.*.deflate", "1"}, {"collections.h.store", "cdf2"}}).message,
               HasSubstr("collections.*.deflate is 1"));
   EXPECT_THAT(

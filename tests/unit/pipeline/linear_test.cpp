@@ -143,6 +143,22 @@ TYPED_TEST(PipelineLinear, leaves_not_a_number_and_infinity_as_they_are) {
   }
 }
 
+/// Before, 0.0 was added if `add` was missing, and -0.0 became 0.0.
+TYPED_TEST(PipelineLinear, keeps_the_sign_of_zeros_if_nothing_is_added) {
+  using T = TypeParam;
+  if constexpr (std::is_floating_point_v<T>) {
+    for (const Settings& given :
+         {Settings{{"multiply", "0.01"}}, Settings{{"multiply", "0.01"}, {"add", "0"}},
+          Settings{{"multiply", "0.01"}, {"add", "-0"}}}) {
+      const auto values = run<T>(variable_of<T>(), given, {-T{0}, T{0}}).values;
+      EXPECT_EQ(values, (std::vector<T>{0, 0}));
+      EXPECT_TRUE(std::signbit(values[0]));
+      EXPECT_FALSE(std::signbit(values[1]));
+      EXPECT_EQ(make_stages(variable_of<T>(), given).value()[0]->text(), "multiply 0.01, add 0");
+    }
+  }
+}
+
 TEST(PipelineLinearTypes, float32_is_computed_in_double_and_rounded_once) {
   const auto computed = run<float>(variable_of<float>(), {{"multiply", "9.80665"}, {"add", "-273.15"}},
                                    {300.0F, 16777216.0F, 1e-3F});
@@ -200,13 +216,15 @@ TEST(PipelineStages, refuse_variables_without_numbers_and_constant_ones) {
 }
 
 TEST(PipelineStages, refuse_settings_that_are_not_accepted) {
-  for (const char* const value : {"0", "nan", "inf", "-inf", "1e999", "two", "", "1 2", "0x10", "-0"}) {
+  for (const char* const value :
+       {"0", "nan", "inf", "-inf", "1e999", "two", "", "1 2", "0x10", "-0", "+", "+-5", "++5", "-+5"}) {
     const auto refused = make_stages(variable_of<float>(), {{"multiply", value}});
     ASSERT_FALSE(refused) << value;
     EXPECT_EQ(refused.error().code, ErrorCode::invalid_argument);
     EXPECT_THAT(refused.error().message, HasSubstr("expected a finite number other than 0"));
   }
   EXPECT_FALSE(make_stages(variable_of<float>(), {{"add", "nan"}}));
+  EXPECT_FALSE(make_stages(variable_of<float>(), {{"add", "+-5"}}));
   EXPECT_FALSE(make_stages(variable_of<float>(), {{"scale", "2"}}));
   EXPECT_TRUE(make_stages(variable_of<float>(), {{"add", "0"}, {"multiply", "+2.5e3"}}));
 }

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "base/caller_terms.hpp"
 #include "server/stage_sink.hpp"
 
 namespace afterbay::server {
@@ -184,12 +185,25 @@ TEST_F(ServerSink, results_out_of_range_are_counted_and_nothing_is_written) {
   // 820 * 40 is more than 32767: 180 values of each thousand, less the missing ones among them.
   std::uint64_t expected = 0;
   for (std::uint64_t i = 0; i < points; ++i) expected += i % 100 != 99 && i % 1000 * 40 > 32767 ? 1 : 0;
-  EXPECT_THAT(
-      refused.error().message,
-      HasSubstr(fmt::format("after multiply 40, add 0, {} values of a part of record 3 of variable 'n' are "
-                            "out of range of its type int16",
-                            expected)));
+  EXPECT_THAT(refused.error().message,
+              HasSubstr(fmt::format("after multiply 40, add 0, {} values of the part [0:8232] of record 3 of "
+                                    "variable 'n' are out of range of its type int16",
+                                    expected)));
   EXPECT_TRUE(file_.writes.empty());
+}
+
+/// Before, errors did not say which part it was.
+TEST_F(ServerSink, the_part_whose_results_are_out_of_range_is_named) {
+  schema_ = {};
+  schema_.dimension("time", unlimited).dimension("y", 8).dimension("x", points);
+  schema_.variable("t", Type::float64, {"time", "y", "x"}).with_chunk({1, 3, points});
+  use(Format::netcdf4, {{{"multiply", "1e308"}}});
+  pieces_ = {1};
+  EXPECT_THAT(write().error().message,
+              HasSubstr("values of the part [3:6, 0:8232] of record 3 of variable 't'"));
+  const InTerms fortran(Terms::fortran);
+  EXPECT_THAT(write().error().message,
+              HasSubstr("values of the part (1:8232, 4:6) of record 4 of variable 't'"));
 }
 
 }  // namespace

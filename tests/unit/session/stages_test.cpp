@@ -229,15 +229,17 @@ TEST(ThreadSessionStagesRefusals, of_results_that_the_type_cannot_hold_name_the_
   const LocalRun::Settings too_much{{"collections.c.variables.t.multiply", "1000"}};
   const auto in_c = errors_with(too_much);
   for (const auto& error : in_c) {  // the rank and the server
-    EXPECT_THAT(text_of(error),
-                HasSubstr("after multiply 1000, add 0, 1 values of a part of record 1 of variable 't' "
-                          "are out of range of its type int16"));
+    EXPECT_THAT(
+        text_of(error),
+        HasSubstr("after multiply 1000, add 0, 1 values of the part [0:4] of record 1 of variable 't' "
+                  "are out of range of its type int16"));
     ASSERT_TRUE(error);
     EXPECT_EQ(error->code, ErrorCode::wrong_type);
     EXPECT_EQ(error->variable, "t");
     EXPECT_THAT(error->file, HasSubstr("c.nc"));
   }
-  EXPECT_THAT(text_of(errors_with(too_much, Terms::fortran)[0]), HasSubstr("of record 2 of variable 't'"));
+  EXPECT_THAT(text_of(errors_with(too_much, Terms::fortran)[0]),
+              HasSubstr("of the part (1:4) of record 2 of variable 't'"));
 }
 
 std::string refusal_of(Collection& collection, const SchemaChanges& changes) {
