@@ -221,6 +221,7 @@ Result<> PartDirectory::check_final_name() const {
 void PartDirectory::end_publication() noexcept {
   if (older_.open() && has_name(older_.get(), part_path_)) remove_directory(older_.get(), part_path_);
   close();
+  remove_epoch_logs(part_path_, closed_);  // another run may have the part name meanwhile
 }
 
 void PartDirectory::close() noexcept {
@@ -235,6 +236,7 @@ void PartDirectory::give_back_space() const noexcept {
   const PartIdentity mine = descriptor_.open() ? identity_of_part(directory) : closed_;
   if (directory >= 0 && has_name(directory, part_path_) && identity_of_part(directory) == mine)
     remove_directory(directory, part_path_);
+  remove_epoch_logs(part_path_, mine);
 }
 
 void PartDirectory::discard() noexcept {

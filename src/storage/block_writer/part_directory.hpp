@@ -35,7 +35,7 @@ class PartDirectory final : public Artifact {
   /// An older directory of the final name is swapped with this one, and keeps the part name until
   /// the new name is durable.
   Result<> take_name() override;
-  /// Removes the older directory.
+  /// Removes the older directory, and the epoch logs.
   void end_publication() noexcept override;
   void close() noexcept override;
   /// Removes the directory and everything in it, if it still has the part name. Any thread, also
@@ -49,8 +49,6 @@ class PartDirectory final : public Artifact {
   Result<> lock_opened();
   [[nodiscard]] Result<> check_replaceable() const;
   [[nodiscard]] Result<Descriptor> open_older() const;
-  Result<> rename_to_final();
-  Result<> replace_older();
   [[nodiscard]] Result<> check_final_name() const;
   [[nodiscard]] Error cannot_exchange(int number) const;
 
