@@ -252,6 +252,7 @@ class JsonReader {
     const auto at = json_.find(name);
     if (at == json_.end() || !at->is_array()) return;
     for (const Json& entry : *at) {
+      static_cast<void>(entry.at("name"));  // throws if it is missing
       JsonReader reader(entry);
       fields(reader, field.files.emplace_back());
     }
