@@ -15,8 +15,8 @@ namespace {
 std::optional<DirectoryContents::Found> look_at(const std::filesystem::directory_entry& entry,
                                                 std::string name) {
   std::error_code gone;
-  DirectoryContents::Found found{std::move(name), 0, entry.symlink_status(gone).type() ==
-                                                         std::filesystem::file_type::regular};
+  DirectoryContents::Found found{std::move(name), 0,
+                                 entry.symlink_status(gone).type() == std::filesystem::file_type::regular};
   if (!gone && found.regular) found.bytes = entry.file_size(gone);
   return gone ? std::nullopt : std::optional(std::move(found));
 }

@@ -92,8 +92,9 @@ CheckedFile check_listed(const PublishedFile& entry, const DirectoryContents& co
   if (wrong.empty()) return found(entry, Finding::right);
   const std::size_t more = wrong.size() - std::min(wrong.size(), most_texts);
   wrong.resize(wrong.size() - more);
-  return found(entry, Finding::changed,
-               fmt::format("{}{}", fmt::join(wrong, "; "), more > 0 ? fmt::format("; and {} more", more) : ""));
+  return found(
+      entry, Finding::changed,
+      fmt::format("{}{}", fmt::join(wrong, "; "), more > 0 ? fmt::format("; and {} more", more) : ""));
 }
 
 /// The entry has no list of files, because it would be too long: compares what follows from the list.

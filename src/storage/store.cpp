@@ -26,11 +26,12 @@ Result<std::vector<std::byte>> File::hand_over() { return not_shared(); }
 Result<WriteCost> File::mark_epoch(const Epoch& epoch, std::span<const MemberEpoch>) {
   const Artifact* const unfinished = part();
   if (unfinished == nullptr) return WriteCost{};
-  return fail(make_error(ErrorCode::bad_state,
-                         "{} is open at epoch '{}', and its format keeps no epochs: close it before the epoch, "
-                         "or write it in a format that keeps them",
-                         unfinished->path(), epoch.name)
-                  .in_file(unfinished->path()));
+  return fail(
+      make_error(ErrorCode::bad_state,
+                 "{} is open at epoch '{}', and its format keeps no epochs: close it before the epoch, "
+                 "or write it in a format that keeps them",
+                 unfinished->path(), epoch.name)
+          .in_file(unfinished->path()));
 }
 
 Result<MemberEpoch> File::mark_member_epoch(const Epoch&) { return fail(not_shared().value()); }

@@ -94,11 +94,12 @@ Result<> PartDirectory::open_and_lock() {
     // Left behind by a killed run: unfinished, or an older artifact that this run had replaced.
     remove_directory(descriptor_.get(), part_path_);
   }
-  return fail(make_error(ErrorCode::conflict,
-                         "{} cannot be made anew: it is renamed, removed or filled by others as fast as it is "
-                         "made, or something in it cannot be removed: stop them, or remove it",
-                         part_path_)
-                  .in_file(path_));
+  return fail(
+      make_error(ErrorCode::conflict,
+                 "{} cannot be made anew: it is renamed, removed or filled by others as fast as it is "
+                 "made, or something in it cannot be removed: stop them, or remove it",
+                 part_path_)
+          .in_file(path_));
 }
 
 Result<> PartDirectory::lock_opened() {
@@ -112,11 +113,12 @@ Result<> PartDirectory::lock_opened() {
 Result<> PartDirectory::check_replaceable() const {
   AFTERBAY_TRY(open_older());
   if (existing_ == Existing::append)
-    return fail(make_error(ErrorCode::bad_state,
-                           "{} exists already and is a directory, to which nothing can be appended: declare it "
-                           "as replaced, or choose another name",
-                           path_)
-                    .in_file(path_));
+    return fail(
+        make_error(ErrorCode::bad_state,
+                   "{} exists already and is a directory, to which nothing can be appended: declare it "
+                   "as replaced, or choose another name",
+                   path_)
+            .in_file(path_));
   const std::string a = file_path("a"), b = file_path("b");
   if (disk_->make_directory(a.c_str()) != 0) return fail(system_error(errno, "create", a));
   if (disk_->make_directory(b.c_str()) != 0) return fail(system_error(errno, "create", b));
@@ -151,8 +153,7 @@ Result<Descriptor> PartDirectory::create_file(const std::string& name) const {
       return fail(system_error(errno, "create the directory", directory));
   }
   const std::string path = file_path(name);
-  Descriptor file(
-      disk_->open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
+  Descriptor file(disk_->open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
   if (!file.open()) return fail(system_error(errno, "create", path));
   return file;
 }
@@ -162,11 +163,12 @@ Result<> PartDirectory::make_durable(const Published& published) {
   const std::vector<ArtifactFile> none;
   const auto wrong = differences(published.files ? *published.files : none, contents);
   if (!wrong.empty())
-    return fail(make_error(ErrorCode::conflict,
-                           "{} does not contain what this run wrote: {}; it is not published; who else writes "
-                           "or cleans up in this directory?",
-                           part_path_, wrong.front())
-                    .in_file(path_));
+    return fail(
+        make_error(ErrorCode::conflict,
+                   "{} does not contain what this run wrote: {}; it is not published; who else writes "
+                   "or cleans up in this directory?",
+                   part_path_, wrong.front())
+            .in_file(path_));
   for (const DirectoryContents::Found& it : contents.files) {
     const std::string path = file_path(it.name);
     const Descriptor file(disk_->open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC, 0));
@@ -203,8 +205,9 @@ Result<> PartDirectory::take_name() {
     if (disk_->exchange(part_path_.c_str(), path_.c_str()) == 0) return check_final_name();
     if (errno != ENOENT) return fail(cannot_exchange(errno));
   }
-  return fail(make_error(ErrorCode::conflict, "{} is created and removed by others as {} gets its name: stop them",
-                         path_, part_path_)
+  return fail(make_error(ErrorCode::conflict,
+                         "{} is created and removed by others as {} gets its name: stop them", path_,
+                         part_path_)
                   .in_file(path_));
 }
 

@@ -72,14 +72,20 @@ TEST(ArtifactFiles, what_cannot_be_listed_is_an_error) {
 
 TEST(ArtifactFiles, every_difference_names_its_file) {
   const std::vector<ArtifactFile> expected{{"a", 1}, {"b", 2}, {"c", 3}, {"e", 5}, {"g", 7}};
-  const DirectoryContents found{
-      {{"0", 1, true}, {"a", 1, true}, {"c", 2, true}, {"d", 9, true}, {"e", 5, true}, {"g", 0, false}, {"h", 1, true}},
-      {}};
+  const DirectoryContents found{{{"0", 1, true},
+                                 {"a", 1, true},
+                                 {"c", 2, true},
+                                 {"d", 9, true},
+                                 {"e", 5, true},
+                                 {"g", 0, false},
+                                 {"h", 1, true}},
+                                {}};
   const auto read = [](const ArtifactFile& file) { return std::string(file.name == "e" ? "is odd" : ""); };
-  EXPECT_THAT(differences(expected, found, read),
-              ElementsAre("file '0' does not belong to it", "file 'b' is missing",
-                          "file 'c' has 2 bytes, published with 3", "file 'd' does not belong to it",
-                          "file 'e' is odd", "file 'g' is not a regular file", "file 'h' does not belong to it"));
+  EXPECT_THAT(
+      differences(expected, found, read),
+      ElementsAre("file '0' does not belong to it", "file 'b' is missing",
+                  "file 'c' has 2 bytes, published with 3", "file 'd' does not belong to it",
+                  "file 'e' is odd", "file 'g' is not a regular file", "file 'h' does not belong to it"));
   EXPECT_THAT(differences({}, DirectoryContents()), IsEmpty());
   EXPECT_THAT(differences(expected, DirectoryContents()), ::testing::SizeIs(5));
 }

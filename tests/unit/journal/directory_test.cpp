@@ -65,7 +65,8 @@ TEST_F(JournalDirectory, entries_of_files_are_as_before) {
 }
 
 TEST_F(JournalDirectory, lines_with_something_else_in_the_list_are_unreadable) {
-  const std::string start = R"({"journal":1,"at":"a","run":"r","server":0,"event":"file_published","path":"/x","files":)";
+  const std::string start =
+      R"({"journal":1,"at":"a","run":"r","server":0,"event":"file_published","path":"/x","files":)";
   EXPECT_TRUE(parse_line(start + "[]}"));
   EXPECT_TRUE(parse_line(start + "7}")) << "another version's";
   EXPECT_FALSE(parse_line(start + R"([{"name":7}]})"));

@@ -78,8 +78,8 @@ class ThreadSessionArtifact : public testing::Test {
     const std::uint64_t mine = x_points / 2;
     session.decomposition(
         "line", Block{{x_points}, {static_cast<std::uint64_t>(session.model_rank()) * mine}, {mine}});
-    return session.collection(
-        name, schema, {.file = "{collection}.zz", .directory = directory.path, .store = "cdf5"});
+    return session.collection(name, schema,
+                              {.file = "{collection}.zz", .directory = directory.path, .store = "cdf5"});
   }
 
   static void put(Session& session, OutputFile& file, float value, std::uint64_t first = 0) {

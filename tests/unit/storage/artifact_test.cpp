@@ -107,7 +107,8 @@ class Artifacts : public testing::Test {
   /// Names in the output directory.
   [[nodiscard]] std::vector<std::string> names() const {
     std::vector<std::string> found;
-    for (const auto& entry : fs::directory_iterator(directory_.path)) found.push_back(entry.path().filename());
+    for (const auto& entry : fs::directory_iterator(directory_.path))
+      found.push_back(entry.path().filename());
     std::ranges::sort(found);
     return found;
   }
@@ -153,9 +154,8 @@ TEST_F(Artifacts, files_and_directories_are_durable_before_the_name_and_the_name
   ASSERT_NE(file, nullptr);
   disk_->calls.clear();
   ASSERT_TRUE(file->publish());
-  EXPECT_THAT(disk_->calls,
-              ElementsAre("sync structure", "sync data", "sync values", "sync out.zz.part", "rename out.zz.part",
-                          "sync " + directory_.path.filename().string()));
+  EXPECT_THAT(disk_->calls, ElementsAre("sync structure", "sync data", "sync values", "sync out.zz.part",
+                                        "rename out.zz.part", "sync " + directory_.path.filename().string()));
 }
 
 TEST_F(Artifacts, an_older_directory_is_replaced_in_one_step_and_removed_when_the_new_name_is_durable) {
@@ -304,7 +304,8 @@ TEST_F(Artifacts, files_that_are_missing_cut_off_or_of_others_prevent_publicatio
 }
 
 TEST_F(Artifacts, a_failing_device_prevents_publication_whichever_file_it_concerns) {
-  for (const char* failing : {"sync structure", "sync data", "sync values", "sync out.zz.part", "rename out.zz.part"}) {
+  for (const char* failing :
+       {"sync structure", "sync data", "sync values", "sync out.zz.part", "rename out.zz.part"}) {
     const auto file = written(1);
     ASSERT_NE(file, nullptr);
     disk_->before = [&](const std::string& call) { return call == failing ? EIO : 0; };
@@ -320,7 +321,8 @@ TEST_F(Artifacts, what_fails_before_the_name_prevents_it) {
   publish(1);
   const auto file = written(2);
   ASSERT_NE(file, nullptr);
-  EXPECT_FALSE(file->publish([](const storage::Published&) -> Result<> { return fail(ErrorCode::io, "no"); }));
+  EXPECT_FALSE(
+      file->publish([](const storage::Published&) -> Result<> { return fail(ErrorCode::io, "no"); }));
   EXPECT_EQ(value(), 1);
   EXPECT_EQ(TwoFileStore::read(part()).front(), 2);
 }
@@ -379,8 +381,8 @@ TEST_F(Artifacts, a_directory_that_cannot_be_begun_is_removed) {
       return Disk::open(path, flags, mode);
     }
   };
-  const auto made = TwoFileStore(std::make_shared<FullDisk>())
-                        .create(TwoFileStore::request(path(), Existing::replace));
+  const auto made =
+      TwoFileStore(std::make_shared<FullDisk>()).create(TwoFileStore::request(path(), Existing::replace));
   ASSERT_FALSE(made);
   EXPECT_EQ(made.error().code, ErrorCode::no_space);
   EXPECT_THAT(names(), IsEmpty());
