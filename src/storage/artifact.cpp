@@ -2,7 +2,6 @@
 #include "storage/artifact.hpp"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -30,6 +29,10 @@ Error exists_error(const std::string& path) {
       .in_file(path);
 }
 
+/// A byte beyond the end of every file. Programs that read a part file lock the whole file (HDF5
+/// uses flock), and must not meet this lock.
+constexpr off_t lock_byte = off_t{1} << 62;
+
 std::string owner_path(const std::string& part_path) { return part_path + ".owner"; }
 
 }  // namespace
@@ -39,11 +42,16 @@ bool path_exists(const std::string& path) {
   return ::stat(path.c_str(), &status) == 0;
 }
 
-int lock_whole(int descriptor) noexcept {
+int lock_writer(int descriptor) noexcept {
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  lock.l_start = lock_byte;
+  lock.l_len = 1;
   int number = 0;
-  do number = ::flock(descriptor, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
+  do number = ::fcntl(descriptor, F_OFD_SETLK, &lock) == 0 ? 0 : errno;
   while (number == EINTR);
-  return number;
+  return number == EACCES || number == EAGAIN ? EWOULDBLOCK : number;
 }
 
 bool has_no_locks(int number) noexcept {

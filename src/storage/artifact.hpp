@@ -18,10 +18,10 @@
 
 namespace afterbay::storage {
 
-/// An artifact that this process has claimed and is writing as `path.part`. The part is open and
-/// locked, so that no two writers, in this process or another, write the same artifact. The lock
-/// ends with its owner: what a killed run left behind is replaced and never blocks a new run. If
-/// the file system has no locks, `path.part.owner` identifies the writer (OwnerFile).
+/// An artifact that this process has claimed and is writing as `path.part`. A lock prevents that two
+/// writers, in this process or another, write the same artifact. The lock ends with its owner: what
+/// a killed run left behind is replaced and never blocks a new run. If the file system has no locks,
+/// `path.part.owner` identifies the writer (OwnerFile).
 class Artifact {
  public:
   virtual ~Artifact() = default;
@@ -82,9 +82,10 @@ class Artifact {
 /// Whether something has the name; links are followed.
 bool path_exists(const std::string& path);
 
-/// Locks an open file or directory (flock) without waiting. Returns 0 or errno; EWOULDBLOCK if
-/// another process has locked it.
-int lock_whole(int descriptor) noexcept;
+/// Locks an open regular file for its writer, without waiting. Returns 0 or errno; EWOULDBLOCK if
+/// another writer has the lock. The lock ends with the open file, also if the process is killed, and
+/// does not meet the locks of programs that read the file.
+int lock_writer(int descriptor) noexcept;
 /// Whether a call that locks failed because the file system has no locks.
 bool has_no_locks(int number) noexcept;
 /// After a call that locks a part returned `number`: the owner file for other writers that have no locks

@@ -47,6 +47,11 @@ void remove_directory(int directory, const std::string& path) noexcept {
   if (has_name(directory, path)) ::rmdir(path.c_str());
 }
 
+bool is_empty_file(int descriptor) {
+  struct stat status {};
+  return ::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) && status.st_size == 0;
+}
+
 bool is_not_supported(int number) { return number == EINVAL || number == ENOSYS || number == EOPNOTSUPP; }
 
 Error not_a_directory(const std::string& path) {
@@ -64,17 +69,39 @@ Result<PartDirectory> PartDirectory::claim(const std::string& path, Existing exi
                                            std::shared_ptr<Disk> disk) {
   PartDirectory claimed;
   AFTERBAY_TRY(claimed.begin_claim(path, existing, make_directories, std::move(disk)));
-  AFTERBAY_TRY(claimed.open_and_lock());
-  auto checked = claimed.end_claim();
-  if (checked && claimed.replaces()) checked = claimed.check_replaceable();
-  if (!checked) {
+  if (auto locked = claimed.take_lock(); !locked) {
+    claimed.lock_.reset();  // it is another writer's: the name stays
+    return fail(std::move(locked).error());
+  }
+  auto ready = claimed.make_directory();
+  if (ready) ready = claimed.end_claim();
+  if (ready && claimed.replaces()) ready = claimed.check_replaceable();
+  if (!ready) {
     claimed.discard();
-    return fail(std::move(checked).error());
+    return fail(std::move(ready).error());
   }
   return claimed;
 }
 
-Result<> PartDirectory::open_and_lock() {
+Result<> PartDirectory::take_lock() {
+  const std::string name = lock_path();
+  for (int attempt = 0; attempt < attempts; ++attempt) {
+    lock_ =
+        Descriptor(disk_->open(name.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666));
+    if (!lock_.open()) return fail(system_error(errno, "create", name));
+    if (!is_empty_file(lock_.get()))
+      return fail(
+          make_error(ErrorCode::exists, "{} is not Afterbay's, which would be an empty file: remove it", name)
+              .in_file(path_));
+    const int number = lock_writer(lock_.get());
+    if (number == 0 || has_no_locks(number)) AFTERBAY_TRY(claim_owner(number));
+    AFTERBAY_TRY(check_lock(number));
+    if (has_name(lock_.get(), name)) return {};  // otherwise its last writer has just removed it
+  }
+  return fail(made_too_often(name));
+}
+
+Result<> PartDirectory::make_directory() {
   for (int attempt = 0; attempt < attempts; ++attempt) {
     const bool made = disk_->make_directory(part_path_.c_str()) == 0;
     if (!made && errno != EEXIST) return fail(system_error(errno, "create", part_path_));
@@ -83,30 +110,21 @@ Result<> PartDirectory::open_and_lock() {
     if (!descriptor_.open() && (errno == ENOTDIR || errno == ELOOP))
       return fail(not_a_directory(part_path_).in_file(path_));
     if (!descriptor_.open()) return fail(system_error(errno, "open", part_path_));
-    if (auto locked = lock_opened(); !locked) {
-      if (made && has_name(descriptor_.get(), part_path_)) ::rmdir(part_path_.c_str());
-      return locked;
-    }
-    // It was published or removed after it was opened.
-    if (!has_name(descriptor_.get(), part_path_)) continue;
     AFTERBAY_TRY(remove_stale_epoch_logs(*disk_, part_path_, !made));
     if (made) return {};
     // Left behind by a killed run: unfinished, or an older artifact that this run had replaced.
     remove_directory(descriptor_.get(), part_path_);
   }
-  return fail(
-      make_error(ErrorCode::conflict,
-                 "{} cannot be made anew: it is renamed, removed or filled by others as fast as it is "
-                 "made, or something in it cannot be removed: stop them, or remove it",
-                 part_path_)
-          .in_file(path_));
+  return fail(made_too_often(part_path_));
 }
 
-Result<> PartDirectory::lock_opened() {
-  int number = lock_whole(descriptor_.get());
-  if (number == EBADF) number = ENOLCK;  // NFS locks only what is open for writing
-  if (number == 0 || has_no_locks(number)) AFTERBAY_TRY(claim_owner(number));
-  return check_lock(number);
+Error PartDirectory::made_too_often(const std::string& name) const {
+  return make_error(
+             ErrorCode::conflict,
+             "{} cannot be made anew: others make, rename or fill it at the same time, or something in "
+             "it cannot be removed: stop them, or remove it",
+             name)
+      .in_file(path_);
 }
 
 /// Now, so that no result is lost at the end of a long run.
@@ -200,8 +218,6 @@ Result<> PartDirectory::take_name() {
                       .in_file(path_));
     AFTERBAY_TRY_ASSIGN(older_, open_older());
     if (!older_.open()) continue;  // it was removed meanwhile
-    // Whoever finds it under the part name leaves it alone until it is removed.
-    static_cast<void>(lock_whole(older_.get()));
     if (disk_->exchange(part_path_.c_str(), path_.c_str()) == 0) return check_final_name();
     if (errno != ENOENT) return fail(cannot_exchange(errno));
   }
@@ -229,6 +245,8 @@ void PartDirectory::end_publication() noexcept {
 
 void PartDirectory::close() noexcept {
   older_.reset();
+  if (lock_.open()) remove_name(lock_.get(), lock_path());
+  lock_.reset();
   Artifact::close();
 }
 

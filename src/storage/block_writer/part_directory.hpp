@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// PartDirectory: an artifact that is a directory. Claims the directory `path.part`, in which a store
-// creates files, and renames it when they are complete. See design/0062-artifacts.md.
+// PartDirectory: an artifact that is a directory. Claims the directory `path.part` with the lock of
+// the empty file `path.part.lock`. A store creates files in it, and it is renamed when they are
+// complete. See design/0062-artifacts.md.
 #pragma once
 
 #include <memory>
@@ -45,14 +46,17 @@ class PartDirectory final : public Artifact {
   void discard() noexcept;
 
  private:
-  Result<> open_and_lock();
-  Result<> lock_opened();
+  [[nodiscard]] std::string lock_path() const { return part_path_ + ".lock"; }
+  Result<> take_lock();
+  Result<> make_directory();
   [[nodiscard]] Result<> check_replaceable() const;
   [[nodiscard]] Result<Descriptor> open_older() const;
   [[nodiscard]] Result<> check_final_name() const;
   [[nodiscard]] Error cannot_exchange(int number) const;
+  [[nodiscard]] Error made_too_often(const std::string& name) const;
 
-  Descriptor older_;  ///< the replaced directory, locked, while it has the part name
+  Descriptor lock_;   ///< `path.part.lock`; directories cannot be locked across nodes
+  Descriptor older_;  ///< the replaced directory, while it has the part name
 };
 
 }  // namespace afterbay::storage

@@ -39,22 +39,11 @@ bool left_behind(int descriptor) {
   return ::fstat(descriptor, &status) == 0 && status.st_size > 0;
 }
 
-/// A byte beyond the end of every file. Programs that read a part file lock the whole file (HDF5
-/// uses flock), and must not meet this lock.
-constexpr off_t lock_byte = off_t{1} << 62;
-
-/// Returns 0 or errno; EWOULDBLOCK if another writer has the lock. The lock ends with the open
-/// file, also if the process is killed.
-int lock_writer(int descriptor) {
-  struct flock lock {};
-  lock.l_type = F_WRLCK;
-  lock.l_whence = SEEK_SET;
-  lock.l_start = lock_byte;
-  lock.l_len = 1;
+int lock_whole(int descriptor) {
   int number = 0;
-  do number = ::fcntl(descriptor, F_OFD_SETLK, &lock) == 0 ? 0 : errno;
+  do number = ::flock(descriptor, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
   while (number == EINTR);
-  return number == EACCES || number == EAGAIN ? EWOULDBLOCK : number;
+  return number;
 }
 
 }  // namespace

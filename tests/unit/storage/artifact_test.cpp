@@ -104,7 +104,7 @@ class Artifacts : public testing::Test {
     return values.empty() ? -1 : values.front();
   }
 
-  /// Names in the output directory.
+  /// Names in the output directory, without that of the lock.
   [[nodiscard]] std::vector<std::string> names() const {
     std::vector<std::string> found;
     for (const auto& entry : fs::directory_iterator(directory_.path))
@@ -257,8 +257,37 @@ TEST_F(Artifacts, two_writers_do_not_write_the_same_directory) {
   ASSERT_FALSE(second);
   EXPECT_EQ(second.error().code, ErrorCode::conflict);
   EXPECT_THAT(second.error().text(), HasSubstr("is being written by another writer"));
+  EXPECT_TRUE(fs::exists(part() + ".lock"));
   ASSERT_TRUE(first->publish());
   EXPECT_EQ(value(), 1);
+  EXPECT_FALSE(fs::exists(part() + ".lock"));
+}
+
+TEST_F(Artifacts, the_lock_of_a_killed_run_blocks_nobody_and_other_files_of_its_name_stay) {
+  std::ofstream(part() + ".lock").close();
+  publish(1);
+  EXPECT_FALSE(fs::exists(part() + ".lock"));
+  std::ofstream(part() + ".lock") << "theirs";
+  const auto refused = TwoFileStore(disk_).create(TwoFileStore::request(path(), Existing::replace));
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().text(), HasSubstr("out.zz.part.lock is not Afterbay's"));
+  EXPECT_EQ(text_in(part() + ".lock"), "theirs");
+}
+
+/// The older directory has the part name until it is removed.
+TEST_F(Artifacts, a_second_writer_does_not_get_the_part_name_while_the_older_directory_has_it) {
+  publish(1);
+  const auto file = written(2);
+  ASSERT_NE(file, nullptr);
+  disk_->before = [&](const std::string& call) {
+    if (call == "sync " + directory_.path.filename().string()) {
+      const auto second = TwoFileStore().create(TwoFileStore::request(path(), Existing::replace));
+      EXPECT_FALSE(second);
+    }
+    return 0;
+  };
+  ASSERT_TRUE(file->publish());
+  EXPECT_EQ(value(), 2);
 }
 
 TEST_F(Artifacts, what_a_killed_run_left_is_replaced) {
