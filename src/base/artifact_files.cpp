@@ -83,7 +83,7 @@ std::vector<std::string> differences(std::span<const ArtifactFile> expected, con
     if (!it.regular)
       say(file.name, "is not a regular file");
     else if (it.bytes != file.bytes)
-      say(file.name, fmt::format("has {} bytes, published with {}", it.bytes, file.bytes));
+      say(file.name, fmt::format("has {} bytes instead of {}", it.bytes, file.bytes));
     else if (const std::string wrong = read ? read(file) : std::string(); !wrong.empty())
       say(file.name, wrong);
   }

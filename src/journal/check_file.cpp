@@ -10,6 +10,7 @@
 
 #include "base/artifact_files.hpp"
 #include "base/crc64.hpp"
+#include "base/printable.hpp"
 #include "base/regular_file.hpp"
 #include "journal/judge.hpp"
 
@@ -109,7 +110,8 @@ CheckedFile check_unlisted(const PublishedFile& entry, const DirectoryContents& 
   for (ArtifactFile& file : files) {
     const auto checksum = read_in(entry.file.file.path, file.name);
     if (!checksum)
-      return found(entry, Finding::unreadable, fmt::format("file '{}': {}", file.name, checksum.error()));
+      return found(entry, Finding::unreadable,
+                   fmt::format("file '{}': {}", printable(file.name), checksum.error()));
     file.checksum = *checksum;
   }
   const std::uint64_t checksum = *checksum_of(files);

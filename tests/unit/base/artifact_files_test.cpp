@@ -84,8 +84,8 @@ TEST(ArtifactFiles, every_difference_names_its_file) {
   EXPECT_THAT(
       differences(expected, found, read),
       ElementsAre("file '0' does not belong to it", "file 'b' is missing",
-                  "file 'c' has 2 bytes, published with 3", "file 'd' does not belong to it",
-                  "file 'e' is odd", "file 'g' is not a regular file", "file 'h' does not belong to it"));
+                  "file 'c' has 2 bytes instead of 3", "file 'd' does not belong to it", "file 'e' is odd",
+                  "file 'g' is not a regular file", "file 'h' does not belong to it"));
   EXPECT_THAT(differences({}, DirectoryContents()), IsEmpty());
   EXPECT_THAT(differences(expected, DirectoryContents()), ::testing::SizeIs(5));
 }

@@ -152,7 +152,7 @@ TEST_F(ThreadSessionArtifact, damaged_missing_and_extra_files_are_named) {
   std::ofstream(fs::path(out()) / "more") << "more";
   expect_wrong("file 'more' does not belong to it; file 'values/data' has crc64-xz:");
   fs::resize_file(data, 5);
-  expect_wrong("file 'values/data' has 5 bytes, published with 65536", true);
+  expect_wrong("file 'values/data' has 5 bytes instead of 65536", true);
   fs::remove(data);
   fs::create_symlink("/etc/hostname", data);
   expect_wrong("file 'values/data' is not a regular file", true);
