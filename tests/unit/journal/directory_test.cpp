@@ -86,7 +86,7 @@ TEST_F(JournalDirectory, a_list_that_is_too_long_is_left_out_and_the_rest_still_
   line.files.resize(20000, {std::string(100, 'x'), 1, 1});
   const std::string text = text_of({"at", "run", 0, 1, line});
   EXPECT_LT(text.size(), 4096U);
-  EXPECT_THAT(text, HasSubstr("\"file_count\":20,"));
+  EXPECT_THAT(text, HasSubstr("\"file_count\":20}"));
   const auto parsed = parse_line(text);
   ASSERT_TRUE(parsed);
   const auto& unlisted = std::get<FilePublished>(parsed->event);

@@ -71,13 +71,16 @@ class ThreadSessionArtifact : public testing::Test {
     return local.run(model);
   }
 
+  static void register_line(Session& session) {
+    const std::uint64_t mine = x_points / 2;
+    session.decomposition(
+        "line", Block{{x_points}, {static_cast<std::uint64_t>(session.model_rank()) * mine}, {mine}});
+  }
+
   Collection define(Session& session, const std::string& name) {
     Schema schema;
     schema.dimension("time", unlimited).dimension("x", x_points);
     schema.variable("T", Type::float32, {"time", "x"}).on("line");
-    const std::uint64_t mine = x_points / 2;
-    session.decomposition(
-        "line", Block{{x_points}, {static_cast<std::uint64_t>(session.model_rank()) * mine}, {mine}});
     return session.collection(name, schema,
                               {.file = "{collection}.zz", .directory = directory.path, .store = "cdf5"});
   }
@@ -93,6 +96,7 @@ class ThreadSessionArtifact : public testing::Test {
   void write(float value, const LocalRun::Settings& more = {}) {
     TwoFileStore store;
     const auto model = [&](Session& session, int) {
+      register_line(session);
       OutputFile file = define(session, "out").open();
       put(session, file, value);
       session.wait(file.close());
@@ -184,6 +188,7 @@ TEST_F(ThreadSessionArtifact, without_checksums_sizes_are_compared) {
 TEST_F(ThreadSessionArtifact, that_is_given_up_for_want_of_space_is_removed_whole) {
   FullStore store([&] { return fs::exists(directory.path / "spare.zz.part"); });
   const auto model = [&](Session& session, int) {
+    register_line(session);
     OutputFile file = define(session, "out").open();
     OutputFile spare = define(session, "spare").open();
     const std::vector<float> values(x_points / 2, 2.5F);
@@ -207,6 +212,7 @@ TEST_F(ThreadSessionArtifact, that_is_given_up_for_want_of_space_is_removed_whol
 TEST_F(ThreadSessionArtifact, of_a_failed_run_keeps_its_part_name_and_is_in_the_journal) {
   TwoFileStore store;
   const auto model = [&](Session& session, int rank) {
+    register_line(session);
     OutputFile file = define(session, "out").open();
     put(session, file, 1);
     if (rank == 1) throw Failure(Error(ErrorCode::bad_state, "the model failed"));
@@ -228,6 +234,7 @@ TEST_F(ThreadSessionArtifact, of_a_failed_run_keeps_its_part_name_and_is_in_the_
 TEST_F(ThreadSessionArtifact, that_is_open_at_an_epoch_is_an_error_if_its_format_keeps_none) {
   TwoFileStore store;
   const auto model = [&](Session& session, int) {
+    register_line(session);
     OutputFile file = define(session, "out").open();
     put(session, file, 1);
     session.wait(session.epoch("day-1"));
