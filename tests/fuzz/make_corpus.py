@@ -51,7 +51,7 @@ DIRECTORY_LINES = """\
 "file_count":2,"files":[{"name":"structure","bytes":26,"checksum":"crc64-xz:995dc9bbdf1939fa"},\
 {"name":"values/data","bytes":65536,"checksum":"crc64-xz:0f3e5a7c9b1d2e4f"}],"inode":7,"born_ns":8}
 {"journal":1,"at":"2026-11-25T15:00:01.000Z","run":"run-1","server":0,"sequence":1,"event":"file_published","path":"/out/b.zz",\
-"number":2,"collection":"b","format":"two_files","bytes":0,"records":0,"file_count":1,"files":[{"name":"x\\xff","bytes":0}]}
+"number":2,"collection":"b","format":"two_files","bytes":0,"records":0,"file_count":1,"files":[{"name":"x\\\\xff","bytes":0}]}
 """
 
 
