@@ -115,14 +115,12 @@ TEST_P(ArtifactKill, at_each_system_call_leaves_the_older_or_the_new_directory_w
     EXPECT_EQ(checked->right, value ? 1U : 0U);
     for (const auto& entry : fs::directory_iterator(directory.path)) {
       const std::string name = entry.path().filename();
-      EXPECT_TRUE(name == "out.zz" || name == "journal" || name == "out.zz.part" ||
-                  name == "out.zz.part.lock")
-          << name;
+      EXPECT_TRUE(name == "out.zz" || name == "journal" || name.starts_with("out.zz.part")) << name;
     }
     ASSERT_TRUE(run(directory.path, "next", 3)) << "what is left blocks nobody";
     EXPECT_EQ(value_in(path), 3.0F);
-    EXPECT_FALSE(fs::exists(directory.path / "out.zz.part") ||
-                 fs::exists(directory.path / "out.zz.part.lock"));
+    for (const auto& entry : fs::directory_iterator(directory.path))
+      EXPECT_TRUE(entry.path() == path || entry.path().filename() == "journal") << entry.path();
     if (end == End::finished) break;
     if (HasFailure()) return;
   }
