@@ -47,6 +47,10 @@ journal::FilePublished Server::line_of(const OutputFile& file, const storage::Pu
       facts_of(file), published.size_bytes, published.records, published.checksum, {}};
   if (file.records_dropped > 0) line.dropped = file.records_dropped;
   line.triggers = triggers_.due_for_file(file.collection->name);
+  if (published.files) {
+    line.file_count = published.files->size();
+    line.files = *published.files;
+  }
   return line;
 }
 
