@@ -42,11 +42,11 @@ Result<> Server::reach_epoch(std::size_t peer, const wire::Epoch& message) {
 
 void Server::submit_mark(OutputFile& file, storage::Epoch epoch, EpochKeeper::Parts parts) {
   const bool member = file.role == OutputFile::Role::member;
-  const CollectionTimers timers = timers_of(*file.collection);
+  const CollectionTimers timers = profile_.of(*file.collection);
   epoch.dropped = file.records_dropped;
   files_.submit(file,
                 [this, &file, member, timers, epoch = std::move(epoch), parts = std::move(parts)]() mutable {
-                  observe::Timed timed(timers_.epoch);
+                  observe::Timed timed(profile_.timers().epoch);
                   EpochMarked result{.file = file.id, .epoch = epoch.number};
                   auto marked = [&]() -> Result<> {
                     AFTERBAY_TRY(check_wanted(file));

@@ -33,8 +33,8 @@ void Server::prepare_structure() {
   request.layout = next.sink->file_layout();
   submit_preparation(
       [this, format = next.format, request = std::move(request)]() -> Result<> {
-        const observe::Timed timed(profile_.timer("prepare"));
-        stores_(format).prepare(request);
+        const observe::Timed timed(profile_.preparation());
+        requests_.store(format).prepare(request);
         return {};
       },
       [this]() AFTERBAY_REQUIRES(ingest_thread) {
@@ -64,7 +64,7 @@ void Server::prepare_scratch(const wire::Defined& defined) {
   preparations_.has_scratch = true;
   for (std::size_t i = 0; i < workers_.threads(); ++i)
     submit_preparation([this, bytes]() -> Result<> {
-      scratch_.fault_in(bytes);
+      memory_.prepare_buffer(bytes);
       return {};
     });
 }
@@ -76,7 +76,7 @@ void Server::submit_preparation(AnyThreadFunction<Result<>()> task, IngestFuncti
     auto made = task();
     executor_.post([this, then, made = std::move(made)]() AFTERBAY_REQUIRES(ingest_thread) {
       --preparations_.under_way;
-      if (!made && !failure_) fail(made.error());
+      if (!made && !failure_.happened()) fail(made.error());
       if (then) then();
       tell_defined();
     });
@@ -86,7 +86,7 @@ void Server::submit_preparation(AnyThreadFunction<Result<>()> task, IngestFuncti
 /// The ranks continue when everything is ready. Later definitions are answered at once: workers may
 /// have much to write.
 void Server::tell_defined() {
-  if (!preparations_.answer || failure_ || (preparations_.under_way > 0 && files_.all().empty())) return;
+  if (!preparations_.answer || failure_.happened() || (preparations_.under_way > 0 && files_.all().empty())) return;
   const auto bytes = wire::encode(*std::exchange(preparations_.answer, std::nullopt));
   for (std::size_t p = 0; p < catalog_.ranks(); ++p) {
     if (identity_.number == 0)  // all servers get the same result

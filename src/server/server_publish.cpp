@@ -2,7 +2,6 @@
 // The end of files: workers publish complete files, several together, so that small files share the
 // waits for the disk.
 #include <algorithm>
-#include <set>
 
 #include "server/server.hpp"
 #include "storage/publication.hpp"
@@ -21,7 +20,7 @@ std::uint64_t bytes_of(const OutputFile& file) AFTERBAY_REQUIRES(ingest_thread) 
 }  // namespace
 
 void Server::publish(OutputFile& file) {
-  const CollectionTimers timers = timers_of(*file.collection);
+  const CollectionTimers timers = profile_.of(*file.collection);
   const int priority = space_.of(*file.collection).priority;
   publications_.add({&file, timers.publish, priority, bytes_of(file)});
   workers_.submit([this] { publish_together(publications_.take()); }, priority);
@@ -60,7 +59,7 @@ void Server::publish_together(const std::vector<PublicationQueue::Waiting>& batc
       end.error = results[i].error();
       continue;
     }
-    observe::add(timers_.written, results[i]->cost.bytes_out);
+    observe::add(profile_.timers().written, results[i]->cost.bytes_out);
     telemetry_.tally().written(0, results[i]->cost.bytes_out);
     end.bytes = results[i]->size_bytes;
     end.checksum = results[i]->checksum;
@@ -85,46 +84,15 @@ Result<> Server::take_parts(OutputFile& file) {
   return {};
 }
 
-/// False for variables that may intentionally be left out: scalars, which often only carry
-/// attributes, record variables of a file without records, and variables of a file that is appended
-/// to, which may have values already.
-bool Server::is_never_put(const OutputFile& file, std::uint32_t variable) const {
-  const Variable& it = file.collection->schema.variables[variable];
-  if (file.variables_put[variable] || !it.constant.empty() || it.dimensions.empty()) return false;
-  if (file.collection->existing == Existing::append) return false;
-  return !file.collection->layout->variables[variable].record || file.records_put > 0;
-}
-
-/// Warns once per variable and collection on this server, however many files lack it.
-void Server::warn_of_variables_never_put(const OutputFile& file) {
-  constexpr std::size_t most_names = 5;
-  std::set<std::uint32_t>& known = never_put_[file.collection->id];
-  std::vector<std::string> names;
-  for (std::uint32_t v = 0; v < file.variables_put.size(); ++v)
-    if (is_never_put(file, v) && known.insert(v).second)
-      names.push_back(fmt::format("'{}'", file.collection->schema.variables[v].name));
-  if (names.empty()) return;
-  const std::size_t more = names.size() - std::min(names.size(), most_names);
-  names.resize(names.size() - more);
-  const std::string others = more > 0 ? fmt::format(" and {} more", more) : "";
-  const std::string which = names.size() == 1
-                                ? fmt::format("variable {} was", names.front())
-                                : fmt::format("variables {}{} were", fmt::join(names, ", "), others);
-  const std::string text = fmt::format(
-      "file {}: {} never put: only fill values are there (further files of collection '{}' are not reported)",
-      file.path, which, file.collection->name);
-  warn(text);
-}
-
 /// The file has its final name; for a member: its leader has published it.
 void Server::published(const OutputFile& file) {
   if (file.role == OutputFile::Role::member) return;
   telemetry_.file_published(file.collection->id, file.collection->name, file.path, file.opened_ns,
                             file.published_bytes, file.records_taken);
   fire_published(file);
-  observe::add(timers_.files, 1);
+  observe::add(profile_.timers().files, 1);
   logger_.info("published {}", file.path);
-  warn_of_variables_never_put(file);
+  if (const std::string warning = never_put_.warning(file); !warning.empty()) warn(warning);
   if (file.role == OutputFile::Role::leader)
     fellows_.send_all(file.collection->servers, wire::FilePublished{file.id});
 }

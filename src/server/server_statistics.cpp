@@ -19,8 +19,8 @@ Telemetry::Host Server::telemetry_host() {
 }
 
 void Server::fill(observe::ServerState& state) {
-  state.phase = failure_ ? "failed" : shutdown_.said_goodbye() ? "ended" : "running";
-  if (const observe::Counter* read = profile_.counter("read bytes")) state.bytes_read = read->value();
+  state.phase = failure_.happened() ? "failed" : shutdown_.said_goodbye() ? "ended" : "running";
+  state.bytes_read = profile_.bytes_read();
   state.tasks_queued = workers_.queued();
   state.files_open = files_.all().size();
   state.ranks_ended = shutdown_.ranks_ended();
