@@ -30,6 +30,7 @@ Server::Server(Identity identity, const config::Config& config, std::unique_ptr<
       shared_(config.deadline, shared_host(threads > 0)),
       catalog_(identity_.session_ranks, config),
       strings_(config.memory.server_bytes / strings_share),
+      preparations_(preparations_host(threads)),
       space_(config, space_host(threads > 0)),
       shutdown_(config, shutdown_host()),
       deadlines_(config.deadline),
@@ -131,7 +132,7 @@ bool Server::run_posted() {
 Result<> Server::define(std::size_t peer, const wire::DefineCollection& message) {
   AFTERBAY_TRY_ASSIGN(const ServedCollection* const collection, catalog_.add(peer, message));
   if (message.least != 0) load_.activate();
-  if (collection != nullptr) prepare(*collection);
+  if (collection != nullptr) preparations_.begin(*collection);
   return {};
 }
 
@@ -141,9 +142,7 @@ Result<> Server::define(std::size_t peer, const wire::DefineEnd& message) {
   if (journal_ && message.writes_files != 0) journal_->expect_output();
   AFTERBAY_TRY_ASSIGN(wire::Defined answer, catalog_.complete(port_->frames()));
   telemetry_.activate();
-  prepare_scratch(answer);
-  preparations_.answer = std::move(answer);
-  tell_defined();
+  preparations_.complete(catalog_, std::move(answer));
   return {};
 }
 

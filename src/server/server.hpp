@@ -26,6 +26,7 @@
 #include "server/catalog.hpp"
 #include "server/completions.hpp"
 #include "server/deadlines/deadline_watch.hpp"
+#include "server/deadlines/diagnosis.hpp"
 #include "server/epochs/epoch_keeper.hpp"
 #include "server/executor.hpp"
 #include "server/failure/session_failure.hpp"
@@ -37,7 +38,7 @@
 #include "server/inputs.hpp"
 #include "server/load/load_balance.hpp"
 #include "server/memory/frame_memory.hpp"
-#include "server/preparations.hpp"
+#include "server/prepare/preparations.hpp"
 #include "server/publication_queue.hpp"
 #include "server/records.hpp"
 #include "server/shared/shared_files.hpp"
@@ -116,14 +117,7 @@ class Server {
   void gave_up(std::size_t peer, wire::Abandon message) AFTERBAY_REQUIRES(ingest_thread);
 
   [[nodiscard]] OutputFiles::Host files_host();
-  // Work before the first file is opened.
-  void prepare(const ServedCollection& collection) AFTERBAY_REQUIRES(ingest_thread);
-  void prepare_structure() AFTERBAY_REQUIRES(ingest_thread);
-  void prepare_journal() AFTERBAY_REQUIRES(ingest_thread);
-  void prepare_scratch(const wire::Defined& defined) AFTERBAY_REQUIRES(ingest_thread);
-  void submit_preparation(AnyThreadFunction<Result<>()> task, IngestFunction<void()> then = {})
-      AFTERBAY_REQUIRES(ingest_thread);
-  void tell_defined() AFTERBAY_REQUIRES(ingest_thread);
+  [[nodiscard]] Preparations::Host preparations_host(std::size_t workers);
   [[nodiscard]] LoadBalance::Host load_host();
   void create(OutputFile& file, SchemaChanges changes) AFTERBAY_REQUIRES(ingest_thread);
   /// Called by a worker: reports file system and stripes of a new file.
@@ -218,10 +212,7 @@ class Server {
   [[nodiscard]] bool is_outstanding(std::size_t peer, std::uint64_t ticket) const
       AFTERBAY_REQUIRES(ingest_thread);
   void watch() AFTERBAY_REQUIRES(ingest_thread);
-  [[nodiscard]] Error missing_error() AFTERBAY_REQUIRES(ingest_thread);
-  [[nodiscard]] Error late(std::string what, const std::vector<int>& ranks = {}) const
-      AFTERBAY_REQUIRES(ingest_thread);
-  Error name_unfinished(Error error, std::size_t peer) AFTERBAY_REQUIRES(ingest_thread);
+  [[nodiscard]] Diagnosis diagnosis() AFTERBAY_REQUIRES(ingest_thread);
   void fail(Error error, Witness witness = Witness::this_server) AFTERBAY_REQUIRES(ingest_thread);
   void finish_if_done() AFTERBAY_REQUIRES(ingest_thread);
 

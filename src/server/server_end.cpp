@@ -24,7 +24,7 @@ void Server::watch_links() {
       continue;
     }
     if (!failure_.happened())
-      fail(name_unfinished(lost->error.at_rank(catalog_.session_rank(lost->peer)), lost->peer),
+      fail(diagnosis().name_unfinished(lost->error.at_rank(catalog_.session_rank(lost->peer)), lost->peer),
            Witness::all_servers);
     shutdown_.rank_ended(lost->peer);
   }
@@ -54,98 +54,15 @@ void Server::watch() {
       .ranks_for_room = port_->waiting_for_room(),
       .overdue_ticket = tickets_.waited_longer(deadlines_.limit_ns(), now),
       .others = some_ended || tickets_.waiters() > 0 || !catalog_.still_to_come().empty() ||
-                preparations_.answer.has_value(),
+                preparations_.holds_answer(),
       .writing = epochs_.noting() || files_.being_written(),
   };
-  if (deadlines_.has_expired(waits, now)) fail(missing_error());
+  if (deadlines_.has_expired(waits, now)) fail(diagnosis().missed_deadline());
 }
 
-/// A deadline error. `ranks`: the model ranks that are late; the error names the rank of the first
-/// one.
-Error Server::late(std::string what, const std::vector<int>& ranks) const {
-  Error error = make_error(ErrorCode::timed_out, "{}, and nothing arrived for {} s (the setting 'deadline')",
-                           what, static_cast<double>(config_.deadline.count()) / 1000);
-  return ranks.empty() ? error
-                       : error.at_rank(catalog_.session_rank(static_cast<std::size_t>(ranks.front())));
-}
-
-/// The deadline error that names what the ranks wait for.
-Error Server::missing_error() {
-  if (const auto absent = catalog_.still_to_come(); !absent.empty())
-    return late(fmt::format("{} did not define collections and decompositions (start, or the first open), "
-                            "while other ranks did",
-                            text_of_ranks(absent)),
-                absent);
-  if (preparations_.answer)
-    return late(
-        fmt::format("the journal in {} or the structure of files in /dev/shm is still being created, "
-                    "while ranks wait: a disk hangs",
-                    config_.journal.directory));
-  for (auto& [id, records] : records_.all()) {
-    const ServedCollection& collection = *catalog_.find(id);
-    for (const auto& [seq, record] : records)
-      if (const std::string missing = records_.missing(collection, record); !missing.empty()) {
-        const OutputFile* const file = files_.find(record.file);
-        return late(missing, records_.absent(collection, record))
-            .in_file(file == nullptr ? collection.name : file->path)
-            .in_variable(records_.missing_variable(collection, record));
-      }
-  }
-  for (const Ticket& ticket : tickets_.open())
-    if (ticket.strings > strings_.taken())
-      return late(
-          fmt::format("model rank {} put {} string variables, model rank 0 only {}: every rank must call "
-                      "put_strings, and the values of model rank 0 are written",
-                      ticket.peer, ticket.strings, strings_.taken()),
-          {static_cast<int>(ticket.peer)});
-  if (const std::string missing = epochs_.missing(); !missing.empty()) return late(missing);
-  for (const auto& [id, file] : files_.all())
-    if (file.closed_by > 0 && !file.closed_by_all())
-      return late(fmt::format("{} did not close the file, while other ranks did",
-                              text_of_ranks(file.not_closed())),
-                  file.not_closed())
-          .in_file(file.path);
-  std::vector<int> behind;
-  for (auto& [id, records] : records_.all())
-    if (behind.empty() && !records.empty()) behind = records_.not_ended(id, records.begin()->first);
-  if (!behind.empty())
-    return late(fmt::format("{} did not end the step, while other ranks wait for it", text_of_ranks(behind)),
-                behind);
-  std::vector<int> absent;
-  for (std::size_t p = 0; p < catalog_.ranks(); ++p)
-    if (!shutdown_.has_ended(p)) absent.push_back(static_cast<int>(p));
-  if (shutdown_.ranks_ended() > 0)
-    return late(fmt::format("{} did not finalize, while other ranks did", text_of_ranks(absent)), absent);
-  return late(fmt::format(
-      "ranks wait for room in the server's memory ({} of {} bytes in use) and no record is complete: "
-      "put variables in the same order on all ranks, or raise memory.server",
-      port_->frames().used_bytes(), port_->frames().capacity_bytes()));
-}
-
-/// Adds the file and variable that remain incomplete to the error of a rank that ended early.
-Error Server::name_unfinished(Error error, std::size_t peer) {
-  std::vector<const OutputFile*> unfinished;
-  for (const auto& [id, file] : files_.all())
-    if (!file.closed[peer]) unfinished.push_back(&file);
-  const auto path_of = [&](std::uint64_t id) AFTERBAY_REQUIRES(ingest_thread) {
-    const OutputFile* const file = files_.find(id);
-    return file == nullptr ? std::string() : file->path;
-  };
-  if (const auto awaited = records_.awaited_from(peer)) {
-    error.add(fmt::format("other ranks had put variable '{}'{}, model rank {} not yet", awaited->variable,
-                          awaited->record_text(), peer));
-    error.in_file(path_of(awaited->file)).in_variable(awaited->variable);
-  } else if (const auto last = records_.last_put(peer)) {
-    error.add(fmt::format("the last put of model rank {} was variable '{}'{}", peer, last->variable,
-                          last->record_text()));
-    error.in_file(path_of(last->file)).in_variable(last->variable);
-  }
-  if (unfinished.empty()) return error;
-  error.in_file(unfinished.front()->path);
-  error.add(
-      fmt::format("not complete: {}{}", unfinished.front()->path,
-                  unfinished.size() > 1 ? fmt::format(" and {} more files", unfinished.size() - 1) : ""));
-  return error;
+Diagnosis Server::diagnosis() {
+  return Diagnosis({config_, catalog_, preparations_, records_, files_, tickets_, strings_, epochs_, shutdown_,
+                    port_->frames()});
 }
 
 /// A rank ended without finalize. If it only forwards a failure, for example of another server,
@@ -213,7 +130,7 @@ Shutdown::Host Server::shutdown_host() {
   host.fail = [this](Error error) AFTERBAY_REQUIRES(ingest_thread) { fail(std::move(error)); };
   host.fail_for_rank = [this](Error error, std::size_t peer) AFTERBAY_REQUIRES(ingest_thread) {
     error.at_rank(catalog_.session_rank(peer));
-    fail(name_unfinished(std::move(error), peer), Witness::all_servers);
+    fail(diagnosis().name_unfinished(std::move(error), peer), Witness::all_servers);
   };
   host.forget_link = [this](std::size_t peer) AFTERBAY_REQUIRES(ingest_thread) { port_->forget(peer); };
   host.rank_ended = [this](std::size_t peer) AFTERBAY_REQUIRES(ingest_thread) { inputs_.forget(peer); };

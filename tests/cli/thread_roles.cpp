@@ -21,7 +21,7 @@ void Server::hand_over(OutputFile& file) {
   workers_.submit([this] { telemetry_.show_progress(); });          // refused: 'show_progress'
   workers_.submit([this, &file] { publish(file); });                // refused: 'publish'
   workers_.submit([this] { (void)port_->pump(); });                 // refused: 'pump'
-  workers_.submit_first([this] { preparations_.answer.reset(); });  // refused: 'preparations_'
+  workers_.submit_first([this] { preparations_.holds_answer(); });  // refused: 'preparations_'
   files_.submit(file, [this] { strings_.written(1); });             // refused: 'strings_'
 
   // State of a file.
