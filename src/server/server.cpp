@@ -25,7 +25,7 @@ Server::Server(Identity identity, const config::Config& config, std::unique_ptr<
       port_(std::move(port)),
       logger_(std::move(logger)),
       journal_(std::move(journal)),
-      requests_(config, std::move(stores), identity_.number, journal_ && config.sums_files()),
+      requests_(config, std::move(stores), identity_.number, journal_.is_kept() && config.sums_files()),
       fellows_(*port_, std::move(fellows), identity_.session_ranks.size()),
       shared_(config.deadline, shared_host(threads > 0)),
       catalog_(identity_.session_ranks, config),
@@ -139,7 +139,7 @@ Result<> Server::define(std::size_t peer, const wire::DefineCollection& message)
 Result<> Server::define(std::size_t peer, const wire::DefineEnd& message) {
   AFTERBAY_TRY_ASSIGN(const bool last, catalog_.end(peer, message));
   if (!last) return {};
-  if (journal_ && message.writes_files != 0) journal_->expect_output();
+  if (message.writes_files != 0) journal_.expect_output();
   AFTERBAY_TRY_ASSIGN(wire::Defined answer, catalog_.complete(port_->frames()));
   telemetry_.activate();
   preparations_.complete(catalog_, std::move(answer));

@@ -36,6 +36,7 @@
 #include "server/files/output_files.hpp"
 #include "server/identity.hpp"
 #include "server/inputs.hpp"
+#include "server/journal/run_journal.hpp"
 #include "server/load/load_balance.hpp"
 #include "server/memory/frame_memory.hpp"
 #include "server/prepare/preparations.hpp"
@@ -159,16 +160,9 @@ class Server {
   Result<> complete(FilePublished& it) AFTERBAY_REQUIRES(ingest_thread);
   void published(const OutputFile& file) AFTERBAY_REQUIRES(ingest_thread);
 
-  // The journal; from any thread.
-  [[nodiscard]] Result<> note_opened(const OutputFile& file);
-  [[nodiscard]] bool notes_opening(const OutputFile& file) const;
   void submit_opened_note(OutputFile& file) AFTERBAY_REQUIRES(ingest_thread);
-  [[nodiscard]] journal::FilePublished line_of(const OutputFile& file,
-                                               const storage::Published& published) const;
-  void note_warning(std::string text);
-  /// Also logs the warning.
+  /// Any thread: logs the warning and records it in the journal.
   void warn(const std::string& text);
-  void note_not_published(const OutputFile& file, std::string why) AFTERBAY_REQUIRES(ingest_thread);
 
   // Full disks, and stops by a signal.
   [[nodiscard]] Result<> check_wanted(const OutputFile& file) const;
@@ -222,7 +216,7 @@ class Server {
   const config::Config& config_;
   std::unique_ptr<transport::ServerPort> port_;
   Logger logger_;
-  std::unique_ptr<journal::Recorder> journal_;  ///< null: none is kept
+  RunJournal journal_;
 
   FileRequests requests_;
   FellowServers fellows_ AFTERBAY_GUARDED_BY(ingest_thread);

@@ -116,7 +116,7 @@ void Server::fail(Error error, Witness witness) {
   fellows_.broadcast(wire::ServerFailed{failed, report.done});
   shared_.session_failed(failed);
   // After all others were told, because its disk may hang.
-  if (journal_) journal_->failed(failed);
+  journal_.failed(failed);
   tickets_.clear();
   epochs_.stop();
   triggers_.forget_epochs();
@@ -173,8 +173,7 @@ bool Server::nothing_left() {
 }
 
 void Server::say_goodbye() {
-  if (journal_)
-    if (auto ended = journal_->ended(!failure_.happened()); !ended) fail(std::move(ended).error());
+  if (auto ended = journal_.ended(!failure_.happened()); !ended) fail(std::move(ended).error());
   const auto bye = wire::encode(wire::Bye{});
   for (std::size_t p = 0; p < catalog_.ranks() && !failure_.happened(); ++p) port_->send(p, bye);
   fellows_.broadcast(wire::Farewell{});

@@ -14,7 +14,7 @@ EpochKeeper::Host Server::epoch_host() {
   host.is_written = [this](const Ticket& ticket)
                         AFTERBAY_REQUIRES(ingest_thread) { return is_written(ticket); };
   host.awaits_journal = [this](const OutputFile& file)
-                            AFTERBAY_REQUIRES(ingest_thread) { return notes_opening(file) && !file.noted; };
+                            AFTERBAY_REQUIRES(ingest_thread) { return journal_.records_opening(file) && !file.noted; };
   host.mark = [this](OutputFile& file, storage::Epoch epoch, EpochKeeper::Parts parts)
                   AFTERBAY_REQUIRES(ingest_thread) { submit_mark(file, std::move(epoch), std::move(parts)); };
   host.send_part = [this](const OutputFile& file, wire::EpochPart part) AFTERBAY_REQUIRES(ingest_thread) {
@@ -68,7 +68,7 @@ void Server::submit_mark(OutputFile& file, storage::Epoch epoch, EpochKeeper::Pa
 void Server::note_epoch(std::uint64_t number, journal::EpochCompleted line) {
   line.triggers = triggers_.due_for_epoch();
   workers_.submit([this, number, line = std::move(line)]() mutable {
-    auto noted = journal_ ? journal_->epoch_completed(std::move(line)) : Result<>();
+    auto noted = journal_.epoch_completed(std::move(line));
     executor_.post([this, number, noted = std::move(noted)]() AFTERBAY_REQUIRES(ingest_thread) mutable {
       if (!noted) return fail(std::move(noted).error());
       epochs_.noted(number);

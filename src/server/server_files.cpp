@@ -31,10 +31,10 @@ OutputFiles::Host Server::files_host() {
                     AFTERBAY_REQUIRES(ingest_thread) { tickets_.answer(peer, ticket); };
   host.published = [this](const OutputFile& file) AFTERBAY_REQUIRES(ingest_thread) { published(file); };
   host.not_published = [this](const OutputFile& file, const std::string& why)
-                           AFTERBAY_REQUIRES(ingest_thread) { note_not_published(file, why); };
+                           AFTERBAY_REQUIRES(ingest_thread) { journal_.given_up(file, why); };
   host.given_up = [this](const OutputFile& file, const std::string& why) AFTERBAY_REQUIRES(ingest_thread) {
     profile_.count_given_up(*file.collection);
-    note_not_published(file, why);
+    journal_.given_up(file, why);
   };
   host.removed = [this](const OutputFile& file) AFTERBAY_REQUIRES(ingest_thread) {
     shared_.removed(file);

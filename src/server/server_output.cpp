@@ -50,7 +50,7 @@ void Server::create(OutputFile& file, SchemaChanges changes) {
     const auto make = [&]() -> Result<> {
       // Without the run in the journal, a part file could not be attributed to a run if this
       // process were killed now.
-      if (journal_ && traits_of(collection->format).publishes) AFTERBAY_TRY(journal_->begin());
+      if (journal_.records(*collection)) AFTERBAY_TRY(journal_.begin());
       AFTERBAY_TRY_ASSIGN(request.schema, model::apply(collection->schema, changes));
       AFTERBAY_TRY_ASSIGN(result.created, requests_.store(collection->format).create(request));
       note_striping(*collection, *result.created);

@@ -19,7 +19,7 @@ Preparations::Host Server::preparations_host(std::size_t workers) {
     const observe::Timed timed(profile_.preparation());
     requests_.store(format).prepare(request);
   };
-  if (journal_) host.begin_journal = [this] { return journal_->begin(); };
+  if (journal_.is_kept()) host.begin_journal = [this] { return journal_.begin(); };
   host.make_buffer = [this](std::uint64_t bytes) { memory_.prepare_buffer(bytes); };
   host.has_files = [this]() AFTERBAY_REQUIRES(ingest_thread) { return !files_.all().empty(); };
   host.session_failed = [this]() AFTERBAY_REQUIRES(ingest_thread) { return failure_.happened(); };

@@ -42,13 +42,16 @@ void Server::publish_together(const std::vector<PublicationQueue::Waiting>& batc
     whole.push_back(i);
     files.push_back(file.file.get());
   }
+  const auto line_of = [this](const OutputFile& file, const storage::Published& published) {
+    return RunJournal::line_of(file, published, triggers_.due_for_file(file.collection->name));
+  };
   const auto results = storage::publish_together(files, [&](std::span<const storage::Durable> durable) {
     std::vector<journal::FileReady> lines;
     for (const storage::Durable& it : durable) {
       const storage::Published& published = *it.published;
       lines.push_back({line_of(*batch[whole[it.index]].file, published), published.inode, published.born_ns});
     }
-    return journal_ ? journal_->ready(std::move(lines)) : Result<>();
+    return journal_.ready(std::move(lines));
   });
   std::vector<journal::FilePublished> lines;
   std::vector<std::size_t> named;
@@ -63,12 +66,12 @@ void Server::publish_together(const std::vector<PublicationQueue::Waiting>& batc
     telemetry_.tally().written(0, results[i]->cost.bytes_out);
     end.bytes = results[i]->size_bytes;
     end.checksum = results[i]->checksum;
-    if (!journal_ || !traits_of(file.collection->format).publishes) continue;
+    if (!journal_.records(*file.collection)) continue;
     lines.push_back(line_of(file, *results[i]));
     named.push_back(whole[i]);
   }
   if (!lines.empty())
-    if (const auto noted = journal_->published(std::move(lines)); !noted)
+    if (const auto noted = journal_.published(std::move(lines)); !noted)
       for (const std::size_t i : named) ends[i].error = noted.error();
   const std::uint64_t each_ns = batch.empty() ? 0 : (now_ns() - begin_ns) / batch.size();
   for (std::size_t i = 0; i < batch.size(); ++i)

@@ -14,7 +14,7 @@ Telemetry::Host Server::telemetry_host() {
           [this](const std::string& text) AFTERBAY_REQUIRES(ingest_thread) {
             if (shutdown_.said_goodbye()) return;  // the end of the run is already in the journal
             logger_.warning("I/O server {}: {}", identity_.number, text);
-            note_warning(text);
+            journal_.warned(text);
           }};
 }
 
@@ -51,7 +51,7 @@ void Server::note_written(std::uint32_t collection, const Record& record) {
 
 void Server::warn(const std::string& text) {
   logger_.warning("{}", text);
-  note_warning(text);
+  journal_.warned(text);
 }
 
 observe::ServerHistory Server::history() const { return telemetry_.history(); }
