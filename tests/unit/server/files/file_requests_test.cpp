@@ -7,6 +7,8 @@
 #include <memory>
 #include <stdexcept>
 
+#include "storage/block_writer/disk.hpp"
+
 namespace afterbay::server {
 namespace {
 

@@ -162,7 +162,9 @@ TEST_F(ServerPreparations, MakesOneBufferPerWorkerForTheFirstBatchThatNeedsThem)
   schema.dimension("x", 8).variable("t", Type::float64, {"x"}).on("grid");
   wire::DefineDecomposition grid;
   grid.name = "grid";
-  grid.block = {.global = {8}, .start = {0}, .count = {8}};
+  grid.block.global = {8};
+  grid.block.start = {0};
+  grid.block.count = {8};
   ASSERT_TRUE(catalog_.add(0, grid));
   wire::DefineCollection message;
   message.id = 3;
@@ -170,7 +172,7 @@ TEST_F(ServerPreparations, MakesOneBufferPerWorkerForTheFirstBatchThatNeedsThem)
   message.format = Format::cdf5;
   message.servers = {1};
   message.decompositions = {0};
-  message.stages = {{0, "scale", "2"}};
+  message.stages = {{0, "multiply", "2"}};
   message.schema = schema;
   ASSERT_TRUE(catalog_.add(0, message));
   ASSERT_TRUE(catalog_.end(0, {.serial = 1}).value());
