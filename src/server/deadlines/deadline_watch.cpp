@@ -4,13 +4,13 @@
 namespace afterbay::server {
 namespace {
 
-constexpr std::uint64_t interval_ns = 250'000'000;
+constexpr std::uint64_t watch_interval_ns = 250'000'000;
 
 }  // namespace
 
 bool DeadlineWatch::is_due(std::uint64_t now_ns) noexcept {
   if (now_ns < next_ns_) return false;
-  next_ns_ = now_ns + interval_ns;
+  next_ns_ = now_ns + watch_interval_ns;
   return true;
 }
 
