@@ -44,7 +44,7 @@ Server::Server(Identity identity, const config::Config& config, std::unique_ptr<
       inputs_({config_, *port_, catalog_, workers_, profile,
                [this](IngestFunction<void()> then) { executor_.post(std::move(then)); }}),
       profile_(profile, threads),
-      publications_(threads),
+      publisher_(journal_, threads, publisher_host()),
       workers_(threads) {
   port_->set_scatter(
       [this](std::size_t peer, const transport::FrameSlot& slot, std::uint32_t piece,

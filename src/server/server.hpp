@@ -40,7 +40,7 @@
 #include "server/load/load_balance.hpp"
 #include "server/memory/frame_memory.hpp"
 #include "server/prepare/preparations.hpp"
-#include "server/publication_queue.hpp"
+#include "server/publish/publisher.hpp"
 #include "server/records.hpp"
 #include "server/shared/shared_files.hpp"
 #include "server/shutdown/shutdown.hpp"
@@ -138,8 +138,7 @@ class Server {
   void account(const storage::WriteCost& cost, const CollectionTimers& timers);
   Result<> end_record(const ServedCollection& collection, std::uint64_t seq) AFTERBAY_REQUIRES(ingest_thread);
   void publish(OutputFile& file) AFTERBAY_REQUIRES(ingest_thread);
-  void publish_together(const std::vector<PublicationQueue::Waiting>& batch);
-  [[nodiscard]] Result<> take_parts(OutputFile& file);
+  [[nodiscard]] Publisher::Host publisher_host();
 
   // Called by workers, for the ingest thread; see completions.hpp.
   /// Any thread.
@@ -246,7 +245,7 @@ class Server {
 
   Inputs inputs_ AFTERBAY_GUARDED_BY(ingest_thread);
   ServerProfile profile_;
-  PublicationQueue publications_;
+  Publisher publisher_;
   Workers workers_;  ///< last member: its tasks use all of the above
 };
 

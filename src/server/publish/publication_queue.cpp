@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/publication_queue.hpp"
+#include "server/publish/publication_queue.hpp"
 
 #include <algorithm>
 #include <utility>
