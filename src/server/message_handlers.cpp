@@ -86,8 +86,7 @@ Result<> Server::handle_server(std::size_t server, std::span<const std::byte> me
       // The session.
       on<wire::EpochComplete>([](S& s, Number, const auto& m)
                                   ON_INGEST { s.triggers_.epoch_complete_elsewhere(m.number); }),
-      on<wire::ServerLoad>([](S& s, Number from, const auto& m)
-                               ON_INGEST { s.load_.take(from, m); }),
+      on<wire::ServerLoad>([](S& s, Number from, const auto& m) ON_INGEST { s.load_.take(from, m); }),
       on<wire::ServerFailed>([](S& s, Number from, auto&& m) ON_INGEST {
         if (!s.failure_.happened())
           s.fail(m.error.add(fmt::format("I/O server {} forwarded this error", from)),

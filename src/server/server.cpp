@@ -119,7 +119,8 @@ bool Server::take_messages() {
 
 /// Strings stay with the rank while too many wait here to be written.
 bool Server::must_wait(std::span<const std::byte> message) const {
-  return wire::kind_of(message) == wire::PutStrings::kind && !failure_.happened() && !strings_.has_room(message.size());
+  return wire::kind_of(message) == wire::PutStrings::kind && !failure_.happened() &&
+         !strings_.has_room(message.size());
 }
 
 bool Server::run_posted() {

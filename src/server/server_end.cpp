@@ -61,8 +61,8 @@ void Server::watch() {
 }
 
 Diagnosis Server::diagnosis() {
-  return Diagnosis({config_, catalog_, preparations_, records_, files_, tickets_, strings_, epochs_, shutdown_,
-                    port_->frames()});
+  return Diagnosis({config_, catalog_, preparations_, records_, files_, tickets_, strings_, epochs_,
+                    shutdown_, port_->frames()});
 }
 
 /// A rank ended without finalize. If it only forwards a failure, for example of another server,

@@ -13,8 +13,9 @@ EpochKeeper::Host Server::epoch_host() {
   host.file = [this](std::uint64_t id) AFTERBAY_REQUIRES(ingest_thread) { return files_.find(id); };
   host.is_written = [this](const Ticket& ticket)
                         AFTERBAY_REQUIRES(ingest_thread) { return is_written(ticket); };
-  host.awaits_journal = [this](const OutputFile& file)
-                            AFTERBAY_REQUIRES(ingest_thread) { return journal_.records_opening(file) && !file.noted; };
+  host.awaits_journal = [this](const OutputFile& file) AFTERBAY_REQUIRES(ingest_thread) {
+    return journal_.records_opening(file) && !file.noted;
+  };
   host.mark = [this](OutputFile& file, storage::Epoch epoch, EpochKeeper::Parts parts)
                   AFTERBAY_REQUIRES(ingest_thread) { submit_mark(file, std::move(epoch), std::move(parts)); };
   host.send_part = [this](const OutputFile& file, wire::EpochPart part) AFTERBAY_REQUIRES(ingest_thread) {

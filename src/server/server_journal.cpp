@@ -17,9 +17,7 @@ void Server::submit_opened_note(OutputFile& file) {
 }
 
 TriggerRunner::Host Server::trigger_host() {
-  return {[this](journal::TriggerRan line) {
-            journal_.triggered(std::move(line));
-          },
+  return {[this](journal::TriggerRan line) { journal_.triggered(std::move(line)); },
           [this](std::uint64_t number, const std::string& name) AFTERBAY_REQUIRES(ingest_thread) {
             if (auto sent = fellows_.send(0, wire::EpochComplete{number}); !sent)
               fail(std::move(sent).error().add(

@@ -6,8 +6,9 @@
 namespace afterbay::server {
 
 FrameMemory::Host Server::memory_host() {
-  return {identity_.number, [this] { executor_.post([] {}); }, [this](const std::string& text) { warn(text); },
-          [this](const Overflow::RecordKey& record) AFTERBAY_REQUIRES(ingest_thread) { note_dropped(record); }};
+  return {
+      identity_.number, [this] { executor_.post([] {}); }, [this](const std::string& text) { warn(text); },
+      [this](const Overflow::RecordKey& record) AFTERBAY_REQUIRES(ingest_thread) { note_dropped(record); }};
 }
 
 bool Server::is_droppable(const ServedCollection& collection) {
@@ -25,10 +26,10 @@ void Server::note_dropped(const Overflow::RecordKey& key) {
   const Record* const record = records_.find(key.first, key.second);
   OutputFile* const file = record == nullptr ? nullptr : files_.find(record->file);
   if (file == nullptr || file->records_dropped++ > 0) return;
-  warn(
-      fmt::format("collection \"{}\": the server's memory is full, and records of {} are dropped, the first of "
-                  "them number {}; they will hold fill values",
-                  file->collection->name, file->path, said_index(record->record)));
+  warn(fmt::format(
+      "collection \"{}\": the server's memory is full, and records of {} are dropped, the first of "
+      "them number {}; they will hold fill values",
+      file->collection->name, file->path, said_index(record->record)));
 }
 
 Result<storage::WriteCost> Server::write_queued(const Overflow::Handle& frame, const OutputFile& file,

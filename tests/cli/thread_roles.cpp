@@ -12,7 +12,8 @@ void Server::hand_over(OutputFile& file) {
   workers_.submit([this, &file, id = file.id, number = file.pending] {
     (void)shutdown_.check_time(file.path);
     port_->wake();
-    executor_.post([this, id, number]() AFTERBAY_REQUIRES(ingest_thread) { deadlines_.add_activity(id + number); });
+    executor_.post([this, id, number]()
+                       AFTERBAY_REQUIRES(ingest_thread) { deadlines_.add_activity(id + number); });
   });
 
   // State of the server.

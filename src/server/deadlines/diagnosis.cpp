@@ -74,7 +74,8 @@ std::optional<Error> Diagnosis::missing_calls() const {
     if (records.empty()) continue;
     if (const auto behind = from_.records.not_ended(id, records.begin()->first); !behind.empty())
       return late(
-          fmt::format("{} did not end the step, while other ranks wait for it", text_of_ranks(behind)), behind);
+          fmt::format("{} did not end the step, while other ranks wait for it", text_of_ranks(behind)),
+          behind);
   }
   return std::nullopt;
 }

@@ -29,15 +29,15 @@ void FrameMemory::watch() {
   if ((error != 0) == refused_) return;
   refused_ = error != 0;
   const std::string configured = print_bytes(configured_bytes_);
-  host_.warn(refused_ ? fmt::format(
-                            "I/O server {}: this node has no memory for more than {} of its {} "
-                            "(memory.server): {}. Output continues, and model ranks wait for room sooner. Give "
-                            "the job more memory per node, lower memory.server, or use fewer I/O servers per "
-                            "node",
-                            host_.server, print_bytes(frames_.capacity_bytes()), configured,
-                            std::strerror(error))
-                      : fmt::format("I/O server {}: all of its {} of memory (memory.server) can be used again",
-                                    host_.server, configured));
+  host_.warn(
+      refused_
+          ? fmt::format("I/O server {}: this node has no memory for more than {} of its {} "
+                        "(memory.server): {}. Output continues, and model ranks wait for room sooner. Give "
+                        "the job more memory per node, lower memory.server, or use fewer I/O servers per "
+                        "node",
+                        host_.server, print_bytes(frames_.capacity_bytes()), configured, std::strerror(error))
+          : fmt::format("I/O server {}: all of its {} of memory (memory.server) can be used again",
+                        host_.server, configured));
 }
 
 }  // namespace afterbay::server

@@ -97,8 +97,8 @@ class ServerDiagnosis : public ::testing::Test {
   StringQueue strings_{1000};
   EpochKeeper epochs_{epochs_host()};
   Shutdown shutdown_{config_, shutdown_host()};
-  const Diagnosis::Sources sources_{config_,  catalog_, preparations_, records_, files_, tickets_,
-                                    strings_, epochs_,  shutdown_,     frames_};
+  const Diagnosis::Sources sources_{config_,  catalog_, preparations_, records_,  files_,
+                                    tickets_, strings_, epochs_,       shutdown_, frames_};
 };
 
 TEST_F(ServerDiagnosis, NamesRanksThatDidNotDefineWhatOthersDid) {
@@ -173,8 +173,9 @@ TEST_F(ServerDiagnosis, AnErrorOfALostRankNamesWhatOthersHadPut) {
   const Error error = Diagnosis(sources_).name_unfinished(Error(ErrorCode::peer_lost, "lost"), 1);
   EXPECT_EQ(error.file, "out.nc");
   EXPECT_EQ(error.variable, "t");
-  EXPECT_THAT(error.text(), AllOf(HasSubstr("other ranks had put variable 't' of record 2, model rank 1 not yet"),
-                                  HasSubstr("not complete: out.nc")));
+  EXPECT_THAT(error.text(),
+              AllOf(HasSubstr("other ranks had put variable 't' of record 2, model rank 1 not yet"),
+                    HasSubstr("not complete: out.nc")));
 }
 
 TEST_F(ServerDiagnosis, OrTheLastThatTheRankPut) {

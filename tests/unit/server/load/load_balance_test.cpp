@@ -90,8 +90,9 @@ TEST_F(ServerLoadBalance, TheChoosingServerCountsItsOwnLoad) {
 
 TEST_F(ServerLoadBalance, RefusesCandidatesThatAreNoServers) {
   LoadBalance& load = make(0);
-  for (const auto& candidates : {std::vector<wire::Candidate>{}, std::vector<wire::Candidate>{{3, {0}}},
-                                 std::vector<wire::Candidate>{{0, {0, 3}}}, std::vector<wire::Candidate>{{0, {}}}}) {
+  for (const auto& candidates :
+       {std::vector<wire::Candidate>{}, std::vector<wire::Candidate>{{3, {0}}},
+        std::vector<wire::Candidate>{{0, {0, 3}}}, std::vector<wire::Candidate>{{0, {}}}}) {
     const auto chosen = load.choose(question(candidates));
     ASSERT_FALSE(chosen);
     EXPECT_THAT(chosen.error().message, HasSubstr("not among the 3 servers"));

@@ -116,8 +116,9 @@ TEST_F(ServerFrameMemory, WarnsOnceIfTheSystemRefusesMemoryAndOnceIfItNoLongerDo
   frames_.error = ENOMEM;
   memory.watch();
   memory.watch();
-  EXPECT_THAT(warnings_, ElementsAre(AllOf(HasSubstr("I/O server 3: this node has no memory for more than 1000"),
-                                           HasSubstr("of its 4000KiB (memory.server)"))));
+  EXPECT_THAT(warnings_,
+              ElementsAre(AllOf(HasSubstr("I/O server 3: this node has no memory for more than 1000"),
+                                HasSubstr("of its 4000KiB (memory.server)"))));
   frames_.error = 0;
   memory.watch();
   memory.watch();

@@ -50,7 +50,8 @@ TEST(ServerServerProfile, AddsTheStepsOfAWrite) {
   observe::Profile observed;
   ServerProfile profile(observed, 2);
   const auto& timers = profile.of(collection(1, "history"));
-  profile.add({.encode_ns = 30, .write_ns = 50, .bytes_in = 400, .bytes_out = 100, .direct_bytes = 60}, timers);
+  profile.add({.encode_ns = 30, .write_ns = 50, .bytes_in = 400, .bytes_out = 100, .direct_bytes = 60},
+              timers);
   profile.add({.write_ns = 50, .bytes_in = 400, .bytes_out = 100}, timers);
   EXPECT_EQ(timers.encode->inclusive_ns(), 30u);
   EXPECT_EQ(timers.encode->count(), 1u);
