@@ -231,7 +231,7 @@ Result<> run(const Command& command, std::chrono::milliseconds deadline, Output&
     const bool stopped = command.stop != nullptr && command.stop->load();
     return fail(command_error(ErrorCode::timed_out, command,
                               stopped
-                                  ? "was killed before its time, as the run ends"
+                                  ? "was killed early because the run ends"
                                   : fmt::format("did not end within {} ms and was killed", deadline.count()),
                               text));
   }

@@ -1,23 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "journal/judge.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstring>
 #include <tuple>
-
-#include "base/crc64.hpp"
-#include "base/regular_file.hpp"
 
 namespace afterbay::journal {
 namespace {
-
-constexpr std::size_t read_bytes = std::size_t{4} << 20;
 
 RunState state_of_server(const ServerOfRun& server, const Asker& asker) {
   if (server.ended) return server.ended->ok ? RunState::complete : RunState::failed;
@@ -26,37 +17,6 @@ RunState state_of_server(const ServerOfRun& server, const Asker& asker) {
   // Locks of another host may not be visible here.
   const bool is_sure = server.holder == Holder::nobody && server.started.host == asker.host;
   return is_sure ? RunState::killed : RunState::unclear;
-}
-
-/// A file that is open for reading.
-class Reading {
- public:
-  explicit Reading(const std::string& path) : file_(path) {}
-  [[nodiscard]] bool open() const noexcept { return file_.open(); }
-  [[nodiscard]] bool missing() const noexcept {
-    return file_.number() == ENOENT || file_.number() == ENOTDIR;
-  }
-  [[nodiscard]] std::string problem() const { return file_.problem(); }
-  [[nodiscard]] std::uint64_t size_bytes() const noexcept { return file_.size_bytes(); }
-  [[nodiscard]] std::optional<std::uint64_t> checksum() const {
-    ::posix_fadvise(file_.descriptor(), 0, 0, POSIX_FADV_SEQUENTIAL);
-    std::vector<std::byte> buffer(read_bytes);
-    std::uint64_t sum = crc64({});
-    for (;;) {
-      const ssize_t got = ::read(file_.descriptor(), buffer.data(), buffer.size());
-      if (got < 0 && errno == EINTR) continue;
-      if (got < 0) return std::nullopt;
-      if (got == 0) return sum;
-      sum = crc64(std::span(buffer).first(static_cast<std::size_t>(got)), sum);
-    }
-  }
-
- private:
-  RegularFile file_;
-};
-
-CheckedFile found(const PublishedFile& entry, Finding finding, std::string detail = {}) {
-  return {entry, finding, std::move(detail)};
 }
 
 }  // namespace
@@ -243,23 +203,6 @@ std::map<SeriesName, PublishedFile> last_files(const Journal& journal) {
     last = std::move(of_run);
   }
   return last;
-}
-
-CheckedFile check_file(const PublishedFile& entry, bool quick) {
-  const Reading file(entry.file.file.path);
-  if (!file.open() && file.missing()) return found(entry, Finding::missing);
-  if (!file.open()) return found(entry, Finding::unreadable, file.problem());
-  const std::uint64_t size = file.size_bytes();
-  if (size != entry.file.bytes)
-    return found(entry, size < entry.file.bytes ? Finding::shorter : Finding::longer,
-                 fmt::format("{} bytes, published with {}", size, entry.file.bytes));
-  if (quick || !entry.file.checksum) return found(entry, Finding::right);
-  const auto checksum = file.checksum();
-  if (!checksum) return found(entry, Finding::unreadable, std::strerror(errno));
-  if (*checksum == *entry.file.checksum) return found(entry, Finding::right);
-  return found(
-      entry, Finding::changed,
-      fmt::format("{}, published with {}", print_checksum(*checksum), print_checksum(*entry.file.checksum)));
 }
 
 namespace {

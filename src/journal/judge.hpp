@@ -70,7 +70,7 @@ const char* name_of(Finding finding) noexcept;
 struct CheckedFile {
   PublishedFile entry;
   Finding finding = Finding::right;
-  std::string detail;  ///< "12 of 4096 bytes"
+  std::string detail;  ///< "12 bytes, published with 4096"; of a directory: the files that differ
 };
 
 struct Verification {
@@ -82,7 +82,8 @@ struct Verification {
   std::uint64_t replaced = 0;          ///< entries whose file names belong to other files now
 };
 
-/// Compares size and (unless `quick`) checksum of one file with its entry. Reads the whole file.
+/// Compares size and (unless `quick`) checksum of one file with its entry; of a directory, those of
+/// each of its files, and whether it contains others. Reads everything unless `quick`.
 CheckedFile check_file(const PublishedFile& entry, bool quick);
 
 /// Verifies all files of the journal, by the newest entry of each path (newest_files). A file that

@@ -18,6 +18,8 @@ using Json = nlohmann::ordered_json;
 
 constexpr int format_version = 1;
 constexpr std::string_view checksum_start = "crc64-xz:";
+/// A longer list of files is left out. Readers keep the lists of all lines in memory.
+constexpr std::size_t most_list_bytes = std::size_t{1} << 20;
 
 /// A checksum as a field of a line.
 struct ChecksumField {
@@ -29,6 +31,11 @@ struct TriggersField {
   std::vector<std::string>& names;
 };
 
+/// Left out if there are none, or if they take too much room.
+struct FilesField {
+  std::vector<ArtifactFile>& files;
+};
+
 /// A path, which need not be UTF-8.
 template <class T>
 struct PathField {
@@ -38,6 +45,14 @@ template <class T>
 PathField(T&) -> PathField<T>;
 
 // Each event is defined once, here, for both directions: `a(name, field)`.
+template <class A>
+void fields(A& a, ArtifactFile& v) {
+  PathField name{v.name};
+  a("name", name);
+  a("bytes", v.bytes);
+  ChecksumField checksum{v.checksum};
+  a("checksum", checksum);
+}
 template <class A>
 void fields(A& a, RunStarted& v) {
   a("session", v.session);
@@ -77,6 +92,9 @@ void fields(A& a, FilePublished& v) {
   a("dropped", v.dropped);
   TriggersField triggers{v.triggers};
   a("triggers", triggers);
+  a("file_count", v.file_count);
+  FilesField files{v.files};
+  a("files", files);
 }
 template <class A>
 void fields(A& a, FileReady& v) {
@@ -153,6 +171,13 @@ constexpr const char* name_of(const TriggerRan&) { return "trigger_ran"; }
 constexpr const char* name_of(const RunEnded&) { return "run_ended"; }
 constexpr const char* name_of(const RunAbandoned&) { return "run_abandoned"; }
 
+std::size_t list_bytes(const std::vector<ArtifactFile>& files) {
+  constexpr std::size_t each = 80;  // the other fields
+  std::size_t bytes = 0;
+  for (const ArtifactFile& file : files) bytes += file.name.size() + each;
+  return bytes;
+}
+
 /// Fields that are not set are left out.
 class JsonWriter {
  public:
@@ -178,6 +203,16 @@ class JsonWriter {
   }
   void operator()(const char* name, ChecksumField& field) {
     if (field.value) json_[name] = print_checksum(*field.value);
+  }
+  void operator()(const char* name, FilesField& field) {
+    if (field.files.empty() || list_bytes(field.files) > most_list_bytes) return;
+    Json& list = json_[name] = Json::array();
+    for (ArtifactFile& file : field.files) {
+      Json entry;
+      JsonWriter writer(entry);
+      fields(writer, file);
+      list.push_back(std::move(entry));
+    }
   }
 
  private:
@@ -213,6 +248,15 @@ class JsonReader {
       field.value = parse_checksum(at->get<std::string>());
   }
   void operator()(const char* name, TriggersField& field) { (*this)(name, field.names); }
+  void operator()(const char* name, FilesField& field) {
+    const auto at = json_.find(name);
+    if (at == json_.end() || !at->is_array()) return;
+    for (const Json& entry : *at) {
+      static_cast<void>(entry.at("name"));  // throws if it is missing
+      JsonReader reader(entry);
+      fields(reader, field.files.emplace_back());
+    }
+  }
 
  private:
   const Json& json_;

@@ -10,6 +10,8 @@
 #include <variant>
 #include <vector>
 
+#include "base/artifact_files.hpp"
+
 namespace afterbay::journal {
 
 /// The first line of a server in a run.
@@ -42,15 +44,18 @@ struct FileOpened {
                               ///< it
 };
 
-/// Written only when the file and its name are durable.
+/// Written only when the file or directory and its name are durable.
 struct FilePublished {
   FileFacts file;
   std::uint64_t bytes = 0;
   std::uint64_t records = 0;
-  std::optional<std::uint64_t> checksum;   ///< CRC-64/XZ of all its bytes
-  std::optional<std::uint64_t> dropped{};  ///< records that were left out because the server's memory
-                                           ///< was full
-  std::vector<std::string> triggers{};     ///< names of the triggers that are to run for it
+  std::optional<std::uint64_t> checksum;      ///< CRC-64/XZ of all its bytes; of a directory: checksum_of
+  std::optional<std::uint64_t> dropped{};     ///< records that were left out because the server's memory
+                                              ///< was full
+  std::vector<std::string> triggers{};        ///< names of the triggers that are to run for it
+  std::optional<std::uint64_t> file_count{};  ///< of a directory; unset: it is a file
+  std::vector<ArtifactFile> files{};          ///< of a directory, in the order of their names; left
+                                              ///< out of a line that would be too long
 };
 
 /// The whole file is durable, and it is about to get its final name. If the next line is missing,

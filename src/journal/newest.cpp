@@ -13,28 +13,40 @@
 namespace afterbay::journal {
 namespace {
 
-/// The file that has the name now.
+/// The file or directory that has the name now.
 struct FoundFile {
   FileIdentity identity;
   std::uint64_t bytes = 0;
+  bool directory = false;
 };
 
-/// Nothing: no file of that name is visible.
+/// Nothing: no file or directory of that name is visible.
 std::optional<FoundFile> find_file(const std::string& path) {
   struct statx found {};
   if (::statx(AT_FDCWD, path.c_str(), AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS | STATX_BTIME, &found) != 0 ||
-      !S_ISREG(found.stx_mode))
+      !(S_ISREG(found.stx_mode) || S_ISDIR(found.stx_mode)))
     return std::nullopt;
   const std::uint64_t born_ns =
       (found.stx_mask & STATX_BTIME) == 0
           ? 0
           : static_cast<std::uint64_t>(found.stx_btime.tv_sec) * 1'000'000'000 + found.stx_btime.tv_nsec;
-  return FoundFile{{found.stx_ino, born_ns}, found.stx_size};
+  return FoundFile{{found.stx_ino, born_ns}, found.stx_size, S_ISDIR(found.stx_mode)};
+}
+
+/// Whether it has the size of the entry. A directory is searched for its files.
+bool has_size_of(const PublishedFile& entry, const FoundFile& found) {
+  if (!found.directory) return found.bytes == entry.file.bytes;
+  const auto contents = contents_of(entry.file.file.path);
+  if (!contents) return false;
+  std::uint64_t bytes = 0;
+  for (const DirectoryContents::Found& it : contents->files) bytes += it.bytes;
+  return bytes == entry.file.bytes;
 }
 
 /// The missing entry if the file got its name after its last line.
 std::optional<PublishedFile> entry_of_named(const OpenedFile& file, const std::optional<FoundFile>& found) {
-  if (!file.ready || !found) return std::nullopt;
+  if (!file.ready || !found || found->directory != file.ready->file.file_count.has_value())
+    return std::nullopt;
   const FileIdentity identity{file.ready->inode, file.ready->born_ns};
   if (compare(identity, found->identity) == SameFile::no) return std::nullopt;
   return PublishedFile{file.ready->file, file.ready_at,       file.server,
@@ -105,7 +117,7 @@ std::optional<PublishedFile> published_after_all(const OpenedFile& file) {
   if (!file.ready) return std::nullopt;
   const auto found = find_file(file.file.path);
   auto entry = entry_of_named(file, found);
-  return entry && found->bytes == entry->file.bytes ? entry : std::nullopt;
+  return entry && has_size_of(*entry, *found) ? entry : std::nullopt;
 }
 
 std::map<std::string, NewestFile> newest_files(const Journal& journal) {
@@ -119,7 +131,7 @@ std::map<std::string, NewestFile> newest_files(const Journal& journal) {
       auto entry = entry_of_named(it, entries.now());
       // The file may have been modified since; if only its inode matches, it may be another file.
       const bool sure = entry && compare(entry->identity, entries.now()->identity) == SameFile::yes;
-      if (!entry || (!sure && entries.now()->bytes != entry->file.bytes)) continue;
+      if (!entry || (!sure && !has_size_of(*entry, *entries.now()))) continue;
       if (entry->sequence == 0) entry->sequence = run.sequence;
       entries.add(*entry, run);
     }

@@ -6,29 +6,29 @@
 #include <string>
 #include <utility>
 
-#include "storage/block_writer/part_file.hpp"
+#include "storage/artifact.hpp"
 #include "storage/epoch/part_identity.hpp"
 #include "storage/open_part.hpp"
 
 namespace afterbay::storage {
 namespace {
 
-/// Files that are being published; files that fail are removed.
+/// Artifacts that are being published; those that fail are removed.
 class Batch {
  public:
   explicit Batch(std::span<File* const> files) : files_(files) {
     for (File* const file : files) {
       results_.push_back(file->finish());
-      if (PartFile* const part = part_of(results_.size() - 1)) part->start_write_back();
+      if (Artifact* const part = part_of(results_.size() - 1)) part->start_write_back();
     }
   }
 
   void make_durable() {
-    each([](PartFile& part, Published& published) {
+    each([](Artifact& part, Published& published) {
       const PartIdentity identity = identity_of_part(part.descriptor());
       published.inode = identity.inode;
       published.born_ns = identity.born_ns;
-      return part.make_durable();
+      return part.make_durable(published);
     });
   }
 
@@ -42,19 +42,19 @@ class Batch {
   }
 
   void take_names() {
-    each([](PartFile& part, Published&) { return part.take_name(); });
+    each([](Artifact& part, Published&) { return part.take_name(); });
   }
 
   /// fsync of each directory.
   void make_names_durable() {
     std::map<std::string, Result<>> synced;
-    each([&](PartFile& part, Published&) {
+    each([&](Artifact& part, Published&) {
       const std::string directory = part.directory();
       if (!synced.contains(directory))
         synced.emplace(directory, sync_directory_of(*part.shared_disk(), part.path()));
       return synced.at(directory);
     });
-    each([](PartFile& part, Published&) {
+    each([](Artifact& part, Published&) {
       part.end_publication();
       return Result<>();
     });
@@ -64,12 +64,12 @@ class Batch {
 
  private:
   /// Null if there is nothing to do for this file, or nothing more.
-  PartFile* part_of(std::size_t i) { return results_[i] ? files_[i]->part() : nullptr; }
+  Artifact* part_of(std::size_t i) { return results_[i] ? files_[i]->part() : nullptr; }
 
   template <class Step>
   void each(const Step& step) {
     for (std::size_t i = 0; i < files_.size(); ++i) {
-      PartFile* const part = part_of(i);
+      Artifact* const part = part_of(i);
       if (part == nullptr) continue;
       if (auto done = in_file(step(*part, *results_[i]), part->path()); !done) {
         results_[i] = tl::unexpected(std::move(done).error());

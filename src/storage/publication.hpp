@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Publication: complete files get their final names. Each file must be durable before it is named,
-// and the name must be durable before it is reported; files that are published together share the
-// waits for the disk.
+// Publication: complete artifacts get their final names. Each one must be durable before it is
+// named, and the name must be durable before it is reported; those that are published together share
+// the waits for the disk.
 #pragma once
 
 #include <cstddef>

@@ -11,7 +11,7 @@ namespace {
 constexpr std::uint8_t sealed_version = 1;
 constexpr std::array<std::byte, 3> sealed_magic{std::byte{'A'}, std::byte{'B'}, std::byte{'S'}};
 constexpr std::size_t digest_bytes = 8;
-constexpr std::size_t head_bytes = sealed_magic.size() + 2 + digest_bytes;
+constexpr std::size_t sealed_head_bytes = sealed_magic.size() + 2 + digest_bytes;
 
 /// FNV-1a, 64 bits. Source: Fowler, Noll, Vo, "FNV Non-Cryptographic Hash Algorithm", IETF draft.
 class Digest {
@@ -107,7 +107,7 @@ tl::unexpected<Error> SealedReader::broken(const char* why) const {
 Result<SealedReader> SealedReader::open(std::span<const std::byte> bytes, SealedKind kind,
                                         std::uint64_t layout_digest) {
   SealedReader reader(bytes, kind);
-  if (bytes.size() < head_bytes + digest_bytes) return reader.broken("is too short");
+  if (bytes.size() < sealed_head_bytes + digest_bytes) return reader.broken("is too short");
   const auto sealed = bytes.first(bytes.size() - digest_bytes);
   if (!std::equal(sealed_magic.begin(), sealed_magic.end(), bytes.begin()))
     return reader.broken("is something else");
@@ -121,7 +121,7 @@ Result<SealedReader> SealedReader::open(std::span<const std::byte> bytes, Sealed
                 "the {} that another server sent is for another layout: give all servers the same schema and "
                 "sizes",
                 name_of(kind));
-  reader.rest_ = sealed.subspan(head_bytes);
+  reader.rest_ = sealed.subspan(sealed_head_bytes);
   return reader;
 }
 

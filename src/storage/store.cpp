@@ -3,6 +3,8 @@
 
 #include <array>
 
+#include "storage/artifact.hpp"
+
 namespace afterbay::storage {
 namespace {
 
@@ -21,7 +23,16 @@ Result<> File::take(std::span<const std::byte>) { return not_shared(); }
 
 Result<std::vector<std::byte>> File::hand_over() { return not_shared(); }
 
-Result<WriteCost> File::mark_epoch(const Epoch&, std::span<const MemberEpoch>) { return WriteCost{}; }
+Result<WriteCost> File::mark_epoch(const Epoch& epoch, std::span<const MemberEpoch>) {
+  const Artifact* const unfinished = part();
+  if (unfinished == nullptr) return WriteCost{};
+  return fail(
+      make_error(ErrorCode::bad_state,
+                 "{} is open at epoch '{}', and its format keeps no epochs: close it before the epoch, "
+                 "or write it in a format that keeps them",
+                 unfinished->path(), epoch.name)
+          .in_file(unfinished->path()));
+}
 
 Result<MemberEpoch> File::mark_member_epoch(const Epoch&) { return fail(not_shared().value()); }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "afterbay/schema.hpp"
+#include "base/artifact_files.hpp"
 #include "base/result.hpp"
 #include "model/file_options.hpp"
 #include "model/layout.hpp"
@@ -28,7 +29,7 @@ class Disk;
 
 inline constexpr std::uint64_t default_chunk_memory_bytes = std::uint64_t{64} << 20;
 
-/// The name of a file while it is unfinished.
+/// The name of an artifact while it is unfinished.
 inline std::string part_path(const std::string& path) { return path + ".part"; }
 
 struct FileRequest {
@@ -71,23 +72,25 @@ struct WriteCost {
   std::uint64_t direct_bytes = 0;  ///< part of bytes_out that was written with O_DIRECT
 };
 
-/// A file that has its final name.
+/// An artifact that has its final name.
 struct Published {
   WriteCost cost;                ///< cost of completing it
-  std::uint64_t size_bytes = 0;  ///< 0 in memory
+  std::uint64_t size_bytes = 0;  ///< of all files of a directory; 0 in memory
   std::uint64_t records = 0;
   /// CRC-64/XZ of all its bytes, if requested: of the bytes that were handed over, not of bytes
-  /// read back from the disk.
+  /// read back from the disk. Of a directory: checksum_of (base/artifact_files.hpp).
   std::optional<std::uint64_t> checksum;
   std::uint64_t inode = 0;    ///< 0 in memory
   std::uint64_t born_ns = 0;  ///< time of the inode's creation; 0: unknown
+  /// The files of a directory, in the order of their names (set_files, storage/artifact.hpp).
+  std::optional<std::vector<ArtifactFile>> files{};
 };
 
 /// Called when the whole file is durable, and before it gets its final name; if it fails, the file
 /// does not get the name.
 using BeforeName = std::function<Result<>(const Published&)>;
 
-class PartFile;
+class Artifact;
 
 /// A member's part of an epoch, for the leader.
 struct MemberEpoch {
@@ -150,7 +153,9 @@ class File {
   /// (PieceWrite::epochs); all other values of records [0, epoch.records) are the fill value or, in
   /// a file that is appended to, the old value, and there are no later records. Writes may run
   /// meanwhile, but no other call; for a file that is appended to, only writes of data that were
-  /// put before the epoch. Leader: `members` are the parts of all members. Does nothing for memory.
+  /// put before the epoch. Leader: `members` are the parts of all members. Without an
+  /// implementation: does nothing in memory; otherwise fails with bad_state, because the data would
+  /// be lost in a crash.
   virtual Result<WriteCost> mark_epoch(const Epoch& epoch, std::span<const MemberEpoch> members);
   /// Member: the same for its own part.
   virtual Result<MemberEpoch> mark_member_epoch(const Epoch& epoch);
@@ -161,9 +166,8 @@ class File {
   /// yet; a file in memory gets its final name. Afterwards, also after a failure, the object may
   /// only be published and destroyed.
   virtual Result<Published> finish() = 0;
-  /// The part file that must be made durable and named after `finish`. Null for members and in
-  /// memory.
-  virtual PartFile* part() noexcept { return nullptr; }
+  /// What must be made durable and named after `finish`. Null for members and in memory.
+  virtual Artifact* part() noexcept { return nullptr; }
   /// Performs the whole publication: `finish`, fsync, `before_name` (not in memory), rename to the
   /// final name, fsync of the directory. For several files: storage/publication.hpp. Afterwards,
   /// also after a failure, the object may only be destroyed.

@@ -44,6 +44,16 @@ triggers:
   plot: {on: published, collection: restart, command: "plot {path}"}
 """
 
+# No format of today writes directories: lines as of the store of the tests.
+DIRECTORY_LINES = """\
+{"journal":1,"at":"2026-11-25T15:00:00.000Z","run":"run-1","server":0,"sequence":1,"event":"file_ready","path":"/out/a.zz",\
+"number":1,"collection":"a","format":"two_files","bytes":65562,"records":4,"checksum":"crc64-xz:6ba6b74d05a43e76",\
+"file_count":2,"files":[{"name":"structure","bytes":26,"checksum":"crc64-xz:995dc9bbdf1939fa"},\
+{"name":"values/data","bytes":65536,"checksum":"crc64-xz:0f3e5a7c9b1d2e4f"}],"inode":7,"born_ns":8}
+{"journal":1,"at":"2026-11-25T15:00:01.000Z","run":"run-1","server":0,"sequence":1,"event":"file_published","path":"/out/b.zz",\
+"number":2,"collection":"b","format":"two_files","bytes":0,"records":0,"file_count":1,"files":[{"name":"x\\\\xff","bytes":0}]}
+"""
+
 
 def directory(name):
     path = CORPUS / name
@@ -110,6 +120,7 @@ def run_that_is_killed(work):
     for path in (work / "journal").glob("**/server-*.jsonl"):
         lines = path.read_text().splitlines(keepends=True)
         (to / path.name).write_text(anonymous("".join(lines[:24]), work))
+    (to / "directories.jsonl").write_text(DIRECTORY_LINES)
     to = directory("epoch_log")
     for path in (work / "out").glob("*.part.epochs"):
         (to / path.name.replace(".nc.part", "")).write_bytes(path.read_bytes()[:LOG_BYTES])

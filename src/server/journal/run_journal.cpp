@@ -48,6 +48,10 @@ journal::FilePublished RunJournal::line_of(const OutputFile& file, const storage
       facts_of(file), published.size_bytes, published.records, published.checksum, {}};
   if (file.records_dropped > 0) line.dropped = file.records_dropped;
   line.triggers = std::move(triggers);
+  if (published.files) {
+    line.file_count = published.files->size();
+    line.files = *published.files;
+  }
   return line;
 }
 

@@ -21,8 +21,15 @@ constexpr std::uint64_t work_slice_ns = 2'000'000;  ///< if the ingest thread it
 SpaceGuard::SpaceGuard(std::chrono::milliseconds retry, Hooks hooks)
     : retry_ns_(static_cast<std::uint64_t>(retry.count()) * 1'000'000), hooks_(std::move(hooks)) {}
 
+/// Also if the path lies in a directory that is given up.
+bool SpaceGuard::is_given_up(const std::string& path) const {
+  for (std::size_t end = path.size(); end != 0 && end != std::string::npos; end = path.rfind('/', end - 1))
+    if (given_up_.contains(path.substr(0, end))) return true;
+  return false;
+}
+
 bool SpaceGuard::may_wait(const storage::SpaceWait& call, std::uint64_t waited_ns) {
-  if (stopped_ || given_up_.contains(call.path)) return false;
+  if (stopped_ || is_given_up(call.path)) return false;
   if (waited_ns < retry_ns_) return true;
   if (offered_ && sacrificed_ns_ == 0) {
     sacrificed_ns_ = now_ns();

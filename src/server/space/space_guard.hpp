@@ -49,7 +49,7 @@ class SpaceGuard : public storage::SpacePatience {
 
   /// Whether something can be given up; if so, a notice will request it.
   void offer(bool something);
-  /// From now on, calls for this file do not wait.
+  /// From now on, calls for this file, or for files in this directory, do not wait.
   void give_up(const std::string& path);
   /// From now on, no call waits.
   void stop();
@@ -59,6 +59,7 @@ class SpaceGuard : public storage::SpacePatience {
   [[nodiscard]] bool waiting() const;
 
  private:
+  [[nodiscard]] bool is_given_up(const std::string& path) const AFTERBAY_REQUIRES(mutex_);
   [[nodiscard]] bool may_wait(const storage::SpaceWait& call, std::uint64_t waited_ns)
       AFTERBAY_REQUIRES(mutex_);
   void sleep(std::uint64_t waited_ns);

@@ -63,6 +63,12 @@ int Disk::rename(const char* from, const char* to, bool replace) {
   return ::rename(from, to);
 }
 
+int Disk::exchange(const char* a, const char* b) {
+  return ::renameat2(AT_FDCWD, a, AT_FDCWD, b, RENAME_EXCHANGE);
+}
+
+int Disk::make_directory(const char* path) { return ::mkdir(path, 0777); }
+
 int Disk::link(int descriptor, const char* to) {
   const std::string opened = "/proc/self/fd/" + std::to_string(descriptor);
   if (::linkat(AT_FDCWD, opened.c_str(), AT_FDCWD, to, AT_SYMLINK_FOLLOW) == 0) return 0;

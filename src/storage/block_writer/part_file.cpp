@@ -18,25 +18,6 @@
 namespace afterbay::storage {
 namespace {
 
-bool path_exists(const std::string& path) {
-  struct stat status {};
-  return ::stat(path.c_str(), &status) == 0;
-}
-
-std::string directory_of(const std::string& path) {
-  const std::filesystem::path parent = std::filesystem::path(path).parent_path();
-  return parent.empty() ? "." : parent.string();
-}
-
-Error exists_error(const std::string& path) {
-  return make_error(
-             ErrorCode::exists,
-             "{} exists already: remove it, choose another name, or declare it as replaced or appended to",
-             path)
-      .with_native(EEXIST)
-      .in_file(path);
-}
-
 bool is_regular(int descriptor) {
   struct stat status {};
   return ::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
@@ -58,46 +39,11 @@ bool left_behind(int descriptor) {
   return ::fstat(descriptor, &status) == 0 && status.st_size > 0;
 }
 
-/// A byte beyond the end of every file. Programs that read a part file lock the whole file (HDF5
-/// uses flock), and must not meet this lock.
-constexpr off_t lock_byte = off_t{1} << 62;
-
-/// Returns 0 or errno; EWOULDBLOCK if another writer has the lock. The lock ends with the open
-/// file, also if the process is killed.
-int lock_writer(int descriptor) {
-  struct flock lock {};
-  lock.l_type = F_WRLCK;
-  lock.l_whence = SEEK_SET;
-  lock.l_start = lock_byte;
-  lock.l_len = 1;
-  int number = 0;
-  do number = ::fcntl(descriptor, F_OFD_SETLK, &lock) == 0 ? 0 : errno;
-  while (number == EINTR);
-  return number == EACCES || number == EAGAIN ? EWOULDBLOCK : number;
-}
-
 int lock_whole(int descriptor) {
   int number = 0;
   do number = ::flock(descriptor, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
   while (number == EINTR);
   return number;
-}
-
-bool has_no_locks(int number) {
-  return number == ENOSYS || number == ENOLCK || number == EOPNOTSUPP || number == EINVAL;
-}
-
-std::string owner_path(const std::string& part_path) { return part_path + ".owner"; }
-
-/// After `lock_writer` returned `number`: the owner file for other writers that have no locks on
-/// this file system, or nullopt. Nodes may have mounted it differently.
-Result<std::optional<OwnerFile>> own(int number, const std::string& part_path) {
-  const std::string name = owner_path(part_path);
-  struct stat status {};
-  if (number == 0 && ::lstat(name.c_str(), &status) != 0) return std::nullopt;
-  auto owner = OwnerFile::claim(name);
-  if (!owner) return fail(std::move(owner).error().add("claiming " + part_path));
-  return std::optional<OwnerFile>(*std::move(owner));
 }
 
 }  // namespace
@@ -106,22 +52,12 @@ Result<PartFile> PartFile::claim(const std::string& path, Existing existing, boo
                                  std::shared_ptr<Disk> disk, Striper* striper, bool readable) {
   PartFile file;
   file.readable_ = readable;
-  file.path_ = path;
-  file.part_path_ = storage::part_path(path);
-  file.existing_ = existing;
-  file.disk_ = disk ? std::move(disk) : Disk::real();
-  if (make_directories) {
-    if (file.disk_->make_directories(directory_of(path).c_str()) != 0)
-      return fail(system_error(errno, "create the directory of", path));
-  }
-  if (existing == Existing::refuse && path_exists(path)) return fail(exists_error(path));
-  if (striper != nullptr && !striper->begin(directory_of(path))) striper = nullptr;
+  AFTERBAY_TRY(file.begin_claim(path, existing, make_directories, std::move(disk)));
+  if (striper != nullptr && !striper->begin(file.directory())) striper = nullptr;
   AFTERBAY_TRY(file.open_and_lock(striper));
-  file.replaces_ = path_exists(path);
-  // Only now, with the lock, is the answer final for all writers that follow this protocol.
-  if (existing == Existing::refuse && file.replaces_) {
+  if (auto ended = file.end_claim(); !ended) {
     file.discard();
-    return fail(exists_error(path));
+    return fail(std::move(ended).error());
   }
   return file;
 }
@@ -163,27 +99,16 @@ Result<> PartFile::open_and_lock(Striper* striper) {
 Result<> PartFile::lock_opened() {
   int number = lock_writer(descriptor_.get());
   if (number == 0 || has_no_locks(number)) {
-    if (!owner_) {
-      AFTERBAY_TRY_ASSIGN(owner_, own(number, part_path_));
-    }
+    AFTERBAY_TRY(claim_owner(number));
     // No reader may open it as a complete file.
     number = readable_ ? 0 : lock_whole(descriptor_.get());
   }
-  if (number == EWOULDBLOCK)
-    return fail(
-        make_error(ErrorCode::conflict,
-                   "{} is being written by another writer, in this process or another: give the files "
-                   "different names, or wait until that run has ended",
-                   part_path_)
-            .with_native(EWOULDBLOCK)
-            .in_file(path_));
-  if (number != 0 && !has_no_locks(number)) return fail(system_error(number, "lock", part_path_));
-  return {};
+  return check_lock(number);
 }
 
 Result<std::optional<OwnerFile>> PartFile::lock(int descriptor, const std::string& part_path) {
   const int number = lock_writer(descriptor);
-  if (number == 0 || has_no_locks(number)) return own(number, part_path);
+  if (number == 0 || has_no_locks(number)) return own_part(number, part_path);
   if (number != EWOULDBLOCK) return fail(system_error(number, "lock", part_path));
   return fail(make_error(ErrorCode::conflict,
                          "{} is still being written: wait until the run has ended, or stop it", part_path)
@@ -205,17 +130,9 @@ Result<> PartFile::copy_existing() {
   return {};
 }
 
-std::string PartFile::directory() const { return directory_of(path_); }
-
 void PartFile::discard() noexcept {
   if (descriptor_.open()) remove_name(descriptor_.get(), part_path_);
   close();
-}
-
-void PartFile::close() noexcept {
-  if (descriptor_.open()) closed_ = identity_of_part(descriptor_.get());
-  descriptor_.reset();
-  owner_.reset();
 }
 
 void PartFile::give_back_space() const noexcept {
@@ -231,25 +148,9 @@ void PartFile::give_back_space() const noexcept {
   remove_epoch_logs(part_path_, mine);
 }
 
-Error PartFile::lost_name(const char* found) const {
-  return make_error(ErrorCode::conflict,
-                    "{} {}: it is not published; does another run write files of the same name, or does "
-                    "somebody clean up in this directory?",
-                    part_path_, found)
-      .in_file(path_);
-}
-
-Result<> PartFile::check_name() const {
-  if (owner_ && !owner_->still_ours())
-    return fail(lost_name("was taken over by another writer, which found no sign of life of this one"));
-  if (has_name(descriptor_.get(), part_path_)) return {};
-  if (!path_exists(directory())) return fail(system_error(ENOENT, "find the directory of", part_path_));
-  return fail(lost_name("was removed, renamed or replaced while it was written"));
-}
-
 void PartFile::start_write_back() noexcept { disk_->start_write_back(descriptor_.get(), 0, 0); }
 
-Result<> PartFile::make_durable() {
+Result<> PartFile::make_durable(const Published&) {
   if (disk_->sync(descriptor_.get()) != 0)
     return fail(system_error(errno, "make durable (fsync)", part_path_));
   return check_name();
@@ -265,17 +166,6 @@ Result<> PartFile::take_name() {
 void PartFile::end_publication() noexcept {
   close();
   remove_epoch_logs(part_path_, closed_);  // another run may have the part name meanwhile
-}
-
-Result<> sync_directory_of(Disk& disk, const std::string& path) {
-  const std::string name = directory_of(path);
-  const Descriptor opened(disk.open(name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0));
-  if (!opened.open()) return fail(system_error(errno, "open the directory", name).in_file(path));
-  // Some network file systems do not support fsync on directories; their renames are durable at
-  // once.
-  if (disk.sync(opened.get()) != 0 && errno != EINVAL && errno != EROFS)
-    return fail(system_error(errno, "make durable the directory", name));
-  return {};
 }
 
 }  // namespace afterbay::storage

@@ -59,6 +59,14 @@ int PatientDisk::rename(const char* from, const char* to, bool replace) {
   return patiently([&] { return disk_->rename(from, to, replace); }, [&] { return std::string(from); });
 }
 
+int PatientDisk::exchange(const char* a, const char* b) {
+  return patiently([&] { return disk_->exchange(a, b); }, [&] { return std::string(a); });
+}
+
+int PatientDisk::make_directory(const char* path) {
+  return patiently([&] { return disk_->make_directory(path); }, [&] { return std::string(path); });
+}
+
 int PatientDisk::link(int descriptor, const char* to) {
   return patiently([&] { return disk_->link(descriptor, to); }, [&] { return path_of(descriptor); });
 }

@@ -140,6 +140,18 @@ Result<> check_identity(const Recoverable& file, const PartIdentity& logged, int
                   .in_file(file.path));
 }
 
+/// Fails if it is a directory: no format that publishes directories keeps epochs.
+Result<> check_has_epochs(const Recoverable& file, int part) {
+  struct stat status {};
+  if (::fstat(part, &status) != 0 || !S_ISDIR(status.st_mode)) return {};
+  return fail(make_error(ErrorCode::io,
+                         "{} is a directory, and its format keeps no epochs: it cannot be recovered; run the "
+                         "model again from its last restart, which writes it anew",
+                         file.part_path)
+                  .with_native(EISDIR)
+                  .in_file(file.path));
+}
+
 /// Fails if it is another name of a published file, which a killed process did not remove.
 Result<> check_not_published(const Recoverable& file, int part) {
   if (!has_name(part, file.path)) return {};
@@ -450,6 +462,7 @@ Result<Recoverable> find_recoverable(const std::string& path, bool copied) {
                     .with_native(errno)
                     .in_file(file.path)
                     .add("a file that was published has its final name, and needs no recovery"));
+  AFTERBAY_TRY(check_has_epochs(file, part.get()));
   auto logged = read_log(EpochLog::path_of(file.part_path));
   if (!logged)
     return fail(std::move(logged).error().in_file(file.path).add(

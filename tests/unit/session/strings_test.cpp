@@ -35,7 +35,7 @@ class SlowStrings : public storage::File {
     return cost;
   }
   Result<storage::Published> finish() override { return file_->finish(); }
-  storage::PartFile* part() noexcept override { return file_->part(); }
+  storage::Artifact* part() noexcept override { return file_->part(); }
   void abandon() noexcept override { file_->abandon(); }
   [[nodiscard]] std::string engine() const override { return file_->engine(); }
 

@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "server/space/space_guard.hpp"
 
 namespace afterbay::server {
@@ -148,6 +149,15 @@ TEST_F(ThreadSpaceGuard, calls_about_a_file_that_is_given_up_end) {
   });
   EXPECT_EQ(waiting->truncate(descriptor, 0), -1);
   ::close(descriptor);
+}
+
+TEST_F(ThreadSpaceGuard, calls_about_a_file_in_a_directory_that_is_given_up_end) {
+  static_cast<void>(patient(10min));
+  guard->give_up("/out.zz.part");
+  EXPECT_FALSE(guard->wait_for_space({"/out.zz.part/values/data", ENOSPC, now_ns()}));
+  EXPECT_FALSE(guard->wait_for_space({"/out.zz.part", ENOSPC, now_ns()}));
+  EXPECT_TRUE(guard->wait_for_space({"/out.zz.partial/data", ENOSPC, now_ns()}));
+  EXPECT_TRUE(guard->wait_for_space({"data", ENOSPC, now_ns()}));
 }
 
 }  // namespace
