@@ -127,14 +127,20 @@ TEST_F(ServerDiagnosis, NamesTheVariableThatARankDidNotPut) {
 }
 
 TEST_F(ServerDiagnosis, NamesTheRankThatAlonePutStrings) {
-  tickets_.add({.peer = 1, .number = 1, .strings = 2});
+  Ticket ticket;
+  ticket.peer = 1;
+  ticket.strings = 2;
+  tickets_.add(ticket);
   const Error error = missed();
   EXPECT_EQ(error.rank, 11);
   EXPECT_THAT(error.message, HasSubstr("model rank 1 put 2 string variables, model rank 0 only 0"));
 }
 
 TEST_F(ServerDiagnosis, NamesRanksThatDidNotReachAnEpoch) {
-  EXPECT_TRUE(epochs_.reach({.number = 1, .name = "spinup"}, {.peer = 0}));
+  wire::Epoch epoch;
+  epoch.number = 1;
+  epoch.name = "spinup";
+  EXPECT_TRUE(epochs_.reach(epoch, Ticket()));
   EXPECT_THAT(missed().message, AllOf(HasSubstr("model rank 1"), HasSubstr("spinup")));
 }
 

@@ -36,8 +36,11 @@ TEST_F(ServerRunJournal, RecordsAFileFromItsOpeningToItsPublication) {
   ASSERT_TRUE(journal.records_opening(file_));
   ASSERT_TRUE(journal.opened(file_));
   file_.records_dropped = 2;
-  ASSERT_TRUE(journal.published(
-      {RunJournal::line_of(file_, {.size_bytes = 900, .records = 5, .checksum = 7}, {"copy"})}));
+  storage::Published published;
+  published.size_bytes = 900;
+  published.records = 5;
+  published.checksum = 7;
+  ASSERT_TRUE(journal.published({RunJournal::line_of(file_, published, {"copy"})}));
   journal.warned("a disk is slow");
   ASSERT_TRUE(journal.ended(true));
   const auto runs = read().runs;
@@ -94,7 +97,7 @@ TEST_F(ServerRunJournal, DoesNothingIfNoJournalIsKept) {
   EXPECT_TRUE(journal.opened(file_));
   EXPECT_TRUE(journal.ready({}));
   EXPECT_TRUE(journal.published({}));
-  EXPECT_TRUE(journal.epoch_completed({.epoch = 1}));
+  EXPECT_TRUE(journal.epoch_completed({}));
   journal.given_up(file_, "the disk is full");
   journal.failed(Error(ErrorCode::io, "the disk is gone"));
   EXPECT_TRUE(journal.ended(false));

@@ -57,7 +57,11 @@ class ServerPreparations : public ::testing::Test {
     it.sink = make_direct_sink(std::make_shared<model::FileLayout>());
     return it;
   }
-  void complete(std::uint64_t serial) { preparations_->complete(catalog_, {.serial = serial}); }
+  void complete(std::uint64_t serial) {
+    wire::Defined answer;
+    answer.serial = serial;
+    preparations_->complete(catalog_, answer);
+  }
   void run_one() {
     auto [task, then] = std::move(tasks_.front());
     tasks_.pop_front();
