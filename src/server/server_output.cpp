@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files, records and frames: the work that the ingest thread schedules and the workers do.
-#include <fmt/ranges.h>
-
 #include <algorithm>
 
 #include "model/changes.hpp"

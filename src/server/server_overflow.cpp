@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Full memory: frames are spilled or dropped so that the ranks can continue.
+// The server's implementation of FrameMemory::Host, and the writes of queued frames by workers.
 #include "base/caller_terms.hpp"
 #include "server/server.hpp"
 

@@ -5,7 +5,6 @@
 
 #include <cstring>
 
-#include "base/caller_terms.hpp"
 #include "base/units.hpp"
 #include "model/handover_layout.hpp"
 
