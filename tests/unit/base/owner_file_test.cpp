@@ -165,16 +165,24 @@ TEST_F(BaseOwnerFile, touches_its_file_as_long_as_it_lives) {
 
 /// With hidepid, or without free descriptors, /proc does not show a living process.
 TEST_F(BaseOwnerFile, is_not_taken_from_a_process_that_proc_does_not_show) {
-  const auto owner = OwnerFile::claim(name());
-  ASSERT_TRUE(owner);
   const std::string hidden = "/proc/" + std::to_string(::getpid());
-  const int outcome = status_of(in_child([&] {
+  std::array<int, 2> claimed_here{};
+  ASSERT_EQ(::pipe2(claimed_here.data(), O_CLOEXEC), 0);
+  // Forked before the owner has a thread: it might hold a lock of the sanitizer's allocator.
+  const pid_t child = in_child([&] {
+    char byte = 0;
+    if (::read(claimed_here[0], &byte, 1) != 1) ::_exit(3);
     if (::unshare(CLONE_NEWNS) != 0 || ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
         ::mount("none", hidden.c_str(), "tmpfs", 0, nullptr) != 0)
       ::_exit(77);
     const auto claimed = OwnerFile::claim(name(), 4s);
     ::_exit(claimed ? 1 : claimed.error().code == ErrorCode::conflict ? 0 : 2);
-  }));
+  });
+  const auto owner = OwnerFile::claim(name());
+  ASSERT_TRUE(owner);
+  ASSERT_EQ(::write(claimed_here[1], "", 1), 1);
+  const int outcome = status_of(child);
+  for (const int end : claimed_here) ::close(end);
   if (outcome == 77) GTEST_SKIP() << "this process may not mount anything";
   EXPECT_EQ(outcome, 0) << "1: it was taken over";
   EXPECT_TRUE(owner->still_ours());

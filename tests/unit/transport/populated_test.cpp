@@ -53,7 +53,7 @@ TEST(TransportPopulated, pages_that_were_mapped_are_written_without_page_faults)
   const long before = page_faults();
   populated.populate(part);
   EXPECT_LT(page_faults() - before, 2048 / 4) << "of 2048 pages, many at a time";
-  EXPECT_LT(faults_of_writing(two.other, part), 64);
+  EXPECT_LT(faults_of_writing(two.other, part), 2048 / 8) << "some are of the address sanitizer";
   EXPECT_GT(faults_of_writing(two.other, {12 * mib, 4 * mib}), 512) << "others are not mapped";
 }
 
@@ -84,7 +84,7 @@ TEST(TransportPopulated, empty_parts_and_the_end_of_the_mapping) {
   populated.populate({mib, 0});
   populated.populate({mib - 1, 1});
   populated.populate({0, mib});
-  EXPECT_LT(faults_of_writing(two.other, {0, mib}), 16);
+  EXPECT_LT(faults_of_writing(two.other, {0, mib}), 256 / 8);
 }
 
 }  // namespace
