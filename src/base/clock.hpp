@@ -23,15 +23,19 @@ class StallClock {
         since_ns_(now_ns()) {}
 
   /// Nanoseconds since the number last changed.
-  std::uint64_t stalled_ns(std::uint64_t progress) noexcept {
-    const std::uint64_t now = now_ns();
+  std::uint64_t stalled_ns(std::uint64_t progress) noexcept { return stalled_ns_at(progress, now_ns()); }
+  bool expired(std::uint64_t progress) noexcept { return expired_at(progress, now_ns()); }
+  /// The same for callers that know the time, `now`.
+  std::uint64_t stalled_ns_at(std::uint64_t progress, std::uint64_t now) noexcept {
     if (progress != progress_) {
       progress_ = progress;
       since_ns_ = now;
     }
     return now - since_ns_;
   }
-  bool expired(std::uint64_t progress) noexcept { return stalled_ns(progress) >= limit_ns_; }
+  bool expired_at(std::uint64_t progress, std::uint64_t now) noexcept {
+    return stalled_ns_at(progress, now) >= limit_ns_;
+  }
   [[nodiscard]] std::uint64_t limit_ns() const noexcept { return limit_ns_; }
 
  private:

@@ -25,7 +25,7 @@ Result<> Server::handle(std::size_t peer, std::span<const std::byte> message) {
       on<wire::DefineEnd>([](S& s, Rank p, const auto& m) ON_INGEST { return s.define(p, m); }),
       // Output.
       on<wire::OpenFile>([](S& s, Rank p, auto&& m) ON_INGEST { return s.open(p, std::move(m)); }),
-      on<wire::AskServer>([](S& s, Rank, const auto& m) ON_INGEST { return s.choose_server(m); }),
+      on<wire::AskServer>([](S& s, Rank, const auto& m) ON_INGEST { return s.load_.choose(m); }),
       on<wire::BeginRecord>([](S& s, Rank p, const auto& m)
                                 ON_INGEST { return s.records_.begin(p, m, s.epochs_.reached(p)); }),
       on<wire::Put>([](S& s, Rank p, const auto& m) ON_INGEST { return s.put(p, m); }),
@@ -59,7 +59,7 @@ Result<> Server::handle(std::size_t peer, std::span<const std::byte> message) {
   }
   // After a failure, files that all ranks have closed are still published: messages for them are
   // handled, unless ranks contradicted each other.
-  if (!ranks_consistent_ && handlers.counts(kind) != Counts::always) return {};
+  if (!failure_.ranks_consistent() && handlers.counts(kind) != Counts::always) return {};
   if (!wire::FromModel::has(kind))
     return afterbay::fail(ErrorCode::internal, "model rank {} sent a message of unknown kind {}", peer,
                           static_cast<std::uint32_t>(kind));
@@ -86,12 +86,11 @@ Result<> Server::handle_server(std::size_t server, std::span<const std::byte> me
       // The session.
       on<wire::EpochComplete>([](S& s, Number, const auto& m)
                                   ON_INGEST { s.triggers_.epoch_complete_elsewhere(m.number); }),
-      on<wire::ServerLoad>([](S& s, Number from, const auto& m)
-                               ON_INGEST { s.dispatcher_.report(from, m.backlog_bytes, m.files_ended); }),
+      on<wire::ServerLoad>([](S& s, Number from, const auto& m) ON_INGEST { s.load_.take(from, m); }),
       on<wire::ServerFailed>([](S& s, Number from, auto&& m) ON_INGEST {
-        if (!s.failure_)
+        if (!s.failure_.happened())
           s.fail(m.error.add(fmt::format("I/O server {} forwarded this error", from)),
-                 m.reported ? Witness::reported : Witness::all_servers);
+                 SessionFailure::of_failed(m));
       }),
       on<wire::CollectionDropped>([](S& s, Number from, const auto& m) ON_INGEST {
         s.space_.given_up_elsewhere(m.collection, fmt::format("I/O server {}: {}", from, m.why));

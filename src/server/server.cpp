@@ -10,7 +10,6 @@
 namespace afterbay::server {
 namespace {
 
-constexpr std::uint64_t watch_interval_ns = 250'000'000;
 constexpr transport::Millis goodbye_sleep{2};
 constexpr int most_messages_a_turn = 256;
 /// Waiting strings may take this share of memory.server, in addition to it.
@@ -24,43 +23,29 @@ Server::Server(Identity identity, const config::Config& config, std::unique_ptr<
     : identity_(std::move(identity)),
       config_(config),
       port_(std::move(port)),
-      stores_(std::move(stores)),
-      chunk_memory_(std::make_shared<storage::ByteAllowance>(config.memory.chunks_bytes)),
-      profile_(profile),
       logger_(std::move(logger)),
       journal_(std::move(journal)),
+      requests_(config, std::move(stores), identity_.number, journal_.is_kept() && config.sums_files()),
       fellows_(*port_, std::move(fellows), identity_.session_ranks.size()),
       shared_(config.deadline, shared_host(threads > 0)),
       catalog_(identity_.session_ranks, config),
       strings_(config.memory.server_bytes / strings_share),
+      preparations_(preparations_host(threads)),
       space_(config, space_host(threads > 0)),
       shutdown_(config, shutdown_host()),
-      scratch_(config.memory.block_bytes + model::page_bytes),
-      overflow_(config, overflow_hooks()),
+      deadlines_(config.deadline),
+      memory_(config, port_->frames(), memory_host()),
       executor_([this] {
         port_->mark_progress();
         port_->wake();
       }),
-      stall_(config.deadline, 0),
       telemetry_(config, identity_, port_->frames(), logger_, telemetry_host()),
       triggers_(config, identity_, logger_, trigger_host()),
-      inputs_({config_, *port_, catalog_, workers_, profile_,
+      inputs_({config_, *port_, catalog_, workers_, profile,
                [this](IngestFunction<void()> then) { executor_.post(std::move(then)); }}),
-      publications_(threads),
+      profile_(profile, threads),
+      publisher_(journal_, threads, publisher_host()),
       workers_(threads) {
-  profile.set_workers(threads);
-  timers_ = {profile.timer("wait_message"),
-             profile.timer("ingest"),
-             profile.worker_timer("create"),
-             profile.worker_timer("write"),
-             profile.worker_timer("publish"),
-             profile.worker_timer("epoch"),
-             profile.counter(observe::counters::bytes),
-             profile.counter(observe::counters::written_bytes),
-             profile.counter(observe::counters::direct_bytes),
-             profile.counter(observe::counters::messages),
-             profile.counter(observe::counters::backlog, observe::CounterKind::peak),
-             profile.counter("files published")};
   port_->set_scatter(
       [this](std::size_t peer, const transport::FrameSlot& slot, std::uint32_t piece,
              std::span<const std::byte> packed, std::byte* frame)
@@ -77,7 +62,7 @@ Result<> Server::run() {
   while (!finished()) {
     if (!step()) wait();
   }
-  if (failure_) return afterbay::fail(*failure_);
+  if (failure()) return afterbay::fail(*failure());
   return {};
 }
 
@@ -96,19 +81,18 @@ bool Server::step() {
                                 AFTERBAY_REQUIRES(ingest_thread) { return is_written(ticket); });
   if (did) epochs_.advance();
   if (did || shutdown_.said_goodbye()) finish_if_done();
-  if (!did && !failure_ && !shutdown_.said_goodbye()) did = port_->frames().allocate_ahead();
-  if (const std::uint64_t now = now_ns(); now >= next_watch_ns_) {
-    next_watch_ns_ = now + watch_interval_ns;
+  if (!did && !failure_.happened() && !shutdown_.said_goodbye()) did = port_->frames().allocate_ahead();
+  if (const std::uint64_t now = now_ns(); deadlines_.is_due(now)) {
     watch();
-    telemetry_.sample(model_has_defined_);
+    telemetry_.sample();
   } else if (did && telemetry_.sample_is_due(now)) {
-    telemetry_.sample(model_has_defined_);
+    telemetry_.sample();
   }
   return did;
 }
 
 void Server::wait(transport::Millis most) {
-  const observe::Timed timed(timers_.wait);
+  const observe::Timed timed(profile_.timers().wait);
   port_->wait(shutdown_.said_goodbye() ? std::min(most, goodbye_sleep) : most);
 }
 
@@ -118,13 +102,14 @@ bool Server::take_messages() {
     for (int i = 0; i < most_messages_a_turn; ++i) {
       const auto message = port_->peek(peer);
       if (!message || must_wait(*message)) break;
-      const observe::Timed timed(timers_.ingest);
-      ++activity_;
+      const observe::Timed timed(profile_.timers().ingest);
+      deadlines_.add_activity(1);
       did = true;
       if (auto handled = handle(peer, *message); !handled) {
-        stop_trusting_ranks();
-        // Several servers detect contradictions between ranks: the first server always does.
-        fail(std::move(handled).error(), fellows_.linked() ? Witness::all_servers : Witness::this_server);
+        // Nothing that is incomplete now can become complete.
+        failure_.ranks_contradict();
+        files_.end_unclosed();
+        fail(std::move(handled).error(), SessionFailure::of_wrong_message(fellows_.linked()));
       }
       port_->pop(peer);
     }
@@ -134,32 +119,31 @@ bool Server::take_messages() {
 
 /// Strings stay with the rank while too many wait here to be written.
 bool Server::must_wait(std::span<const std::byte> message) const {
-  return wire::kind_of(message) == wire::PutStrings::kind && !failure_ && !strings_.has_room(message.size());
+  return wire::kind_of(message) == wire::PutStrings::kind && !failure_.happened() &&
+         !strings_.has_room(message.size());
 }
 
 bool Server::run_posted() {
   const std::size_t ran = executor_.run();
-  activity_ += ran;
+  deadlines_.add_activity(ran);
   return ran > 0;
 }
 
 /// File structures are made while the ranks still define and wait for the answer.
 Result<> Server::define(std::size_t peer, const wire::DefineCollection& message) {
   AFTERBAY_TRY_ASSIGN(const ServedCollection* const collection, catalog_.add(peer, message));
-  if (message.least != 0) tells_load_ = true;
-  if (collection != nullptr) prepare(*collection);
+  if (message.least != 0) load_.activate();
+  if (collection != nullptr) preparations_.begin(*collection);
   return {};
 }
 
 Result<> Server::define(std::size_t peer, const wire::DefineEnd& message) {
   AFTERBAY_TRY_ASSIGN(const bool last, catalog_.end(peer, message));
   if (!last) return {};
-  if (journal_ && message.writes_files != 0) journal_->expect_output();
+  if (message.writes_files != 0) journal_.expect_output();
   AFTERBAY_TRY_ASSIGN(wire::Defined answer, catalog_.complete(port_->frames()));
-  model_has_defined_ = true;
-  prepare_scratch(answer);
-  preparations_.answer = std::move(answer);
-  tell_defined();
+  telemetry_.activate();
+  preparations_.complete(catalog_, std::move(answer));
   return {};
 }
 

@@ -8,12 +8,9 @@
 
 #include <chrono>
 #include <cstdint>
-#include <deque>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -27,36 +24,37 @@
 #include "observe/profile.hpp"
 #include "server/catalog.hpp"
 #include "server/completions.hpp"
-#include "server/dispatcher.hpp"
+#include "server/deadlines/deadline_watch.hpp"
+#include "server/deadlines/diagnosis.hpp"
 #include "server/epochs/epoch_keeper.hpp"
 #include "server/executor.hpp"
+#include "server/failure/session_failure.hpp"
 #include "server/fellow_servers.hpp"
+#include "server/files/file_requests.hpp"
+#include "server/files/never_put.hpp"
 #include "server/files/output_files.hpp"
 #include "server/identity.hpp"
 #include "server/inputs.hpp"
-#include "server/overflow.hpp"
-#include "server/preparations.hpp"
-#include "server/publication_queue.hpp"
+#include "server/journal/run_journal.hpp"
+#include "server/load/load_balance.hpp"
+#include "server/memory/frame_memory.hpp"
+#include "server/prepare/preparations.hpp"
+#include "server/publish/publisher.hpp"
 #include "server/records.hpp"
-#include "server/scratch_buffers.hpp"
 #include "server/shared/shared_files.hpp"
 #include "server/shutdown/shutdown.hpp"
 #include "server/space/space_policy.hpp"
 #include "server/string_queue.hpp"
+#include "server/telemetry/server_profile.hpp"
 #include "server/telemetry/telemetry.hpp"
 #include "server/tickets.hpp"
 #include "server/triggers/trigger_runner.hpp"
 #include "server/workers.hpp"
-#include "storage/byte_allowance.hpp"
 #include "storage/store.hpp"
-#include "storage/striping/lfs.hpp"
 #include "transport/link.hpp"
 #include "wire/frame_messages.hpp"
 
 namespace afterbay::server {
-
-/// Makes the store of a format; tests supply a store whose files they can inspect.
-using Stores = std::function<storage::Store&(Format)>;
 
 class Server {
  public:
@@ -89,7 +87,7 @@ class Server {
   /// Calls step and wait until finished. Returns the first error of the session, if any.
   Result<> run() AFTERBAY_REQUIRES(ingest_thread);
   [[nodiscard]] const std::optional<Error>& failure() const noexcept AFTERBAY_REQUIRES(ingest_thread) {
-    return failure_;
+    return failure_.error();
   }
   /// `signal` is called periodically and returns the signal that asks the run to stop, or 0. Call
   /// this before the first step.
@@ -100,14 +98,7 @@ class Server {
   [[nodiscard]] observe::ServerHistory history() const AFTERBAY_REQUIRES(ingest_thread);
 
  private:
-  struct Timers {
-    observe::Timer *wait, *ingest, *create, *write, *publish, *epoch;
-    observe::Counter *bytes, *written, *direct, *messages, *backlog, *files;
-  };
-  struct CollectionTimers {
-    observe::Timer *write = nullptr, *fill = nullptr, *stages = nullptr, *encode = nullptr,
-                   *library = nullptr, *disk = nullptr, *publish = nullptr;
-  };
+  using CollectionTimers = ServerProfile::CollectionTimers;
 
   bool take_messages() AFTERBAY_REQUIRES(ingest_thread);
   [[nodiscard]] bool must_wait(std::span<const std::byte> message) const AFTERBAY_REQUIRES(ingest_thread);
@@ -121,21 +112,13 @@ class Server {
   Result<> put_strings(std::size_t peer, wire::PutStrings message) AFTERBAY_REQUIRES(ingest_thread);
   Result<> end_records(std::size_t peer, const wire::EndRecords& message) AFTERBAY_REQUIRES(ingest_thread);
   Result<> close(std::size_t peer, const wire::CloseFile& message) AFTERBAY_REQUIRES(ingest_thread);
-  Result<> choose_server(const wire::AskServer& message) AFTERBAY_REQUIRES(ingest_thread);
-  void report_load() AFTERBAY_REQUIRES(ingest_thread);
   void flush(std::size_t peer, const wire::Flush& message) AFTERBAY_REQUIRES(ingest_thread);
   void note_waiter(std::size_t peer, const wire::Waiting& message) AFTERBAY_REQUIRES(ingest_thread);
   void gave_up(std::size_t peer, wire::Abandon message) AFTERBAY_REQUIRES(ingest_thread);
 
   [[nodiscard]] OutputFiles::Host files_host();
-  // Work before the first file is opened.
-  void prepare(const ServedCollection& collection) AFTERBAY_REQUIRES(ingest_thread);
-  void prepare_structure() AFTERBAY_REQUIRES(ingest_thread);
-  void prepare_journal() AFTERBAY_REQUIRES(ingest_thread);
-  void prepare_scratch(const wire::Defined& defined) AFTERBAY_REQUIRES(ingest_thread);
-  void submit_preparation(AnyThreadFunction<Result<>()> task, IngestFunction<void()> then = {})
-      AFTERBAY_REQUIRES(ingest_thread);
-  void tell_defined() AFTERBAY_REQUIRES(ingest_thread);
+  [[nodiscard]] Preparations::Host preparations_host(std::size_t workers);
+  [[nodiscard]] LoadBalance::Host load_host();
   void create(OutputFile& file, SchemaChanges changes) AFTERBAY_REQUIRES(ingest_thread);
   /// Called by a worker: reports file system and stripes of a new file.
   void note_striping(const ServedCollection& collection, const storage::File& file);
@@ -147,17 +130,14 @@ class Server {
   Result<storage::WriteCost> write_queued(const Overflow::Handle& frame, const OutputFile& file,
                                           const CollectionTimers& timers);
   void erase_record(const ServedCollection& collection, std::uint64_t seq) AFTERBAY_REQUIRES(ingest_thread);
-  [[nodiscard]] bool no_room() const AFTERBAY_REQUIRES(ingest_thread);
-  bool waited_for_room(std::uint64_t now) AFTERBAY_REQUIRES(ingest_thread);
+  [[nodiscard]] FrameMemory::Host memory_host();
   void relieve() AFTERBAY_REQUIRES(ingest_thread);
-  void report_memory() AFTERBAY_REQUIRES(ingest_thread);
+  void note_dropped(const Overflow::RecordKey& key) AFTERBAY_REQUIRES(ingest_thread);
   [[nodiscard]] bool is_droppable(const ServedCollection& collection) AFTERBAY_REQUIRES(ingest_thread);
-  [[nodiscard]] Overflow::Hooks overflow_hooks();
   void account(const storage::WriteCost& cost, const CollectionTimers& timers);
   Result<> end_record(const ServedCollection& collection, std::uint64_t seq) AFTERBAY_REQUIRES(ingest_thread);
   void publish(OutputFile& file) AFTERBAY_REQUIRES(ingest_thread);
-  void publish_together(const std::vector<PublicationQueue::Waiting>& batch);
-  [[nodiscard]] Result<> take_parts(OutputFile& file);
+  [[nodiscard]] Publisher::Host publisher_host();
 
   // Called by workers, for the ingest thread; see completions.hpp.
   /// Any thread.
@@ -178,20 +158,9 @@ class Server {
   Result<> complete(FilePublished& it) AFTERBAY_REQUIRES(ingest_thread);
   void published(const OutputFile& file) AFTERBAY_REQUIRES(ingest_thread);
 
-  // The journal; from any thread.
-  [[nodiscard]] Result<> note_opened(const OutputFile& file);
-  [[nodiscard]] bool notes_opening(const OutputFile& file) const;
   void submit_opened_note(OutputFile& file) AFTERBAY_REQUIRES(ingest_thread);
-  [[nodiscard]] journal::FilePublished line_of(const OutputFile& file,
-                                               const storage::Published& published) const;
-  void note_warning(std::string text);
-  /// Also logs the warning.
+  /// Any thread: logs the warning and records it in the journal.
   void warn(const std::string& text);
-  [[nodiscard]] bool is_never_put(const OutputFile& file, std::uint32_t variable) const
-      AFTERBAY_REQUIRES(ingest_thread);
-  void warn_of_variables_never_put(const OutputFile& file) AFTERBAY_REQUIRES(ingest_thread);
-
-  void note_not_published(const OutputFile& file, std::string why) AFTERBAY_REQUIRES(ingest_thread);
 
   // Full disks, and stops by a signal.
   [[nodiscard]] Result<> check_wanted(const OutputFile& file) const;
@@ -235,38 +204,21 @@ class Server {
   [[nodiscard]] bool is_outstanding(std::size_t peer, std::uint64_t ticket) const
       AFTERBAY_REQUIRES(ingest_thread);
   void watch() AFTERBAY_REQUIRES(ingest_thread);
-  [[nodiscard]] bool writing() const AFTERBAY_REQUIRES(ingest_thread);
-  [[nodiscard]] Error missing_error() AFTERBAY_REQUIRES(ingest_thread);
-  [[nodiscard]] Error late(std::string what, const std::vector<int>& ranks = {}) const
-      AFTERBAY_REQUIRES(ingest_thread);
-  Error name_unfinished(Error error, std::size_t peer) AFTERBAY_REQUIRES(ingest_thread);
-  /// The servers that detect a failure by themselves; one of them reports it on stderr.
-  enum class Witness { this_server, all_servers, reported };
+  [[nodiscard]] Diagnosis diagnosis() AFTERBAY_REQUIRES(ingest_thread);
   void fail(Error error, Witness witness = Witness::this_server) AFTERBAY_REQUIRES(ingest_thread);
-  void stop_trusting_ranks() AFTERBAY_REQUIRES(ingest_thread);
   void finish_if_done() AFTERBAY_REQUIRES(ingest_thread);
-  CollectionTimers& timers_of(const ServedCollection& collection) AFTERBAY_REQUIRES(ingest_thread);
 
   // Members that are not guarded are constant, or their classes state for each call whether the
   // ingest thread or any thread makes it.
   Identity identity_;
   const config::Config& config_;
   std::unique_ptr<transport::ServerPort> port_;
-  Stores stores_;
-  std::shared_ptr<storage::ByteAllowance> chunk_memory_;  ///< shared by all files
-  observe::Profile& profile_;
   Logger logger_;
-  std::unique_ptr<journal::Recorder> journal_;  ///< null: none is kept
-  Timers timers_{};
-  std::map<std::uint32_t, CollectionTimers> collection_timers_ AFTERBAY_GUARDED_BY(ingest_thread);
+  RunJournal journal_;
 
+  FileRequests requests_;
   FellowServers fellows_ AFTERBAY_GUARDED_BY(ingest_thread);
-  const std::shared_ptr<storage::KnownTargets> storage_targets_ = std::make_shared<storage::KnownTargets>();
-  Dispatcher dispatcher_ AFTERBAY_GUARDED_BY(ingest_thread);  ///< used on wire::choosing_server
-  /// Files of some collection go to the least loaded server.
-  bool tells_load_ AFTERBAY_GUARDED_BY(ingest_thread) = false;
-  std::pair<std::uint64_t, std::uint64_t> load_told_ AFTERBAY_GUARDED_BY(ingest_thread){};
-  std::uint64_t assigned_files_ended_ AFTERBAY_GUARDED_BY(ingest_thread) = 0;
+  LoadBalance load_ AFTERBAY_GUARDED_BY(ingest_thread){load_host()};
   SharedFiles shared_;
 
   Catalog catalog_ AFTERBAY_GUARDED_BY(ingest_thread);
@@ -279,34 +231,20 @@ class Server {
   Preparations preparations_ AFTERBAY_GUARDED_BY(ingest_thread);
   SpacePolicy space_;  ///< the disk of all files, also of those that `executor_` may still hold at the end
   OutputFiles files_ AFTERBAY_GUARDED_BY(ingest_thread){files_host()};
-  std::optional<Error> failure_ AFTERBAY_GUARDED_BY(ingest_thread);
-  /// No rank contradicted another one: messages of ranks can be trusted.
-  bool ranks_consistent_ AFTERBAY_GUARDED_BY(ingest_thread) = true;
+  NeverPut never_put_ AFTERBAY_GUARDED_BY(ingest_thread);
+  SessionFailure failure_ AFTERBAY_GUARDED_BY(ingest_thread){identity_};
   Shutdown shutdown_;
+  DeadlineWatch deadlines_ AFTERBAY_GUARDED_BY(ingest_thread);
 
-  /// Variables that were warned of, by collection.
-  std::map<std::uint32_t, std::set<std::uint32_t>> never_put_ AFTERBAY_GUARDED_BY(ingest_thread);
-
-  ScratchBuffers scratch_;
-  Overflow overflow_;
-  /// The system has refused memory, and this was reported.
-  bool memory_refused_ AFTERBAY_GUARDED_BY(ingest_thread) = false;
-
+  FrameMemory memory_;
   Executor executor_;
-
-  /// Number of messages and posted functions.
-  std::uint64_t activity_ AFTERBAY_GUARDED_BY(ingest_thread) = 0;
-  StallClock stall_ AFTERBAY_GUARDED_BY(ingest_thread);
-  std::uint64_t next_watch_ns_ AFTERBAY_GUARDED_BY(ingest_thread) = 0;
-  std::optional<std::uint64_t> room_awaited_since_ns_ AFTERBAY_GUARDED_BY(ingest_thread);
-  /// A rank has defined decompositions or collections, on this server or another.
-  bool model_has_defined_ AFTERBAY_GUARDED_BY(ingest_thread) = false;
 
   Telemetry telemetry_;
   TriggerRunner triggers_;
 
   Inputs inputs_ AFTERBAY_GUARDED_BY(ingest_thread);
-  PublicationQueue publications_;
+  ServerProfile profile_;
+  Publisher publisher_;
   Workers workers_;  ///< last member: its tasks use all of the above
 };
 

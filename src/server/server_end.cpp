@@ -20,14 +20,11 @@ void Server::watch_links() {
       fellows_.ended(*server);
       // A server that has received this server's farewell closes its link.
       const bool in_order = shutdown_.said_goodbye() && lost->ended;
-      const int reporter = *server == 0 ? 1 : 0;
-      if (!failure_ && !in_order)
-        fail(std::move(lost->error),
-             identity_.number == reporter ? Witness::this_server : Witness::all_servers);
+      if (!failure_.happened() && !in_order) fail(std::move(lost->error), failure_.of_lost_server(*server));
       continue;
     }
-    if (!failure_)
-      fail(name_unfinished(lost->error.at_rank(catalog_.session_rank(lost->peer)), lost->peer),
+    if (!failure_.happened())
+      fail(diagnosis().name_unfinished(lost->error.at_rank(catalog_.session_rank(lost->peer)), lost->peer),
            Witness::all_servers);
     shutdown_.rank_ended(lost->peer);
   }
@@ -40,141 +37,40 @@ void Server::watch() {
   const std::uint64_t now = now_ns();
   shutdown_.watch_ranks_that_gave_up(now);
   relieve();
-  observe::peak(timers_.backlog, port_->frames().peak_used_bytes());
+  observe::peak(profile_.timers().backlog, port_->frames().peak_used_bytes());
   telemetry_.show_progress();
-  report_load();
-  report_memory();
-  if (failure_) {
-    if (stall_.expired(activity_)) shutdown_.end_writing();  // the disk hangs
+  load_.report();
+  if (failure_.happened()) {
+    if (deadlines_.is_stalled(now)) shutdown_.end_writing();  // the disk hangs
     shutdown_.watch_failed(now);
     finish_if_done();
     return;
   }
+  memory_.watch();
   // Everything it then waits for has its own deadline.
   if (shutdown_.all_ranks_ended()) finish_if_done();
-  const bool nobody_moves = stall_.expired(activity_);
-  const bool room_awaited = waited_for_room(now);
-  const bool waited_for = tickets_.waited_longer(stall_.limit_ns(), now) && !writing();
   const bool some_ended = shutdown_.ranks_ended() > 0 && !shutdown_.all_ranks_ended();
-  if (!waited_for && !(nobody_moves && !writing() &&
-                       (room_awaited || some_ended || tickets_.waiters() > 0 ||
-                        !catalog_.still_to_come().empty() || preparations_.answer)))
-    return;
-  fail(missing_error());
-}
-
-/// Whether ranks have waited for room longer than the deadline. A full memory alone is no reason to
-/// end a run: a rank may compute for a long time before it completes the frames in it.
-bool Server::waited_for_room(std::uint64_t now) {
-  if (port_->waiting_for_room() == 0) {
-    room_awaited_since_ns_.reset();
-    return false;
-  }
-  if (!room_awaited_since_ns_) room_awaited_since_ns_ = now;
-  return now - *room_awaited_since_ns_ > stall_.limit_ns();
-}
-
-bool Server::writing() const { return epochs_.noting() || files_.being_written(); }
-
-/// A deadline error. `ranks`: the model ranks that are late; the error names the rank of the first
-/// one.
-Error Server::late(std::string what, const std::vector<int>& ranks) const {
-  Error error = make_error(ErrorCode::timed_out, "{}, and nothing arrived for {} s (the setting 'deadline')",
-                           what, static_cast<double>(config_.deadline.count()) / 1000);
-  return ranks.empty() ? error
-                       : error.at_rank(catalog_.session_rank(static_cast<std::size_t>(ranks.front())));
-}
-
-/// The deadline error that names what the ranks wait for.
-Error Server::missing_error() {
-  if (const auto absent = catalog_.still_to_come(); !absent.empty())
-    return late(fmt::format("{} did not define collections and decompositions (start, or the first open), "
-                            "while other ranks did",
-                            text_of_ranks(absent)),
-                absent);
-  if (preparations_.answer)
-    return late(
-        fmt::format("the journal in {} or the structure of files in /dev/shm is still being created, "
-                    "while ranks wait: a disk hangs",
-                    config_.journal.directory));
-  for (auto& [id, records] : records_.all()) {
-    const ServedCollection& collection = *catalog_.find(id);
-    for (const auto& [seq, record] : records)
-      if (const std::string missing = records_.missing(collection, record); !missing.empty()) {
-        const OutputFile* const file = files_.find(record.file);
-        return late(missing, records_.absent(collection, record))
-            .in_file(file == nullptr ? collection.name : file->path)
-            .in_variable(records_.missing_variable(collection, record));
-      }
-  }
-  for (const Ticket& ticket : tickets_.open())
-    if (ticket.strings > strings_.taken())
-      return late(
-          fmt::format("model rank {} put {} string variables, model rank 0 only {}: every rank must call "
-                      "put_strings, and the values of model rank 0 are written",
-                      ticket.peer, ticket.strings, strings_.taken()),
-          {static_cast<int>(ticket.peer)});
-  if (const std::string missing = epochs_.missing(); !missing.empty()) return late(missing);
-  for (const auto& [id, file] : files_.all())
-    if (file.closed_by > 0 && !file.closed_by_all())
-      return late(fmt::format("{} did not close the file, while other ranks did",
-                              text_of_ranks(file.not_closed())),
-                  file.not_closed())
-          .in_file(file.path);
-  std::vector<int> behind;
-  for (auto& [id, records] : records_.all())
-    if (behind.empty() && !records.empty()) behind = records_.not_ended(id, records.begin()->first);
-  if (!behind.empty())
-    return late(fmt::format("{} did not end the step, while other ranks wait for it", text_of_ranks(behind)),
-                behind);
-  std::vector<int> absent;
-  for (std::size_t p = 0; p < catalog_.ranks(); ++p)
-    if (!shutdown_.has_ended(p)) absent.push_back(static_cast<int>(p));
-  if (shutdown_.ranks_ended() > 0)
-    return late(fmt::format("{} did not finalize, while other ranks did", text_of_ranks(absent)), absent);
-  return late(fmt::format(
-      "ranks wait for room in the server's memory ({} of {} bytes in use) and no record is complete: "
-      "put variables in the same order on all ranks, or raise memory.server",
-      port_->frames().used_bytes(), port_->frames().capacity_bytes()));
-}
-
-/// Adds the file and variable that remain incomplete to the error of a rank that ended early.
-Error Server::name_unfinished(Error error, std::size_t peer) {
-  std::vector<const OutputFile*> unfinished;
-  for (const auto& [id, file] : files_.all())
-    if (!file.closed[peer]) unfinished.push_back(&file);
-  const auto path_of = [&](std::uint64_t id) AFTERBAY_REQUIRES(ingest_thread) {
-    const OutputFile* const file = files_.find(id);
-    return file == nullptr ? std::string() : file->path;
+  const DeadlineWatch::Waits waits{
+      .ranks_for_room = port_->waiting_for_room(),
+      .overdue_ticket = tickets_.waited_longer(deadlines_.limit_ns(), now),
+      .others = some_ended || tickets_.waiters() > 0 || !catalog_.still_to_come().empty() ||
+                preparations_.holds_answer(),
+      .writing = epochs_.noting() || files_.being_written(),
   };
-  if (const auto awaited = records_.awaited_from(peer)) {
-    error.add(fmt::format("other ranks had put variable '{}'{}, model rank {} not yet", awaited->variable,
-                          awaited->record_text(), peer));
-    error.in_file(path_of(awaited->file)).in_variable(awaited->variable);
-  } else if (const auto last = records_.last_put(peer)) {
-    error.add(fmt::format("the last put of model rank {} was variable '{}'{}", peer, last->variable,
-                          last->record_text()));
-    error.in_file(path_of(last->file)).in_variable(last->variable);
-  }
-  if (unfinished.empty()) return error;
-  error.in_file(unfinished.front()->path);
-  error.add(
-      fmt::format("not complete: {}{}", unfinished.front()->path,
-                  unfinished.size() > 1 ? fmt::format(" and {} more files", unfinished.size() - 1) : ""));
-  return error;
+  if (deadlines_.has_expired(waits, now)) fail(diagnosis().missed_deadline());
+}
+
+Diagnosis Server::diagnosis() {
+  return Diagnosis({config_, catalog_, preparations_, records_, files_, tickets_, strings_, epochs_,
+                    shutdown_, port_->frames()});
 }
 
 /// A rank ended without finalize. If it only forwards a failure, for example of another server,
 /// this server fails too.
 void Server::gave_up(std::size_t peer, wire::Abandon message) {
-  if (!failure_ && message.session_failed && message.cause) {
-    std::uint32_t first_reached = 0;
-    while (std::ranges::binary_search(message.lost, first_reached)) ++first_reached;
-    const bool first = first_reached == static_cast<std::uint32_t>(identity_.number);
-    fail(message.cause->add(fmt::format("model rank {} forwarded this error", peer)),
-         message.reported ? Witness::reported
-         : first          ? Witness::this_server
-                          : Witness::all_servers);
+  if (!failure_.happened() && message.session_failed && message.cause) {
+    const Witness witness = failure_.of_forwarded(message);
+    fail(message.cause->add(fmt::format("model rank {} forwarded this error", peer)), witness);
     return shutdown_.rank_ended(peer);
   }
   shutdown_.rank_gave_up(peer, message.cause, std::move(message.reason), now_ns());
@@ -187,13 +83,13 @@ bool Server::catch_up() {
     did = take_messages() || did;
     did = take_server_messages() || did;
   }
-  return failure_.has_value();
+  return failure_.happened();
 }
 
 void Server::end_early(Error why, transport::Millis limit, bool reports) {
   const InTerms speaks(identity_.terms);
   if (finished()) return;
-  if (!failure_) fail(std::move(why), reports ? Witness::this_server : Witness::reported);
+  if (!failure_.happened()) fail(std::move(why), reports ? Witness::this_server : Witness::reported);
   const std::uint64_t until = now_ns() + static_cast<std::uint64_t>(limit.count()) * 1'000'000;
   while (!finished() && now_ns() < until)
     if (!step()) wait(drain_sleep);
@@ -203,38 +99,28 @@ void Server::end_early(Error why, transport::Millis limit, bool reports) {
 /// The session cannot continue: every rank is told the reason. Files that all ranks have closed,
 /// including by messages in transit, are still published; the others are not.
 void Server::fail(Error error, Witness witness) {
-  if (failure_) {
+  if (failure_.happened()) {
     logger_.debug("a later error: {}", error.text());
     return;
   }
   error = shutdown_.cause_of_failure(std::move(error), now_ns());
   space_.session_failed(error);
-  failure_ = std::move(error.at_rank(identity_.session_rank)
-                           .add(fmt::format("I/O server {} (rank {}) stops writing", identity_.number,
-                                            identity_.session_rank)));
+  const SessionFailure::Report report = failure_.record(std::move(error), witness);
+  const Error& failed = *failure();
   shutdown_.session_failed(now_ns());
-  const bool reports =
-      witness == Witness::this_server || (witness == Witness::all_servers && identity_.number == 0);
-  logger_.write(reports ? LogLevel::error : LogLevel::info, failure_->text());
-  const bool reported = reports || witness == Witness::reported;
-  const auto bytes = wire::encode(wire::Failed{*failure_, reported});
+  logger_.write(report.here ? LogLevel::error : LogLevel::info, failed.text());
+  const auto bytes = wire::encode(wire::Failed{failed, report.done});
   // Ranks that have finalized wait for their files to be published: they are also told.
   for (std::size_t p = 0; p < catalog_.ranks(); ++p) port_->send(p, bytes);
   port_->fail();
-  fellows_.broadcast(wire::ServerFailed{*failure_, reported});
-  shared_.session_failed(*failure_);
+  fellows_.broadcast(wire::ServerFailed{failed, report.done});
+  shared_.session_failed(failed);
   // After all others were told, because its disk may hang.
-  if (journal_) journal_->failed(*failure_);
+  journal_.failed(failed);
   tickets_.clear();
   epochs_.stop();
   triggers_.forget_epochs();
-  files_.session_failed(failure_->message);
-}
-
-/// Ranks contradicted each other: nothing that is incomplete now can become complete.
-void Server::stop_trusting_ranks() {
-  ranks_consistent_ = false;
-  files_.end_unclosed();
+  files_.session_failed(failed.message);
 }
 
 Shutdown::Host Server::shutdown_host() {
@@ -244,7 +130,7 @@ Shutdown::Host Server::shutdown_host() {
   host.fail = [this](Error error) AFTERBAY_REQUIRES(ingest_thread) { fail(std::move(error)); };
   host.fail_for_rank = [this](Error error, std::size_t peer) AFTERBAY_REQUIRES(ingest_thread) {
     error.at_rank(catalog_.session_rank(peer));
-    fail(name_unfinished(std::move(error), peer), Witness::all_servers);
+    fail(diagnosis().name_unfinished(std::move(error), peer), Witness::all_servers);
   };
   host.forget_link = [this](std::size_t peer) AFTERBAY_REQUIRES(ingest_thread) { port_->forget(peer); };
   host.rank_ended = [this](std::size_t peer) AFTERBAY_REQUIRES(ingest_thread) { inputs_.forget(peer); };
@@ -281,16 +167,15 @@ bool Server::nothing_left() {
     epochs_.advance();
     return false;
   }
-  if (triggers_.ended(now_ns(), stall_.limit_ns())) return true;
+  if (triggers_.ended(now_ns(), deadlines_.limit_ns())) return true;
   port_->mark_progress();
   return false;
 }
 
 void Server::say_goodbye() {
-  if (journal_)
-    if (auto ended = journal_->ended(!failure_); !ended) fail(std::move(ended).error());
+  if (auto ended = journal_.ended(!failure_.happened()); !ended) fail(std::move(ended).error());
   const auto bye = wire::encode(wire::Bye{});
-  for (std::size_t p = 0; p < catalog_.ranks() && !failure_; ++p) port_->send(p, bye);
+  for (std::size_t p = 0; p < catalog_.ranks() && !failure_.happened(); ++p) port_->send(p, bye);
   fellows_.broadcast(wire::Farewell{});
 }
 
@@ -298,16 +183,16 @@ void Server::say_goodbye() {
 /// not wait here: the rank that hosts an inline server receives its own messages.
 void Server::finish_if_done() {
   if (!shutdown_.advance(now_ns())) return;
-  observe::add(timers_.messages, port_->messages());
-  observe::peak(timers_.backlog, port_->frames().peak_used_bytes());
+  observe::add(profile_.timers().messages, port_->messages());
+  observe::peak(profile_.timers().backlog, port_->frames().peak_used_bytes());
   telemetry_.show_progress(true);
-  telemetry_.sample(model_has_defined_);
+  telemetry_.sample();
 }
 
 void Server::leave() {
   const InTerms speaks(identity_.terms);
   shutdown_.report_ranks_that_gave_up();
-  if (!failure_ || shutdown_.said_goodbye()) return;
+  if (!failure_.happened() || shutdown_.said_goodbye()) return;
   shutdown_.give_up_ranks();
   finish_if_done();
 }

@@ -13,8 +13,9 @@ EpochKeeper::Host Server::epoch_host() {
   host.file = [this](std::uint64_t id) AFTERBAY_REQUIRES(ingest_thread) { return files_.find(id); };
   host.is_written = [this](const Ticket& ticket)
                         AFTERBAY_REQUIRES(ingest_thread) { return is_written(ticket); };
-  host.awaits_journal = [this](const OutputFile& file)
-                            AFTERBAY_REQUIRES(ingest_thread) { return notes_opening(file) && !file.noted; };
+  host.awaits_journal = [this](const OutputFile& file) AFTERBAY_REQUIRES(ingest_thread) {
+    return journal_.records_opening(file) && !file.noted;
+  };
   host.mark = [this](OutputFile& file, storage::Epoch epoch, EpochKeeper::Parts parts)
                   AFTERBAY_REQUIRES(ingest_thread) { submit_mark(file, std::move(epoch), std::move(parts)); };
   host.send_part = [this](const OutputFile& file, wire::EpochPart part) AFTERBAY_REQUIRES(ingest_thread) {
@@ -42,11 +43,11 @@ Result<> Server::reach_epoch(std::size_t peer, const wire::Epoch& message) {
 
 void Server::submit_mark(OutputFile& file, storage::Epoch epoch, EpochKeeper::Parts parts) {
   const bool member = file.role == OutputFile::Role::member;
-  const CollectionTimers timers = timers_of(*file.collection);
+  const CollectionTimers timers = profile_.of(*file.collection);
   epoch.dropped = file.records_dropped;
   files_.submit(file,
                 [this, &file, member, timers, epoch = std::move(epoch), parts = std::move(parts)]() mutable {
-                  observe::Timed timed(timers_.epoch);
+                  observe::Timed timed(profile_.timers().epoch);
                   EpochMarked result{.file = file.id, .epoch = epoch.number};
                   auto marked = [&]() -> Result<> {
                     AFTERBAY_TRY(check_wanted(file));
@@ -68,7 +69,7 @@ void Server::submit_mark(OutputFile& file, storage::Epoch epoch, EpochKeeper::Pa
 void Server::note_epoch(std::uint64_t number, journal::EpochCompleted line) {
   line.triggers = triggers_.due_for_epoch();
   workers_.submit([this, number, line = std::move(line)]() mutable {
-    auto noted = journal_ ? journal_->epoch_completed(std::move(line)) : Result<>();
+    auto noted = journal_.epoch_completed(std::move(line));
     executor_.post([this, number, noted = std::move(noted)]() AFTERBAY_REQUIRES(ingest_thread) mutable {
       if (!noted) return fail(std::move(noted).error());
       epochs_.noted(number);

@@ -31,16 +31,14 @@ OutputFiles::Host Server::files_host() {
                     AFTERBAY_REQUIRES(ingest_thread) { tickets_.answer(peer, ticket); };
   host.published = [this](const OutputFile& file) AFTERBAY_REQUIRES(ingest_thread) { published(file); };
   host.not_published = [this](const OutputFile& file, const std::string& why)
-                           AFTERBAY_REQUIRES(ingest_thread) { note_not_published(file, why); };
+                           AFTERBAY_REQUIRES(ingest_thread) { journal_.given_up(file, why); };
   host.given_up = [this](const OutputFile& file, const std::string& why) AFTERBAY_REQUIRES(ingest_thread) {
-    observe::add(profile_.counter(fmt::format("{}: files given up, no space", file.collection->name)), 1);
-    note_not_published(file, why);
+    profile_.count_given_up(*file.collection);
+    journal_.given_up(file, why);
   };
   host.removed = [this](const OutputFile& file) AFTERBAY_REQUIRES(ingest_thread) {
     shared_.removed(file);
-    if (!file.assigned) return;
-    ++assigned_files_ended_;
-    report_load();
+    if (file.assigned) load_.assigned_file_ended();
   };
   host.is_given_up = [this](const ServedCollection& it)
                          AFTERBAY_REQUIRES(ingest_thread) { return space_.is_given_up(it); };

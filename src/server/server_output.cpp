@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files, records and frames: the work that the ingest thread schedules and the workers do.
-#include <fmt/ranges.h>
-
 #include <algorithm>
 
 #include "model/changes.hpp"
@@ -9,37 +7,6 @@
 #include "server/server.hpp"
 
 namespace afterbay::server {
-
-namespace {
-
-storage::StripePolicy stripe_policy(const config::Config& config, const ServedCollection& collection) {
-  const config::CollectionSettings settings = config.settings_for(collection.name);
-  const config::Placement placement = settings.placement.value_or(config.placement);
-  return {.count = settings.stripe_count.value_or(config.stripe.count),
-          .size_bytes = settings.stripe_size_bytes.value_or(config.stripe.size_bytes),
-          .apply = static_cast<storage::StripeApply>(config.stripe.apply),
-          .expected_bytes = settings.expected_bytes.value_or(0),
-          .own_file = placement == config::Placement::file || placement == config::Placement::least,
-          .writers = collection.split == model::Split::none ? 1 : collection.servers.size(),
-          .deadline = config.deadline / 2};  // leaves time to continue without a command that hangs
-}
-
-}  // namespace
-
-Server::CollectionTimers& Server::timers_of(const ServedCollection& collection) {
-  auto [at, is_new] = collection_timers_.try_emplace(collection.id);
-  if (is_new) {
-    CollectionTimers& it = at->second;
-    it.write = profile_.timer(collection.name, timers_.write);
-    it.fill = profile_.timer("fill", it.write);
-    if (collection.sink->takes_scratch()) it.stages = profile_.timer("stages", it.write);
-    it.encode = profile_.timer("encode", it.write);
-    it.library = profile_.timer("library", it.write);
-    it.disk = profile_.timer("disk", it.write);
-    it.publish = profile_.timer(collection.name, timers_.publish);
-  }
-  return at->second;
-}
 
 // ---- opening
 
@@ -58,9 +25,7 @@ Result<> Server::open(std::size_t peer, wire::OpenFile message) {
 void Server::note_striping(const ServedCollection& collection, const storage::File& file) {
   const storage::Striping striping = file.striping();
   if (striping.file_system.empty()) return;
-  observe::add(profile_.counter(fmt::format("{}: files on {} ({}), {}", collection.name, striping.file_system,
-                                            file.engine(), striping.stripes)),
-               1);
+  profile_.count_created(collection, file, striping);
   if (striping.warning.empty()) return;
   const std::string warning = fmt::format(
       "collection \"{}\": the stripes of a file could not be set; it is written with the striping of its "
@@ -69,37 +34,23 @@ void Server::note_striping(const ServedCollection& collection, const storage::Fi
   warn(warning);
 }
 
-/// The request of every server of a file to the store; the schema is added later.
 storage::FileRequest Server::request_for(const OutputFile& file) {
-  storage::FileRequest request;
-  request.path = file.path;
-  request.layout = file.collection->sink->file_layout();
-  request.existing = file.collection->existing;
-  request.direct_io = config_.direct_io;
-  request.chunk_memory = chunk_memory_;
-  request.disk = space_.disk();
-  request.stripes = stripe_policy(config_, *file.collection);
-  request.stripes.targets = storage_targets_;
-  request.checksum = journal_ && config_.sums_files();
-  request.server = static_cast<std::uint64_t>(identity_.number);
-  request.readable = space_.of(*file.collection).readable;
-  request.epochs = file.epochs;
-  return request;
+  return requests_.request(file, space_.disk(), space_.of(*file.collection).readable);
 }
 
 void Server::create(OutputFile& file, SchemaChanges changes) {
-  timers_of(*file.collection);
+  profile_.of(*file.collection);
   workers_.submit([this, id = file.id, request = request_for(file),
                    shared = file.role == OutputFile::Role::leader, collection = file.collection,
                    changes = std::move(changes)]() mutable {
-    observe::Timed timed(timers_.create);
+    observe::Timed timed(profile_.timers().create);
     FileCreated result{.file = id};
     const auto make = [&]() -> Result<> {
       // Without the run in the journal, a part file could not be attributed to a run if this
       // process were killed now.
-      if (journal_ && traits_of(collection->format).publishes) AFTERBAY_TRY(journal_->begin());
+      if (journal_.records(*collection)) AFTERBAY_TRY(journal_.begin());
       AFTERBAY_TRY_ASSIGN(request.schema, model::apply(collection->schema, changes));
-      AFTERBAY_TRY_ASSIGN(result.created, stores_(collection->format).create(request));
+      AFTERBAY_TRY_ASSIGN(result.created, requests_.store(collection->format).create(request));
       note_striping(*collection, *result.created);
       if (!shared) return {};
       AFTERBAY_TRY_ASSIGN(result.share, result.created->share());
@@ -140,10 +91,10 @@ void Server::write_frame(OutputFile& file, const ServedCollection& collection, s
   ++record.writes;
   for (const std::uint32_t p : pieces)
     telemetry_.tally().take(collection.id, collection.layout->pieces[p].bytes);
-  const CollectionTimers timers = timers_of(collection);
+  const CollectionTimers timers = profile_.of(collection);
   FrameTask task{&collection, record.record, view, std::move(pieces), record.epochs};
   const bool droppable = !record.fixed && is_droppable(collection);
-  auto frame = overflow_.add(std::move(task), {collection.id, seq}, droppable);
+  auto frame = memory_.add(std::move(task), {collection.id, seq}, droppable);
   const auto write = [this, timers, frame = std::move(frame), id = collection.id, &file, seq] {
     observe::Timed timed(timers.write);
     FrameWritten result{.file = file.id, .collection = id, .seq = seq};
@@ -166,17 +117,8 @@ void Server::write_frame(OutputFile& file, const ServedCollection& collection, s
 
 /// Called by a worker.
 void Server::account(const storage::WriteCost& cost, const CollectionTimers& timers) {
-  const std::uint64_t now = now_ns();
-  const auto add = [now](observe::Timer* timer, std::uint64_t spent_ns, std::uint64_t bytes) {
-    if (timer != nullptr && spent_ns > 0) timer->add(now - spent_ns, now, bytes);
-  };
-  add(timers.encode, cost.encode_ns, cost.bytes_in);
-  add(timers.library, cost.place_ns, 0);
-  add(timers.disk, cost.write_ns, cost.bytes_out);
+  profile_.add(cost, timers);
   telemetry_.tally().written(cost.bytes_in, cost.bytes_out);
-  observe::add(timers_.bytes, cost.bytes_in);
-  observe::add(timers_.written, cost.bytes_out);
-  observe::add(timers_.direct, cost.direct_bytes);
 }
 
 Result<> Server::put_strings(std::size_t peer, wire::PutStrings message) {
@@ -194,8 +136,8 @@ Result<> Server::put_strings(std::size_t peer, wire::PutStrings message) {
   const std::uint64_t number = strings_.add(bytes);
   records_.put_strings(peer, *file->collection, message);
   file->variables_put[message.variable] = true;
-  observe::peak(timers_.backlog, port_->frames().used_bytes() + strings_.bytes());
-  const CollectionTimers timers = timers_of(*file->collection);
+  observe::peak(profile_.timers().backlog, port_->frames().used_bytes() + strings_.bytes());
+  const CollectionTimers timers = profile_.of(*file->collection);
   const auto write = [this, file, timers, number, message = std::move(message)] {
     observe::Timed timed(timers.write);
     StringsWritten result{.file = file->id, .number = number};

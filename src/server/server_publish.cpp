@@ -1,119 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// The end of files: workers publish complete files, several together, so that small files share the
-// waits for the disk.
-#include <algorithm>
-#include <set>
-
+// The server's implementation of Publisher::Host, and what follows a publication.
 #include "server/server.hpp"
-#include "storage/publication.hpp"
 
 namespace afterbay::server {
-namespace {
 
-/// The bytes that the ranks handed over, which approximate the bytes that are written.
-std::uint64_t bytes_of(const OutputFile& file) AFTERBAY_REQUIRES(ingest_thread) {
-  std::uint64_t bytes = 0;
-  for (const model::VariableLayout& variable : file.collection->layout->variables)
-    bytes += variable.slab_bytes * (variable.record ? file.records_taken : 1);
-  return bytes;
+Publisher::Host Server::publisher_host() {
+  Publisher::Host host;
+  host.submit = [this](WorkerTask task, int priority)
+                    AFTERBAY_REQUIRES(ingest_thread) { workers_.submit(std::move(task), priority); };
+  host.check_wanted = [this](const OutputFile& file) { return check_wanted(file); };
+  host.triggers = [this](const OutputFile& file) { return triggers_.due_for_file(file.collection->name); };
+  host.wrote = [this](std::uint64_t bytes) {
+    observe::add(profile_.timers().written, bytes);
+    telemetry_.tally().written(0, bytes);
+  };
+  host.done = [this](FilePublished it) { post(std::move(it)); };
+  return host;
 }
-
-}  // namespace
 
 void Server::publish(OutputFile& file) {
-  const CollectionTimers timers = timers_of(*file.collection);
-  const int priority = space_.of(*file.collection).priority;
-  publications_.add({&file, timers.publish, priority, bytes_of(file)});
-  workers_.submit([this] { publish_together(publications_.take()); }, priority);
-}
-
-/// The task of a worker. `batch`: the files that were complete when it began; may be empty.
-void Server::publish_together(const std::vector<PublicationQueue::Waiting>& batch) {
-  const std::uint64_t begin_ns = now_ns();
-  std::vector<FilePublished> ends(batch.size());
-  std::vector<std::size_t> whole;  ///< indices in the batch of files that can be published
-  std::vector<storage::File*> files;
-  for (std::size_t i = 0; i < batch.size(); ++i) {
-    OutputFile& file = *batch[i].file;
-    ends[i].file = file.id;
-    if (auto taken = take_parts(file); !taken) {
-      ends[i].error = std::move(taken).error();
-      continue;
-    }
-    whole.push_back(i);
-    files.push_back(file.file.get());
-  }
-  const auto results = storage::publish_together(files, [&](std::span<const storage::Durable> durable) {
-    std::vector<journal::FileReady> lines;
-    for (const storage::Durable& it : durable) {
-      const storage::Published& published = *it.published;
-      lines.push_back({line_of(*batch[whole[it.index]].file, published), published.inode, published.born_ns});
-    }
-    return journal_ ? journal_->ready(std::move(lines)) : Result<>();
-  });
-  std::vector<journal::FilePublished> lines;
-  std::vector<std::size_t> named;
-  for (std::size_t i = 0; i < results.size(); ++i) {
-    const OutputFile& file = *batch[whole[i]].file;
-    FilePublished& end = ends[whole[i]];
-    if (!results[i]) {
-      end.error = results[i].error();
-      continue;
-    }
-    observe::add(timers_.written, results[i]->cost.bytes_out);
-    telemetry_.tally().written(0, results[i]->cost.bytes_out);
-    end.bytes = results[i]->size_bytes;
-    end.checksum = results[i]->checksum;
-    if (!journal_ || !traits_of(file.collection->format).publishes) continue;
-    lines.push_back(line_of(file, *results[i]));
-    named.push_back(whole[i]);
-  }
-  if (!lines.empty())
-    if (const auto noted = journal_->published(std::move(lines)); !noted)
-      for (const std::size_t i : named) ends[i].error = noted.error();
-  const std::uint64_t each_ns = batch.empty() ? 0 : (now_ns() - begin_ns) / batch.size();
-  for (std::size_t i = 0; i < batch.size(); ++i)
-    if (batch[i].timer != nullptr) batch[i].timer->add(begin_ns + i * each_ns, begin_ns + (i + 1) * each_ns);
-  for (FilePublished& it : ends) post(std::move(it));
-}
-
-/// Adds the parts that other servers of the file wrote, and records that no rank put.
-Result<> Server::take_parts(OutputFile& file) {
-  AFTERBAY_TRY(check_wanted(file));
-  for (const storage::MemberEpoch& whole : file.parts.handed) AFTERBAY_TRY(file.file->take(whole.account));
-  file.file->reach(file.records_put);
-  return {};
-}
-
-/// False for variables that may intentionally be left out: scalars, which often only carry
-/// attributes, record variables of a file without records, and variables of a file that is appended
-/// to, which may have values already.
-bool Server::is_never_put(const OutputFile& file, std::uint32_t variable) const {
-  const Variable& it = file.collection->schema.variables[variable];
-  if (file.variables_put[variable] || !it.constant.empty() || it.dimensions.empty()) return false;
-  if (file.collection->existing == Existing::append) return false;
-  return !file.collection->layout->variables[variable].record || file.records_put > 0;
-}
-
-/// Warns once per variable and collection on this server, however many files lack it.
-void Server::warn_of_variables_never_put(const OutputFile& file) {
-  constexpr std::size_t most_names = 5;
-  std::set<std::uint32_t>& known = never_put_[file.collection->id];
-  std::vector<std::string> names;
-  for (std::uint32_t v = 0; v < file.variables_put.size(); ++v)
-    if (is_never_put(file, v) && known.insert(v).second)
-      names.push_back(fmt::format("'{}'", file.collection->schema.variables[v].name));
-  if (names.empty()) return;
-  const std::size_t more = names.size() - std::min(names.size(), most_names);
-  names.resize(names.size() - more);
-  const std::string others = more > 0 ? fmt::format(" and {} more", more) : "";
-  const std::string which = names.size() == 1
-                                ? fmt::format("variable {} was", names.front())
-                                : fmt::format("variables {}{} were", fmt::join(names, ", "), others);
-  const std::string text = fmt::format(
-      "file {}: {} never put: only fill values are there (further files of collection '{}' are not reported)",
-      file.path, which, file.collection->name);
-  warn(text);
+  publisher_.publish(file, profile_.of(*file.collection).publish, space_.of(*file.collection).priority);
 }
 
 /// The file has its final name; for a member: its leader has published it.
@@ -122,9 +28,9 @@ void Server::published(const OutputFile& file) {
   telemetry_.file_published(file.collection->id, file.collection->name, file.path, file.opened_ns,
                             file.published_bytes, file.records_taken);
   fire_published(file);
-  observe::add(timers_.files, 1);
+  observe::add(profile_.timers().files, 1);
   logger_.info("published {}", file.path);
-  warn_of_variables_never_put(file);
+  if (const std::string warning = never_put_.warning(file); !warning.empty()) warn(warning);
   if (file.role == OutputFile::Role::leader)
     fellows_.send_all(file.collection->servers, wire::FilePublished{file.id});
 }

@@ -8,7 +8,7 @@ namespace afterbay::server {
 bool Server::take_server_messages() {
   bool did = false;
   while (auto arrived = fellows_.next()) {
-    ++activity_;
+    deadlines_.add_activity(1);
     did = true;
     if (auto handled = handle_server(arrived->first, arrived->second); !handled)
       fail(std::move(handled).error());
@@ -43,15 +43,15 @@ SharedFiles::Host Server::shared_host(bool has_workers) {
 }
 
 void Server::join(OutputFile& file, SchemaChanges changes) {
-  timers_of(*file.collection);
+  profile_.of(*file.collection);
   workers_.submit([this, id = file.id, request = request_for(file), placer = shared_.placer(file),
                    collection = file.collection, changes = std::move(changes),
                    share = shared_.take_share(file)]() mutable {
-    observe::Timed timed(timers_.create);
+    observe::Timed timed(profile_.timers().create);
     FileCreated result{.file = id};
     const auto join = [&]() -> Result<> {
       AFTERBAY_TRY_ASSIGN(request.schema, model::apply(collection->schema, changes));
-      AFTERBAY_TRY_ASSIGN(result.created, stores_(collection->format).join(request, share, placer));
+      AFTERBAY_TRY_ASSIGN(result.created, requests_.store(collection->format).join(request, share, placer));
       return {};
     };
     if (auto joined = join(); !joined) result.error = std::move(joined).error();
@@ -63,7 +63,7 @@ void Server::join(OutputFile& file, SchemaChanges changes) {
 /// This server's part of the file is written: makes it durable and hands its description to the
 /// leader.
 void Server::hand_over(OutputFile& file) {
-  const CollectionTimers timers = timers_of(*file.collection);
+  const CollectionTimers timers = profile_.of(*file.collection);
   workers_.submit([this, timers, &file] {
     observe::Timed timed(timers.publish);
     PartHandedOver result{.file = file.id};

@@ -14,13 +14,13 @@ Telemetry::Host Server::telemetry_host() {
           [this](const std::string& text) AFTERBAY_REQUIRES(ingest_thread) {
             if (shutdown_.said_goodbye()) return;  // the end of the run is already in the journal
             logger_.warning("I/O server {}: {}", identity_.number, text);
-            note_warning(text);
+            journal_.warned(text);
           }};
 }
 
 void Server::fill(observe::ServerState& state) {
-  state.phase = failure_ ? "failed" : shutdown_.said_goodbye() ? "ended" : "running";
-  if (const observe::Counter* read = profile_.counter("read bytes")) state.bytes_read = read->value();
+  state.phase = failure_.happened() ? "failed" : shutdown_.said_goodbye() ? "ended" : "running";
+  state.bytes_read = profile_.bytes_read();
   state.tasks_queued = workers_.queued();
   state.files_open = files_.all().size();
   state.ranks_ended = shutdown_.ranks_ended();
@@ -51,7 +51,7 @@ void Server::note_written(std::uint32_t collection, const Record& record) {
 
 void Server::warn(const std::string& text) {
   logger_.warning("{}", text);
-  note_warning(text);
+  journal_.warned(text);
 }
 
 observe::ServerHistory Server::history() const { return telemetry_.history(); }

@@ -12,16 +12,17 @@ void Server::hand_over(OutputFile& file) {
   workers_.submit([this, &file, id = file.id, number = file.pending] {
     (void)shutdown_.check_time(file.path);
     port_->wake();
-    executor_.post([this, id, number]() AFTERBAY_REQUIRES(ingest_thread) { activity_ += id + number; });
+    executor_.post([this, id, number]()
+                       AFTERBAY_REQUIRES(ingest_thread) { deadlines_.add_activity(id + number); });
   });
 
   // State of the server.
-  workers_.submit([this] { ++activity_; });                         // refused: 'activity_'
+  workers_.submit([this] { deadlines_.add_activity(1); });          // refused: 'deadlines_'
   workers_.submit([this] { tickets_.clear(); });                    // refused: 'tickets_'
   workers_.submit([this] { telemetry_.show_progress(); });          // refused: 'show_progress'
   workers_.submit([this, &file] { publish(file); });                // refused: 'publish'
   workers_.submit([this] { (void)port_->pump(); });                 // refused: 'pump'
-  workers_.submit_first([this] { preparations_.answer.reset(); });  // refused: 'preparations_'
+  workers_.submit_first([this] { preparations_.holds_answer(); });  // refused: 'preparations_'
   files_.submit(file, [this] { strings_.written(1); });             // refused: 'strings_'
 
   // State of a file.
@@ -29,11 +30,11 @@ void Server::hand_over(OutputFile& file) {
   workers_.submit([&file] { file.closed.clear(); });                           // refused: 'closed'
   workers_.submit([&file] { OutputFiles::task_done(file); });                  // refused: 'task_done'
   workers_.submit([&file] { return file.parts.missing > 0; });                 // refused: 'missing'
-  workers_.submit([this, &file] { (void)is_never_put(file, 0); });             // refused: 'is_never_put'
+  workers_.submit([this, &file] { (void)never_put_.warning(file); });          // refused: 'never_put_'
   workers_.submit([&file] { (void)file.collection->packed[0]->own.size(); });  // refused: 'own'
 
   // What is posted belongs to the ingest thread only if it says so.
-  executor_.post([this] { ++activity_; });  // refused: 'activity_'
+  executor_.post([this] { deadlines_.add_activity(1); });  // refused: 'deadlines_'
 }
 
 /// A worker cannot call what another component wants called by the ingest thread.

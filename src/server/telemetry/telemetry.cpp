@@ -103,7 +103,7 @@ observe::ServerState Telemetry::state() {
   return state;
 }
 
-void Telemetry::sample(bool active) {
+void Telemetry::sample() {
   next_sample_ns_ = now_ns() + sample_interval_ns;
   observe::ServerState now = state();
   const auto warning =
@@ -112,7 +112,7 @@ void Telemetry::sample(bool active) {
                            frames_.older_refusals(), frames_.most_instances()});
   if (warning) host_.warn(*warning);
   now.model_waits_in_s = backlog_watch_.model_waits_in_s().value_or(-1);
-  sampler_.offer(std::move(now), active);
+  sampler_.offer(std::move(now), active_);
 }
 
 void Telemetry::show_progress(bool last) {

@@ -42,6 +42,8 @@ class Telemetry {
 
   Tally& tally() noexcept { return tally_; }
   [[nodiscard]] const Tally& tally() const noexcept { return tally_; }
+  /// The model has defined something: from now on, samples are published.
+  void activate() noexcept AFTERBAY_REQUIRES(ingest_thread) { active_ = true; }
   /// A rank has ended its step number `step`.
   void step_ended(std::uint64_t step) AFTERBAY_REQUIRES(ingest_thread);
   /// `opened_ns`: the time at which the first rank opened it. `records`: number of records that the
@@ -50,9 +52,8 @@ class Telemetry {
                       std::uint64_t opened_ns, std::uint64_t bytes, std::uint64_t records)
       AFTERBAY_REQUIRES(ingest_thread);
 
-  /// Publishes the current state, and warns if the backlog begins to grow. `active`: the model has
-  /// defined something.
-  void sample(bool active) AFTERBAY_REQUIRES(ingest_thread);
+  /// Publishes the current state, and warns if the backlog begins to grow.
+  void sample() AFTERBAY_REQUIRES(ingest_thread);
   /// Whether it is time for the next sample.
   [[nodiscard]] bool sample_is_due(std::uint64_t now_ns) const noexcept AFTERBAY_REQUIRES(ingest_thread) {
     return now_ns >= next_sample_ns_;
@@ -70,6 +71,8 @@ class Telemetry {
   const transport::FramePool& frames_;
   Host host_;
   Tally tally_;
+  /// A rank has defined decompositions or collections, on this server or another.
+  bool active_ AFTERBAY_GUARDED_BY(ingest_thread) = false;
   std::uint64_t steps_ AFTERBAY_GUARDED_BY(ingest_thread) = 0;
   std::uint64_t files_published_ AFTERBAY_GUARDED_BY(ingest_thread) = 0;
   const std::uint64_t started_ns_ = now_ns();

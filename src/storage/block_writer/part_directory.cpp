@@ -20,7 +20,7 @@
 namespace afterbay::storage {
 namespace {
 
-constexpr int attempts = 16;
+constexpr int most_attempts = 16;
 constexpr int directory_flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 
 /// Removes everything in an open directory, whatever its name is by now. Other processes may remove
@@ -85,7 +85,7 @@ Result<PartDirectory> PartDirectory::claim(const std::string& path, Existing exi
 
 Result<> PartDirectory::take_lock() {
   const std::string name = lock_path();
-  for (int attempt = 0; attempt < attempts; ++attempt) {
+  for (int attempt = 0; attempt < most_attempts; ++attempt) {
     lock_ =
         Descriptor(disk_->open(name.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666));
     if (!lock_.open()) return fail(system_error(errno, "create", name));
@@ -102,7 +102,7 @@ Result<> PartDirectory::take_lock() {
 }
 
 Result<> PartDirectory::make_directory() {
-  for (int attempt = 0; attempt < attempts; ++attempt) {
+  for (int attempt = 0; attempt < most_attempts; ++attempt) {
     const bool made = disk_->make_directory(part_path_.c_str()) == 0;
     if (!made && errno != EEXIST) return fail(system_error(errno, "create", part_path_));
     descriptor_ = Descriptor(disk_->open(part_path_.c_str(), directory_flags, 0));
@@ -204,7 +204,7 @@ Result<> PartDirectory::make_durable(const Published& published) {
 }
 
 Result<> PartDirectory::take_name() {
-  for (int attempt = 0; attempt < attempts; ++attempt) {
+  for (int attempt = 0; attempt < most_attempts; ++attempt) {
     AFTERBAY_TRY(check_name());
     if (disk_->rename(part_path_.c_str(), path_.c_str(), false) == 0) return check_final_name();
     if (errno == ENOTEMPTY) errno = EEXIST;  // a file system without RENAME_NOREPLACE

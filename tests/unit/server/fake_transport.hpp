@@ -23,7 +23,10 @@ using transport::Bytes;
 class FakeFrames : public transport::FramePool {
  public:
   std::vector<transport::FrameDeclaration> declared;
+  std::vector<std::uint64_t> released;  ///< running numbers
   std::uint64_t used = 0, peak = 0;
+  int error = 0;  ///< of the system, which refuses memory
+  bool is_full = false;
 
   Result<std::uint32_t> declare(std::span<const transport::FrameDeclaration> frames) override {
     const auto first = static_cast<std::uint32_t>(declared.size());
@@ -38,12 +41,12 @@ class FakeFrames : public transport::FramePool {
   [[nodiscard]] transport::PieceState state(const transport::FrameView&, std::uint32_t) const override {
     return transport::PieceState::untouched;
   }
-  void release(const transport::FrameView&) override {}
+  void release(const transport::FrameView& view) override { released.push_back(view.seq); }
   bool allocate_ahead() override { return false; }
   [[nodiscard]] std::uint64_t capacity_bytes() const override { return 1000; }
   [[nodiscard]] std::uint64_t allocated_bytes() const override { return 800; }
-  [[nodiscard]] int memory_error() const override { return 0; }
-  [[nodiscard]] bool is_short() const override { return false; }
+  [[nodiscard]] int memory_error() const override { return error; }
+  [[nodiscard]] bool is_short() const override { return is_full; }
   [[nodiscard]] std::uint64_t used_bytes() const override { return used; }
   [[nodiscard]] std::uint64_t peak_used_bytes() const override { return peak; }
   [[nodiscard]] std::uint64_t older_refusals() const override { return 0; }

@@ -58,7 +58,7 @@ TEST_F(ServerTelemetry, SamplesWhatACollectionHasTakenWrittenAndPublished) {
   telemetry.tally().of(3).records_taken = 6;
   telemetry.tally().of(3).records_written = 5;
   telemetry.file_published(3, "history", "a.nc", now_ns(), 3500, 4);
-  telemetry.sample(true);
+  telemetry.sample();
   EXPECT_EQ(last_.bytes_in, 4000u);
   EXPECT_EQ(last_.records_taken, 6u);
   EXPECT_EQ(last_.records_written, 5u);
@@ -92,7 +92,7 @@ TEST_F(ServerTelemetry, KeepsTheLatestFilesOnly) {
 TEST_F(ServerTelemetry, ASampleIsDueSomeTimeAfterTheLast) {
   Telemetry& telemetry = make();
   EXPECT_TRUE(telemetry.sample_is_due(now_ns()));
-  telemetry.sample(true);
+  telemetry.sample();
   const std::uint64_t now = now_ns();
   EXPECT_FALSE(telemetry.sample_is_due(now - 1'000'000'000));
   EXPECT_TRUE(telemetry.sample_is_due(now + 1'000'000'000));
@@ -127,7 +127,7 @@ TEST_F(ServerTelemetry, WritesTheStateForPrometheus) {
     telemetry.tally().written(2500, 2000);
     telemetry.tally().waited(1, 1'500'000'000, 0);
     EXPECT_DOUBLE_EQ(telemetry.tally().waited_for_room_s(), 1.5);
-    telemetry.sample(true);
+    telemetry.sample();
     telemetry_.reset();  // writes what was sampled last
   }
   bool found = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which files one worker publishes together.
-#include "server/publication_queue.hpp"
+#include "server/publish/publication_queue.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/files/file_requests.hpp"
+
+#include <utility>
+
+namespace afterbay::server {
+namespace {
+
+storage::StripePolicy stripe_policy(const config::Config& config, const ServedCollection& collection) {
+  const config::CollectionSettings settings = config.settings_for(collection.name);
+  const config::Placement placement = settings.placement.value_or(config.placement);
+  return {.count = settings.stripe_count.value_or(config.stripe.count),
+          .size_bytes = settings.stripe_size_bytes.value_or(config.stripe.size_bytes),
+          .apply = static_cast<storage::StripeApply>(config.stripe.apply),
+          .expected_bytes = settings.expected_bytes.value_or(0),
+          .own_file = placement == config::Placement::file || placement == config::Placement::least,
+          .writers = collection.split == model::Split::none ? 1 : collection.servers.size(),
+          .deadline = config.deadline / 2};  // leaves time to continue without a command that hangs
+}
+
+}  // namespace
+
+FileRequests::FileRequests(const config::Config& config, Stores stores, int server, bool checksums)
+    : config_(config),
+      stores_(std::move(stores)),
+      server_(static_cast<std::uint64_t>(server)),
+      checksums_(checksums),
+      chunk_memory_(std::make_shared<storage::ByteAllowance>(config.memory.chunks_bytes)) {}
+
+storage::FileRequest FileRequests::request(const OutputFile& file, std::shared_ptr<storage::Disk> disk,
+                                           bool readable) const {
+  storage::FileRequest request;
+  request.path = file.path;
+  request.layout = file.collection->sink->file_layout();
+  request.existing = file.collection->existing;
+  request.direct_io = config_.direct_io;
+  request.chunk_memory = chunk_memory_;
+  request.disk = std::move(disk);
+  request.stripes = stripe_policy(config_, *file.collection);
+  request.stripes.targets = targets_;
+  request.checksum = checksums_;
+  request.server = server_;
+  request.readable = readable;
+  request.epochs = file.epochs;
+  return request;
+}
+
+}  // namespace afterbay::server
