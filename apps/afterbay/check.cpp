@@ -42,8 +42,8 @@ std::string arithmetic(const config::Config& config, const config::Split& split)
       fmt::format("{} blocks of {} and {} of {}", memory.blocks(), print_bytes(memory.block_bytes),
                   memory.small_blocks(), print_bytes(memory.small_block_bytes));
   const std::string stages = memory.writer_buffers == 0 ? ""
-                                                       : fmt::format(", and {} for buffers of the writers",
-                                                                     print_bytes(memory.writer_bytes()));
+                                                        : fmt::format(", and {} for buffers of the writers",
+                                                                      print_bytes(memory.writer_bytes()));
   const std::string people =
       config.topology == config::Topology::inline_
           ? fmt::format("{} model ranks that write themselves", split.model_ranks)
