@@ -188,7 +188,7 @@ Result<> Endpoint::copy_piece(const Handover& handover, const PiecePlan& part, c
 void Endpoint::announce(transport::ClientLink& link, const Handover& handover, const PiecePlan& part,
                         const std::byte* to) {
   constexpr std::uint64_t page_bytes = 4096;
-  constexpr std::uint64_t least_bytes = 8 * page_bytes;  // a system call costs as much as two page faults
+  constexpr std::uint64_t least_bytes = 8 * page_bytes;  // half of what one page fault maps
   const Type type = handover.file->collection->schema().variables[handover.variable].type;
   part.visit_dense_ranges(size_of(type), page_bytes, least_bytes,
                           [&](std::uint64_t at, std::uint64_t bytes) { link.will_write(to + at, bytes); });

@@ -12,7 +12,7 @@
 #include "transport/link.hpp"
 #include "transport/rank_links.hpp"
 #include "transport/shm/frame_table.hpp"
-#include "transport/shm/populated.hpp"
+#include "transport/shm/populated_parts.hpp"
 #include "transport/shm/ring.hpp"
 #include "transport/shm/segment.hpp"
 
@@ -90,7 +90,7 @@ class ShmClientLink final : public ClientLink, private RankLinks::Member {
   RingReader down_;
   ProcessWatch server_;
   bool shares_mapping_;  ///< with the server, in one process
-  Populated populated_;
+  PopulatedParts populated_;
   std::array<std::uint32_t, 2> mapped_{};  ///< blocks per class, from the first on
   std::function<bool()> idle_;
   std::uint32_t bell_seen_ = 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Populated: the parts of a shared mapping that are in this process's page tables, so that each
-// part is mapped once, many pages at a time, rather than by one page fault per page. Why it reads:
-// Linux maps the 16 pages around a page that is read, for writing too if the mapping allows it, but
-// maps one page at a time if it is written (design/0064-mapping-blocks.md).
+// PopulatedParts: the parts of a shared mapping that are in this process's page tables. Each part is
+// mapped once, many pages at a time, rather than by one page fault per page. It does so by reading:
+// when a page is read, Linux maps the 16 pages around it, writable if the mapping is; when a page is
+// written, it maps that page only (design/0064-mapping-blocks.md).
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,9 @@
 namespace afterbay::transport::shm {
 
 /// Used by one thread. Refers to the mapping.
-class Populated {
+class PopulatedParts {
  public:
-  explicit Populated(Mapping& mapping);
+  explicit PopulatedParts(Mapping& mapping);
 
   /// Maps those granules that begin or end in `part` and were not mapped before. All of `part` must
   /// be allocated.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Populated: memory that another process has allocated is mapped with few page faults, and mapping
-// neither changes nor allocates anything.
-#include "transport/shm/populated.hpp"
+// PopulatedParts: memory that another process has allocated is mapped with few page faults, and
+// mapping neither changes nor allocates anything.
+#include "transport/shm/populated_parts.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -48,7 +48,7 @@ long faults_of_writing(Mapping& mapping, Extent part) {
 
 TEST(TransportPopulated, pages_that_were_mapped_are_written_without_page_faults) {
   Two two(16 * mib, 16 * mib);
-  Populated populated(two.other);
+  PopulatedParts populated(two.other);
   const Extent part{3 * mib + 4096, 8 * mib};
   const long before = page_faults();
   populated.populate(part);
@@ -59,7 +59,7 @@ TEST(TransportPopulated, pages_that_were_mapped_are_written_without_page_faults)
 
 TEST(TransportPopulated, a_part_is_mapped_once) {
   Two two(16 * mib, 16 * mib);
-  Populated populated(two.other);
+  PopulatedParts populated(two.other);
   populated.populate({0, 8 * mib});
   const long before = page_faults();
   populated.populate({mib, 4 * mib});
@@ -69,7 +69,7 @@ TEST(TransportPopulated, a_part_is_mapped_once) {
 TEST(TransportPopulated, contents_are_unchanged_and_nothing_is_allocated) {
   Two two(16 * mib, 4 * mib + 4096);
   const std::uint64_t allocated = two.allocated_bytes();
-  Populated populated(two.other);
+  PopulatedParts populated(two.other);
   populated.populate({0, 4 * mib + 4096});
   EXPECT_EQ(two.allocated_bytes(), allocated) << "not the rest of the last granule either";
   EXPECT_TRUE(std::all_of(two.other.data(), two.other.data() + 4 * mib + 4096,
@@ -79,7 +79,7 @@ TEST(TransportPopulated, contents_are_unchanged_and_nothing_is_allocated) {
 
 TEST(TransportPopulated, empty_parts_and_the_end_of_the_mapping) {
   Two two(mib, mib);
-  Populated populated(two.other);
+  PopulatedParts populated(two.other);
   populated.populate({0, 0});
   populated.populate({mib, 0});
   populated.populate({mib - 1, 1});

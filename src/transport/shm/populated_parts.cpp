@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "transport/shm/populated.hpp"
+#include "transport/shm/populated_parts.hpp"
 
 #include <algorithm>
 
 namespace afterbay::transport::shm {
 
-Populated::Populated(Mapping& mapping)
+PopulatedParts::PopulatedParts(Mapping& mapping)
     : mapping_(&mapping),
       shift_(reinterpret_cast<std::uintptr_t>(mapping.data()) % granule_bytes),
       done_((shift_ + mapping.size() + granule_bytes - 1) / granule_bytes) {}
 
-void Populated::populate(Extent part) noexcept {
+void PopulatedParts::populate(Extent part) noexcept {
   if (part.bytes == 0) return;
   const std::uint64_t last = (shift_ + part.at + part.bytes - 1) / granule_bytes;
   for (std::uint64_t granule = (shift_ + part.at) / granule_bytes; granule <= last; ++granule) {
