@@ -34,11 +34,11 @@ Server::Server(Identity identity, const config::Config& config, std::unique_ptr<
       space_(config, space_host(threads > 0)),
       shutdown_(config, shutdown_host()),
       deadlines_(config.deadline),
-      memory_(config, port_->frames(), memory_host()),
       executor_([this] {
         port_->mark_progress();
         port_->wake();
       }),
+      memory_(config, port_->frames(), memory_host()),
       telemetry_(config, identity_, port_->frames(), logger_, telemetry_host()),
       triggers_(config, identity_, logger_, trigger_host()),
       inputs_({config_, *port_, catalog_, workers_, profile,

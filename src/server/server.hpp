@@ -236,8 +236,8 @@ class Server {
   Shutdown shutdown_;
   DeadlineWatch deadlines_ AFTERBAY_GUARDED_BY(ingest_thread);
 
-  FrameMemory memory_;
   Executor executor_;
+  FrameMemory memory_;  ///< posts to `executor_` while it ends
 
   Telemetry telemetry_;
   TriggerRunner triggers_;

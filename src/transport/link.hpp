@@ -78,7 +78,7 @@ class ClientLink {
                                   bool may_wait) = 0;
   /// The caller is about to write to most pages of [from, from + bytes), a part of a landing place
   /// that is not packed. Makes the writes faster where they would fault page by page.
-  virtual void will_write(const std::byte* /*from*/, std::uint64_t /*bytes*/) noexcept {}
+  virtual void will_write(const std::byte* /*from*/, std::uint64_t /*bytes*/) {}
   /// Whether reserving all of `slots` (together `packed_bytes` of this rank's parts) would not wait
   /// now; if so, takes the room (frames stay allocated for the rank that puts first). For try_put
   /// and acquire. Room for a slot does not use the blocks that are reserved for the slowest rank,

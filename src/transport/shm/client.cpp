@@ -39,7 +39,7 @@ ShmClientLink::ShmClientLink(std::shared_ptr<Segment> segment, ClientOptions opt
       down_(self_.down, segment_->down_ring(options_.peer), self_.down_is_full, header_.doorbell),
       server_(header_.server),
       shares_mapping_(header_.server.pid == own_process().pid),
-      populated_(segment_->mapping()),
+      blocks_(*segment_),
       bell_seen_(self_.bell.count()) {
   self_.process = own_process();
   self_.life.store(Life::present, std::memory_order_release);
@@ -72,8 +72,8 @@ Result<void> ShmClientLink::wait_until(EventCount& event, Attempt attempt, What 
     if (idle_ && idle_())
       event.cancel();
     else {
-      const milliseconds longest = std::min(slice_of_sleep(), map_ahead() ? mapping_slice : slice);
-      event.wait(seen, std::min(longest, patience));
+      const milliseconds longest = slice_of_sleep();  // first: it moves the rank's other links
+      event.wait(seen, std::min({longest, patience, map_ahead() ? mapping_slice : slice}));
     }
     result = check_server();
     if (result && stall.expired(moved()))
@@ -122,25 +122,11 @@ Result<void> ShmClientLink::flush() {
   return {};
 }
 
-bool ShmClientLink::map_ahead() {
-  if (shares_mapping_) return false;
-  const std::uint64_t end = now_ns() + most_mapping_ns;
-  for (const BlockClass kind : {small_blocks, large_blocks}) {
-    const BlockClassGeometry& blocks = segment_->geometry().classes[kind];
-    for (std::uint32_t& done = mapped_[kind]; done < blocks.count; ++done) {
-      const std::uint32_t block = blocks.first + done;
-      if (segment_->meta(block).allocated.load(std::memory_order_acquire) == 0) break;
-      if (now_ns() >= end) return true;
-      populated_.populate(segment_->counters_at(block, 1));
-      populated_.populate(segment_->blocks_at(block, 1));
-    }
-  }
-  return false;
-}
+bool ShmClientLink::map_ahead() { return !shares_mapping_ && blocks_.map_ahead(now_ns() + most_mapping_ns); }
 
-void ShmClientLink::will_write(const std::byte* from, std::uint64_t bytes) noexcept {
+void ShmClientLink::will_write(const std::byte* from, std::uint64_t bytes) {
   if (shares_mapping_) return;
-  populated_.populate({static_cast<std::uint64_t>(from - segment_->mapping().data()), bytes});
+  blocks_.will_write({static_cast<std::uint64_t>(from - segment_->mapping().data()), bytes});
 }
 
 Landing ShmClientLink::landing(std::uint32_t block, const FrameSlot& slot) const {
@@ -288,12 +274,12 @@ Result<std::optional<Bytes>> ShmClientLink::receive() {
 void ShmClientLink::wait(Millis most) {
   if (idle_ && idle_()) return;
   catch_up(options_.rank_links->position());
-  const milliseconds longest = std::min(slice_of_sleep(), map_ahead() ? mapping_slice : slice);
+  const milliseconds longest = slice_of_sleep();
   const std::uint32_t count = self_.bell.prepare();
   if (count != bell_seen_ || down_.front())
     self_.bell.cancel();
   else
-    self_.bell.wait(count, std::min(most, longest));
+    self_.bell.wait(count, std::min({most, longest, map_ahead() ? mapping_slice : slice}));
   bell_seen_ = self_.bell.count();
 }
 

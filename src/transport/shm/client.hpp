@@ -12,7 +12,7 @@
 #include "transport/link.hpp"
 #include "transport/rank_links.hpp"
 #include "transport/shm/frame_table.hpp"
-#include "transport/shm/populated_parts.hpp"
+#include "transport/shm/mapped_blocks.hpp"
 #include "transport/shm/ring.hpp"
 #include "transport/shm/segment.hpp"
 
@@ -41,7 +41,7 @@ class ShmClientLink final : public ClientLink, private RankLinks::Member {
   Result<void> flush() override;
   Result<Landing> reserve(const FrameSlot& slot, std::uint32_t piece, std::uint64_t packed_bytes,
                           bool may_wait) override;
-  void will_write(const std::byte* from, std::uint64_t bytes) noexcept override;
+  void will_write(const std::byte* from, std::uint64_t bytes) override;
   Result<void> commit(const FrameSlot& slot, std::uint32_t piece) override;
   Result<bool> make_room(std::span<const FrameSlot> slots, std::uint64_t packed_bytes, RoomFor use) override;
   [[nodiscard]] Result<void> check_fits(std::span<const FrameSlot> slots) const override;
@@ -74,8 +74,8 @@ class ShmClientLink final : public ClientLink, private RankLinks::Member {
   void ring();
   /// The maximum time to sleep; lets the rank's other links make progress first.
   std::chrono::milliseconds slice_of_sleep();
-  /// While the rank waits: maps blocks that are allocated into this process, for some hundred
-  /// microseconds, so that puts need not. Returns whether there are more.
+  /// While the rank waits: maps pages for some hundred microseconds, so that puts need not. Returns
+  /// whether there is more to map.
   bool map_ahead();
   Result<std::uint32_t> wait_for_block(const FrameSlot& slot);
   [[nodiscard]] Error refused(Refusal refusal, const FrameSlot& slot) const;
@@ -90,8 +90,7 @@ class ShmClientLink final : public ClientLink, private RankLinks::Member {
   RingReader down_;
   ProcessWatch server_;
   bool shares_mapping_;  ///< with the server, in one process
-  PopulatedParts populated_;
-  std::array<std::uint32_t, 2> mapped_{};  ///< blocks per class, from the first on
+  MappedBlocks blocks_;
   std::function<bool()> idle_;
   std::uint32_t bell_seen_ = 0;
   bool ring_on_flush_ = false;

@@ -65,7 +65,7 @@ class ScriptedLink final : public transport::ClientLink {
     frame.resize(slot.phase + slot.bytes);
     return Landing{frame.data() + slot.phase, false};
   }
-  void will_write(const std::byte* from, std::uint64_t bytes) noexcept override {
+  void will_write(const std::byte* from, std::uint64_t bytes) override {
     announced.emplace_back(from, bytes);
   }
   Result<bool> make_room(std::span<const FrameSlot>, std::uint64_t, transport::RoomFor) override {

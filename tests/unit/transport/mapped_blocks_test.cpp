@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// MappedBlocks: blocks that another process has allocated are mapped with few page faults, before
+// they are written, and mapping neither changes nor allocates anything.
+#include "transport/shm/mapped_blocks.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+namespace afterbay::transport::shm {
+namespace {
+
+constexpr std::uint64_t kib = 1 << 10, mib = 1 << 20, page = 4096;
+constexpr std::uint64_t no_end = std::numeric_limits<std::uint64_t>::max();
+
+LinkSizes sizes() {
+  LinkSizes it;
+  it.block_bytes = 4 * mib;
+  it.small_block_bytes = 64 * kib;
+  it.small_share = 0.25;
+  it.memory_bytes = 32 * mib;
+  it.ring_bytes = 4 * kib;
+  it.reply_bytes = 2 * kib;
+  it.max_frames = 64;
+  return it;
+}
+
+/// The segment as its server and a rank map it; both in this process.
+class TransportMappedBlocks : public ::testing::Test {
+ protected:
+  TransportMappedBlocks()
+      : geometry_(make_geometry(sizes(), 1).value()),
+        memory_(Mapping::create(geometry_.total_bytes).value()),
+        server_(
+            Segment::format(Mapping::open(memory_.door.address(), geometry_.total_bytes).value(), geometry_)
+                .value()),
+        rank_(Segment::attach(Mapping::open(memory_.door.address(), geometry_.total_bytes).value(), geometry_)
+                  .value()) {}
+
+  /// As by the server, or by another rank.
+  void allocate(std::uint32_t block) {
+    ASSERT_TRUE(server_.allocate_block(block));
+    std::memset(server_.block(block), 7, server_.blocks_at(block, 1).bytes);
+  }
+  [[nodiscard]] std::uint32_t small(std::uint32_t index) const {
+    return geometry_.classes[small_blocks].first + index;
+  }
+  [[nodiscard]] Extent part(std::uint32_t block, std::uint64_t at, std::uint64_t bytes) const {
+    return {rank_.blocks_at(block, 1).at + at, bytes};
+  }
+  [[nodiscard]] std::uint64_t allocated_bytes() const {
+    struct stat info {};
+    EXPECT_EQ(::fstat(memory_.door.fd(), &info), 0);
+    return static_cast<std::uint64_t>(info.st_blocks) * 512;
+  }
+  static long page_faults() {
+    rusage usage{};
+    ::getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_minflt;
+  }
+  /// Page faults of the rank when it writes to every page of a part.
+  long faults_of_writing(Extent part) {
+    const long before = page_faults();
+    for (std::uint64_t at = part.at; at < part.at + part.bytes; at += page)
+      *reinterpret_cast<volatile char*>(rank_.mapping().data() + at) = 1;
+    return page_faults() - before;
+  }
+
+  Geometry geometry_;
+  SharedMemory memory_;
+  Segment server_;
+  Segment rank_;
+};
+
+// With a sanitizer, its own memory causes page faults too: one per 32 KiB at most.
+constexpr std::uint64_t pages_per_fault_at_least = 8;
+
+TEST_F(TransportMappedBlocks, what_will_be_written_is_mapped_many_pages_at_a_time) {
+  allocate(0);
+  MappedBlocks blocks(rank_);
+  const Extent half = part(0, mib + page, 2 * mib);
+  const long before = page_faults();
+  blocks.will_write(half);
+  EXPECT_LT(page_faults() - before, 512 / 4);
+  EXPECT_LE(faults_of_writing(half), 512 / pages_per_fault_at_least);
+  EXPECT_GT(faults_of_writing(part(0, 3 * mib + 128 * kib, 512 * kib)), 100) << "the rest is not";
+  const long again = page_faults();
+  blocks.will_write(half);
+  EXPECT_EQ(page_faults() - again, 0);
+}
+
+TEST_F(TransportMappedBlocks, blocks_that_are_allocated_later_are_mapped_whole) {
+  MappedBlocks blocks(rank_);
+  long faults = 0;
+  constexpr std::uint32_t count = 16;
+  for (std::uint32_t index = 0; index < count; ++index) {
+    allocate(small(index));
+    const Extent all = part(small(index), 0, 64 * kib);
+    blocks.will_write(all);
+    faults += faults_of_writing(all);
+  }
+  EXPECT_LE(faults, static_cast<long>(count * 16 / pages_per_fault_at_least))
+      << "neighbours lie in one window, which was first mapped without the later block";
+}
+
+TEST_F(TransportMappedBlocks, ahead_are_mapped_the_parts_that_were_written_in_other_blocks) {
+  for (std::uint32_t block = 0; block < 3; ++block) allocate(block);
+  MappedBlocks blocks(rank_);
+  const long before = page_faults();
+  EXPECT_FALSE(blocks.map_ahead(no_end));
+  EXPECT_EQ(page_faults() - before, 0) << "this rank may never write";
+  blocks.will_write(part(0, 512 * kib, 512 * kib));
+  EXPECT_FALSE(blocks.map_ahead(no_end)) << "block 3 is not allocated";
+  EXPECT_LE(faults_of_writing(part(1, 512 * kib, 512 * kib)), 128 / pages_per_fault_at_least);
+  EXPECT_GT(faults_of_writing(part(1, 2 * mib, 512 * kib)), 100);
+  allocate(3);
+  blocks.will_write(part(0, 2 * mib, 512 * kib));
+  EXPECT_FALSE(blocks.map_ahead(no_end));
+  EXPECT_LE(faults_of_writing(part(2, 2 * mib, 512 * kib)), 128 / pages_per_fault_at_least);
+  EXPECT_LE(faults_of_writing(part(3, 512 * kib, 512 * kib)), 128 / pages_per_fault_at_least);
+}
+
+TEST_F(TransportMappedBlocks, mapping_ahead_stops_and_continues) {
+  for (std::uint32_t block = 0; block < 3; ++block) allocate(block);
+  MappedBlocks blocks(rank_);
+  blocks.will_write(part(0, 0, mib));
+  EXPECT_TRUE(blocks.map_ahead(0));
+  EXPECT_FALSE(blocks.map_ahead(no_end));
+  EXPECT_LE(faults_of_writing(part(2, 0, mib)), 256 / pages_per_fault_at_least);
+}
+
+TEST_F(TransportMappedBlocks, contents_are_unchanged_and_nothing_is_allocated) {
+  allocate(0);
+  allocate(small(0));
+  const std::uint64_t allocated = allocated_bytes();
+  MappedBlocks blocks(rank_);
+  blocks.will_write(part(0, 0, 4 * mib));
+  blocks.will_write(part(small(0), 60 * kib, 8 * kib));
+  EXPECT_FALSE(blocks.map_ahead(no_end));
+  EXPECT_EQ(allocated_bytes(), allocated) << "no neighbours of the blocks either";
+  const std::byte* const first = rank_.block(0);
+  EXPECT_TRUE(std::all_of(first, first + 4 * mib, [](std::byte byte) { return byte == std::byte{7}; }));
+}
+
+}  // namespace
+}  // namespace afterbay::transport::shm
