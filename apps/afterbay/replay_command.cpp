@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
+#include <string>
 
 #include "command.hpp"
 #include "compare_report.hpp"
@@ -26,6 +28,15 @@ Exit verify(const ReplayRequest& request, const Playback& playback) {
   return worst;
 }
 
+/// Why the output cannot be compared, if that is so.
+std::optional<std::string> obstacle_to_verify(const ReplayRequest& request) {
+  const auto is_read = [](const FormatTraits& it) { return !it.magic.empty(); };
+  if (const auto format = format_of(request.store); format && is_read(traits_of(*format)))
+    return std::nullopt;
+  return fmt::format("--verify: netCDF-C does not read the store {}: leave --verify out, or use the store {}",
+                     request.store, formats_with(is_read));
+}
+
 Exit replay(const ReplayOptions& options, const Invocation& invocation) {
   ReplayRequest request = options.request;
   request.arguments = invocation.setting_flags;
@@ -38,6 +49,12 @@ Exit replay(const ReplayOptions& options, const Invocation& invocation) {
     if (job.rank() == 0) complain("replay", config.error().text());
     job.leave(static_cast<int>(code));
     return code;
+  }
+  if (const auto store = config->settings_for("replay").store) request.store = name_of(*store);
+  if (const auto obstacle = options.verify ? obstacle_to_verify(request) : std::nullopt) {
+    if (job.rank() == 0) complain("replay", *obstacle);
+    job.leave(static_cast<int>(Exit::usage));
+    return Exit::usage;
   }
   const Result<Playback> playback = job.run(request);
   if (!playback) {

@@ -39,7 +39,7 @@ enum class FilterRule : std::uint8_t {
 struct FormatTraits {
   std::string_view name = {};   ///< in the configuration, the API, messages and the journal
   std::string_view title = {};  ///< as in its specification
-  /// The first bytes of a file, shared with related formats; empty: there are no files.
+  /// The first bytes of a file, if netCDF-C reads it (append, input, compare); empty: it does not.
   std::string_view magic = {};
   /// Artifacts are published under a name and listed in the journal; false: they are kept in
   /// memory, for tests.

@@ -88,6 +88,8 @@ def test_types_of_stores(inputs):
             *[f"variable 'field_{kind}' has the type {name}" for kind, name in
               (("u1", "uint8"), ("u2", "uint16"), ("u4", "uint32"), ("i8", "int64"), ("u8", "uint64"))],
             "global attribute 'many_u4' has the type uint32", store="cdf2")
+    expect("store of the setting", 3, "cannot be played into a cdf2 file", "variable 'field_u1' has the type uint8",
+           arguments=[inputs["every_number"], "out/out.nc", "--store", "cdf5", "--afterbay.collections.replay.store=cdf2"])
 
 
 def test_existing_output(inputs):
@@ -107,6 +109,8 @@ def test_command_line(inputs):
     expect("option", 2, "--stor", arguments=[source, "out/out.nc", "--stor", "cdf5"])
     expect("store", 2, "netcdf5", arguments=[source, "out/out.nc", "--store", "netcdf5"])
     expect("setting", 2, "topolgy", "topology", arguments=[source, "out/out.nc", "--afterbay.topolgy=inline"])
+    expect("store in memory", 2, "--verify: netCDF-C does not read the store memory: leave --verify out, or use the store netcdf4, cdf5",
+           arguments=[source, "out/out.nc", "--verify", "--afterbay.collections.replay.store=memory"])
     expect("only servers", 2, "servers", arguments=[source, "out/out.nc", "--servers", "3"])
 
 
@@ -117,6 +121,8 @@ def test_runs(inputs):
                   left=["out.nc", "out.2.nc", "out.3.nc"])
     if said.count(": equal: ") != 3:
         failures.append(f"repeat: not all three files were compared\n{said}")
+    expect("store of the setting", 0, "out.nc (cdf5): ", left=["out.nc"],
+           arguments=[source, "out/out.nc", "--afterbay.collections.replay.store=cdf5"])
     expect("alone", 0, "1 model rank, inline", "equal: ", processes=1, left=["out.nc"],
            arguments=[source, "out/out.nc", "--verify", "--afterbay.topology=inline"])
 

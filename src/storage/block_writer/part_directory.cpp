@@ -63,12 +63,20 @@ Error not_a_directory(const std::string& path) {
       .in_file(path);
 }
 
+Error not_readable(const std::string& path) {
+  return make_error(ErrorCode::bad_state,
+                    "{} is to be readable while it is written, but its format writes a directory, which is "
+                    "complete only when it has its name: leave 'readable' off, or choose another store",
+                    path)
+      .in_file(path);
+}
+
 }  // namespace
 
-Result<PartDirectory> PartDirectory::claim(const std::string& path, Existing existing, bool make_directories,
-                                           std::shared_ptr<Disk> disk) {
+Result<PartDirectory> PartDirectory::claim(const FileRequest& request) {
+  if (request.readable) return fail(not_readable(request.path));
   PartDirectory claimed;
-  AFTERBAY_TRY(claimed.begin_claim(path, existing, make_directories, std::move(disk)));
+  AFTERBAY_TRY(claimed.begin_claim(request.path, request.existing, request.make_directories, request.disk));
   if (auto locked = claimed.take_lock(); !locked) {
     claimed.lock_.reset();  // it is another writer's: the name stays
     return fail(std::move(locked).error());

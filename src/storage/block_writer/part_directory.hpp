@@ -16,9 +16,8 @@ class PartDirectory final : public Artifact {
   /// Fails like PartFile::claim. An older part directory is removed. If a directory with the final
   /// name is to be replaced, also fails with bad_state if the file system cannot do it atomically,
   /// and with exists if the name belongs to something else than a directory. Nothing can be appended
-  /// to an existing directory: bad_state.
-  static Result<PartDirectory> claim(const std::string& path, Existing existing, bool make_directories,
-                                     std::shared_ptr<Disk> disk);
+  /// to an existing directory, and none is readable while it is written: bad_state.
+  static Result<PartDirectory> claim(const FileRequest& request);
 
   /// The present path of a file of the directory.
   [[nodiscard]] std::string file_path(const std::string& name) const { return part_path_ + "/" + name; }

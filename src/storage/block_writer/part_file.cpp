@@ -23,8 +23,19 @@ bool is_regular(int descriptor) {
   return ::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
 }
 
+/// Such as an artifact of another format has, or had when its run was killed.
+Error is_directory_error(const std::string& path) {
+  return make_error(ErrorCode::exists,
+                    "{} is a directory, and a file of this name is to be written: remove it, or choose "
+                    "another name",
+                    path)
+      .with_native(EISDIR)
+      .in_file(path);
+}
+
 /// The error for an existing part file; `number` 0: it is not a regular file.
 Error open_error(int number, const std::string& part_path) {
+  if (number == EISDIR) return is_directory_error(part_path);
   if (number != 0 && number != ELOOP) return system_error(number, "create", part_path);
   return make_error(ErrorCode::io,
                     "{} is {}: a part file is never a link; who else writes to this directory? Remove it",
@@ -55,9 +66,11 @@ Result<PartFile> PartFile::claim(const std::string& path, Existing existing, boo
   AFTERBAY_TRY(file.begin_claim(path, existing, make_directories, std::move(disk)));
   if (striper != nullptr && !striper->begin(file.directory())) striper = nullptr;
   AFTERBAY_TRY(file.open_and_lock(striper));
-  if (auto ended = file.end_claim(); !ended) {
+  auto ready = file.end_claim();
+  if (ready) ready = file.check_replaceable();
+  if (!ready) {
     file.discard();
-    return fail(std::move(ended).error());
+    return fail(std::move(ready).error());
   }
   return file;
 }
@@ -94,6 +107,13 @@ Result<> PartFile::open_and_lock(Striper* striper) {
   return fail(make_error(ErrorCode::conflict,
                          "{} is renamed or removed by others as fast as it is made: stop them", part_path_)
                   .in_file(path_));
+}
+
+/// Now, so that no result is lost at the end of a long run.
+Result<> PartFile::check_replaceable() const {
+  struct stat status {};
+  if (::lstat(path_.c_str(), &status) == 0 && S_ISDIR(status.st_mode)) return fail(is_directory_error(path_));
+  return {};
 }
 
 Result<> PartFile::lock_opened() {

@@ -13,10 +13,10 @@ namespace afterbay::storage {
 
 class PartFile final : public Artifact {
  public:
-  /// Fails with exists (Existing::refuse and the final name is taken), conflict (another writer has
-  /// it), or the system's error. Missing directories are created if requested. An older part file
-  /// is removed. `striper`, if it applies, creates the new file before it is opened. `readable`:
-  /// HDF5 of other processes may open it for reading meanwhile.
+  /// Fails with exists (Existing::refuse and the final name is taken; or a directory has one of the
+  /// names), conflict (another writer has it), or the system's error. Missing directories are created
+  /// if requested. An older part file is removed. `striper`, if it applies, creates the new file
+  /// before it is opened. `readable`: HDF5 of other processes may open it for reading meanwhile.
   static Result<PartFile> claim(const std::string& path, Existing existing, bool make_directories,
                                 std::shared_ptr<Disk> disk, Striper* striper = nullptr,
                                 bool readable = false);
@@ -48,6 +48,7 @@ class PartFile final : public Artifact {
  private:
   Result<> open_and_lock(Striper* striper);
   Result<> lock_opened();
+  [[nodiscard]] Result<> check_replaceable() const;
 
   bool readable_ = false;
 };

@@ -83,7 +83,7 @@ std::optional<std::string> mistake_in(FoundFile& found) {
   std::size_t growing = 0;
   for (const Dimension& dimension : found.schema.dimensions) growing += dimension.is_unlimited() ? 1 : 0;
   if (growing > 1) return "it has several record dimensions";
-  if (!is_known(found.format) || !traits_of(found.format).publishes) return "its format is unknown";
+  if (!is_known(found.format) || traits_of(found.format).magic.empty()) return "its format is unknown";
   if (found.numbers.size() != found.schema.variables.size()) return "its variables have no numbers";
   if (!sound(found.schema.attributes)) return "it has an attribute of an unknown type";
   for (Variable& variable : found.schema.variables)

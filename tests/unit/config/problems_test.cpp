@@ -8,6 +8,7 @@
 #include "base/suggest.hpp"
 #include "config/config.hpp"
 #include "config/settings.hpp"
+#include "model/format.hpp"
 #include "unit/config/config_sources.hpp"
 
 namespace afterbay::config {
@@ -219,11 +220,9 @@ TEST(ConfigProblems, CollectionsElsewhere) {
           HasSubstr(" deflate, "), HasSubstr(one_of(names_of(collection_settings())))));
   Sources sources = no_environment();
   sources.environment->emplace("AFTERBAY_COLLECTIONS", "{h: {store: hdf}}");
-  EXPECT_THAT(
-      error_of(sources).message,
-      HasSubstr(
-          "AFTERBAY_COLLECTIONS:1:13: collections.h.store: expected netcdf4, cdf5, cdf2 or memory, found "
-          "\"hdf\""));
+  EXPECT_THAT(error_of(sources).message,
+              HasSubstr("AFTERBAY_COLLECTIONS:1:13: collections.h.store: expected " + one_of(format_names()) +
+                        ", found \"hdf\""));
   sources.environment = Variables{{"AFTERBAY_COLLECTIONS", "[h]"}};
   EXPECT_THAT(error_of(sources).message,
               HasSubstr("AFTERBAY_COLLECTIONS:1:1: expected settings of collections"));

@@ -465,8 +465,19 @@ TEST_F(Artifacts, epoch_logs_of_a_directory_end_with_its_publication) {
   EXPECT_THAT(names(), ElementsAre("out.zz"));
 }
 
+TEST_F(Artifacts, a_directory_is_not_readable_before_it_is_published) {
+  storage::FileRequest request = TwoFileStore::request(path(), Existing::refuse);
+  request.readable = true;
+  const auto refused = TwoFileStore(disk_).create(request);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::bad_state);
+  EXPECT_EQ(refused.error().file, path());
+  EXPECT_THAT(refused.error().text(), HasSubstr("leave 'readable' off"));
+  EXPECT_THAT(names(), ElementsAre());
+}
+
 TEST_F(Artifacts, a_file_is_created_once) {
-  auto part = storage::PartDirectory::claim(path(), Existing::replace, true, nullptr);
+  auto part = storage::PartDirectory::claim(TwoFileStore::request(path(), Existing::replace));
   ASSERT_TRUE(part);
   EXPECT_TRUE(part->create_file("a/b/c"));
   EXPECT_TRUE(part->create_file("a/b/d"));

@@ -160,11 +160,10 @@ std::vector<std::byte> big_endian(float value, std::uint64_t bytes) {
 
 Result<std::unique_ptr<storage::File>> TwoFileStore::create(const storage::FileRequest& request) {
   AFTERBAY_TRY(storage::check_request(request, Format::cdf5));
-  AFTERBAY_TRY_ASSIGN(
-      storage::PartDirectory part,
-      storage::in_file(storage::PartDirectory::claim(request.path, request.existing, request.make_directories,
-                                                     disk_ ? disk_ : request.disk),
-                       request.path));
+  storage::FileRequest claim = request;
+  if (disk_) claim.disk = disk_;
+  AFTERBAY_TRY_ASSIGN(storage::PartDirectory part,
+                      storage::in_file(storage::PartDirectory::claim(claim), request.path));
   auto files = std::make_unique<TwoFiles>(request, std::move(part));
   if (auto begun = storage::in_file(files->begin(), request.path); !begun) {
     files->discard();

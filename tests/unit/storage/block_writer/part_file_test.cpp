@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <filesystem>
 #include <string>
 
@@ -33,6 +34,31 @@ TEST(StoragePartFile, a_writer_that_is_refused_leaves_the_file_of_the_other) {
   ASSERT_TRUE(first);
   EXPECT_FALSE(PartFile::claim(path, Existing::replace, false, nullptr));
   EXPECT_TRUE(std::filesystem::exists(path + ".part"));
+}
+
+/// Before any data are written: a directory cannot be replaced by a file.
+TEST(StoragePartFile, a_directory_with_its_name_or_part_name_is_refused_and_kept) {
+  const test::Directory directory;
+  const std::string path = (directory.path / "x.nc").string();
+  for (const std::string& taken : {path, path + ".part"}) {
+    std::filesystem::create_directory(taken);
+    for (const Existing existing : {Existing::replace, Existing::append}) {
+      const auto refused = PartFile::claim(path, existing, false, nullptr);
+      ASSERT_FALSE(refused) << taken;
+      EXPECT_EQ(refused.error().code, ErrorCode::exists);
+      EXPECT_EQ(refused.error().native, EISDIR);
+      EXPECT_NE(refused.error().text().find(taken + " is a directory, and a file of this name is to be "),
+                std::string::npos)
+          << refused.error().text();
+    }
+    EXPECT_TRUE(std::filesystem::is_directory(taken));
+    std::filesystem::remove(taken);
+    EXPECT_TRUE(std::filesystem::is_empty(directory.path)) << "no part file is left";
+  }
+  const std::string other = directory.path / "other";
+  std::filesystem::create_directory(other);
+  std::filesystem::create_directory_symlink(other, path);
+  EXPECT_TRUE(PartFile::claim(path, Existing::replace, false, nullptr)) << "the link is replaced";
 }
 
 TEST(StoragePartFile, a_leaders_file_is_recognized_by_what_both_nodes_know) {
