@@ -344,7 +344,8 @@ TEST(ModelMoves, dense_ranges_that_are_short_are_not_visited) {
   const auto total = [](const std::vector<int>& cover) { return std::count(cover.begin(), cover.end(), 1); };
   EXPECT_EQ(total(covered(move, 4, 100, 400, 16000)), 1600);
   EXPECT_EQ(total(covered(move, 4, 100, 401, 16000)), 0);
-  EXPECT_EQ(total(covered(move, 4, 3601, 401, 16000)), 3 * 4000 + 400) << "gaps of 3600 bytes are none";
+  EXPECT_EQ(total(covered(move, 4, 3600, 401, 16000)), 0) << "the gaps have 3600 bytes";
+  EXPECT_EQ(total(covered(move, 4, 3601, 401, 16000)), 3 * 4000 + 400) << "these are shorter";
 }
 
 }  // namespace
