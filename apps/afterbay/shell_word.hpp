@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Words of command lines that the command recommends.
+// Command lines that the command recommends.
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace afterbay::app {
 
-/// Quotes text as one word of a shell's command line; if it is not printable, for shells that
-/// support $'...', such as bash.
-std::string shell_word(const std::string& text);
+/// One line for any POSIX shell that runs a command with exactly these words, whatever bytes they
+/// contain. The line itself is printable ASCII if the words are not printable.
+std::string shell_line(const std::vector<std::string>& words);
 
 }  // namespace afterbay::app

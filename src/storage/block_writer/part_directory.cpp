@@ -181,16 +181,14 @@ Result<> PartDirectory::make_directory() {
 Result<> PartDirectory::remove_left() const {
   const Descriptor left(disk_->open(part_path_.c_str(), directory_flags, 0));
   if (!left.open() && errno == ENOENT) return {};
-  if (!left.open() && is_other_kind(errno))
-    return fail(part_is_not_a_directory(part_path_).in_file(path_));
+  if (!left.open() && is_other_kind(errno)) return fail(part_is_not_a_directory(part_path_).in_file(path_));
   if (!left.open()) return fail(system_error(errno, "open", part_path_));
   if (!identity_of_part(left.get()).has_token()) {
     // A run that is killed as it makes the directory leaves it empty and without a mark.
     if (::rmdir(part_path_.c_str()) == 0 || errno == ENOENT) return {};
     return fail(unmarked(left.get(), part_path_).in_file(path_));
   }
-  if (is_locked_by_another(left.get(), lock_.get()))
-    return fail(lock_was_removed(part_path_).in_file(path_));
+  if (is_locked_by_another(left.get(), lock_.get())) return fail(lock_was_removed(part_path_).in_file(path_));
   AFTERBAY_TRY(sync_directory_of(*disk_, path_));
   AFTERBAY_TRY(remove_stale_epoch_logs(*disk_, part_path_, true));
   const auto kept = remove_tree(left.get(), part_path_);
@@ -325,7 +323,8 @@ Result<> PartDirectory::take_name() {
                       .in_file(path_));
     AFTERBAY_TRY_ASSIGN(older_, open_older());
     if (!older_.open()) continue;  // it was removed meanwhile
-    if (!identity_of_part(older_.get()).has_token()) return fail(unmarked(older_.get(), path_).in_file(path_));
+    if (!identity_of_part(older_.get()).has_token())
+      return fail(unmarked(older_.get(), path_).in_file(path_));
     ::fremovexattr(older_.get(), lock_attribute);  // from a run that was killed when it had its name
     if (disk_->exchange(part_path_.c_str(), path_.c_str()) == 0) return check_final_name();
     if (errno != ENOENT) return fail(cannot_exchange(errno));
