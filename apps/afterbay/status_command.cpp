@@ -15,11 +15,11 @@
 #include <vector>
 
 #include "base/printable.hpp"
+#include "base/shell_line.hpp"
 #include "command.hpp"
 #include "journal/judge.hpp"
 #include "journal/recovered.hpp"
 #include "journal_search.hpp"
-#include "shell_word.hpp"
 #include "storage/epoch/recover.hpp"
 #include "storage/store.hpp"
 

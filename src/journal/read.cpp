@@ -114,7 +114,7 @@ class Collector {
         }
       } else if (text->ended ? !text->text.empty() || !text->readable : holder == Holder::nobody) {
         ++unreadable_;
-        torn = text->readable && is_cut_off(text->text);
+        torn = text->readable && (is_cut_off(text->text) || (!text->ended && parse_line(text->text)));
       }
     }
     if (torn) ++torn_;

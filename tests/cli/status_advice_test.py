@@ -76,6 +76,20 @@ class StatusAdviceTest(CommandTest):
         self.follow(advice)
         self.check(output, str(journal))
 
+    def test_names_that_are_not_printable(self):
+        """Before, the line was for bash only."""
+        output, journal = (pathlib.Path(f"{name}'s \udcff$x\\\n").resolve() for name in ("out", "journal"))
+        output.mkdir()
+        journal.mkdir()
+        kill_after_an_epoch(output, pathlib.Path("afterbay-journal").resolve())
+        pathlib.Path("afterbay-journal").rename(journal / "afterbay-journal")
+        advice = self.advice(str(journal))
+        self.assertEqual(len(advice), 2)
+        for line in advice:
+            self.assertTrue(line.startswith('eval "$(printf ') and line.isascii() and line.isprintable(), line)
+        self.follow(advice)
+        self.check(output, str(journal))
+
     def test_the_journal_in_the_working_directory_only(self):
         """The line is also valid in other directories."""
         output = pathlib.Path("out/x/y").resolve()

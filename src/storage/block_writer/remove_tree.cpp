@@ -43,11 +43,14 @@ class Removal {
  public:
   void remove_contents(int directory, const std::string& path) {
     Descriptor again(::openat(directory, ".", directory_flags));
-    if (!again.open() && is_permission(errno) && make_writable(directory))
+    int refused = again.open() ? 0 : errno;
+    if (is_permission(refused) && make_writable(directory)) {
       again = Descriptor(::openat(directory, ".", directory_flags));
+      refused = again.open() ? 0 : errno;
+    }
     const std::unique_ptr<DIR, int (*)(DIR*)> entries(again.open() ? ::fdopendir(again.get()) : nullptr,
                                                       &::closedir);
-    if (!entries) return note(path, errno);
+    if (!entries) return note(path, again.open() ? errno : refused);
     static_cast<void>(again.release());
     while (const dirent* entry = ::readdir(entries.get())) {
       const std::string_view name = entry->d_name;
@@ -64,7 +67,8 @@ class Removal {
  private:
   static int unlink(int directory, const char* name, int flags) {
     if (::unlinkat(directory, name, flags) == 0) return 0;
-    if (!is_permission(errno) || !make_writable(directory)) return errno;
+    const int number = errno;
+    if (!is_permission(number) || !make_writable(directory)) return number;
     return ::unlinkat(directory, name, flags) == 0 ? 0 : errno;
   }
 
@@ -72,9 +76,12 @@ class Removal {
     const int number = unlink(directory, name, 0);
     if (number == 0) return;
     Descriptor inner(::openat(directory, name, directory_flags));
-    if (!inner.open() && is_permission(errno) && make_readable(directory, name))
+    int refused = inner.open() ? 0 : errno;
+    if (is_permission(refused) && make_readable(directory, name)) {
       inner = Descriptor(::openat(directory, name, directory_flags));
-    if (!inner.open()) return note(path, errno == ENOTDIR || errno == ELOOP ? number : errno);
+      refused = inner.open() ? 0 : errno;
+    }
+    if (!inner.open()) return note(path, refused == ENOTDIR || refused == ELOOP ? number : refused);
     remove_contents(inner.get(), path);
     note(path, unlink(directory, name, AT_REMOVEDIR));
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "shell_word.hpp"
+#include "base/shell_line.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 
 #include "base/printable.hpp"
 
-namespace afterbay::app {
+namespace afterbay {
 namespace {
 
 bool is_plain(char c) {
@@ -48,4 +48,4 @@ std::string shell_line(const std::vector<std::string>& words) {
   return "eval \"$(printf '" + printf_format(line) + "')\"";
 }
 
-}  // namespace afterbay::app
+}  // namespace afterbay
