@@ -67,8 +67,9 @@ class Unprivileged {
     if (::geteuid() != 0) return;
     EXPECT_EQ(::chown(directory.c_str(), nobody, nobody), 0);
     for (const auto& entry : fs::recursive_directory_iterator(directory))
-      if (others.empty() || !entry.path().string().starts_with(others))
+      if (others.empty() || !entry.path().string().starts_with(others)) {
         EXPECT_EQ(::lchown(entry.path().c_str(), nobody, nobody), 0);
+      }
     ::setfsuid(nobody);
   }
   ~Unprivileged() { ::setfsuid(::geteuid()); }
@@ -106,7 +107,7 @@ class Artifacts : public testing::Test {
     const auto published = file.publish();
     ASSERT_FALSE(published);
     EXPECT_EQ(published.error().code, code) << published.error().text();
-    EXPECT_THAT(published.error().text(), HasSubstr(text));
+    EXPECT_THAT(published.error().text(), testing::HasSubstr(text));
     EXPECT_EQ(published.error().file, path());
   }
 
