@@ -14,8 +14,6 @@
 #include <limits>
 #include <vector>
 
-#include "base/os/fd.hpp"
-
 namespace afterbay::transport::shm {
 namespace {
 
@@ -63,18 +61,19 @@ class TransportMappedBlocks : public ::testing::Test {
     return static_cast<std::uint64_t>(info.st_blocks) * 512;
   }
   /// Pages of a part that are in the page table of the rank (Linux, admin-guide/mm/pagemap: bit 63).
-  [[nodiscard]] std::uint64_t mapped_pages(Extent part) const {
+  [[nodiscard]] std::uint64_t mapped_pages(Extent part) {
     const auto first = reinterpret_cast<std::uintptr_t>(rank_.mapping().data() + part.at) / page;
     std::vector<std::uint64_t> entries(part.bytes / page);
-    const os::Fd pagemap(::open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC));
+    const int pagemap = ::open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
     const std::size_t bytes = entries.size() * sizeof(std::uint64_t);
-    EXPECT_EQ(::pread(pagemap.get(), entries.data(), bytes, static_cast<off_t>(first * sizeof(std::uint64_t))),
+    EXPECT_EQ(::pread(pagemap, entries.data(), bytes, static_cast<off_t>(first * sizeof(std::uint64_t))),
               static_cast<ssize_t>(bytes));
+    ::close(pagemap);
     return static_cast<std::uint64_t>(
         std::ranges::count_if(entries, [](std::uint64_t entry) { return (entry >> 63) != 0; }));
   }
   /// Linux skips pages that it is about to move at that moment.
-  [[nodiscard]] bool is_mapped(Extent part) const {
+  [[nodiscard]] bool is_mapped(Extent part) {
     return mapped_pages(part) >= part.bytes / page - part.bytes / page / 8;
   }
   static long page_faults() {
