@@ -189,11 +189,13 @@ Result<> PartDirectory::remove_left() const {
     return fail(unmarked(left.get(), part_path_).in_file(path_));
   }
   if (is_locked_by_another(left.get(), lock_.get())) return fail(lock_was_removed(part_path_).in_file(path_));
-  AFTERBAY_TRY(sync_directory_of(*disk_, path_));
-  AFTERBAY_TRY(remove_stale_epoch_logs(*disk_, part_path_, true));
-  const auto kept = remove_tree(left.get(), part_path_);
-  if (!kept || kept->number == ENOTEMPTY) return {};
-  Error error = kept->error();
+  Result<> removed = sync_directory_of(*disk_, path_);
+  if (removed) removed = remove_stale_epoch_logs(*disk_, part_path_, true);
+  if (removed)
+    if (const auto kept = remove_tree(left.get(), part_path_); kept && kept->number != ENOTEMPTY)
+      removed = fail(kept->error());
+  if (removed) return {};
+  Error error = std::move(removed).error();
   error.file = path_;
   return fail(error.add("removing what an earlier run left of " + path_));
 }

@@ -91,7 +91,7 @@ TEST_F(JournalTest, only_torn_lines_that_nothing_of_their_run_follows_are_harmle
   EXPECT_EQ(found().torn_lines, 1U);
   EXPECT_EQ(found().unreadable_lines, 1U);
   EXPECT_FALSE(found().ok());
-  append_text(file(), R"({"journal":1,"at":2026"}garbage)"
+  append_text(file(), R"({"journal":1,"at":x})"
                       "\n");
   EXPECT_EQ(found().unreadable_lines, 2U);
 }

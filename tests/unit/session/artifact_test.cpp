@@ -183,13 +183,12 @@ TEST_F(ThreadSessionArtifact, replaces_an_older_one) {
 
 TEST_F(ThreadSessionArtifact, whose_older_one_cannot_be_removed_is_published_with_a_warning) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can make files of another user";
-  const LocalRun::Settings replace{{"collections.out.existing", "replace"}};
-  write(1, replace);
+  write(1, {{"journal.directory", directory.path / "older"}});
   fs::create_directory(out() + "/theirs");
   std::ofstream(out() + "/theirs/file") << "theirs";
   {
     const Unprivileged without(directory.path, out() + "/theirs");
-    write(2, replace);
+    write(2, {{"collections.out.existing", "replace"}});
   }
   expect_values(2);
   EXPECT_TRUE(verify().wrong.empty());
