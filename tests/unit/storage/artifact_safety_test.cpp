@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Artifacts that are directories, among what others have put, removed or made read-only there.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/xattr.h>
@@ -73,6 +74,28 @@ TEST_F(ArtifactsAmongOthers, a_directory_that_lost_its_mark_is_not_replaced) {
   ASSERT_EQ(::removexattr(path().c_str(), "user.afterbay.part"), 0);
   expect_no_claim(Existing::replace, ErrorCode::exists, HasSubstr("no attribute user.afterbay.part"));
   EXPECT_EQ(value(), 1);
+}
+
+/// Without attributes (tests/fault/directory_no_attributes.py) nothing shows whose directory it is.
+TEST_F(ArtifactsAmongOthers, an_older_directory_is_replaced_only_on_a_file_system_with_attributes) {
+  publish(1);
+  const storage::Descriptor older(::open(path().c_str(), O_RDONLY | O_DIRECTORY));
+  if (storage::keeps_marks(older.get())) {
+    publish(2);
+    EXPECT_EQ(value(), 2);
+    leave(3);
+    publish(4);
+    EXPECT_EQ(value(), 4);
+    return;
+  }
+  expect_no_claim(Existing::replace, ErrorCode::exists,
+                  HasSubstr("its file system keeps no extended attributes"));
+  EXPECT_EQ(value(), 1);
+  fs::remove_all(path());
+  leave(2);
+  expect_no_claim(Existing::replace, ErrorCode::exists,
+                  AllOf(HasSubstr(part()), HasSubstr("its file system keeps no extended attributes")));
+  EXPECT_EQ(TwoFileStore::read(part()).size(), 4 * 64U);
 }
 
 TEST_F(ArtifactsAmongOthers, a_part_directory_of_a_user_is_not_removed) {
@@ -244,7 +267,7 @@ TEST_F(ArtifactsAmongOthers, a_published_directory_is_removed_whatever_lock_it_w
   storage::File* const alone[] = {file.get()};
   ASSERT_TRUE(storage::publish_together(alone, {}).front());
   file->abandon();
-  EXPECT_EQ(TwoFileStore::read(part()).front(), 1) << "as if it was killed";
+  EXPECT_THAT(TwoFileStore::read(part()), testing::Contains(1)) << "as if it was killed";
   publish(3);
   EXPECT_EQ(value(), 3);
   EXPECT_THAT(names(), ElementsAre("out.zz"));
