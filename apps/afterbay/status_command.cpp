@@ -12,14 +12,16 @@
 #include <nlohmann/json.hpp>
 #include <set>
 #include <system_error>
+#include <vector>
 
 #include "base/printable.hpp"
+#include "base/shell_line.hpp"
 #include "command.hpp"
 #include "journal/judge.hpp"
 #include "journal/recovered.hpp"
 #include "journal_search.hpp"
-#include "shell_word.hpp"
 #include "storage/epoch/recover.hpp"
+#include "storage/store.hpp"
 
 namespace afterbay::app {
 
@@ -164,14 +166,15 @@ LeftOfEpoch left_of(const journal::Journal& journal, const journal::Run& run, Ru
 
 /// The command that restores a file, for execution in any directory.
 std::string recovery_of(const std::string& path, std::uint64_t epoch, const journal::Journal& journal) {
-  std::string command = fmt::format("afterbay recover --number {}", epoch);
-  if (::access(path.c_str(), F_OK) == 0) command += " --replace";
+  std::vector<std::string> words{"afterbay", "recover", "--number", std::to_string(epoch)};
+  if (::access(path.c_str(), F_OK) == 0) words.emplace_back("--replace");
   if (!is_found_by_search(journal, path)) {
     std::error_code wrong;
     const auto directory = std::filesystem::canonical(journal.directory, wrong);
-    command += " --journal " + shell_word(wrong ? journal.directory : directory.string());
+    words.insert(words.end(), {"--journal", wrong ? journal.directory : directory.string()});
   }
-  return command + " " + shell_word(path);
+  words.push_back(path);
+  return shell_line(words);
 }
 
 std::string epoch_of(const journal::Journal& journal, const journal::Run& run, RunState state) {
@@ -295,6 +298,23 @@ std::string presence_of(const std::optional<journal::Verification>& files) {
                             files->right + files->wrong.size());
 }
 
+/// The part names beside published files that exist and that no run is known to write: what a killed
+/// run had replaced, or left without a line.
+std::vector<std::string> left_beside(const journal::Journal& journal) {
+  std::set<std::string> unpublished;
+  for (const journal::Run* run : journal::last_runs(journal))
+    for (const journal::OpenedFile& it : run->unpublished)
+      if (!journal::published_after_all(it)) unpublished.insert(it.file.path);
+  std::vector<std::string> left;
+  for (const auto& [path, it] : journal::newest_files(journal)) {
+    std::error_code none;
+    const std::string part = storage::part_path(path);
+    if (!unpublished.contains(path) && std::filesystem::exists(std::filesystem::symlink_status(part, none)))
+      left.push_back(part);
+  }
+  return left;
+}
+
 std::string text_of(const journal::Journal& journal, const journal::Asker& asker,
                     const std::optional<journal::Verification>& files, const StatusOptions& options) {
   std::string text = fmt::format("journal {}\n", printable(journal.directory));
@@ -318,6 +338,12 @@ std::string text_of(const journal::Journal& journal, const journal::Asker& asker
                         labels(it.file.file), readable(it.at));
   text += gaps_of(journal);
   text += presence_of(files);
+  for (const std::string& part : left_beside(journal))
+    text += fmt::format(
+        "left over: {}: of a run that was killed; the next run that writes this file removes it, and you "
+        "may, "
+        "if no run writes it\n",
+        printable(part));
   if (journal.unreadable_lines > 0)
     text += fmt::format("{} cannot be read: torn when a run was killed, or not Afterbay's\n",
                         count(journal.unreadable_lines, "line"));
@@ -400,6 +426,7 @@ std::string json_text(const journal::Journal& journal, const journal::Asker& ask
   Json json{{"journal", utf8_name(journal.directory)},
             {"state", name_of(journal::state_of(journal, asker))},
             {"unreadable_lines", journal.unreadable_lines},
+            {"left_over", utf8_names(left_beside(journal))},
             {"runs", Json::array()},
             {"last_files", Json::object()}};
   for (const auto& run : journal.runs) json["runs"].push_back(json_of(journal, run, asker));

@@ -34,7 +34,19 @@ std::string text_of(const journal::Verification& found, bool quick) {
               ? fmt::format(", {} of them by their sizes: they have no checksum", found.without_checksum)
               : "";
   text += found.replaced > 0 ? fmt::format("; {} older ones were replaced", found.replaced) : "";
-  return text + "\n";
+  text += "\n";
+  const auto lines = [](std::uint64_t number) {
+    return fmt::format("{} line{}", number, number == 1 ? "" : "s");
+  };
+  if (found.unreadable_lines > 0)
+    text += fmt::format(
+        "{} of the journal cannot be read: damaged, or not Afterbay's; files that they are about are missing "
+        "above\n",
+        lines(found.unreadable_lines));
+  if (found.torn_lines > 0)
+    text += fmt::format("{} of the journal ended when the run was killed, and published nothing\n",
+                        lines(found.torn_lines));
+  return text;
 }
 
 std::string json_text(const journal::Verification& found, bool quick) {
@@ -43,6 +55,8 @@ std::string json_text(const journal::Verification& found, bool quick) {
             {"replaced", found.replaced},
             {"bytes_read", found.bytes_read},
             {"quick", quick},
+            {"unreadable_lines", found.unreadable_lines},
+            {"torn_lines", found.torn_lines},
             {"wrong", Json::array()}};
   for (const journal::CheckedFile& it : found.wrong)
     json["wrong"].push_back({{"path", utf8_name(it.entry.file.file.path)},
@@ -58,7 +72,7 @@ Exit verify(const VerifyOptions& options) {
   if (!found) throw Failure(found.error());
   const std::string text = options.json ? json_text(*found, options.quick) : text_of(*found, options.quick);
   std::fwrite(text.data(), 1, text.size(), stdout);
-  return found->wrong.empty() ? Exit::ok : Exit::wrong;
+  return found->ok() ? Exit::ok : Exit::wrong;
 }
 
 Action prepare(CLI::App& app) {
@@ -71,7 +85,8 @@ Action prepare(CLI::App& app) {
   app.add_flag("--json", options->json, "print the result as JSON");
   app.footer(
       "If a name was published more than once, only the entry of the file that has the name now counts.\n"
-      "Exit codes: 0 all files are as the journal says, 1 some are not, 3 there is no journal.");
+      "Exit codes: 0 all files are as the journal says, 1 some are not, or lines of the journal cannot be\n"
+      "read, 3 there is no journal.");
   return [options](const Invocation&) { return verify(*options); };
 }
 

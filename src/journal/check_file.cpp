@@ -80,16 +80,26 @@ tl::expected<std::uint64_t, std::string> read_in(const std::string& directory, c
   return *checksum;
 }
 
+/// What the list of an entry says that the entry itself denies; empty: nothing.
+std::string contradiction_in(const FilePublished& entry) {
+  if (entry.files.size() != *entry.file_count || bytes_of(entry.files) != entry.bytes)
+    return fmt::format("its list of {} files with {} bytes contradicts its {} files and {} bytes",
+                       entry.files.size(), bytes_of(entry.files), *entry.file_count, entry.bytes);
+  const auto listed = checksum_of(entry.files);
+  if (listed && entry.checksum && *listed != *entry.checksum)
+    return fmt::format("its list has {}, and the entry {}", print_checksum(*listed),
+                       print_checksum(*entry.checksum));
+  return {};
+}
+
 CheckedFile check_listed(const PublishedFile& entry, const DirectoryContents& contents, bool quick) {
-  std::vector<ArtifactFile> files = entry.file.files;
-  std::ranges::sort(files, {}, &ArtifactFile::name);
   const auto read = [&](const ArtifactFile& file) -> std::string {
     if (quick || !file.checksum) return "";
     const auto checksum = read_in(entry.file.file.path, file.name);
     if (!checksum) return "cannot be read: " + checksum.error();
     return *checksum == *file.checksum ? "" : "has " + other_checksum(*checksum, *file.checksum);
   };
-  std::vector<std::string> wrong = differences(files, contents, read);
+  std::vector<std::string> wrong = differences(entry.file.files, contents, read);
   if (wrong.empty()) return found(entry, Finding::right);
   const std::size_t more = wrong.size() - std::min(wrong.size(), most_texts);
   wrong.resize(wrong.size() - more);
@@ -98,7 +108,8 @@ CheckedFile check_listed(const PublishedFile& entry, const DirectoryContents& co
       fmt::format("{}{}", fmt::join(wrong, "; "), more > 0 ? fmt::format("; and {} more", more) : ""));
 }
 
-/// The entry has no list of files, because it would be too long: compares what follows from the list.
+/// The entry has no list of files, because it would be too long, or one without all checksums: compares
+/// what follows from the list.
 CheckedFile check_unlisted(const PublishedFile& entry, const DirectoryContents& contents, bool quick) {
   std::vector<ArtifactFile> files;
   for (const DirectoryContents::Found& it : contents.files) files.push_back({it.name, it.bytes});
@@ -119,12 +130,18 @@ CheckedFile check_unlisted(const PublishedFile& entry, const DirectoryContents& 
   return found(entry, Finding::changed, other_checksum(checksum, *entry.file.checksum));
 }
 
-CheckedFile check_directory(const PublishedFile& entry, bool quick) {
+CheckedFile check_directory(PublishedFile entry, bool quick) {
   const auto contents = contents_of(entry.file.file.path);
   if (!contents && contents.error().native == ENOENT) return found(entry, Finding::missing);
   if (!contents) return found(entry, Finding::unreadable, std::strerror(contents.error().native));
-  return entry.file.files.empty() ? check_unlisted(entry, *contents, quick)
-                                  : check_listed(entry, *contents, quick);
+  if (entry.file.files.empty()) return check_unlisted(entry, *contents, quick);
+  std::ranges::sort(entry.file.files, {}, &ArtifactFile::name);
+  if (const std::string wrong = contradiction_in(entry.file); !wrong.empty())
+    return found(entry, Finding::unreadable, "the journal's entry is damaged: " + wrong);
+  CheckedFile listed = check_listed(entry, *contents, quick);
+  const bool sums_are_missing = entry.file.checksum && !checksum_of(entry.file.files);
+  return listed.finding == Finding::right && sums_are_missing ? check_unlisted(entry, *contents, quick)
+                                                              : listed;
 }
 
 }  // namespace

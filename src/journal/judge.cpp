@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <tuple>
+#include <utility>
 
 namespace afterbay::journal {
 namespace {
@@ -212,26 +213,36 @@ bool is_same_entry(const PublishedFile& a, const PublishedFile& b) {
   return key(a) == key(b);
 }
 
+void add_right(Verification& result, const CheckedFile& checked, bool quick) {
+  ++result.right;
+  if (!quick && checked.entry.file.checksum) result.bytes_read += checked.entry.file.bytes;
+  if (!checked.entry.file.checksum) ++result.without_checksum;
+}
+
 }  // namespace
 
 Result<Verification> verify(const Journal& journal, bool quick) {
   Verification result;
+  result.torn_lines = journal.torn_lines;
+  result.unreadable_lines = journal.unreadable_lines - journal.torn_lines;
   for (const auto& [path, entry] : newest_files(journal)) {
     result.replaced += entry.replaced;
     CheckedFile checked = check_file(entry, quick);
-    if (checked.finding != Finding::right) {
-      AFTERBAY_TRY_ASSIGN(const Journal again, read_journal(journal.directory));
-      const auto now = newest_files(again);
-      if (const auto later = now.find(path); later != now.end() && !is_same_entry(later->second, entry))
-        checked = check_file(later->second, quick);
-    }
-    if (checked.finding != Finding::right) {
+    if (checked.finding == Finding::right)
+      add_right(result, checked, quick);
+    else
       result.wrong.push_back(std::move(checked));
-      continue;
-    }
-    ++result.right;
-    if (!quick && checked.entry.file.checksum) result.bytes_read += checked.entry.file.bytes;
-    if (!checked.entry.file.checksum) ++result.without_checksum;
+  }
+  if (result.wrong.empty()) return result;
+  AFTERBAY_TRY_ASSIGN(const Journal again, read_journal(journal.directory));
+  const auto now = newest_files(again);
+  for (CheckedFile& it : std::exchange(result.wrong, {})) {
+    const auto later = now.find(it.entry.file.file.path);
+    if (later != now.end() && !is_same_entry(later->second, it.entry)) it = check_file(later->second, quick);
+    if (it.finding == Finding::right)
+      add_right(result, it, quick);
+    else
+      result.wrong.push_back(std::move(it));
   }
   return result;
 }

@@ -80,15 +80,20 @@ struct Verification {
   std::uint64_t without_checksum = 0;  ///< number of matching files of which only the size could be
                                        ///< compared
   std::uint64_t replaced = 0;          ///< entries whose file names belong to other files now
+  std::uint64_t unreadable_lines = 0;  ///< of the journal, except torn ones: files may have been
+                                       ///< published that it does not show
+  std::uint64_t torn_lines = 0;        ///< see Journal
+
+  [[nodiscard]] bool ok() const noexcept { return wrong.empty() && unreadable_lines == 0; }
 };
 
 /// Compares size and (unless `quick`) checksum of one file with its entry; of a directory, those of
 /// each of its files, and whether it contains others. Reads everything unless `quick`.
 CheckedFile check_file(const PublishedFile& entry, bool quick);
 
-/// Verifies all files of the journal, by the newest entry of each path (newest_files). A file that
-/// does not match is checked once more with the current journal: a running session may have
-/// replaced it meanwhile.
+/// Verifies all files of the journal, by the newest entry of each path (newest_files). Files that do
+/// not match are checked once more with the current journal, which is read once for all of them: a
+/// running session may have replaced them meanwhile.
 Result<Verification> verify(const Journal& journal, bool quick);
 
 }  // namespace afterbay::journal

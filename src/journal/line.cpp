@@ -19,7 +19,7 @@ using Json = nlohmann::ordered_json;
 constexpr int format_version = 1;
 constexpr std::string_view checksum_start = "crc64-xz:";
 /// A longer list of files is left out. Readers keep the lists of all lines in memory.
-constexpr std::size_t most_list_bytes = std::size_t{1} << 20;
+constexpr std::size_t most_list_bytes = std::size_t{64} << 10;
 
 /// A checksum as a field of a line.
 struct ChecksumField {
@@ -219,7 +219,8 @@ class JsonWriter {
   Json& json_;
 };
 
-/// Missing fields keep their initial values; a field of another type makes the line unreadable.
+/// Missing fields keep their initial values; a field of another type makes the line unreadable, unless
+/// it is in the list of files, without which the entry still says what was published.
 class JsonReader {
  public:
   explicit JsonReader(const Json& json) : json_(json) {}
@@ -251,10 +252,14 @@ class JsonReader {
   void operator()(const char* name, FilesField& field) {
     const auto at = json_.find(name);
     if (at == json_.end() || !at->is_array()) return;
-    for (const Json& entry : *at) {
-      static_cast<void>(entry.at("name"));  // throws if it is missing
-      JsonReader reader(entry);
-      fields(reader, field.files.emplace_back());
+    try {
+      for (const Json& entry : *at) {
+        for (const char* needed : {"name", "bytes"}) static_cast<void>(entry.at(needed));  // throws
+        JsonReader reader(entry);
+        fields(reader, field.files.emplace_back());
+      }
+    } catch (const Json::exception&) {
+      field.files.clear();
     }
   }
 
@@ -306,6 +311,15 @@ std::optional<Line> parse_line(std::string_view text) {
     return line;
   } catch (const Json::exception&) {
     return std::nullopt;
+  }
+}
+
+bool is_cut_off(std::string_view text) {
+  if (!text.starts_with('{')) return false;
+  try {
+    return Json::parse(text).is_discarded();  // it never is
+  } catch (const Json::parse_error& error) {
+    return error.byte > text.size();  // everything before the end is as it should be
   }
 }
 

@@ -54,8 +54,9 @@ struct FilePublished {
                                               ///< was full
   std::vector<std::string> triggers{};        ///< names of the triggers that are to run for it
   std::optional<std::uint64_t> file_count{};  ///< of a directory; unset: it is a file
-  std::vector<ArtifactFile> files{};          ///< of a directory, in the order of their names; left
-                                              ///< out of a line that would be too long
+  std::vector<ArtifactFile> files{};          ///< of a directory, in the order of their names; a server
+                                              ///< writes them once, in FileReady, unless they are too
+                                              ///< many
 };
 
 /// The whole file is durable, and it is about to get its final name. If the next line is missing,
@@ -149,6 +150,8 @@ bool is_of_command(const Line& line) noexcept;
 std::string text_of(const Line& line);
 /// Nothing if the text is not a journal line, or only a part of one.
 std::optional<Line> parse_line(std::string_view text);
+/// Whether the text is the beginning of a line, whose end is missing.
+bool is_cut_off(std::string_view text);
 
 /// The current time, in the form of Line::at.
 std::string utc_now();

@@ -93,6 +93,7 @@ class Collector {
     BoundedLines lines(file.descriptor(), most_line_bytes);
     Run* last = nullptr;
     std::int64_t server = 0;
+    bool torn = false;                // the line before
     std::vector<std::string> before;  // earlier runs in this file
     while (const auto text = lines.next()) {
       // A line without a newline may still be incomplete.
@@ -102,6 +103,8 @@ class Collector {
         server = line->server;
         // A run that begins in the file has found no other holder.
         const bool starts = std::holds_alternative<RunStarted>(line->event);
+        if (torn && (starts || is_of_command(*line))) ++torn_;
+        torn = false;
         if (starts)
           for (const std::string& older : before)
             if (older != line->run) abandoned_.emplace_back(older, line->run);
@@ -111,8 +114,10 @@ class Collector {
         }
       } else if (text->ended ? !text->text.empty() || !text->readable : holder == Holder::nobody) {
         ++unreadable_;
+        torn = text->readable && (is_cut_off(text->text) || (!text->ended && parse_line(text->text)));
       }
     }
+    if (torn) ++torn_;
     if (lines.number() != 0)
       return fail(cannot_read(path, lines.number(), std::generic_category().message(lines.number())));
     if (last != nullptr) last->servers[server].holder = holder;
@@ -120,7 +125,7 @@ class Collector {
   }
 
   [[nodiscard]] Journal finish(std::string directory) && {
-    Journal journal{std::move(directory), {}, unreadable_};
+    Journal journal{std::move(directory), {}, unreadable_, torn_};
     const auto by_time = [](const auto& a, const auto& b) { return a.at < b.at; };
     for (auto& [id, run] : runs_) {
       std::ranges::stable_sort(run.published, by_time);
@@ -268,7 +273,7 @@ class Collector {
   }
 
   /// A path may be opened and published several times in a run. Publication lines do not identify
-  /// the file; the lines before them do.
+  /// the file, and do not list the files of a directory; the lines before them do.
   static void drop_published(Run& run) {
     for (PublishedFile& it : run.published) {
       const auto same = std::ranges::find_if(
@@ -276,6 +281,8 @@ class Collector {
       if (same == run.unpublished.end()) continue;
       const bool was_ready = same->ready && same->ready->inode != 0;
       it.identity = was_ready ? FileIdentity{same->ready->inode, same->ready->born_ns} : same->identity();
+      if (same->ready && it.file.file_count && it.file.files.empty())
+        it.file.files = std::move(same->ready->file.files);
       run.unpublished.erase(same);
     }
   }
@@ -304,6 +311,7 @@ class Collector {
   std::map<std::string, TriggersRan> ran_;                      ///< by run
   std::vector<std::pair<std::string, std::string>> abandoned_;  ///< run, and the run that found it
   std::uint64_t unreadable_ = 0;
+  std::uint64_t torn_ = 0;
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "base/result.hpp"
@@ -62,6 +63,7 @@ struct FilePublished {
   std::uint64_t file = 0;
   std::uint64_t bytes = 0;
   std::optional<std::uint64_t> checksum{};
+  std::string warning{};  ///< of the older artifact, which remains; empty: none
   std::optional<Error> error{};
 };
 

@@ -64,6 +64,7 @@ Result<> Server::complete(FilePublished& it) {
   AFTERBAY_TRY_ASSIGN(OutputFile* const file, files_.require(it.file));
   file->published_bytes = it.bytes;
   file->published_checksum = it.checksum;
+  if (!it.warning.empty()) warn(it.warning);
   if (it.error)
     files_.not_published(*file, std::move(*it.error));
   else

@@ -42,8 +42,11 @@ class Artifact {
   virtual Result<> make_durable(const Published& published) = 0;
   /// Replaces the part name by the final name, which is durable once the directory is.
   virtual Result<> take_name() = 0;
-  /// The name is durable: removes what is no longer needed, and closes.
+  /// The name is durable: removes what is no longer needed, and closes; unless that takes long.
   virtual void end_publication() noexcept = 0;
+  /// The publication has been recorded: does the rest, the removal of a directory that was replaced.
+  /// A failure says what could not be removed, and does not concern this artifact. Once.
+  virtual Result<> remove_replaced() { return {}; }
   /// Closes the part and releases the lock; the part is kept.
   virtual void close() noexcept;
 

@@ -94,11 +94,23 @@ std::vector<Result<Published>> publish_together(std::span<File* const> files,
   return std::move(batch).results();
 }
 
+std::vector<std::string> remove_replaced(std::span<File* const> files) {
+  std::vector<std::string> warnings;
+  for (File* const file : files) {
+    Artifact* const part = file->part();
+    const Result<> removed = part != nullptr ? part->remove_replaced() : Result<>();
+    warnings.push_back(removed ? std::string() : removed.error().text());
+  }
+  return warnings;
+}
+
 Result<Published> File::publish(const BeforeName& before_name) {
   File* const alone[] = {this};
-  return std::move(publish_together(alone, [&](std::span<const Durable> durable) {
-                     return before_name ? before_name(*durable.front().published) : Result<>();
-                   }).front());
+  auto published = std::move(publish_together(alone, [&](std::span<const Durable> durable) {
+                               return before_name ? before_name(*durable.front().published) : Result<>();
+                             }).front());
+  if (published) published->warning = std::move(remove_replaced(alone).front());
+  return published;
 }
 
 }  // namespace afterbay::storage

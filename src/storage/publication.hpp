@@ -29,4 +29,9 @@ using BeforeNames = std::function<Result<>(std::span<const Durable>)>;
 std::vector<Result<Published>> publish_together(std::span<File* const> files,
                                                 const BeforeNames& before_names);
 
+/// Afterwards, when the publications have been recorded, so that it delays no record: removes the
+/// directories that these files have replaced. Returns one text per file; it is a warning if something
+/// could not be removed, and otherwise empty.
+std::vector<std::string> remove_replaced(std::span<File* const> files);
+
 }  // namespace afterbay::storage

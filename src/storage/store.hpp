@@ -84,6 +84,7 @@ struct Published {
   std::uint64_t born_ns = 0;  ///< time of the inode's creation; 0: unknown
   /// The files of a directory, in the order of their names (set_files, storage/artifact.hpp).
   std::optional<std::vector<ArtifactFile>> files{};
+  std::string warning{};  ///< from File::publish: see remove_replaced (storage/publication.hpp)
 };
 
 /// Called when the whole file is durable, and before it gets its final name; if it fails, the file

@@ -89,6 +89,33 @@ class DirectoryTest(CommandTest):
         shutil.rmtree("out.zz")
         self.assertIn("missing: ", self.expect(WRONG, "verify").stdout)
 
+    def test_what_a_killed_run_left_beside_a_published_one_is_listed(self):
+        self.journal()
+        part = pathlib.Path("out.zz.part").resolve()
+        self.assertNotIn("left over", self.expect(OK, "status").stdout)
+        self.make("out.zz.part")
+        self.assertIn(f"left over: {part}: ", self.expect(OK, "status").stdout)
+        self.assertEqual(json.loads(self.expect(OK, "status", "--json").stdout)["left_over"], [str(part)])
+
+    def test_unreadable_lines_are_reported_and_torn_ones_do_no_harm(self):
+        self.journal()
+        file = pathlib.Path("afterbay-journal/server-0.jsonl")
+        whole = file.read_text(encoding="utf-8")
+        file.write_text(whole + '{"journal": 1, "at": "2026-11', encoding="utf-8")
+        self.assertIn("1 line of the journal ended when the run was killed, and published nothing", self.expect(OK, "verify").stdout)
+        file.write_text(whole.replace('"event": "file_published"', '"event": 7'), encoding="utf-8")
+        self.assertIn("1 line of the journal cannot be read", self.expect(WRONG, "verify").stdout)
+        found = json.loads(self.expect(WRONG, "verify", "--json").stdout)
+        self.assertEqual((found["unreadable_lines"], found["torn_lines"], found["wrong"]), (1, 0, []))
+
+    def test_a_malformed_list_costs_nothing_but_the_list(self):
+        self.journal()
+        file = pathlib.Path("afterbay-journal/server-0.jsonl")
+        file.write_text(file.read_text(encoding="utf-8").replace('"name": "structure"', '"name": 7'), encoding="utf-8")
+        self.assertIn("1 of 1 files are what the journal says\n", self.expect(OK, "verify").stdout)
+        pathlib.Path("out.zz/values/0").write_bytes(b"\2" * 16)
+        self.expect(WRONG, "verify")
+
     def test_an_unfinished_one_is_not_recovered(self):
         os.rename("out.zz", "out.zz.part")
         self.journal({"event": "warning", "text": "the last line before the kill"})

@@ -181,7 +181,8 @@ class JournalTest(ReplayTest):
         self.assertLess(time.monotonic() - begin, 20)
         self.assertIn("complete", status)
         self.assertIn("2 lines cannot be read", status)
-        self.assertIn("1 of 1 files are what the journal says", self.expect(OK, "verify").stdout)
+        said = self.expect(WRONG, "verify").stdout
+        self.assertIn("1 of 1 files are what the journal says\n2 lines of the journal cannot be read", said)
 
     def test_a_failed_member_counts_though_a_later_one_is_complete(self):
         """Both have the default name. Before, the exit code was 0."""

@@ -60,7 +60,7 @@ class StatusAdviceTest(CommandTest):
         self.assertEqual(run["unpublished"], [])
         self.assertIn("2 of 2 files are what the journal says", self.expect(OK, "verify", *words).stdout)
         for name in ("packed.nc", "classic.nc"):
-            with netCDF4.Dataset(output / name) as data:
+            with netCDF4.Dataset("any", memory=(output / name).read_bytes()) as data:  # which takes no name that is not UTF-8
                 self.assertEqual(len(data.dimensions["time"]), int(run["last_epoch"]["name"]))
 
     def test_the_journal_is_neither_here_nor_beside_the_files(self):
@@ -73,6 +73,20 @@ class StatusAdviceTest(CommandTest):
         self.assertEqual(len(advice), 2)
         for line in advice:
             self.assertIn(f" --journal '{journal.resolve()}' ", line)
+        self.follow(advice)
+        self.check(output, str(journal))
+
+    def test_names_that_are_not_printable(self):
+        """Before, the line was for bash only."""
+        output, journal = (pathlib.Path(f"{name}'s \udcff$x\\\n").resolve() for name in ("out", "journal"))
+        output.mkdir()
+        journal.mkdir()
+        kill_after_an_epoch(output, pathlib.Path("afterbay-journal").resolve())
+        pathlib.Path("afterbay-journal").rename(journal / "afterbay-journal")
+        advice = self.advice(str(journal))
+        self.assertEqual(len(advice), 2)
+        for line in advice:
+            self.assertTrue(line.startswith('eval "$(printf ') and line.isascii() and line.isprintable(), line)
         self.follow(advice)
         self.check(output, str(journal))
 

@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 BUILD = pathlib.Path(os.environ["AFTERBAY_BUILD"])
-TESTS = ("Artifacts.*", "ThreadSessionArtifact.replaces_an_older_one", "ThreadSessionArtifact.of_a_failed_run*")
+TESTS = ("Artifacts.*", "ArtifactsAmongOthers.*", "ThreadSessionArtifact.replaces_an_older_one", "ThreadSessionArtifact.of_a_failed_run*")
 
 
 def main():

@@ -3,7 +3,8 @@
  *
  * FAULT_RULES names a file with one rule per line. A rule consists of words:
  *
- * - ops=write,sync,rename,open,truncate,unlink,mkdir,allocate,lock,hard: the calls it applies to (hard: link)
+ * - ops=write,sync,rename,open,truncate,unlink,mkdir,allocate,lock,hard,attribute: the calls it applies to
+ * (hard: link; attribute: extended attributes)
  *
  * - path=PATTERN: the files it applies to, as in fnmatch(3); of a rename or link, the older name. A further
  * name of an open file (linkat) counts as a rename of it
@@ -55,6 +56,7 @@ enum {
   op_mkdir = 64,
   op_allocate = 128,
   op_lock = 256,
+  op_attribute = 1024,
   op_hard = 512
 };
 enum { most_rules = 16, path_room = 4096 };
@@ -73,8 +75,8 @@ static unsigned all_ops;
 static pthread_once_t rules_read = PTHREAD_ONCE_INIT;
 
 static unsigned ops_of(const char* text) {
-  static const char* const names[] = {"write",  "sync",  "rename",   "open", "truncate",
-                                      "unlink", "mkdir", "allocate", "lock", "hard"};
+  static const char* const names[] = {"write", "sync",     "rename", "open", "truncate", "unlink",
+                                      "mkdir", "allocate", "lock",   "hard", "attribute"};
   unsigned ops = 0;
   for (int i = 0; i < (int)(sizeof names / sizeof *names); ++i)
     if (strstr(text, names[i]) != NULL) ops |= 1u << i;
@@ -273,6 +275,22 @@ ssize_t copy_file_range(int from, off_t* from_offset, int to, off_t* to_offset, 
                         unsigned flags) {
   if (getenv("FAULT_POWER") != NULL) return errno = EXDEV, -1;
   return syscall(SYS_copy_file_range, from, from_offset, to, to_offset, bytes, flags);
+}
+
+/* ---- extended attributes, as on a file system without them */
+
+static int attribute_fails(int fd) {
+  char path[path_room];
+  return wanted(op_attribute) && shim_path_of(fd, path, sizeof path) &&
+         judge(op_attribute, path, NULL) == failed;
+}
+
+int fsetxattr(int fd, const char* name, const void* value, size_t size, int flags) {
+  return attribute_fails(fd) ? -1 : (int)syscall(SYS_fsetxattr, fd, name, value, size, flags);
+}
+
+ssize_t fgetxattr(int fd, const char* name, void* value, size_t size) {
+  return attribute_fails(fd) ? -1 : (ssize_t)syscall(SYS_fgetxattr, fd, name, value, size);
 }
 
 /* ---- the wall clock */

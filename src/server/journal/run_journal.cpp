@@ -60,6 +60,7 @@ Result<> RunJournal::ready(std::vector<journal::FileReady> files) const {
 }
 
 Result<> RunJournal::published(std::vector<journal::FilePublished> files) const {
+  for (journal::FilePublished& it : files) it.files.clear();  // they are in the line of `ready`
   return recorder_ ? recorder_->published(std::move(files)) : Result<>();
 }
 

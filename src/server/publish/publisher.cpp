@@ -67,6 +67,8 @@ void Publisher::publish_together(const std::vector<PublicationQueue::Waiting>& b
   if (!lines.empty())
     if (const auto noted = journal_.published(std::move(lines)); !noted)
       for (const std::size_t i : named) ends[i].error = noted.error();
+  std::vector<std::string> warnings = storage::remove_replaced(files);
+  for (std::size_t i = 0; i < warnings.size(); ++i) ends[whole[i]].warning = std::move(warnings[i]);
   const std::uint64_t each_ns = batch.empty() ? 0 : (now_ns() - begin_ns) / batch.size();
   for (std::size_t i = 0; i < batch.size(); ++i)
     if (batch[i].timer != nullptr) batch[i].timer->add(begin_ns + i * each_ns, begin_ns + (i + 1) * each_ns);

@@ -69,6 +69,12 @@ int Disk::exchange(const char* a, const char* b) {
 
 int Disk::make_directory(const char* path) { return ::mkdir(path, 0777); }
 
+int Disk::open_at(int directory, const char* name, int flags, mode_t mode) {
+  return ::openat(directory, name, flags, mode);
+}
+
+int Disk::make_directory_at(int directory, const char* name) { return ::mkdirat(directory, name, 0777); }
+
 int Disk::link(int descriptor, const char* to) {
   const std::string opened = "/proc/self/fd/" + std::to_string(descriptor);
   if (::linkat(AT_FDCWD, opened.c_str(), AT_FDCWD, to, AT_SYMLINK_FOLLOW) == 0) return 0;

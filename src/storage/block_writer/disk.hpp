@@ -27,6 +27,9 @@ class Disk {
   virtual int exchange(const char* a, const char* b);
   /// mkdir: EEXIST if the name is taken.
   virtual int make_directory(const char* path);
+  /// openat and mkdirat: of a name in an open directory, whatever that directory is called by now.
+  virtual int open_at(int directory, const char* name, int flags, mode_t mode);
+  virtual int make_directory_at(int directory, const char* name);
   /// Gives an open file another name. EEXIST: the name is taken; ENOSYS: the system does not
   /// support this.
   virtual int link(int descriptor, const char* to);

@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/block_writer/part_directory.hpp"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
-#include <filesystem>
+#include <cstdint>
+#include <optional>
 #include <string_view>
 #include <utility>
 
 #include "base/printable.hpp"
 #include "storage/block_writer/final_name.hpp"
+#include "storage/block_writer/remove_tree.hpp"
 #include "storage/block_writer/system_error.hpp"
 #include "storage/epoch/epoch_log.hpp"
 
@@ -23,28 +26,20 @@ namespace {
 constexpr int most_attempts = 16;
 constexpr int directory_flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 
-/// Removes everything in an open directory, whatever its name is by now. Other processes may remove
-/// the same; what they add meanwhile may stay.
-void remove_contents(int directory) noexcept {
-  Descriptor again(::openat(directory, ".", directory_flags));
-  DIR* const entries = again.open() ? ::fdopendir(again.get()) : nullptr;
-  if (entries == nullptr) return;
-  static_cast<void>(again.release());
-  while (const dirent* entry = ::readdir(entries)) {
-    const std::string_view name = entry->d_name;
-    if (name == "." || name == ".." || ::unlinkat(directory, entry->d_name, 0) == 0) continue;
-    const Descriptor inner(::openat(directory, entry->d_name, directory_flags));
-    if (!inner.open()) continue;
-    remove_contents(inner.get());
-    ::unlinkat(directory, entry->d_name, AT_REMOVEDIR);
-  }
-  ::closedir(entries);
+/// Identity of the lock file under which an unfinished directory is written. If somebody removes the
+/// lock file, the next writer makes another one, which does not entitle it to remove the directory.
+constexpr const char* lock_attribute = "user.afterbay.lock";
+using LockIdentity = std::array<std::uint64_t, 2>;
+
+LockIdentity identity_of_lock(int lock) {
+  const PartIdentity found = identity_of_part(lock);
+  return {found.inode, found.born_ns};
 }
 
-/// The same, and removes its name if the directory still has it and is empty.
-void remove_directory(int directory, const std::string& path) noexcept {
-  remove_contents(directory);
-  if (has_name(directory, path)) ::rmdir(path.c_str());
+bool is_locked_by_another(int directory, int lock) {
+  LockIdentity noted{};
+  return ::fgetxattr(directory, lock_attribute, noted.data(), sizeof noted) == sizeof noted &&
+         noted != identity_of_lock(lock);
 }
 
 bool is_empty_file(int descriptor) {
@@ -53,6 +48,30 @@ bool is_empty_file(int descriptor) {
 }
 
 bool is_not_supported(int number) { return number == EINVAL || number == ENOSYS || number == EOPNOTSUPP; }
+bool is_other_kind(int number) { return number == ENOTDIR || number == ELOOP; }
+
+/// Components that do not lead out of the directory.
+bool is_file_name(std::string_view name) {
+  for (std::size_t begin = 0; begin <= name.size();) {
+    const std::size_t end = std::min(name.find('/', begin), name.size());
+    const std::string_view component = name.substr(begin, end - begin);
+    if (component.empty() || component == "." || component == ".." ||
+        component.find('\0') != std::string_view::npos)
+      return false;
+    begin = end + 1;
+  }
+  return true;
+}
+
+Result<> check_final_form(const std::string& path) {
+  const std::string name = path.substr(path.rfind('/') + 1);
+  if (!name.empty() && name != "." && name != "..") return {};
+  return fail(make_error(ErrorCode::invalid_argument,
+                         "'{}' is no name for a directory that is to be published: its last component must "
+                         "be a name, without a slash after it",
+                         printable(path))
+                  .in_file(path));
+}
 
 Error not_a_directory(const std::string& path) {
   return make_error(ErrorCode::exists,
@@ -61,6 +80,35 @@ Error not_a_directory(const std::string& path) {
                     path)
       .with_native(ENOTDIR)
       .in_file(path);
+}
+
+Error part_is_not_a_directory(const std::string& part_path) {
+  return make_error(ErrorCode::exists,
+                    "{} is not a directory, and a directory of this name is to be written: if a run is "
+                    "writing it as a file, give the two different names; otherwise see whether it is still "
+                    "needed (afterbay recover), and remove it",
+                    part_path)
+      .with_native(ENOTDIR);
+}
+
+Error unmarked(int directory, const std::string& path) {
+  const char* const why = keeps_marks(directory)
+                              ? "it has no attribute user.afterbay.part, which Afterbay gives to the "
+                                "directories that it writes, and which some tools do not copy"
+                              : "its file system keeps no extended attributes, by which Afterbay recognises "
+                                "the directories that it wrote";
+  return make_error(ErrorCode::exists,
+                    "{} exists already, and may not be Afterbay's: {}. It is neither replaced nor removed: "
+                    "rename or remove it yourself, or choose another name",
+                    path, why)
+      .with_native(EEXIST);
+}
+
+Error lock_was_removed(const std::string& part_path) {
+  return make_error(ErrorCode::conflict,
+                    "{} is written under a lock file ({}.lock) that somebody has removed: wait until its run "
+                    "has ended; if no run writes it any more, remove it",
+                    part_path, part_path);
 }
 
 Error not_readable(const std::string& path) {
@@ -75,15 +123,17 @@ Error not_readable(const std::string& path) {
 
 Result<PartDirectory> PartDirectory::claim(const FileRequest& request) {
   if (request.readable) return fail(not_readable(request.path));
+  AFTERBAY_TRY(check_final_form(request.path));
   PartDirectory claimed;
   AFTERBAY_TRY(claimed.begin_claim(request.path, request.existing, request.make_directories, request.disk));
   if (auto locked = claimed.take_lock(); !locked) {
     claimed.lock_.reset();  // it is another writer's: the name stays
     return fail(std::move(locked).error());
   }
-  auto ready = claimed.make_directory();
-  if (ready) ready = claimed.end_claim();
-  if (ready && claimed.replaces()) ready = claimed.check_replaceable();
+  // Everything is checked before anything is removed.
+  auto ready = claimed.end_claim();
+  if (ready) ready = claimed.check_replaceable();
+  if (ready) ready = claimed.make_directory();
   if (!ready) {
     claimed.discard();
     return fail(std::move(ready).error());
@@ -111,19 +161,43 @@ Result<> PartDirectory::take_lock() {
 
 Result<> PartDirectory::make_directory() {
   for (int attempt = 0; attempt < most_attempts; ++attempt) {
-    const bool made = disk_->make_directory(part_path_.c_str()) == 0;
-    if (!made && errno != EEXIST) return fail(system_error(errno, "create", part_path_));
-    descriptor_ = Descriptor(disk_->open(part_path_.c_str(), directory_flags, 0));
-    if (!descriptor_.open() && errno == ENOENT) continue;  // it was removed meanwhile
-    if (!descriptor_.open() && (errno == ENOTDIR || errno == ELOOP))
-      return fail(not_a_directory(part_path_).in_file(path_));
-    if (!descriptor_.open()) return fail(system_error(errno, "open", part_path_));
-    AFTERBAY_TRY(remove_stale_epoch_logs(*disk_, part_path_, !made));
-    if (made) return {};
-    // Left behind by a killed run: unfinished, or an older artifact that this run had replaced.
-    remove_directory(descriptor_.get(), part_path_);
+    if (disk_->make_directory(part_path_.c_str()) == 0) {
+      descriptor_ = Descriptor(disk_->open(part_path_.c_str(), directory_flags, 0));
+      if (!descriptor_.open() && errno == ENOENT) continue;  // it was removed meanwhile
+      if (!descriptor_.open()) return fail(system_error(errno, "open", part_path_));
+      const LockIdentity lock = identity_of_lock(lock_.get());
+      static_cast<void>(::fsetxattr(descriptor_.get(), lock_attribute, lock.data(), sizeof lock, 0));
+      mark_part(descriptor_.get());
+      return remove_stale_epoch_logs(*disk_, part_path_, false);
+    }
+    if (errno != EEXIST) return fail(system_error(errno, "create", part_path_));
+    AFTERBAY_TRY(remove_left());
   }
   return fail(made_too_often(part_path_));
+}
+
+/// What a killed run left under the part name: unfinished, or an older artifact that this run had
+/// replaced. The exchange of their names must be durable before the older artifact is removed.
+Result<> PartDirectory::remove_left() const {
+  const Descriptor left(disk_->open(part_path_.c_str(), directory_flags, 0));
+  if (!left.open() && errno == ENOENT) return {};
+  if (!left.open() && is_other_kind(errno)) return fail(part_is_not_a_directory(part_path_).in_file(path_));
+  if (!left.open()) return fail(system_error(errno, "open", part_path_));
+  if (!identity_of_part(left.get()).has_token()) {
+    // A run that is killed as it makes the directory leaves it empty and without a mark.
+    if (::rmdir(part_path_.c_str()) == 0 || errno == ENOENT) return {};
+    return fail(unmarked(left.get(), part_path_).in_file(path_));
+  }
+  if (is_locked_by_another(left.get(), lock_.get())) return fail(lock_was_removed(part_path_).in_file(path_));
+  Result<> removed = sync_directory_of(*disk_, path_);
+  if (removed) removed = remove_stale_epoch_logs(*disk_, part_path_, true);
+  if (removed)
+    if (const auto kept = remove_tree(left.get(), part_path_); kept && kept->number != ENOTEMPTY)
+      removed = fail(kept->error());
+  if (removed) return {};
+  Error error = std::move(removed).error();
+  error.file = path_;
+  return fail(error.add("removing what an earlier run left of " + path_));
 }
 
 Error PartDirectory::made_too_often(const std::string& name) const {
@@ -137,7 +211,8 @@ Error PartDirectory::made_too_often(const std::string& name) const {
 
 /// Now, so that no result is lost at the end of a long run.
 Result<> PartDirectory::check_replaceable() const {
-  AFTERBAY_TRY(open_older());
+  AFTERBAY_TRY_ASSIGN(const Descriptor older, open_older());
+  if (!older.open()) return {};
   if (existing_ == Existing::append)
     return fail(
         make_error(ErrorCode::bad_state,
@@ -145,12 +220,18 @@ Result<> PartDirectory::check_replaceable() const {
                    "as replaced, or choose another name",
                    path_)
             .in_file(path_));
-  const std::string a = file_path("a"), b = file_path("b");
-  if (disk_->make_directory(a.c_str()) != 0) return fail(system_error(errno, "create", a));
-  if (disk_->make_directory(b.c_str()) != 0) return fail(system_error(errno, "create", b));
-  const int number = disk_->exchange(a.c_str(), b.c_str()) == 0 ? 0 : errno;
-  ::rmdir(a.c_str());
-  ::rmdir(b.c_str());
+  if (!identity_of_part(older.get()).has_token()) return fail(unmarked(older.get(), path_).in_file(path_));
+  return try_exchange();
+}
+
+/// On two empty directories, whose names a killed run may have left.
+Result<> PartDirectory::try_exchange() const {
+  const std::string trial[] = {part_path_ + ".trial-a", part_path_ + ".trial-b"};
+  int number = 0;
+  for (const std::string& name : trial)
+    if (number == 0 && disk_->make_directory(name.c_str()) != 0 && errno != EEXIST) number = errno;
+  if (number == 0 && disk_->exchange(trial[0].c_str(), trial[1].c_str()) != 0) number = errno;
+  for (const std::string& name : trial) ::rmdir(name.c_str());
   return number == 0 ? Result<>() : fail(cannot_exchange(number));
 }
 
@@ -168,26 +249,52 @@ Error PartDirectory::cannot_exchange(int number) const {
 Result<Descriptor> PartDirectory::open_older() const {
   Descriptor older(disk_->open(path_.c_str(), directory_flags, 0));
   if (older.open() || errno == ENOENT) return older;
-  if (errno == ENOTDIR || errno == ELOOP) return fail(not_a_directory(path_));
+  if (is_other_kind(errno)) return fail(not_a_directory(path_));
   return fail(system_error(errno, "open", path_));
 }
 
 Result<Descriptor> PartDirectory::create_file(const std::string& name) const {
-  for (std::size_t end = name.find('/'); end != std::string::npos; end = name.find('/', end + 1)) {
-    const std::string directory = file_path(name.substr(0, end));
-    if (disk_->make_directory(directory.c_str()) != 0 && errno != EEXIST)
-      return fail(system_error(errno, "create the directory", directory));
+  if (!is_file_name(name))
+    return fail(make_error(ErrorCode::invalid_argument,
+                           "'{}' is no name of a file in {}: components that are separated by '/', and none "
+                           "of them empty, '.' or '..'",
+                           printable(name), part_path_)
+                    .in_file(path_));
+  Descriptor inner;
+  std::size_t begin = 0;
+  const auto directory = [&] { return inner.open() ? inner.get() : descriptor_.get(); };
+  for (std::size_t end = name.find('/'); end != std::string::npos; end = name.find('/', begin)) {
+    const std::string component = name.substr(begin, end - begin);
+    const std::string path = file_path(name.substr(0, end));
+    if (disk_->make_directory_at(directory(), component.c_str()) != 0 && errno != EEXIST)
+      return fail(system_error(errno, "create the directory", path));
+    Descriptor next(disk_->open_at(directory(), component.c_str(), directory_flags, 0));
+    if (!next.open()) return fail(system_error(errno, "open the directory", path));
+    inner = std::move(next);
+    begin = end + 1;
   }
-  const std::string path = file_path(name);
-  Descriptor file(disk_->open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
-  if (!file.open()) return fail(system_error(errno, "create", path));
+  constexpr int flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+  Descriptor file(disk_->open_at(directory(), name.c_str() + begin, flags, 0666));
+  if (!file.open()) return fail(system_error(errno, "create", file_path(name)));
   return file;
 }
 
+Result<> PartDirectory::sync_entry(const std::string& name, int flags) const {
+  const Descriptor entry(disk_->open_at(descriptor_.get(), name.c_str(), flags, 0));
+  if (!entry.open()) return fail(system_error(errno, "open", file_path(name)));
+  if ((flags & O_DIRECTORY) != 0) return sync_directory(*disk_, entry.get(), file_path(name));
+  if (disk_->sync(entry.get()) != 0)
+    return fail(system_error(errno, "make durable (fsync)", file_path(name)));
+  return {};
+}
+
 Result<> PartDirectory::make_durable(const Published& published) {
+  if (!published.files)
+    return fail(make_error(ErrorCode::internal,
+                           "{} is not published: its store has not listed its files (set_files)", part_path_)
+                    .in_file(path_));
   AFTERBAY_TRY_ASSIGN(const DirectoryContents contents, contents_of(part_path_));
-  const std::vector<ArtifactFile> none;
-  const auto wrong = differences(published.files ? *published.files : none, contents);
+  const auto wrong = differences(*published.files, contents);
   if (!wrong.empty())
     return fail(
         make_error(ErrorCode::conflict,
@@ -195,18 +302,10 @@ Result<> PartDirectory::make_durable(const Published& published) {
                    "or cleans up in this directory?",
                    part_path_, wrong.front())
             .in_file(path_));
-  for (const DirectoryContents::Found& it : contents.files) {
-    const std::string path = file_path(it.name);
-    const Descriptor file(disk_->open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC, 0));
-    if (!file.open()) return fail(system_error(errno, "open", path));
-    if (disk_->sync(file.get()) != 0) return fail(system_error(errno, "make durable (fsync)", path));
-  }
-  for (auto name = contents.directories.rbegin(); name != contents.directories.rend(); ++name) {
-    const std::string path = file_path(*name);
-    const Descriptor directory(disk_->open(path.c_str(), directory_flags, 0));
-    if (!directory.open()) return fail(system_error(errno, "open the directory", path));
-    AFTERBAY_TRY(sync_directory(*disk_, directory.get(), path));
-  }
+  for (const DirectoryContents::Found& it : contents.files)
+    AFTERBAY_TRY(sync_entry(it.name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+  for (auto name = contents.directories.rbegin(); name != contents.directories.rend(); ++name)
+    AFTERBAY_TRY(sync_entry(*name, directory_flags));
   AFTERBAY_TRY(sync_directory(*disk_, descriptor_.get(), part_path_));
   return check_name();
 }
@@ -226,6 +325,9 @@ Result<> PartDirectory::take_name() {
                       .in_file(path_));
     AFTERBAY_TRY_ASSIGN(older_, open_older());
     if (!older_.open()) continue;  // it was removed meanwhile
+    if (!identity_of_part(older_.get()).has_token())
+      return fail(unmarked(older_.get(), path_).in_file(path_));
+    ::fremovexattr(older_.get(), lock_attribute);  // from a run that was killed when it had its name
     if (disk_->exchange(part_path_.c_str(), path_.c_str()) == 0) return check_final_name();
     if (errno != ENOENT) return fail(cannot_exchange(errno));
   }
@@ -246,13 +348,27 @@ Result<> PartDirectory::check_final_name() const {
 }
 
 void PartDirectory::end_publication() noexcept {
-  if (older_.open() && has_name(older_.get(), part_path_)) remove_directory(older_.get(), part_path_);
+  if (older_.open() && has_name(older_.get(), part_path_)) return;
   close();
   remove_epoch_logs(part_path_, closed_);  // another run may have the part name meanwhile
 }
 
+Result<> PartDirectory::remove_replaced() {
+  if (!older_.open()) return {};
+  std::optional<NotRemoved> kept;
+  if (has_name(older_.get(), part_path_)) kept = remove_tree(older_.get(), part_path_);
+  close();
+  remove_epoch_logs(part_path_, closed_);
+  if (!kept) return {};
+  return fail(kept->error().add(fmt::format(
+      "{} is published; the older directory that it replaced has the name {} and cannot be removed whole: "
+      "remove it before the next run that writes {}",
+      path_, part_path_, path_)));
+}
+
 void PartDirectory::close() noexcept {
   older_.reset();
+  if (descriptor_.open()) ::fremovexattr(descriptor_.get(), lock_attribute);
   if (lock_.open()) remove_name(lock_.get(), lock_path());
   lock_.reset();
   Artifact::close();
@@ -264,13 +380,13 @@ void PartDirectory::give_back_space() const noexcept {
   const int directory = descriptor_.open() ? descriptor_.get() : again.get();
   const PartIdentity mine = descriptor_.open() ? identity_of_part(directory) : closed_;
   if (directory >= 0 && has_name(directory, part_path_) && identity_of_part(directory) == mine)
-    remove_directory(directory, part_path_);
+    remove_tree(directory, part_path_);
   remove_epoch_logs(part_path_, mine);
 }
 
 void PartDirectory::discard() noexcept {
   if (descriptor_.open() && has_name(descriptor_.get(), part_path_))
-    remove_directory(descriptor_.get(), part_path_);
+    remove_tree(descriptor_.get(), part_path_);
   close();
 }
 

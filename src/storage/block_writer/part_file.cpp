@@ -33,9 +33,19 @@ Error is_directory_error(const std::string& path) {
       .in_file(path);
 }
 
+/// It may belong to a run that is alive.
+Error part_is_directory_error(const std::string& part_path) {
+  return make_error(ErrorCode::exists,
+                    "{} is a directory, and a file of this name is to be written: if a run is writing it, "
+                    "give the two different names; otherwise remove it",
+                    part_path)
+      .with_native(EISDIR)
+      .in_file(part_path);
+}
+
 /// The error for an existing part file; `number` 0: it is not a regular file.
 Error open_error(int number, const std::string& part_path) {
-  if (number == EISDIR) return is_directory_error(part_path);
+  if (number == EISDIR) return part_is_directory_error(part_path);
   if (number != 0 && number != ELOOP) return system_error(number, "create", part_path);
   return make_error(ErrorCode::io,
                     "{} is {}: a part file is never a link; who else writes to this directory? Remove it",

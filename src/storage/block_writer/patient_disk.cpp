@@ -67,6 +67,16 @@ int PatientDisk::make_directory(const char* path) {
   return patiently([&] { return disk_->make_directory(path); }, [&] { return std::string(path); });
 }
 
+int PatientDisk::open_at(int directory, const char* name, int flags, mode_t mode) {
+  return patiently([&] { return disk_->open_at(directory, name, flags, mode); },
+                   [&] { return path_of(directory) + "/" + name; });
+}
+
+int PatientDisk::make_directory_at(int directory, const char* name) {
+  return patiently([&] { return disk_->make_directory_at(directory, name); },
+                   [&] { return path_of(directory) + "/" + name; });
+}
+
 int PatientDisk::link(int descriptor, const char* to) {
   return patiently([&] { return disk_->link(descriptor, to); }, [&] { return path_of(descriptor); });
 }

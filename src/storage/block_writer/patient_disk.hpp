@@ -54,6 +54,8 @@ class PatientDisk : public Disk {
   int rename(const char* from, const char* to, bool replace) override;
   int exchange(const char* a, const char* b) override;
   int make_directory(const char* path) override;
+  int open_at(int directory, const char* name, int flags, mode_t mode) override;
+  int make_directory_at(int directory, const char* name) override;
   int link(int descriptor, const char* to) override;
   int start_write_back(int descriptor, off_t offset, off_t count) override;
   int make_directories(const char* path) override;

@@ -7,6 +7,8 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include <cerrno>
+
 namespace afterbay::storage {
 namespace {
 
@@ -43,6 +45,10 @@ PartIdentity identity_of_part(int descriptor) noexcept {
   if (::fgetxattr(descriptor, token_name, found.token.data(), sizeof found.token) != sizeof found.token)
     found.token = {};
   return found;
+}
+
+bool keeps_marks(int descriptor) noexcept {
+  return ::fgetxattr(descriptor, token_name, nullptr, 0) >= 0 || (errno != EOPNOTSUPP && errno != ENOSYS);
 }
 
 PartIdentity mark_part(int descriptor) noexcept {

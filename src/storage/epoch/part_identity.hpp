@@ -26,6 +26,8 @@ PartIdentity mark_part(int descriptor) noexcept;
 PartIdentity identity_of_part(int descriptor) noexcept;
 /// The identity of the file that has the name now, without following links; all 0 if there is none.
 PartIdentity identity_of_part(const std::string& path) noexcept;
+/// Whether the file system of an open file stores such attributes.
+bool keeps_marks(int descriptor) noexcept;
 
 /// Whether the file that was found is the one to which the log belongs. Its attributes may have
 /// been copied; without a token, inode and time of creation must be equal.

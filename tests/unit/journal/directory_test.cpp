@@ -64,13 +64,71 @@ TEST_F(JournalDirectory, entries_of_files_are_as_before) {
   EXPECT_THAT(text, Not(HasSubstr("\"files\"")));
 }
 
-TEST_F(JournalDirectory, lines_with_something_else_in_the_list_are_unreadable) {
-  const std::string start =
-      R"({"journal":1,"at":"a","run":"r","server":0,"event":"file_published","path":"/x","files":)";
-  EXPECT_TRUE(parse_line(start + "[]}"));
-  EXPECT_TRUE(parse_line(start + "7}")) << "another version's";
-  EXPECT_FALSE(parse_line(start + R"([{"name":7}]})"));
-  EXPECT_FALSE(parse_line(start + "[7]}"));
+/// Before, the whole entry was lost, and a damaged artifact with it.
+TEST_F(JournalDirectory, a_malformed_list_is_left_out_and_its_entry_is_kept) {
+  const FilePublished made = published({file_in("a", "12")});
+  const std::string text = text_of({"at", "run", 0, 1, made});
+  const std::string start = text.substr(0, text.find("[{"));
+  for (const char* list :
+       {"7", R"([{"name":7}])", "[7]", R"([{"name":"a"}])", R"([{"name":"a","bytes":"2"}])",
+        R"([{"name":"a","bytes":2,"checksum":9}])", R"({"a":2})", "null"}) {
+    const auto line = parse_line(start + list + "}");
+    ASSERT_TRUE(line) << list;
+    const auto& back = std::get<FilePublished>(line->event);
+    EXPECT_TRUE(back.files.empty()) << list;
+    EXPECT_EQ(back.file_count, 1U);
+    EXPECT_EQ(check(back).finding, Finding::right) << list;
+  }
+  file_in("a", "13");
+  EXPECT_EQ(check(std::get<FilePublished>(parse_line(start + "[7]}")->event)).finding, Finding::changed);
+}
+
+TEST_F(JournalDirectory, a_list_that_contradicts_its_entry_is_not_right) {
+  const FilePublished made = published({file_in("a", "12"), file_in("b/c", "3")});
+  EXPECT_EQ(check(made).finding, Finding::right);
+  FilePublished fewer = made;
+  fewer.files.pop_back();
+  fs::rename(path() + "/b/c", directory_.path / "c");
+  EXPECT_EQ(check(fewer).finding, Finding::unreadable);
+  EXPECT_THAT(check(fewer, true).detail,
+              HasSubstr("its list of 1 files with 2 bytes contradicts its 2 files"));
+  fs::rename(directory_.path / "c", path() + "/b/c");
+  FilePublished larger = made;
+  larger.files[0] = file_in("a", "123");
+  EXPECT_EQ(check(larger).finding, Finding::unreadable);
+  FilePublished other = made;
+  other.files[0] = file_in("a", "21");
+  EXPECT_EQ(check(other).finding, Finding::unreadable);
+  EXPECT_THAT(check(other).detail, HasSubstr("its list has crc64-xz:"));
+}
+
+/// Before, such a file was not read, and counted as checked.
+TEST_F(JournalDirectory, a_file_with_a_checksum_of_another_kind_is_checked_by_that_of_the_directory) {
+  std::string text = text_of({"at", "run", 0, 1, published({file_in("a", "12"), file_in("b/c", "3")})});
+  const std::size_t at = text.rfind("crc64-xz:");
+  text.replace(at, 8, "sha512:x");
+  const auto line = parse_line(text);
+  ASSERT_TRUE(line);
+  const auto& entry = std::get<FilePublished>(line->event);
+  EXPECT_TRUE(entry.files[0].checksum && !entry.files[1].checksum);
+  EXPECT_EQ(check(entry).finding, Finding::right);
+  file_in("b/c", "4");
+  EXPECT_EQ(check(entry).finding, Finding::changed);
+}
+
+TEST_F(JournalDirectory, the_list_of_the_line_before_belongs_to_a_published_directory) {
+  const FilePublished whole = published({file_in("a", "12"), file_in("b/c", "345")});
+  FilePublished bare = whole;
+  bare.files.clear();
+  const auto it = recorder("run");
+  ASSERT_TRUE(it->opened(whole.file, inode_of(path())));
+  ASSERT_TRUE(it->ready(FileReady{whole, inode_of(path()), 0}));
+  ASSERT_TRUE(it->published(bare));
+  file_in("a", "13");
+  const auto checked = verify(read(), false);
+  ASSERT_TRUE(checked);
+  ASSERT_EQ(checked->wrong.size(), 1U);
+  EXPECT_THAT(checked->wrong[0].detail, HasSubstr("file 'a' has crc64-xz:"));
 }
 
 /// One line must not take all the room that readers have.
@@ -100,6 +158,18 @@ TEST_F(JournalDirectory, a_list_that_is_too_long_is_left_out_and_the_rest_still_
   file_in("other", "x");
   EXPECT_EQ(check(unlisted, true).finding, Finding::right) << "as many bytes in as many files";
   EXPECT_THAT(check(unlisted).detail, HasSubstr("published with crc64-xz:"));
+}
+
+TEST_F(JournalDirectory, a_list_of_up_to_64_KiB_is_written) {
+  const auto size = [](std::size_t files) {
+    FilePublished line;
+    line.file_count = files;
+    line.files.resize(files, {"values/12.3.4", 1, 1});
+    return text_of({"at", "run", 0, 1, line}).size();
+  };
+  EXPECT_GT(size(700), 700U * 60);
+  EXPECT_LT(size(700), 65536U);
+  EXPECT_LT(size(720), 4096U);
 }
 
 TEST_F(JournalDirectory, many_differences_are_counted) {

@@ -72,6 +72,52 @@ TEST_F(JournalTest, a_torn_last_line_is_left_out_and_the_next_run_begins_a_new_o
   EXPECT_EQ(journal.runs[1].published.at(0).file.file.path, "/out/b.nc");
 }
 
+/// A run writes nothing after a line that it could not write whole, unless it continues without it.
+TEST_F(JournalTest, only_torn_lines_that_nothing_of_their_run_follows_are_harmless) {
+  const auto found = [&] { return *verify(read(), true); };
+  const std::string torn = R"({"journal":1,"at":"2026-11-22T07:)";
+  run("first", file().string());
+  append_text(file(), torn);
+  EXPECT_EQ(found().torn_lines, 1U);
+  run("second", file().string());
+  EXPECT_EQ(found().torn_lines, 1U);
+  EXPECT_EQ(found().unreadable_lines, 0U);
+  {
+    const auto it = recorder("third");
+    ASSERT_TRUE(it->opened(facts(file())));
+    append_text(file(), torn + "\n");
+    ASSERT_TRUE(it->ended(true));
+  }
+  EXPECT_EQ(found().torn_lines, 1U);
+  EXPECT_EQ(found().unreadable_lines, 1U);
+  EXPECT_FALSE(found().ok());
+  append_text(file(), R"({"journal":1,"at":x})"
+                      "\n");
+  EXPECT_EQ(found().unreadable_lines, 2U);
+}
+
+std::uint64_t bytes_read_so_far() {
+  std::ifstream counters("/proc/self/io");
+  std::string name;
+  std::uint64_t value = 0;
+  counters >> name >> value;
+  return name == "rchar:" ? value : 0;
+}
+
+/// Before, it was read once for each file that did not match.
+TEST_F(JournalTest, verify_reads_the_journal_again_at_most_once) {
+  const auto it = recorder("first");
+  for (std::uint64_t i = 0; i < 200; ++i)
+    ASSERT_TRUE(it->published({facts(fmt::format("/gone/{}", i), "c", i), 1, 1, 1}));
+  const Journal journal = read();
+  const std::uint64_t before = bytes_read_so_far();
+  if (before == 0) GTEST_SKIP() << "this system does not count what is read";
+  const auto found = verify(journal, true);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->wrong.size(), 200U);
+  EXPECT_LT(bytes_read_so_far() - before, 3 * std::filesystem::file_size(file()) + 65536);
+}
+
 TEST_F(JournalTest, foreign_files_and_garbage_do_no_harm) {
   run("first", "/out/a.nc");
   std::string garbage;

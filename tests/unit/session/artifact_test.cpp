@@ -17,12 +17,12 @@
 #include "scratch_directory.hpp"
 #include "storage/block_writer/patient_disk.hpp"
 #include "unit/local_run.hpp"
+#include "unit/storage/artifact_fixture.hpp"
 #include "unit/storage/two_file_store.hpp"
 
 namespace afterbay::test {
 namespace {
 
-namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 
 constexpr std::uint64_t x_points = 4096;
@@ -141,6 +141,9 @@ TEST_F(ThreadSessionArtifact, is_published_and_verified_as_one) {
   ASSERT_EQ(line.files.size(), 2U);
   EXPECT_EQ(line.files[1].name, "values/data");
   EXPECT_EQ(line.files[1].bytes, record_count * x_points * 4);
+  const std::string text = text_in(directory.path / "journal/server-0.jsonl");
+  EXPECT_NE(text.find(R"("files":[)"), std::string::npos);
+  EXPECT_EQ(text.find(R"("files":[)"), text.rfind(R"("files":[)")) << "once";
   EXPECT_EQ(line.bytes, line.files[0].bytes + line.files[1].bytes);
   EXPECT_TRUE(line.checksum);
   EXPECT_EQ(verify().right, 1U);
@@ -176,6 +179,25 @@ TEST_F(ThreadSessionArtifact, replaces_an_older_one) {
   expect_values(2);
   EXPECT_FALSE(fs::exists(out() + ".part"));
   EXPECT_TRUE(verify().wrong.empty());
+}
+
+TEST_F(ThreadSessionArtifact, whose_older_one_cannot_be_removed_is_published_with_a_warning) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can make files of another user";
+  write(1, {{"journal.directory", directory.path / "older"}});
+  fs::create_directory(out() + "/theirs");
+  std::ofstream(out() + "/theirs/file") << "theirs";
+  {
+    const Unprivileged without(directory.path, out() + "/theirs");
+    write(2, {{"collections.out.existing", "replace"}});
+  }
+  expect_values(2);
+  EXPECT_TRUE(verify().wrong.empty());
+  const auto journal = journal::read_journal(directory.path / "journal");
+  ASSERT_TRUE(journal);
+  const journal::Run& last = journal->runs.back();
+  EXPECT_EQ(last.published.size(), 1U);
+  ASSERT_EQ(last.warnings.size(), 1U);
+  EXPECT_THAT(last.warnings[0].text, HasSubstr(out() + ".part/theirs/file: Permission denied"));
 }
 
 TEST_F(ThreadSessionArtifact, without_checksums_sizes_are_compared) {

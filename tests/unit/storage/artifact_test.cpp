@@ -21,105 +21,15 @@
 #include "storage/epoch/epoch_log.hpp"
 #include "storage/epoch/recover.hpp"
 #include "storage/publication.hpp"
+#include "unit/storage/artifact_fixture.hpp"
 #include "unit/storage/two_file_store.hpp"
 
 namespace afterbay::test {
 namespace {
 
-namespace fs = std::filesystem;
-using storage::Existing;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-
-std::string path_of(int descriptor) {
-  return fs::read_symlink("/proc/self/fd/" + std::to_string(descriptor)).string();
-}
-
-/// Notes the calls of a publication, and runs an action before each; a call may be made to fail.
-class WatchedDisk : public storage::Disk {
- public:
-  std::vector<std::string> calls;
-  std::function<int(const std::string& call)> before = [](const std::string&) { return 0; };
-
-  int sync(int descriptor) override {
-    return noted("sync", path_of(descriptor)) ? Disk::sync(descriptor) : -1;
-  }
-  int rename(const char* from, const char* to, bool replace) override {
-    return noted("rename", from) ? Disk::rename(from, to, replace) : -1;
-  }
-  int exchange(const char* a, const char* b) override {
-    return noted("exchange", a) ? Disk::exchange(a, b) : -1;
-  }
-
- private:
-  bool noted(const char* what, const fs::path& path) {
-    calls.push_back(std::string(what) + " " + path.filename().string());
-    errno = before(calls.back());
-    return errno == 0;
-  }
-};
-
-std::string text_in(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
-
-class Artifacts : public testing::Test {
- protected:
-  [[nodiscard]] std::string path() const { return directory_.path / "out.zz"; }
-  [[nodiscard]] std::string part() const { return path() + ".part"; }
-
-  /// A whole artifact that is not yet published.
-  std::unique_ptr<storage::File> written(float value, Existing existing = Existing::replace) {
-    const auto request = TwoFileStore::request(path(), existing);
-    auto file = TwoFileStore(disk_).create(request);
-    if (!file || !TwoFileStore::write(**file, request, value, 3)) {
-      ADD_FAILURE() << (file ? "cannot write" : file.error().text());
-      return nullptr;
-    }
-    return std::move(*file);
-  }
-
-  void publish(float value) {
-    const auto file = written(value);
-    ASSERT_NE(file, nullptr);
-    const auto published = file->publish();
-    ASSERT_TRUE(published) << published.error().text();
-  }
-
-  void expect_refused(storage::File& file, ErrorCode code, const std::string& text) {
-    const auto published = file.publish();
-    ASSERT_FALSE(published);
-    EXPECT_EQ(published.error().code, code) << published.error().text();
-    EXPECT_THAT(published.error().text(), HasSubstr(text));
-    EXPECT_EQ(published.error().file, path());
-  }
-
-  /// Every value of the published directory, or nothing if it is a mixture.
-  [[nodiscard]] float value() const {
-    const auto values = TwoFileStore::read(path());
-    EXPECT_EQ(values.size(), 4 * 64U);
-    for (const float it : values) EXPECT_EQ(it, values.front());
-    return values.empty() ? -1 : values.front();
-  }
-
-  /// Names in the output directory, without those of locks and, on file systems without locks
-  /// (tests/fault/directory_no_locks.py), owners.
-  [[nodiscard]] std::vector<std::string> names() const {
-    std::vector<std::string> found;
-    for (const auto& entry : fs::directory_iterator(directory_.path))
-      found.push_back(entry.path().filename());
-    std::erase_if(found, [](const std::string& name) {
-      return name == "out.zz.part.lock" || name.starts_with("out.zz.part.owner");
-    });
-    std::ranges::sort(found);
-    return found;
-  }
-
-  Directory directory_;
-  std::shared_ptr<WatchedDisk> disk_ = std::make_shared<WatchedDisk>();
-};
 
 TEST_F(Artifacts, a_directory_is_published_with_the_list_of_its_files) {
   const auto file = written(1.5F, Existing::refuse);
@@ -201,10 +111,12 @@ TEST_F(Artifacts, an_older_directory_is_refused_at_once_and_if_it_appears_meanwh
 }
 
 TEST_F(Artifacts, one_that_appears_meanwhile_is_replaced_if_that_is_allowed) {
+  publish(1);
+  std::ofstream(path() + "/theirs") << "theirs";
+  fs::rename(path(), path() + ".away");
   const auto file = written(2);
   ASSERT_NE(file, nullptr);
-  fs::create_directory(path());
-  std::ofstream(path() + "/theirs") << "theirs";
+  fs::rename(path() + ".away", path());
   ASSERT_TRUE(file->publish());
   EXPECT_EQ(value(), 2);
   EXPECT_FALSE(fs::exists(path() + "/theirs"));
@@ -409,9 +321,9 @@ TEST_F(Artifacts, space_is_given_back_of_the_whole_tree_and_only_of_the_own_one)
 TEST_F(Artifacts, a_directory_that_cannot_be_begun_is_removed) {
   class FullDisk : public storage::Disk {
    public:
-    int open(const char* path, int flags, mode_t mode) override {
-      if (std::string_view(path).ends_with("data")) return errno = ENOSPC, -1;
-      return Disk::open(path, flags, mode);
+    int open_at(int directory, const char* name, int flags, mode_t mode) override {
+      if (std::string_view(name) == "data") return errno = ENOSPC, -1;
+      return Disk::open_at(directory, name, flags, mode);
     }
   };
   const auto made =

@@ -50,6 +50,10 @@ TEST(StoragePartFile, a_directory_with_its_name_or_part_name_is_refused_and_kept
       EXPECT_NE(refused.error().text().find(taken + " is a directory, and a file of this name is to be "),
                 std::string::npos)
           << refused.error().text();
+      // The part directory of a run that is alive must not be removed.
+      EXPECT_EQ(refused.error().text().find("if a run is writing it, give the two different names") !=
+                    std::string::npos,
+                taken != path);
     }
     EXPECT_TRUE(std::filesystem::is_directory(taken));
     std::filesystem::remove(taken);
