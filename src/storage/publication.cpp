@@ -2,16 +2,39 @@
 #include "storage/publication.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <map>
 #include <string>
+#include <system_error>
+#include <thread>
 #include <utility>
+#include <vector>
 
+#include "base/caller_terms.hpp"
 #include "storage/artifact.hpp"
 #include "storage/epoch/part_identity.hpp"
 #include "storage/open_part.hpp"
 
 namespace afterbay::storage {
 namespace {
+
+/// Calls `task` with each number below `count`, in this thread and in others that end before it
+/// returns. If the system has no more threads, there are fewer.
+template <class Task>
+void in_threads(std::size_t threads, std::size_t count, const Task& task) {
+  std::atomic<std::size_t> next{0};
+  const auto work = [&] {
+    for (std::size_t n = next++; n < count; n = next++) task(n);
+  };
+  std::vector<std::jthread> others;
+  try {
+    while (others.size() + 1 < threads) others.emplace_back(in_terms_of_caller(work));
+  } catch (const std::system_error&) {  // those that have started, and this one, do it
+  }
+  work();
+}
+
+constexpr std::size_t files_per_thread = 2;  ///< at least; fewer are not worth a thread
 
 /// Artifacts that are being published; those that fail are removed.
 class Batch {
@@ -23,13 +46,18 @@ class Batch {
     }
   }
 
-  void make_durable() {
-    each([](Artifact& part, Published& published) {
-      const PartIdentity identity = identity_of_part(part.descriptor());
-      published.inode = identity.inode;
-      published.born_ns = identity.born_ns;
-      return part.make_durable(published);
+  /// File systems join the commits of syncs that run at the same time.
+  void make_durable(std::size_t syncs) {
+    std::vector<std::size_t> open;
+    for (std::size_t i = 0; i < files_.size(); ++i)
+      if (part_of(i) != nullptr) open.push_back(i);
+    std::vector<Result<>> done(files_.size());
+    in_threads(std::min(syncs, open.size() / files_per_thread), open.size(), [&](std::size_t n) {
+      const std::size_t i = open[n];
+      done[i] = make_durable(*part_of(i), *results_[i]);
     });
+    for (const std::size_t i : open)
+      if (!done[i]) lose(i, std::move(done[i]).error());
   }
 
   void tell(const BeforeNames& before_names) {
@@ -71,11 +99,22 @@ class Batch {
     for (std::size_t i = 0; i < files_.size(); ++i) {
       Artifact* const part = part_of(i);
       if (part == nullptr) continue;
-      if (auto done = in_file(step(*part, *results_[i]), part->path()); !done) {
-        results_[i] = tl::unexpected(std::move(done).error());
-        part->close();
-      }
+      if (auto done = in_file(step(*part, *results_[i]), part->path()); !done)
+        lose(i, std::move(done).error());
     }
+  }
+
+  static Result<> make_durable(Artifact& part, Published& published) {
+    const PartIdentity identity = identity_of_part(part.descriptor());
+    published.inode = identity.inode;
+    published.born_ns = identity.born_ns;
+    return in_file(part.make_durable(published), part.path());
+  }
+
+  void lose(std::size_t i, Error error) {
+    Artifact* const part = part_of(i);
+    results_[i] = tl::unexpected(std::move(error));
+    part->close();
   }
 
   std::span<File* const> files_;
@@ -84,10 +123,10 @@ class Batch {
 
 }  // namespace
 
-std::vector<Result<Published>> publish_together(std::span<File* const> files,
-                                                const BeforeNames& before_names) {
+std::vector<Result<Published>> publish_together(std::span<File* const> files, const BeforeNames& before_names,
+                                                std::size_t syncs) {
   Batch batch(files);
-  batch.make_durable();
+  batch.make_durable(syncs);
   batch.tell(before_names);
   batch.take_names();
   batch.make_names_durable();

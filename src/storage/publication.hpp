@@ -25,9 +25,11 @@ struct Durable {
 using BeforeNames = std::function<Result<>(std::span<const Durable>)>;
 
 /// Publishes files (each like File::publish) with one call of `before_names` and one fsync per
-/// directory. The results are in the order of the files: a failed file does not affect the others.
-std::vector<Result<Published>> publish_together(std::span<File* const> files,
-                                                const BeforeNames& before_names);
+/// directory. At most `syncs` files are made durable at the same time, in threads that end before this
+/// returns; the disk must allow that. The results are in the order of the files: a failed file does
+/// not affect the others.
+std::vector<Result<Published>> publish_together(std::span<File* const> files, const BeforeNames& before_names,
+                                                std::size_t syncs = 1);
 
 /// Afterwards, when the publications have been recorded, so that it delays no record: removes the
 /// directories that these files have replaced. Returns one text per file; it is a warning if something

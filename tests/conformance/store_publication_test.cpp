@@ -7,12 +7,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
+#include <condition_variable>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <memory>
+#include <mutex>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -257,6 +262,56 @@ TEST_P(StorePublication, files_published_together_share_syncs_and_not_their_fail
   for (const char* name : {"a.nc", "c.nc"})
     EXPECT_EQ(fs::file_size(directory_.file(name)), results[0]->size_bytes) << name;
   EXPECT_FALSE(fs::exists(directory_.file("b.nc")));
+}
+
+/// Waits in fsync of a file until as many are in it as there should be.
+class MeetingDisk : public storage::Disk {
+ public:
+  explicit MeetingDisk(int expected) : expected_(expected) {}
+
+  int sync(int descriptor) override {
+    struct stat status {};
+    if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) return Disk::sync(descriptor);
+    std::unique_lock lock(mutex_);
+    most = std::max(most, ++inside_);
+    changed_.notify_all();
+    changed_.wait_for(lock, std::chrono::seconds(10), [&] { return most >= expected_; });
+    --inside_;
+    lock.unlock();
+    return Disk::sync(descriptor);
+  }
+
+  int most = 0;  ///< at the same time
+
+ private:
+  int expected_;
+  int inside_ = 0;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+};
+
+TEST_P(StorePublication, files_of_a_large_batch_are_synced_at_the_same_time) {
+  for (const auto& [syncs, expected] :
+       {std::pair{std::size_t{1}, 1}, {std::size_t{3}, 3}, {std::size_t{8}, 5}}) {
+    const auto disk = std::make_shared<MeetingDisk>(expected);
+    std::vector<std::unique_ptr<storage::File>> files;
+    std::vector<storage::File*> together;
+    for (int n = 0; n < 10; ++n) {
+      files.push_back(written(std::to_string(n) + ".nc", disk));
+      ASSERT_NE(files.back(), nullptr);
+      together.push_back(files.back().get());
+    }
+    fs::remove(directory_.file("6.nc.part"));
+    disk->most = 0;
+    const auto results = storage::publish_together(together, {}, syncs);
+    EXPECT_EQ(disk->most, expected) << "two files per thread at least";
+    for (int n = 0; n < 10; ++n) {
+      const std::string name = std::to_string(n) + ".nc";
+      EXPECT_EQ(static_cast<bool>(results[static_cast<std::size_t>(n)]), n != 6) << name;
+      EXPECT_EQ(fs::exists(directory_.file(name)), n != 6) << name;
+      fs::remove(directory_.file(name));
+    }
+  }
 }
 
 TEST_P(StorePublication, what_fails_before_the_names_prevents_all_of_them) {

@@ -9,6 +9,8 @@
 namespace afterbay::server {
 namespace {
 
+constexpr std::size_t most_syncs = 8;  ///< at the same time, by one worker
+
 /// The bytes that the ranks handed over, which approximate the bytes that are written.
 std::uint64_t bytes_of(const OutputFile& file) AFTERBAY_REQUIRES(ingest_thread) {
   std::uint64_t bytes = 0;
@@ -18,6 +20,9 @@ std::uint64_t bytes_of(const OutputFile& file) AFTERBAY_REQUIRES(ingest_thread) 
 }
 
 }  // namespace
+
+Publisher::Publisher(const RunJournal& journal, std::size_t workers, Host host)
+    : journal_(journal), host_(std::move(host)), queue_(workers), syncs_(workers > 0 ? most_syncs : 1) {}
 
 void Publisher::publish(OutputFile& file, observe::Timer* timer, int priority) {
   queue_.add({&file, timer, priority, bytes_of(file)});
@@ -40,14 +45,18 @@ void Publisher::publish_together(const std::vector<PublicationQueue::Waiting>& b
     whole.push_back(i);
     files.push_back(file.file.get());
   }
-  const auto results = storage::publish_together(files, [&](std::span<const storage::Durable> durable) {
-    std::vector<journal::FileReady> lines;
-    for (const storage::Durable& it : durable) {
-      const storage::Published& published = *it.published;
-      lines.push_back({line_of(*batch[whole[it.index]].file, published), published.inode, published.born_ns});
-    }
-    return journal_.ready(std::move(lines));
-  });
+  const auto results = storage::publish_together(
+      files,
+      [&](std::span<const storage::Durable> durable) {
+        std::vector<journal::FileReady> lines;
+        for (const storage::Durable& it : durable) {
+          const storage::Published& published = *it.published;
+          lines.push_back(
+              {line_of(*batch[whole[it.index]].file, published), published.inode, published.born_ns});
+        }
+        return journal_.ready(std::move(lines));
+      },
+      syncs_);
   std::vector<journal::FilePublished> lines;
   std::vector<std::size_t> named;
   for (std::size_t i = 0; i < results.size(); ++i) {

@@ -34,9 +34,9 @@ class Publisher {
     AnyThreadFunction<void(FilePublished)> done;
   };
 
-  /// `journal` outlives the publisher. `workers`: number of workers that may publish at the same time.
-  Publisher(const RunJournal& journal, std::size_t workers, Host host)
-      : journal_(journal), host_(std::move(host)), queue_(workers) {}
+  /// `journal` outlives the publisher. `workers`: number of workers that may publish at the same time;
+  /// 0: the ingest thread does it, and no other thread takes part, as a wait for space does its work.
+  Publisher(const RunJournal& journal, std::size_t workers, Host host);
 
   /// Publishes a complete file. `timer`: for the duration; may be null.
   void publish(OutputFile& file, observe::Timer* timer, int priority) AFTERBAY_REQUIRES(ingest_thread);
@@ -49,6 +49,7 @@ class Publisher {
   const RunJournal& journal_;
   Host host_;
   PublicationQueue queue_;
+  std::size_t syncs_;  ///< the most files that a worker makes durable at the same time
 };
 
 }  // namespace afterbay::server
