@@ -289,6 +289,15 @@ Result<> JournalFile::append_durably(std::span<const std::string> lines) {
                   .in_file(path_));
 }
 
+Result<> JournalFile::settle() {
+  std::uint64_t last = 0;
+  {
+    const MutexLock lock(write_mutex_);
+    last = written_;
+  }
+  return sync(last);
+}
+
 Result<> JournalFile::sync(std::uint64_t number) {
   const MutexLock turn(sync_mutex_);
   for (const Lost& lost : lost_)

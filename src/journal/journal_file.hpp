@@ -52,6 +52,8 @@ class JournalFile {
   /// does not show whether the bytes of the first line are on the disk.
   Result<> append_durably(std::string_view line);
   Result<> append_durably(std::span<const std::string> lines);
+  /// Returns when all lines that have been appended are on the disk.
+  Result<> settle();
 
   /// Runs in this file that have no end and whose processes are dead; for server 0 also those in
   /// all other files of the directory.

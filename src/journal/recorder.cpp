@@ -116,6 +116,12 @@ Result<> Recorder::note(Event event, bool durable) {
   return bear(write(std::move(alone), durable));
 }
 
+Result<> Recorder::settle() {
+  if (!keeps()) return {};
+  auto to = file();
+  return bear(to ? (*to)->settle() : fail(std::move(to).error()));
+}
+
 void Recorder::note_soon(Event event) {
   if (!keeps()) return;
   {

@@ -49,6 +49,8 @@ class Recorder {
   /// Files will follow: spends the time for the first line now. After `ended` it does nothing.
   Result<> begin();
   Result<> opened(FileFacts file, std::uint64_t inode = 0, std::uint64_t born_ns = 0);
+  /// What was noted before is durable. A file can be recovered from now on: its opening must be known.
+  Result<> settle();
   /// Durable. The files must be durable, and get their final names next.
   Result<> ready(std::vector<FileReady> files);
   Result<> ready(FileReady file) { return ready(std::vector<FileReady>{std::move(file)}); }

@@ -55,6 +55,7 @@ void Server::submit_mark(OutputFile& file, storage::Epoch epoch, EpochKeeper::Pa
                       AFTERBAY_TRY_ASSIGN(result.part, file.file->mark_member_epoch(epoch));
                       return {};
                     }
+                    AFTERBAY_TRY(journal_.settle());
                     epoch.records = std::max(epoch.records, file.file->records());
                     AFTERBAY_TRY_ASSIGN(const auto cost, file.file->mark_epoch(epoch, parts));
                     account(cost, timers);

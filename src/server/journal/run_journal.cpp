@@ -42,6 +42,8 @@ Result<> RunJournal::opened(const OutputFile& file) const {
   return recorder_->opened(facts_of(file), part.inode, part.born_ns);
 }
 
+Result<> RunJournal::settle() const { return recorder_ ? recorder_->settle() : Result<>(); }
+
 journal::FilePublished RunJournal::line_of(const OutputFile& file, const storage::Published& published,
                                            std::vector<std::string> triggers) {
   journal::FilePublished line{

@@ -32,6 +32,9 @@ class RunJournal {
   [[nodiscard]] Result<> begin() const;
   /// `records_opening`: the file is open.
   [[nodiscard]] Result<> opened(const OutputFile& file) const;
+  /// Before the first epoch log of an opened file is complete, so that `recover` finds the file in the
+  /// journal also after a loss of power.
+  [[nodiscard]] Result<> settle() const;
   /// The line of a file that will be published. `triggers`: names of the triggers that will run.
   [[nodiscard]] static journal::FilePublished line_of(const OutputFile& file,
                                                       const storage::Published& published,
