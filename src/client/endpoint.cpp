@@ -187,10 +187,8 @@ Result<> Endpoint::copy_piece(const Handover& handover, const PiecePlan& part, c
 /// Tells the link which pages this rank is about to write.
 void Endpoint::announce(transport::ClientLink& link, const Handover& handover, const PiecePlan& part,
                         const std::byte* to) {
-  constexpr std::uint64_t page_bytes = 4096;
-  constexpr std::uint64_t least_bytes = 8 * page_bytes;  // half of what one page fault maps
   const Type type = handover.file->collection->schema().variables[handover.variable].type;
-  part.visit_dense_ranges(size_of(type), page_bytes, least_bytes,
+  part.visit_dense_ranges(size_of(type),
                           [&](std::uint64_t at, std::uint64_t bytes) { link.will_write(to + at, bytes); });
 }
 

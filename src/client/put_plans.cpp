@@ -165,8 +165,11 @@ std::vector<PiecePlan> PutPlans::map_pieces(const VariableState& variable, const
       const std::size_t number = cut.number(*points);
       moves.pack.points = &cut.rows[number];
       packed_at = cut.before[number] * (packed_bytes / points->points);
+    } else {
+      moves.dense = model::dense_windows(moves.gather, PiecePlan::memory_page, PiecePlan::window_pages,
+                                         PiecePlan::least_dense_pages);
     }
-    plans.push_back({p, packed_bytes, moves, packed_at});
+    plans.push_back({p, packed_bytes, std::move(moves), packed_at});
   }
   return plans;
 }

@@ -30,7 +30,12 @@ struct PiecePlan {
   struct MapMoves {
     model::MapMove gather;
     model::MapMove pack;
+    std::vector<model::ByteRange> dense;  ///< of the piece, that `gather` writes densely
   };
+  static constexpr std::uint64_t memory_page = 4096;
+  static constexpr std::uint64_t window_pages = 16;      ///< that one page fault maps when it reads
+  static constexpr std::uint64_t least_dense_pages = 8;  ///< of a range that is worth announcing
+
   std::uint32_t piece = 0;  ///< index in HandoverLayout::pieces
   std::uint64_t packed_bytes = 0;
   std::variant<BoxMoves, MapMoves> moves;
@@ -42,15 +47,16 @@ struct PiecePlan {
     if (packed_at) return pack(data, to + *packed_at, kernel);
     return std::visit([&](const auto& it) { return model::execute(it.gather, data, to, kernel); }, moves);
   }
-  /// Visits the ranges of the piece that `gather` writes densely, as model::visit_dense_ranges.
-  /// Parts that are scattered by a map are not visited.
+  /// Visits the ranges of the piece, begin and length in bytes, that `gather` writes densely.
   template <class Visit>
-  void visit_dense_ranges(std::uint64_t element_bytes, std::uint64_t gap, std::uint64_t least,
-                          Visit visit) const {
+  void visit_dense_ranges(std::uint64_t element_bytes, Visit visit) const {
+    constexpr std::uint64_t least_bytes = least_dense_pages * memory_page;
     if (packed_at) {
-      if (packed_bytes >= least) visit(*packed_at, packed_bytes);
+      if (packed_bytes >= least_bytes) visit(*packed_at, packed_bytes);
     } else if (const auto* const box = std::get_if<BoxMoves>(&moves)) {
-      model::visit_dense_ranges(box->gather, element_bytes, gap, least, visit);
+      model::visit_dense_ranges(box->gather, element_bytes, memory_page, least_bytes, visit);
+    } else {
+      for (const auto& [at, bytes] : std::get<MapMoves>(moves).dense) visit(at, bytes);
     }
   }
   /// The number of values out of range. `scratch` grows to the piece's size if the rank's points

@@ -289,6 +289,49 @@ class Runner {
   std::uint64_t bad_ = 0;
 };
 
+/// The pages of the destination, by number, that a move writes to.
+class WrittenPages {
+ public:
+  WrittenPages(const MapMove& move, std::uint64_t page) : page_bytes_(page) {
+    const CellPoints& points = *move.points;
+    const auto to_point = static_cast<std::uint64_t>(move.to_point);
+    auto point_bytes = static_cast<std::uint64_t>(move.to_value);
+    for (std::uint32_t d = 0; d < move.inner.dims; ++d)
+      point_bytes += (move.inner.counts[d] - 1) * static_cast<std::uint64_t>(move.inner.to_strides[d]);
+    visit_dense_ranges(move.outer, 1, 0, 0, [&](std::uint64_t base, std::uint64_t /*bytes*/) {
+      for (std::uint64_t i = 0; i < points.repeats; ++i) {
+        const auto shift = static_cast<std::uint32_t>(i * points.within_step);
+        for (std::size_t k = 0; k < points.within.size(); ++k) {
+          const std::uint64_t length = points.lengths.empty() ? 1 : points.lengths[k];
+          const std::uint64_t at = base + static_cast<std::uint32_t>(points.within[k] + shift) * to_point;
+          mark(at, (length - 1) * to_point + point_bytes);
+        }
+      }
+    });
+  }
+
+  [[nodiscard]] std::uint64_t size() const noexcept { return written_.size(); }
+  /// The end of the last byte that is written.
+  [[nodiscard]] std::uint64_t end() const noexcept { return end_; }
+  [[nodiscard]] std::uint64_t count(std::uint64_t first, std::uint64_t pages) const {
+    const auto begin = written_.begin() + static_cast<std::ptrdiff_t>(first);
+    const std::uint64_t length = std::min(pages, size() - first);
+    return static_cast<std::uint64_t>(std::count(begin, begin + static_cast<std::ptrdiff_t>(length), true));
+  }
+
+ private:
+  void mark(std::uint64_t at, std::uint64_t bytes) {
+    const std::uint64_t last = (at + bytes - 1) / page_bytes_;
+    end_ = std::max(end_, at + bytes);
+    if (last >= written_.size()) written_.resize(last + 1);
+    for (std::uint64_t page = at / page_bytes_; page <= last; ++page) written_[page] = true;
+  }
+
+  std::uint64_t page_bytes_;
+  std::uint64_t end_ = 0;
+  std::vector<bool> written_;
+};
+
 }  // namespace
 
 Index array_lengths(const Index& shape, const MapPlace& place, std::uint64_t elements) {
@@ -365,6 +408,24 @@ CellPoints reversed(const CellPoints& points) {
   }
   std::swap(back.within_step, back.element_step);
   return back;
+}
+
+std::vector<ByteRange> dense_windows(const MapMove& move, std::uint64_t page, std::uint64_t window_pages,
+                                     std::uint64_t least_pages) {
+  std::vector<ByteRange> windows;
+  if (move.values == 0) return windows;
+  const WrittenPages pages(move, page);
+  const std::uint64_t window_bytes = window_pages * page;
+  for (std::uint64_t first = 0; first < pages.size(); first += window_pages) {
+    if (pages.count(first, window_pages) < least_pages) continue;
+    const std::uint64_t at = first * page;
+    if (!windows.empty() && windows.back().at + windows.back().bytes == at)
+      windows.back().bytes += window_bytes;
+    else
+      windows.push_back({at, window_bytes});
+    windows.back().bytes = std::min(windows.back().bytes, pages.end() - windows.back().at);
+  }
+  return windows;
 }
 
 std::uint64_t execute(const MapMove& move, const void* from, std::byte* to, Kernel kernel) {

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "model/map_cells.hpp"
 #include "model/moves.hpp"
@@ -58,6 +59,19 @@ CellPoints reversed(const CellPoints& points);
 /// The lengths of a rank's array of a variable of `shape`, with the map's dimensions replaced by
 /// the list of points, as `check` of a memory layout and `gather` require them.
 Index array_lengths(const Index& shape, const MapPlace& place, std::uint64_t elements);
+
+/// Consecutive bytes, counted from the destination pointer of a move.
+struct ByteRange {
+  std::uint64_t at = 0;
+  std::uint64_t bytes = 0;
+  friend bool operator==(const ByteRange&, const ByteRange&) = default;
+};
+
+/// The parts of the destination, ascending, that the move writes densely: windows of `window_pages`
+/// pages of `page` bytes, in each of which it writes to at least `least_pages` pages. Neighbouring
+/// windows are merged. The move must not pack. Time O(runs) for each index of the outer dimensions.
+std::vector<ByteRange> dense_windows(const MapMove& move, std::uint64_t page, std::uint64_t window_pages,
+                                     std::uint64_t least_pages);
 
 /// Runs the move. Returns the number of values out of range.
 std::uint64_t execute(const MapMove& move, const void* from, std::byte* to, Kernel kernel);

@@ -49,12 +49,13 @@ class ClientEndpoint : public ::testing::Test {
     collections_[1]->records().set_first_frame(0, 100);
   }
 
-  void add_collection(const std::string& name, const Schema& schema, const std::string& store, File& file) {
+  void add_collection(const std::string& name, const Schema& schema, const std::string& store, File& file,
+                      const std::vector<Decomposition>& decompositions = {}) {
     const auto id = static_cast<std::uint32_t>(collections_.size());
     Pools pools(config_, {}, 1);
     auto made =
-        Collection::make({.id = id, .name = name, .schema = schema, .options = {.store = store}}, config_, {},
-                         {.model_rank = 0, .model_ranks = 1, .servers = 1, .pools = &pools});
+        Collection::make({.id = id, .name = name, .schema = schema, .options = {.store = store}}, config_,
+                         decompositions, {.model_rank = 0, .model_ranks = 1, .servers = 1, .pools = &pools});
     collections_.push_back(std::move(made.value().front()));
     file.id = id;
     file.collection = collections_.back().get();
@@ -127,6 +128,31 @@ TEST_F(ClientEndpoint, the_pages_that_a_put_writes_are_announced_before) {
   std::uint64_t bytes = 0;
   for (const auto& range : link_->announced) bytes += range.second;
   EXPECT_EQ(bytes, long_row * sizeof(double));
+}
+
+TEST_F(ClientEndpoint, the_pages_that_a_put_on_a_map_writes_densely_are_announced) {
+  constexpr std::int64_t all = 32768, half = all / 2, window_points = 8192;
+  afterbay::Map map;
+  map.global = {all};
+  for (std::int64_t i = 1; i < half; i += 2) map.indices.push_back(i);
+  for (std::int64_t i = half; i < all; i += window_points) map.indices.push_back(i);
+  const std::uint64_t held = map.indices.size();
+  Decomposition cells{.id = 0, .name = "cells", .coverage = {}, .block = {}, .map = nullptr};
+  cells.map = std::make_shared<MapPart>(model::Index(map.global),
+                                        model::make_listed_runs("cells", map, Repeats::refuse).value());
+  Schema schema;
+  schema.dimension("time", unlimited).dimension("x", all);
+  schema.variable("scattered", Type::float64, {"time", "x"}).on("cells");
+  File file;
+  add_collection("map", schema, "cdf5", file, {cells});
+  collections_.back()->records().set_first_frame(0, 200);
+  Endpoint endpoint = this->endpoint();
+  const std::vector<double> values(held, 2.0);
+  ASSERT_TRUE(endpoint.put(file, "scattered", 0, values.data(), Type::float64, {}, true));
+  ASSERT_EQ(link_->announced.size(), 1U);
+  EXPECT_EQ(link_->announced[0].first,
+            link_->frames.at(link_->reserved[0].frame).data() + link_->reserved[0].phase);
+  EXPECT_EQ(link_->announced[0].second, half * sizeof(double)) << "not single points";
 }
 
 TEST_F(ClientEndpoint, a_record_is_put_once) {

@@ -138,20 +138,22 @@ PointRuns runs_of(const Case& it) {
 
 class ModelMapMoves : public testing::TestWithParam<bool> {};
 
+/// Cuts the variable into dense pieces: along one dimension, with length 1 along the earlier ones.
+void cut_densely(Case& it, std::mt19937& random) {
+  const std::size_t cut = random() % it.shape.size;
+  for (std::size_t d = 0; d < it.shape.size; ++d) {
+    if (d < cut) it.part[d] = 1;
+    if (d > cut) it.part[d] = it.shape[d];
+  }
+}
+
 TEST_P(ModelMapMoves, put_every_point_in_its_place_and_nothing_else) {
   const bool whole_stored = GetParam();  // edge pieces as chunks, or as they are
   std::mt19937 random(whole_stored ? 1 : 2);
   const Kernel kernel = model::kernel(Type::float64, Type::float32, false);
   for (int round = 0; round < 250; ++round) {
     Case it = random_case(random);
-    if (!whole_stored) {  // dense pieces: cut along one dimension, with length 1 along the earlier
-                          // ones
-      std::size_t cut = random() % it.shape.size;
-      for (std::size_t d = 0; d < it.shape.size; ++d) {
-        if (d < cut) it.part[d] = 1;
-        if (d > cut) it.part[d] = it.shape[d];
-      }
-    }
+    if (!whole_stored) cut_densely(it, random);
     const PointRuns runs = runs_of(it);
     const MapCut cut(part_of(it.shape, it.place), part_of(it.part, it.place));
     const auto cells = deal(runs, cut);
@@ -219,6 +221,64 @@ TEST_P(ModelMapMoves, fill_reaches_what_nobody_holds) {
       ASSERT_EQ(piece, expected) << "round " << round;
     }
   }
+}
+
+/// The windows of a piece with at least `least` pages in which a value is not -1, as bytes: 1 for
+/// those in such a window.
+std::vector<int> windows_with_values(const std::vector<float>& piece, std::uint64_t page,
+                                     std::uint64_t window, std::uint64_t least) {
+  const std::uint64_t bytes = piece.size() * sizeof(float);
+  std::uint64_t end = 0;
+  for (std::uint64_t i = 0; i < piece.size(); ++i)
+    if (piece[i] != -1) end = (i + 1) * sizeof(float);
+  std::vector<int> cover(bytes);
+  for (std::uint64_t begin = 0; begin < bytes; begin += page * window) {
+    std::uint64_t pages = 0;
+    for (std::uint64_t p = begin; p < begin + page * window; p += page) {
+      bool any = false;
+      for (std::uint64_t i = p; i < std::min(p + page, bytes); i += sizeof(float))
+        any = any || piece[i / sizeof(float)] != -1;
+      pages += any ? 1 : 0;
+    }
+    if (pages < least) continue;
+    for (std::uint64_t i = begin; i < std::min(begin + page * window, end); ++i) cover[i] = 1;
+  }
+  return cover;
+}
+
+TEST(ModelMapWindows, dense_windows_are_those_in_which_enough_pages_are_written) {
+  std::mt19937 random(17);
+  const Kernel kernel = model::kernel(Type::float64, Type::float32, false);
+  std::uint64_t some = 0, none = 0;
+  for (int round = 0; round < 300; ++round) {
+    Case it = random_case(random);
+    cut_densely(it, random);
+    const std::uint64_t page = std::uint64_t{4} << (random() % 4), window = 1 + random() % 4;
+    const std::uint64_t least = 1 + random() % window;
+    const MapCut cut(part_of(it.shape, it.place), part_of(it.part, it.place));
+    const auto cells = deal(runs_of(it), cut);
+    const std::vector<double> array = array_of(it);
+    for (const Box& box : pieces_of(it)) {
+      const auto found =
+          std::ranges::find(cells, cut.cell_of(part_of(box.start, it.place)), &CellPoints::cell);
+      if (found == cells.end()) continue;
+      const MapMove move =
+          gather(*found, it.indices.size(), it.shape, it.memory, {box, box.count, it.place}, {8, 4});
+      std::vector<float> piece(box.points(), -1);
+      execute(move, array.data(), reinterpret_cast<std::byte*>(piece.data()), kernel);
+      std::vector<int> cover(piece.size() * sizeof(float));
+      std::uint64_t end = 0;
+      for (const auto& [at, bytes] : dense_windows(move, page, window, least)) {
+        ASSERT_TRUE(at > end || end == 0) << "neighbouring windows are merged";
+        ASSERT_LE(end = at + bytes, cover.size());
+        std::fill_n(cover.begin() + static_cast<std::ptrdiff_t>(at), bytes, 1);
+      }
+      ASSERT_EQ(cover, windows_with_values(piece, page, window, least)) << "round " << round;
+      ++(end > 0 ? some : none);
+    }
+  }
+  EXPECT_GT(some, 100u);
+  EXPECT_GT(none, 100u);
 }
 
 INSTANTIATE_TEST_SUITE_P(, ModelMapMoves, testing::Bool(),
