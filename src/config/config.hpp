@@ -74,7 +74,8 @@ struct Memory {
   int frames = 1 << 16;                                     ///< that a server can register
   std::uint64_t chunks_bytes = std::uint64_t{64} << 20;     ///< for compressed chunks that wait for
                                                             ///< more records
-  std::uint64_t link_bytes = std::uint64_t{8} << 20;        ///< MPI staging per pair of ranks
+  std::uint64_t link_bytes = std::uint64_t{32} << 20;       ///< MPI staging of a model rank
+  std::uint64_t receive_bytes = std::uint64_t{128} << 20;   ///< of a server, for segments from MPI
   std::uint64_t ring_bytes = std::uint64_t{256} << 10;      ///< control ring of a model rank, per
                                                             ///< direction
   std::uint64_t frontend_bytes = std::uint64_t{512} << 20;  ///< per frontend, for data in transit

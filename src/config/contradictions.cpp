@@ -45,6 +45,19 @@ class Finder {
     }
   }
 
+  void network() {
+    const Memory& memory = config_.memory;
+    const auto too_small = [&](const char* name, std::uint64_t bytes) {
+      if (bytes >= 2 * memory.block_bytes) return;
+      conflict(
+          {name, "memory.block"},
+          fmt::format("{}, but {}; it must hold at least two blocks: raise {} to {} or lower memory.block",
+                      said(name), said("memory.block"), name, print_bytes(2 * memory.block_bytes)));
+    };
+    too_small("memory.link", memory.link_bytes);
+    too_small("memory.receive", memory.receive_bytes);
+  }
+
   void spill() {
     if (config_.when_full != WhenFull::spill || config_.spill.quota_bytes >= config_.memory.block_bytes)
       return;
@@ -318,6 +331,7 @@ void find_contradictions(const Config& config, Problems& problems) {
   finder.pools();
   finder.transport();
   finder.memory();
+  finder.network();
   finder.spill();
   finder.chunk();
   finder.report();

@@ -132,6 +132,10 @@ void follow_block_size(Config& config) {
     constexpr std::uint64_t page = 4096;
     config.memory.small_block_bytes = std::max(block / 4 / page, std::uint64_t{1}) * page;
   }
+  if (config.origin("memory.link").source == Source::fallback)
+    config.memory.link_bytes = std::max(config.memory.link_bytes, 2 * block);
+  if (config.origin("memory.receive").source == Source::fallback)
+    config.memory.receive_bytes = std::max(config.memory.receive_bytes, 4 * block);
 }
 
 /// The path of the YAML file: --afterbay.config, else the one from code, else AFTERBAY_CONFIG.

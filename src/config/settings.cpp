@@ -153,8 +153,19 @@ void add_memory(std::vector<Setting<Config>>& table) {
   table.push_back(session(agreed, "memory.link",
                           size_in({.low = 64 * KiB, .high = 4 * GiB, .multiple = 8 * KiB}),
                           AFTERBAY_FIELD(memory.link_bytes),
-                          "Memory in bytes, per pair of a model rank and a server that MPI connects and on "
-                          "each side, for data in transit between nodes. Shared memory needs none."));
+                          "Memory of a model rank, in bytes, for data on their way to all servers to "
+                          "which MPI connects it; allocated when it is used. It is divided into segments "
+                          "of `memory.block`, must hold two of them, and is shared by all servers. If it "
+                          "is not set and `memory.block` is larger than 16 MiB, it holds two. Servers on "
+                          "the same node need none."));
+  table.push_back(session(agreed, "memory.receive",
+                          size_in({.low = 128 * KiB, .high = 64 * GiB, .multiple = 8 * KiB}),
+                          AFTERBAY_FIELD(memory.receive_bytes),
+                          "Memory of one server, in addition to `memory.server`, for data that have "
+                          "arrived from model ranks and frontends over MPI and are not in its blocks yet; "
+                          "allocated when it is used. What does not fit stays with the rank that sends it. "
+                          "It must hold two blocks; if it is not set and `memory.block` is larger than 32 "
+                          "MiB, it holds four."));
   table.push_back(session(agreed, "memory.ring",
                           size_in({.low = 4 * KiB, .high = 64 * MiB, .multiple = 4 * KiB}),
                           AFTERBAY_FIELD(memory.ring_bytes),
@@ -164,9 +175,10 @@ void add_memory(std::vector<Setting<Config>>& table) {
                           size_in({.low = MiB, .high = 16 * TiB, .multiple = 4 * KiB}),
                           AFTERBAY_FIELD(memory.frontend_bytes),
                           "Memory of one frontend (topology `tiered`) for data on their way to the "
-                          "servers, in bytes. Each pair of one of its model ranks and one of its servers "
-                          "gets an equal part. It should hold what the model ranks of a node hand over in "
-                          "one step."));
+                          "servers, in bytes; allocated when it is used. Each of its model ranks has one "
+                          "segment of `memory.block` and a few small ones, and all share the others. It "
+                          "should hold what the model ranks of a node hand over in one step. If it is not "
+                          "set and the model ranks need more, it is one and a half blocks for each."));
 }
 
 void add_server(std::vector<Setting<Config>>& table) {

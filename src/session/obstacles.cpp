@@ -149,7 +149,9 @@ class Finder {
           ErrorCode::resources,
           "a process may have {} files open (ulimit -n), and a server needs up to {}: raise the limit", *most,
           files));
-    const std::uint64_t link_bytes = config_.memory.link_bytes * static_cast<std::uint64_t>(load_.ranks);
+    const std::uint64_t link_bytes =
+        config_.memory.link_bytes * static_cast<std::uint64_t>(load_.ranks - load_.servers) +
+        config_.memory.receive_bytes * static_cast<std::uint64_t>(load_.servers);
     if (const auto most = system_.locked_memory(); most && *most < link_bytes)
       add(make_error(ErrorCode::resources,
                      "a process may lock {} of memory (ulimit -l), and the network of this node may need {} "
@@ -167,15 +169,16 @@ class Finder {
     const std::uint64_t bytes =
         static_cast<std::uint64_t>(load_.servers) *
         (each.server_bytes + each.phase_bytes() + each.server_bytes / transport::LinkSizes::places_share +
-         each.chunks_bytes + (reads ? each.input_bytes : 0));
+         each.chunks_bytes + (reads ? each.input_bytes : 0) + (load_.network ? each.receive_bytes : 0));
     const auto free = system_.free_memory();
     if (free && bytes > *free)
       add(make_error(
           ErrorCode::resources,
-          "{} of memory are free on this node, and its {} I/O servers take {} (memory.server {}{} and "
+          "{} of memory are free on this node, and its {} I/O servers take {} (memory.server {}{}{} and "
           "memory.chunks {} each): lower memory.server, or spread the servers over more nodes",
           about(*free), load_.servers, about(bytes), print_bytes(each.server_bytes),
           reads ? fmt::format(", memory.input {}", print_bytes(each.input_bytes)) : "",
+          load_.network ? fmt::format(", memory.receive {}", print_bytes(each.receive_bytes)) : "",
           print_bytes(each.chunks_bytes)));
     if (free && config_.topology == config::Topology::tiered && each.frontend_bytes > *free)
       add(make_error(

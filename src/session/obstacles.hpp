@@ -39,7 +39,8 @@ SystemFacts this_system();
 /// The session's processes on this node.
 struct NodeLoad {
   int servers = 1;
-  int ranks = 1;  ///< all processes of the session, including servers
+  int ranks = 1;         ///< all processes of the session, including servers
+  bool network = false;  ///< the session has ranks on other nodes, or uses MPI everywhere
 };
 
 /// All problems that are found, without duplicates; each says what to do. Checks the directories

@@ -139,7 +139,9 @@ transport::LinkSizes link_sizes(const config::Memory& memory) {
   sizes.small_share = memory.small_share;
   sizes.max_frames = static_cast<std::uint32_t>(memory.frames);
   sizes.ring_bytes = memory.ring_bytes;
-  sizes.segment_bytes = memory.link_bytes / sizes.segments;
+  sizes.segment_bytes = memory.block_bytes;
+  sizes.segments = static_cast<std::uint32_t>(memory.link_bytes / memory.block_bytes);
+  sizes.receive_bytes = memory.receive_bytes;
   return sizes;
 }
 
@@ -166,7 +168,8 @@ transport::ConnectOptions connect_options(const config::Config& config, int rank
   options.server = role.server;
   options.frontend = role.frontend;
   options.pool = role.pool;
-  options.frontend_bytes = config.memory.frontend_bytes;
+  const bool frontend_set = config.origin("memory.frontend").source != config::Source::fallback;
+  options.frontend_bytes = frontend_set ? config.memory.frontend_bytes : 0;
   if (!config.nodes.empty()) options.declared_node = config.nodes[static_cast<std::size_t>(rank)];
   options.transport = static_cast<transport::TransportChoice>(config.transport);
   options.sizes = link_sizes(config.memory);
@@ -287,10 +290,13 @@ class Starter {
     const config::Config& config = *state_->config;
     if (config.checks == config::Checks::off) return {};
     const auto rank = static_cast<std::size_t>(comm.rank());
-    session::NodeLoad load{0, 0};
+    session::NodeLoad load{.servers = 0, .ranks = 0, .network = config.transport == config::Transport::mpi};
     bool first = roles_[rank].server;
     for (std::size_t r = 0; r < roles_.size(); ++r) {
-      if (nodes_[r] != nodes_[rank]) continue;
+      if (nodes_[r] != nodes_[rank]) {
+        load.network = true;
+        continue;
+      }
       ++load.ranks;
       load.servers += roles_[r].server ? 1 : 0;
       first = first && (!roles_[r].server || r >= rank);

@@ -278,9 +278,11 @@ struct LinkSizes {
   /// instances takes at most memory_bytes / places_share, in addition to least_instances entries
   /// per frame; if that is not enough, frames declared later get fewer.
   std::uint32_t instances = 0;
-  std::uint32_t max_frames = 1u << 16;     ///< frames of all collections
-  std::uint64_t segment_bytes = 4u << 20;  ///< MPI: one staging segment
-  std::uint32_t segments = 2;              ///< MPI: staging segments per pair
+  std::uint32_t max_frames = 1u << 16;       ///< frames of all collections
+  std::uint64_t segment_bytes = 4u << 20;    ///< MPI: one large staging segment
+  std::uint32_t segments = 8;                ///< MPI: large staging segments of a rank, for all servers
+  std::uint32_t credits = 4;                 ///< MPI: segments of a pair that the server has not consumed yet
+  std::uint64_t receive_bytes = 128u << 20;  ///< MPI: of a server, for segments that it receives
 };
 
 struct WaitPolicy {

@@ -5,10 +5,24 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
+#include "base/result.hpp"
+
 namespace afterbay::transport {
+
+/// Large staging segments that hold data.
+struct HeldSegments {
+  std::size_t segments = 0;
+  std::size_t by_caller = 0;   ///< those among them that are only sent once the caller has committed
+                               ///< parts that it acquired
+  std::string server = {};     ///< for which most of them are, as named in errors
+  std::size_t most = 0;        ///< number of those
+  std::uint64_t progress = 0;  ///< of all servers for which some are held
+};
 
 /// Used only by the rank's thread.
 class RankLinks {
@@ -19,6 +33,10 @@ class RankLinks {
     /// States that the rank will reserve nothing before `position`. True: this link must be called
     /// again soon.
     virtual bool catch_up(std::uint64_t position) = 0;
+    /// What this link holds of a staging memory that several links share.
+    [[nodiscard]] virtual HeldSegments held(const void* /*memory*/) const { return {}; }
+    /// Fails if the server for which it holds segments has failed or is gone.
+    [[nodiscard]] virtual Result<void> check_holding(const void* /*memory*/) { return {}; }
   };
 
   void add(Member& member) { members_.push_back(&member); }
@@ -27,6 +45,26 @@ class RankLinks {
   /// Positions are counted per rank, in common for all its links.
   void note(std::uint64_t position) noexcept { position_ = std::max(position_, position); }
   [[nodiscard]] std::uint64_t position() const noexcept { return position_; }
+
+  /// What all links hold of a staging memory.
+  [[nodiscard]] HeldSegments held(const void* memory) const {
+    HeldSegments all;
+    for (const Member* member : members_) {
+      const HeldSegments its = member->held(memory);
+      if (its.segments > all.most) {
+        all.most = its.segments;
+        all.server = its.server;
+      }
+      all.segments += its.segments;
+      all.by_caller += its.by_caller;
+      all.progress += its.progress;
+    }
+    return all;
+  }
+  [[nodiscard]] Result<void> check_holding(const void* memory) const {
+    for (Member* member : members_) AFTERBAY_TRY(member->check_holding(memory));
+    return {};
+  }
 
   /// Called by the member that waits. True: call again soon.
   bool keep_moving(const Member& waiting) {

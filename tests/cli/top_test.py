@@ -78,7 +78,7 @@ class TopTest(ReplayTest):
 
     def test_frontends(self):
         job = self.lasting(1, "--afterbay.topology=tiered", "--afterbay.nodes=0,0,1", "--afterbay.memory.frontend=32MiB",
-                           "--afterbay.memory.link=1MiB", "--afterbay.report.prometheus=run.prom", ranks=3)
+                           "--afterbay.memory.link=8MiB", "--afterbay.report.prometheus=run.prom", ranks=3)
         seen = self.seen(lambda s: s["frontends"] and s["frontends"][0]["bytes_out"] > 3 * self.RECORDS * self.POINTS * 4)
         frontend, server = seen["frontends"][0], seen["servers"][0]
         self.assertEqual((frontend["role"], frontend["state"], frontend["model_ranks"], server["role"]),

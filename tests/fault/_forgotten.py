@@ -16,7 +16,7 @@ from _faults import BUILD, DEADLINE_S, journal
 MOST_SECONDS = 1.25 * DEADLINE_S + 1  # from open_session on, for every rank
 MOST_OF_A_JOB = MOST_SECONDS + 20  # including its start and end, on a busy machine
 OVER_MPI = ("transport=mpi",)
-TIERED = ("topology=tiered", "nodes=0,0,0,1", "isolate_nodes=off", "memory.frontend=64MiB", "memory.link=1MiB")  # frontend: 2, server: 3
+TIERED = ("topology=tiered", "nodes=0,0,0,1", "isolate_nodes=off", "memory.frontend=64MiB", "memory.link=8MiB")  # frontend: 2, server: 3
 LINE = r"^\[.*\] error: \S|^afterbay: "  # as in tests/bindings/lib_messages.py; lines of context are indented
 NEVER = rf"on host {re.escape(socket.gethostname())}.* has never answered since the session was opened: .* not called serve\(\)"
 # The messages of sessions that end by their handle, and by MPI_Finalize.

@@ -12,7 +12,7 @@ import time
 import replay_matrix as matrix
 
 INLINE, DEDICATED, TIERED, ISOLATED, POOLS = "inline", "dedicated", "tiered", "tiered on own nodes", "pools"
-TIERED_FLAGS = ["--afterbay.topology=tiered", "--afterbay.memory.frontend=32MiB", "--afterbay.memory.link=1MiB",
+TIERED_FLAGS = ["--afterbay.topology=tiered", "--afterbay.memory.frontend=32MiB", "--afterbay.memory.link=8MiB",
                 "--afterbay.memory.block=1MiB", "--afterbay.chunk=64KiB"]
 
 Case = collections.namedtuple("Case", "input store topology transport ranks servers placement")

@@ -289,14 +289,58 @@ RANK_TEST(SessionLayout, a_frontend_frees_the_model_as_far_as_its_memory_goes, 4
   ADD_FAILURE() << "no timer of waits for credits";
 }
 
+/// Every record goes to three servers, and the ranks have two segments for them.
+void try_puts_to_three_servers(const SessionOptions& options) {
+  constexpr std::uint64_t points = 3 * 65536, records = 12;
+  run_session(options, [&](Session& session) {
+    const auto rank = static_cast<std::uint64_t>(session.model_rank());
+    session.decomposition("line", Block{{2 * points}, {rank * points}, {points}});
+    Schema schema;
+    schema.dimension("time", unlimited).dimension("point", 2 * points);
+    schema.variable("x", Type::float32, {"time", "point"}).on("line");
+    OutputFile file = session.collection("tries", schema, {.existing = "replace"}).open("tries.nc");
+    for (std::uint64_t record = 0; record < records; ++record) {
+      const std::vector<float> values(points, static_cast<float>(10 * record + rank));
+      for (int tries = 0; !file.try_put("x", record, values.data()); ++tries) {
+        ASSERT_LT(tries, 20000) << "there is never room";
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      }
+    }
+    session.end_step();
+  });
+  if (rank() != 0) return;
+  const auto written = test::read<float>("tries.nc", "x");
+  ASSERT_EQ(written.size(), records * 2 * points);
+  for (std::size_t i = 0; i < written.size(); ++i)
+    ASSERT_EQ(written[i], static_cast<float>(10 * (i / (2 * points)) + i / points % 2)) << i;
+}
+
+SessionOptions few_large_segments(SessionOptions options) {
+  return options.set("memory.server", "16MiB")
+      .set("memory.block", "1MiB")
+      .set("memory.receive", "2MiB")
+      .set("memory.link", "2MiB")
+      .set("placement", "slab");
+}
+
+RANK_TEST(SessionLayout, try_put_to_more_servers_than_segments_over_mpi, 5) {
+  try_puts_to_three_servers(few_large_segments(small_session(3)).set("transport", "mpi"));
+}
+
+RANK_TEST(SessionLayout, try_put_to_more_servers_than_segments_behind_a_frontend, 6) {
+  try_puts_to_three_servers(few_large_segments(tiered(3)).set("memory.frontend", "3MiB"));
+}
+
 RANK_TEST(SessionLayout, too_small_a_frontend_is_refused_with_the_arithmetic, 4) {
   try {
-    const Session session =
-        open_session(comm(), tiered(1).set("memory.frontend", "1MiB").set("memory.link", "2MiB"));
+    const Session session = open_session(comm(), tiered(1)
+                                                     .set("memory.frontend", "1MiB")
+                                                     .set("memory.server", "16MiB")
+                                                     .set("memory.block", "1MiB")
+                                                     .set("memory.link", "2MiB"));
     ADD_FAILURE() << "accepted";
   } catch (const Failure& failure) {
-    EXPECT_NE(std::string(failure.what()).find("for each of its 2 pairs of model rank and server"),
-              std::string::npos)
+    EXPECT_NE(std::string(failure.what()).find("for each of its 2 model ranks"), std::string::npos)
         << failure.what();
   }
 }

@@ -14,7 +14,7 @@ except ImportError as error:
     print(f"skipped: {error}")
     sys.exit(77)
 
-TIERED = ("--afterbay.topology=tiered", "--afterbay.memory.frontend=64MiB", "--afterbay.memory.link=1MiB")
+TIERED = ("--afterbay.topology=tiered", "--afterbay.memory.frontend=64MiB", "--afterbay.memory.link=8MiB")
 OWN_NODE = ("--afterbay.isolate_nodes=on", "--afterbay.server_nodes=1", "--afterbay.servers_per_node=1")
 
 
@@ -26,14 +26,14 @@ def files_are_the_same():
     same.model_on_nodes("by_node", "3,3,1", [1, 1, 1, 2, 2, 2, 3], "--afterbay.servers_per_node=1", "--afterbay.server_nodes=2",
                         "--afterbay.placement=least")
     same.model_on_nodes("pools", "2,2,3", [1, 1, 2, 2, 3, 3, 3], "--afterbay.pools.near.servers=1", "--afterbay.pools.near.topology=tiered",
-                        "--afterbay.memory.frontend=64MiB", "--afterbay.memory.link=1MiB", "--afterbay.pools.far.servers=2",
+                        "--afterbay.memory.frontend=64MiB", "--afterbay.memory.link=8MiB", "--afterbay.pools.far.servers=2",
                         "--afterbay.collections.fields.pool=near", "--afterbay.pools.far.placement=slab")
 
 
 def played(name, scenario, layout, struck, *settings, reports):
     """`struck`: the world rank that is killed, or whose node is cut off."""
     os.environ["AFTERBAY_TEST_FAULT_RANK"] = str(struck)
-    small = ("--afterbay.topology=tiered", "--afterbay.memory.frontend=4MiB", "--afterbay.memory.link=256KiB")
+    small = ("--afterbay.topology=tiered", "--afterbay.memory.frontend=4MiB", "--afterbay.memory.link=2MiB")
     return fault.play(name, scenario, layout, *small, *settings, reports=reports)
 
 

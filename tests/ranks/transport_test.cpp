@@ -79,10 +79,43 @@ RANK_TEST(TransportRanks, mpi_with_two_servers, 5) {
 
 RANK_TEST(TransportRanks, mpi_with_one_staging_segment, 3) {
   ConnectOptions options = dedicated(1, TransportChoice::mpi);
-  options.sizes.segments = 1;
+  options.sizes.segments = options.sizes.credits = 1;
   options.sizes.memory_bytes = 2 * options.sizes.block_bytes;
   Connection connection = connected(options);
   run_exercise(connection, {});
+}
+
+/// Blocks that are larger than a small segment, and parts that fill several of those.
+transport::LinkSizes large_segments() {
+  transport::LinkSizes sizes = tight_sizes();
+  sizes.block_bytes = sizes.segment_bytes = 1 << 20;
+  sizes.memory_bytes = 2 * sizes.block_bytes;
+  return sizes;
+}
+Exercise large_parts() {
+  Exercise exercise;
+  exercise.words = 8000;
+  exercise.message_bytes = 150'000;
+  return exercise;
+}
+
+// A put to one server waits until the data of another have been sent.
+RANK_TEST(TransportRanks, mpi_with_more_servers_than_staging_segments, 5) {
+  ConnectOptions options = dedicated(3, TransportChoice::mpi);
+  options.sizes = large_segments();
+  options.sizes.segments = 1;
+  options.sizes.credits = 2;
+  Connection connection = connected(options);
+  run_exercise(connection, large_parts());
+}
+
+// Most segments wait at their senders.
+RANK_TEST(TransportRanks, mpi_with_two_receive_buffers_for_five_ranks, 6) {
+  ConnectOptions options = dedicated(1, TransportChoice::mpi);
+  options.sizes = large_segments();
+  options.sizes.receive_bytes = 1;
+  Connection connection = connected(options);
+  run_exercise(connection, large_parts());
 }
 
 // Nodes 0 0 1 1, with a server on each.

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "mpi/request.hpp"
+#include "transport/mpi/staging.hpp"
 #include "transport/mpi/stream.hpp"
 
 namespace afterbay::transport::network {
@@ -18,18 +19,24 @@ namespace afterbay::transport::network {
 class Carrier {
  public:
   virtual ~Carrier() = default;
-  [[nodiscard]] virtual std::size_t segments() const = 0;
   /// Number of segments that may be in transit before the first credit comes back.
   [[nodiscard]] virtual std::uint32_t credits() const = 0;
-  /// Memory of a segment, of segment_capacity bytes. It belongs to the link until `send`, and again
-  /// once `sent`. Only allocated bytes may be used.
-  [[nodiscard]] virtual std::byte* segment(std::size_t index) const = 0;
-  /// Allocates the bytes [from, to) of a segment.
-  virtual Result<void> allocate(std::size_t index, std::uint64_t from, std::uint64_t to) = 0;
+  /// Capacity of the largest segments, and their number.
+  [[nodiscard]] virtual std::uint64_t capacity() const = 0;
+  [[nodiscard]] virtual std::size_t segments() const = 0;
+  /// The memory that segments are taken from: carriers that share it return the same.
+  [[nodiscard]] virtual const void* memory() const = 0;
+  /// A segment that belongs to the link until it has been sent or is given back; null: none is free
+  /// now. Only allocated bytes may be used.
+  virtual std::optional<SegmentMemory> take(const SegmentRequest& request) = 0;
+  virtual void give_back(const SegmentMemory& segment) = 0;
+  /// Allocates the first `bytes` of a segment.
+  virtual Result<void> allocate(const SegmentMemory& segment, std::uint64_t bytes) = 0;
 
-  virtual Result<void> send(std::size_t index, std::uint64_t bytes) = 0;
-  /// Whether the segment's memory may be reused. `eagerly`: the link waits for that.
-  virtual Result<bool> sent(std::size_t index, bool eagerly) = 0;
+  virtual Result<void> send(const SegmentMemory& segment, std::uint64_t bytes) = 0;
+  /// Whether the segment has been sent, and no longer belongs to the link. `eagerly`: the link waits
+  /// for that.
+  virtual Result<bool> sent(const SegmentMemory& segment, bool eagerly) = 0;
   /// Sends a header without items; one at a time.
   virtual Result<void> send_header(const SegmentHeader& header) = 0;
   /// Whether the last header and all words have been sent.
@@ -57,6 +64,8 @@ class Carrier {
   /// ClientLink::never_heard for the carrying component; also empty if this end cannot know.
   [[nodiscard]] virtual std::string never_heard() const { return ""; }
   [[nodiscard]] virtual std::string name() const = 0;
+  /// The setting that limits its memory, as named in errors.
+  [[nodiscard]] virtual std::string setting() const = 0;
 };
 
 }  // namespace afterbay::transport::network

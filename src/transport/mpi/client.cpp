@@ -10,8 +10,8 @@
 namespace afterbay::transport::network {
 namespace {
 
-constexpr std::uint64_t most_part_bytes = 64u << 10;        // per message part
-constexpr std::uint64_t least_allocated_bytes = 64u << 10;  // per segment in use
+constexpr std::uint64_t most_part_bytes = 64u << 10;  // per message part
+constexpr unsigned bulk_memory = 8;                   // segments for which a large one is remembered
 constexpr std::uint64_t ping_every_ns = 250'000'000;
 constexpr mpi::BackOff::Time shortest_pause{20};
 constexpr mpi::BackOff::Time longest_pause{10'000};
@@ -22,13 +22,11 @@ constexpr Millis farewell{2000};  // for segments in transit when the link is cl
 MpiClientLink::MpiClientLink(std::unique_ptr<Carrier> carrier, MpiClientOptions options)
     : carrier_(std::move(carrier)),
       options_(std::move(options)),
-      capacity_(segment_capacity(options_.sizes)),
-      segments_(carrier_->segments()),
+      capacity_(carrier_->capacity()),
       credits_(carrier_->credits()),
       process_(options_.process),
       quiet_(shortest_pause, longest_pause) {
   options_.rank_links->add(*this);
-  for (std::size_t i = 0; i < segments_.size(); ++i) segments_[i].data = carrier_->segment(i);
 }
 
 MpiClientLink::~MpiClientLink() {
@@ -48,10 +46,13 @@ void MpiClientLink::end() {
   if (!std::exchange(ended_, true)) carrier_->end();
 }
 
+MpiClientLink::Segment* MpiClientLink::filling() {
+  if (segments_.empty() || segments_.back().stage != Stage::filling) return nullptr;
+  return &segments_.back();
+}
+
 bool MpiClientLink::staged() const {
-  return std::ranges::any_of(segments_, [](const Segment& s) {
-    return s.stage == Stage::ready || (s.stage == Stage::filling && s.used > alignment);
-  });
+  return std::ranges::any_of(segments_, [](const Segment& s) { return s.unsent() && s.holds_items(); });
 }
 
 bool MpiClientLink::under_way() {
@@ -72,42 +73,41 @@ bool MpiClientLink::sending() const {
 }
 
 Result<void> MpiClientLink::complete_sends() {
-  for (std::size_t i = 0; i < segments_.size(); ++i) {
-    Segment& segment = segments_[i];
+  for (Segment& segment : segments_) {
     if (segment.stage != Stage::sending) continue;
-    AFTERBAY_TRY_ASSIGN(const bool done, carrier_->sent(i, waiting_));
-    if (!done) continue;
-    segment.stage = Stage::empty;
-    segment.used = alignment;
+    AFTERBAY_TRY_ASSIGN(const bool done, carrier_->sent(segment.memory, waiting_));
+    if (done) segment.stage = Stage::sent;
   }
+  for (; !segments_.empty() && segments_.front().stage == Stage::sent; ++first_number_) segments_.pop_front();
   AFTERBAY_TRY(carrier_->header_sent());
   return {};
 }
 
 Result<void> MpiClientLink::send_ready() {
-  while (credits_ != 0) {
-    Segment& segment = segments_[next_to_send_];
-    const bool wanted = segment.stage == Stage::ready || (segment.stage == Stage::filling && segment.flush);
-    if (!wanted || segment.open != 0) return {};
-    AFTERBAY_TRY(send_segment(next_to_send_));
+  for (Segment& segment : segments_) {
+    if (!segment.unsent()) continue;
+    const bool wanted = segment.stage == Stage::ready || segment.flush;
+    if (credits_ == 0 || !wanted || segment.open != 0) return {};
+    AFTERBAY_TRY(send_segment(segment));
   }
   return {};
 }
 
-Result<void> MpiClientLink::send_segment(std::size_t index) {
-  Segment& segment = segments_[index];
+Result<void> MpiClientLink::send_segment(Segment& segment) {
   // Segments that are sent later may contain parts of an earlier order than the rank's latest one.
   const std::uint64_t order = segment.stage == Stage::ready ? segment.order : order_;
   const SegmentHeader header{SegmentKind::data, 0, segment.used - alignment, order};
-  std::memcpy(segment.data, &header, sizeof header);
-  AFTERBAY_TRY(carrier_->send(index, segment.used));
-  if (filling_ == index) filling_ = segment.next;
-  next_to_send_ = segment.next;
+  std::memcpy(segment.memory.data, &header, sizeof header);
+  AFTERBAY_TRY(carrier_->send(segment.memory, segment.used));
   segment.stage = Stage::sending;
   segment.flush = false;
   --credits_;
   ++segments_sent_;
   order_sent_ = std::max(order_sent_, order);
+  if (segment.used > small_segment_bytes)
+    bulk_ = bulk_memory;
+  else if (bulk_ > 0)
+    --bulk_;
   quiet_.reset();
   return {};
 }
@@ -173,62 +173,102 @@ void MpiClientLink::advance(std::uint64_t position, std::uint32_t frame) {
   note_order(shm::order_of(position, frame));
 }
 
+/// Another link of this rank may wait for the memory of this one.
 bool MpiClientLink::catch_up(std::uint64_t position) {
   note_order(shm::order_of(position, 0));
+  release_unused();
   return flush() && under_way();  // an error is returned by the link's own next call
 }
 
-Result<bool> MpiClientLink::make_item_room(std::uint64_t bytes) {
-  for (;;) {
-    Segment& segment = filling();
-    if (segment.stage != Stage::empty && segment.stage != Stage::filling) {
-      AFTERBAY_TRY(complete_sends());
-      if (filling().stage != Stage::empty && !add_segment()) return false;
-      continue;
-    }
-    AFTERBAY_TRY(allocate(filling_, std::min(segment.used + bytes, capacity_)));
-    segment.stage = Stage::filling;
-    if (room_in(segment) >= bytes) return true;
-    segment.stage = Stage::ready;
-    segment.order = order_;
-    filling_ = segment.next;
+HeldSegments MpiClientLink::held(const void* memory) const {
+  HeldSegments all;
+  if (memory != carrier_->memory()) return all;
+  bool waits_for_caller = false;
+  for (const Segment& it : segments_) {
+    waits_for_caller = waits_for_caller || (it.unsent() && it.open != 0);
+    if (!it.memory.large || it.stage == Stage::sent || !it.holds_items()) continue;
+    ++all.segments;
+    all.by_caller += waits_for_caller ? 1 : 0;
   }
+  if (all.segments == 0) return all;
+  all.server = options_.server;
+  all.progress = progress_;
+  return all;
 }
 
-/// At least twice as much as before, so that few calls suffice.
-Result<void> MpiClientLink::allocate(std::size_t index, std::uint64_t bytes) {
-  Segment& segment = segments_[index];
-  if (bytes <= segment.allocated) return {};
-  const std::uint64_t to =
-      std::min(std::max({bytes, 2 * segment.allocated, least_allocated_bytes}), capacity_);
-  AFTERBAY_TRY(carrier_->allocate(index, segment.allocated, to));
-  segment.allocated = to;
-  return {};
+Result<void> MpiClientLink::check_holding(const void* memory) {
+  return held(memory).segments == 0 ? Result<void>() : check_server();
 }
 
-/// All segments in use are full. The new one is inserted between the one that was filled last and
-/// the oldest, `filling_`.
-bool MpiClientLink::add_segment() {
-  if (in_use_ == segments_.size() || !allocate(in_use_, least_allocated_bytes)) return false;
-  const std::size_t added = in_use_;
-  const std::size_t oldest = filling_;
-  std::ranges::find(std::span(segments_).first(in_use_), oldest, &Segment::next)->next = added;
-  segments_[added].next = oldest;
-  if (next_to_send_ == oldest && segments_[oldest].stage == Stage::sending) next_to_send_ = added;
-  filling_ = added;
-  ++in_use_;
+SegmentRequest MpiClientLink::request_for(std::uint64_t bytes) const {
+  const auto large = std::ranges::count_if(
+      segments_, [](const Segment& it) { return it.memory.large && it.stage != Stage::sent; });
+  return {std::min(alignment + bytes, capacity_), bulk_ > 0, static_cast<std::size_t>(large)};
+}
+
+Result<bool> MpiClientLink::begin_segment(std::uint64_t bytes) {
+  const SegmentRequest request = request_for(bytes);
+  std::optional<SegmentMemory> memory;
+  const auto ready =
+      std::ranges::find_if(aside_, [&](const SegmentMemory& it) { return it.capacity >= request.bytes; });
+  if (ready != aside_.end()) {
+    memory = *ready;
+    aside_.erase(ready);
+  } else {
+    memory = carrier_->take(request);
+  }
+  if (!memory) return false;
+  if (auto allocated = carrier_->allocate(*memory, request.bytes); !allocated) {
+    carrier_->give_back(*memory);
+    if (options_.rank_links->held(carrier_->memory()).segments == 0)
+      return fail(std::move(allocated).error());
+    return false;  // memory that was allocated before comes back
+  }
+  segments_.push_back({.memory = *memory});
   return true;
+}
+
+void MpiClientLink::end_filling(Segment& segment) {
+  segment.stage = Stage::ready;
+  segment.order = order_;
+  bulk_ = bulk_memory;  // it was too small
+}
+
+void MpiClientLink::release_unused() {
+  for (const SegmentMemory& memory : aside_) carrier_->give_back(memory);
+  aside_.clear();
+  Segment* const last = filling();
+  if (last == nullptr || last->holds_items()) return;
+  carrier_->give_back(last->memory);
+  segments_.pop_back();
+}
+
+Result<bool> MpiClientLink::make_item_room(std::uint64_t bytes, const FrameSlot* slot) {
+  for (;;) {
+    if (Segment* const last = filling()) {
+      if (last->room() >= bytes && !last->would_mix(bytes, slot)) {
+        AFTERBAY_TRY(carrier_->allocate(last->memory, last->used + bytes));
+        return true;
+      }
+      if (last->holds_items())
+        end_filling(*last);
+      else
+        release_unused();
+    }
+    AFTERBAY_TRY(complete_sends());
+    AFTERBAY_TRY_ASSIGN(const bool begun, begin_segment(bytes));
+    if (!begun) return false;
+  }
 }
 
 /// Waiting for a segment that only the caller can complete would never end.
 Result<void> MpiClientLink::check_open_parts(std::uint64_t bytes) const {
-  const Segment& oldest = segments_[next_to_send_];
-  if (sending() || oldest.open == 0) return {};
+  const HeldSegments held = options_.rank_links->held(carrier_->memory());
+  if (sending() || held.by_caller < carrier_->segments()) return {};
   return fail(ErrorCode::resources,
-              "{}: {} acquired parts fill all {} staging segments of {} bytes, there is no room for {} more "
-              "bytes; commit "
-              "some first or raise `segments`",
-              options_.server, open_.size(), segments_.size(), capacity_, bytes);
+              "{}: acquired parts fill all {} staging segments of {} bytes, there is no room for {} more "
+              "bytes; commit some first or raise {}",
+              options_.server, carrier_->segments(), capacity_, bytes, carrier_->setting());
 }
 
 Result<void> MpiClientLink::check_server() {
@@ -237,26 +277,34 @@ Result<void> MpiClientLink::check_server() {
   return check_alive();
 }
 
-Result<void> MpiClientLink::wait_for_item_room(std::uint64_t bytes) {
+Error MpiClientLink::stalled(Millis patience) {
+  const HeldSegments held = options_.rank_links->held(carrier_->memory());
+  const bool another = !held.server.empty() && held.server != options_.server;
+  return make_error(
+      ErrorCode::timed_out,
+      "{}: no sign of progress for {} ms while waiting for it to take one of {} staging segments; is it "
+      "stuck, or the network down?{}{}{}",
+      options_.server, patience.count(), carrier_->segments(),
+      another ? fmt::format(" {} of them hold data for {}.", held.most, held.server) : "",
+      note_of_stuck(carrier_->stuck_between()), note_of_silence(never_heard()));
+}
+
+Result<void> MpiClientLink::wait_for_item_room(std::uint64_t bytes, const FrameSlot* slot) {
   const std::uint64_t begin = now_ns();
   const Millis patience = options_.policy.patience(never_heard().empty());
-  StallClock stall(patience, progress_);
+  const auto progress = [this] { return progress_ + options_.rank_links->held(carrier_->memory()).progress; };
+  StallClock stall(patience, progress());
   mpi::BackOff back_off;
   Result<void> result = check_open_parts(bytes);
   waiting_ = true;
   while (result && (result = poll())) {
-    const Result<bool> made = make_item_room(bytes);
+    const Result<bool> made = make_item_room(bytes, slot);
     if (!made) result = fail(made.error());
     if (!made || *made) break;
     result = check_server();
+    if (result) result = options_.rank_links->check_holding(carrier_->memory());
     if (result) result = ping_if_due();
-    if (result && stall.expired(progress_))
-      result = fail(
-          ErrorCode::timed_out,
-          "{}: no sign of progress for {} ms while waiting for it to take one of {} staging segments; is it "
-          "stuck, or the network down?{}{}",
-          options_.server, patience.count(), segments_.size(), note_of_stuck(carrier_->stuck_between()),
-          note_of_silence(never_heard()));
+    if (result && stall.expired(progress())) result = fail(stalled(patience));
     options_.rank_links->keep_moving(*this);
     if (result && !(idle_ && idle_()))
       carrier_->pause(back_off, longest_pause, sending() || carrier_->receiving());
@@ -267,8 +315,8 @@ Result<void> MpiClientLink::wait_for_item_room(std::uint64_t bytes) {
 }
 
 std::byte* MpiClientLink::append(const ItemHeader& header) {
-  Segment& segment = filling();
-  std::byte* at = segment.data + segment.used;
+  Segment& segment = segments_.back();
+  std::byte* at = segment.memory.data + segment.used;
   std::memcpy(at, &header, sizeof header);
   segment.used += item_bytes(header.bytes);
   return at + alignment;
@@ -299,8 +347,7 @@ Result<void> MpiClientLink::send_ahead(std::span<const std::byte> message) {
 
 Result<void> MpiClientLink::flush() {
   note_order(shm::order_of(options_.rank_links->position(), 0));
-  Segment& segment = filling();
-  if (segment.stage == Stage::filling && segment.used > alignment) segment.flush = true;
+  if (Segment* const last = filling()) last->flush = last->flush || last->holds_items();
   AFTERBAY_TRY(poll());
   // Ranks ahead of this one may be waiting for its progress.
   if (staged() || order_ == order_sent_ || !ping_answered_) return {};
@@ -317,21 +364,25 @@ Result<Landing> MpiClientLink::reserve(const FrameSlot& slot, std::uint32_t piec
                 options_.server, packed_bytes, capacity_);
   options_.rank_links->note(slot.position);
   note_order(shm::order_of(slot.position, slot.frame));
-  AFTERBAY_TRY_ASSIGN(bool made, make_item_room(bytes));
+  AFTERBAY_TRY_ASSIGN(bool made, make_item_room(bytes, &slot));
   if (!made) {
     AFTERBAY_TRY(poll());
-    AFTERBAY_TRY_ASSIGN(made, make_item_room(bytes));
+    AFTERBAY_TRY_ASSIGN(made, make_item_room(bytes, &slot));
     if (!made) {
       if (!may_wait) {
         AFTERBAY_TRY(check_server());
         return fail(ErrorCode::would_block, "{}: all {} staging segments are full now", options_.server,
-                    segments_.size());
+                    carrier_->segments());
       }
-      AFTERBAY_TRY(wait_for_item_room(bytes));
+      AFTERBAY_TRY(wait_for_item_room(bytes, &slot));
     }
   }
-  open_.push_back({slot.frame, slot.seq, piece, filling_});
-  ++filling().open;
+  open_.push_back({slot.frame, slot.seq, piece, first_number_ + segments_.size() - 1});
+  Segment& segment = segments_.back();
+  const std::pair of(slot.frame, slot.seq);
+  segment.mixed = segment.mixed || (segment.frame && *segment.frame != of);
+  segment.frame = of;
+  ++segment.open;
   return Landing{append({ItemKind::contribution, piece, packed_bytes, slot}), true};
 }
 
@@ -339,17 +390,41 @@ Result<bool> MpiClientLink::make_room(std::span<const FrameSlot> slots, std::uin
                                       RoomFor /*use*/) {
   AFTERBAY_TRY(poll());
   const std::uint64_t bytes = packed_bytes + slots.size() * 2 * alignment;
-  const Segment& segment = filling();
-  const bool usable = segment.stage == Stage::filling || segment.stage == Stage::empty;
-  if (usable && room_in(segment) >= bytes) return true;
-  const bool another = after(segment).stage == Stage::empty || in_use_ < segments_.size();
-  if (usable && another && capacity_ - alignment >= bytes) return true;
-  if (usable && bytes > capacity_ - alignment && std::ranges::none_of(segments_, [](const Segment& s) {
-        return s.stage == Stage::ready || s.stage == Stage::sending;
-      }))
-    return true;  // larger than a segment: allowed if nothing is in transit
+  std::size_t frames = slots.empty() ? 0 : 1;
+  for (std::size_t i = 1; i < slots.size(); ++i)
+    frames += slots[i].frame != slots[i - 1].frame || slots[i].seq != slots[i - 1].seq ? 1 : 0;
+  if (const Segment* const last = filling(); last != nullptr && last->room() >= bytes) {
+    const bool mixes = frames > 1 || last->would_mix(bytes, slots.empty() ? nullptr : slots.data());
+    if (!mixes || last->used + bytes <= small_segment_bytes) return true;
+  }
+  const bool small = alignment + bytes <= small_segment_bytes;
+  const std::size_t needed = small ? 1 : frames;
+  if (needed > carrier_->segments() || bytes / std::max<std::size_t>(frames, 1) > capacity_ - alignment) {
+    // More than all segments hold: allowed if nothing is in transit.
+    if (segments_.empty() || (filling() != nullptr && segments_.size() == 1)) return true;
+  } else {
+    const std::uint64_t each = small ? alignment + bytes : small_segment_bytes + 1;
+    if (set_aside(needed, each)) return true;
+    options_.rank_links->keep_moving(*this);
+    AFTERBAY_TRY(complete_sends());
+    // A put to more servers than there are segments waits for its own data.
+    if (set_aside(needed, each) || options_.rank_links->held(carrier_->memory()).segments == 0) return true;
+  }
   AFTERBAY_TRY(check_server());
   return false;
+}
+
+bool MpiClientLink::set_aside(std::size_t segments, std::uint64_t bytes) {
+  const auto suffice = [&](const SegmentMemory& it) { return it.capacity >= bytes; };
+  while (static_cast<std::size_t>(std::ranges::count_if(aside_, suffice)) < segments) {
+    const auto memory = carrier_->take({.bytes = std::min(bytes, capacity_), .prefers_large = bulk_ > 0});
+    if (!memory) {
+      release_unused();
+      return false;
+    }
+    aside_.push_back(*memory);
+  }
+  return true;
 }
 
 Result<void> MpiClientLink::commit(const FrameSlot& slot, std::uint32_t piece) {
@@ -360,7 +435,7 @@ Result<void> MpiClientLink::commit(const FrameSlot& slot, std::uint32_t piece) {
     return fail(ErrorCode::internal,
                 "{}: piece {} of frame {} of record number {} is committed but not reserved", options_.server,
                 piece, slot.frame, said_index(slot.seq));
-  Segment& segment = segments_[found->segment];
+  Segment& segment = segments_[found->segment - first_number_];
   --segment.open;
   open_.erase(std::next(found).base());
   if (segment.open == 0 && (segment.stage == Stage::ready || segment.flush)) return poll();

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // A model rank's end of a pair over MPI or through a frontend. Messages and packed contributions
-// are appended in order to a few staging segments, which are passed to the carrier when full or at
-// a flush. All MPI calls are made in the caller's thread; `reserve` and `commit` make none while
-// the segment has room.
+// are appended in order to staging segments, which are taken from the carrier's memory when they
+// are needed, and passed to the carrier when full or at a flush. All MPI calls are made in the
+// caller's thread; `reserve` and `commit` make none while the segment has room.
 #pragma once
 
 #include <algorithm>
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/clock.hpp"
@@ -67,24 +69,36 @@ class MpiClientLink final : public ClientLink, private RankLinks::Member {
 
  private:
   bool catch_up(std::uint64_t position) override;
+  [[nodiscard]] HeldSegments held(const void* memory) const override;
+  [[nodiscard]] Result<void> check_holding(const void* memory) override;
 
-  enum class Stage { empty, filling, ready, sending };
+  enum class Stage { filling, ready, sending, sent };
   struct Segment {
-    std::byte* data = nullptr;
+    SegmentMemory memory;
     std::uint64_t used = alignment;  ///< including the header
     std::uint32_t open = 0;          ///< parts reserved but not yet committed
     std::uint64_t order = 0;         ///< when ready: the order of the rank's next reservation in
                                      ///< another segment
-    std::uint64_t allocated = 0;     ///< bytes that may be used
-    std::size_t next = 0;            ///< the segment that is filled next
-    Stage stage = Stage::empty;
+    Stage stage = Stage::filling;
     bool flush = false;  ///< to be sent although it is not full
+    /// The frame and record whose parts it holds, and whether it also holds parts of others.
+    std::optional<std::pair<std::uint32_t, std::uint64_t>> frame = {};
+    bool mixed = false;
+    /// Whether it would hold more than a small segment, of several frames. `slot`: of a part; null:
+    /// of a message.
+    [[nodiscard]] bool would_mix(std::uint64_t bytes, const FrameSlot* slot) const noexcept {
+      const bool another = slot != nullptr && frame && *frame != std::pair(slot->frame, slot->seq);
+      return (mixed || another) && used + bytes > small_segment_bytes;
+    }
+    [[nodiscard]] bool holds_items() const noexcept { return used > alignment; }
+    [[nodiscard]] std::uint64_t room() const noexcept { return memory.capacity - used; }
+    [[nodiscard]] bool unsent() const noexcept { return stage == Stage::filling || stage == Stage::ready; }
   };
   struct OpenPart {
     std::uint32_t frame = 0;
     std::uint64_t seq = 0;
     std::uint32_t piece = 0;
-    std::size_t segment = 0;
+    std::uint64_t segment = 0;  ///< its running number
   };
 
   /// Makes progress on sends, replies and credits.
@@ -92,38 +106,42 @@ class MpiClientLink final : public ClientLink, private RankLinks::Member {
   Result<void> complete_sends();
   [[nodiscard]] bool sending() const;
   Result<void> send_ready();
-  Result<void> send_segment(std::size_t index);
+  Result<void> send_segment(Segment& segment);
   Result<void> take_replies();
   void take_batch(std::span<const std::byte> batch);
   Result<void> ping();
   Result<void> ping_if_due();
 
-  [[nodiscard]] Segment& filling() { return segments_[filling_]; }
-  [[nodiscard]] Segment& after(const Segment& segment) { return segments_[segment.next]; }
-  [[nodiscard]] std::uint64_t room_in(const Segment& segment) const { return capacity_ - segment.used; }
+  /// The segment that is being filled; null: none.
+  [[nodiscard]] Segment* filling();
+  [[nodiscard]] SegmentRequest request_for(std::uint64_t bytes) const;
+  /// Begins another segment with room for items of `bytes`; false: there is no memory for it now.
+  Result<bool> begin_segment(std::uint64_t bytes);
+  void end_filling(Segment& segment);
+  /// Takes segments of at least `bytes` for the next put; false: there are not as many now.
+  bool set_aside(std::size_t segments, std::uint64_t bytes);
+  /// Gives back segments that were taken but hold nothing.
+  void release_unused();
   /// Whether data passed to the carrier have not been sent yet.
   [[nodiscard]] bool under_way();
   /// Whether data are staged that have not been passed to the carrier.
   [[nodiscard]] bool staged() const;
   /// Whether a segment with room for an item of this size is being filled; false: not now.
-  Result<bool> make_item_room(std::uint64_t bytes);
-  Result<void> allocate(std::size_t index, std::uint64_t bytes);
-  /// Takes one more segment into use, to be filled next; false: all are in use, or there is no
-  /// memory for more.
-  bool add_segment();
-  Result<void> wait_for_item_room(std::uint64_t bytes);
+  Result<bool> make_item_room(std::uint64_t bytes, const FrameSlot* slot = nullptr);
+  Result<void> wait_for_item_room(std::uint64_t bytes, const FrameSlot* slot = nullptr);
   Result<void> check_open_parts(std::uint64_t bytes) const;
   Result<void> check_server();
+  [[nodiscard]] Error stalled(Millis patience);
   std::byte* append(const ItemHeader& header);
   void note_order(std::uint64_t order) noexcept;
 
   std::unique_ptr<Carrier> carrier_;
   MpiClientOptions options_;
-  std::uint64_t capacity_;
-  std::vector<Segment> segments_;  ///< those in use are used in turn
-  std::size_t in_use_ = 1;         ///< their number; increased when all of them are full
-  std::size_t filling_ = 0;
-  std::size_t next_to_send_ = 0;
+  std::uint64_t capacity_;            ///< of the largest segments
+  std::deque<Segment> segments_;      ///< in the order of the stream; the last may be filled
+  std::uint64_t first_number_ = 0;    ///< the running number of the first
+  unsigned bulk_ = 0;                 ///< segments to come that probably hold more than a small one can
+  std::vector<SegmentMemory> aside_;  ///< taken for the next put
   std::vector<OpenPart> open_;
   std::uint32_t credits_;
   std::uint64_t order_ = 0;

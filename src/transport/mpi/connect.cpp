@@ -134,7 +134,7 @@ class SetUp {
   }
 
   void add_peers() {
-    auto net = std::make_unique<network::MpiNetwork>(comm_);
+    auto net = std::make_unique<network::MpiNetwork>(comm_, options_.sizes);
     std::map<int, std::shared_ptr<network::Frontend>> frontends;
     bool polled = false;
     for (std::size_t i = 0; i < roster_.models().size(); ++i) {
@@ -176,7 +176,7 @@ class SetUp {
   /// The other servers' ends, after those of the model ranks. They only send messages and never
   /// delay other ranks.
   void add_servers() {
-    auto net = std::make_unique<network::MpiNetwork>(server_comm_);
+    auto net = std::make_unique<network::MpiNetwork>(server_comm_, options_.sizes);
     bool polled = false;
     for (std::size_t i = 0; i < roster_.servers().size(); ++i) {
       const int server = roster_.servers()[i];
@@ -207,7 +207,7 @@ class SetUp {
       } else if (roster_.shares_memory(rank(), servers[i])) {
         AFTERBAY_TRY_ASSIGN(link, share(i, roster_.models().size() + self, links));
       } else {
-        AFTERBAY_TRY_ASSIGN(link, over_mpi(server_comm_, i, {.rank = servers[i]}, links));
+        AFTERBAY_TRY_ASSIGN(link, over_mpi(server_comm_, server_staging_, i, {.rank = servers[i]}, links));
       }
       connection_.server_links.push_back(std::move(link));
     }
@@ -224,7 +224,7 @@ class SetUp {
       AFTERBAY_TRY_ASSIGN(auto link, via ? reach(i, *via)
                                      : roster_.shares_memory(rank(), server)
                                          ? share(i, self, rank_links_)
-                                         : over_mpi(comm_, i, {.rank = server}, rank_links_));
+                                         : over_mpi(comm_, staging_, i, {.rank = server}, rank_links_));
       connection_.links.push_back(std::move(link));
     }
     return {};
@@ -246,10 +246,23 @@ class SetUp {
                                                dedicated(server)});
   }
 
+  /// A carrier with this process's staging memory for links of that kind, which is made at first use.
+  Result<std::unique_ptr<network::Carrier>> make_carrier(const std::shared_ptr<const mpi::Communicator>& comm,
+                                                         std::shared_ptr<network::Staging>& staging,
+                                                         network::MpiRoute route) const {
+    const bool between_servers = &staging == &server_staging_;
+    if (!staging) {
+      AFTERBAY_TRY_ASSIGN(staging,
+                          network::Staging::make(options_.sizes, roster_.servers().size(), !between_servers));
+    }
+    return std::make_unique<network::MpiCarrier>(comm, staging, options_.sizes.credits, std::move(route));
+  }
+
   Result<std::unique_ptr<ClientLink>> over_mpi(const std::shared_ptr<const mpi::Communicator>& comm,
-                                               std::size_t server, network::MpiRoute route,
+                                               std::shared_ptr<network::Staging>& staging, std::size_t server,
+                                               network::MpiRoute route,
                                                const std::shared_ptr<RankLinks>& links) const {
-    AFTERBAY_TRY_ASSIGN(auto carrier, network::MpiCarrier::make(comm, options_.sizes, std::move(route)));
+    AFTERBAY_TRY_ASSIGN(auto carrier, make_carrier(comm, staging, std::move(route)));
     return link_by(std::move(carrier), server, "", dedicated(server), links);
   }
 
@@ -294,9 +307,16 @@ class SetUp {
     return it;
   }
 
-  [[nodiscard]] Result<std::uint32_t> segments_at(int frontend) const {
-    return relay::segments_of_a_pair(roster_.card(frontend).memory_bytes, behind(frontend).pairs(),
-                                     options_.sizes);
+  [[nodiscard]] Result<relay::Shares> shares_at(int frontend) const {
+    const Behind it = behind(frontend);
+    return relay::divide(roster_.card(frontend).memory_bytes, it.clients.size(), it.servers.size(),
+                         options_.sizes);
+  }
+
+  /// The part of a frontend's memory that it shares with its near ranks.
+  [[nodiscard]] relay::ChannelGeometry channel_of(const Behind& it, relay::Shares shares) const {
+    shares.common = static_cast<std::uint32_t>(shares.common * it.near.size() / it.clients.size());
+    return relay::channel_geometry(it.near.size(), it.servers.size(), shares, options_.sizes);
   }
 
   [[nodiscard]] Result<void> check_frontend(int frontend) const {
@@ -310,15 +330,15 @@ class SetUp {
                   "need more: "
                   "use the topology dedicated",
                   *most, roster_.models().size(), roster_.servers().size());
-    auto segments = segments_at(frontend);
-    if (!segments)
-      return fail(std::move(segments).error().at_rank(called(frontend)).add(frontend_label(frontend)));
+    if (auto shares = shares_at(frontend); !shares)
+      return fail(std::move(shares).error().at_rank(called(frontend)).add(frontend_label(frontend)));
     return {};
   }
 
   Result<void> make_frontend() {
     const Behind it = behind(rank());
-    AFTERBAY_TRY_ASSIGN(relay_.segments, segments_at(rank()));
+    AFTERBAY_TRY_ASSIGN(const relay::Shares shares, shares_at(rank()));
+    relay_.far_common = shares.common;
     relay_.sizes = options_.sizes;
     relay_.policy = options_.policy;
     relay_.label = frontend_label(rank());
@@ -332,8 +352,8 @@ class SetUp {
       relay_.servers.push_back({s, roster_.servers()[s], server_label(s),
                                 roster_.watchable(roster_.servers()[s], rank()), dedicated(s)});
     if (it.near.empty()) return {};
-    const auto geometry =
-        relay::channel_geometry(it.near.size(), it.servers.size(), relay_.segments, options_.sizes);
+    const relay::ChannelGeometry geometry = channel_of(it, shares);
+    relay_.far_common -= geometry.shares.common;
     AFTERBAY_TRY_ASSIGN(shm::SharedMemory memory, shm::Mapping::create(geometry.total_bytes()));
     door_ = std::move(memory.door);
     AFTERBAY_TRY_ASSIGN(relay_.channel, relay::Channel::format(std::move(memory.mapping), geometry));
@@ -344,11 +364,13 @@ class SetUp {
   Result<std::unique_ptr<ClientLink>> reach(std::size_t server, int frontend) {
     const Behind it = behind(frontend);
     const std::string through = fmt::format(", through {},", frontend_label(frontend));
-    AFTERBAY_TRY_ASSIGN(const std::uint32_t segments, segments_at(frontend));
     if (!roster_.shares_memory(rank(), frontend)) {
-      network::MpiRoute route{frontend, network::relay_tag(server), network::relay_tag(server),
-                              segments, frontend_label(frontend),   roster_.watchable(frontend, rank())};
-      AFTERBAY_TRY_ASSIGN(auto carrier, network::MpiCarrier::make(comm_, options_.sizes, std::move(route)));
+      AFTERBAY_TRY_ASSIGN(auto carrier, make_carrier(comm_, staging_,
+                                                     {.rank = frontend,
+                                                      .up_tag = network::relay_tag(server),
+                                                      .down_tag = network::relay_tag(server),
+                                                      .frontend = frontend_label(frontend),
+                                                      .process = roster_.watchable(frontend, rank())}));
       // From here the two cannot be distinguished if one is silent.
       const std::string both = fmt::format("{}, or {} on host {} on the way there,", dedicated(server),
                                            frontend_label(frontend), roster_.host(frontend));
@@ -356,8 +378,8 @@ class SetUp {
     }
     auto& end = channels_[frontend];
     if (!end) {
-      const auto geometry =
-          relay::channel_geometry(it.near.size(), it.servers.size(), segments, options_.sizes);
+      AFTERBAY_TRY_ASSIGN(const relay::Shares shares, shares_at(frontend));
+      const relay::ChannelGeometry geometry = channel_of(it, shares);
       AFTERBAY_TRY_ASSIGN(shm::Mapping mapping,
                           shm::Mapping::open(address_of(frontend), geometry.total_bytes()));
       const auto& models = roster_.models();
@@ -409,6 +431,8 @@ class SetUp {
   std::unique_ptr<shm::Port> port_;
   network::RelayOptions relay_;                                 ///< for a frontend
   std::map<int, std::shared_ptr<relay::ChannelEnd>> channels_;  ///< for a model rank, by frontend
+  std::shared_ptr<network::Staging> staging_;                   ///< of all links to servers over MPI
+  std::shared_ptr<network::Staging> server_staging_;            ///< of the links between servers
   std::shared_ptr<RankLinks> rank_links_ = std::make_shared<RankLinks>();
   Connection connection_;
 };

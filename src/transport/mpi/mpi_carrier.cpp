@@ -13,30 +13,22 @@ constexpr std::chrono::milliseconds last_word{500};
 
 }  // namespace
 
-Result<std::unique_ptr<Carrier>> MpiCarrier::make(std::shared_ptr<const mpi::Communicator> comm,
-                                                  const LinkSizes& sizes, MpiRoute route) {
-  AFTERBAY_TRY_ASSIGN(shm::Mapping memory, shm::Mapping::anonymous(segment_capacity(sizes) * sizes.segments));
-  return std::unique_ptr<Carrier>(
-      new MpiCarrier(std::move(comm), sizes, std::move(route), std::move(memory)));
-}
-
-MpiCarrier::MpiCarrier(std::shared_ptr<const mpi::Communicator> comm, const LinkSizes& sizes, MpiRoute route,
-                       shm::Mapping memory)
+MpiCarrier::MpiCarrier(std::shared_ptr<const mpi::Communicator> comm, std::shared_ptr<Staging> staging,
+                       std::uint32_t credits, MpiRoute route)
     : comm_(std::move(comm)),
+      staging_(std::move(staging)),
+      credits_(route.credits != 0 ? route.credits : credits),
       route_(std::move(route)),
-      capacity_(segment_capacity(sizes)),
-      memory_(std::move(memory)),
-      requests_(sizes.segments),
       header_(std::make_unique<SegmentHeader>()),
       frontend_(route_.process) {}
 
 MpiCarrier::~MpiCarrier() {
   bool memory_in_use = false;
-  for (mpi::Request& request : requests_) {
-    memory_in_use = memory_in_use || request.active();
-    request.abandon();
+  for (Transit& it : transits_) {
+    memory_in_use = memory_in_use || it.request.active();
+    it.request.abandon();
   }
-  if (memory_in_use) static_cast<void>(new shm::Mapping(std::move(memory_)));  // MPI may still read it
+  if (memory_in_use) static_cast<void>(new std::shared_ptr<Staging>(staging_));  // MPI may still read it
   if (header_request_.active()) static_cast<void>(header_.release());
   header_request_.abandon();
   for (Word& it : words_) {
@@ -47,18 +39,21 @@ MpiCarrier::~MpiCarrier() {
   incoming_request_.abandon();
 }
 
-std::uint32_t MpiCarrier::credits() const {
-  return route_.credits != 0 ? route_.credits : static_cast<std::uint32_t>(requests_.size());
-}
-
-Result<void> MpiCarrier::send(std::size_t index, std::uint64_t bytes) {
-  return mpi::check(MPI_Isend(segment(index), static_cast<int>(bytes), MPI_BYTE, route_.rank, route_.up_tag,
-                              comm_->get(), requests_[index].handle()),
+Result<void> MpiCarrier::send(const SegmentMemory& segment, std::uint64_t bytes) {
+  Transit& it = transits_.emplace_back();
+  it.segment = segment.number;
+  return mpi::check(MPI_Isend(segment.data, static_cast<int>(bytes), MPI_BYTE, route_.rank, route_.up_tag,
+                              comm_->get(), it.request.handle()),
                     "MPI_Isend");
 }
 
-Result<bool> MpiCarrier::sent(std::size_t index, bool eagerly) {
-  return eagerly ? requests_[index].test_eagerly() : requests_[index].test();
+Result<bool> MpiCarrier::sent(const SegmentMemory& segment, bool eagerly) {
+  const auto it = std::ranges::find(transits_, segment.number, &Transit::segment);
+  AFTERBAY_TRY_ASSIGN(const bool done, eagerly ? it->request.test_eagerly() : it->request.test());
+  if (!done) return false;
+  transits_.erase(it);
+  staging_->give_back(segment);
+  return true;
 }
 
 Result<void> MpiCarrier::send_header(const SegmentHeader& header) {

@@ -9,7 +9,6 @@
 #include "base/process_watch.hpp"
 #include "mpi/communicator.hpp"
 #include "transport/mpi/carrier.hpp"
-#include "transport/shm/mapping.hpp"
 
 namespace afterbay::transport::network {
 
@@ -17,27 +16,31 @@ struct MpiRoute {
   int rank = 0;  ///< the rank that receives the segments: a server or a frontend
   int up_tag = network::up_tag;
   int down_tag = network::down_tag;
-  std::uint32_t credits = 0;  ///< 0: as many as there are segments
+  std::uint32_t credits = 0;  ///< 0: LinkSizes::credits
   std::string frontend = {};  ///< as named in errors; empty: none
   ProcessId process = {};     ///< the frontend's process, if it runs on this machine
 };
 
 class MpiCarrier final : public Carrier {
  public:
-  static Result<std::unique_ptr<Carrier>> make(std::shared_ptr<const mpi::Communicator> comm,
-                                               const LinkSizes& sizes, MpiRoute route);
+  /// `credits`: of the pair, unless the route has others.
+  MpiCarrier(std::shared_ptr<const mpi::Communicator> comm, std::shared_ptr<Staging> staging,
+             std::uint32_t credits, MpiRoute route);
   ~MpiCarrier() override;
 
-  [[nodiscard]] std::size_t segments() const override { return requests_.size(); }
-  [[nodiscard]] std::uint32_t credits() const override;
-  [[nodiscard]] std::byte* segment(std::size_t index) const override {
-    return memory_.data() + index * capacity_;
+  [[nodiscard]] std::uint32_t credits() const override { return credits_; }
+  [[nodiscard]] std::uint64_t capacity() const override { return staging_->capacity(); }
+  [[nodiscard]] std::size_t segments() const override { return staging_->segments(); }
+  [[nodiscard]] const void* memory() const override { return staging_.get(); }
+  std::optional<SegmentMemory> take(const SegmentRequest& request) override {
+    return staging_->take(request);
   }
-  Result<void> allocate(std::size_t index, std::uint64_t from, std::uint64_t to) override {
-    return memory_.allocate({{index * capacity_ + from, to - from}});
+  void give_back(const SegmentMemory& segment) override { staging_->give_back(segment); }
+  Result<void> allocate(const SegmentMemory& segment, std::uint64_t bytes) override {
+    return staging_->allocate(segment, bytes);
   }
-  Result<void> send(std::size_t index, std::uint64_t bytes) override;
-  Result<bool> sent(std::size_t index, bool eagerly) override;
+  Result<void> send(const SegmentMemory& segment, std::uint64_t bytes) override;
+  Result<bool> sent(const SegmentMemory& segment, bool eagerly) override;
   Result<void> send_header(const SegmentHeader& header) override;
   Result<bool> header_sent() override;
   Result<void> send_word(Bytes word) override;
@@ -48,16 +51,19 @@ class MpiCarrier final : public Carrier {
   void leave() override;
   Result<void> check_alive() override;
   [[nodiscard]] std::string name() const override { return "mpi"; }
+  [[nodiscard]] std::string setting() const override { return "memory.link"; }
 
  private:
-  MpiCarrier(std::shared_ptr<const mpi::Communicator> comm, const LinkSizes& sizes, MpiRoute route,
-             shm::Mapping memory);
+  struct Transit {
+    std::uint32_t segment = 0;
+    mpi::Request request;
+  };
 
   std::shared_ptr<const mpi::Communicator> comm_;
+  std::shared_ptr<Staging> staging_;
+  std::uint32_t credits_;
   MpiRoute route_;
-  std::uint64_t capacity_;
-  shm::Mapping memory_;
-  std::vector<mpi::Request> requests_;
+  std::vector<Transit> transits_;          ///< segments that are being sent
   std::unique_ptr<SegmentHeader> header_;  ///< header being sent
   mpi::Request header_request_;
   struct Word {

@@ -28,7 +28,7 @@ Relay::Relay(std::shared_ptr<const mpi::Communicator> comm, RelayOptions options
       lanes_(options_.clients.size() * options_.servers.size()),
       clients_(options_.clients.size()),
       servers_(options_.servers.size()) {
-  for (Lane& it : lanes_) it.credits = options_.sizes.segments;
+  for (Lane& it : lanes_) it.credits = options_.sizes.credits;
   for (std::size_t c = 0; c < clients_.size(); ++c) {
     const auto slot = options_.clients[c].slot;
     if (!slot) continue;
@@ -123,10 +123,10 @@ bool Relay::take_note(std::size_t client, const relay::Note& note, std::span<con
     take_header(client, note.server, note.header);
     return note.header.kind != SegmentKind::ping;
   }
-  const std::size_t slot = *options_.clients[client].slot;
+  if (!options_.channel->may_use(*options_.clients[client].slot, note.segment)) return false;
   Parcel parcel;
   parcel.segment = note.segment;
-  parcel.data = options_.channel->segment(slot, note.server, note.segment);
+  parcel.data = options_.channel->segment(note.segment).data;
   parcel.bytes = note.bytes;
   hold(parcel.bytes);
   lane(client, note.server).waiting.push_back(std::move(parcel));
@@ -136,11 +136,6 @@ bool Relay::take_note(std::size_t client, const relay::Note& note, std::span<con
 void Relay::take_segment(std::size_t client, std::size_t server, Bytes bytes) {
   if (bytes.size() == sizeof(SegmentHeader)) {
     take_header(client, server, read_header<SegmentHeader>(bytes.data()));
-    return;
-  }
-  if (bytes.size() > sizeof(SegmentHeader) &&
-      read_header<SegmentHeader>(bytes.data()).kind == SegmentKind::word) {
-    lane(client, server).words.push_back(std::move(bytes));
     return;
   }
   Parcel parcel;
@@ -162,7 +157,7 @@ void Relay::take_header(std::size_t client, std::size_t server, const SegmentHea
     return;
   }
   SegmentHeader passed = header;
-  if (!it.waiting.empty()) passed.order = it.order_sent;
+  if (!it.waiting.empty() || !clients_[client].held_back.empty()) passed.order = it.order_sent;
   it.headers.push_back(passed);
 }
 
@@ -175,19 +170,62 @@ Result<bool> Relay::probe() {
   if (found == 0) return false;
   int bytes = 0;
   MPI_Get_count(&status, MPI_BYTE, &bytes);
+  const auto size = static_cast<std::size_t>(bytes);
+  if (size > sizeof(BatchHeader)) moved_ns_ = now_ns();  // each look makes it progress
+  if (const auto client = client_at(status.MPI_SOURCE); client && size > small_segment_bytes) {
+    ClientState& from = clients_[*client];
+    from.held_back.push_back({status.MPI_TAG, size, message, {}});
+    (void)take_held_back(*client);
+    return true;
+  }
+  AFTERBAY_TRY(receive(status.MPI_SOURCE, status.MPI_TAG, size, message));
+  return true;
+}
+
+Result<void> Relay::receive(int source, int tag, std::size_t bytes, MPI_Message message) {
   Incoming& it = incoming_.emplace_back();
-  it.source = status.MPI_SOURCE;
-  it.tag = status.MPI_TAG;
-  if (static_cast<std::size_t>(bytes) > sizeof(SegmentHeader) && !spare_.empty()) {
+  it.source = source;
+  it.tag = tag;
+  if (bytes > sizeof(SegmentHeader) && !spare_.empty()) {
     it.buffer = std::move(spare_.back());
     spare_.pop_back();
   }
-  it.buffer.resize(static_cast<std::size_t>(bytes));
-  if (static_cast<std::size_t>(bytes) > sizeof(BatchHeader))
-    moved_ns_ = now_ns();  // each look makes it progress
-  AFTERBAY_TRY(
-      mpi::check(MPI_Imrecv(it.buffer.data(), bytes, MPI_BYTE, &message, it.request.handle()), "MPI_Imrecv"));
-  return true;
+  it.buffer.resize(bytes);
+  return mpi::check(
+      MPI_Imrecv(it.buffer.data(), static_cast<int>(bytes), MPI_BYTE, &message, it.request.handle()),
+      "MPI_Imrecv");
+}
+
+std::optional<std::size_t> Relay::client_at(int rank) const {
+  const auto client = std::ranges::find(options_.clients, rank, &RelayOptions::Client::rank);
+  if (client == options_.clients.end()) return std::nullopt;
+  return static_cast<std::size_t>(client - options_.clients.begin());
+}
+
+/// For one large segment of the rank, one is always there; more of them need common memory.
+bool Relay::has_memory(const ClientState& client) const {
+  return client.large == 0 || far_common_ < options_.far_common;
+}
+
+/// Receives what the rank has sent, in order, as far as there is memory.
+bool Relay::take_held_back(std::size_t client) {
+  ClientState& it = clients_[client];
+  bool any = false;
+  for (; !it.held_back.empty(); it.held_back.pop_front(), any = true) {
+    HeldBack& first = it.held_back.front();
+    if (first.message == MPI_MESSAGE_NULL) {
+      // Behind one that is being received.
+      if (std::ranges::find(incoming_, options_.clients[client].rank, &Incoming::source) != incoming_.end())
+        break;
+      arrived_from_client(client, first.tag, std::move(first.small));
+      continue;
+    }
+    if (!has_memory(it)) break;
+    if (it.large++ > 0) ++far_common_;
+    if (auto begun = receive(options_.clients[client].rank, first.tag, first.bytes, first.message); !begun)
+      fail(std::move(begun).error());
+  }
+  return any;
 }
 
 bool Relay::take_arrivals() {
@@ -197,15 +235,24 @@ bool Relay::take_arrivals() {
     if (!found || !*found) break;
   }
   bool any = false;
-  while (!incoming_.empty()) {
-    const Result<bool> done = incoming_.front().request.test_eagerly();
+  for (std::size_t i = 0; i < incoming_.size();) {
+    const Result<bool> done = incoming_[i].request.test_eagerly();
     if (!done) fail(done.error());
-    if (!done || !*done) break;
-    Incoming it = std::move(incoming_.front());
-    incoming_.pop_front();
+    if (!done) break;
+    // What one process sends stays in order; a long transfer does not hold up the others.
+    const bool first = std::ranges::find(incoming_, incoming_[i].source, &Incoming::source) ==
+                       incoming_.begin() + static_cast<std::ptrdiff_t>(i);
+    if (!*done || !first) {
+      ++i;
+      continue;
+    }
+    Incoming it = std::move(incoming_[i]);
+    incoming_.erase(incoming_.begin() + static_cast<std::ptrdiff_t>(i));
     any = any || it.buffer.size() > sizeof(BatchHeader);
     arrived(std::move(it));
   }
+  for (std::size_t c = 0; c < clients_.size(); ++c)
+    if (!clients_[c].held_back.empty()) any = take_held_back(c) || any;
   return any;
 }
 
@@ -221,23 +268,72 @@ void Relay::arrived(Incoming incoming) {
       take_batch(static_cast<std::size_t>(client - options_.clients.begin()), s, std::move(incoming.buffer));
     return;
   }
-  const auto client = std::ranges::find(options_.clients, incoming.source, &RelayOptions::Client::rank);
-  const auto number = static_cast<std::size_t>(incoming.tag - first_relay_tag);
-  const auto to = std::ranges::find(options_.servers, number, &RelayOptions::Server::number);
-  if (client == options_.clients.end() || to == options_.servers.end()) {
+  const auto client = client_at(incoming.source);
+  if (!client) {
     fail(make_error(ErrorCode::internal, "rank {} sent a segment that cannot be forwarded", incoming.source));
     return;
   }
-  take_segment(static_cast<std::size_t>(client - options_.clients.begin()),
-               static_cast<std::size_t>(to - options_.servers.begin()), std::move(incoming.buffer));
+  ClientState& from = clients_[*client];
+  const bool small_data = incoming.buffer.size() > sizeof(SegmentHeader) &&
+                          incoming.buffer.size() <= small_segment_bytes &&
+                          read_header<SegmentHeader>(incoming.buffer.data()).kind != SegmentKind::word;
+  if (small_data && !from.held_back.empty()) {
+    const std::size_t bytes = incoming.buffer.size();
+    from.held_back.push_back({incoming.tag, bytes, MPI_MESSAGE_NULL, std::move(incoming.buffer)});
+    return;
+  }
+  arrived_from_client(*client, incoming.tag, std::move(incoming.buffer));
+}
+
+void Relay::arrived_from_client(std::size_t client, int tag, Bytes bytes) {
+  const auto number = static_cast<std::size_t>(tag - first_relay_tag);
+  const auto to = std::ranges::find(options_.servers, number, &RelayOptions::Server::number);
+  if (to == options_.servers.end()) {
+    fail(make_error(ErrorCode::internal, "{} sent a segment that cannot be forwarded",
+                    options_.clients[client].label));
+    return;
+  }
+  const auto server = static_cast<std::size_t>(to - options_.servers.begin());
+  if (bytes.size() > sizeof(SegmentHeader) &&
+      read_header<SegmentHeader>(bytes.data()).kind == SegmentKind::word)
+    lane(client, server).words.push_back(std::move(bytes));
+  else
+    take_segment(client, server, std::move(bytes));
 }
 
 // ---- to the servers
 
-void Relay::give_back(std::size_t client, std::size_t server, std::size_t segment) {
+void Relay::give_back(std::size_t client, std::uint32_t segment) {
+  relay::Channel& channel = *options_.channel;
+  channel.state(segment).free();
+  channel.slot(*options_.clients[client].slot).bell.ring();
+  if (segment < channel.geometry().first_common()) return;
+  for (std::uint32_t rank = 0; rank < channel.geometry().ranks; ++rank)
+    if (channel.slot(rank).wants_segment.load(std::memory_order_seq_cst) != 0) channel.slot(rank).bell.ring();
+}
+
+/// The memory of a segment that was sent or dropped.
+void Relay::release(std::size_t client, const Parcel& parcel) {
+  figures_.held_bytes -= parcel.bytes;
+  if (parcel.segment) {
+    give_back(client, *parcel.segment);
+  } else if (parcel.bytes > small_segment_bytes && --clients_[client].large > 0) {
+    --far_common_;
+  }
+}
+
+/// A rank that is gone may have taken segments without leaving a note.
+void Relay::reclaim(std::size_t client) {
   const std::size_t slot = *options_.clients[client].slot;
-  options_.channel->busy(slot, server, segment).store(0, std::memory_order_seq_cst);
-  options_.channel->slot(slot).bell.ring();
+  std::vector<std::uint32_t> noted;
+  for (std::size_t s = 0; s < servers_.size(); ++s)
+    for (const auto* parcels : {&lane(client, s).waiting, &lane(client, s).sending})
+      for (const Parcel& parcel : *parcels)
+        if (parcel.segment) noted.push_back(*parcel.segment);
+  for (std::uint32_t i = 0; i < options_.channel->geometry().segments(); ++i)
+    if (options_.channel->state(i).is_held_by(slot) && std::ranges::find(noted, i) == noted.end())
+      give_back(client, i);
+  clients_[client].reclaimed = true;
 }
 
 bool Relay::complete(std::size_t client, std::size_t server) {
@@ -248,10 +344,8 @@ bool Relay::complete(std::size_t client, std::size_t server) {
     const Result<bool> done = parcel.request.test();
     if (!done) fail(done.error());
     if (!done || !*done) break;
-    figures_.held_bytes -= parcel.bytes;
-    if (parcel.segment) {
-      give_back(client, server, *parcel.segment);
-    } else {
+    release(client, parcel);
+    if (!parcel.segment) {
       ++it.credits_due;
       if (spare_.size() < 2 * lanes_.size()) spare_.push_back(std::move(parcel.own));
     }
@@ -293,10 +387,7 @@ bool Relay::send_words(Lane& it, std::size_t client, std::size_t server) {
 /// Discards data that can no longer reach the server. The rank learns this from its own pings.
 void Relay::drop(std::size_t client, std::size_t server) {
   Lane& it = lane(client, server);
-  for (Parcel& parcel : it.waiting) {
-    figures_.held_bytes -= parcel.bytes;
-    if (parcel.segment) give_back(client, server, *parcel.segment);
-  }
+  for (const Parcel& parcel : it.waiting) release(client, parcel);
   it.waiting.clear();
   it.headers.clear();
   it.words.clear();
@@ -325,8 +416,8 @@ bool Relay::push(std::size_t client, std::size_t server) {
     moved = true;
   }
   const Life life = clients_[client].life;
-  if (!it.told_end &&
-      (life == Life::died || ((life == Life::ended || it.left) && it.waiting.empty() && it.words.empty()))) {
+  if (!it.told_end && (life == Life::died || ((life == Life::ended || it.left) && it.waiting.empty() &&
+                                              it.words.empty() && clients_[client].held_back.empty()))) {
     it.told_end = true;
     it.headers.push_back(
         {life == Life::died ? SegmentKind::died : SegmentKind::farewell, 0, 0, it.order_sent});

@@ -42,7 +42,8 @@ struct RelayOptions {
   std::vector<Server> servers;
   std::shared_ptr<relay::Channel> channel;  ///< null: no client on this node
   LinkSizes sizes;
-  std::uint32_t segments = 0;  ///< per pair, that may wait here
+  /// Large segments of ranks without a slot that may wait here, in addition to one per rank.
+  std::uint32_t far_common = 0;
   WaitPolicy policy;
   std::string label;  ///< this frontend as named in errors
 };
@@ -113,7 +114,7 @@ class Relay {
   struct Parcel {
     const std::byte* data = nullptr;
     std::uint64_t bytes = 0;
-    std::optional<std::size_t> segment;  ///< index in the channel; none: `own`
+    std::optional<std::uint32_t> segment;  ///< number in the channel; none: `own`
     Bytes own;
     mpi::Request request;
   };
@@ -140,6 +141,13 @@ class Relay {
     bool told_end = false;  ///< the server has been informed that the rank is gone
   };
   enum class Life { present, ended, died };
+  /// A segment of a rank without a slot that waits for memory, or behind such a segment.
+  struct HeldBack {
+    int tag = 0;
+    std::size_t bytes = 0;
+    MPI_Message message = MPI_MESSAGE_NULL;  ///< not received yet; null: `small`
+    Bytes small;
+  };
   struct ClientState {
     Life life = Life::present;
     std::unique_ptr<shm::RingReader> notes;
@@ -147,6 +155,10 @@ class Relay {
     std::deque<Bytes> kept;  ///< batches that did not fit into the ring
     std::size_t kept_sent = 0;
     std::optional<ProcessWatch> process;
+    bool reclaimed = false;  ///< it is gone, and the segments that it had taken are free again
+    // without a slot
+    std::deque<HeldBack> held_back;  ///< behind a segment for which there is no memory, in order
+    std::size_t large = 0;           ///< large segments that wait here
   };
   struct ServerState {
     ProcessWatch process;
@@ -175,13 +187,20 @@ class Relay {
   bool take_note(std::size_t client, const relay::Note& note, std::span<const std::byte> message);
   bool take_arrivals();
   Result<bool> probe();
+  Result<void> receive(int source, int tag, std::size_t bytes, MPI_Message message);
   void arrived(Incoming incoming);
+  void arrived_from_client(std::size_t client, int tag, Bytes bytes);
+  bool take_held_back(std::size_t client);
+  [[nodiscard]] bool has_memory(const ClientState& client) const;
+  [[nodiscard]] std::optional<std::size_t> client_at(int rank) const;
   void take_segment(std::size_t client, std::size_t server, Bytes bytes);
   void take_header(std::size_t client, std::size_t server, const SegmentHeader& header);
   void take_batch(std::size_t client, std::size_t server, Bytes batch);
   bool push(std::size_t client, std::size_t server);
   bool complete(std::size_t client, std::size_t server);
-  void give_back(std::size_t client, std::size_t server, std::size_t segment);
+  void give_back(std::size_t client, std::uint32_t segment);
+  void release(std::size_t client, const Parcel& parcel);
+  void reclaim(std::size_t client);
   void drop(std::size_t client, std::size_t server);
   bool send_headers(Lane& lane, std::size_t client, std::size_t server);
   bool send_words(Lane& lane, std::size_t client, std::size_t server);
@@ -203,8 +222,9 @@ class Relay {
   std::vector<ClientState> clients_;
   std::vector<ServerState> servers_;
   std::deque<Incoming> incoming_;
-  std::vector<Bytes> spare_;  ///< free buffers
-  Listener listener_;         ///< may be null
+  std::vector<Bytes> spare_;    ///< free buffers
+  std::size_t far_common_ = 0;  ///< RelayOptions::far_common in use
+  Listener listener_;           ///< may be null
   Figures figures_;
   std::optional<Error> failure_;
   bool finished_ = false;

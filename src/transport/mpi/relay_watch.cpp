@@ -20,16 +20,20 @@ std::uint64_t patience_ns(const WaitPolicy& policy, bool heard = true) {
 
 Relay::Figures Relay::figures() const {
   Figures now = figures_;
-  now.limit_bytes = options_.segments * segment_capacity(options_.sizes) * lanes_.size();
+  const std::uint64_t large = segment_capacity(options_.sizes);
+  now.limit_bytes = options_.far_common * large;
+  if (options_.channel)
+    now.limit_bytes +=
+        options_.channel->geometry().total_bytes() - options_.channel->geometry().segments_at();
   now.ranks = clients_.size();
   for (std::size_t c = 0; c < clients_.size(); ++c) {
-    if (clients_[c].life != Life::present) {
+    const auto slot = options_.clients[c].slot;
+    if (!slot) now.limit_bytes += large;
+    if (clients_[c].life != Life::present)
       ++now.ranks_ended;
-      continue;
-    }
-    const auto lanes = std::span(lanes_).subspan(c * servers_.size(), servers_.size());
-    now.ranks_full += std::ranges::any_of(
-        lanes, [this](const Lane& it) { return it.waiting.size() + it.sending.size() >= options_.segments; });
+    else if (slot ? options_.channel->slot(*slot).wants_segment.load(std::memory_order_relaxed) != 0
+                  : !clients_[c].held_back.empty())
+      ++now.ranks_full;
   }
   return now;
 }
@@ -53,7 +57,11 @@ void Relay::begin(std::uint64_t now) {
 void Relay::watch_clients() {
   for (std::size_t c = 0; c < clients_.size(); ++c) {
     ClientState& it = clients_[c];
-    if (!it.notes || it.life != Life::present) continue;
+    if (!it.notes) continue;
+    if (it.life != Life::present) {
+      if (!it.reclaimed && !it.notes->front()) reclaim(c);
+      continue;
+    }
     const relay::RankSlot& slot = options_.channel->slot(*options_.clients[c].slot);
     const shm::Life life = slot.life.load(std::memory_order_acquire);
     if (life == shm::Life::absent) continue;

@@ -21,9 +21,10 @@ std::uint64_t digest(std::string_view text, std::uint64_t value = 0xCBF2'9CE4'84
 }
 
 std::uint64_t digest_of(const LinkSizes& s) {
-  return digest(fmt::format("{} {} {} {} {} {} {} {} {}", s.block_bytes, s.small_block_bytes,
+  return digest(fmt::format("{} {} {} {} {} {} {} {} {} {} {}", s.block_bytes, s.small_block_bytes,
                             std::bit_cast<std::uint64_t>(s.small_share), s.ring_bytes, s.reply_bytes,
-                            s.instances, s.max_frames, s.segment_bytes, s.segments));
+                            s.instances, s.max_frames, s.segment_bytes, s.segments, s.credits,
+                            s.receive_bytes));
 }
 
 std::span<const std::byte> bytes_of(const RankCard& card) {

@@ -54,7 +54,7 @@ MpiPeer::~MpiPeer() {
   if (batch_request_.active()) static_cast<void>(new Bytes(std::move(batch_)));  // MPI may still read it
   batch_request_.abandon();
   for (Incoming& incoming : incoming_) {
-    if (incoming.request.active()) static_cast<void>(new Bytes(std::move(incoming.buffer)));
+    if (incoming.request.active()) static_cast<void>(new ReceiveMemory::Buffer(std::move(incoming.buffer)));
     incoming.request.abandon();
   }
 }
@@ -68,20 +68,27 @@ void MpiPeer::broken(const char* what, std::uint64_t value) {
       make_error(ErrorCode::internal, "{} sent {} {}, which is invalid", options_.label, what, value));
 }
 
-Bytes MpiPeer::spare_buffer() {
-  if (spare_.empty()) return {};
-  Bytes buffer = std::move(spare_.back());
-  spare_.pop_back();
-  return buffer;
+Result<void> MpiPeer::take(MPI_Message message, std::size_t bytes, ReceiveMemory& memory) {
+  memory_ = &memory;
+  Incoming& incoming = incoming_.emplace_back();
+  incoming.bytes = bytes;
+  incoming.message = message;
+  return ReceiveMemory::is_large(bytes) ? Result<void>() : receive(incoming, memory);
 }
 
-Result<void> MpiPeer::begin_receive(MPI_Message message, std::size_t bytes) {
-  Incoming& incoming = incoming_.emplace_back();
-  if (bytes > sizeof(SegmentHeader)) incoming.buffer = spare_buffer();
-  if (incoming.buffer.size() < bytes) incoming.buffer.resize(bytes);
-  incoming.bytes = bytes;
-  return mpi::check(MPI_Imrecv(incoming.buffer.data(), static_cast<int>(bytes), MPI_BYTE, &message,
-                               incoming.request.handle()),
+Result<void> MpiPeer::receive_next(ReceiveMemory& memory) {
+  const auto next =
+      std::ranges::find_if(incoming_, [](const Incoming& it) { return it.message != MPI_MESSAGE_NULL; });
+  return next == incoming_.end() ? Result<void>() : receive(*next, memory);
+}
+
+Result<void> MpiPeer::receive(Incoming& incoming, ReceiveMemory& memory) {
+  incoming.buffer = memory.take(incoming.bytes);
+  if (incoming.bytes > incoming.buffer.capacity)
+    return afterbay::fail(ErrorCode::internal, "{} sent a segment of {} bytes, more than the {} of any",
+                          options_.label, incoming.bytes, incoming.buffer.capacity);
+  return mpi::check(MPI_Imrecv(incoming.buffer.data.get(), static_cast<int>(incoming.bytes), MPI_BYTE,
+                               &incoming.message, incoming.request.handle()),
                     "MPI_Imrecv");
 }
 
@@ -89,19 +96,19 @@ bool MpiPeer::complete_receives() {
   bool moved = false;
   bool any_word = false;
   for (Incoming& incoming : incoming_) {
-    if (incoming.arrived) continue;
+    if (incoming.arrived || incoming.message != MPI_MESSAGE_NULL) continue;
     const Result<bool> done = incoming.request.test_eagerly();
     if (!done) note_failure(done.error());
     if (!done || !*done) continue;
     incoming.arrived = true;
     if (incoming.bytes < sizeof(SegmentHeader)) continue;  // reported in its turn
-    const SegmentKind kind = read_header<SegmentHeader>(incoming.buffer.data()).kind;
+    const SegmentKind kind = read_header<SegmentHeader>(incoming.buffer.data.get()).kind;
     if (kind == SegmentKind::ping) flags_due_ |= BatchHeader::pong;
     died_ = died_ || kind == SegmentKind::died;
     moved = moved || kind != SegmentKind::ping;
     if (kind != SegmentKind::word) continue;
-    incoming.buffer.resize(incoming.bytes);
-    ahead_.push_back(std::move(incoming.buffer));
+    ahead_.emplace_back(incoming.buffer.data.get(), incoming.buffer.data.get() + incoming.bytes);
+    memory_->give_back(std::move(incoming.buffer));
     incoming.is_word = any_word = true;
   }
   if (any_word) std::erase_if(incoming_, [](const Incoming& incoming) { return incoming.is_word; });
@@ -110,7 +117,7 @@ bool MpiPeer::complete_receives() {
 
 bool MpiPeer::begin_segment() {
   if (incoming_.empty() || !incoming_.front().arrived) return false;
-  const std::span<const std::byte> bytes(incoming_.front().buffer.data(), incoming_.front().bytes);
+  const std::span<const std::byte> bytes(incoming_.front().buffer.data.get(), incoming_.front().bytes);
   if (bytes.size() >= sizeof(SegmentHeader)) segment_ = read_header<SegmentHeader>(bytes.data());
   const bool data = segment_.kind == SegmentKind::data;
   if (bytes.size() < sizeof(SegmentHeader) || (data && bytes.size() != alignment + segment_.bytes)) {
@@ -128,8 +135,8 @@ void MpiPeer::end_segment() {
     ++credits_due_;
     ++messages_;
     progress_.fetch_add(1, std::memory_order_relaxed);
-    if (spare_.size() < options_.sizes.segments) spare_.push_back(std::move(incoming_.front().buffer));
   }
+  memory_->give_back(std::move(incoming_.front().buffer));
   ended_ = ended_ || segment_.kind == SegmentKind::farewell;
   incoming_.pop_front();
   in_segment_ = false;
@@ -350,9 +357,27 @@ Result<bool> MpiNetwork::take_one() {
   if (peer == peers_.end())
     return fail(ErrorCode::internal, "rank {} sent a segment but is no model rank over MPI",
                 status.MPI_SOURCE);
-  AFTERBAY_TRY(peer->second->begin_receive(message, static_cast<std::size_t>(bytes)));
+  const auto size = static_cast<std::size_t>(bytes);
+  AFTERBAY_TRY(peer->second->take(message, size, memory_));
+  if (ReceiveMemory::is_large(size)) waiting_.push_back(peer->second);
   if (static_cast<std::size_t>(bytes) > sizeof(SegmentHeader)) moved_ = true;
   return true;
+}
+
+/// The rank with the earliest order first. The last buffer is for the slowest rank of all, whose
+/// data others may wait for while they fill all other buffers. A large segment holds parts of one
+/// frame, and the slowest rank always gets room for it: so the last buffer becomes free again.
+bool MpiNetwork::receive_waiting() {
+  bool any = false;
+  while (!waiting_.empty() && memory_.free_large() > 0) {
+    const auto first = std::ranges::min_element(waiting_, {}, [](const MpiPeer* it) { return it->order(); });
+    MpiPeer& peer = **first;
+    if (memory_.free_large() == 1 && !peer.is_slowest()) break;
+    waiting_.erase(first);
+    if (auto begun = peer.receive_next(memory_); !begun) peer.note_failure(std::move(begun).error());
+    any = true;
+  }
+  return any;
 }
 
 bool MpiNetwork::transferring() const {
@@ -365,8 +390,9 @@ bool MpiNetwork::progress() {
     const Result<bool> took = take_one();
     if (!took)
       for (auto& [rank, peer] : peers_) peer->note_failure(took.error());
-    if (!took || !*took) return moved_;
+    if (!took || !*took) break;
   }
+  return receive_waiting() || moved_;
 }
 
 }  // namespace afterbay::transport::network

@@ -2,8 +2,9 @@
 // A server's ends of its pairs over MPI. The network receives arriving messages; each peer
 // processes its segments in order: session messages are handed out, contributions are scattered
 // into frames. If there is no room for a frame, the peer is parked: its stream stops, its credits
-// are not returned, and the rank waits. Memory is bounded by the credits: peers x segments x
-// segment capacity.
+// are not returned, and the rank waits. Memory for large segments is bounded (ReceiveMemory): those
+// for which there is none stay with the rank. The last buffer is for the slowest rank, as the last
+// blocks are, so that a frame that others wait for can always be completed.
 #pragma once
 
 #include <deque>
@@ -18,6 +19,7 @@
 #include "base/process_watch.hpp"
 #include "mpi/communicator.hpp"
 #include "mpi/request.hpp"
+#include "transport/mpi/receive_memory.hpp"
 #include "transport/mpi/stream.hpp"
 #include "transport/peer_end.hpp"
 #include "transport/shm/port.hpp"
@@ -74,19 +76,27 @@ class MpiPeer final : public PeerEnd {
   [[nodiscard]] std::string transport() const override { return "mpi"; }
   [[nodiscard]] std::uint64_t messages() const override { return messages_; }
 
-  /// Starts receiving a message from this rank.
-  Result<void> begin_receive(MPI_Message message, std::size_t bytes);
+  /// A message from this rank has arrived. Receives it now, or, if it is large, in `receive_next`.
+  Result<void> take(MPI_Message message, std::size_t bytes, ReceiveMemory& memory);
+  /// Receives the first large message that has not been received; there must be memory for it.
+  Result<void> receive_next(ReceiveMemory& memory);
+  /// The order from which on the rank requests room, as far as it is known.
+  [[nodiscard]] std::uint64_t order() const { return port_.pool().order_of(options_.peer); }
+  /// Whether no other rank has an earlier order.
+  [[nodiscard]] bool is_slowest() const { return port_.pool().nobody_before(order()); }
   void note_failure(Error error);
   /// Whether a transfer is in progress that only advances during a look.
   [[nodiscard]] bool transferring() const {
-    const bool receiving = !incoming_.empty() && !incoming_.back().arrived;
+    const bool receiving = std::ranges::any_of(
+        incoming_, [](const Incoming& it) { return !it.arrived && it.message == MPI_MESSAGE_NULL; });
     return !failure_ && (receiving || (batch_has_messages_ && batch_request_.active()));
   }
 
  private:
   struct Incoming {
-    Bytes buffer;             ///< only ever grows
-    std::uint64_t bytes = 0;  ///< of the message in the buffer
+    ReceiveMemory::Buffer buffer;
+    std::uint64_t bytes = 0;                 ///< of the message in the buffer
+    MPI_Message message = MPI_MESSAGE_NULL;  ///< not received yet
     mpi::Request request;
     bool arrived = false;
     bool is_word = false;  ///< already moved to `ahead_`
@@ -105,7 +115,7 @@ class MpiPeer final : public PeerEnd {
   bool flush_batch();
   [[nodiscard]] bool batch_is_due() const;
   void fill_batch();
-  Bytes spare_buffer();
+  Result<void> receive(Incoming& incoming, ReceiveMemory& memory);
   void broken(const char* what, std::uint64_t value);
   [[nodiscard]] std::string via() const { return options_.frontend ? options_.frontend->label : "its node"; }
 
@@ -115,9 +125,9 @@ class MpiPeer final : public PeerEnd {
   MpiPeerOptions options_;
   ProcessWatch process_;
 
-  std::deque<Incoming> incoming_;  ///< in order of arrival
-  std::vector<Bytes> spare_;       ///< free buffers
-  bool in_segment_ = false;        ///< the first of `incoming_` is being processed
+  std::deque<Incoming> incoming_;    ///< in order of arrival
+  ReceiveMemory* memory_ = nullptr;  ///< from which the buffers come; null: nothing has arrived
+  bool in_segment_ = false;          ///< the first of `incoming_` is being processed
   SegmentHeader segment_;
   std::span<const std::byte> items_;  ///< the unprocessed rest
   Bytes assembly_;                    ///< parts of a message so far
@@ -146,7 +156,8 @@ class MpiPeer final : public PeerEnd {
 /// Receives messages from any model rank.
 class MpiNetwork final : public Network {
  public:
-  explicit MpiNetwork(std::shared_ptr<const mpi::Communicator> comm) : comm_(std::move(comm)) {}
+  MpiNetwork(std::shared_ptr<const mpi::Communicator> comm, const LinkSizes& sizes)
+      : comm_(std::move(comm)), memory_(sizes) {}
   void add(int rank, MpiPeer& peer) { peers_.emplace(std::pair(rank, up_tag), &peer); }
   /// The end for model rank `number`, through a frontend at `rank`.
   void add(int rank, std::size_t number, MpiPeer& peer, std::shared_ptr<Frontend> frontend) {
@@ -159,11 +170,15 @@ class MpiNetwork final : public Network {
  private:
   /// True: there was a message.
   Result<bool> take_one();
+  /// Receives large messages as far as there is memory; true: at least one.
+  bool receive_waiting();
 
   std::shared_ptr<const mpi::Communicator> comm_;
   std::map<std::pair<int, int>, MpiPeer*> peers_;  ///< by rank and tag
   std::map<int, std::shared_ptr<Frontend>> frontends_;
-  bool moved_ = false;  ///< more than pings were received
+  ReceiveMemory memory_;
+  std::vector<MpiPeer*> waiting_;  ///< one entry for each large message that is not received yet
+  bool moved_ = false;             ///< more than pings were received
 };
 
 }  // namespace afterbay::transport::network

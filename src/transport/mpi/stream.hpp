@@ -3,8 +3,8 @@
 // SegmentHeader and items; back: batches, each a BatchHeader and messages. Both sides run on the
 // same kind of machine, so structs are sent unchanged.
 //
-// A segment may be sent only with a credit. A rank begins with as many credits as it has staging
-// segments, and the server returns one for each segment that it has consumed. A ping needs no
+// A segment may be sent only with a credit. A rank begins with LinkSizes::credits, and the server
+// returns one for each segment that it has consumed. A ping needs no
 // credit, nor does a word: a message that does not keep its place among the data.
 #pragma once
 
@@ -64,7 +64,11 @@ constexpr std::uint64_t padded(std::uint64_t bytes) {
 }
 constexpr std::uint64_t item_bytes(std::uint64_t payload) { return alignment + padded(payload); }
 
-/// Capacity of a staging segment: at least one whole frame must fit.
+/// Capacity of a small staging segment, for messages and small parts. Larger segments hold parts of
+/// one frame only: a server that has room for that frame can consume them without waiting for other
+/// ranks (design/0068-staging-by-use.md).
+inline constexpr std::uint64_t small_segment_bytes = std::uint64_t{64} << 10;
+/// Capacity of a large staging segment: at least one whole frame must fit.
 constexpr std::uint64_t segment_capacity(const LinkSizes& sizes) {
   const std::uint64_t payload =
       sizes.segment_bytes > sizes.block_bytes ? sizes.segment_bytes : sizes.block_bytes;

@@ -14,8 +14,11 @@ namespace afterbay::transport::relay {
 namespace {
 
 constexpr std::uint64_t page = 4096;
-constexpr std::uint64_t most_note_bytes = 128;  // including the ring's own header
-constexpr std::uint64_t least_segments = 2;
+constexpr std::uint64_t most_note_bytes = 128;      // including the ring's own header
+constexpr std::size_t most_small_segments = 16;     // per rank
+constexpr std::uint32_t most_noted_segments = 256;  // common ones
+constexpr std::uint64_t least_default_bytes = std::uint64_t{512} << 20;
+constexpr std::uint64_t least_allocated_bytes = std::uint64_t{64} << 10;
 constexpr Millis longest_turn{1000};  // for one turn of a working frontend
 constexpr Millis look_at_turns{10};
 
@@ -27,44 +30,49 @@ constexpr std::uint64_t slots_at() { return whole_pages(sizeof(ChannelHeader)); 
 std::uint64_t ChannelGeometry::pairs_at() const noexcept {
   return slots_at() + whole_pages(ranks * sizeof(RankSlot));
 }
-std::uint64_t ChannelGeometry::busy_at() const noexcept {
+std::uint64_t ChannelGeometry::states_at() const noexcept {
   return pairs_at() + whole_pages(std::uint64_t{ranks} * servers * sizeof(PairState));
 }
 std::uint64_t ChannelGeometry::rings_at() const noexcept {
-  return busy_at() + whole_pages(std::uint64_t{ranks} * servers * segments * sizeof(std::uint32_t));
+  return states_at() + whole_pages(segments() * sizeof(SegmentState));
 }
 std::uint64_t ChannelGeometry::segments_at() const noexcept {
   return rings_at() + whole_pages(ranks * (up_bytes + down_bytes));
 }
 std::uint64_t ChannelGeometry::total_bytes() const noexcept {
-  return segments_at() + std::uint64_t{ranks} * servers * segments * segment_bytes;
+  return segments_at() + small_segments() * small_bytes +
+         (std::uint64_t{ranks} + shares.common) * segment_bytes;
 }
 
-Result<std::uint32_t> segments_of_a_pair(std::uint64_t memory_bytes, std::size_t pairs,
-                                         const LinkSizes& sizes) {
-  const std::uint64_t segment = whole_pages(network::segment_capacity(sizes));
-  const std::uint64_t segments = memory_bytes / segment / std::max<std::uint64_t>(pairs, 1);
-  if (segments >= least_segments)
-    return static_cast<std::uint32_t>(std::min<std::uint64_t>(segments, 1u << 12));
-  return fail(
-      ErrorCode::resources,
-      "memory.frontend is {}, but a frontend needs {} segments of {} for each of its {} pairs of model rank "
-      "and server, {} in all: raise memory.frontend or frontends_per_node, or lower memory.block and "
-      "memory.link",
-      print_bytes(memory_bytes), least_segments, print_bytes(segment), pairs,
-      print_bytes(least_segments * segment * pairs));
+Result<Shares> divide(std::uint64_t bytes, std::size_t ranks, std::size_t servers, const LinkSizes& sizes) {
+  const std::uint64_t large = whole_pages(network::segment_capacity(sizes));
+  const auto small = static_cast<std::uint32_t>(std::min(2 * servers, most_small_segments));
+  const std::uint64_t of_a_rank = large + small * network::small_segment_bytes;
+  const std::uint64_t own = ranks * of_a_rank;
+  if (bytes == 0) bytes = std::max(least_default_bytes, own + ranks / 2 * large);
+  if (bytes < own)
+    return fail(ErrorCode::resources,
+                "memory.frontend is {}, but a frontend needs {} for each of its {} model ranks ({} for a "
+                "segment, and {} of {} for {} servers), {} in all: raise memory.frontend or "
+                "frontends_per_node, or lower memory.block",
+                print_bytes(bytes), print_bytes(of_a_rank), ranks, print_bytes(large), small,
+                print_bytes(network::small_segment_bytes), servers, print_bytes(own));
+  return Shares{small, static_cast<std::uint32_t>(std::min<std::uint64_t>((bytes - own) / large, 1U << 20))};
 }
 
-ChannelGeometry channel_geometry(std::size_t ranks, std::size_t servers, std::uint32_t segments,
+ChannelGeometry channel_geometry(std::size_t ranks, std::size_t servers, const Shares& shares,
                                  const LinkSizes& sizes) {
   ChannelGeometry geometry;
   geometry.ranks = static_cast<std::uint32_t>(ranks);
   geometry.servers = static_cast<std::uint32_t>(servers);
-  geometry.segments = segments;
-  geometry.segment_bytes = whole_pages(network::segment_capacity(sizes));
-  // A note for every segment and one header per pair: there is always room.
-  geometry.up_bytes =
-      std::bit_ceil(std::max<std::uint64_t>(page, servers * (segments + 2) * most_note_bytes));
+  geometry.shares = shares;
+  geometry.capacity = network::segment_capacity(sizes);
+  geometry.segment_bytes = whole_pages(geometry.capacity);
+  geometry.small_bytes = network::small_segment_bytes;
+  // A note for each segment that the rank usually has, and for headers; if it has more, it waits for
+  // the frontend to read.
+  const std::uint64_t notes = shares.small + 1 + std::min(shares.common, most_noted_segments) + 2 * servers;
+  geometry.up_bytes = std::bit_ceil(std::max<std::uint64_t>(page, notes * most_note_bytes));
   geometry.down_bytes = std::bit_ceil(std::max<std::uint64_t>(page, sizes.reply_bytes));
   return geometry;
 }
@@ -75,7 +83,7 @@ Channel::Channel(shm::Mapping mapping, const ChannelGeometry& geometry)
   header_ = std::launder(reinterpret_cast<ChannelHeader*>(base));
   slots_ = std::launder(reinterpret_cast<RankSlot*>(base + slots_at()));
   pairs_ = std::launder(reinterpret_cast<PairState*>(base + geometry_.pairs_at()));
-  busy_ = std::launder(reinterpret_cast<std::atomic<std::uint32_t>*>(base + geometry_.busy_at()));
+  states_ = std::launder(reinterpret_cast<SegmentState*>(base + geometry_.states_at()));
 }
 
 Result<std::shared_ptr<Channel>> Channel::format(shm::Mapping mapping, const ChannelGeometry& geometry) {
@@ -85,6 +93,8 @@ Result<std::shared_ptr<Channel>> Channel::format(shm::Mapping mapping, const Cha
   for (std::uint32_t r = 0; r < geometry.ranks; ++r) new (base + slots_at() + r * sizeof(RankSlot)) RankSlot;
   for (std::uint32_t p = 0; p < geometry.ranks * geometry.servers; ++p)
     new (base + geometry.pairs_at() + p * sizeof(PairState)) PairState;
+  for (std::uint32_t i = 0; i < geometry.segments(); ++i)
+    new (base + geometry.states_at() + i * sizeof(SegmentState)) SegmentState;
   header->frontend = own_process();
   header->life.store(shm::Life::present, std::memory_order_release);
   return std::shared_ptr<Channel>(new Channel(std::move(mapping), geometry));
@@ -92,6 +102,24 @@ Result<std::shared_ptr<Channel>> Channel::format(shm::Mapping mapping, const Cha
 
 std::shared_ptr<Channel> Channel::attach(shm::Mapping mapping, const ChannelGeometry& geometry) {
   return std::shared_ptr<Channel>(new Channel(std::move(mapping), geometry));
+}
+
+network::SegmentMemory Channel::segment(std::uint32_t number) const noexcept {
+  std::byte* const base = mapping_.data() + geometry_.segments_at();
+  const std::uint32_t small = geometry_.small_segments();
+  if (number < small) return {base + number * geometry_.small_bytes, geometry_.small_bytes, number, false};
+  const std::uint64_t at = small * geometry_.small_bytes + (number - small) * geometry_.segment_bytes;
+  return {base + at, geometry_.capacity, number, true};
+}
+
+bool Channel::may_use(std::size_t rank, std::uint32_t number) const noexcept {
+  return number < geometry_.segments() && state(number).is_held_by(rank);
+}
+
+bool Channel::has_common() const noexcept {
+  for (std::uint32_t i = geometry_.first_common(); i < geometry_.segments(); ++i)
+    if (state(i).is_free()) return true;
+  return false;
 }
 
 std::span<std::byte> Channel::up_ring(std::size_t rank) const noexcept {
@@ -115,6 +143,8 @@ ChannelEnd::ChannelEnd(std::shared_ptr<Channel> channel, std::size_t rank, std::
       up_(slot_.up, channel_->up_ring(rank)),
       down_(slot_.down, channel_->down_ring(rank), slot_.down_is_full, channel_->header().doorbell),
       arrived_(channel_->geometry().servers),
+      turns_(channel_->geometry().segments()),
+      allocated_(channel_->geometry().segments()),
       process_(channel_->header().frontend),
       bell_seen_(slot_.bell.count()) {
   slot_.process = own_process();
@@ -126,6 +156,62 @@ ChannelEnd::~ChannelEnd() { end(); }
 void ChannelEnd::end() {
   slot_.life.store(shm::Life::ended, std::memory_order_seq_cst);
   channel_->header().doorbell.ring();
+}
+
+std::optional<network::SegmentMemory> ChannelEnd::take_one(std::uint32_t first, std::uint32_t count) {
+  for (std::uint32_t i = first; i < first + count; ++i) {
+    const SegmentState::Turn turn = channel_->state(i).take(rank_);
+    if (turn == 0) continue;
+    turns_[i] = turn;
+    return channel_->segment(i);
+  }
+  return std::nullopt;
+}
+
+/// The rank's own one first: its pages are mapped.
+std::optional<network::SegmentMemory> ChannelEnd::take_large(bool leaves_own) {
+  const ChannelGeometry& geometry = channel_->geometry();
+  slot_.wants_segment.store(1, std::memory_order_seq_cst);
+  std::optional<network::SegmentMemory> taken;
+  if (!leaves_own) taken = take_one(geometry.small_segments() + static_cast<std::uint32_t>(rank_), 1);
+  if (!taken) taken = take_one(geometry.first_common(), geometry.shares.common);
+  if (taken) slot_.wants_segment.store(0, std::memory_order_relaxed);
+  return taken;
+}
+
+std::optional<network::SegmentMemory> ChannelEnd::take(const network::SegmentRequest& request) {
+  constexpr std::size_t modest = 2;
+  const ChannelGeometry& geometry = channel_->geometry();
+  const auto take_small = [&] {
+    return take_one(static_cast<std::uint32_t>(rank_) * geometry.shares.small, geometry.shares.small);
+  };
+  const bool small_suffices = request.bytes <= geometry.small_bytes;
+  if (small_suffices && !request.prefers_large)
+    if (const auto small = take_small()) return small;
+  if (const auto large = take_large(geometry.servers > 1 && request.large_held >= modest)) return large;
+  return small_suffices ? take_small() : std::nullopt;
+}
+
+void ChannelEnd::give_back(const network::SegmentMemory& segment) {
+  turns_[segment.number] = 0;
+  channel_->state(segment.number).free();
+}
+
+Result<void> ChannelEnd::allocate(const network::SegmentMemory& segment, std::uint64_t bytes) {
+  std::uint64_t& allocated = allocated_[segment.number];
+  if (bytes <= allocated) return {};
+  const std::uint64_t to =
+      std::min(std::max({bytes, 2 * allocated, least_allocated_bytes}), segment.capacity);
+  AFTERBAY_TRY(channel_->allocate(segment, allocated, to));
+  allocated = to;
+  return {};
+}
+
+bool ChannelEnd::returned(const network::SegmentMemory& segment) {
+  SegmentState::Turn& turn = turns_[segment.number];
+  if (turn != 0 && channel_->state(segment.number).is_held(turn)) return false;
+  turn = 0;
+  return true;
 }
 
 Result<void> ChannelEnd::leave(const Note& note, std::span<const std::byte> message) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The memory that a frontend shares with the model ranks of its node: per rank a ring of notes in
-// each direction, and per pair of rank and server a few segments. The rank fills a segment and
-// leaves a note; the frontend sends the segment from this memory and then returns it. No MPI on the
-// rank's side.
+// each direction, a large segment and several small ones; and large segments that all ranks share.
+// A rank fills a segment and leaves a note; the frontend sends the segment from this memory and
+// then returns it. A rank's own segments are enough for it to make progress. No MPI on the rank's
+// side.
 #pragma once
 
 #include <atomic>
@@ -10,12 +11,15 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "base/futex.hpp"
 #include "base/process_watch.hpp"
 #include "transport/link.hpp"
+#include "transport/mpi/staging.hpp"
 #include "transport/mpi/stream.hpp"
 #include "transport/shm/mapping.hpp"
 #include "transport/shm/ring.hpp"
@@ -23,27 +27,39 @@
 
 namespace afterbay::transport::relay {
 
+/// How the memory of a frontend is divided.
+struct Shares {
+  std::uint32_t small = 0;   ///< small segments of each rank
+  std::uint32_t common = 0;  ///< large segments for all ranks, in addition to one per rank
+};
+/// For `ranks` model ranks and `servers` servers; fails (resources), with the calculation, if there
+/// is not one large segment for each rank. `bytes` = 0: half as many common ones as ranks, and at
+/// least 512 MiB.
+Result<Shares> divide(std::uint64_t bytes, std::size_t ranks, std::size_t servers, const LinkSizes& sizes);
+
 /// The layout of the memory; a pure function of its fields, equal on both sides.
 struct ChannelGeometry {
-  std::uint32_t ranks = 0;     ///< that share the memory
-  std::uint32_t servers = 0;   ///< behind the frontend
-  std::uint32_t segments = 0;  ///< per pair
-  std::uint64_t segment_bytes = 0;
-  std::uint64_t up_bytes = 0;    ///< per ring of notes from a rank
-  std::uint64_t down_bytes = 0;  ///< per ring of batches to a rank
+  std::uint32_t ranks = 0;    ///< that share the memory
+  std::uint32_t servers = 0;  ///< behind the frontend
+  Shares shares;
+  std::uint64_t segment_bytes = 0;  ///< between large segments
+  std::uint64_t capacity = 0;       ///< of a large segment
+  std::uint64_t small_bytes = 0;    ///< of a small one
+  std::uint64_t up_bytes = 0;       ///< per ring of notes from a rank
+  std::uint64_t down_bytes = 0;     ///< per ring of batches to a rank
 
+  /// Segments are numbered: the small ones of each rank, the large one of each rank, the common ones.
+  [[nodiscard]] std::uint32_t small_segments() const noexcept { return ranks * shares.small; }
+  [[nodiscard]] std::uint32_t first_common() const noexcept { return small_segments() + ranks; }
+  [[nodiscard]] std::uint32_t segments() const noexcept { return first_common() + shares.common; }
   [[nodiscard]] std::uint64_t pairs_at() const noexcept;
-  [[nodiscard]] std::uint64_t busy_at() const noexcept;
+  [[nodiscard]] std::uint64_t states_at() const noexcept;
   [[nodiscard]] std::uint64_t rings_at() const noexcept;
   [[nodiscard]] std::uint64_t segments_at() const noexcept;
   [[nodiscard]] std::uint64_t total_bytes() const noexcept;
 };
 
-/// Distributes the memory of one frontend over `pairs` of ranks and servers; fails (resources),
-/// with the calculation, if a pair would get less than two segments.
-Result<std::uint32_t> segments_of_a_pair(std::uint64_t memory_bytes, std::size_t pairs,
-                                         const LinkSizes& sizes);
-ChannelGeometry channel_geometry(std::size_t ranks, std::size_t servers, std::uint32_t segments,
+ChannelGeometry channel_geometry(std::size_t ranks, std::size_t servers, const Shares& shares,
                                  const LinkSizes& sizes);
 
 struct ChannelHeader {
@@ -59,6 +75,7 @@ struct RankSlot {
   EventCount bell;  ///< wakes the rank
   std::atomic<std::uint32_t> up_is_full{0};
   std::atomic<std::uint32_t> down_is_full{0};
+  std::atomic<std::uint32_t> wants_segment{0};  ///< the rank waits for a common segment
   shm::RingCursor up;
   shm::RingCursor down;
 };
@@ -70,10 +87,40 @@ struct PairState {
   std::atomic<std::uint32_t> changes{0};
 };
 
+/// Whose a segment is. Each time a rank takes a segment, its turn is another.
+class SegmentState {
+ public:
+  /// A turn of a rank that has the segment; 0 is never one.
+  using Turn = std::uint64_t;
+  /// 0: another process has it.
+  Turn take(std::size_t rank) noexcept {
+    std::uint64_t seen = state_.load(std::memory_order_acquire);
+    if ((seen & holder_mask) != 0) return 0;
+    const std::uint64_t taken = seen + one_turn + rank + 1;
+    return state_.compare_exchange_strong(seen, taken, std::memory_order_acq_rel) ? taken : 0;
+  }
+  [[nodiscard]] bool is_free() const noexcept {
+    return (state_.load(std::memory_order_acquire) & holder_mask) == 0;
+  }
+  [[nodiscard]] bool is_held(Turn turn) const noexcept {
+    return state_.load(std::memory_order_acquire) == turn;
+  }
+  [[nodiscard]] bool is_held_by(std::size_t rank) const noexcept {
+    return (state_.load(std::memory_order_acquire) & holder_mask) == rank + 1;
+  }
+  /// By the holder, or by the frontend for it.
+  void free() noexcept { state_.fetch_and(~holder_mask, std::memory_order_acq_rel); }
+
+ private:
+  static constexpr std::uint64_t one_turn = std::uint64_t{1} << 32;
+  static constexpr std::uint64_t holder_mask = one_turn - 1;
+  std::atomic<std::uint64_t> state_{0};
+};
+
 /// A rank's note in its ring; the message of a word follows it.
 struct Note {
   std::uint32_t server = 0;   ///< behind the frontend
-  std::uint32_t segment = 0;  ///< header_only: none
+  std::uint32_t segment = 0;  ///< its number; header_only: none
   std::uint64_t bytes = 0;
   network::SegmentHeader header;  ///< for header_only
   static constexpr std::uint32_t header_only = ~std::uint32_t{0};
@@ -90,40 +137,31 @@ class Channel {
   [[nodiscard]] const ChannelGeometry& geometry() const noexcept { return geometry_; }
   [[nodiscard]] ChannelHeader& header() const noexcept { return *header_; }
   [[nodiscard]] RankSlot& slot(std::size_t rank) const noexcept { return slots_[rank]; }
-  /// 1 from the rank's note until the frontend has sent the segment.
-  [[nodiscard]] std::atomic<std::uint32_t>& busy(std::size_t rank, std::size_t server,
-                                                 std::size_t segment) const noexcept {
-    return busy_[number(rank, server, segment)];
-  }
   [[nodiscard]] PairState& pair(std::size_t rank, std::size_t server) const noexcept {
     return pairs_[rank * geometry_.servers + server];
   }
-  [[nodiscard]] std::byte* segment(std::size_t rank, std::size_t server, std::size_t segment) const noexcept {
-    return mapping_.data() + geometry_.segments_at() +
-           number(rank, server, segment) * geometry_.segment_bytes;
+  [[nodiscard]] SegmentState& state(std::uint32_t segment) const noexcept { return states_[segment]; }
+  [[nodiscard]] network::SegmentMemory segment(std::uint32_t number) const noexcept;
+  /// Whether the rank may use the segment; numbers from a rank are not trusted.
+  [[nodiscard]] bool may_use(std::size_t rank, std::uint32_t number) const noexcept;
+  /// Allocates the bytes [from, to) of a segment.
+  Result<void> allocate(const network::SegmentMemory& segment, std::uint64_t from, std::uint64_t to) {
+    return mapping_.allocate(
+        {{static_cast<std::uint64_t>(segment.data - mapping_.data()) + from, to - from}});
   }
-  /// The bytes [from, to) of a segment.
-  Result<void> allocate(std::size_t rank, std::size_t server, std::size_t segment, std::uint64_t from,
-                        std::uint64_t to) {
-    const std::uint64_t begin =
-        geometry_.segments_at() + number(rank, server, segment) * geometry_.segment_bytes;
-    return mapping_.allocate({{begin + from, to - from}});
-  }
+  /// Whether a common segment is free.
+  [[nodiscard]] bool has_common() const noexcept;
   [[nodiscard]] std::span<std::byte> up_ring(std::size_t rank) const noexcept;
   [[nodiscard]] std::span<std::byte> down_ring(std::size_t rank) const noexcept;
 
  private:
   Channel(shm::Mapping mapping, const ChannelGeometry& geometry);
-  [[nodiscard]] std::size_t number(std::size_t rank, std::size_t server, std::size_t segment) const noexcept {
-    return (rank * geometry_.servers + server) * geometry_.segments + segment;
-  }
-
   shm::Mapping mapping_;
   ChannelGeometry geometry_;
   ChannelHeader* header_ = nullptr;
   RankSlot* slots_ = nullptr;
   PairState* pairs_ = nullptr;
-  std::atomic<std::uint32_t>* busy_ = nullptr;
+  SegmentState* states_ = nullptr;
 };
 
 /// A rank's end, shared by its links to the servers behind the frontend. Used by the rank's thread.
@@ -142,9 +180,12 @@ class ChannelEnd {
   [[nodiscard]] std::size_t rank() const noexcept { return rank_; }
   /// Waits only while the ring is full of words.
   Result<void> leave(const Note& note, std::span<const std::byte> message = {});
-  [[nodiscard]] bool is_free(std::size_t server, std::size_t segment) const noexcept {
-    return channel_->busy(rank_, server, segment).load(std::memory_order_acquire) == 0;
-  }
+  /// As Carrier::take, give_back and allocate.
+  std::optional<network::SegmentMemory> take(const network::SegmentRequest& request);
+  void give_back(const network::SegmentMemory& segment);
+  Result<void> allocate(const network::SegmentMemory& segment, std::uint64_t bytes);
+  /// Whether the frontend has returned the segment.
+  [[nodiscard]] bool returned(const network::SegmentMemory& segment);
   /// The next batch from a server.
   std::optional<Bytes> next(std::size_t server);
   void sleep(std::chrono::nanoseconds most);
@@ -158,6 +199,8 @@ class ChannelEnd {
 
  private:
   void collect();
+  std::optional<network::SegmentMemory> take_one(std::uint32_t first, std::uint32_t count);
+  std::optional<network::SegmentMemory> take_large(bool leaves_own);
 
   std::shared_ptr<Channel> channel_;
   std::size_t rank_;
@@ -169,6 +212,8 @@ class ChannelEnd {
   shm::RingReader down_;
   Bytes note_;
   std::vector<std::deque<Bytes>> arrived_;  ///< by server
+  std::vector<SegmentState::Turn> turns_;   ///< by segment: its turn, if this rank has it
+  std::vector<std::uint64_t> allocated_;    ///< by segment: bytes that are mapped here
   ProcessWatch process_;
   std::uint32_t bell_seen_ = 0;
 };

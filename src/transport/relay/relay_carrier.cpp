@@ -12,13 +12,6 @@ constexpr std::chrono::milliseconds longest_sleep{20};  // then the rank's other
 
 }  // namespace
 
-Result<void> RelayCarrier::send(std::size_t index, std::uint64_t bytes) {
-  end_->channel().busy(end_->rank(), server_, index).store(1, std::memory_order_release);
-  return end_->leave({static_cast<std::uint32_t>(server_), static_cast<std::uint32_t>(index), bytes, {}});
-}
-
-Result<bool> RelayCarrier::sent(std::size_t index, bool /*eagerly*/) { return end_->is_free(server_, index); }
-
 Result<void> RelayCarrier::send_header(const network::SegmentHeader& header) {
   return end_->leave({static_cast<std::uint32_t>(server_), Note::header_only, sizeof header, header});
 }

@@ -14,17 +14,24 @@ class RelayCarrier final : public network::Carrier {
   /// `server`: index among those behind the frontend.
   RelayCarrier(std::shared_ptr<ChannelEnd> end, std::size_t server) : end_(std::move(end)), server_(server) {}
 
-  [[nodiscard]] std::size_t segments() const override { return end_->channel().geometry().segments; }
   /// The frontend takes all segments at once; only its memory limits them.
   [[nodiscard]] std::uint32_t credits() const override { return 1u << 30; }
-  [[nodiscard]] std::byte* segment(std::size_t index) const override {
-    return end_->channel().segment(end_->rank(), server_, index);
+  [[nodiscard]] std::uint64_t capacity() const override { return end_->channel().geometry().capacity; }
+  [[nodiscard]] std::size_t segments() const override { return end_->channel().geometry().shares.common + 1; }
+  [[nodiscard]] const void* memory() const override { return end_.get(); }
+  std::optional<network::SegmentMemory> take(const network::SegmentRequest& request) override {
+    return end_->take(request);
   }
-  Result<void> allocate(std::size_t index, std::uint64_t from, std::uint64_t to) override {
-    return end_->channel().allocate(end_->rank(), server_, index, from, to);
+  void give_back(const network::SegmentMemory& segment) override { end_->give_back(segment); }
+  Result<void> allocate(const network::SegmentMemory& segment, std::uint64_t bytes) override {
+    return end_->allocate(segment, bytes);
   }
-  Result<void> send(std::size_t index, std::uint64_t bytes) override;
-  Result<bool> sent(std::size_t index, bool eagerly) override;
+  Result<void> send(const network::SegmentMemory& segment, std::uint64_t bytes) override {
+    return end_->leave({static_cast<std::uint32_t>(server_), segment.number, bytes, {}});
+  }
+  Result<bool> sent(const network::SegmentMemory& segment, bool /*eagerly*/) override {
+    return end_->returned(segment);
+  }
   Result<void> send_header(const network::SegmentHeader& header) override;
   Result<bool> header_sent() override { return true; }
   Result<std::optional<std::span<const std::byte>>> next_batch() override;
@@ -36,6 +43,7 @@ class RelayCarrier final : public network::Carrier {
   std::string stuck_between() override { return end_->stuck(); }
   [[nodiscard]] std::string never_heard() const override { return end_->never_began(); }
   [[nodiscard]] std::string name() const override { return "relay"; }
+  [[nodiscard]] std::string setting() const override { return "memory.frontend"; }
 
  private:
   std::shared_ptr<ChannelEnd> end_;

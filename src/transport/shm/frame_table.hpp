@@ -89,6 +89,9 @@ class FrameTable {
   /// into small blocks may get large ones too.
   [[nodiscard]] bool is_short() const noexcept;
 
+  /// Whether no other rank has published an order before this one.
+  [[nodiscard]] bool nobody_before(std::uint64_t order) const noexcept;
+
  private:
   tl::expected<std::uint32_t, Refusal> make(const FrameSlot& slot, std::atomic<std::uint64_t>& entry,
                                             Blocks from);
@@ -106,7 +109,6 @@ class FrameTable {
   [[nodiscard]] std::uint32_t blocks_of(BlockClass kind) const noexcept;
   [[nodiscard]] std::uint32_t reserve_of(BlockClass kind) const noexcept;
   [[nodiscard]] std::uint32_t unreserved(BlockClass kind) const noexcept;
-  [[nodiscard]] bool nobody_before(std::uint64_t order) const noexcept;
   void note_peak() noexcept;
 
   Segment& segment_;

@@ -37,6 +37,7 @@ Result<void> check(const LinkSizes& sizes, std::size_t peers) {
   if (sizes.max_frames == 0 || sizes.max_frames > most_frames)
     return refuse("max_frames", sizes.max_frames, "1 to 16777216");
   if (sizes.segments == 0) return refuse("segments", sizes.segments, "at least 1");
+  if (sizes.credits == 0) return refuse("credits", sizes.credits, "at least 1");
   return {};
 }
 

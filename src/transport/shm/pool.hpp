@@ -38,6 +38,12 @@ class Pool final : public FramePool {
   tl::expected<FrameView, Refusal> try_acquire(const FrameSlot& slot, Blocks from = Blocks::by_order);
   [[nodiscard]] Error no_memory(const std::string& server) const { return table_.no_memory(server); }
   void publish(std::size_t peer, std::uint64_t order) { table_.publish(peer, order); }
+  /// The order that the rank published last.
+  [[nodiscard]] std::uint64_t order_of(std::size_t peer) const {
+    return segment_->peer(peer).order.load(std::memory_order_relaxed);
+  }
+  /// Whether no rank has published an order before this one.
+  [[nodiscard]] bool nobody_before(std::uint64_t order) const { return table_.nobody_before(order); }
   /// A rank whose data arrive in messages begins to wait for room: ranks on this node then wake the
   /// server for each frame that they complete, as for waiting ranks on this node. Frames completed
   /// before are checked once more.

@@ -54,7 +54,8 @@ afterbay:
   servers: 3
   transport: mpi
   nodes: [0, 0, 1]
-  memory: {server: 1GiB, block: 8MiB, small_block: 64KiB, small_share: 0.25, link: 1MiB, ring: 64KiB}
+  memory: {server: 1GiB, block: 8MiB, small_block: 64KiB, small_share: 0.25, link: 16MiB,
+           receive: 32MiB, ring: 64KiB}
   deadline: 5s
   writers: 4
   direct_io: off
@@ -71,7 +72,8 @@ afterbay:
   EXPECT_EQ(config.memory.block_bytes, std::uint64_t{8} << 20);
   EXPECT_EQ(config.memory.small_block_bytes, std::uint64_t{64} << 10);
   EXPECT_EQ(config.memory.small_share, 0.25);
-  EXPECT_EQ(config.memory.link_bytes, std::uint64_t{1} << 20);
+  EXPECT_EQ(config.memory.link_bytes, std::uint64_t{16} << 20);
+  EXPECT_EQ(config.memory.receive_bytes, std::uint64_t{32} << 20);
   EXPECT_EQ(config.memory.ring_bytes, std::uint64_t{64} << 10);
   EXPECT_EQ(config.deadline, 5s);
   EXPECT_EQ(config.writers, 4);

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Staging: a process's memory for segments on their way over MPI, shared by all of its links. A
+// link takes a segment when it has something to send and gives it back once it has been sent:
+// memory depends on what is in transit, not on the number of servers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/result.hpp"
+#include "transport/link.hpp"
+#include "transport/shm/mapping.hpp"
+
+namespace afterbay::transport::network {
+
+/// The memory of a segment, lent to a link.
+struct SegmentMemory {
+  std::byte* data = nullptr;
+  std::uint64_t capacity = 0;
+  std::uint32_t number = 0;  ///< among all segments of the memory that it comes from
+  bool large = false;        ///< can hold a whole frame
+};
+
+/// What a link asks for.
+struct SegmentRequest {
+  std::uint64_t bytes = 0;  ///< that the segment must hold
+  bool prefers_large = false;
+  std::size_t large_held = 0;  ///< number of large segments that the link has
+};
+
+/// Used by one thread.
+class Staging {
+ public:
+  /// `links`: number of links that use it. Without `large` segments it is for messages only.
+  static Result<std::shared_ptr<Staging>> make(const LinkSizes& sizes, std::size_t links, bool large);
+
+  /// Null: no such segment is free now. A link that has several large segments leaves the last free
+  /// one to other links.
+  std::optional<SegmentMemory> take(const SegmentRequest& request);
+  void give_back(const SegmentMemory& segment);
+  /// Allocates the first `bytes` of a segment. They stay allocated.
+  Result<void> allocate(const SegmentMemory& segment, std::uint64_t bytes);
+
+  /// Of the largest segments.
+  [[nodiscard]] std::uint64_t capacity() const noexcept { return large_ != 0 ? large_bytes_ : small_bytes_; }
+  /// Number of the largest segments.
+  [[nodiscard]] std::size_t segments() const noexcept { return large_ != 0 ? large_ : small_; }
+  /// Bytes that were allocated so far.
+  [[nodiscard]] std::uint64_t allocated_bytes() const noexcept;
+
+ private:
+  Staging() = default;
+  [[nodiscard]] SegmentMemory segment(std::uint32_t number) const noexcept;
+  std::optional<SegmentMemory> take_from(std::vector<std::uint32_t>& free);
+
+  shm::Mapping memory_;
+  std::uint64_t small_bytes_ = 0;
+  std::uint64_t large_bytes_ = 0;
+  std::uint32_t small_ = 0;  ///< number of small segments, which come first
+  std::uint32_t large_ = 0;
+  std::size_t links_ = 1;
+  std::vector<std::uint32_t> free_small_;  ///< the last is taken first
+  std::vector<std::uint32_t> free_large_;
+  std::vector<std::uint64_t> allocated_;  ///< by segment: bytes from its begin
+};
+
+}  // namespace afterbay::transport::network
