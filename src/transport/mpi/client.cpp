@@ -399,17 +399,16 @@ Result<bool> MpiClientLink::make_room(std::span<const FrameSlot> slots, std::uin
   }
   const bool small = alignment + bytes <= small_segment_bytes;
   const std::size_t needed = small ? 1 : frames;
-  if (needed > carrier_->segments() || bytes / std::max<std::size_t>(frames, 1) > capacity_ - alignment) {
-    // More than all segments hold: allowed if nothing is in transit.
-    if (segments_.empty() || (filling() != nullptr && segments_.size() == 1)) return true;
-  } else {
-    const std::uint64_t each = small ? alignment + bytes : small_segment_bytes + 1;
-    if (set_aside(needed, each)) return true;
-    options_.rank_links->keep_moving(*this);
-    AFTERBAY_TRY(complete_sends());
-    // A put to more servers than there are segments waits for its own data.
-    if (set_aside(needed, each) || options_.rank_links->held(carrier_->memory()).segments == 0) return true;
-  }
+  const bool fits =
+      needed <= carrier_->segments() && bytes / std::max<std::size_t>(frames, 1) <= capacity_ - alignment;
+  const std::uint64_t each = small ? alignment + bytes : small_segment_bytes + 1;
+  if (fits && set_aside(needed, each)) return true;
+  // What all links have staged comes free when it has been sent.
+  AFTERBAY_TRY(flush());
+  options_.rank_links->keep_moving(*this);
+  if (fits && set_aside(needed, each)) return true;
+  // A put that needs more segments than there are waits for its own data.
+  if (options_.rank_links->held(carrier_->memory()).segments == 0) return true;
   AFTERBAY_TRY(check_server());
   return false;
 }

@@ -37,9 +37,9 @@ Result<std::shared_ptr<Staging>> Staging::make(const LinkSizes& sizes, std::size
 }
 
 SegmentMemory Staging::segment(std::uint32_t number) const noexcept {
-  if (number < small_) return {memory_.data() + number * small_bytes_, small_bytes_, number, false};
+  if (number < small_) return {memory_.data() + number * small_bytes_, small_bytes_, number, false, 0};
   const std::uint64_t at = small_ * small_bytes_ + (number - small_) * large_bytes_;
-  return {memory_.data() + at, large_bytes_, number, true};
+  return {memory_.data() + at, large_bytes_, number, true, 0};
 }
 
 std::optional<SegmentMemory> Staging::take_from(std::vector<std::uint32_t>& free) {

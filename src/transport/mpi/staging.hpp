@@ -22,6 +22,7 @@ struct SegmentMemory {
   std::uint64_t capacity = 0;
   std::uint32_t number = 0;  ///< among all segments of the memory that it comes from
   bool large = false;        ///< can hold a whole frame
+  std::uint64_t turn = 0;    ///< distinguishes it from the same memory lent at another time
 };
 
 /// What a link asks for.

@@ -107,9 +107,9 @@ std::shared_ptr<Channel> Channel::attach(shm::Mapping mapping, const ChannelGeom
 network::SegmentMemory Channel::segment(std::uint32_t number) const noexcept {
   std::byte* const base = mapping_.data() + geometry_.segments_at();
   const std::uint32_t small = geometry_.small_segments();
-  if (number < small) return {base + number * geometry_.small_bytes, geometry_.small_bytes, number, false};
+  if (number < small) return {base + number * geometry_.small_bytes, geometry_.small_bytes, number, false, 0};
   const std::uint64_t at = small * geometry_.small_bytes + (number - small) * geometry_.segment_bytes;
-  return {base + at, geometry_.capacity, number, true};
+  return {base + at, geometry_.capacity, number, true, 0};
 }
 
 bool Channel::may_use(std::size_t rank, std::uint32_t number) const noexcept {
@@ -143,7 +143,6 @@ ChannelEnd::ChannelEnd(std::shared_ptr<Channel> channel, std::size_t rank, std::
       up_(slot_.up, channel_->up_ring(rank)),
       down_(slot_.down, channel_->down_ring(rank), slot_.down_is_full, channel_->header().doorbell),
       arrived_(channel_->geometry().servers),
-      turns_(channel_->geometry().segments()),
       allocated_(channel_->geometry().segments()),
       process_(channel_->header().frontend),
       bell_seen_(slot_.bell.count()) {
@@ -162,8 +161,9 @@ std::optional<network::SegmentMemory> ChannelEnd::take_one(std::uint32_t first, 
   for (std::uint32_t i = first; i < first + count; ++i) {
     const SegmentState::Turn turn = channel_->state(i).take(rank_);
     if (turn == 0) continue;
-    turns_[i] = turn;
-    return channel_->segment(i);
+    network::SegmentMemory taken = channel_->segment(i);
+    taken.turn = turn;
+    return taken;
   }
   return std::nullopt;
 }
@@ -193,7 +193,6 @@ std::optional<network::SegmentMemory> ChannelEnd::take(const network::SegmentReq
 }
 
 void ChannelEnd::give_back(const network::SegmentMemory& segment) {
-  turns_[segment.number] = 0;
   channel_->state(segment.number).free();
 }
 
@@ -205,13 +204,6 @@ Result<void> ChannelEnd::allocate(const network::SegmentMemory& segment, std::ui
   AFTERBAY_TRY(channel_->allocate(segment, allocated, to));
   allocated = to;
   return {};
-}
-
-bool ChannelEnd::returned(const network::SegmentMemory& segment) {
-  SegmentState::Turn& turn = turns_[segment.number];
-  if (turn != 0 && channel_->state(segment.number).is_held(turn)) return false;
-  turn = 0;
-  return true;
 }
 
 Result<void> ChannelEnd::leave(const Note& note, std::span<const std::byte> message) {

@@ -185,7 +185,9 @@ class ChannelEnd {
   void give_back(const network::SegmentMemory& segment);
   Result<void> allocate(const network::SegmentMemory& segment, std::uint64_t bytes);
   /// Whether the frontend has returned the segment.
-  [[nodiscard]] bool returned(const network::SegmentMemory& segment);
+  [[nodiscard]] bool returned(const network::SegmentMemory& segment) const noexcept {
+    return !channel_->state(segment.number).is_held(segment.turn);
+  }
   /// The next batch from a server.
   std::optional<Bytes> next(std::size_t server);
   void sleep(std::chrono::nanoseconds most);
@@ -212,7 +214,6 @@ class ChannelEnd {
   shm::RingReader down_;
   Bytes note_;
   std::vector<std::deque<Bytes>> arrived_;  ///< by server
-  std::vector<SegmentState::Turn> turns_;   ///< by segment: its turn, if this rank has it
   std::vector<std::uint64_t> allocated_;    ///< by segment: bytes that are mapped here
   ProcessWatch process_;
   std::uint32_t bell_seen_ = 0;

@@ -185,6 +185,10 @@ TEST_F(ChannelOfTwo, a_segment_that_comes_back_in_another_turn_counts_as_returne
   ASSERT_TRUE(again);
   EXPECT_NE(again->number, one.number);
   EXPECT_TRUE(ends_[0]->returned(before));
+  const auto next = ends_[0]->take({.bytes = 100 * kib}).value();
+  EXPECT_EQ(next.number, before.number);
+  EXPECT_TRUE(ends_[0]->returned(before)) << "although the rank has the memory again, for another link";
+  EXPECT_FALSE(ends_[0]->returned(next));
   EXPECT_TRUE(channel_->state(again->number).is_held_by(1));
   EXPECT_FALSE(channel_->may_use(0, again->number)) << "a note about another rank's segment is ignored";
   EXPECT_FALSE(channel_->may_use(0, 1000));
