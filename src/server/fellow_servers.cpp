@@ -2,6 +2,11 @@
 #include "server/fellow_servers.hpp"
 
 namespace afterbay::server {
+namespace {
+
+constexpr std::size_t most_quiet_links = 16;  // used in one pass
+
+}  // namespace
 
 FellowServers::FellowServers(transport::ServerPort& port, Links links, std::size_t first_peer)
     : port_(port), links_(std::move(links)), first_peer_(first_peer) {
@@ -22,20 +27,35 @@ void FellowServers::end() {
 
 Result<> FellowServers::send_encoded(std::size_t server, std::span<const std::byte> message) {
   if (!links_[server]) return {};
+  sending_to_.add(server);
   AFTERBAY_TRY(links_[server]->send(message, transport::Wake::now));
   return links_[server]->flush();
 }
 
+/// Only the link's own control messages arrive here.
+void FellowServers::receive_on(std::size_t server) {
+  if (links_[server]) (void)links_[server]->receive();
+}
+
 bool FellowServers::collect() {
+  sending_to_.visit([this](std::size_t server) {
+    assert_role(ingest_thread);
+    receive_on(server);
+    return links_[server] && links_[server]->under_way();
+  });
+  for (std::size_t n = std::min(links_.size(), most_quiet_links); n > 0; --n) {
+    receive_on(next_link_);
+    next_link_ = (next_link_ + 1) % links_.size();
+  }
   bool any = false;
-  for (std::size_t s = 0; s < links_.size(); ++s) {
-    if (links_[s]) (void)links_[s]->receive();  // only the link's own control messages arrive here
-    while (const auto message = port_.peek(first_peer_ + s)) {
-      arrived_.emplace_back(s, transport::Bytes(message->begin(), message->end()));
-      port_.pop(first_peer_ + s);
+  std::vector<std::size_t> ready;
+  port_.ready(first_peer_, first_peer_ + links_.size(), ready);
+  for (const std::size_t peer : ready)
+    while (const auto message = port_.peek(peer)) {
+      arrived_.emplace_back(peer - first_peer_, transport::Bytes(message->begin(), message->end()));
+      port_.pop(peer);
       any = true;
     }
-  }
   return any;
 }
 

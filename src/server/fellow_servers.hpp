@@ -13,6 +13,7 @@
 
 #include "base/ingest_thread.hpp"
 #include "base/result.hpp"
+#include "transport/active_list.hpp"
 #include "transport/link.hpp"
 #include "wire/archive.hpp"
 
@@ -74,11 +75,16 @@ class FellowServers {
  private:
   Result<> send_encoded(std::size_t server, std::span<const std::byte> message)
       AFTERBAY_REQUIRES(ingest_thread);
+  void receive_on(std::size_t server) AFTERBAY_REQUIRES(ingest_thread);
   bool collect() AFTERBAY_REQUIRES(ingest_thread);
 
   transport::ServerPort& port_;
   Links links_ AFTERBAY_GUARDED_BY(ingest_thread);
   std::size_t first_peer_;
+  /// Servers to which messages are under way.
+  transport::ActiveList sending_to_ AFTERBAY_GUARDED_BY(ingest_thread);
+  /// The next of the other servers whose link is used, so that it hears of the server's end.
+  std::size_t next_link_ AFTERBAY_GUARDED_BY(ingest_thread) = 0;
   std::deque<std::pair<std::size_t, transport::Bytes>> arrived_ AFTERBAY_GUARDED_BY(ingest_thread);
 };
 

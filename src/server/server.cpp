@@ -98,7 +98,9 @@ void Server::wait(transport::Millis most) {
 
 bool Server::take_messages() {
   bool did = false;
-  for (std::size_t peer = 0; peer < catalog_.ranks(); ++peer) {
+  std::vector<std::size_t> ready;
+  port_->ready(0, catalog_.ranks(), ready);
+  for (const std::size_t peer : ready) {
     for (int i = 0; i < most_messages_a_turn; ++i) {
       const auto message = port_->peek(peer);
       if (!message || must_wait(*message)) break;

@@ -5,23 +5,15 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <set>
 #include <utility>
-#include <vector>
 
 #include "base/ingest_thread.hpp"
 #include "server/thread_functions.hpp"
+#include "server/ticket_groups.hpp"
 
 namespace afterbay::server {
-
-/// The conditions for the answer to a rank.
-struct Ticket {
-  std::size_t peer = 0;
-  std::uint64_t number = 0;
-  /// Each (collection, seq): all records of the collection below seq are written.
-  std::vector<std::pair<std::uint32_t, std::uint64_t>> bounds;
-  std::vector<std::uint64_t> files;  ///< these files are published
-  std::uint64_t strings = 0;         ///< the first `strings` puts of strings are written
-};
 
 class Tickets {
  public:
@@ -33,11 +25,12 @@ class Tickets {
 
   /// Adds a ticket that `answer_written` answers. Tickets of closes and epochs are answered by
   /// `answer`.
-  void add(Ticket ticket) AFTERBAY_REQUIRES(ingest_thread) { open_.push_back(std::move(ticket)); }
-  [[nodiscard]] const std::vector<Ticket>& open() const noexcept AFTERBAY_REQUIRES(ingest_thread) {
-    return open_;
+  void add(Ticket ticket) AFTERBAY_REQUIRES(ingest_thread) { open_.add(std::move(ticket)); }
+  [[nodiscard]] const TicketGroups<>& open() const noexcept AFTERBAY_REQUIRES(ingest_thread) { return open_; }
+  [[nodiscard]] bool has(std::size_t peer, std::uint64_t number) const AFTERBAY_REQUIRES(ingest_thread) {
+    return open_.has({peer, number});
   }
-  [[nodiscard]] bool has(std::size_t peer, std::uint64_t number) const AFTERBAY_REQUIRES(ingest_thread);
+  /// Calls `is_written` once for all tickets with equal conditions.
   void answer_written(const IsWritten& is_written) AFTERBAY_REQUIRES(ingest_thread);
   /// The rank no longer waits for the ticket.
   void answer(std::size_t peer, std::uint64_t number) AFTERBAY_REQUIRES(ingest_thread);
@@ -50,21 +43,19 @@ class Tickets {
   }
   /// Whether a rank has waited for longer than `limit_ns`.
   [[nodiscard]] bool waited_longer(std::uint64_t limit_ns, std::uint64_t now_ns) const
-      AFTERBAY_REQUIRES(ingest_thread);
+      AFTERBAY_REQUIRES(ingest_thread) {
+    return !since_ns_.empty() && now_ns - *since_ns_.begin() > limit_ns;
+  }
 
   /// The session has failed: no further tickets are answered.
   void clear() AFTERBAY_REQUIRES(ingest_thread);
 
  private:
-  struct Waiter {
-    std::size_t peer = 0;
-    std::uint64_t number = 0;
-    std::uint64_t since_ns = 0;
-  };
-
   Send send_ AFTERBAY_GUARDED_BY(ingest_thread);
-  std::vector<Ticket> open_ AFTERBAY_GUARDED_BY(ingest_thread);
-  std::vector<Waiter> waiters_ AFTERBAY_GUARDED_BY(ingest_thread);
+  TicketGroups<> open_ AFTERBAY_GUARDED_BY(ingest_thread);
+  /// Since when ranks wait, by ticket, and the same times in order.
+  std::multimap<TicketId, std::uint64_t> waiters_ AFTERBAY_GUARDED_BY(ingest_thread);
+  std::multiset<std::uint64_t> since_ns_ AFTERBAY_GUARDED_BY(ingest_thread);
 };
 
 }  // namespace afterbay::server

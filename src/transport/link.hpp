@@ -108,6 +108,8 @@ class ClientLink {
   virtual Result<std::optional<Bytes>> receive() = 0;
   /// Sleeps until something may have arrived from the server, for at most `most`.
   virtual void wait(Millis most) = 0;
+  /// Whether messages that were sent reach the server only while this link is used.
+  [[nodiscard]] virtual bool under_way() { return false; }
   /// A value that changes whenever the server makes progress; for deadlines.
   [[nodiscard]] virtual std::uint64_t progress() const = 0;
   /// Fails if the server's process has died.
@@ -229,6 +231,11 @@ class ServerPort {
   [[nodiscard]] virtual std::size_t peers() const AFTERBAY_REQUIRES(ingest_thread) = 0;
   [[nodiscard]] virtual std::string transport_of(std::size_t peer) const AFTERBAY_REQUIRES(ingest_thread) = 0;
 
+  /// Appends the peers in [first, last) that may have a message, in ascending order. A peer remains
+  /// one of them until `peek` finds nothing. A peer that is not among them has no message that was
+  /// sent before the last `wait` ended.
+  virtual void ready(std::size_t first, std::size_t last, std::vector<std::size_t>& peers)
+      AFTERBAY_REQUIRES(ingest_thread) = 0;
   /// The oldest unread message of `peer`, valid until pop(peer); nothing if there is none.
   virtual std::optional<std::span<const std::byte>> peek(std::size_t peer)
       AFTERBAY_REQUIRES(ingest_thread) = 0;
@@ -246,7 +253,8 @@ class ServerPort {
   /// Wakes `wait`. Any thread.
   virtual void wake() = 0;
   /// A peer whose process is gone and that was not `forgotten` (ended cleanly), with the available
-  /// information.
+  /// information. Checks all peers that are known to have failed or ended, and up to 1024 others
+  /// per call, in turn.
   virtual std::optional<LostPeer> lost_peer() AFTERBAY_REQUIRES(ingest_thread) = 0;
   virtual void forget(std::size_t peer) AFTERBAY_REQUIRES(ingest_thread) = 0;
   /// From now on, waits for room (reserve, send) fail with bad_state at once, also those in

@@ -3,6 +3,7 @@
 // transports that must be polled.
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -13,6 +14,24 @@
 
 namespace afterbay::transport {
 
+/// A frame instance for which a peer needs room: its place in the order of requests, and its record.
+struct AwaitedRoom {
+  std::uint64_t order = 0;
+  std::uint64_t seq = 0;
+  auto operator<=>(const AwaitedRoom&) const = default;
+};
+
+/// What an end needs from its port, which visits no others.
+struct PeerNeeds {
+  bool pump = false;     ///< `pump` has something to do, or a request is active
+  bool sending = false;  ///< messages wait to be received by the rank, or for room; only if `pump`
+  /// Data are in transit that only arrive while the network is looked at; only if `pump`.
+  bool transferring = false;
+  bool message = false;                            ///< `peek` has a message
+  bool check = false;                              ///< the rank has failed or ended: check_alive may say so
+  std::optional<AwaitedRoom> room = std::nullopt;  ///< its data wait for this; `pump` tries again
+};
+
 /// A server's end of its pair with one model rank; see ServerPort for the meaning of the calls.
 class PeerEnd {
  public:
@@ -21,7 +40,8 @@ class PeerEnd {
   virtual void pop() = 0;
   virtual void send(std::span<const std::byte> message) = 0;
   virtual bool pump() = 0;
-  [[nodiscard]] virtual bool sending() const = 0;
+  /// The port asks after each call, and when a network has received something for this end.
+  [[nodiscard]] virtual PeerNeeds needs() const = 0;
   /// Fails if the rank is gone and all its messages have been read.
   virtual Result<void> check_alive() = 0;
   /// For a rank that is gone: whether it reported its end itself. Also true while that report may
@@ -41,8 +61,6 @@ class Network {
   virtual ~Network() = default;
   /// True: there was progress.
   virtual bool progress() = 0;
-  /// Whether data are in transit that only arrive while `progress` is called.
-  [[nodiscard]] virtual bool transferring() const = 0;
 };
 
 }  // namespace afterbay::transport

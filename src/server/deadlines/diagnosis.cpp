@@ -51,13 +51,13 @@ std::optional<Error> Diagnosis::missing_values() const {
             .in_variable(from_.records.missing_variable(collection, record));
       }
   }
-  for (const Ticket& ticket : from_.tickets.open())
-    if (ticket.strings > from_.strings.taken())
-      return late(
-          fmt::format("model rank {} put {} string variables, model rank 0 only {}: every rank must call "
-                      "put_strings, and the values of model rank 0 are written",
-                      ticket.peer, ticket.strings, from_.strings.taken()),
-          {static_cast<int>(ticket.peer)});
+  const std::uint64_t taken = from_.strings.taken();
+  if (const Ticket* const ticket =
+          from_.tickets.open().first_of([taken](const Ticket& it) { return it.strings > taken; }))
+    return late(fmt::format("model rank {} put {} string variables, model rank 0 only {}: every rank must "
+                            "call put_strings, and the values of model rank 0 are written",
+                            ticket->peer, ticket->strings, taken),
+                {static_cast<int>(ticket->peer)});
   return std::nullopt;
 }
 

@@ -27,7 +27,7 @@ Result<> EpochKeeper::reach(const wire::Epoch& message, Ticket before) {
                 "call the same epochs in the same order",
                 before.peer, message.number, message.name, it.epoch.name);
   }
-  it.before.push_back(std::move(before));
+  it.before.add(std::move(before));
   return {};
 }
 
@@ -37,7 +37,7 @@ void EpochKeeper::advance() {
     Open& it = open_.begin()->second;
     if (it.stage == Stage::noting) return;
     if (it.stage == Stage::gathering) {
-      if (it.before.size() < host_.ranks || !std::ranges::all_of(it.before, host_.is_written)) return;
+      if (it.before.size() < host_.ranks || !it.before.all_of(host_.is_written)) return;
       it.stage = Stage::marking;
     }
     for (OpenFile& file : it.files) {
@@ -134,7 +134,7 @@ void EpochKeeper::noted(std::uint64_t number) {
   const auto of_it = [number](const auto& entry) { return entry.first.first == number; };
   std::erase_if(parts_, of_it);
   std::erase_if(arrived_, of_it);
-  for (const Ticket& ticket : it.before) host_.answer(ticket.peer, ticket.number);
+  for (const TicketId& id : it.before.all()) host_.answer(id.peer, id.number);
   host_.complete(number, it.epoch.name);
   submit_held();
   advance();
@@ -187,10 +187,8 @@ void EpochKeeper::submit_held() {
 bool EpochKeeper::noting() const { return !open_.empty() && open_.begin()->second.stage == Stage::noting; }
 
 bool EpochKeeper::has_ticket(std::size_t peer, std::uint64_t ticket) const {
-  return std::ranges::any_of(open_, [&](const auto& entry) {
-    return std::ranges::any_of(entry.second.before,
-                               [&](const Ticket& it) { return it.peer == peer && it.number == ticket; });
-  });
+  return std::ranges::any_of(open_,
+                             [&](const auto& entry) { return entry.second.before.has({peer, ticket}); });
 }
 
 std::string EpochKeeper::missing() const {
@@ -200,10 +198,12 @@ std::string EpochKeeper::missing() const {
 }
 
 std::string EpochKeeper::missing_at(const Open& it) const {
+  std::vector<bool> present(host_.ranks, false);
+  for (const TicketId& id : it.before.all())
+    if (id.peer < present.size()) present[id.peer] = true;
   std::vector<int> absent;
   for (std::size_t p = 0; p < host_.ranks; ++p)
-    if (std::ranges::find(it.before, p, &Ticket::peer) == it.before.end())
-      absent.push_back(static_cast<int>(p));
+    if (!present[p]) absent.push_back(static_cast<int>(p));
   return fmt::format("{} did not reach epoch {} ('{}')", text_of_ranks(absent), it.epoch.number,
                      it.epoch.name);
 }

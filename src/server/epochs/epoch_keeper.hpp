@@ -19,7 +19,7 @@
 #include "journal/line.hpp"
 #include "server/files/output_file.hpp"
 #include "server/thread_functions.hpp"
-#include "server/tickets.hpp"
+#include "server/ticket_groups.hpp"
 #include "storage/store.hpp"
 #include "wire/model_messages.hpp"
 #include "wire/server_messages.hpp"
@@ -95,7 +95,7 @@ class EpochKeeper {
   struct Open {
     storage::Epoch epoch;  ///< its `records` are not set; they differ per file
     Stage stage = Stage::gathering;
-    std::vector<Ticket> before;  ///< one per rank that has reached the epoch
+    TicketGroups<> before;  ///< one per rank that has reached the epoch
     std::vector<OpenFile> files;
   };
   using Key = std::pair<std::uint64_t, std::uint64_t>;  ///< (epoch, file)

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -98,7 +99,7 @@ struct OutputFile {
   /// Model ranks that wait for the number of records.
   std::vector<std::size_t> asked_records AFTERBAY_GUARDED_BY(ingest_thread);
   /// (model rank, ticket) of close.
-  std::vector<std::pair<std::size_t, std::uint64_t>> tickets AFTERBAY_GUARDED_BY(ingest_thread);
+  std::set<std::pair<std::size_t, std::uint64_t>> tickets AFTERBAY_GUARDED_BY(ingest_thread);
 
   /// Whether the file is still to be published. Any thread.
   [[nodiscard]] bool wanted() const noexcept { return ending == Ending::published; }

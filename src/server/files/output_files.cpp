@@ -73,7 +73,7 @@ Result<> OutputFiles::open(std::size_t peer, const ServedCollection& collection,
 Result<OutputFile*> OutputFiles::close(std::size_t peer, const wire::CloseFile& message) {
   if (failure_ && ignores(message.file)) return nullptr;
   AFTERBAY_TRY_ASSIGN(OutputFile* const file, require(message.file));
-  file->tickets.emplace_back(peer, message.ticket);
+  file->tickets.emplace(peer, message.ticket);
   if (file->closed[peer]) return nullptr;
   file->closed[peer] = true;
   ++file->closed_by;
@@ -327,7 +327,7 @@ bool OutputFiles::being_written() const {
 
 bool OutputFiles::has_ticket(std::size_t peer, std::uint64_t ticket) const {
   return std::ranges::any_of(files_, [&](const auto& entry) AFTERBAY_REQUIRES(ingest_thread) {
-    return std::ranges::find(entry.second.tickets, std::pair(peer, ticket)) != entry.second.tickets.end();
+    return entry.second.tickets.contains({peer, ticket});
   });
 }
 

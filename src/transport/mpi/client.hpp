@@ -66,6 +66,8 @@ class MpiClientLink final : public ClientLink, private RankLinks::Member {
   [[nodiscard]] bool packs() const override { return true; }
   [[nodiscard]] std::uint64_t waited_ns() const override { return waited_ns_; }
   [[nodiscard]] std::uint64_t messages() const override { return segments_sent_; }
+  /// Whether data passed to the carrier have not been sent yet.
+  [[nodiscard]] bool under_way() override;
 
  private:
   bool catch_up(std::uint64_t position) override;
@@ -122,8 +124,6 @@ class MpiClientLink final : public ClientLink, private RankLinks::Member {
   bool set_aside(std::size_t segments, std::uint64_t bytes);
   /// Gives back segments that were taken but hold nothing.
   void release_unused();
-  /// Whether data passed to the carrier have not been sent yet.
-  [[nodiscard]] bool under_way();
   /// Whether data are staged that have not been passed to the carrier.
   [[nodiscard]] bool staged() const;
   /// Whether a segment with room for an item of this size is being filled; false: not now.

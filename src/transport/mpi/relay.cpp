@@ -20,12 +20,21 @@ constexpr Millis relay_farewell{500};  // for data in transit when it ends
 
 std::uint64_t nanoseconds_of(Millis time) { return static_cast<std::uint64_t>(time.count()) * 1'000'000; }
 
+/// Ranks and numbers of clients or servers.
+template <class End>
+std::vector<std::pair<int, std::size_t>> ends_of(const std::vector<End>& ends, std::size_t End::*number) {
+  std::vector<std::pair<int, std::size_t>> list;
+  for (const End& it : ends) list.emplace_back(it.rank, it.*number);
+  return list;
+}
+
 }  // namespace
 
 Relay::Relay(std::shared_ptr<const mpi::Communicator> comm, RelayOptions options)
     : comm_(std::move(comm)),
       options_(std::move(options)),
-      lanes_(options_.clients.size() * options_.servers.size()),
+      lanes_(ends_of(options_.clients, &RelayOptions::Client::peer),
+             ends_of(options_.servers, &RelayOptions::Server::number)),
       clients_(options_.clients.size()),
       servers_(options_.servers.size()) {
   for (Lane& it : lanes_) it.credits = options_.sizes.credits;
@@ -88,10 +97,11 @@ void Relay::fail(Error error) {
   failed_ns_ = now_ns();
 }
 
-void Relay::hold(std::uint64_t bytes) {
-  figures_.bytes_in += bytes;
-  figures_.held_bytes += bytes;
+void Relay::hold(std::size_t client, std::size_t server, Parcel parcel) {
+  figures_.bytes_in += parcel.bytes;
+  figures_.held_bytes += parcel.bytes;
   figures_.peak_bytes = std::max(figures_.peak_bytes, figures_.held_bytes);
+  lanes_.hold(client, server, std::move(parcel));
 }
 
 // ---- from the ranks
@@ -117,6 +127,7 @@ bool Relay::take_note(std::size_t client, const relay::Note& note, std::span<con
   if (note.server >= servers_.size()) return false;
   if (note.header.kind == SegmentKind::word && note.segment == relay::Note::header_only) {
     lane(client, note.server).words.push_back(make_word(message, lane(client, note.server).order_sent));
+    lanes_.activate(client, note.server);
     return true;
   }
   if (note.segment == relay::Note::header_only) {
@@ -128,9 +139,13 @@ bool Relay::take_note(std::size_t client, const relay::Note& note, std::span<con
   parcel.segment = note.segment;
   parcel.data = options_.channel->segment(note.segment).data;
   parcel.bytes = note.bytes;
-  hold(parcel.bytes);
-  lane(client, note.server).waiting.push_back(std::move(parcel));
+  hold(client, note.server, std::move(parcel));
   return true;
+}
+
+void Relay::take_word(std::size_t client, std::size_t server, Bytes word) {
+  lane(client, server).words.push_back(std::move(word));
+  lanes_.activate(client, server);
 }
 
 void Relay::take_segment(std::size_t client, std::size_t server, Bytes bytes) {
@@ -142,18 +157,19 @@ void Relay::take_segment(std::size_t client, std::size_t server, Bytes bytes) {
   parcel.own = std::move(bytes);
   parcel.data = parcel.own.data();
   parcel.bytes = parcel.own.size();
-  hold(parcel.bytes);
-  lane(client, server).waiting.push_back(std::move(parcel));
+  hold(client, server, std::move(parcel));
 }
 
 /// A ping overtakes segments that wait here, but does not confirm their contents.
 void Relay::take_header(std::size_t client, std::size_t server, const SegmentHeader& header) {
   Lane& it = lane(client, server);
+  lanes_.activate(client, server);
   if (header.kind == SegmentKind::farewell) {
     it.left = true;
     for (std::size_t s = 0; s < servers_.size(); ++s)
       if (!lane(client, s).left) return;
     clients_[client].life = Life::ended;
+    lanes_.activate_client(client);
     return;
   }
   SegmentHeader passed = header;
@@ -172,9 +188,10 @@ Result<bool> Relay::probe() {
   MPI_Get_count(&status, MPI_BYTE, &bytes);
   const auto size = static_cast<std::size_t>(bytes);
   if (size > sizeof(BatchHeader)) moved_ns_ = now_ns();  // each look makes it progress
-  if (const auto client = client_at(status.MPI_SOURCE); client && size > small_segment_bytes) {
+  if (const auto client = lanes_.client_at(status.MPI_SOURCE); client && size > small_segment_bytes) {
     ClientState& from = clients_[*client];
     from.held_back.push_back({status.MPI_TAG, size, message, {}});
+    ++held_back_;
     (void)take_held_back(*client);
     return true;
   }
@@ -196,12 +213,6 @@ Result<void> Relay::receive(int source, int tag, std::size_t bytes, MPI_Message 
       "MPI_Imrecv");
 }
 
-std::optional<std::size_t> Relay::client_at(int rank) const {
-  const auto client = std::ranges::find(options_.clients, rank, &RelayOptions::Client::rank);
-  if (client == options_.clients.end()) return std::nullopt;
-  return static_cast<std::size_t>(client - options_.clients.begin());
-}
-
 /// For one large segment of the rank, one is always there; more of them need common memory.
 bool Relay::has_memory(const ClientState& client) const {
   return client.large == 0 || far_common_ < options_.far_common;
@@ -211,7 +222,7 @@ bool Relay::has_memory(const ClientState& client) const {
 bool Relay::take_held_back(std::size_t client) {
   ClientState& it = clients_[client];
   bool any = false;
-  for (; !it.held_back.empty(); it.held_back.pop_front(), any = true) {
+  for (; !it.held_back.empty(); it.held_back.pop_front(), --held_back_, any = true) {
     HeldBack& first = it.held_back.front();
     if (first.message == MPI_MESSAGE_NULL) {
       // Behind one that is being received.
@@ -225,6 +236,7 @@ bool Relay::take_held_back(std::size_t client) {
     if (auto begun = receive(options_.clients[client].rank, first.tag, first.bytes, first.message); !begun)
       fail(std::move(begun).error());
   }
+  if (any && it.held_back.empty()) lanes_.activate_client(client);  // it may have ended
   return any;
 }
 
@@ -251,24 +263,21 @@ bool Relay::take_arrivals() {
     any = any || it.buffer.size() > sizeof(BatchHeader);
     arrived(std::move(it));
   }
-  for (std::size_t c = 0; c < clients_.size(); ++c)
+  for (std::size_t c = 0; c < clients_.size() && held_back_ > 0; ++c)
     if (!clients_[c].held_back.empty()) any = take_held_back(c) || any;
   return any;
 }
 
 void Relay::arrived(Incoming incoming) {
-  const auto server = std::ranges::find(options_.servers, incoming.source, &RelayOptions::Server::rank);
-  if (server != options_.servers.end()) {
-    const auto s = static_cast<std::size_t>(server - options_.servers.begin());
-    const auto peer = static_cast<std::size_t>(incoming.tag - first_relay_tag);
-    const auto client = std::ranges::find(options_.clients, peer, &RelayOptions::Client::peer);
-    servers_[s].heard_ns = now_ns();
-    servers_[s].heard = true;
-    if (client != options_.clients.end())
-      take_batch(static_cast<std::size_t>(client - options_.clients.begin()), s, std::move(incoming.buffer));
+  if (const auto server = lanes_.server_at(incoming.source)) {
+    servers_[*server].heard_ns = now_ns();
+    servers_[*server].heard = true;
+    const auto number = static_cast<std::size_t>(incoming.tag - first_relay_tag);
+    if (const auto client = lanes_.client_of(number))
+      take_batch(*client, *server, std::move(incoming.buffer));
     return;
   }
-  const auto client = client_at(incoming.source);
+  const auto client = lanes_.client_at(incoming.source);
   if (!client) {
     fail(make_error(ErrorCode::internal, "rank {} sent a segment that cannot be forwarded", incoming.source));
     return;
@@ -280,6 +289,7 @@ void Relay::arrived(Incoming incoming) {
   if (small_data && !from.held_back.empty()) {
     const std::size_t bytes = incoming.buffer.size();
     from.held_back.push_back({incoming.tag, bytes, MPI_MESSAGE_NULL, std::move(incoming.buffer)});
+    ++held_back_;
     return;
   }
   arrived_from_client(*client, incoming.tag, std::move(incoming.buffer));
@@ -287,18 +297,17 @@ void Relay::arrived(Incoming incoming) {
 
 void Relay::arrived_from_client(std::size_t client, int tag, Bytes bytes) {
   const auto number = static_cast<std::size_t>(tag - first_relay_tag);
-  const auto to = std::ranges::find(options_.servers, number, &RelayOptions::Server::number);
-  if (to == options_.servers.end()) {
+  const auto server = lanes_.server_of(number);
+  if (!server) {
     fail(make_error(ErrorCode::internal, "{} sent a segment that cannot be forwarded",
                     options_.clients[client].label));
     return;
   }
-  const auto server = static_cast<std::size_t>(to - options_.servers.begin());
   if (bytes.size() > sizeof(SegmentHeader) &&
       read_header<SegmentHeader>(bytes.data()).kind == SegmentKind::word)
-    lane(client, server).words.push_back(std::move(bytes));
+    take_word(client, *server, std::move(bytes));
   else
-    take_segment(client, server, std::move(bytes));
+    take_segment(client, *server, std::move(bytes));
 }
 
 // ---- to the servers
@@ -349,7 +358,7 @@ bool Relay::complete(std::size_t client, std::size_t server) {
       ++it.credits_due;
       if (spare_.size() < 2 * lanes_.size()) spare_.push_back(std::move(parcel.own));
     }
-    it.sending.pop_front();
+    lanes_.pop_sending(client, server);
     moved = true;
   }
   return moved;
@@ -387,8 +396,10 @@ bool Relay::send_words(Lane& it, std::size_t client, std::size_t server) {
 /// Discards data that can no longer reach the server. The rank learns this from its own pings.
 void Relay::drop(std::size_t client, std::size_t server) {
   Lane& it = lane(client, server);
-  for (const Parcel& parcel : it.waiting) release(client, parcel);
-  it.waiting.clear();
+  while (!it.waiting.empty()) {
+    release(client, it.waiting.front());
+    lanes_.pop_waiting(client, server);
+  }
   it.headers.clear();
   it.words.clear();
 }
@@ -404,6 +415,7 @@ bool Relay::push(std::size_t client, std::size_t server) {
   while (it.credits > 0 && !it.waiting.empty()) {
     Parcel& parcel = it.sending.emplace_back(std::move(it.waiting.front()));
     it.waiting.pop_front();
+    lanes_.note_sent();
     it.order_sent = std::max(it.order_sent, read_header<SegmentHeader>(parcel.data).order);
     --it.credits;
     figures_.bytes += parcel.bytes;
@@ -431,6 +443,7 @@ void Relay::take_batch(std::size_t client, std::size_t server, Bytes batch) {
   if (batch.size() < sizeof(BatchHeader)) return;
   const auto header = read_header<BatchHeader>(batch.data());
   Lane& it = lane(client, server);
+  lanes_.activate(client, server);
   it.credits += header.credits;
   it.progress = std::max(it.progress, header.progress);
   it.flags_due |= header.flags;
@@ -448,6 +461,7 @@ void Relay::take_batch(std::size_t client, std::size_t server, Bytes batch) {
     std::memcpy(with_server.data(), &number, sizeof number);
     std::memcpy(with_server.data() + sizeof number, it.batches.front().data(), it.batches.front().size());
     clients_[client].kept.push_back(std::move(with_server));
+    lanes_.answering().add(client);
   }
   options_.channel->slot(slot).bell.ring();
 }
@@ -521,18 +535,25 @@ bool Relay::take_in() {
 
 bool Relay::send() {
   bool any = false;
-  for (std::size_t c = 0; c < clients_.size(); ++c)
-    for (std::size_t s = 0; s < servers_.size(); ++s) any = push(c, s) || any;
+  lanes_.visit([&](std::size_t client, std::size_t server) {
+    any = push(client, server) || any;
+    return true;  // `answer` removes it
+  });
   return any;
 }
 
 bool Relay::answer() {
   bool any = false;
-  for (std::size_t c = 0; c < clients_.size(); ++c)
-    if (clients_[c].down)
-      any = answer_by_channel(c) || any;
-    else
-      for (std::size_t s = 0; s < servers_.size(); ++s) any = answer_by_mpi(c, s) || any;
+  lanes_.answering().visit([&](std::size_t client) {
+    any = answer_by_channel(client) || any;
+    return !clients_[client].kept.empty();
+  });
+  lanes_.visit([&](std::size_t client, std::size_t server) {
+    const bool by_mpi = !clients_[client].down;
+    if (by_mpi) any = answer_by_mpi(client, server) || any;
+    return lane(client, server)
+        .has_work(!servers_[server].gone, by_mpi && clients_[client].life == Life::present);
+  });
   return any;
 }
 
@@ -556,9 +577,10 @@ bool Relay::step() {
 }
 
 std::chrono::nanoseconds Relay::pause(std::uint64_t now) const {
-  const bool transferring = !incoming_.empty() || std::ranges::any_of(lanes_, [](const Lane& it) {
-    return !it.sending.empty() || (it.batch_request.active() && it.batch.size() > sizeof(BatchHeader));
-  });
+  const bool transferring =
+      !incoming_.empty() || lanes_.sending() > 0 || lanes_.any_active([](const Lane& it) {
+        return it.batch_request.active() && it.batch.size() > sizeof(BatchHeader);
+      });
   return pause_between_looks(std::chrono::nanoseconds(now - moved_ns_), transferring, relay_shortest_pause,
                              relay_longest_pause);
 }

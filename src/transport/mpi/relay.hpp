@@ -19,6 +19,7 @@
 #include "base/process_watch.hpp"
 #include "mpi/communicator.hpp"
 #include "mpi/request.hpp"
+#include "transport/mpi/lane_table.hpp"
 #include "transport/mpi/stream.hpp"
 #include "transport/relay/channel.hpp"
 
@@ -139,6 +140,16 @@ class Relay {
     mpi::Request batch_request;
     bool left = false;      ///< the rank has closed this link
     bool told_end = false;  ///< the server has been informed that the rank is gone
+
+    /// Whether it needs a visit although nothing new happens to it. What waits for credits goes on
+    /// when they arrive; what ends with its rank or server is visited when that ends.
+    [[nodiscard]] bool has_work(bool server_there, bool rank_there) const {
+      if (!sending.empty() || header_request.active() || word_request.active() || batch_request.active())
+        return true;
+      if (server_there && (!headers.empty() || !words.empty() || (!waiting.empty() && credits > 0)))
+        return true;
+      return rank_there && (!batches.empty() || credits_due != 0 || flags_due != 0);
+    }
   };
   enum class Life { present, ended, died };
   /// A segment of a rank without a slot that waits for memory, or behind such a segment.
@@ -175,9 +186,7 @@ class Relay {
     mpi::Request request;
   };
 
-  [[nodiscard]] Lane& lane(std::size_t client, std::size_t server) {
-    return lanes_[client * options_.servers.size() + server];
-  }
+  [[nodiscard]] Lane& lane(std::size_t client, std::size_t server) { return lanes_.of(client, server); }
   template <class Part>
   bool told(Work work, const std::uint64_t& bytes, Part part);
   bool take_in();
@@ -190,9 +199,9 @@ class Relay {
   Result<void> receive(int source, int tag, std::size_t bytes, MPI_Message message);
   void arrived(Incoming incoming);
   void arrived_from_client(std::size_t client, int tag, Bytes bytes);
+  void take_word(std::size_t client, std::size_t server, Bytes word);
   bool take_held_back(std::size_t client);
   [[nodiscard]] bool has_memory(const ClientState& client) const;
-  [[nodiscard]] std::optional<std::size_t> client_at(int rank) const;
   void take_segment(std::size_t client, std::size_t server, Bytes bytes);
   void take_header(std::size_t client, std::size_t server, const SegmentHeader& header);
   void take_batch(std::size_t client, std::size_t server, Bytes batch);
@@ -206,11 +215,11 @@ class Relay {
   bool send_words(Lane& lane, std::size_t client, std::size_t server);
   bool answer_by_channel(std::size_t client);
   bool answer_by_mpi(std::size_t client, std::size_t server);
-  void hold(std::uint64_t bytes);
+  void hold(std::size_t client, std::size_t server, Parcel parcel);
   void watch_clients();
   void begin(std::uint64_t now);
   void watch_servers(std::uint64_t now);
-  [[nodiscard]] bool drained() const;
+  [[nodiscard]] bool drained();
   void finish_if_done(std::uint64_t now);
   void fail(Error error);
   [[nodiscard]] std::string missing_clients() const;
@@ -218,11 +227,12 @@ class Relay {
 
   std::shared_ptr<const mpi::Communicator> comm_;
   RelayOptions options_;
-  std::vector<Lane> lanes_;
+  LaneTable<Lane> lanes_;
   std::vector<ClientState> clients_;
   std::vector<ServerState> servers_;
   std::deque<Incoming> incoming_;
   std::vector<Bytes> spare_;    ///< free buffers
+  std::size_t held_back_ = 0;    ///< entries of ClientState::held_back
   std::size_t far_common_ = 0;  ///< RelayOptions::far_common in use
   Listener listener_;           ///< may be null
   Figures figures_;

@@ -11,6 +11,7 @@ namespace {
 constexpr std::uint64_t longest_silence_ns = 1'000'000'000;  // without a sign of life from a
                                                              // frontend
 constexpr std::uint64_t hear_ns = 50'000'000;
+constexpr std::size_t most_watched = 32;  // processes of ranks, in one turn
 
 std::uint64_t patience_ns(const WaitPolicy& policy, bool heard = true) {
   return static_cast<std::uint64_t>(policy.patience(heard).count()) * 1'000'000;
@@ -39,12 +40,8 @@ Relay::Figures Relay::figures() const {
 }
 
 Relay::Awaited Relay::waits_for() const {
-  bool holds = false;
-  for (const Lane& it : lanes_) {
-    if (!it.sending.empty()) return Awaited::transfers;
-    holds = holds || !it.waiting.empty();
-  }
-  return holds ? Awaited::credits : Awaited::data;
+  if (lanes_.sending() > 0) return Awaited::transfers;
+  return lanes_.waiting() > 0 ? Awaited::credits : Awaited::data;
 }
 
 /// The time between the start of the session and serve() does not count as silence.
@@ -54,8 +51,10 @@ void Relay::begin(std::uint64_t now) {
   for (ServerState& it : servers_) it.heard_ns = std::max(it.heard_ns, now);
 }
 
+/// Some in each turn: looking at a process is a system call.
 void Relay::watch_clients() {
-  for (std::size_t c = 0; c < clients_.size(); ++c) {
+  for (std::size_t n = std::min(clients_.size(), most_watched); n > 0; --n) {
+    const std::size_t c = lanes_.next_client();
     ClientState& it = clients_[c];
     if (!it.notes) continue;
     if (it.life != Life::present) {
@@ -67,10 +66,11 @@ void Relay::watch_clients() {
     if (life == shm::Life::absent) continue;
     if (life == shm::Life::ended) {
       if (!it.notes->front()) it.life = Life::ended;
-      continue;
+    } else {
+      if (!it.process) it.process.emplace(slot.process);
+      if (!it.process->running()) it.life = Life::died;
     }
-    if (!it.process) it.process.emplace(slot.process);
-    if (!it.process->running()) it.life = Life::died;
+    if (it.life != Life::present) lanes_.activate_client(c);
   }
 }
 
@@ -82,6 +82,7 @@ void Relay::watch_servers(std::uint64_t now) {
     if (it.gone) continue;
     if (!it.process.running()) {
       it.gone = true;
+      lanes_.activate_server(s);
       fail(make_error(ErrorCode::peer_lost, "{}, process {} on this machine, has died",
                       options_.servers[s].label, it.process.pid()));
       continue;
@@ -89,10 +90,12 @@ void Relay::watch_servers(std::uint64_t now) {
     if (now - it.pinged_ns >= std::min(limit / 8, longest_silence_ns)) {
       it.pinged_ns = now;
       Lane& first = lane(0, s);
+      lanes_.activate(0, s);
       if (first.headers.empty()) first.headers.push_back({SegmentKind::ping, 0, 0, first.order_sent});
     }
     if (now - it.heard_ns > patience_ns(options_.policy, it.heard) && !it.failed) {
       it.gone = true;
+      lanes_.activate_server(s);
       if (!it.heard)
         fail(make_error(ErrorCode::timed_out, "waited {} ms for {};{}", (now - it.heard_ns) / 1'000'000,
                         options_.servers[s].label, note_of_silence(options_.servers[s].dedicated)));
@@ -103,15 +106,12 @@ void Relay::watch_servers(std::uint64_t now) {
   }
 }
 
-bool Relay::drained() const {
-  for (std::size_t i = 0; i < lanes_.size(); ++i) {
-    const Lane& it = lanes_[i];
-    if (servers_[i % servers_.size()].gone) continue;
-    if (!it.waiting.empty() || !it.sending.empty() || !it.headers.empty() || it.header_request.active() ||
-        !it.words.empty() || it.word_request.active() || !it.told_end)
-      return false;
-  }
-  return true;
+bool Relay::drained() {
+  return lanes_.drained([this](const Lane& it, std::size_t server) {
+    return servers_[server].gone ||
+           (it.waiting.empty() && it.sending.empty() && it.headers.empty() && !it.header_request.active() &&
+            it.words.empty() && !it.word_request.active() && it.told_end);
+  });
 }
 
 /// MPI may need several looks to receive messages that servers sent long ago.
@@ -128,6 +128,7 @@ void Relay::tell(std::span<const std::byte> to_servers, std::span<const std::byt
   for (std::size_t c = 0; c < clients_.size(); ++c)
     for (std::size_t s = 0; s < servers_.size(); ++s) {
       if (c == 0) lane(c, s).words.push_back(make_word(to_servers, lane(c, s).order_sent));
+      lanes_.activate(c, s);
       take_batch(c, s, batch);
     }
 }
@@ -136,6 +137,7 @@ void Relay::let_go() {
   for (std::size_t c = 0; c < clients_.size(); ++c) {
     if (clients_[c].life != Life::present) continue;
     clients_[c].life = Life::ended;
+    lanes_.activate_client(c);
     for (std::size_t s = 0; s < servers_.size(); ++s) drop(c, s);
   }
 }
@@ -164,7 +166,7 @@ void Relay::finish_if_done(std::uint64_t now) {
   }
   const std::uint64_t patience = 2 * patience_ns(options_.policy);
   const bool over = failure_ && now - failed_ns_ > patience;
-  const bool stuck = (ended > 0 || server_failed()) && now - moved_ns_ > patience;
+  const bool stuck = now - moved_ns_ > patience && (ended > 0 || server_failed());
   if (stuck && !all)
     fail(make_error(ErrorCode::peer_lost, "{} did not end the session, while others did", missing_clients()));
   else if (stuck)

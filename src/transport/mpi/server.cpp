@@ -60,7 +60,9 @@ MpiPeer::~MpiPeer() {
 }
 
 void MpiPeer::note_failure(Error error) {
-  if (!failure_) failure_ = std::move(error.add("on the connection with " + options_.label));
+  if (failure_) return;
+  failure_ = std::move(error.add("on the connection with " + options_.label));
+  port_.activate(options_.peer);
 }
 
 void MpiPeer::broken(const char* what, std::uint64_t value) {
@@ -83,6 +85,7 @@ Result<void> MpiPeer::receive_next(ReceiveMemory& memory) {
 }
 
 Result<void> MpiPeer::receive(Incoming& incoming, ReceiveMemory& memory) {
+  port_.activate(options_.peer);
   incoming.buffer = memory.take(incoming.bytes);
   if (incoming.bytes > incoming.buffer.capacity)
     return afterbay::fail(ErrorCode::internal, "{} sent a segment of {} bytes, more than the {} of any",
@@ -190,14 +193,15 @@ tl::expected<FrameView, shm::Refusal> MpiPeer::room_for(const FrameSlot& slot) {
   const std::uint64_t moved = progress_.load(std::memory_order_relaxed);
   // As for ranks on this node: a rank that is behind, but puts nothing for a long time, no longer
   // reserves the last blocks.
-  const bool last_too = parked_ && parked_->stalled_ns(moved) > parked_->limit_ns() / 2;
+  const bool last_too = parked_ && parked_->clock.stalled_ns(moved) > parked_->clock.limit_ns() / 2;
   auto view = port_.pool().try_acquire(slot, last_too ? shm::Blocks::all : shm::Blocks::by_order);
   if (view.has_value() == !parked_) return view;
   if (view) {
     parked_.reset();
     port_.pool().end_to_wait();
   } else {
-    parked_.emplace(options_.policy.deadline, moved);
+    parked_ = Parked{StallClock(options_.policy.deadline, moved),
+                     {shm::order_of(slot.position, slot.frame), slot.seq}};
     port_.pool().begin_to_wait();
   }
   return view;
@@ -311,6 +315,23 @@ bool MpiPeer::pump() {
   return flush_batch() || moved;
 }
 
+PeerNeeds MpiPeer::needs() const {
+  PeerNeeds needs;
+  needs.message = current_.has_value() || !ahead_.empty();
+  needs.check = !forgotten_ && (failure_ || died_ || ended_);
+  if (failure_) return needs;
+  const bool receiving = std::ranges::any_of(
+      incoming_, [](const Incoming& it) { return !it.arrived && it.message == MPI_MESSAGE_NULL; });
+  const bool working = !incoming_.empty() && incoming_.front().arrived && !current_ && !parked_;
+  const bool sending_messages = batch_has_messages_ && batch_request_.active();
+  needs.pump = receiving || working || batch_request_.active() || batch_is_due();
+  needs.transferring = receiving || sending_messages;
+  // The rank may never receive a batch of credits or an answer to a ping: it may need neither.
+  needs.sending = !unreachable_ && !ended_ && (!kept_.empty() || sending_messages);
+  if (parked_) needs.room = parked_->room;
+  return needs;
+}
+
 Result<void> MpiPeer::check_alive() {
   if (forgotten_ || current_) return {};
   if (failure_) return afterbay::fail(*failure_);
@@ -351,7 +372,7 @@ Result<bool> MpiNetwork::take_one() {
   if (found == 0) return false;
   int bytes = 0;
   MPI_Get_count(&status, MPI_BYTE, &bytes);
-  const auto peer = peers_.find(std::pair(status.MPI_SOURCE, status.MPI_TAG));
+  const auto peer = peers_.find(key_of(status.MPI_SOURCE, status.MPI_TAG));
   if (const auto frontend = frontends_.find(status.MPI_SOURCE); frontend != frontends_.end())
     frontend->second->heard_ns = now_ns();
   if (peer == peers_.end())
@@ -380,15 +401,11 @@ bool MpiNetwork::receive_waiting() {
   return any;
 }
 
-bool MpiNetwork::transferring() const {
-  return std::ranges::any_of(peers_, [](const auto& entry) { return entry.second->transferring(); });
-}
-
 bool MpiNetwork::progress() {
   moved_ = false;
   for (;;) {
     const Result<bool> took = take_one();
-    if (!took)
+    if (!took && !std::exchange(failed_, true))
       for (auto& [rank, peer] : peers_) peer->note_failure(took.error());
     if (!took || !*took) break;
   }

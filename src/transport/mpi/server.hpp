@@ -8,10 +8,10 @@
 #pragma once
 
 #include <deque>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -64,11 +64,7 @@ class MpiPeer final : public PeerEnd {
   void pop() override;
   void send(std::span<const std::byte> message) override;
   bool pump() override;
-  [[nodiscard]] bool sending() const override {
-    // The rank may never receive a batch of credits or an answer to a ping: it may need neither.
-    return !failure_ && !unreachable_ && !ended_ &&
-           (!kept_.empty() || (batch_has_messages_ && batch_request_.active()));
-  }
+  [[nodiscard]] PeerNeeds needs() const override;
   Result<void> check_alive() override;
   [[nodiscard]] bool has_ended() const override { return ended_; }
   void forget() override;
@@ -85,12 +81,6 @@ class MpiPeer final : public PeerEnd {
   /// Whether no other rank has an earlier order.
   [[nodiscard]] bool is_slowest() const { return port_.pool().nobody_before(order()); }
   void note_failure(Error error);
-  /// Whether a transfer is in progress that only advances during a look.
-  [[nodiscard]] bool transferring() const {
-    const bool receiving = std::ranges::any_of(
-        incoming_, [](const Incoming& it) { return !it.arrived && it.message == MPI_MESSAGE_NULL; });
-    return !failure_ && (receiving || (batch_has_messages_ && batch_request_.active()));
-  }
 
  private:
   struct Incoming {
@@ -100,6 +90,11 @@ class MpiPeer final : public PeerEnd {
     mpi::Request request;
     bool arrived = false;
     bool is_word = false;  ///< already moved to `ahead_`
+  };
+
+  struct Parked {
+    StallClock clock;
+    AwaitedRoom room;
   };
 
   bool complete_receives();
@@ -136,7 +131,7 @@ class MpiPeer final : public PeerEnd {
   std::optional<std::span<const std::byte>> current_;
   std::deque<Bytes> ahead_;  ///< words, with their headers
   bool gave_ahead_ = false;  ///< the first of them has been handed out
-  std::optional<StallClock> parked_;
+  std::optional<Parked> parked_;
 
   std::deque<Bytes> kept_;  ///< messages to the rank
   std::uint32_t credits_due_ = 0;
@@ -158,26 +153,29 @@ class MpiNetwork final : public Network {
  public:
   MpiNetwork(std::shared_ptr<const mpi::Communicator> comm, const LinkSizes& sizes)
       : comm_(std::move(comm)), memory_(sizes) {}
-  void add(int rank, MpiPeer& peer) { peers_.emplace(std::pair(rank, up_tag), &peer); }
+  void add(int rank, MpiPeer& peer) { peers_.emplace(key_of(rank, up_tag), &peer); }
   /// The end for model rank `number`, through a frontend at `rank`.
   void add(int rank, std::size_t number, MpiPeer& peer, std::shared_ptr<Frontend> frontend) {
-    peers_.emplace(std::pair(rank, relay_tag(number)), &peer);
+    peers_.emplace(key_of(rank, relay_tag(number)), &peer);
     frontends_[rank] = std::move(frontend);
   }
   bool progress() override;
-  [[nodiscard]] bool transferring() const override;
 
  private:
+  static std::uint64_t key_of(int rank, int tag) noexcept {
+    return std::uint64_t{static_cast<std::uint32_t>(rank)} << 32 | static_cast<std::uint32_t>(tag);
+  }
   /// True: there was a message.
   Result<bool> take_one();
   /// Receives large messages as far as there is memory; true: at least one.
   bool receive_waiting();
 
   std::shared_ptr<const mpi::Communicator> comm_;
-  std::map<std::pair<int, int>, MpiPeer*> peers_;  ///< by rank and tag
-  std::map<int, std::shared_ptr<Frontend>> frontends_;
+  std::unordered_map<std::uint64_t, MpiPeer*> peers_;             ///< by rank and tag
+  std::unordered_map<int, std::shared_ptr<Frontend>> frontends_;  ///< by rank
   ReceiveMemory memory_;
   std::vector<MpiPeer*> waiting_;  ///< one entry for each large message that is not received yet
+  bool failed_ = false;            ///< the ends know
   bool moved_ = false;             ///< more than pings were received
 };
 

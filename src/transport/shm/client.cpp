@@ -84,8 +84,14 @@ Result<void> ShmClientLink::wait_until(EventCount& event, Attempt attempt, What 
   return result;
 }
 
+std::size_t ShmClientLink::write(std::span<const std::byte> message, std::size_t from) {
+  const std::size_t sent = up_.write(message, from);
+  if (sent != from || up_.message_done()) segment_->marks().set(options_.peer);
+  return sent;
+}
+
 Result<void> ShmClientLink::send(std::span<const std::byte> message, Wake wake) {
-  std::size_t sent = up_.write(message, 0);
+  std::size_t sent = write(message, 0);
   ++messages_;
   if (!up_.message_done()) {
     self_.up_is_full.store(1, std::memory_order_seq_cst);
@@ -93,7 +99,7 @@ Result<void> ShmClientLink::send(std::span<const std::byte> message, Wake wake) 
         self_.bell,
         [&](std::uint64_t) -> Result<Step> {
           const std::size_t before = sent;
-          sent = up_.write(message, sent);
+          sent = write(message, sent);
           if (sent != before) header_.doorbell.ring();
           return up_.message_done() ? Step::done : Step::again;
         },

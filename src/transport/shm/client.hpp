@@ -71,6 +71,8 @@ class ShmClientLink final : public ClientLink, private RankLinks::Member {
   [[nodiscard]] Landing landing(std::uint32_t block, const FrameSlot& slot) const;
   /// Fails if waiting is pointless: the server failed, ended or died.
   Result<void> check_server();
+  /// Writes to the ring as RingWriter::write does, and marks it.
+  std::size_t write(std::span<const std::byte> message, std::size_t from);
   void ring();
   /// The maximum time to sleep; lets the rank's other links make progress first.
   std::chrono::milliseconds slice_of_sleep();

@@ -220,8 +220,12 @@ void FrameTable::give_back(std::uint32_t block) noexcept {
 }
 
 bool FrameTable::nobody_before(std::uint64_t order) const noexcept {
-  for (std::uint32_t i = 0; i < header_.peers; ++i)
-    if (i != self_ && segment_.peer(i).order.load(std::memory_order_seq_cst) < order) return false;
+  const std::uint32_t first = behind_.load(std::memory_order_relaxed);
+  for (std::uint32_t n = 0, i = first; n < header_.peers; ++n, i = i + 1 < header_.peers ? i + 1 : 0) {
+    if (i == self_ || segment_.peer(i).order.load(std::memory_order_seq_cst) >= order) continue;
+    if (i != first) behind_.store(i, std::memory_order_relaxed);
+    return false;
+  }
   return true;
 }
 

@@ -10,6 +10,7 @@
 // free.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -114,6 +115,8 @@ class FrameTable {
   Segment& segment_;
   SegmentHeader& header_;
   std::size_t self_;
+  /// A rank that was behind when this end last asked, and probably still is.
+  mutable std::atomic<std::uint32_t> behind_{0};
 };
 
 }  // namespace afterbay::transport::shm

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "transport/shm/marks.hpp"
 #include "transport/shm/segment.hpp"
 
 namespace afterbay::transport::shm {
@@ -99,6 +100,7 @@ Result<Geometry> make_geometry(const LinkSizes& sizes, std::size_t peers) {
     return begin;
   };
   take(sizeof(SegmentHeader), page_bytes);
+  geometry.marks_at = take(Marks::bytes_for(peers), page_bytes);
   geometry.peers_at = take(peers * sizeof(PeerSlot), page_bytes);
   geometry.rings_at = take(peers * (geometry.sizes.ring_bytes + geometry.sizes.reply_bytes), page_bytes);
   geometry.frames_at = take(sizes.max_frames * sizeof(FrameRecord), page_bytes);

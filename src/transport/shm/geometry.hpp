@@ -2,7 +2,7 @@
 // Geometry: the layout of a server's segment. A pure function of the sizes and the number of model
 // ranks, so that the server and its ranks compute the same one.
 //
-// header | one PeerSlot per rank | rings (up, down) per rank | frame records | expected counts
+// header | marks | one PeerSlot per rank | rings (up, down) per rank | frame records | expected counts
 // | frame table | block metadata | piece counters | blocks (large, then small)
 #pragma once
 
@@ -39,6 +39,7 @@ struct Geometry {
   std::uint32_t max_pieces = 0;  ///< pieces of all frames
   std::uint64_t places = 0;      ///< entries of the frame table
   std::array<BlockClassGeometry, 2> classes;
+  std::uint64_t marks_at = 0;
   std::uint64_t peers_at = 0;
   std::uint64_t rings_at = 0;
   std::uint64_t frames_at = 0;

@@ -22,7 +22,10 @@ class ShmPeer final : public PeerEnd {
   void pop() override;
   void send(std::span<const std::byte> message) override;
   bool pump() override;
-  [[nodiscard]] bool sending() const override { return !kept_.empty(); }
+  /// Messages of the rank are found by its mark.
+  [[nodiscard]] PeerNeeds needs() const override {
+    return {.pump = !kept_.empty(), .sending = !kept_.empty(), .message = up_.has_front()};
+  }
   Result<void> check_alive() override;
   [[nodiscard]] bool has_ended() const override;
   void forget() override;

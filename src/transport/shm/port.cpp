@@ -38,9 +38,66 @@ void Port::ring_all() {
 
 void Port::fail() {
   segment_->header().failed.store(1, std::memory_order_seq_cst);
-  for (auto& peer : peers_) peer->fail();
+  for (std::size_t peer = 0; peer < peers_.size(); ++peer) {
+    peers_[peer]->fail();
+    note_needs(peer);
+  }
   ring_all();
 }
+
+// ---- which ends are visited
+
+void Port::note_needs(std::size_t peer) {
+  const PeerNeeds needs = peers_[peer]->needs();
+  if (needs.pump) pumping_.add(peer);
+  if (needs.message) note_message(peer);
+  if (needs.check) suspects_.add(peer);
+  parked_.set(peer, needs.room);
+}
+
+void Port::note_message(std::size_t peer) {
+  if (peer >= drained_.size()) drained_.resize(peers_.size());
+  drained_[peer] = false;
+  ready_.add(peer);
+}
+
+void Port::ready(std::size_t first, std::size_t last, std::vector<std::size_t>& peers) {
+  segment_->marks().take([this](std::size_t peer) {
+    if (peer < peers_.size()) note_message(peer);
+  });
+  const auto begin = static_cast<std::ptrdiff_t>(peers.size());
+  ready_.visit([&](std::size_t peer) {
+    if (drained_[peer]) return false;
+    if (peer >= first && peer < last) peers.push_back(peer);
+    return true;
+  });
+  std::sort(peers.begin() + begin, peers.end());
+}
+
+/// A mark that is set after `peek` found nothing lists the peer again.
+std::optional<std::span<const std::byte>> Port::peek(std::size_t peer) {
+  const auto message = peers_[peer]->peek();
+  note_needs(peer);
+  if (!message && peer < drained_.size()) drained_[peer] = true;
+  return message;
+}
+
+void Port::pop(std::size_t peer) {
+  peers_[peer]->pop();
+  note_needs(peer);
+}
+
+void Port::send(std::size_t peer, std::span<const std::byte> message) {
+  peers_[peer]->send(message);
+  note_needs(peer);
+}
+
+void Port::forget(std::size_t peer) {
+  peers_[peer]->forget();
+  note_needs(peer);
+}
+
+// ---- the loop
 
 std::size_t Port::waiting_for_room() const {
   return segment_->header().room_waiters.load(std::memory_order_relaxed);
@@ -49,13 +106,38 @@ std::size_t Port::waiting_for_room() const {
 bool Port::pump() {
   bool moved = false;
   for (auto& network : networks_) moved = network->progress() || moved;
-  for (auto& peer : peers_) moved = peer->pump() || moved;
+  pumping_.visit([&](std::size_t peer) {
+    moved = peers_[peer]->pump() || moved;
+    note_needs(peer);  // which keeps it here, or not
+    return false;
+  });
+  moved = retry_parked() || moved;
   if (moved && !networks_.empty()) quiet_since_ns_ = now_ns();
   return moved;
 }
 
+/// Room may have appeared: a block was released, another rank has created the instance, or the slower
+/// ranks have caught up.
+bool Port::retry_parked() {
+  if (parked_.empty()) return false;
+  bool moved = false;
+  parked_.try_again(
+      [&](std::size_t peer) {
+        const auto awaited = peers_[peer]->needs().room;
+        moved = peers_[peer]->pump() || moved;
+        note_needs(peer);
+        return !awaited || peers_[peer]->needs().room != awaited;
+      },
+      [&](std::size_t peer) {
+        pumping_.add(peer);
+        moved = true;
+      });
+  return moved;
+}
+
 nanoseconds Port::pause(std::uint64_t now) {
-  const bool transferring = std::ranges::any_of(networks_, [](const auto& it) { return it->transferring(); });
+  const bool transferring =
+      pumping_.any_of([this](std::size_t peer) { return peers_[peer]->needs().transferring; });
   if (transferring && !transferring_) quiet_since_ns_ = now;
   transferring_ = transferring;
   return pause_between_looks(nanoseconds(now - quiet_since_ns_), transferring, shortest_pause, longest_pause);
@@ -88,17 +170,35 @@ void Port::wait(Millis most) {
 
 void Port::wake() { segment_->header().doorbell.ring(); }
 
+/// A rank that died after it had written to its ring, and before it marked it, is found here: its end
+/// then has a message.
+std::optional<LostPeer> Port::check(std::size_t peer) {
+  auto alive = peers_[peer]->check_alive();
+  note_needs(peer);
+  if (alive) return std::nullopt;
+  return LostPeer{peer, std::move(alive).error(), peers_[peer]->has_ended()};
+}
+
 std::optional<LostPeer> Port::lost_peer() {
-  for (std::size_t i = 0; i < peers_.size(); ++i)
-    if (auto alive = peers_[i]->check_alive(); !alive)
-      return LostPeer{i, std::move(alive).error(), peers_[i]->has_ended()};
-  return std::nullopt;
+  std::optional<LostPeer> lost;
+  if (peers_.size() > most_checked)
+    suspects_.visit([&](std::size_t peer) {
+      if (!lost) lost = check(peer);
+      return peers_[peer]->needs().check;
+    });
+  else
+    next_check_ = 0;  // all, always in the same order
+  for (std::size_t left = std::min(peers_.size(), most_checked); left > 0 && !lost; --left) {
+    lost = check(next_check_);
+    if (!lost) next_check_ = (next_check_ + 1) % peers_.size();
+  }
+  return lost;
 }
 
 void Port::mark_progress() { segment_->header().progress.fetch_add(1, std::memory_order_relaxed); }
 
 bool Port::sending() const {
-  return std::any_of(peers_.begin(), peers_.end(), [](const auto& peer) { return peer->sending(); });
+  return pumping_.any_of([this](std::size_t peer) { return peers_[peer]->needs().sending; });
 }
 
 std::uint64_t Port::messages() const {

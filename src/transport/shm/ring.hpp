@@ -44,6 +44,8 @@ class RingReader {
 
   /// The oldest complete message, valid until `pop`.
   std::optional<std::span<const std::byte>> front();
+  /// Whether `front` has found a message that is not popped.
+  [[nodiscard]] bool has_front() const noexcept { return current_.has_value(); }
   void pop();
 
  private:

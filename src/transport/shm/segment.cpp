@@ -8,13 +8,14 @@ namespace afterbay::transport::shm {
 namespace {
 
 constexpr std::uint64_t segment_magic = 0x5942'5245'5446'41ULL;  // "AFTERBY"
-constexpr std::uint32_t segment_version = 3;
+constexpr std::uint32_t segment_version = 4;
 
 }  // namespace
 
 Segment::Segment(Mapping mapping, const Geometry& geometry)
     : mapping_(std::move(mapping)), geometry_(geometry) {
   header_ = reinterpret_cast<SegmentHeader*>(base());
+  marks_ = reinterpret_cast<std::atomic<std::uint64_t>*>(base() + geometry_.marks_at);
   peers_ = reinterpret_cast<PeerSlot*>(base() + geometry_.peers_at);
   frames_ = reinterpret_cast<FrameRecord*>(base() + geometry_.frames_at);
   expected_ = reinterpret_cast<std::uint32_t*>(base() + geometry_.expected_at);
@@ -27,6 +28,8 @@ Result<Segment> Segment::format(Mapping mapping, const Geometry& geometry) {
   AFTERBAY_TRY(segment.mapping_.allocate(
       {{0, geometry.rings_at}, {geometry.meta_at, geometry.blocks() * sizeof(BlockMeta)}}));
   SegmentHeader& header = *new (segment.header_) SegmentHeader;
+  for (std::size_t i = 0; i < Marks::bytes_for(geometry.peers) / sizeof *segment.marks_; ++i)
+    new (&segment.marks_[i]) std::atomic<std::uint64_t>(0);
   for (std::uint32_t i = 0; i < geometry.peers; ++i) new (&segment.peers_[i]) PeerSlot;
   for (std::size_t c = 0; c < geometry.classes.size(); ++c) {
     const BlockClassGeometry& kind = geometry.classes[c];

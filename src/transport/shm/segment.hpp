@@ -13,6 +13,7 @@
 #include "base/process_watch.hpp"
 #include "transport/shm/geometry.hpp"
 #include "transport/shm/mapping.hpp"
+#include "transport/shm/marks.hpp"
 
 namespace afterbay::transport::shm {
 
@@ -119,6 +120,8 @@ class Segment {
   [[nodiscard]] Extent blocks_at(std::uint32_t first, std::uint32_t count) const noexcept;
   [[nodiscard]] Extent counters_at(std::uint32_t first, std::uint32_t count) const noexcept;
   [[nodiscard]] SegmentHeader& header() const noexcept { return *header_; }
+  /// The ranks that have written to their rings.
+  [[nodiscard]] Marks marks() const noexcept { return {marks_, geometry_.peers}; }
   [[nodiscard]] PeerSlot& peer(std::size_t index) const noexcept { return peers_[index]; }
   [[nodiscard]] FrameRecord& frame(std::uint32_t number) const noexcept { return frames_[number]; }
   /// The number of contributions that each piece needs.
@@ -157,6 +160,7 @@ class Segment {
   Mapping mapping_;
   Geometry geometry_;
   SegmentHeader* header_ = nullptr;
+  std::atomic<std::uint64_t>* marks_ = nullptr;
   PeerSlot* peers_ = nullptr;
   FrameRecord* frames_ = nullptr;
   std::uint32_t* expected_ = nullptr;

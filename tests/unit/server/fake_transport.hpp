@@ -61,6 +61,10 @@ class FakePort : public transport::ServerPort {
 
   [[nodiscard]] std::size_t peers() const override { return 0; }
   [[nodiscard]] std::string transport_of(std::size_t) const override { return "fake"; }
+  void ready(std::size_t first, std::size_t last, std::vector<std::size_t>& peers) override {
+    for (const auto& [peer, messages] : arrived)
+      if (peer >= first && peer < last && !messages.empty()) peers.push_back(peer);
+  }
   std::optional<std::span<const std::byte>> peek(std::size_t peer) override {
     if (arrived[peer].empty()) return std::nullopt;
     return std::span<const std::byte>(arrived[peer].front());
