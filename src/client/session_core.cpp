@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/clock.hpp"
+#include "base/rank_names.hpp"
 #include "wire/model_messages.hpp"
 
 namespace afterbay::client {
@@ -147,12 +148,12 @@ Error SessionCore::deadline_error(const std::string& what, std::uint64_t limit_n
     // The others must learn that this rank gives up.
     servers_[server].lost = silent.size() < links_.size();
   }
-  return record_failure(
-      with_work(make_error(ErrorCode::timed_out,
-                           "waited {} s for {}, and I/O server{} {} made no progress (deadline {} s){}",
-                           limit_ns / 1'000'000'000, what, silent.size() == 1 ? "" : "s",
-                           fmt::join(silent, ", "), config_.deadline.count() / 1000, notes)
-                    .at_rank(identity_.session_rank)));
+  return record_failure(with_work(
+      make_error(ErrorCode::timed_out,
+                 "waited {} s for {}, and I/O server{} {} made no progress (deadline {} s){}",
+                 limit_ns / 1'000'000'000, what, silent.size() == 1 ? "" : "s",
+                 name_numbers({silent.begin(), silent.end()}), config_.deadline.count() / 1000, notes)
+          .at_rank(identity_.session_rank)));
 }
 
 // ---- failure and end

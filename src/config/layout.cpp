@@ -12,10 +12,13 @@
 namespace afterbay::config {
 namespace {
 
-/// "ranks 0-2, 5".
+/// "ranks 0-2, 5"; many ranges are cut off.
 std::string text_of_places(std::span<const int> ranks) {
   std::string text = ranks.size() == 1 ? "rank " : "ranks ";
+  constexpr int most_ranges = 32;
+  int ranges = 0;
   for (std::size_t i = 0; i < ranks.size();) {
+    if (++ranges > most_ranges) return text + fmt::format(" and {} others", ranks.size() - i);
     std::size_t last = i;
     while (last + 1 < ranks.size() && ranks[last + 1] == ranks[last] + 1) ++last;
     if (i > 0) text += ", ";

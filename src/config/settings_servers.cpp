@@ -4,12 +4,15 @@
 
 #include "base/units.hpp"
 
+#include "config/ranks_to_start.hpp"
 #include "config/setting_rows.hpp"
 
 namespace afterbay::config {
 namespace {
 
+/// Of servers and frontends.
 Kind<int> count_or_automatic() { return or_words(integer_in(1, 65'536), {{"auto", 0}}); }
+Kind<int> ranks_or_automatic() { return or_words(integer_in(1, most_ranks), {{"auto", 0}}); }
 
 void add_topology(std::vector<Setting<Config>>& table) {
   table.push_back(session(
@@ -47,12 +50,12 @@ void add_layout(std::vector<Setting<Config>>& table) {
                           "Number of nodes that have servers: the last ones, in the order of their lowest "
                           "ranks. Given alone, it puts one server on each of them or, with "
                           "`isolate_nodes`, makes all their ranks servers."));
-  table.push_back(session(agreed, "server_offset", or_words(integer_in(0, 1 << 20), {{"auto", -1}}),
+  table.push_back(session(agreed, "server_offset", or_words(integer_in(0, most_ranks), {{"auto", -1}}),
                           AFTERBAY_FIELD(layout.offset),
                           "Rank of the first server, counted from 0 among the ranks of each node if "
                           "servers are placed by node, else among all ranks. `auto`: the last ranks serve "
                           "or, with `server_spacing`, the ranks from 0 on."));
-  table.push_back(session(agreed, "server_spacing", count_or_automatic(), AFTERBAY_FIELD(layout.spacing),
+  table.push_back(session(agreed, "server_spacing", ranks_or_automatic(), AFTERBAY_FIELD(layout.spacing),
                           "Distance from one server to the next, in ranks counted as for `server_offset`; "
                           "for example to place the servers on different sockets."));
   table.push_back(session(agreed, "isolate_nodes", toggle(), AFTERBAY_FIELD(layout.isolate),
@@ -60,7 +63,7 @@ void add_layout(std::vector<Setting<Config>>& table) {
                           "these nodes are frontends with the topology `tiered`, else spare: `serve` "
                           "returns there at once."));
   table.push_back(
-      session(agreed, "model_ranks", count_or_automatic(), AFTERBAY_FIELD(model_ranks),
+      session(agreed, "model_ranks", ranks_or_automatic(), AFTERBAY_FIELD(model_ranks),
               "Number of model ranks: the first of those that do not serve. The others are spare: they "
               "count as servers, and `serve` returns there at once. `auto`: all that do not serve."));
   table.push_back(session(agreed, "frontends_per_node", count_or_automatic(),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The library's own communicator, with collective operations that end by a deadline.
+// The library's own communicator. Exchanges between its ranks: mpi/tree.hpp.
 #pragma once
 
 #include <mpi.h>
@@ -60,13 +60,6 @@ class Communicator {
 
   /// Collective: returns once all ranks have called it.
   Result<void> barrier(Millis limit) const;
-  /// Collective: the bytes of all ranks, of any length, in rank order.
-  [[nodiscard]] Result<std::vector<Bytes>> all_gather(std::span<const std::byte> own, Millis limit) const;
-  /// Collective: the same on `root` only; empty on other ranks.
-  [[nodiscard]] Result<std::vector<Bytes>> gather(std::span<const std::byte> own, int root,
-                                                  Millis limit) const;
-  /// Collective: root's bytes.
-  [[nodiscard]] Result<Bytes> broadcast(std::span<const std::byte> from_root, int root, Millis limit) const;
 
  private:
   explicit Communicator(MPI_Comm comm);

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/rank_names.hpp"
 #include "observe/profile.hpp"
 #include "observe/progress.hpp"
 
@@ -86,7 +87,7 @@ std::string hint_on_idle(const std::vector<int>& idle, std::size_t servers, cons
                          bool pools) {
   if (idle.empty()) return {};
   std::string text =
-      fmt::format("I/O server{} {} had nothing to do: ", idle.size() == 1 ? "" : "s", fmt::join(idle, ", "));
+      fmt::format("I/O server{} {} had nothing to do: ", idle.size() == 1 ? "" : "s", name_numbers(idle));
   if (pools)
     return text + "name a pool for more collections (collections.NAME.pool), or make its pool smaller";
   const std::string fewer = fmt::format("servers={}", servers - idle.size());

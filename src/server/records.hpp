@@ -109,7 +109,7 @@ class Records {
   std::vector<LastPut> last_ AFTERBAY_GUARDED_BY(ingest_thread);  ///< by model rank
 };
 
-/// "model rank 3", "model ranks 1, 2 and 5", "model ranks 1, 2, 5 and 12 others".
+/// "model rank 3", "model ranks 1, 2 and 5", "model ranks 0-4095 except 17".
 std::string text_of_ranks(const std::vector<int>& ranks);
 
 }  // namespace afterbay::server

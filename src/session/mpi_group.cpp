@@ -7,6 +7,8 @@
 
 #include "mpi/check.hpp"
 #include "mpi/request.hpp"
+#include "mpi/tree.hpp"
+#include "transport/mpi/consult.hpp"
 
 namespace afterbay::session {
 namespace {
@@ -65,6 +67,11 @@ Result<> MpiGroup::split(bool model, std::vector<int> others) {
 }
 
 bool MpiGroup::usable() const { return mpi::is_running(); }
+
+Result<std::vector<Group::Bytes>> MpiGroup::gather(const Bytes& mine) {
+  mpi::Tree tree(comm_);
+  return transport::network::gather(tree, {deadline_, "the reports of all ranks were collected"}, mine);
+}
 
 bool MpiGroup::await_models(std::chrono::milliseconds limit) {
   mpi::Request all_here;

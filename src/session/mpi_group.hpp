@@ -30,7 +30,7 @@ class MpiGroup : public Group {
   [[nodiscard]] int rank() const override { return rank_; }
   [[nodiscard]] int size() const override { return comm_.size(); }
   [[nodiscard]] bool usable() const override;
-  Result<std::vector<Bytes>> gather(const Bytes& mine) override { return comm_.gather(mine, 0, deadline_); }
+  Result<std::vector<Bytes>> gather(const Bytes& mine) override;
   bool await_models(std::chrono::milliseconds limit) override;
   EndingEarly ending_early(std::chrono::milliseconds limit) override;
   void leave_behind() override { left_behind_ = true; }

@@ -137,11 +137,12 @@ Result<> report_failure(const Account& mine, const config::Config& config, const
 }
 
 Result<> report(const Account& mine, const config::Config& config, Group& group, const ReportFiles& files) {
-  AFTERBAY_TRY_ASSIGN(const auto gathered, group.gather(wire::encode(AccountMessage{mine})));
+  AFTERBAY_TRY_ASSIGN(auto gathered, group.gather(wire::encode(AccountMessage{mine})));
   if (group.rank() != 0) return {};
   Account all;
-  for (const auto& bytes : gathered) {
+  for (auto& bytes : gathered) {
     AFTERBAY_TRY_ASSIGN(AccountMessage one, wire::decode<AccountMessage>(bytes));
+    bytes = {};  // traces may be long
     for (auto& profile : one.account.profiles) all.profiles.push_back(std::move(profile));
     for (auto& trace : one.account.traces) all.traces.push_back(std::move(trace));
     for (auto& it : one.account.collections) all.collections.push_back(std::move(it));

@@ -3,36 +3,11 @@
 // otherwise one message per server and step, however many fields there are.
 #include <mpi.h>
 
-#include <atomic>
 #include <string>
 #include <vector>
 
+#include "ranks/mpi_calls.hpp"
 #include "ranks/session_run.hpp"
-
-namespace {
-std::atomic<int> sends{0}, others{0};
-}  // namespace
-
-// MPI's profiling interface: all MPI calls of this program come here.
-extern "C" {
-int MPI_Isend(const void* bytes, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
-              MPI_Request* request) {
-  ++sends;
-  return PMPI_Isend(bytes, count, type, to, tag, comm, request);
-}
-int MPI_Improbe(int from, int tag, MPI_Comm comm, int* found, MPI_Message* message, MPI_Status* status) {
-  ++others;
-  return PMPI_Improbe(from, tag, comm, found, message, status);
-}
-int MPI_Imrecv(void* bytes, int count, MPI_Datatype type, MPI_Message* message, MPI_Request* request) {
-  ++others;
-  return PMPI_Imrecv(bytes, count, type, message, request);
-}
-int MPI_Test(MPI_Request* request, int* done, MPI_Status* status) {
-  ++others;
-  return PMPI_Test(request, done, status);
-}
-}
 
 namespace afterbay::testing {
 namespace {
@@ -68,10 +43,10 @@ Calls calls_of_steps(const SessionOptions& options, int fields, Pace pace = Pace
     step(0);
     session.wait(session.flush());  // all servers have the file open
     for (std::uint64_t record = 1; record <= steps; ++record) {
-      const Calls before{sends, others};
+      const Calls before{mpi_calls().sends, mpi_calls().others};
       step(record);
-      calls.sends += sends - before.sends;
-      calls.others += others - before.others;
+      calls.sends += mpi_calls().sends - before.sends;
+      calls.others += mpi_calls().others - before.others;
       if (pace == Pace::waits_after_steps) session.wait(session.flush());
     }
     file.close();

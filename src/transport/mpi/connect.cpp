@@ -3,11 +3,14 @@
 
 #include <algorithm>
 #include <climits>
+#include <iterator>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "transport/mpi/client.hpp"
+#include "transport/mpi/consult.hpp"
 #include "transport/mpi/mpi_carrier.hpp"
 #include "transport/mpi/roster.hpp"
 #include "transport/mpi/server.hpp"
@@ -16,26 +19,37 @@
 #include "transport/shm/peer.hpp"
 #include "transport/shm/port.hpp"
 #include "wire/archive.hpp"
+#include "wire/data_fields.hpp"
 #include "wire/message_list.hpp"
 
 namespace afterbay::transport {
 namespace {
 
+using network::RankCard;
 using network::Roster;
 
 using SetUpMessages = wire::MessageList<wire::first_set_up, struct StepReport>;
 
-/// A rank's report at the end of a set-up step: success, or an error.
+/// The address of a rank's shared memory.
+struct Address {
+  std::int32_t rank = 0;
+  std::uint64_t machine = 0;
+  std::string address;
+  template <class A>
+  void fields(A& a) {
+    a(rank, machine, address);
+  }
+};
+
+/// The report of some ranks at the end of a set-up step.
 struct StepReport {
   static constexpr wire::Kind kind = SetUpMessages::kind<StepReport>();
-  std::int32_t code = 0;
-  std::int32_t native = 0;
-  std::string message;
-  std::string segment;  ///< servers: address of the shared memory; empty: none
+  std::optional<Error> error;  ///< of the first rank that has one
+  std::vector<Address> memory;
 
   template <class A>
   void fields(A& a) {
-    a(code, native, message, segment);
+    a(error, memory);
   }
 };
 
@@ -46,18 +60,26 @@ class SetUp {
       : SetUp(std::make_shared<mpi::Communicator>(std::move(comm)), options) {}
 
   Result<Connection> run() {
-    AFTERBAY_TRY_ASSIGN(roster_, Roster::exchange(*comm_, options_));
+    auto connection = set_up();
+    if (!connection && connection.error().code == ErrorCode::timed_out)  // a late rank may still send
+      for (const auto& comm : connection_.communicators) comm->leave_behind();
+    return connection;
+  }
+
+ private:
+  Result<Connection> set_up() {
+    AFTERBAY_TRY_ASSIGN(roster_, Roster::exchange(tree_, manner_, options_,
+                                                  [this](const auto& all) { return check_sizes(all); }));
     if (options_.server_links) {  // to distinguish pairs of servers from those of model ranks
       AFTERBAY_TRY_ASSIGN(
           auto comm, mpi::Communicator::duplicate_of(options_.ranks, comm_->get(), options_.policy.deadline));
       connection_.communicators.push_back(std::make_shared<mpi::Communicator>(std::move(comm)));
       server_comm_ = connection_.communicators.back();
     }
-    for (const int server : roster_.servers()) {  // the same on all ranks, and so are failures
-      AFTERBAY_TRY_ASSIGN(const shm::Geometry geometry, make_geometry(server));
-      if (server == rank()) geometry_ = geometry;
+    if (options_.server) {
+      AFTERBAY_TRY_ASSIGN(geometry_,
+                          make_geometry(roster_.self(), roster_.models(), roster_.servers().size()));
     }
-    for (const int frontend : roster_.frontends()) AFTERBAY_TRY(check_frontend(frontend));
     Result<void> made = options_.server     ? make_server()
                         : options_.frontend ? make_frontend()
                                             : Result<void>();
@@ -76,39 +98,50 @@ class SetUp {
     return std::move(connection_);
   }
 
- private:
   SetUp(std::shared_ptr<mpi::Communicator> comm, const ConnectOptions& options)
-      : comm_(comm), options_(options) {
+      : comm_(comm),
+        options_(options),
+        manner_{options.policy.deadline, "ranks and I/O servers were connected", &options.ranks},
+        tree_(*comm_) {
     connection_.communicators.push_back(std::move(comm));
   }
 
   [[nodiscard]] int rank() const { return comm_->rank(); }
   [[nodiscard]] std::string server_label(std::size_t index) const {
-    return fmt::format("I/O server {} (rank {})", index, called(roster_.servers()[index]));
+    return fmt::format("I/O server {} (rank {})", index, called(roster_.servers()[index].rank));
   }
   /// A rank as named in errors.
-  [[nodiscard]] int called(int rank) const {
-    return options_.ranks.empty() ? rank : options_.ranks[static_cast<std::size_t>(rank)];
-  }
+  [[nodiscard]] int called(int rank) const { return manner_.called(rank); }
 
   /// Checks of a server's memory and of the sizes on any rank.
-  Result<shm::Geometry> make_geometry(int server) const {
+  Result<shm::Geometry> make_geometry(const RankCard& server, std::size_t models, std::size_t servers) const {
     if (network::segment_capacity(options_.sizes) > INT_MAX)
       return fail(ErrorCode::invalid_argument, "segment_bytes and block_bytes must be less than 2 GiB");
-    const std::size_t servers = options_.server_links ? roster_.servers().size() : 0;
     LinkSizes sizes = options_.sizes;
-    sizes.memory_bytes = roster_.card(server).memory_bytes;
-    return shm::make_geometry(sizes, roster_.models().size() + servers);
+    sizes.memory_bytes = server.memory_bytes;
+    return shm::make_geometry(sizes, models + (options_.server_links ? servers : 0));
+  }
+
+  /// Whether all servers and frontends can have their memory; on rank 0.
+  [[nodiscard]] Result<void> check_sizes(const network::Company& all) const {
+    for (const int server : all.servers())
+      AFTERBAY_TRY(make_geometry(all.card(server), all.models().size(), all.servers().size()));
+    for (const int frontend : all.frontends()) AFTERBAY_TRY(check_frontend(all, frontend));
+    return {};
   }
 
   /// Creates the memory for this server's segment; shared, with an open door, if model ranks will
   /// map it.
   Result<shm::Mapping> make_memory() {
-    const auto maps_it = [&](int other) { return other != rank() && roster_.shares_memory(other, rank()); };
-    const auto puts_into_it = [&](int model) {
-      return !roster_.frontend_of(model, rank()) && maps_it(model);
+    const std::vector<std::int32_t> routes = network::from_turns(roster_.view().routes);
+    const auto puts_into_it = [&](const network::NearModel& it) {
+      const bool direct = it.model >= routes.size() || routes[it.model] < 0;
+      return it.shares != 0 && direct && roster_.model_rank(it.model) != rank();
     };
-    const bool shared = std::ranges::any_of(roster_.models(), puts_into_it) ||
+    const auto maps_it = [&](const RankCard& other) {
+      return other.rank != rank() && roster_.shares_memory(other);
+    };
+    const bool shared = std::ranges::any_of(roster_.view().near, puts_into_it) ||
                         (options_.server_links && std::ranges::any_of(roster_.servers(), maps_it));
     if (!shared) return shm::Mapping::anonymous(geometry_.total_bytes);
     AFTERBAY_TRY_ASSIGN(shm::SharedMemory memory, shm::Mapping::create(geometry_.total_bytes));
@@ -127,7 +160,7 @@ class SetUp {
   }
 
   [[nodiscard]] std::string model_label(std::size_t index) const {
-    return fmt::format("model rank {} (rank {})", index, called(roster_.models()[index]));
+    return fmt::format("model rank {} (rank {})", index, called(roster_.model_rank(index)));
   }
   [[nodiscard]] std::string frontend_label(int frontend) const {
     return fmt::format("the frontend at rank {}", called(frontend));
@@ -136,33 +169,37 @@ class SetUp {
   void add_peers() {
     auto net = std::make_unique<network::MpiNetwork>(comm_, options_.sizes);
     std::map<int, std::shared_ptr<network::Frontend>> frontends;
+    for (const RankCard& it : roster_.view().frontends)
+      frontends[it.rank] = std::make_shared<network::Frontend>(network::Frontend{
+          frontend_label(it.rank), it.host, ProcessWatch(roster_.watchable(it)), options_.policy});
+    const std::vector<std::int32_t> routes = network::from_turns(roster_.view().routes);
+    const auto& near = roster_.view().near;
+    std::size_t next_near = 0;
     bool polled = false;
-    for (std::size_t i = 0; i < roster_.models().size(); ++i) {
-      const int model = roster_.models()[i];
+    for (std::size_t i = 0; i < roster_.models(); ++i) {
+      const int model = roster_.model_rank(i);
+      const bool is_near = next_near < near.size() && near[next_near].model == i;
+      const network::NearModel beside = is_near ? near[next_near++] : network::NearModel{};
+      const ProcessId process{beside.pid, beside.pid_space};
       std::string label = model_label(i);
-      if (const auto via = roster_.frontend_of(model, rank())) {
-        auto& frontend = frontends[*via];
-        if (!frontend)
-          frontend = std::make_shared<network::Frontend>(
-              network::Frontend{frontend_label(*via), roster_.host(*via),
-                                ProcessWatch(roster_.watchable(*via, rank())), options_.policy});
+      if (i < routes.size() && routes[i] >= 0) {
+        const int via = routes[i];
         auto peer = std::make_unique<network::MpiPeer>(
             comm_, *port_, segment_->header().progress,
-            network::MpiPeerOptions{i, *via, std::move(label), options_.sizes, options_.policy,
-                                    roster_.watchable(model, rank()), network::relay_tag(i), frontend});
-        net->add(*via, i, *peer, frontend);
+            network::MpiPeerOptions{i, via, std::move(label), options_.sizes, options_.policy, process,
+                                    network::relay_tag(i), frontends[via]});
+        net->add(via, i, *peer, frontends[via]);
         port_->add(std::move(peer));
         polled = true;
         continue;
       }
-      if (roster_.shares_memory(model, rank())) {
+      if (beside.shares != 0) {
         port_->add(std::make_unique<shm::ShmPeer>(segment_, i, "shm", std::move(label)));
         continue;
       }
       auto peer = std::make_unique<network::MpiPeer>(
           comm_, *port_, segment_->header().progress,
-          network::MpiPeerOptions{i, model, std::move(label), options_.sizes, options_.policy,
-                                  roster_.watchable(model, rank())});
+          network::MpiPeerOptions{i, model, std::move(label), options_.sizes, options_.policy, process});
       net->add(model, *peer);
       port_->add(std::move(peer));
       polled = true;
@@ -179,18 +216,18 @@ class SetUp {
     auto net = std::make_unique<network::MpiNetwork>(server_comm_, options_.sizes);
     bool polled = false;
     for (std::size_t i = 0; i < roster_.servers().size(); ++i) {
-      const int server = roster_.servers()[i];
-      const std::size_t peer = roster_.models().size() + i;
+      const RankCard& server = roster_.servers()[i];
+      const std::size_t peer = roster_.models() + i;
       port_->pool().publish(peer, shm::order_end);
-      if (server == rank() || roster_.shares_memory(server, rank())) {
+      if (roster_.shares_memory(server)) {
         port_->add(std::make_unique<shm::ShmPeer>(segment_, peer, "shm", server_label(i)));
         continue;
       }
       auto end = std::make_unique<network::MpiPeer>(
           server_comm_, *port_, segment_->header().progress,
-          network::MpiPeerOptions{peer, server, server_label(i), options_.sizes, options_.policy,
-                                  roster_.watchable(server, rank())});
-      net->add(server, *end);
+          network::MpiPeerOptions{peer, server.rank, server_label(i), options_.sizes, options_.policy,
+                                  roster_.watchable(server)});
+      net->add(server.rank, *end);
       port_->add(std::move(end));
       polled = true;
     }
@@ -199,15 +236,17 @@ class SetUp {
 
   Result<void> attach_servers() {
     const auto& servers = roster_.servers();
-    const auto self = static_cast<std::size_t>(std::ranges::find(servers, rank()) - servers.begin());
+    const auto self =
+        static_cast<std::size_t>(std::ranges::find(servers, rank(), &RankCard::rank) - servers.begin());
     const auto links = std::make_shared<RankLinks>();
     for (std::size_t i = 0; i < servers.size(); ++i) {
       std::unique_ptr<ClientLink> link;
-      if (servers[i] == rank()) {
-      } else if (roster_.shares_memory(rank(), servers[i])) {
-        AFTERBAY_TRY_ASSIGN(link, share(i, roster_.models().size() + self, links));
+      if (servers[i].rank == rank()) {
+      } else if (roster_.shares_memory(servers[i])) {
+        AFTERBAY_TRY_ASSIGN(link, share(i, roster_.models() + self, links));
       } else {
-        AFTERBAY_TRY_ASSIGN(link, over_mpi(server_comm_, server_staging_, i, {.rank = servers[i]}, links));
+        AFTERBAY_TRY_ASSIGN(link,
+                            over_mpi(server_comm_, server_staging_, i, {.rank = servers[i].rank}, links));
       }
       connection_.server_links.push_back(std::move(link));
     }
@@ -216,15 +255,13 @@ class SetUp {
 
   Result<void> attach() {
     if (!options_.model) return {};
-    const auto& models = roster_.models();
-    const auto self = static_cast<std::size_t>(std::ranges::find(models, rank()) - models.begin());
     for (std::size_t i = 0; i < roster_.servers().size(); ++i) {
-      const int server = roster_.servers()[i];
-      const auto via = roster_.frontend_of(rank(), server);
-      AFTERBAY_TRY_ASSIGN(auto link, via ? reach(i, *via)
-                                     : roster_.shares_memory(rank(), server)
-                                         ? share(i, self, rank_links_)
-                                         : over_mpi(comm_, staging_, i, {.rank = server}, rank_links_));
+      const RankCard& server = roster_.servers()[i];
+      const network::Via* const via = roster_.via(server.pool);
+      AFTERBAY_TRY_ASSIGN(auto link, via != nullptr ? reach(i, *via)
+                                     : roster_.shares_memory(server)
+                                         ? share(i, roster_.own_number(), rank_links_)
+                                         : over_mpi(comm_, staging_, i, {.rank = server.rank}, rank_links_));
       connection_.links.push_back(std::move(link));
     }
     return {};
@@ -233,10 +270,12 @@ class SetUp {
   Result<std::unique_ptr<ClientLink>> share(std::size_t server, std::size_t self,
                                             const std::shared_ptr<RankLinks>& rank_links) {
     std::shared_ptr<shm::Segment> segment = segment_;
-    if (roster_.servers()[server] != rank()) {
-      AFTERBAY_TRY_ASSIGN(const shm::Geometry geometry, make_geometry(roster_.servers()[server]));
-      AFTERBAY_TRY_ASSIGN(shm::Mapping mapping,
-                          shm::Mapping::open(address_of(roster_.servers()[server]), geometry.total_bytes));
+    const RankCard& card = roster_.servers()[server];
+    if (card.rank != rank()) {
+      AFTERBAY_TRY_ASSIGN(const shm::Geometry geometry,
+                          make_geometry(card, roster_.models(), roster_.servers().size()));
+      AFTERBAY_TRY_ASSIGN(const std::string address, address_of(card.rank));
+      AFTERBAY_TRY_ASSIGN(shm::Mapping mapping, shm::Mapping::open(address, geometry.total_bytes));
       AFTERBAY_TRY_ASSIGN(shm::Segment attached, shm::Segment::attach(std::move(mapping), geometry));
       segment = std::make_shared<shm::Segment>(std::move(attached));
     }
@@ -268,8 +307,8 @@ class SetUp {
 
   /// The process of a server for ClientLink::never_heard; empty: it belongs to a model rank.
   [[nodiscard]] std::string dedicated(std::size_t server) const {
-    const int at = roster_.servers()[server];
-    return roster_.card(at).model != 0 ? "" : server_label(server) + " on host " + roster_.host(at);
+    const RankCard& card = roster_.servers()[server];
+    return card.model != 0 ? "" : server_label(server) + " on host " + card.host;
   }
 
   std::unique_ptr<ClientLink> link_by(std::unique_ptr<network::Carrier> carrier, std::size_t server,
@@ -278,81 +317,68 @@ class SetUp {
     return std::make_unique<network::MpiClientLink>(
         std::move(carrier),
         network::MpiClientOptions{server_label(server) + through, options_.sizes, options_.policy,
-                                  roster_.watchable(roster_.servers()[server], rank()), links,
-                                  std::move(dedicated)});
+                                  roster_.watchable(roster_.servers()[server]), links, std::move(dedicated)});
   }
 
   // ---- tiered: frontends between model ranks and servers
 
-  /// The ranks and servers that a frontend connects; the same on all ranks.
-  struct Behind {
-    std::vector<std::size_t> clients;  ///< numbers of its model ranks
-    std::vector<std::size_t> near;     ///< those of its model ranks that share memory with it
-    std::vector<std::size_t> servers;  ///< numbers of its servers
-    [[nodiscard]] std::size_t pairs() const { return clients.size() * servers.size(); }
-  };
-
-  [[nodiscard]] Behind behind(int frontend) const {
-    Behind it;
-    const auto& servers = roster_.servers();
-    for (std::size_t s = 0; s < servers.size(); ++s)
-      if (roster_.card(servers[s]).pool == roster_.card(frontend).pool) it.servers.push_back(s);
-    if (it.servers.empty()) return it;
-    for (std::size_t m = 0; m < roster_.models().size(); ++m) {
-      const int model = roster_.models()[m];
-      if (roster_.frontend_of(model, servers[it.servers.front()]) != frontend) continue;
-      it.clients.push_back(m);
-      if (roster_.shares_memory(model, frontend)) it.near.push_back(m);
-    }
-    return it;
+  /// The numbers of the servers of a pool.
+  [[nodiscard]] std::vector<std::size_t> servers_of(int pool) const {
+    std::vector<std::size_t> numbers;
+    for (std::size_t s = 0; s < roster_.servers().size(); ++s)
+      if (roster_.servers()[s].pool == pool) numbers.push_back(s);
+    return numbers;
   }
 
-  [[nodiscard]] Result<relay::Shares> shares_at(int frontend) const {
-    const Behind it = behind(frontend);
-    return relay::divide(roster_.card(frontend).memory_bytes, it.clients.size(), it.servers.size(),
-                         options_.sizes);
+  [[nodiscard]] Result<relay::Shares> shares_at(const RankCard& frontend, std::size_t clients,
+                                                std::size_t servers) const {
+    return relay::divide(frontend.memory_bytes, clients, servers, options_.sizes);
   }
 
   /// The part of a frontend's memory that it shares with its near ranks.
-  [[nodiscard]] relay::ChannelGeometry channel_of(const Behind& it, relay::Shares shares) const {
-    shares.common = static_cast<std::uint32_t>(shares.common * it.near.size() / it.clients.size());
-    return relay::channel_geometry(it.near.size(), it.servers.size(), shares, options_.sizes);
+  [[nodiscard]] relay::ChannelGeometry channel_of(std::size_t near, std::size_t clients, std::size_t servers,
+                                                  relay::Shares shares) const {
+    shares.common = static_cast<std::uint32_t>(shares.common * near / clients);
+    return relay::channel_geometry(near, servers, shares, options_.sizes);
   }
 
-  [[nodiscard]] Result<void> check_frontend(int frontend) const {
+  /// On rank 0.
+  [[nodiscard]] Result<void> check_frontend(const network::Company& all, int frontend) const {
     int* most = nullptr;
     int known = 0;
     MPI_Comm_get_attr(comm_->get(), MPI_TAG_UB, static_cast<void*>(&most), &known);
-    const std::size_t tags = std::max(roster_.models().size(), roster_.servers().size());
+    const std::size_t tags = std::max(all.models().size(), all.servers().size());
     if (known != 0 && network::relay_tag(tags) > *most)
       return fail(ErrorCode::resources,
                   "this MPI has message tags up to {} only, and with frontends {} model ranks and {} servers "
                   "need more: "
                   "use the topology dedicated",
-                  *most, roster_.models().size(), roster_.servers().size());
-    if (auto shares = shares_at(frontend); !shares)
+                  *most, all.models().size(), all.servers().size());
+    auto shares = shares_at(all.card(frontend), all.clients(frontend).size(), all.servers_behind(frontend));
+    if (!shares)
       return fail(std::move(shares).error().at_rank(called(frontend)).add(frontend_label(frontend)));
     return {};
   }
 
   Result<void> make_frontend() {
-    const Behind it = behind(rank());
-    AFTERBAY_TRY_ASSIGN(const relay::Shares shares, shares_at(rank()));
+    const std::vector<std::uint64_t>& near = roster_.view().near_clients;
+    const std::size_t clients = roster_.view().clients.size();
+    const std::vector<std::size_t> servers = servers_of(options_.pool);
+    AFTERBAY_TRY_ASSIGN(const relay::Shares shares, shares_at(roster_.self(), clients, servers.size()));
     relay_.far_common = shares.common;
     relay_.sizes = options_.sizes;
     relay_.policy = options_.policy;
     relay_.label = frontend_label(rank());
-    for (const std::size_t m : it.clients) {
-      const auto slot = std::ranges::find(it.near, m);
-      relay_.clients.push_back({m, roster_.models()[m], model_label(m), std::nullopt});
-      if (slot != it.near.end())
-        relay_.clients.back().slot = static_cast<std::size_t>(slot - it.near.begin());
+    for (const std::uint64_t m : roster_.view().clients) {
+      const auto slot = std::ranges::find(near, m);
+      relay_.clients.push_back({m, roster_.model_rank(m), model_label(m), std::nullopt});
+      if (slot != near.end()) relay_.clients.back().slot = static_cast<std::size_t>(slot - near.begin());
     }
-    for (const std::size_t s : it.servers)
-      relay_.servers.push_back({s, roster_.servers()[s], server_label(s),
-                                roster_.watchable(roster_.servers()[s], rank()), dedicated(s)});
-    if (it.near.empty()) return {};
-    const relay::ChannelGeometry geometry = channel_of(it, shares);
+    for (const std::size_t s : servers)
+      relay_.servers.push_back({s, roster_.servers()[s].rank, server_label(s),
+                                roster_.watchable(roster_.servers()[s]), dedicated(s)});
+    if (near.empty()) return {};
+    const relay::ChannelGeometry geometry = channel_of(near.size(), clients, servers.size(), shares);
     relay_.far_common -= geometry.shares.common;
     AFTERBAY_TRY_ASSIGN(shm::SharedMemory memory, shm::Mapping::create(geometry.total_bytes()));
     door_ = std::move(memory.door);
@@ -361,72 +387,91 @@ class SetUp {
   }
 
   /// The link to a server behind a frontend.
-  Result<std::unique_ptr<ClientLink>> reach(std::size_t server, int frontend) {
-    const Behind it = behind(frontend);
-    const std::string through = fmt::format(", through {},", frontend_label(frontend));
-    if (!roster_.shares_memory(rank(), frontend)) {
+  Result<std::unique_ptr<ClientLink>> reach(std::size_t server, const network::Via& via) {
+    const RankCard& frontend = via.card;
+    const std::vector<std::size_t> servers = servers_of(frontend.pool);
+    const std::string label = frontend_label(frontend.rank);
+    const std::string through = fmt::format(", through {},", label);
+    if (!roster_.shares_memory(frontend)) {
       AFTERBAY_TRY_ASSIGN(auto carrier, make_carrier(comm_, staging_,
-                                                     {.rank = frontend,
+                                                     {.rank = frontend.rank,
                                                       .up_tag = network::relay_tag(server),
                                                       .down_tag = network::relay_tag(server),
-                                                      .frontend = frontend_label(frontend),
-                                                      .process = roster_.watchable(frontend, rank())}));
+                                                      .frontend = label,
+                                                      .process = roster_.watchable(frontend)}));
       // From here the two cannot be distinguished if one is silent.
-      const std::string both = fmt::format("{}, or {} on host {} on the way there,", dedicated(server),
-                                           frontend_label(frontend), roster_.host(frontend));
+      const std::string both =
+          fmt::format("{}, or {} on host {} on the way there,", dedicated(server), label, frontend.host);
       return link_by(std::move(carrier), server, through, both, rank_links_);
     }
-    auto& end = channels_[frontend];
+    auto& end = channels_[frontend.rank];
     if (!end) {
-      AFTERBAY_TRY_ASSIGN(const relay::Shares shares, shares_at(frontend));
-      const relay::ChannelGeometry geometry = channel_of(it, shares);
-      AFTERBAY_TRY_ASSIGN(shm::Mapping mapping,
-                          shm::Mapping::open(address_of(frontend), geometry.total_bytes()));
-      const auto& models = roster_.models();
-      const auto self = static_cast<std::size_t>(std::ranges::find(models, rank()) - models.begin());
-      const auto slot = static_cast<std::size_t>(std::ranges::find(it.near, self) - it.near.begin());
-      end = std::make_shared<relay::ChannelEnd>(relay::Channel::attach(std::move(mapping), geometry), slot,
-                                                frontend_label(frontend), roster_.host(frontend),
+      AFTERBAY_TRY_ASSIGN(const relay::Shares shares, shares_at(frontend, via.clients, servers.size()));
+      const relay::ChannelGeometry geometry = channel_of(via.near, via.clients, servers.size(), shares);
+      AFTERBAY_TRY_ASSIGN(const std::string address, address_of(frontend.rank));
+      AFTERBAY_TRY_ASSIGN(shm::Mapping mapping, shm::Mapping::open(address, geometry.total_bytes()));
+      end = std::make_shared<relay::ChannelEnd>(relay::Channel::attach(std::move(mapping), geometry),
+                                                via.slot.value_or(0), label, frontend.host,
                                                 options_.policy.deadline);
     }
-    const auto behind_it =
-        static_cast<std::size_t>(std::ranges::find(it.servers, server) - it.servers.begin());
+    const auto behind_it = static_cast<std::size_t>(std::ranges::find(servers, server) - servers.begin());
     return link_by(std::make_unique<relay::RelayCarrier>(end, behind_it), server, through, dedicated(server),
                    rank_links_);
   }
 
-  [[nodiscard]] const std::string& address_of(int rank) const {
-    return addresses_[static_cast<std::size_t>(rank)];
+  [[nodiscard]] Result<std::string> address_of(int rank) const {
+    const auto found = addresses_.find(rank);
+    if (found != addresses_.end()) return found->second;
+    return fail(
+        ErrorCode::invalid_argument,
+        "rank {} and rank {} are to share memory, but do not run on the same node (or run in different "
+        "containers); use the transport `auto`",
+        called(this->rank()), called(rank));
   }
 
-  /// Collective: fails on all ranks if `own` failed on one, naming the first such rank.
+  /// Collective: fails on all ranks if `own` failed on one, naming the first such rank. Ranks get
+  /// the addresses of the memory on their machine.
   Result<void> agree(const Result<void>& own) {
-    StepReport report;
-    if (!own)
-      report = {static_cast<std::int32_t>(own.error().code), own.error().native, own.error().message, {}};
-    if (door_.fd() >= 0) report.segment = door_.address();
-    AFTERBAY_TRY_ASSIGN(const auto all, comm_->all_gather(wire::encode(report), options_.policy.deadline));
-    addresses_.clear();
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      AFTERBAY_TRY_ASSIGN(StepReport other, wire::decode<StepReport>(all[i]));
-      if (other.code != 0)
-        return fail(make_error(static_cast<ErrorCode>(other.code), "rank {}: {}", called(static_cast<int>(i)),
-                               other.message)
-                        .with_native(other.native)
-                        .at_rank(called(static_cast<int>(i)))
-                        .add("while ranks and I/O servers were connected"));
-      addresses_.push_back(std::move(other.segment));
+    StepReport mine;
+    if (!own) {
+      mine.error = make_error(own.error().code, "rank {}: {}", called(rank()), own.error().message);
+      mine.error->with_native(own.error().native).at_rank(called(rank()));
+      mine.error->add("while ranks and I/O servers were connected");
     }
+    if (door_.fd() >= 0) mine.memory.push_back({rank(), roster_.self().machine, door_.address()});
+    network::Steps<StepReport, StepReport> steps;
+    steps.join = [](StepReport& to, int, StepReport theirs) {
+      if (!to.error) to.error = std::move(theirs.error);
+      std::ranges::move(theirs.memory, std::back_inserter(to.memory));
+    };
+    steps.decide = [](StepReport all) -> Result<StepReport> {
+      if (all.error) return fail(*std::move(all.error));
+      return all;
+    };
+    steps.part = [this](int first, int, const StepReport& all) {
+      const auto& children = tree_.place().children;
+      const auto child = static_cast<std::size_t>(std::ranges::find(children, first) - children.begin());
+      StepReport part;
+      for (const Address& it : all.memory)
+        if (roster_.below_is_on(child, it.machine)) part.memory.push_back(it);
+      return part;
+    };
+    AFTERBAY_TRY_ASSIGN(StepReport all, network::consult(tree_, manner_, std::move(mine), steps));
+    addresses_.clear();
+    for (Address& it : all.memory)
+      if (it.machine == roster_.self().machine) addresses_.emplace(it.rank, std::move(it.address));
     return {};
   }
 
   std::shared_ptr<const mpi::Communicator> comm_;
   const ConnectOptions& options_;
+  network::Manner manner_;
+  mpi::Tree tree_;
   std::shared_ptr<const mpi::Communicator> server_comm_;  ///< used with server_links
   Roster roster_;
   shm::Geometry geometry_;
-  shm::Door door_;                      ///< to the memory of this rank's server, during the set-up
-  std::vector<std::string> addresses_;  ///< shared-memory addresses of all ranks; empty: none
+  shm::Door door_;                        ///< to the memory of this rank's server, during the set-up
+  std::map<int, std::string> addresses_;  ///< of shared memory on this machine, by rank
   std::shared_ptr<shm::Segment> segment_;
   std::unique_ptr<shm::Port> port_;
   network::RelayOptions relay_;                                 ///< for a frontend

@@ -27,9 +27,9 @@ struct ConnectOptions {
   bool server = false;            ///< this rank is an I/O server; both: inline
   bool frontend = false;          ///< this rank forwards data to the servers of its pool
   int pool = 0;                   ///< the pool of a server or frontend
-  /// By pool, then by rank: the frontend through which the rank sends to the pool's servers; -1, or
-  /// no entry: directly.
-  std::vector<std::vector<int>> frontends;
+  /// By pool: the frontend through which this model rank sends to the pool's servers; -1, or no
+  /// entry: directly.
+  std::vector<int> frontends;
   std::uint64_t frontend_bytes = 0;  ///< memory of a frontend; the same on all ranks of its pool
   std::optional<int> declared_node;  ///< for tests: ranks of different declared nodes never share memory
   bool server_links = false;         ///< servers also exchange messages; the same on all ranks

@@ -105,9 +105,7 @@ class LaneTable {
     return go_on();
   }
   /// The clients in turn; there must be one.
-  std::size_t next_client() noexcept {
-    return std::exchange(next_client_, (next_client_ + 1) % clients_);
-  }
+  std::size_t next_client() noexcept { return std::exchange(next_client_, (next_client_ + 1) % clients_); }
 
  private:
   class Index {

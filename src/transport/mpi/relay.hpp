@@ -232,7 +232,7 @@ class Relay {
   std::vector<ServerState> servers_;
   std::deque<Incoming> incoming_;
   std::vector<Bytes> spare_;    ///< free buffers
-  std::size_t held_back_ = 0;    ///< entries of ClientState::held_back
+  std::size_t held_back_ = 0;   ///< entries of ClientState::held_back
   std::size_t far_common_ = 0;  ///< RelayOptions::far_common in use
   Listener listener_;           ///< may be null
   Figures figures_;

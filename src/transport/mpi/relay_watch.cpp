@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <span>
 
+#include "base/rank_names.hpp"
 #include "transport/mpi/relay.hpp"
 
 namespace afterbay::transport::network {
@@ -143,10 +144,14 @@ void Relay::let_go() {
 }
 
 std::string Relay::missing_clients() const {
-  std::string text;
-  for (std::size_t c = 0; c < clients_.size(); ++c)
-    if (clients_[c].life == Life::present) text += (text.empty() ? "" : ", ") + options_.clients[c].label;
-  return text;
+  std::vector<int> missing;
+  std::string one;
+  for (std::size_t c = 0; c < clients_.size(); ++c) {
+    if (clients_[c].life != Life::present) continue;
+    missing.push_back(static_cast<int>(options_.clients[c].peer));
+    one = options_.clients[c].label;
+  }
+  return missing.size() == 1 ? one : "model " + name_ranks(std::move(missing));
 }
 
 void Relay::finish_if_done(std::uint64_t now) {

@@ -3,13 +3,12 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <bit>
-#include <cstring>
 #include <fstream>
 #include <string_view>
 
 #include "base/host.hpp"
-#include "transport/mpi/stream.hpp"
 
 namespace afterbay::transport::network {
 namespace {
@@ -27,9 +26,47 @@ std::uint64_t digest_of(const LinkSizes& s) {
                             s.receive_bytes));
 }
 
-std::span<const std::byte> bytes_of(const RankCard& card) {
-  return {reinterpret_cast<const std::byte*>(&card), sizeof card};
+/// The cards of the ranks below a rank and its own, in rank order.
+struct Cards {
+  static constexpr wire::Kind kind{220};
+  std::vector<RankCard> cards;
+  template <class A>
+  void fields(A& a) {
+    a(cards);
+  }
+};
+
+struct Views {
+  static constexpr wire::Kind kind{221};
+  std::vector<std::int32_t> models;  ///< first and last ranks of ranges of model ranks
+  std::vector<RankCard> servers;
+  std::vector<RankView> views;  ///< of the ranks to which this is sent, in rank order
+  template <class A>
+  void fields(A& a) {
+    a(models, servers, views);
+  }
+};
+
+RankCard own_card(int rank, const ConnectOptions& options) {
+  RankCard own;
+  own.rank = rank;
+  own.model = options.model ? 1 : 0;
+  own.server = options.server ? 1 : 0;
+  own.frontend = options.frontend ? 1 : 0;
+  own.transport = static_cast<std::uint8_t>(options.transport);
+  own.declared_node = options.declared_node.value_or(-1);
+  own.machine = machine_number();
+  own.settings = digest_of(options.sizes);
+  own.pool = options.pool;
+  own.memory_bytes = options.frontend ? options.frontend_bytes : options.sizes.memory_bytes;
+  own.pid = own_process().pid;
+  own.pid_space = own_process().space;
+  if (options.server || options.frontend) own.host = host_name();
+  if (options.model) own.routes.assign(options.frontends.begin(), options.frontends.end());
+  return own;
 }
+
+bool same_machine(const RankCard& a, const RankCard& b) { return a.machine == b.machine; }
 
 }  // namespace
 
@@ -43,86 +80,234 @@ std::uint64_t machine_number() {
                             own_process().space));
 }
 
-Result<Roster> Roster::exchange(const mpi::Communicator& comm, const ConnectOptions& options) {
-  RankCard own;
-  own.model = options.model;
-  own.server = options.server;
-  own.transport = static_cast<std::uint8_t>(options.transport);
-  own.declared_node = options.declared_node.value_or(-1);
-  own.machine = machine_number();
-  own.settings = digest_of(options.sizes);
-  own.frontend = options.frontend;
-  own.pool = options.pool;
-  own.memory_bytes = options.frontend ? options.frontend_bytes : options.sizes.memory_bytes;
-  own.process = own_process();
-  host_name().copy(own.host.data(), own.host.size() - 1);
-  AFTERBAY_TRY_ASSIGN(const auto all, comm.all_gather(bytes_of(own), options.policy.deadline));
-  Roster roster;
-  roster.cards_.resize(all.size());
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (all[i].size() != sizeof(RankCard))
-      return fail(ErrorCode::conflict, "rank {} uses another version of the library than rank {}", i,
-                  comm.rank());
-    std::memcpy(&roster.cards_[i], all[i].data(), sizeof(RankCard));
-    if (roster.cards_[i].model != 0) roster.models_.push_back(static_cast<int>(i));
-    if (roster.cards_[i].frontend != 0) roster.frontends_.push_back(static_cast<int>(i));
-    if (roster.cards_[i].server != 0) roster.servers_.push_back(static_cast<int>(i));
+bool share_memory(const RankCard& a, const RankCard& b) noexcept {
+  if (a.rank == b.rank) return true;
+  switch (static_cast<TransportChoice>(a.transport)) {
+    case TransportChoice::shm: return true;
+    case TransportChoice::mpi: return false;
+    case TransportChoice::automatic: break;
   }
-  roster.routes_ = options.frontends;
-  AFTERBAY_TRY(roster.check());
-  return roster;
+  return same_machine(a, b) && a.declared_node == b.declared_node;
 }
 
-Result<void> Roster::check() const {
+std::vector<Turns> to_turns(const std::vector<std::int32_t>& list) {
+  constexpr std::size_t longest_turn = 64;
+  std::vector<Turns> all;
+  for (std::size_t at = 0; at < list.size();) {
+    std::size_t best_turn = 1;
+    std::size_t best = 0;
+    for (std::size_t turn = 1; turn <= std::min(longest_turn, list.size() - at); ++turn) {
+      std::size_t count = turn;
+      while (at + count < list.size() && list[at + count] == list[at + count - turn]) ++count;
+      // A longer turn must save more than its own length.
+      if (best == 0 || count >= best + 2 * turn) {
+        best = count;
+        best_turn = turn;
+      }
+      if (at + count == list.size()) break;
+    }
+    const auto begin = list.begin() + static_cast<std::ptrdiff_t>(at);
+    all.push_back({best, {begin, begin + static_cast<std::ptrdiff_t>(best_turn)}});
+    at += best;
+  }
+  return all;
+}
+
+std::vector<std::int32_t> from_turns(const std::vector<Turns>& turns) {
+  std::vector<std::int32_t> list;
+  for (const Turns& it : turns)
+    for (std::uint64_t i = 0; i < it.count && !it.frontends.empty(); ++i)
+      list.push_back(it.frontends[i % it.frontends.size()]);
+  return list;
+}
+
+// ---- rank 0
+
+Company::Company(std::vector<RankCard> cards) : cards_(std::move(cards)) {
+  for (const RankCard& it : cards_) {
+    if (it.model != 0) {
+      by_machine_[it.machine].push_back(models_.size());
+      for (const int frontend : it.routes)
+        if (frontend >= 0 && (clients_[frontend].empty() || clients_[frontend].back() != models_.size()))
+          clients_[frontend].push_back(models_.size());
+      models_.push_back(it.rank);
+    }
+    if (it.frontend != 0) frontends_.push_back(it.rank);
+    if (it.server != 0) servers_.push_back(it.rank);
+  }
+  for (const int frontend : frontends_) {
+    const int pool = card(frontend).pool;
+    if (routes_.contains(pool)) continue;
+    std::vector<std::int32_t> of_pool;
+    for (const int model : models_) of_pool.push_back(via(model, pool));
+    routes_[pool] = to_turns(of_pool);
+  }
+}
+
+int Company::via(int model, int pool) const {
+  const auto& routes = card(model).routes;
+  return static_cast<std::size_t>(pool) < routes.size() ? routes[static_cast<std::size_t>(pool)] : -1;
+}
+
+std::size_t Company::servers_behind(int frontend) const {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(servers_, [&](int server) { return card(server).pool == card(frontend).pool; }));
+}
+
+const std::vector<std::uint64_t>& Company::clients(int frontend) const {
+  static const std::vector<std::uint64_t> none;
+  const auto found = clients_.find(frontend);
+  return found == clients_.end() ? none : found->second;
+}
+
+Result<void> Company::check(const Manner& manner) const {
   if (models_.empty() || servers_.empty())
     return fail(ErrorCode::invalid_argument,
                 "of {} ranks {} are model ranks and {} I/O servers: at least one of each is needed",
                 cards_.size(), models_.size(), servers_.size());
-  for (std::size_t i = 1; i < cards_.size(); ++i) {
-    if (cards_[i].settings != cards_[0].settings || cards_[i].transport != cards_[0].transport)
+  for (const RankCard& it : cards_) {
+    const int number = manner.called(it.rank);
+    if (it.settings != cards_[0].settings || it.transport != cards_[0].transport)
       return fail(
           make_error(
               ErrorCode::conflict,
-              "rank {} has other transport settings (sizes or choice of transport) than rank 0; give all "
+              "rank {} has other transport settings (sizes or choice of transport) than rank {}; give all "
               "ranks the same configuration",
-              i)
-              .at_rank(static_cast<int>(i)));
-    if ((cards_[i].declared_node < 0) != (cards_[0].declared_node < 0))
+              number, manner.called(0))
+              .at_rank(number));
+    if ((it.declared_node < 0) != (cards_[0].declared_node < 0))
       return fail(ErrorCode::conflict,
-                  "rank {} and rank 0 differ in whether their node is declared; declare all or none", i);
+                  "rank {} and rank {} differ in whether their node is declared; declare all or none", number,
+                  manner.called(0));
+    for (const int frontend : it.routes)
+      if (frontend >= static_cast<int>(cards_.size()) || (frontend >= 0 && card(frontend).frontend == 0))
+        return fail(ErrorCode::internal, "rank {} sends through rank {}, which is no frontend", number,
+                    frontend);
   }
   if (static_cast<TransportChoice>(cards_[0].transport) != TransportChoice::shm) return {};
+  return check_shared(manner);
+}
+
+Result<void> Company::check_shared(const Manner& manner) const {
   for (const int server : servers_)
-    for (const int model : models_)
-      if (!same_machine(model, frontend_of(model, server).value_or(server)))
+    for (const int model : models_) {
+      const int frontend = via(model, card(server).pool);
+      if (!same_machine(card(model), card(frontend < 0 ? server : frontend)))
         return fail(ErrorCode::invalid_argument,
                     "shared memory is set for all pairs, but model rank {} and the I/O server at rank "
                     "{} run on "
                     "different nodes (or in different containers); use the transport `auto`, or "
                     "place an I/O "
                     "server on each node",
-                    model, server);
+                    manner.called(model), manner.called(server));
+    }
   return {};
 }
 
-std::optional<int> Roster::frontend_of(int model, int server) const {
-  const auto pool = static_cast<std::size_t>(card(server).pool);
-  if (pool >= routes_.size() || routes_[pool][static_cast<std::size_t>(model)] < 0) return std::nullopt;
-  return routes_[pool][static_cast<std::size_t>(model)];
-}
-
-bool Roster::shares_memory(int model, int server) const {
-  if (model == server) return true;
-  switch (static_cast<TransportChoice>(card(model).transport)) {
-    case TransportChoice::shm: return true;
-    case TransportChoice::mpi: return false;
-    case TransportChoice::automatic: break;
+RankView Company::view_of(int rank) const {
+  RankView view;
+  const RankCard& self = card(rank);
+  const auto models_card = [&](std::uint64_t model) -> const RankCard& {
+    return card(models_[static_cast<std::size_t>(model)]);
+  };
+  if (self.model != 0) {
+    const auto number = static_cast<std::uint64_t>(std::ranges::lower_bound(models_, rank) - models_.begin());
+    view.model = static_cast<std::int64_t>(number);
+    for (const int frontend : self.routes) {
+      if (frontend < 0) continue;
+      Via via{card(frontend), clients(frontend).size(), 0, std::nullopt};
+      for (const std::uint64_t client : clients(frontend)) {
+        if (!share_memory(models_card(client), via.card)) continue;
+        if (client == number) via.slot = via.near;
+        ++via.near;
+      }
+      view.vias.push_back(std::move(via));
+    }
   }
-  return same_machine(model, server) && card(model).declared_node == card(server).declared_node;
+  if (self.server != 0) {
+    if (const auto here = by_machine_.find(self.machine); here != by_machine_.end())
+      for (const std::uint64_t model : here->second) {
+        const RankCard& it = models_card(model);
+        view.near.push_back(
+            {model, static_cast<std::uint8_t>(share_memory(it, self) ? 1 : 0), it.pid, it.pid_space});
+      }
+    if (const auto routes = routes_.find(self.pool); routes != routes_.end()) {
+      view.routes = routes->second;
+      for (const int frontend : frontends_)
+        if (card(frontend).pool == self.pool) view.frontends.push_back(card(frontend));
+    }
+  }
+  if (self.frontend != 0)
+    for (const std::uint64_t client : clients(rank)) {
+      view.clients.push_back(client);
+      if (share_memory(models_card(client), self)) view.near_clients.push_back(client);
+    }
+  return view;
 }
 
-ProcessId Roster::watchable(int rank, int from) const {
-  return same_machine(rank, from) ? card(rank).process : ProcessId{};
+// ---- every rank
+
+Result<Roster> Roster::exchange(mpi::Tree& tree, const Manner& manner, const ConnectOptions& options,
+                                const Check& check) {
+  Roster roster;
+  roster.self_ = own_card(tree.rank(), options);
+  Steps<Cards, Views> steps;
+  steps.join = [&](Cards& mine, int, Cards theirs) {
+    std::vector<std::uint64_t>& machines = roster.machines_.emplace_back();
+    for (const RankCard& it : theirs.cards) machines.push_back(it.machine);
+    std::ranges::sort(machines);
+    machines.erase(std::ranges::unique(machines).begin(), machines.end());
+    machines.shrink_to_fit();
+    std::ranges::move(theirs.cards, std::back_inserter(mine.cards));
+  };
+  steps.decide = [&](Cards all) -> Result<Views> {
+    const Company company(std::move(all.cards));
+    AFTERBAY_TRY(company.check(manner));
+    AFTERBAY_TRY(check(company));
+    Views views;
+    const RankRanges models(company.models());
+    for (const RankRanges::Range& range : models.ranges()) {
+      views.models.push_back(range.first);
+      views.models.push_back(range.last);
+    }
+    for (const int server : company.servers()) {
+      views.servers.push_back(company.card(server));
+      views.servers.back().routes.clear();
+    }
+    for (int rank = 0; rank < tree.size(); ++rank) views.views.push_back(company.view_of(rank));
+    return views;
+  };
+  steps.part = [first_here = tree.rank()](int first, int end, const Views& views) {
+    const auto begin = views.views.begin() - first_here;
+    return Views{views.models, views.servers, {begin + first, begin + end}};
+  };
+  AFTERBAY_TRY_ASSIGN(Views views, consult(tree, manner, Cards{{roster.self_}}, steps));
+  if (views.views.empty() || views.models.size() % 2 != 0)
+    return fail(ErrorCode::internal, "rank 0 told rank {} nothing about the others",
+                manner.called(tree.rank()));
+  for (std::size_t i = 0; i < views.models.size(); i += 2)
+    roster.models_.add(views.models[i], views.models[i + 1]);
+  roster.servers_ = std::move(views.servers);
+  roster.view_ = std::move(views.views.front());
+  return roster;
+}
+
+const Via* Roster::via(int pool) const {
+  const auto index = static_cast<std::size_t>(pool);
+  if (self_.model == 0 || index >= self_.routes.size() || self_.routes[index] < 0) return nullptr;
+  const auto found =
+      std::ranges::find(view_.vias, self_.routes[index], [](const Via& it) { return it.card.rank; });
+  return found == view_.vias.end() ? nullptr : &*found;
+}
+
+bool Roster::shares_memory(const RankCard& other) const noexcept { return share_memory(self_, other); }
+
+ProcessId Roster::watchable(const RankCard& other) const noexcept {
+  return same_machine(self_, other) ? other.process() : ProcessId{};
+}
+
+bool Roster::below_is_on(std::size_t child, std::uint64_t machine) const {
+  return child < machines_.size() && std::ranges::binary_search(machines_[child], machine);
 }
 
 }  // namespace afterbay::transport::network

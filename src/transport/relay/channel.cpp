@@ -192,9 +192,7 @@ std::optional<network::SegmentMemory> ChannelEnd::take(const network::SegmentReq
   return small_suffices ? take_small() : std::nullopt;
 }
 
-void ChannelEnd::give_back(const network::SegmentMemory& segment) {
-  channel_->state(segment.number).free();
-}
+void ChannelEnd::give_back(const network::SegmentMemory& segment) { channel_->state(segment.number).free(); }
 
 Result<void> ChannelEnd::allocate(const network::SegmentMemory& segment, std::uint64_t bytes) {
   std::uint64_t& allocated = allocated_[segment.number];

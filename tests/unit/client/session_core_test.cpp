@@ -74,7 +74,7 @@ TEST_F(ClientSessionCore, a_wait_without_progress_fails_within_the_deadline_and_
   EXPECT_EQ(waited.error().rank, 4);
   EXPECT_EQ(waited.error().file, "a.nc");
   EXPECT_EQ(waited.error().variable, "busy");
-  EXPECT_THAT(waited.error().message, HasSubstr("for ticket 3, and I/O servers 0, 1 made no progress"));
+  EXPECT_THAT(waited.error().message, HasSubstr("for ticket 3, and I/O servers 0 and 1 made no progress"));
   EXPECT_FALSE(core_->is_usable());
   EXPECT_EQ(core_->check_usable().error().message, waited.error().message) << "the first failure stays";
 }

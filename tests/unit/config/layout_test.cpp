@@ -159,8 +159,25 @@ TEST(ConfigLayout, TheLargestNumbersGiveATotalOrAreRefused) {
   const std::vector<int> one_node(8, 0);
   for (const Settings& settings : std::vector<Settings>{
            {{"servers_per_node", "65536"}, {"server_nodes", "65536"}},
-           {{"servers", "65536"}, {"server_offset", "1048576"}, {"server_spacing", "65536"}}})
+           {{"servers", "65536"}, {"server_offset", "1048576"}, {"server_spacing", "65536"}},
+           {{"servers", "65536"}, {"server_offset", "16777216"}, {"server_spacing", "16777216"}}})
     EXPECT_FALSE(place_ranks(configured(settings), one_node));
+}
+
+/// Before, no number above 65 536 was accepted.
+TEST(ConfigLayout, MoreThan65536ModelRanksCanBeSet) {
+  const Config config = configured({{"model_ranks", "100000"}, {"servers", "1000"}});
+  EXPECT_EQ(config.model_ranks, 100'000);
+  const std::vector<int> nodes = nodes_in_turn(101'024, 128);
+  const auto places = place_ranks(config, nodes);
+  ASSERT_TRUE(places) << places.error().text();
+  const auto count = [&](RankKind kind) { return std::ranges::count(*places, kind, &RankPlace::kind); };
+  EXPECT_EQ(count(RankKind::model), 100'000);
+  EXPECT_EQ(count(RankKind::server), 1000);
+  EXPECT_EQ(count(RankKind::spare), 24);
+  const auto total = ranks_for(config, 100'000, 128);
+  ASSERT_TRUE(total) << total.error().text();
+  EXPECT_EQ(total->ranks, 101'000);
 }
 
 TEST(ConfigLayout, ServersOnTheLastNodes) {

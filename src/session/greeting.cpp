@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session/greeting.hpp"
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "config/agreement.hpp"
+#include "config/session_name.hpp"
+#include "journal/recorder.hpp"
+#include "mpi/check.hpp"
+#include "session/report.hpp"
+#include "transport/mpi/consult.hpp"
+#include "wire/data_fields.hpp"
+
+namespace afterbay::session {
+namespace {
+
+using transport::network::Manner;
+using transport::network::Steps;
+
+/// Used if the configuration is wrong.
+constexpr std::chrono::milliseconds unknown_deadline{60'000};
+
+/// The settings of a rank.
+struct SettingsOf {
+  std::int32_t rank = 0;
+  std::vector<std::string> names;  ///< config::agreed_settings
+  std::vector<std::string> values;
+  template <class A>
+  void fields(A& a) {
+    a(rank, names, values);
+  }
+  [[nodiscard]] bool same(const SettingsOf& other) const {
+    return names == other.names && values == other.values;
+  }
+  [[nodiscard]] std::vector<config::AgreedSetting> list() const {
+    std::vector<config::AgreedSetting> settings;
+    for (std::size_t i = 0; i < std::min(names.size(), values.size()); ++i)
+      settings.push_back({names[i], values[i]});
+    return settings;
+  }
+};
+
+/// A name of the session that a rank gives.
+struct NameOf {
+  std::int32_t rank = 0;
+  std::string name;
+  template <class A>
+  void fields(A& a) {
+    a(rank, name);
+  }
+  [[nodiscard]] bool same(const NameOf& other) const { return name == other.name; }
+};
+
+/// Consecutive ranks that say the same.
+struct Wishes {
+  std::int32_t count = 1;
+  Role role = Role::automatic;
+  std::uint8_t fortran = 0;  ///< the caller's language
+  std::int32_t node = 0;     ///< lowest rank on the ranks' node
+  template <class A>
+  void fields(A& a) {
+    a(count, role, fortran, node);
+  }
+};
+
+/// The greeting of a rank and all ranks below it. Of settings and names the first two different
+/// ones are kept, because they suffice to find the first rank that differs from any other rank.
+struct Greeting {
+  static constexpr wire::Kind kind{201};
+  std::optional<Error> error;  ///< of the first rank that has one
+  std::vector<SettingsOf> settings;
+  std::vector<NameOf> named;        ///< by the setting
+  std::vector<NameOf> first_model;  ///< by the program of the first rank that is no server
+  NameOf first;                     ///< by the program of the first rank
+  std::vector<Wishes> wishes;       ///< in rank order
+  std::int32_t threads = 0;         ///< the lowest MPI thread level
+  std::string run;                  ///< of rank 0
+  template <class A>
+  void fields(A& a) {
+    a(error, settings, named, first_model, first, wishes, threads, run);
+  }
+};
+
+/// Consecutive ranks with the same role.
+struct SameRole {
+  std::int32_t count = 1;
+  bool model = false;
+  bool server = false;
+  bool frontend = false;
+  std::int32_t pool = 0;
+  template <class A>
+  void fields(A& a) {
+    a(count, model, server, frontend, pool);
+  }
+};
+
+/// What one rank needs to know beyond what all know.
+struct OwnPart {
+  std::vector<std::int32_t> frontends;  ///< RankRole::frontends
+  std::int32_t node_ranks = 0;
+  std::int32_t node_servers = 0;
+  bool checks_node = false;
+  template <class A>
+  void fields(A& a) {
+    a(frontends, node_ranks, node_servers, checks_node);
+  }
+};
+
+struct Casting {
+  static constexpr wire::Kind kind{202};
+  std::string session;
+  std::string run;
+  bool fortran = false;
+  std::vector<SameRole> roles;
+  std::vector<OwnPart> parts;  ///< of the ranks to which this is sent, in rank order
+  template <class A>
+  void fields(A& a) {
+    a(session, run, fortran, roles, parts);
+  }
+};
+
+/// The problems that ranks found before the run.
+struct Obstacles {
+  static constexpr wire::Kind kind{203};
+  std::vector<Error> found;
+  std::uint64_t more = 0;
+  template <class A>
+  void fields(A& a) {
+    a(found, more);
+  }
+};
+
+/// The lowest rank on this rank's node, real or declared.
+Result<int> node_of(const mpi::Communicator& comm, const config::Config* config) {
+  int lowest = comm.rank();
+  MPI_Comm node = MPI_COMM_NULL;
+  AFTERBAY_TRY(
+      mpi::check(MPI_Comm_split_type(comm.get(), MPI_COMM_TYPE_SHARED, comm.rank(), MPI_INFO_NULL, &node),
+                 "MPI_Comm_split_type"));
+  const int code = MPI_Bcast(&lowest, 1, MPI_INT, 0, node);
+  MPI_Comm_free(&node);
+  AFTERBAY_TRY(mpi::check(code, "MPI_Bcast"));
+  if (config != nullptr && config->nodes.size() == static_cast<std::size_t>(comm.size())) {
+    lowest = 0;
+    while (config->nodes[static_cast<std::size_t>(lowest)] !=
+           config->nodes[static_cast<std::size_t>(comm.rank())])
+      ++lowest;
+  }
+  return lowest;
+}
+
+/// Checks the session's name and (on rank 0) the paths of reports that may contain it.
+std::optional<Error> check_names(config::Config config, const std::string& session, int rank) {
+  if (auto named = config::name_session(config, session); !named) return std::move(named).error();
+  if (rank != 0) return std::nullopt;
+  if (auto writable = check_report_files(config); !writable) return std::move(writable).error();
+  return std::nullopt;
+}
+
+Result<Greeting> own_greeting(const mpi::Communicator& comm, const Result<config::Config>& config,
+                              const Arrival& arrival) {
+  const int rank = comm.rank();
+  Greeting mine;
+  Wishes wish{1, arrival.role, static_cast<std::uint8_t>(arrival.fortran ? 1 : 0), 0};
+  AFTERBAY_TRY_ASSIGN(wish.node, node_of(comm, config ? &*config : nullptr));
+  mine.wishes.push_back(wish);
+  int threads = MPI_THREAD_SINGLE;
+  MPI_Query_thread(&threads);
+  mine.threads = threads;
+  if (rank == 0) mine.run = journal::new_run_id();
+  SettingsOf settings{rank, {}, {}};
+  std::string session;
+  if (!config) {
+    mine.error = config.error();
+  } else {
+    for (config::AgreedSetting& setting : config::agreed_settings(*config)) {
+      settings.names.push_back(std::move(setting.name));
+      settings.values.push_back(std::move(setting.value));
+    }
+    settings.names.emplace_back("the version of Afterbay");
+    settings.values.emplace_back(AFTERBAY_VERSION);
+    if (!config->nodes.empty() && config->nodes.size() != static_cast<std::size_t>(comm.size()))
+      mine.error = make_error(ErrorCode::conflict, "'nodes' declares {} ranks, the communicator has {}",
+                              config->nodes.size(), comm.size());
+    session = config::session_name(*config, arrival.name);
+    if (!config->session.empty()) mine.named.push_back({rank, session});
+    if (!mine.error) mine.error = check_names(*config, session, rank);
+  }
+  if (mine.error) mine.error->at_rank(rank);
+  mine.settings.push_back(std::move(settings));
+  mine.first = {rank, session};
+  if (arrival.role != Role::server) mine.first_model.push_back(mine.first);
+  return mine;
+}
+
+/// Keeps the first two different ones; those in `later` are of higher ranks.
+template <class Said>
+void keep_first_two(std::vector<Said>& kept, std::vector<Said> later) {
+  for (Said& it : later)
+    if (kept.empty() || (kept.size() == 1 && !kept.front().same(it))) kept.push_back(std::move(it));
+}
+
+void join_greetings(Greeting& mine, int, Greeting theirs) {
+  if (!mine.error) mine.error = std::move(theirs.error);
+  keep_first_two(mine.settings, std::move(theirs.settings));
+  keep_first_two(mine.named, std::move(theirs.named));
+  if (mine.first_model.empty()) mine.first_model = std::move(theirs.first_model);
+  mine.threads = std::min(mine.threads, theirs.threads);
+  for (const Wishes& it : theirs.wishes) {
+    Wishes& last = mine.wishes.back();
+    if (last.role == it.role && last.fortran == it.fortran && last.node == it.node)
+      last.count += it.count;
+    else
+      mine.wishes.push_back(it);
+  }
+}
+
+/// The first rank's error, or different settings.
+Result<> check_agreement(const Greeting& all) {
+  const bool differ = all.settings.size() > 1;
+  if (all.error && (!differ || all.error->rank <= all.settings[1].rank)) return fail(*all.error);
+  if (!differ) return {};
+  const SettingsOf &one = all.settings[0], &other = all.settings[1];
+  return fail(make_error(ErrorCode::conflict,
+                         "ranks have different settings: {}; give all ranks the same configuration",
+                         config::first_difference(one.list(), one.rank, other.list(), other.rank))
+                  .at_rank(other.rank));
+}
+
+/// The name that the setting gives; otherwise the name that the program of the first model rank
+/// gives.
+Result<std::string> common_name(const Greeting& all) {
+  if (all.named.empty()) return all.first_model.empty() ? all.first.name : all.first_model.front().name;
+  if (all.named.size() == 1) return all.named.front().name;
+  const NameOf &one = all.named[0], &other = all.named[1];
+  return fail(
+      ErrorCode::conflict,
+      "ranks {} and {} have different settings: session is '{}' on the one and '{}' on the other; give "
+      "all ranks of a session the same name",
+      one.rank, other.rank, one.name, other.name);
+}
+
+/// An inline server in a thread that uses MPI needs MPI_THREAD_MULTIPLE.
+Result<> check_threads(const config::Config& config, const Greeting& all) {
+  if (config.topology != config::Topology::inline_ || config.inline_mode != config::InlineMode::thread)
+    return {};
+  const bool several =
+      config.transport == config::Transport::mpi ||
+      std::ranges::any_of(all.wishes, [&](const Wishes& it) { return it.node != all.wishes[0].node; });
+  if (!several || all.threads == MPI_THREAD_MULTIPLE) return {};
+  return fail(ErrorCode::conflict,
+              "inline servers in a thread use MPI between nodes, which needs MPI_THREAD_MULTIPLE: "
+              "initialise MPI "
+              "with it, or set inline.mode to synchronous, or topology to dedicated");
+}
+
+void add_role(std::vector<SameRole>& roles, const RankRole& role) {
+  const SameRole it{1, role.model, role.server, role.frontend, role.pool};
+  if (!roles.empty()) {
+    SameRole& last = roles.back();
+    if (last.model == it.model && last.server == it.server && last.frontend == it.frontend &&
+        last.pool == it.pool) {
+      ++last.count;
+      return;
+    }
+  }
+  roles.push_back(it);
+}
+
+/// On rank 0: the roles of all ranks.
+Result<Casting> cast(const Greeting& all, const config::Config& config) {
+  Casting casting;
+  casting.run = all.run;
+  AFTERBAY_TRY(check_threads(config, all));
+  AFTERBAY_TRY_ASSIGN(casting.session, common_name(all));
+  std::vector<Role> wishes;
+  std::vector<int> nodes;
+  std::vector<bool> fortran;
+  for (const Wishes& it : all.wishes) {
+    wishes.insert(wishes.end(), static_cast<std::size_t>(it.count), it.role);
+    nodes.insert(nodes.end(), static_cast<std::size_t>(it.count), it.node);
+    fortran.insert(fortran.end(), static_cast<std::size_t>(it.count), it.fortran != 0);
+  }
+  AFTERBAY_TRY_ASSIGN(std::vector<RankRole> roles, assign_roles(wishes, nodes, config));
+  struct Node {
+    NodeLoad load{.servers = 0, .ranks = 0};
+    std::size_t first_server = 0;
+  };
+  std::map<int, Node> by_node;
+  for (std::size_t r = 0; r < roles.size(); ++r) {
+    Node& node = by_node[nodes[r]];
+    ++node.load.ranks;
+    if (roles[r].server && node.load.servers++ == 0) node.first_server = r;
+    add_role(casting.roles, roles[r]);
+  }
+  casting.parts.reserve(roles.size());
+  for (std::size_t r = 0; r < roles.size(); ++r) {
+    const Node& node = by_node[nodes[r]];
+    casting.parts.push_back({std::move(roles[r].frontends), node.load.ranks, node.load.servers,
+                             roles[r].server && node.first_server == r});
+  }
+  const auto first_model = std::ranges::find_if(roles, &RankRole::model);
+  casting.fortran =
+      first_model != roles.end() && fortran[static_cast<std::size_t>(first_model - roles.begin())];
+  return casting;
+}
+
+Greeted understood(Casting casting, int rank) {
+  Greeted greeted;
+  greeted.session = std::move(casting.session);
+  greeted.run = std::move(casting.run);
+  greeted.fortran = casting.fortran;
+  int first = 0;
+  for (const SameRole& it : casting.roles) {
+    const int last = first + it.count - 1;
+    Cast& to = greeted.cast;
+    if (it.model) to.models.add(first, last);
+    if (it.frontend) to.frontends.add(first, last);
+    if (it.model || it.server || it.frontend) to.taking_part.add(first, last);
+    if (!it.model && (it.server || it.frontend)) to.others.add(first, last);
+    for (int r = first; it.server && r <= last; ++r) {
+      to.servers.push_back(r);
+      to.pool_of_server.push_back(static_cast<std::size_t>(it.pool));
+    }
+    if (first <= rank && rank <= last) greeted.role = {it.model, it.server, it.frontend, it.pool, {}};
+    first = last + 1;
+  }
+  OwnPart& own = casting.parts.front();
+  greeted.role.frontends.assign(own.frontends.begin(), own.frontends.end());
+  greeted.load = {own.node_servers, own.node_ranks, own.node_ranks < first};
+  greeted.checks_node = own.checks_node;
+  return greeted;
+}
+
+constexpr std::size_t most_obstacles = 20;
+
+void join_obstacles_of(Obstacles& mine, int, Obstacles theirs) {
+  mine.more += theirs.more;
+  for (Error& error : theirs.found) {
+    if (std::ranges::find(mine.found, error.message, &Error::message) != mine.found.end()) continue;
+    if (mine.found.size() < most_obstacles)
+      mine.found.push_back(std::move(error));
+    else
+      ++mine.more;
+  }
+}
+
+}  // namespace
+
+int Cast::number_of(int server) const {
+  return static_cast<int>(std::ranges::lower_bound(servers, server) - servers.begin());
+}
+
+Result<Greeted> greet(mpi::Tree& tree, const mpi::Communicator& comm, const Result<config::Config>& config,
+                      const Arrival& arrival) {
+  AFTERBAY_TRY_ASSIGN(Greeting mine, own_greeting(comm, config, arrival));
+  Steps<Greeting, Casting> steps;
+  steps.join = join_greetings;
+  steps.decide = [&](const Greeting& all) -> Result<Casting> {
+    AFTERBAY_TRY(check_agreement(all));
+    return cast(all, *config);
+  };
+  steps.part = [first_here = tree.rank()](int first, int end, const Casting& casting) {
+    const auto begin = casting.parts.begin() - first_here;
+    return Casting{
+        casting.session, casting.run, casting.fortran, casting.roles, {begin + first, begin + end}};
+  };
+  const Manner manner{config ? config->deadline : unknown_deadline, "ranks agreed on settings and roles"};
+  AFTERBAY_TRY_ASSIGN(Casting casting, consult(tree, manner, std::move(mine), steps));
+  if (casting.parts.empty()) return fail(ErrorCode::internal, "rank 0 told rank {} no role", tree.rank());
+  return understood(std::move(casting), tree.rank());
+}
+
+Result<std::vector<Error>> share_obstacles(mpi::Tree& tree, std::chrono::milliseconds deadline,
+                                           std::vector<Error> own) {
+  for (Error& error : own) error.at_rank(tree.rank());
+  Obstacles mine;
+  join_obstacles_of(mine, tree.rank(), {std::move(own), 0});
+  Steps<Obstacles, Obstacles> steps;
+  steps.join = join_obstacles_of;
+  steps.decide = [](Obstacles all) -> Result<Obstacles> {
+    if (all.more > 0)
+      all.found.push_back(
+          make_error(ErrorCode::resources, "{} problems more were found on further ranks", all.more));
+    return all;
+  };
+  AFTERBAY_TRY_ASSIGN(Obstacles all,
+                      consult(tree, {deadline, "the preflight checks ran"}, std::move(mine), steps));
+  return std::move(all.found);
+}
+
+}  // namespace afterbay::session
