@@ -11,7 +11,6 @@ namespace afterbay::transport::network {
 namespace {
 
 constexpr std::uint64_t most_part_bytes = 64u << 10;  // per message part
-constexpr unsigned bulk_memory = 8;                   // segments for which a large one is remembered
 constexpr std::uint64_t ping_every_ns = 250'000'000;
 constexpr mpi::BackOff::Time shortest_pause{20};
 constexpr mpi::BackOff::Time longest_pause{10'000};
@@ -23,6 +22,7 @@ MpiClientLink::MpiClientLink(std::unique_ptr<Carrier> carrier, MpiClientOptions 
     : carrier_(std::move(carrier)),
       options_(std::move(options)),
       capacity_(carrier_->capacity()),
+      segments_(*carrier_),
       credits_(carrier_->credits()),
       process_(options_.process),
       quiet_(shortest_pause, longest_pause) {
@@ -37,22 +37,14 @@ MpiClientLink::~MpiClientLink() {
   const std::uint64_t end = now_ns() + most * 1'000'000;
   mpi::BackOff back_off;
   while (under_way() && now_ns() < end && check_alive() && poll()) {
-    if (!(idle_ && idle_())) carrier_->pause(back_off, longest_pause, sending() || carrier_->receiving());
+    if (!(idle_ && idle_()))
+      carrier_->pause(back_off, longest_pause, segments_.sending() || carrier_->receiving());
   }
   if (!ended_) carrier_->leave();
 }
 
 void MpiClientLink::end() {
   if (!std::exchange(ended_, true)) carrier_->end();
-}
-
-MpiClientLink::Segment* MpiClientLink::filling() {
-  if (segments_.empty() || segments_.back().stage != Stage::filling) return nullptr;
-  return &segments_.back();
-}
-
-bool MpiClientLink::staged() const {
-  return std::ranges::any_of(segments_, [](const Segment& s) { return s.unsent() && s.holds_items(); });
 }
 
 bool MpiClientLink::under_way() {
@@ -68,17 +60,8 @@ Result<void> MpiClientLink::poll() {
   return send_ready();
 }
 
-bool MpiClientLink::sending() const {
-  return std::ranges::any_of(segments_, [](const Segment& s) { return s.stage == Stage::sending; });
-}
-
 Result<void> MpiClientLink::complete_sends() {
-  for (Segment& segment : segments_) {
-    if (segment.stage != Stage::sending) continue;
-    AFTERBAY_TRY_ASSIGN(const bool done, carrier_->sent(segment.memory, waiting_));
-    if (done) segment.stage = Stage::sent;
-  }
-  for (; !segments_.empty() && segments_.front().stage == Stage::sent; ++first_number_) segments_.pop_front();
+  AFTERBAY_TRY(segments_.complete(waiting_));
   AFTERBAY_TRY(carrier_->header_sent());
   return {};
 }
@@ -99,15 +82,10 @@ Result<void> MpiClientLink::send_segment(Segment& segment) {
   const SegmentHeader header{SegmentKind::data, 0, segment.used - alignment, order};
   std::memcpy(segment.memory.data, &header, sizeof header);
   AFTERBAY_TRY(carrier_->send(segment.memory, segment.used));
-  segment.stage = Stage::sending;
-  segment.flush = false;
+  segments_.note_sending(segment);
   --credits_;
   ++segments_sent_;
   order_sent_ = std::max(order_sent_, order);
-  if (segment.used > small_segment_bytes)
-    bulk_ = bulk_memory;
-  else if (bulk_ > 0)
-    --bulk_;
   quiet_.reset();
   return {};
 }
@@ -147,7 +125,7 @@ void MpiClientLink::take_batch(std::span<const std::byte> batch) {
 
 /// Staged messages are sent first.
 Result<void> MpiClientLink::ping() {
-  const std::uint64_t order = staged() ? order_sent_ : order_;
+  const std::uint64_t order = segments_.staged() ? order_sent_ : order_;
   AFTERBAY_TRY(carrier_->send_header({SegmentKind::ping, 0, 0, order}));
   ping_answered_ = false;
   pinged_ns_ = now_ns();
@@ -176,20 +154,13 @@ void MpiClientLink::advance(std::uint64_t position, std::uint32_t frame) {
 /// Another link of this rank may wait for the memory of this one.
 bool MpiClientLink::catch_up(std::uint64_t position) {
   note_order(shm::order_of(position, 0));
-  release_unused();
+  segments_.release_unused();
   return flush() && under_way();  // an error is returned by the link's own next call
 }
 
 HeldSegments MpiClientLink::held(const void* memory) const {
   HeldSegments all;
-  if (memory != carrier_->memory()) return all;
-  bool waits_for_caller = false;
-  for (const Segment& it : segments_) {
-    waits_for_caller = waits_for_caller || (it.unsent() && it.open != 0);
-    if (!it.memory.large || it.stage == Stage::sent || !it.holds_items()) continue;
-    ++all.segments;
-    all.by_caller += waits_for_caller ? 1 : 0;
-  }
+  if (memory == carrier_->memory()) all = segments_.held();
   if (all.segments == 0) return all;
   all.server = options_.server;
   all.progress = progress_;
@@ -200,71 +171,30 @@ Result<void> MpiClientLink::check_holding(const void* memory) {
   return held(memory).segments == 0 ? Result<void>() : check_server();
 }
 
-SegmentRequest MpiClientLink::request_for(std::uint64_t bytes) const {
-  const auto large = std::ranges::count_if(
-      segments_, [](const Segment& it) { return it.memory.large && it.stage != Stage::sent; });
-  return {std::min(alignment + bytes, capacity_), bulk_ > 0, static_cast<std::size_t>(large)};
-}
-
-Result<bool> MpiClientLink::begin_segment(std::uint64_t bytes) {
-  const SegmentRequest request = request_for(bytes);
-  std::optional<SegmentMemory> memory;
-  const auto ready =
-      std::ranges::find_if(aside_, [&](const SegmentMemory& it) { return it.capacity >= request.bytes; });
-  if (ready != aside_.end()) {
-    memory = *ready;
-    aside_.erase(ready);
-  } else {
-    memory = carrier_->take(request);
-  }
-  if (!memory) return false;
-  if (auto allocated = carrier_->allocate(*memory, request.bytes); !allocated) {
-    carrier_->give_back(*memory);
-    if (options_.rank_links->held(carrier_->memory()).segments == 0)
-      return fail(std::move(allocated).error());
-    return false;  // memory that was allocated before comes back
-  }
-  segments_.push_back({.memory = *memory});
-  return true;
-}
-
-void MpiClientLink::end_filling(Segment& segment) {
-  segment.stage = Stage::ready;
-  segment.order = order_;
-  bulk_ = bulk_memory;  // it was too small
-}
-
-void MpiClientLink::release_unused() {
-  for (const SegmentMemory& memory : aside_) carrier_->give_back(memory);
-  aside_.clear();
-  Segment* const last = filling();
-  if (last == nullptr || last->holds_items()) return;
-  carrier_->give_back(last->memory);
-  segments_.pop_back();
-}
-
 Result<bool> MpiClientLink::make_item_room(std::uint64_t bytes, const FrameSlot* slot) {
   for (;;) {
-    if (Segment* const last = filling()) {
+    if (Segment* const last = segments_.filling()) {
       if (last->room() >= bytes && !last->would_mix(bytes, slot)) {
         AFTERBAY_TRY(carrier_->allocate(last->memory, last->used + bytes));
         return true;
       }
       if (last->holds_items())
-        end_filling(*last);
+        segments_.end_filling(*last, order_);
       else
-        release_unused();
+        segments_.release_unused();
     }
     AFTERBAY_TRY(complete_sends());
-    AFTERBAY_TRY_ASSIGN(const bool begun, begin_segment(bytes));
-    if (!begun) return false;
+    auto begun = segments_.begin_another(bytes);
+    // Memory that was allocated before comes back.
+    if (!begun && options_.rank_links->held(carrier_->memory()).segments != 0) return false;
+    if (!begun || !*begun) return begun;
   }
 }
 
 /// Waiting for a segment that only the caller can complete would never end.
 Result<void> MpiClientLink::check_open_parts(std::uint64_t bytes) const {
   const HeldSegments held = options_.rank_links->held(carrier_->memory());
-  if (sending() || held.by_caller < carrier_->segments()) return {};
+  if (segments_.sending() || held.by_caller < carrier_->segments()) return {};
   return fail(ErrorCode::resources,
               "{}: acquired parts fill all {} staging segments of {} bytes, there is no room for {} more "
               "bytes; commit some first or raise {}",
@@ -307,7 +237,7 @@ Result<void> MpiClientLink::wait_for_item_room(std::uint64_t bytes, const FrameS
     if (result && stall.expired(progress())) result = fail(stalled(patience));
     options_.rank_links->keep_moving(*this);
     if (result && !(idle_ && idle_()))
-      carrier_->pause(back_off, longest_pause, sending() || carrier_->receiving());
+      carrier_->pause(back_off, longest_pause, segments_.sending() || carrier_->receiving());
   }
   waiting_ = false;
   waited_ns_ += now_ns() - begin;
@@ -315,7 +245,7 @@ Result<void> MpiClientLink::wait_for_item_room(std::uint64_t bytes, const FrameS
 }
 
 std::byte* MpiClientLink::append(const ItemHeader& header) {
-  Segment& segment = segments_.back();
+  Segment& segment = segments_.last();
   std::byte* at = segment.memory.data + segment.used;
   std::memcpy(at, &header, sizeof header);
   segment.used += item_bytes(header.bytes);
@@ -347,10 +277,10 @@ Result<void> MpiClientLink::send_ahead(std::span<const std::byte> message) {
 
 Result<void> MpiClientLink::flush() {
   note_order(shm::order_of(options_.rank_links->position(), 0));
-  if (Segment* const last = filling()) last->flush = last->flush || last->holds_items();
+  if (Segment* const last = segments_.filling()) last->flush = last->flush || last->holds_items();
   AFTERBAY_TRY(poll());
   // Ranks ahead of this one may be waiting for its progress.
-  if (staged() || order_ == order_sent_ || !ping_answered_) return {};
+  if (segments_.staged() || order_ == order_sent_ || !ping_answered_) return {};
   AFTERBAY_TRY_ASSIGN(const bool left, carrier_->header_sent());
   return left ? ping() : Result<void>();
 }
@@ -377,8 +307,8 @@ Result<Landing> MpiClientLink::reserve(const FrameSlot& slot, std::uint32_t piec
       AFTERBAY_TRY(wait_for_item_room(bytes, &slot));
     }
   }
-  open_.push_back({slot.frame, slot.seq, piece, first_number_ + segments_.size() - 1});
-  Segment& segment = segments_.back();
+  open_.push_back({slot.frame, slot.seq, piece, segments_.number_of_last()});
+  Segment& segment = segments_.last();
   const std::pair of(slot.frame, slot.seq);
   segment.mixed = segment.mixed || (segment.frame && *segment.frame != of);
   segment.frame = of;
@@ -393,7 +323,7 @@ Result<bool> MpiClientLink::make_room(std::span<const FrameSlot> slots, std::uin
   std::size_t frames = slots.empty() ? 0 : 1;
   for (std::size_t i = 1; i < slots.size(); ++i)
     frames += slots[i].frame != slots[i - 1].frame || slots[i].seq != slots[i - 1].seq ? 1 : 0;
-  if (const Segment* const last = filling(); last != nullptr && last->room() >= bytes) {
+  if (const Segment* const last = segments_.filling(); last != nullptr && last->room() >= bytes) {
     const bool mixes = frames > 1 || last->would_mix(bytes, slots.empty() ? nullptr : slots.data());
     if (!mixes || last->used + bytes <= small_segment_bytes) return true;
   }
@@ -402,28 +332,15 @@ Result<bool> MpiClientLink::make_room(std::span<const FrameSlot> slots, std::uin
   const bool fits =
       needed <= carrier_->segments() && bytes / std::max<std::size_t>(frames, 1) <= capacity_ - alignment;
   const std::uint64_t each = small ? alignment + bytes : small_segment_bytes + 1;
-  if (fits && set_aside(needed, each)) return true;
+  if (fits && segments_.set_aside(needed, each)) return true;
   // What all links have staged comes free when it has been sent.
   AFTERBAY_TRY(flush());
   options_.rank_links->keep_moving(*this);
-  if (fits && set_aside(needed, each)) return true;
+  if (fits && segments_.set_aside(needed, each)) return true;
   // A put that needs more segments than there are waits for its own data.
   if (options_.rank_links->held(carrier_->memory()).segments == 0) return true;
   AFTERBAY_TRY(check_server());
   return false;
-}
-
-bool MpiClientLink::set_aside(std::size_t segments, std::uint64_t bytes) {
-  const auto suffice = [&](const SegmentMemory& it) { return it.capacity >= bytes; };
-  while (static_cast<std::size_t>(std::ranges::count_if(aside_, suffice)) < segments) {
-    const auto memory = carrier_->take({.bytes = std::min(bytes, capacity_), .prefers_large = bulk_ > 0});
-    if (!memory) {
-      release_unused();
-      return false;
-    }
-    aside_.push_back(*memory);
-  }
-  return true;
 }
 
 Result<void> MpiClientLink::commit(const FrameSlot& slot, std::uint32_t piece) {
@@ -434,7 +351,7 @@ Result<void> MpiClientLink::commit(const FrameSlot& slot, std::uint32_t piece) {
     return fail(ErrorCode::internal,
                 "{}: piece {} of frame {} of record number {} is committed but not reserved", options_.server,
                 piece, slot.frame, said_index(slot.seq));
-  Segment& segment = segments_[found->segment - first_number_];
+  Segment& segment = segments_.numbered(found->segment);
   --segment.open;
   open_.erase(std::next(found).base());
   if (segment.open == 0 && (segment.stage == Stage::ready || segment.flush)) return poll();
@@ -457,7 +374,8 @@ void MpiClientLink::wait(Millis most) {
     if ((idle_ && idle_()) || !ping_if_due()) return;
     const std::uint64_t now = now_ns();
     if (now >= end) return;
-    carrier_->pause(quiet_, std::chrono::nanoseconds(end - now), sending() || carrier_->receiving());
+    carrier_->pause(quiet_, std::chrono::nanoseconds(end - now),
+                    segments_.sending() || carrier_->receiving());
   }
 }
 

@@ -19,6 +19,7 @@
 #include "mpi/request.hpp"
 #include "transport/link.hpp"
 #include "transport/mpi/carrier.hpp"
+#include "transport/mpi/staged_segments.hpp"
 #include "transport/mpi/stream.hpp"
 #include "transport/rank_links.hpp"
 
@@ -74,28 +75,8 @@ class MpiClientLink final : public ClientLink, private RankLinks::Member {
   [[nodiscard]] HeldSegments held(const void* memory) const override;
   [[nodiscard]] Result<void> check_holding(const void* memory) override;
 
-  enum class Stage { filling, ready, sending, sent };
-  struct Segment {
-    SegmentMemory memory;
-    std::uint64_t used = alignment;  ///< including the header
-    std::uint32_t open = 0;          ///< parts reserved but not yet committed
-    std::uint64_t order = 0;         ///< when ready: the order of the rank's next reservation in
-                                     ///< another segment
-    Stage stage = Stage::filling;
-    bool flush = false;  ///< to be sent although it is not full
-    /// The frame and record whose parts it holds, and whether it also holds parts of others.
-    std::optional<std::pair<std::uint32_t, std::uint64_t>> frame = {};
-    bool mixed = false;
-    /// Whether it would hold more than a small segment, of several frames. `slot`: of a part; null:
-    /// of a message.
-    [[nodiscard]] bool would_mix(std::uint64_t bytes, const FrameSlot* slot) const noexcept {
-      const bool another = slot != nullptr && frame && *frame != std::pair(slot->frame, slot->seq);
-      return (mixed || another) && used + bytes > small_segment_bytes;
-    }
-    [[nodiscard]] bool holds_items() const noexcept { return used > alignment; }
-    [[nodiscard]] std::uint64_t room() const noexcept { return memory.capacity - used; }
-    [[nodiscard]] bool unsent() const noexcept { return stage == Stage::filling || stage == Stage::ready; }
-  };
+  using Segment = StagedSegments::Segment;
+  using Stage = StagedSegments::Stage;
   struct OpenPart {
     std::uint32_t frame = 0;
     std::uint64_t seq = 0;
@@ -106,7 +87,6 @@ class MpiClientLink final : public ClientLink, private RankLinks::Member {
   /// Makes progress on sends, replies and credits.
   Result<void> poll();
   Result<void> complete_sends();
-  [[nodiscard]] bool sending() const;
   Result<void> send_ready();
   Result<void> send_segment(Segment& segment);
   Result<void> take_replies();
@@ -114,18 +94,6 @@ class MpiClientLink final : public ClientLink, private RankLinks::Member {
   Result<void> ping();
   Result<void> ping_if_due();
 
-  /// The segment that is being filled; null: none.
-  [[nodiscard]] Segment* filling();
-  [[nodiscard]] SegmentRequest request_for(std::uint64_t bytes) const;
-  /// Begins another segment with room for items of `bytes`; false: there is no memory for it now.
-  Result<bool> begin_segment(std::uint64_t bytes);
-  void end_filling(Segment& segment);
-  /// Takes segments of at least `bytes` for the next put; false: there are not as many now.
-  bool set_aside(std::size_t segments, std::uint64_t bytes);
-  /// Gives back segments that were taken but hold nothing.
-  void release_unused();
-  /// Whether data are staged that have not been passed to the carrier.
-  [[nodiscard]] bool staged() const;
   /// Whether a segment with room for an item of this size is being filled; false: not now.
   Result<bool> make_item_room(std::uint64_t bytes, const FrameSlot* slot = nullptr);
   Result<void> wait_for_item_room(std::uint64_t bytes, const FrameSlot* slot = nullptr);
@@ -137,11 +105,8 @@ class MpiClientLink final : public ClientLink, private RankLinks::Member {
 
   std::unique_ptr<Carrier> carrier_;
   MpiClientOptions options_;
-  std::uint64_t capacity_;            ///< of the largest segments
-  std::deque<Segment> segments_;      ///< in the order of the stream; the last may be filled
-  std::uint64_t first_number_ = 0;    ///< the running number of the first
-  unsigned bulk_ = 0;                 ///< segments to come that probably hold more than a small one can
-  std::vector<SegmentMemory> aside_;  ///< taken for the next put
+  std::uint64_t capacity_;  ///< of the largest segments
+  StagedSegments segments_;
   std::vector<OpenPart> open_;
   std::uint32_t credits_;
   std::uint64_t order_ = 0;

@@ -167,7 +167,7 @@ class SetUp {
   }
 
   void add_peers() {
-    auto net = std::make_unique<network::MpiNetwork>(comm_, options_.sizes);
+    auto net = std::make_unique<network::MpiNetwork>(comm_, port_->pool(), options_.sizes);
     std::map<int, std::shared_ptr<network::Frontend>> frontends;
     for (const RankCard& it : roster_.view().frontends)
       frontends[it.rank] = std::make_shared<network::Frontend>(network::Frontend{
@@ -213,7 +213,7 @@ class SetUp {
   /// The other servers' ends, after those of the model ranks. They only send messages and never
   /// delay other ranks.
   void add_servers() {
-    auto net = std::make_unique<network::MpiNetwork>(server_comm_, options_.sizes);
+    auto net = std::make_unique<network::MpiNetwork>(server_comm_, port_->pool(), options_.sizes);
     bool polled = false;
     for (std::size_t i = 0; i < roster_.servers().size(); ++i) {
       const RankCard& server = roster_.servers()[i];

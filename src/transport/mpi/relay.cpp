@@ -28,6 +28,14 @@ std::vector<std::pair<int, std::size_t>> ends_of(const std::vector<End>& ends, s
   return list;
 }
 
+/// The clients that send by MPI.
+std::vector<int> far_ranks(const std::vector<RelayOptions::Client>& clients) {
+  std::vector<int> ranks;
+  for (const RelayOptions::Client& it : clients)
+    if (!it.slot) ranks.push_back(it.rank);
+  return ranks;
+}
+
 }  // namespace
 
 Relay::Relay(std::shared_ptr<const mpi::Communicator> comm, RelayOptions options)
@@ -36,7 +44,8 @@ Relay::Relay(std::shared_ptr<const mpi::Communicator> comm, RelayOptions options
       lanes_(ends_of(options_.clients, &RelayOptions::Client::peer),
              ends_of(options_.servers, &RelayOptions::Server::number)),
       clients_(options_.clients.size()),
-      servers_(options_.servers.size()) {
+      servers_(options_.servers.size()),
+      arrivals_(comm_, far_ranks(options_.clients), options_.far_common, 2 * lanes_.size()) {
   for (Lane& it : lanes_) it.credits = options_.sizes.credits;
   for (std::size_t c = 0; c < clients_.size(); ++c) {
     const auto slot = options_.clients[c].slot;
@@ -85,10 +94,6 @@ Relay::~Relay() {
     it.batch_request.abandon();
   }
   if (channel_in_use) static_cast<void>(new std::shared_ptr<relay::Channel>(options_.channel));
-  for (Incoming& it : incoming_) {
-    if (it.request.active()) static_cast<void>(new Bytes(std::move(it.buffer)));
-    it.request.abandon();
-  }
 }
 
 void Relay::fail(Error error) {
@@ -143,11 +148,6 @@ bool Relay::take_note(std::size_t client, const relay::Note& note, std::span<con
   return true;
 }
 
-void Relay::take_word(std::size_t client, std::size_t server, Bytes word) {
-  lane(client, server).words.push_back(std::move(word));
-  lanes_.activate(client, server);
-}
-
 void Relay::take_segment(std::size_t client, std::size_t server, Bytes bytes) {
   if (bytes.size() == sizeof(SegmentHeader)) {
     take_header(client, server, read_header<SegmentHeader>(bytes.data()));
@@ -173,162 +173,52 @@ void Relay::take_header(std::size_t client, std::size_t server, const SegmentHea
     return;
   }
   SegmentHeader passed = header;
-  if (!it.waiting.empty() || !clients_[client].held_back.empty()) passed.order = it.order_sent;
+  if (!it.waiting.empty() || arrivals_.holds_back(options_.clients[client].rank))
+    passed.order = it.order_sent;
   it.headers.push_back(passed);
 }
 
-Result<bool> Relay::probe() {
-  int found = 0;
-  MPI_Message message = MPI_MESSAGE_NULL;
-  MPI_Status status;
-  AFTERBAY_TRY(mpi::check(MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_->get(), &found, &message, &status),
-                          "MPI_Improbe"));
-  if (found == 0) return false;
-  int bytes = 0;
-  MPI_Get_count(&status, MPI_BYTE, &bytes);
-  const auto size = static_cast<std::size_t>(bytes);
-  if (size > sizeof(BatchHeader)) moved_ns_ = now_ns();  // each look makes it progress
-  if (const auto client = lanes_.client_at(status.MPI_SOURCE); client && size > small_segment_bytes) {
-    ClientState& from = clients_[*client];
-    from.held_back.push_back({status.MPI_TAG, size, message, {}});
-    ++held_back_;
-    (void)take_held_back(*client);
-    return true;
-  }
-  AFTERBAY_TRY(receive(status.MPI_SOURCE, status.MPI_TAG, size, message));
-  return true;
-}
-
-Result<void> Relay::receive(int source, int tag, std::size_t bytes, MPI_Message message) {
-  Incoming& it = incoming_.emplace_back();
-  it.source = source;
-  it.tag = tag;
-  if (bytes > sizeof(SegmentHeader) && !spare_.empty()) {
-    it.buffer = std::move(spare_.back());
-    spare_.pop_back();
-  }
-  it.buffer.resize(bytes);
-  return mpi::check(
-      MPI_Imrecv(it.buffer.data(), static_cast<int>(bytes), MPI_BYTE, &message, it.request.handle()),
-      "MPI_Imrecv");
-}
-
-/// For one large segment of the rank, one is always there; more of them need common memory.
-bool Relay::has_memory(const ClientState& client) const {
-  return client.large == 0 || far_common_ < options_.far_common;
-}
-
-/// Receives what the rank has sent, in order, as far as there is memory.
-bool Relay::take_held_back(std::size_t client) {
-  ClientState& it = clients_[client];
-  bool any = false;
-  for (; !it.held_back.empty(); it.held_back.pop_front(), --held_back_, any = true) {
-    HeldBack& first = it.held_back.front();
-    if (first.message == MPI_MESSAGE_NULL) {
-      // Behind one that is being received.
-      if (std::ranges::find(incoming_, options_.clients[client].rank, &Incoming::source) != incoming_.end())
-        break;
-      arrived_from_client(client, first.tag, std::move(first.small));
-      continue;
-    }
-    if (!has_memory(it)) break;
-    if (it.large++ > 0) ++far_common_;
-    if (auto begun = receive(options_.clients[client].rank, first.tag, first.bytes, first.message); !begun)
-      fail(std::move(begun).error());
-  }
-  if (any && it.held_back.empty()) lanes_.activate_client(client);  // it may have ended
-  return any;
-}
-
 bool Relay::take_arrivals() {
-  for (;;) {
-    const Result<bool> found = probe();
-    if (!found) fail(found.error());
-    if (!found || !*found) break;
-  }
-  bool any = false;
-  for (std::size_t i = 0; i < incoming_.size();) {
-    const Result<bool> done = incoming_[i].request.test_eagerly();
-    if (!done) fail(done.error());
-    if (!done) break;
-    // What one process sends stays in order; a long transfer does not hold up the others.
-    const bool first = std::ranges::find(incoming_, incoming_[i].source, &Incoming::source) ==
-                       incoming_.begin() + static_cast<std::ptrdiff_t>(i);
-    if (!*done || !first) {
-      ++i;
-      continue;
-    }
-    Incoming it = std::move(incoming_[i]);
-    incoming_.erase(incoming_.begin() + static_cast<std::ptrdiff_t>(i));
-    any = any || it.buffer.size() > sizeof(BatchHeader);
-    arrived(std::move(it));
-  }
-  for (std::size_t c = 0; c < clients_.size() && held_back_ > 0; ++c)
-    if (!clients_[c].held_back.empty()) any = take_held_back(c) || any;
-  return any;
+  const auto looked = arrivals_.look(
+      [this](int source, int tag, Bytes message) { arrived(source, tag, std::move(message)); });
+  if (!looked) fail(looked.error());
+  if (looked && looked->began) moved_ns_ = now_ns();  // each look makes it progress
+  return looked && looked->delivered;
 }
 
-void Relay::arrived(Incoming incoming) {
-  if (const auto server = lanes_.server_at(incoming.source)) {
+void Relay::arrived(int source, int tag, Bytes message) {
+  const auto number = static_cast<std::size_t>(tag - first_relay_tag);
+  if (const auto server = lanes_.server_at(source)) {
     servers_[*server].heard_ns = now_ns();
     servers_[*server].heard = true;
-    const auto number = static_cast<std::size_t>(incoming.tag - first_relay_tag);
-    if (const auto client = lanes_.client_of(number))
-      take_batch(*client, *server, std::move(incoming.buffer));
+    if (const auto client = lanes_.client_of(number)) take_batch(*client, *server, std::move(message));
     return;
   }
-  const auto client = lanes_.client_at(incoming.source);
-  if (!client) {
-    fail(make_error(ErrorCode::internal, "rank {} sent a segment that cannot be forwarded", incoming.source));
-    return;
-  }
-  ClientState& from = clients_[*client];
-  const bool small_data = incoming.buffer.size() > sizeof(SegmentHeader) &&
-                          incoming.buffer.size() <= small_segment_bytes &&
-                          read_header<SegmentHeader>(incoming.buffer.data()).kind != SegmentKind::word;
-  if (small_data && !from.held_back.empty()) {
-    const std::size_t bytes = incoming.buffer.size();
-    from.held_back.push_back({incoming.tag, bytes, MPI_MESSAGE_NULL, std::move(incoming.buffer)});
-    ++held_back_;
-    return;
-  }
-  arrived_from_client(*client, incoming.tag, std::move(incoming.buffer));
-}
-
-void Relay::arrived_from_client(std::size_t client, int tag, Bytes bytes) {
-  const auto number = static_cast<std::size_t>(tag - first_relay_tag);
+  const auto client = lanes_.client_at(source);
   const auto server = lanes_.server_of(number);
-  if (!server) {
-    fail(make_error(ErrorCode::internal, "{} sent a segment that cannot be forwarded",
-                    options_.clients[client].label));
+  if (!client || !server) {
+    fail(make_error(ErrorCode::internal, "rank {} sent a segment that cannot be forwarded", source));
     return;
   }
-  if (bytes.size() > sizeof(SegmentHeader) &&
-      read_header<SegmentHeader>(bytes.data()).kind == SegmentKind::word)
-    take_word(client, *server, std::move(bytes));
-  else
-    take_segment(client, *server, std::move(bytes));
+  if (message.size() > sizeof(SegmentHeader) &&
+      read_header<SegmentHeader>(message.data()).kind == SegmentKind::word) {
+    lane(*client, *server).words.push_back(std::move(message));
+    lanes_.activate(*client, *server);
+  } else {
+    take_segment(*client, *server, std::move(message));
+  }
+  if (lane(*client, *server).left) lanes_.activate_client(*client);  // this may have been the last
 }
 
 // ---- to the servers
 
-void Relay::give_back(std::size_t client, std::uint32_t segment) {
-  relay::Channel& channel = *options_.channel;
-  channel.state(segment).free();
-  channel.slot(*options_.clients[client].slot).bell.ring();
-  if (segment < channel.geometry().first_common()) return;
-  for (std::uint32_t rank = 0; rank < channel.geometry().ranks; ++rank)
-    if (channel.slot(rank).wants_segment.load(std::memory_order_seq_cst) != 0) channel.slot(rank).bell.ring();
-}
-
 /// The memory of a segment that was sent or dropped.
-void Relay::release(std::size_t client, const Parcel& parcel) {
+void Relay::release(std::size_t client, Parcel& parcel) {
   figures_.held_bytes -= parcel.bytes;
-  if (parcel.segment) {
-    give_back(client, *parcel.segment);
-  } else if (parcel.bytes > small_segment_bytes && --clients_[client].large > 0) {
-    --far_common_;
-  }
+  if (parcel.segment)
+    options_.channel->give_back(*parcel.segment, *options_.clients[client].slot);
+  else
+    arrivals_.give_back(options_.clients[client].rank, std::move(parcel.own));
 }
 
 /// A rank that is gone may have taken segments without leaving a note.
@@ -341,7 +231,7 @@ void Relay::reclaim(std::size_t client) {
         if (parcel.segment) noted.push_back(*parcel.segment);
   for (std::uint32_t i = 0; i < options_.channel->geometry().segments(); ++i)
     if (options_.channel->state(i).is_held_by(slot) && std::ranges::find(noted, i) == noted.end())
-      give_back(client, i);
+      options_.channel->give_back(i, slot);
   clients_[client].reclaimed = true;
 }
 
@@ -353,11 +243,8 @@ bool Relay::complete(std::size_t client, std::size_t server) {
     const Result<bool> done = parcel.request.test();
     if (!done) fail(done.error());
     if (!done || !*done) break;
+    it.credits_due += parcel.segment ? 0 : 1;
     release(client, parcel);
-    if (!parcel.segment) {
-      ++it.credits_due;
-      if (spare_.size() < 2 * lanes_.size()) spare_.push_back(std::move(parcel.own));
-    }
     lanes_.pop_sending(client, server);
     moved = true;
   }
@@ -428,8 +315,9 @@ bool Relay::push(std::size_t client, std::size_t server) {
     moved = true;
   }
   const Life life = clients_[client].life;
-  if (!it.told_end && (life == Life::died || ((life == Life::ended || it.left) && it.waiting.empty() &&
-                                              it.words.empty() && clients_[client].held_back.empty()))) {
+  if (!it.told_end &&
+      (life == Life::died || ((life == Life::ended || it.left) && it.waiting.empty() && it.words.empty() &&
+                              !arrivals_.holds_back(options_.clients[client].rank)))) {
     it.told_end = true;
     it.headers.push_back(
         {life == Life::died ? SegmentKind::died : SegmentKind::farewell, 0, 0, it.order_sent});
@@ -578,7 +466,7 @@ bool Relay::step() {
 
 std::chrono::nanoseconds Relay::pause(std::uint64_t now) const {
   const bool transferring =
-      !incoming_.empty() || lanes_.sending() > 0 || lanes_.any_active([](const Lane& it) {
+      arrivals_.receiving() || lanes_.sending() > 0 || lanes_.any_active([](const Lane& it) {
         return it.batch_request.active() && it.batch.size() > sizeof(BatchHeader);
       });
   return pause_between_looks(std::chrono::nanoseconds(now - moved_ns_), transferring, relay_shortest_pause,

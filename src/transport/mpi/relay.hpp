@@ -19,6 +19,7 @@
 #include "base/process_watch.hpp"
 #include "mpi/communicator.hpp"
 #include "mpi/request.hpp"
+#include "transport/mpi/arrivals.hpp"
 #include "transport/mpi/lane_table.hpp"
 #include "transport/mpi/stream.hpp"
 #include "transport/relay/channel.hpp"
@@ -152,13 +153,6 @@ class Relay {
     }
   };
   enum class Life { present, ended, died };
-  /// A segment of a rank without a slot that waits for memory, or behind such a segment.
-  struct HeldBack {
-    int tag = 0;
-    std::size_t bytes = 0;
-    MPI_Message message = MPI_MESSAGE_NULL;  ///< not received yet; null: `small`
-    Bytes small;
-  };
   struct ClientState {
     Life life = Life::present;
     std::unique_ptr<shm::RingReader> notes;
@@ -167,9 +161,6 @@ class Relay {
     std::size_t kept_sent = 0;
     std::optional<ProcessWatch> process;
     bool reclaimed = false;  ///< it is gone, and the segments that it had taken are free again
-    // without a slot
-    std::deque<HeldBack> held_back;  ///< behind a segment for which there is no memory, in order
-    std::size_t large = 0;           ///< large segments that wait here
   };
   struct ServerState {
     ProcessWatch process;
@@ -178,12 +169,6 @@ class Relay {
     bool heard = false;
     bool failed = false;
     bool gone = false;
-  };
-  struct Incoming {
-    int source = 0;
-    int tag = 0;
-    Bytes buffer;
-    mpi::Request request;
   };
 
   [[nodiscard]] Lane& lane(std::size_t client, std::size_t server) { return lanes_.of(client, server); }
@@ -195,20 +180,13 @@ class Relay {
   bool take_notes();
   bool take_note(std::size_t client, const relay::Note& note, std::span<const std::byte> message);
   bool take_arrivals();
-  Result<bool> probe();
-  Result<void> receive(int source, int tag, std::size_t bytes, MPI_Message message);
-  void arrived(Incoming incoming);
-  void arrived_from_client(std::size_t client, int tag, Bytes bytes);
-  void take_word(std::size_t client, std::size_t server, Bytes word);
-  bool take_held_back(std::size_t client);
-  [[nodiscard]] bool has_memory(const ClientState& client) const;
+  void arrived(int source, int tag, Bytes message);
   void take_segment(std::size_t client, std::size_t server, Bytes bytes);
   void take_header(std::size_t client, std::size_t server, const SegmentHeader& header);
   void take_batch(std::size_t client, std::size_t server, Bytes batch);
   bool push(std::size_t client, std::size_t server);
   bool complete(std::size_t client, std::size_t server);
-  void give_back(std::size_t client, std::uint32_t segment);
-  void release(std::size_t client, const Parcel& parcel);
+  void release(std::size_t client, Parcel& parcel);
   void reclaim(std::size_t client);
   void drop(std::size_t client, std::size_t server);
   bool send_headers(Lane& lane, std::size_t client, std::size_t server);
@@ -230,11 +208,8 @@ class Relay {
   LaneTable<Lane> lanes_;
   std::vector<ClientState> clients_;
   std::vector<ServerState> servers_;
-  std::deque<Incoming> incoming_;
-  std::vector<Bytes> spare_;    ///< free buffers
-  std::size_t held_back_ = 0;   ///< entries of ClientState::held_back
-  std::size_t far_common_ = 0;  ///< RelayOptions::far_common in use
-  Listener listener_;           ///< may be null
+  Arrivals arrivals_;
+  Listener listener_;  ///< may be null
   Figures figures_;
   std::optional<Error> failure_;
   bool finished_ = false;

@@ -34,7 +34,7 @@ Relay::Figures Relay::figures() const {
     if (clients_[c].life != Life::present)
       ++now.ranks_ended;
     else if (slot ? options_.channel->slot(*slot).wants_segment.load(std::memory_order_relaxed) != 0
-                  : !clients_[c].held_back.empty())
+                  : arrivals_.holds_back(options_.clients[c].rank))
       ++now.ranks_full;
   }
   return now;

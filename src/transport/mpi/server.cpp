@@ -75,24 +75,26 @@ Result<void> MpiPeer::take(MPI_Message message, std::size_t bytes, ReceiveMemory
   Incoming& incoming = incoming_.emplace_back();
   incoming.bytes = bytes;
   incoming.message = message;
-  return ReceiveMemory::is_large(bytes) ? Result<void>() : receive(incoming, memory);
+  if (ReceiveMemory::is_large(bytes)) return {};
+  port_.activate(options_.peer);
+  return incoming.receive(memory, options_.label);
 }
 
 Result<void> MpiPeer::receive_next(ReceiveMemory& memory) {
   const auto next =
       std::ranges::find_if(incoming_, [](const Incoming& it) { return it.message != MPI_MESSAGE_NULL; });
-  return next == incoming_.end() ? Result<void>() : receive(*next, memory);
+  port_.activate(options_.peer);
+  return next == incoming_.end() ? Result<void>() : next->receive(memory, options_.label);
 }
 
-Result<void> MpiPeer::receive(Incoming& incoming, ReceiveMemory& memory) {
-  port_.activate(options_.peer);
-  incoming.buffer = memory.take(incoming.bytes);
-  if (incoming.bytes > incoming.buffer.capacity)
+Result<void> MpiPeer::Incoming::receive(ReceiveMemory& memory, const std::string& label) {
+  buffer = memory.take(bytes);
+  if (bytes > buffer.capacity)
     return afterbay::fail(ErrorCode::internal, "{} sent a segment of {} bytes, more than the {} of any",
-                          options_.label, incoming.bytes, incoming.buffer.capacity);
-  return mpi::check(MPI_Imrecv(incoming.buffer.data.get(), static_cast<int>(incoming.bytes), MPI_BYTE,
-                               &incoming.message, incoming.request.handle()),
-                    "MPI_Imrecv");
+                          label, bytes, buffer.capacity);
+  return mpi::check(
+      MPI_Imrecv(buffer.data.get(), static_cast<int>(bytes), MPI_BYTE, &message, request.handle()),
+      "MPI_Imrecv");
 }
 
 bool MpiPeer::complete_receives() {
@@ -393,7 +395,7 @@ bool MpiNetwork::receive_waiting() {
   while (!waiting_.empty() && memory_.free_large() > 0) {
     const auto first = std::ranges::min_element(waiting_, {}, [](const MpiPeer* it) { return it->order(); });
     MpiPeer& peer = **first;
-    if (memory_.free_large() == 1 && !peer.is_slowest()) break;
+    if (memory_.free_large() == 1 && !pool_.nobody_before(peer.order())) break;
     waiting_.erase(first);
     if (auto begun = peer.receive_next(memory_); !begun) peer.note_failure(std::move(begun).error());
     any = true;

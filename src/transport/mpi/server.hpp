@@ -78,8 +78,6 @@ class MpiPeer final : public PeerEnd {
   Result<void> receive_next(ReceiveMemory& memory);
   /// The order from which on the rank requests room, as far as it is known.
   [[nodiscard]] std::uint64_t order() const { return port_.pool().order_of(options_.peer); }
-  /// Whether no other rank has an earlier order.
-  [[nodiscard]] bool is_slowest() const { return port_.pool().nobody_before(order()); }
   void note_failure(Error error);
 
  private:
@@ -90,6 +88,8 @@ class MpiPeer final : public PeerEnd {
     mpi::Request request;
     bool arrived = false;
     bool is_word = false;  ///< already moved to `ahead_`
+    /// Receives it into memory. `label`: the sender, as named in errors.
+    Result<void> receive(ReceiveMemory& memory, const std::string& label);
   };
 
   struct Parked {
@@ -110,7 +110,6 @@ class MpiPeer final : public PeerEnd {
   bool flush_batch();
   [[nodiscard]] bool batch_is_due() const;
   void fill_batch();
-  Result<void> receive(Incoming& incoming, ReceiveMemory& memory);
   void broken(const char* what, std::uint64_t value);
   [[nodiscard]] std::string via() const { return options_.frontend ? options_.frontend->label : "its node"; }
 
@@ -151,8 +150,9 @@ class MpiPeer final : public PeerEnd {
 /// Receives messages from any model rank.
 class MpiNetwork final : public Network {
  public:
-  MpiNetwork(std::shared_ptr<const mpi::Communicator> comm, const LinkSizes& sizes)
-      : comm_(std::move(comm)), memory_(sizes) {}
+  /// `pool`: of the ends' port.
+  MpiNetwork(std::shared_ptr<const mpi::Communicator> comm, const shm::Pool& pool, const LinkSizes& sizes)
+      : comm_(std::move(comm)), pool_(pool), memory_(sizes) {}
   void add(int rank, MpiPeer& peer) { peers_.emplace(key_of(rank, up_tag), &peer); }
   /// The end for model rank `number`, through a frontend at `rank`.
   void add(int rank, std::size_t number, MpiPeer& peer, std::shared_ptr<Frontend> frontend) {
@@ -173,6 +173,7 @@ class MpiNetwork final : public Network {
   std::shared_ptr<const mpi::Communicator> comm_;
   std::unordered_map<std::uint64_t, MpiPeer*> peers_;             ///< by rank and tag
   std::unordered_map<int, std::shared_ptr<Frontend>> frontends_;  ///< by rank
+  const shm::Pool& pool_;
   ReceiveMemory memory_;
   std::vector<MpiPeer*> waiting_;  ///< one entry for each large message that is not received yet
   bool failed_ = false;            ///< the ends know

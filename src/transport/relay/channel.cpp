@@ -116,10 +116,12 @@ bool Channel::may_use(std::size_t rank, std::uint32_t number) const noexcept {
   return number < geometry_.segments() && state(number).is_held_by(rank);
 }
 
-bool Channel::has_common() const noexcept {
-  for (std::uint32_t i = geometry_.first_common(); i < geometry_.segments(); ++i)
-    if (state(i).is_free()) return true;
-  return false;
+void Channel::give_back(std::uint32_t number, std::size_t rank) const noexcept {
+  state(number).free();
+  slot(rank).bell.ring();
+  if (number < geometry_.first_common()) return;
+  for (std::uint32_t r = 0; r < geometry_.ranks; ++r)
+    if (slot(r).wants_segment.load(std::memory_order_seq_cst) != 0) slot(r).bell.ring();
 }
 
 std::span<std::byte> Channel::up_ring(std::size_t rank) const noexcept {

@@ -149,8 +149,9 @@ class Channel {
     return mapping_.allocate(
         {{static_cast<std::uint64_t>(segment.data - mapping_.data()) + from, to - from}});
   }
-  /// Whether a common segment is free.
-  [[nodiscard]] bool has_common() const noexcept;
+  /// By the frontend: the segment that the rank had is free. Wakes the rank, and those that wait for
+  /// a common segment.
+  void give_back(std::uint32_t number, std::size_t rank) const noexcept;
   [[nodiscard]] std::span<std::byte> up_ring(std::size_t rank) const noexcept;
   [[nodiscard]] std::span<std::byte> down_ring(std::size_t rank) const noexcept;
 

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// StagedSegments: the segments of one link, from the moment that they are taken from the carrier's
+// memory until they have been sent.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/result.hpp"
+#include "transport/mpi/carrier.hpp"
+#include "transport/rank_links.hpp"
+
+namespace afterbay::transport::network {
+
+/// Refers to the carrier. Used by one thread.
+class StagedSegments {
+ public:
+  enum class Stage { filling, ready, sending, sent };
+  struct Segment {
+    SegmentMemory memory;
+    std::uint64_t used = alignment;  ///< including the header
+    std::uint32_t open = 0;          ///< parts reserved but not yet committed
+    std::uint64_t order = 0;         ///< when ready: the order of the rank's next reservation in
+                                     ///< another segment
+    Stage stage = Stage::filling;
+    bool flush = false;  ///< to be sent although it is not full
+    /// The frame and record whose parts it holds, and whether it also holds parts of others.
+    std::optional<std::pair<std::uint32_t, std::uint64_t>> frame = {};
+    bool mixed = false;
+    /// Whether it would hold more than a small segment, of several frames. `slot`: of a part; null:
+    /// of a message.
+    [[nodiscard]] bool would_mix(std::uint64_t bytes, const FrameSlot* slot) const noexcept {
+      const bool another = slot != nullptr && frame && *frame != std::pair(slot->frame, slot->seq);
+      return (mixed || another) && used + bytes > small_segment_bytes;
+    }
+    [[nodiscard]] bool holds_items() const noexcept { return used > alignment; }
+    [[nodiscard]] std::uint64_t room() const noexcept { return memory.capacity - used; }
+    [[nodiscard]] bool unsent() const noexcept { return stage == Stage::filling || stage == Stage::ready; }
+  };
+
+  explicit StagedSegments(Carrier& carrier) : carrier_(carrier) {}
+
+  [[nodiscard]] auto begin() noexcept { return segments_.begin(); }
+  [[nodiscard]] auto end() noexcept { return segments_.end(); }
+  [[nodiscard]] auto begin() const noexcept { return segments_.begin(); }
+  [[nodiscard]] auto end() const noexcept { return segments_.end(); }
+  /// The segment that is being filled; null: none.
+  [[nodiscard]] Segment* filling() noexcept;
+  /// The one that was begun last.
+  [[nodiscard]] Segment& last() noexcept { return segments_.back(); }
+  [[nodiscard]] std::uint64_t number_of_last() const noexcept { return first_number_ + segments_.size() - 1; }
+  [[nodiscard]] Segment& numbered(std::uint64_t number) noexcept { return segments_[number - first_number_]; }
+  /// Whether any is being sent.
+  [[nodiscard]] bool sending() const noexcept;
+  /// Whether data are staged that have not been passed to the carrier.
+  [[nodiscard]] bool staged() const noexcept;
+  /// What it holds of memory that links share; without `server` and `progress`.
+  [[nodiscard]] HeldSegments held() const noexcept;
+
+  /// Begins another segment with room for items of `bytes`; false: there is none now.
+  Result<bool> begin_another(std::uint64_t bytes);
+  /// It is full. `order`: of the rank's next reservation.
+  void end_filling(Segment& segment, std::uint64_t order) noexcept;
+  void note_sending(Segment& segment) noexcept;
+  /// Forgets those that have been sent. `eagerly`: the link waits for that.
+  Result<void> complete(bool eagerly);
+  /// Takes segments of at least `bytes` for the next put; false: there are not as many now.
+  bool set_aside(std::size_t segments, std::uint64_t bytes);
+  /// Gives back segments that were taken but hold nothing.
+  void release_unused();
+
+ private:
+  [[nodiscard]] SegmentRequest request_for(std::uint64_t bytes) const;
+
+  Carrier& carrier_;
+  std::deque<Segment> segments_;      ///< in the order of the stream; the last may be filled
+  std::uint64_t first_number_ = 0;    ///< the running number of the first
+  unsigned bulk_ = 0;                 ///< segments to come that probably hold more than a small one can
+  std::vector<SegmentMemory> aside_;  ///< taken for the next put
+};
+
+}  // namespace afterbay::transport::network
