@@ -331,6 +331,13 @@ RANK_TEST(SessionLayout, try_put_to_more_servers_than_segments_behind_a_frontend
   try_puts_to_three_servers(few_large_segments(tiered(3)).set("memory.frontend", "3MiB"));
 }
 
+// The ranks send to the frontend by MPI. It receives one large segment of each, and has no memory for
+// more: the others, and small ones behind them, wait at their senders or in its queue, in order.
+RANK_TEST(SessionLayout, ranks_that_reach_a_small_frontend_over_mpi, 6) {
+  try_puts_to_three_servers(
+      few_large_segments(tiered(3)).set("memory.frontend", "3MiB").set("transport", "mpi"));
+}
+
 RANK_TEST(SessionLayout, too_small_a_frontend_is_refused_with_the_arithmetic, 4) {
   try {
     const Session session = open_session(comm(), tiered(1)
