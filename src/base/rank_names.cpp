@@ -72,7 +72,7 @@ Items first_items(const std::vector<Range>& ranges, std::size_t most) {
 
 RankRanges ranges_of(std::vector<int> ranks) {
   std::ranges::sort(ranks);
-  ranks.erase(std::ranges::unique(ranks).begin(), ranks.end());
+  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
   return RankRanges(ranks);
 }
 

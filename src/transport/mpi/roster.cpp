@@ -256,7 +256,7 @@ Result<Roster> Roster::exchange(mpi::Tree& tree, const Manner& manner, const Con
     std::vector<std::uint64_t>& machines = roster.machines_.emplace_back();
     for (const RankCard& it : theirs.cards) machines.push_back(it.machine);
     std::ranges::sort(machines);
-    machines.erase(std::ranges::unique(machines).begin(), machines.end());
+    machines.erase(std::unique(machines.begin(), machines.end()), machines.end());
     machines.shrink_to_fit();
     std::ranges::move(theirs.cards, std::back_inserter(mine.cards));
   };
