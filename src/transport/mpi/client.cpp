@@ -290,7 +290,7 @@ Result<Landing> MpiClientLink::reserve(const FrameSlot& slot, std::uint32_t piec
   const std::uint64_t bytes = item_bytes(packed_bytes);
   if (bytes > capacity_ - alignment)
     return fail(ErrorCode::resources,
-                "{}: a part of {} bytes does not fit into a staging segment of {} bytes (segment_bytes)",
+                "{}: a part of {} bytes does not fit into a staging segment of {} bytes (memory.block)",
                 options_.server, packed_bytes, capacity_);
   options_.rank_links->note(slot.position);
   note_order(shm::order_of(slot.position, slot.frame));

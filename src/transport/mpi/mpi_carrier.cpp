@@ -17,7 +17,7 @@ MpiCarrier::MpiCarrier(std::shared_ptr<const mpi::Communicator> comm, std::share
                        std::uint32_t credits, MpiRoute route)
     : comm_(std::move(comm)),
       staging_(std::move(staging)),
-      credits_(route.credits != 0 ? route.credits : credits),
+      credits_(credits),
       route_(std::move(route)),
       header_(std::make_unique<SegmentHeader>()),
       frontend_(route_.process) {}

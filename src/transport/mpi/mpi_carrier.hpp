@@ -16,14 +16,13 @@ struct MpiRoute {
   int rank = 0;  ///< the rank that receives the segments: a server or a frontend
   int up_tag = network::up_tag;
   int down_tag = network::down_tag;
-  std::uint32_t credits = 0;  ///< 0: LinkSizes::credits
   std::string frontend = {};  ///< as named in errors; empty: none
   ProcessId process = {};     ///< the frontend's process, if it runs on this machine
 };
 
 class MpiCarrier final : public Carrier {
  public:
-  /// `credits`: of the pair, unless the route has others.
+  /// `credits`: of the pair.
   MpiCarrier(std::shared_ptr<const mpi::Communicator> comm, std::shared_ptr<Staging> staging,
              std::uint32_t credits, MpiRoute route);
   ~MpiCarrier() override;

@@ -139,7 +139,9 @@ bool Relay::take_note(std::size_t client, const relay::Note& note, std::span<con
     take_header(client, note.server, note.header);
     return note.header.kind != SegmentKind::ping;
   }
-  if (!options_.channel->may_use(*options_.clients[client].slot, note.segment)) return false;
+  if (!options_.channel->may_use(*options_.clients[client].slot, note.segment) ||
+      note.bytes > options_.channel->segment(note.segment).capacity)
+    return false;
   Parcel parcel;
   parcel.segment = note.segment;
   parcel.data = options_.channel->segment(note.segment).data;

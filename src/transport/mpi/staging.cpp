@@ -21,6 +21,10 @@ std::vector<std::uint32_t> descending(std::uint32_t first, std::uint32_t count) 
 
 }  // namespace
 
+std::uint64_t allocation_for(std::uint64_t bytes, std::uint64_t allocated, std::uint64_t capacity) noexcept {
+  return std::min(std::max({bytes, 2 * allocated, least_allocated_bytes}), capacity);
+}
+
 Result<std::shared_ptr<Staging>> Staging::make(const LinkSizes& sizes, std::size_t links, bool large) {
   const std::shared_ptr<Staging> made(new Staging);
   made->links_ = std::max<std::size_t>(links, 1);
@@ -50,26 +54,22 @@ std::optional<SegmentMemory> Staging::take_from(std::vector<std::uint32_t>& free
 }
 
 std::optional<SegmentMemory> Staging::take(const SegmentRequest& request) {
-  constexpr std::size_t modest = 2;  // one that is sent while the other is filled
-  const bool small_suffices = request.bytes <= small_bytes_;
-  if (small_suffices && !request.prefers_large)
-    if (const auto small = take_from(free_small_)) return small;
-  const bool leaves_the_last = links_ > 1 && request.large_held >= modest;
-  if (request.bytes <= large_bytes_ && free_large_.size() > (leaves_the_last ? 1U : 0U))
-    return take_from(free_large_);
-  return small_suffices ? take_from(free_small_) : std::nullopt;
+  return lend(
+      request, small_bytes_, links_ > 1, [this] { return take_from(free_small_); },
+      [&](bool leave) -> std::optional<SegmentMemory> {
+        if (request.bytes > large_bytes_ || free_large_.size() <= (leave ? 1U : 0U)) return std::nullopt;
+        return take_from(free_large_);
+      });
 }
 
 void Staging::give_back(const SegmentMemory& segment) {
   (segment.large ? free_large_ : free_small_).push_back(segment.number);
 }
 
-/// At least twice as much as before, so that few calls suffice.
 Result<void> Staging::allocate(const SegmentMemory& segment, std::uint64_t bytes) {
   std::uint64_t& allocated = allocated_[segment.number];
   if (bytes <= allocated) return {};
-  const std::uint64_t to =
-      std::min(std::max({bytes, 2 * allocated, least_allocated_bytes}), segment.capacity);
+  const std::uint64_t to = allocation_for(bytes, allocated, segment.capacity);
   const auto at = static_cast<std::uint64_t>(segment.data - memory_.data());
   AFTERBAY_TRY(memory_.allocate({{at + allocated, to - allocated}}));
   allocated = to;

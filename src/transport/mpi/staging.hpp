@@ -32,6 +32,24 @@ struct SegmentRequest {
   std::size_t large_held = 0;  ///< number of large segments that the link has
 };
 
+/// Lends a segment: a small one if that suffices and the link does not expect more, otherwise a large
+/// one. `take_small` and `take_large(leave)` take a free one, if any; with `leave`, the link has
+/// several large ones and leaves what other links need.
+template <class TakeSmall, class TakeLarge>
+std::optional<SegmentMemory> lend(const SegmentRequest& request, std::uint64_t small_bytes, bool shared,
+                                  TakeSmall take_small, TakeLarge take_large) {
+  constexpr std::size_t modest = 2;  // one that is sent while the other is filled
+  const bool small_suffices = request.bytes <= small_bytes;
+  if (small_suffices && !request.prefers_large)
+    if (const auto small = take_small()) return small;
+  if (const auto large = take_large(shared && request.large_held >= modest)) return large;
+  return small_suffices ? take_small() : std::nullopt;
+}
+
+/// To how many bytes a segment is allocated if `bytes` are needed: at least twice as many as before,
+/// so that few calls suffice.
+std::uint64_t allocation_for(std::uint64_t bytes, std::uint64_t allocated, std::uint64_t capacity) noexcept;
+
 /// Used by one thread.
 class Staging {
  public:

@@ -18,7 +18,6 @@ constexpr std::uint64_t most_note_bytes = 128;      // including the ring's own 
 constexpr std::size_t most_small_segments = 16;     // per rank
 constexpr std::uint32_t most_noted_segments = 256;  // common ones
 constexpr std::uint64_t least_default_bytes = std::uint64_t{512} << 20;
-constexpr std::uint64_t least_allocated_bytes = std::uint64_t{64} << 10;
 constexpr Millis longest_turn{1000};  // for one turn of a working frontend
 constexpr Millis look_at_turns{10};
 
@@ -182,16 +181,12 @@ std::optional<network::SegmentMemory> ChannelEnd::take_large(bool leaves_own) {
 }
 
 std::optional<network::SegmentMemory> ChannelEnd::take(const network::SegmentRequest& request) {
-  constexpr std::size_t modest = 2;
   const ChannelGeometry& geometry = channel_->geometry();
-  const auto take_small = [&] {
-    return take_one(static_cast<std::uint32_t>(rank_) * geometry.shares.small, geometry.shares.small);
-  };
-  const bool small_suffices = request.bytes <= geometry.small_bytes;
-  if (small_suffices && !request.prefers_large)
-    if (const auto small = take_small()) return small;
-  if (const auto large = take_large(geometry.servers > 1 && request.large_held >= modest)) return large;
-  return small_suffices ? take_small() : std::nullopt;
+  const std::uint32_t small = geometry.shares.small;
+  return network::lend(
+      request, geometry.small_bytes, geometry.servers > 1,
+      [&] { return take_one(static_cast<std::uint32_t>(rank_) * small, small); },
+      [&](bool leave) { return take_large(leave); });
 }
 
 void ChannelEnd::give_back(const network::SegmentMemory& segment) { channel_->state(segment.number).free(); }
@@ -199,8 +194,7 @@ void ChannelEnd::give_back(const network::SegmentMemory& segment) { channel_->st
 Result<void> ChannelEnd::allocate(const network::SegmentMemory& segment, std::uint64_t bytes) {
   std::uint64_t& allocated = allocated_[segment.number];
   if (bytes <= allocated) return {};
-  const std::uint64_t to =
-      std::min(std::max({bytes, 2 * allocated, least_allocated_bytes}), segment.capacity);
+  const std::uint64_t to = network::allocation_for(bytes, allocated, segment.capacity);
   AFTERBAY_TRY(channel_->allocate(segment, allocated, to));
   allocated = to;
   return {};
